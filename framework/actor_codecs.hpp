@@ -1,0 +1,109 @@
+// How CAF's own types travel: handles of actors, atoms, errors. Alone as message elements or anywhere inside described
+// types, in every family.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <vector>
+
+#include <caf/actor.hpp>
+#include <caf/actor_addr.hpp>
+#include <caf/actor_cast.hpp>
+#include <caf/actor_control_block.hpp>
+#include <caf/atom.hpp>
+#include <caf/error.hpp>
+#include <caf/typed_actor.hpp>
+#include <caf/unit.hpp>
+
+#include <troupe/serializers/codec.hpp>
+#include <troupe/serializers/describe.hpp>
+
+namespace troupe {
+
+namespace internal {
+
+/// A handle on a link: whose actor it is, seen from the sender, and its number there.
+struct actor_form {
+  std::uint8_t whose = 0;
+  std::uint64_t number = 0;
+};
+TROUPE_DESCRIBE(actor_form, whose, number)
+
+/// An error: code and category as in CAF; what its context holds, as texts.
+struct error_form {
+  std::uint8_t code = 0;
+  std::string category;
+  std::vector<std::string> context;
+};
+TROUPE_DESCRIBE(error_form, code, category, context)
+
+[[nodiscard]] std::expected<actor_form, serialize_error> reduce_actor(const caf::strong_actor_ptr& actor,
+                                                                      const context& ctx);
+[[nodiscard]] std::expected<caf::strong_actor_ptr, serialize_error> rebuild_actor(const actor_form& from,
+                                                                                  const context& ctx);
+[[nodiscard]] error_form reduce_error(const caf::error& error);
+[[nodiscard]] caf::error rebuild_error(error_form&& from);
+
+/// For every kind of handle: it travels counted, inside messages only.
+template <class Handle>
+struct handle_codec {
+  using form = actor_form;
+
+  static std::expected<form, serialize_error> reduce(const Handle& actor, const context& ctx) {
+    return reduce_actor(caf::actor_cast<caf::strong_actor_ptr>(actor), ctx);
+  }
+
+  static std::expected<Handle, serialize_error> rebuild(form&& from, const context& ctx) {
+    auto actor = rebuild_actor(from, ctx);
+    if (!actor)
+      return std::unexpected{std::move(actor).error()};
+    return caf::actor_cast<Handle>(*std::move(actor));
+  }
+};
+
+} // namespace internal
+
+template <>
+struct codec<caf::actor> : internal::handle_codec<caf::actor> {};
+template <>
+struct codec<caf::actor_addr> : internal::handle_codec<caf::actor_addr> {};
+template <>
+struct codec<caf::strong_actor_ptr> : internal::handle_codec<caf::strong_actor_ptr> {};
+template <class... Signatures>
+struct codec<caf::typed_actor<Signatures...>> : internal::handle_codec<caf::typed_actor<Signatures...>> {};
+
+template <>
+struct codec<caf::atom_value> {
+  using form = std::string;
+  static std::expected<form, serialize_error> reduce(const caf::atom_value& atom, const context&) {
+    return caf::to_string(atom);
+  }
+  static std::expected<caf::atom_value, serialize_error> rebuild(form&& text, const context&) {
+    constexpr std::size_t characters_max = 10;
+    if (text.size() > characters_max)
+      return std::unexpected{serialize_error{serialize_errc::malformed, "an atom has at most 10 characters, this one "
+                                                                            + std::to_string(text.size())}};
+    return caf::atom_from_string(text);
+  }
+};
+
+template <>
+struct codec<caf::error> {
+  using form = internal::error_form;
+  static std::expected<form, serialize_error> reduce(const caf::error& error, const context&) {
+    return internal::reduce_error(error);
+  }
+  static std::expected<caf::error, serialize_error> rebuild(form&& from, const context&) {
+    return internal::rebuild_error(std::move(from));
+  }
+};
+
+template <>
+struct codec<caf::unit_t> {
+  using form = bool;
+  static std::expected<form, serialize_error> reduce(const caf::unit_t&, const context&) { return true; }
+  static std::expected<caf::unit_t, serialize_error> rebuild(form&&, const context&) { return caf::unit; }
+};
+
+} // namespace troupe

@@ -1,0 +1,138 @@
+#include <troupe/framework/internal/actor_tables.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <random>
+
+namespace troupe::internal {
+
+// -- exports
+
+actor_exports::actor_exports(caf::node_id home) : home_(std::move(home)) {
+  std::random_device random;
+  next_foreign_ = static_cast<std::uint64_t>(random()) << 16; // Leaves room for 2^47 of them.
+}
+
+std::uint64_t actor_exports::add(const caf::strong_actor_ptr& actor) {
+  assert(actor);
+  auto number = actor->id();
+  if (actor->node() != home_) {
+    auto [known, is_new] = foreign_numbers_.try_emplace(actor.get(), next_foreign_ | foreign_bit);
+    if (is_new)
+      ++next_foreign_;
+    number = known->second;
+  }
+  auto& found = entries_[number];
+  if (!found.actor)
+    found.actor = actor;
+  ++found.count;
+  return number;
+}
+
+caf::strong_actor_ptr actor_exports::find(std::uint64_t number) const {
+  auto found = entries_.find(number);
+  return found == entries_.end() ? nullptr : found->second.actor;
+}
+
+std::optional<caf::strong_actor_ptr> actor_exports::release(std::uint64_t number, std::uint64_t count) {
+  auto found = entries_.find(number);
+  if (found == entries_.end() || count > found->second.count)
+    return std::nullopt;
+  found->second.count -= count;
+  if (found->second.count > 0)
+    return caf::strong_actor_ptr{};
+  auto dropped = std::move(found->second.actor);
+  foreign_numbers_.erase(dropped.get());
+  entries_.erase(found);
+  return dropped;
+}
+
+std::vector<caf::strong_actor_ptr> actor_exports::take_all() {
+  std::vector<caf::strong_actor_ptr> result;
+  result.reserve(entries_.size());
+  for (auto& [number, found] : entries_)
+    result.push_back(std::move(found.actor));
+  entries_.clear();
+  foreign_numbers_.clear();
+  return result;
+}
+
+// -- imports
+
+caf::strong_actor_ptr actor_imports::receive(std::uint64_t number) {
+  auto& found = entries_[number];
+  ++found.count;
+  auto alive = found.proxy.lock();
+  if (!alive)
+    found.proxy = nullptr; // So that the dying proxy, once destroyed, does not take this receipt with it.
+  return alive;
+}
+
+void actor_imports::put(std::uint64_t number, const caf::strong_actor_ptr& proxy) {
+  auto found = entries_.find(number);
+  assert(found != entries_.end());
+  found->second.proxy = caf::weak_actor_ptr{proxy.get()};
+}
+
+std::uint64_t actor_imports::gone(std::uint64_t number, const caf::actor_control_block* control) {
+  auto found = entries_.find(number);
+  if (found == entries_.end() || found->second.proxy.get() != control)
+    return 0;
+  auto count = found->second.count;
+  entries_.erase(found);
+  return count;
+}
+
+bool actor_imports::hold(std::uint64_t number, caf::strong_actor_ptr proxy) {
+  return held_.try_emplace(number, std::move(proxy)).second;
+}
+
+caf::strong_actor_ptr actor_imports::let_go(std::uint64_t number) {
+  auto found = held_.find(number);
+  if (found == held_.end())
+    return nullptr;
+  auto result = std::move(found->second);
+  held_.erase(found);
+  return result;
+}
+
+std::vector<caf::strong_actor_ptr> actor_imports::take_all() {
+  std::vector<caf::strong_actor_ptr> result;
+  result.reserve(entries_.size() + held_.size());
+  for (auto& [number, found] : entries_)
+    if (auto proxy = found.proxy.lock())
+      result.push_back(std::move(proxy));
+  for (auto& [number, proxy] : held_)
+    result.push_back(std::move(proxy));
+  entries_.clear();
+  held_.clear();
+  return result;
+}
+
+// -- requests
+
+void pending_requests::add(key k, entry e) {
+  if (entries_.size() >= sweep_at_)
+    sweep();
+  entries_.insert_or_assign(k, std::move(e));
+}
+
+bool pending_requests::take(key k) {
+  return entries_.erase(k) > 0;
+}
+
+void pending_requests::sweep() {
+  std::erase_if(entries_, [](const auto& item) {
+    const auto* control = item.second.asker.get();
+    return control == nullptr || control->strong_refs.load(std::memory_order_relaxed) == 0;
+  });
+  sweep_at_ = std::max<std::size_t>(1024, 2 * entries_.size());
+}
+
+std::vector<std::pair<pending_requests::key, pending_requests::entry>> pending_requests::take_all() {
+  std::vector<std::pair<key, entry>> result{entries_.begin(), entries_.end()};
+  entries_.clear();
+  return result;
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,121 @@
+// The actors that a link has sent (exports) and received (imports), each with its count. Pure tables: the link that
+// owns them guards them with its own lock, and drops the references they give back outside of it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <caf/actor_control_block.hpp>
+
+namespace troupe::internal {
+
+/// Actors that the peer may address, because they were found by it or sent to it.
+///
+/// Invariants:
+/// 1. An entry's count is above zero and says how often the actor was sent and not yet released.
+/// 2. A number, once given, stands for the same actor as long as the link lives: actor ids are never used again.
+class actor_exports {
+public:
+  /// `home`: the node that the link's own side is; actors of other nodes (proxies) get numbers of this link's own.
+  explicit actor_exports(caf::node_id home);
+
+  /// Counts one more sending of `actor` and gives its number.
+  std::uint64_t add(const caf::strong_actor_ptr& actor);
+
+  /// The actor behind a number that the peer uses; null when it was never given, or has been released.
+  [[nodiscard]] caf::strong_actor_ptr find(std::uint64_t number) const;
+
+  /// Takes back `count` sendings. Gives the reference to drop (null while some are left), or nullopt when the peer
+  /// releases more than it was sent.
+  [[nodiscard]] std::optional<caf::strong_actor_ptr> release(std::uint64_t number, std::uint64_t count);
+
+  /// Everything at once, at the link's end.
+  [[nodiscard]] std::vector<caf::strong_actor_ptr> take_all();
+
+private:
+  struct entry {
+    caf::strong_actor_ptr actor;
+    std::uint64_t count = 0;
+  };
+
+  static constexpr std::uint64_t foreign_bit = std::uint64_t{1} << 63;
+
+  caf::node_id home_;
+  std::unordered_map<std::uint64_t, entry> entries_;
+  std::unordered_map<const caf::actor_control_block*, std::uint64_t> foreign_numbers_;
+  std::uint64_t next_foreign_; // From a random start: two links to one node must not name two actors alike.
+};
+
+/// Actors of the peer, each represented by a proxy while somebody here refers to it.
+///
+/// Invariants:
+/// 1. An entry's count says how often the actor was received since its last release was sent.
+/// 2. The proxy of an entry may be dying (its last reference gone): then the next receipt makes a new one.
+class actor_imports {
+public:
+  /// Counts one more receipt; gives the living proxy, or null: then `put` must follow.
+  caf::strong_actor_ptr receive(std::uint64_t number);
+  void put(std::uint64_t number, const caf::strong_actor_ptr& proxy);
+
+  /// The proxy at `control` is being destroyed. Gives the count to release to the peer; 0 when a newer proxy has taken
+  /// its place, which then stands for all receipts.
+  [[nodiscard]] std::uint64_t gone(std::uint64_t number, const caf::actor_control_block* control);
+
+  /// Keeps the proxy alive until the peer says that its actor is down, since a monitor alone does not.
+  /// False when it is kept already.
+  bool hold(std::uint64_t number, caf::strong_actor_ptr proxy);
+  /// Gives the reference to drop, or null.
+  [[nodiscard]] caf::strong_actor_ptr let_go(std::uint64_t number);
+
+  /// Everything at once, at the link's end: the proxies that still live.
+  [[nodiscard]] std::vector<caf::strong_actor_ptr> take_all();
+
+private:
+  struct entry {
+    caf::weak_actor_ptr proxy;
+    std::uint64_t count = 0;
+  };
+
+  std::unordered_map<std::uint64_t, entry> entries_;
+  std::unordered_map<std::uint64_t, caf::strong_actor_ptr> held_;
+};
+
+/// Requests that crossed the link and wait for their responses. Only what is listed may be answered.
+class pending_requests {
+public:
+  /// The one who asks, and CAF's id of the question (without flags).
+  struct key {
+    std::uint64_t asker = 0;
+    std::uint64_t number = 0;
+    bool operator==(const key&) const = default;
+  };
+
+  struct entry {
+    caf::weak_actor_ptr asker;
+    bool urgent = false;
+  };
+
+  void add(key k, entry e);
+  /// True once per request: the response may be delivered.
+  bool take(key k);
+
+  [[nodiscard]] std::vector<std::pair<key, entry>> take_all();
+
+private:
+  struct key_hash {
+    std::size_t operator()(const key& k) const noexcept {
+      return std::hash<std::uint64_t>{}(k.asker * 0x9e3779b97f4a7c15u ^ k.number);
+    }
+  };
+
+  void sweep();
+
+  std::unordered_map<key, entry, key_hash> entries_;
+  std::size_t sweep_at_ =
+      1024; // A request that timed out leaves its entry; askers that are gone are swept from here on.
+};
+
+} // namespace troupe::internal

@@ -1,0 +1,99 @@
+// The admin messages of a link: always msgpack, as small self-describing maps. A reader skips fields that it does not
+// know and gives missing ones their default, so fields may be added; operations are numbered by hand: append only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <troupe/serializers/describe.hpp>
+
+namespace troupe::internal {
+
+enum class admin_op : std::uint8_t {
+  hello = 1,          // Each end, first: who it is, what it sends and accepts.
+  ready = 2,          // Dialer: the acceptor's hello is accepted; the link is open.
+  refuse = 3,         // Either end instead of going on; the link closes.
+  goodbye = 4,        // Either end: nothing more will come; the link closes.
+  find = 5,           // Look up a published actor.
+  found = 6,          // Answers find.
+  monitor = 7,        // Tell me when this actor of yours ends.
+  down = 8,           // An actor of mine that you monitor has ended.
+  release_actor = 9,  // I have dropped an actor of yours that I received this often.
+  release_object = 10 // I have dropped an object of yours that I received this often.
+};
+
+struct hello {
+  std::uint16_t version = 0;
+  std::string name;
+  std::uint32_t process = 0; // With `host`: the node id.
+  std::string host;          // 40 hexadecimal digits.
+  std::vector<std::string> serializers;
+  std::vector<std::string> deserializers;
+  std::uint64_t message_bytes = 0; // The largest message that this end takes.
+  // The store to share: the process's place in it and the nonce that stands there. Zero nonce: none.
+  std::uint64_t store_number = 0;
+  std::uint32_t store_slot = 0;
+  std::uint64_t store_nonce = 0;
+  std::uint64_t channel = 0; // Chosen by the dialer: names the link inside the store.
+  bool shares_store = false; // Set by the acceptor, who has checked the dialer's nonce.
+};
+TROUPE_DESCRIBE(hello, version, name, process, host, serializers, deserializers, message_bytes, store_number,
+                store_slot, store_nonce, channel, shares_store)
+
+struct ready {
+  bool shares_store = false; // Both have checked.
+};
+TROUPE_DESCRIBE(ready, shares_store)
+
+struct refuse {
+  std::uint8_t code = 0; // node_errc
+  std::string reason;
+};
+TROUPE_DESCRIBE(refuse, code, reason)
+
+struct goodbye {
+  std::string reason;
+};
+TROUPE_DESCRIBE(goodbye, reason)
+
+struct find_query {
+  std::uint64_t query = 0; // The answer repeats it.
+  std::string name;
+};
+TROUPE_DESCRIBE(find_query, query, name)
+
+struct found {
+  std::uint64_t query = 0;
+  std::uint64_t actor = 0;            // 0: nothing is published under this name.
+  std::vector<std::string> interface; // Empty for untyped actors.
+};
+TROUPE_DESCRIBE(found, query, actor, interface)
+
+struct monitor {
+  std::uint64_t actor = 0;
+};
+TROUPE_DESCRIBE(monitor, actor)
+
+struct down {
+  std::uint64_t actor = 0;
+  std::uint8_t reason_code = 0; // As in caf::error; 0 for a normal end.
+  std::string reason_category;
+  std::string reason_text;
+};
+TROUPE_DESCRIBE(down, actor, reason_code, reason_category, reason_text)
+
+struct release_actor {
+  std::uint64_t actor = 0;
+  std::uint64_t count = 0;
+};
+TROUPE_DESCRIBE(release_actor, actor, count)
+
+struct release_object {
+  std::uint32_t index = 0;
+  std::uint32_t generation = 0;
+  std::uint64_t count = 0;
+};
+TROUPE_DESCRIBE(release_object, index, generation, count)
+
+} // namespace troupe::internal

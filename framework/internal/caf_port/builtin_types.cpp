@@ -1,0 +1,71 @@
+#include <troupe/framework/internal/caf_port/builtin_types.hpp>
+
+#include <array>
+#include <unordered_map>
+
+#include <boost/core/demangle.hpp>
+
+#include <caf/all.hpp>
+
+#include <troupe/framework/actor_codecs.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+template <class... Ts>
+constexpr auto infos_of(caf::detail::type_list<Ts...>) {
+  return std::array<const std::type_info*, sizeof...(Ts) + 1>{nullptr, &typeid(Ts)...};
+}
+
+/// CAF numbers its built-in types from 1 in the order of this list and leaves out their type_info.
+const auto& builtin_infos() {
+  static const auto infos = infos_of(caf::sorted_builtin_types{});
+  return infos;
+}
+
+template <class T>
+void add_once(type_registry& types, std::string alias) {
+  if (types.find(std::type_index{typeid(T)}) == nullptr)
+    types.add<T>(std::move(alias));
+}
+
+} // namespace
+
+void add_builtin_types(type_registry& types) {
+  add_once<caf::actor>(types, "caf.actor");
+  add_once<caf::actor_addr>(types, "caf.actor_addr");
+  add_once<caf::strong_actor_ptr>(types, "caf.actor_ptr");
+  add_once<caf::atom_value>(types, "caf.atom");
+  add_once<caf::error>(types, "caf.error");
+  add_once<caf::unit_t>(types, "caf.unit");
+  add_once<caf::timespan>(types, "caf.timespan");
+  add_once<caf::timestamp>(types, "caf.timestamp");
+  add_once<std::vector<caf::actor>>(types, "caf.actors");
+  add_once<std::map<std::string, std::string>>(types, "caf.str_map");
+  add_once<std::set<std::string>>(types, "caf.str_set");
+}
+
+const type_entry* entry_of(const caf::rtti_pair& type, const type_registry& types) {
+  const auto* info = type.first == 0 ? type.second : builtin_infos().at(type.first);
+  return info == nullptr ? nullptr : types.find(std::type_index{*info});
+}
+
+caf::rtti_pair rtti_of(const type_entry& type) {
+  static const auto numbers = [] {
+    std::unordered_map<std::type_index, std::uint16_t> result;
+    for (std::uint16_t number = 1; number < builtin_infos().size(); ++number)
+      result.emplace(*builtin_infos()[number], number);
+    return result;
+  }();
+  if (auto found = numbers.find(type.type()); found != numbers.end())
+    return {found->second, nullptr};
+  return {0, &type.info()};
+}
+
+std::string name_of_type(const caf::rtti_pair& type) {
+  const auto* info = type.first == 0 ? type.second : builtin_infos().at(type.first);
+  return info == nullptr ? "unknown" : boost::core::demangle(info->name());
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,24 @@
+// Between CAF's run-time type information and the registry's type entries.
+#pragma once
+
+#include <string>
+
+#include <caf/rtti_pair.hpp>
+
+#include <troupe/serializers/type_registry.hpp>
+
+namespace troupe::internal {
+
+/// Adds those of CAF's built-in types that cross links, unless they are there already.
+void add_builtin_types(type_registry& types);
+
+/// The entry of a message element's type; null when the registry has none.
+[[nodiscard]] const type_entry* entry_of(const caf::rtti_pair& type, const type_registry& types);
+
+/// What CAF says of a message element of this type.
+[[nodiscard]] caf::rtti_pair rtti_of(const type_entry& type);
+
+/// For people.
+[[nodiscard]] std::string name_of_type(const caf::rtti_pair& type);
+
+} // namespace troupe::internal

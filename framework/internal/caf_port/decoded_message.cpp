@@ -1,0 +1,195 @@
+#include <troupe/framework/internal/caf_port/decoded_message.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <new>
+#include <utility>
+
+#include <caf/detail/message_data.hpp>
+#include <caf/error.hpp>
+#include <caf/sec.hpp>
+#include <caf/type_erased_value.hpp>
+
+#include <troupe/framework/internal/caf_port/builtin_types.hpp>
+
+#ifdef __SANITIZE_THREAD__
+extern "C" void __tsan_acquire(void* at);
+extern "C" void __tsan_release(void* at);
+#endif
+
+namespace troupe::internal {
+
+namespace {
+
+// Messages change threads inside CAF's mailboxes, whose library is not instrumented: ThreadSanitizer is told here what
+// the mailbox guarantees.
+void passes_on([[maybe_unused]] const void* message) {
+#ifdef __SANITIZE_THREAD__
+  __tsan_release(const_cast<void*>(message));
+#endif
+}
+
+void takes_over([[maybe_unused]] const void* message) {
+#ifdef __SANITIZE_THREAD__
+  __tsan_acquire(const_cast<void*>(message));
+#endif
+}
+
+std::size_t align_up(std::size_t value, std::size_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
+
+caf::error no_caf_serialization() {
+  return make_error(caf::sec::invalid_argument, "received over a link; CAF's own serialization does not know the type");
+}
+
+std::string text_of_element(const type_entry& type, const void* value) {
+  return to_text(type, value);
+}
+
+/// One element on its own, as CAF's message builder takes it.
+class decoded_value final : public caf::type_erased_value {
+public:
+  decoded_value(std::shared_ptr<const type_entry> type, caf::rtti_pair rtti, const void* from)
+      : type_(std::move(type)),
+        rtti_(rtti),
+        storage_(::operator new (type_->size_bytes(), std::align_val_t{type_->alignment_bytes()})) {
+    type_->life().copy(storage_, from);
+  }
+  ~decoded_value() override {
+    type_->life().destroy(storage_);
+    ::operator delete (storage_, std::align_val_t{type_->alignment_bytes()});
+  }
+
+  void* get_mutable() override { return storage_; }
+  caf::error load(caf::deserializer&) override { return no_caf_serialization(); }
+  caf::rtti_pair type() const override { return rtti_; }
+  const void* get() const override { return storage_; }
+  caf::error save(caf::serializer&) const override { return no_caf_serialization(); }
+  std::string stringify() const override { return text_of_element(*type_, storage_); }
+  caf::type_erased_value_ptr copy() const override {
+    return caf::type_erased_value_ptr{new decoded_value(type_, rtti_, storage_)};
+  }
+
+private:
+  std::shared_ptr<const type_entry> type_;
+  caf::rtti_pair rtti_;
+  void* storage_;
+};
+
+} // namespace
+
+std::shared_ptr<const signature> resolve_signature(const std::vector<std::string>& aliases,
+                                                   const type_registry& types) {
+  auto result = std::make_shared<signature>();
+  result->aliases = aliases;
+  result->type_token = caf::make_type_token<>();
+  for (const auto& alias : aliases) {
+    const auto* entry = types.find(std::string_view{alias});
+    if (entry == nullptr) {
+      result->unknown_alias = alias;
+      return result;
+    }
+    auto rtti = rtti_of(*entry);
+    result->entries.push_back(entry->shared_from_this());
+    result->types.push_back(rtti);
+    result->type_token = caf::add_to_type_token(result->type_token, rtti.first);
+    result->storage_bytes = align_up(result->storage_bytes, entry->alignment_bytes());
+    result->offsets.push_back(result->storage_bytes);
+    result->storage_bytes += entry->size_bytes();
+    result->alignment = std::max(result->alignment, entry->alignment_bytes());
+  }
+  return result;
+}
+
+/// Invariant: the first made_ elements exist.
+class decoded_message final : public caf::detail::message_data {
+public:
+  static decoded_message* make(std::shared_ptr<const signature> types) {
+    auto size = sizeof(decoded_message) + types->alignment + types->storage_bytes;
+    return ::new (::operator new(size)) decoded_message{std::move(types)};
+  }
+
+  ~decoded_message() override {
+    takes_over(this);
+    while (made_ > 0)
+      destroy_last();
+  }
+
+  // Made by make() in one block with its elements.
+  void operator delete(void* block) { ::operator delete(block); }
+
+  void* construct_next() {
+    assert(made_ < types_->entries.size());
+    void* place = at(made_);
+    const auto construct = types_->entries[made_]->life().construct;
+    if (construct == nullptr || types_->entries[made_]->life().copy == nullptr)
+      return nullptr;
+    construct(place);
+    ++made_;
+    return place;
+  }
+
+  decoded_message* copy() const override {
+    auto* result = make(types_);
+    for (std::size_t i = 0; i < made_; ++i) {
+      types_->entries[i]->life().copy(result->at(i), at(i));
+      ++result->made_;
+    }
+    return result;
+  }
+
+  void* get_mutable(std::size_t pos) override {
+    takes_over(this);
+    return at(pos);
+  }
+  caf::error load(std::size_t, caf::deserializer&) override { return no_caf_serialization(); }
+  std::size_t size() const noexcept override { return made_; }
+  std::uint32_t type_token() const noexcept override { return types_->type_token; }
+  caf::rtti_pair type(std::size_t pos) const noexcept override { return types_->types[pos]; }
+  const void* get(std::size_t pos) const noexcept override {
+    takes_over(this);
+    return at(pos);
+  }
+  std::string stringify(std::size_t pos) const override { return text_of_element(*types_->entries[pos], at(pos)); }
+  caf::type_erased_value_ptr copy(std::size_t pos) const override {
+    return caf::type_erased_value_ptr{new decoded_value(types_->entries[pos], types_->types[pos], at(pos))};
+  }
+  caf::error save(std::size_t, caf::serializer&) const override { return no_caf_serialization(); }
+
+private:
+  explicit decoded_message(std::shared_ptr<const signature> types)
+      : types_(std::move(types)),
+        storage_(
+            reinterpret_cast<std::byte*>(align_up(reinterpret_cast<std::uintptr_t>(this + 1), types_->alignment))) {}
+
+  [[nodiscard]] void* at(std::size_t pos) const noexcept { return storage_ + types_->offsets[pos]; }
+
+  void destroy_last() {
+    --made_;
+    types_->entries[made_]->life().destroy(at(made_));
+  }
+
+  const std::shared_ptr<const signature> types_;
+  std::byte* const storage_;
+  std::size_t made_ = 0;
+};
+
+message_under_construction::message_under_construction(std::shared_ptr<const signature> types)
+    : data_(decoded_message::make(std::move(types))) {}
+
+message_under_construction::~message_under_construction() {
+  if (data_ != nullptr)
+    data_->deref();
+}
+
+void* message_under_construction::construct_next() {
+  return data_->construct_next();
+}
+
+caf::message message_under_construction::finish() && {
+  passes_on(data_);
+  return caf::message{caf::message::data_ptr{std::exchange(data_, nullptr), false}};
+}
+
+} // namespace troupe::internal

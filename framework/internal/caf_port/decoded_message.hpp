@@ -1,0 +1,54 @@
+// A CAF message whose elements were decoded by a registry's type entries: one allocation for all of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <caf/detail/message_data.hpp>
+#include <caf/message.hpp>
+#include <caf/rtti_pair.hpp>
+
+#include <troupe/serializers/type_registry.hpp>
+
+namespace troupe::internal {
+
+/// The element types of messages, resolved once.
+struct signature {
+  std::vector<std::string> aliases;
+  std::string unknown_alias; // The first one that the registry does not have; then the rest stays empty.
+  std::vector<std::shared_ptr<const type_entry>> entries; // Messages may outlive the registry.
+  std::vector<caf::rtti_pair> types;
+  std::vector<std::size_t> offsets; // Of each element in the message's storage.
+  std::size_t storage_bytes = 0;
+  std::size_t alignment = 1;
+  std::uint32_t type_token = 0;
+};
+
+[[nodiscard]] std::shared_ptr<const signature> resolve_signature(const std::vector<std::string>& aliases,
+                                                                 const type_registry& types);
+
+class decoded_message;
+
+/// Elements are made one after the other; given up half-way, those made so far are destroyed.
+class message_under_construction {
+public:
+  explicit message_under_construction(std::shared_ptr<const signature> types);
+  ~message_under_construction();
+  message_under_construction(const message_under_construction&) = delete;
+  message_under_construction& operator=(const message_under_construction&) = delete;
+
+  /// Makes the next element by its default constructor and gives its place; null where it has none, or cannot be
+  /// copied, which CAF does with messages that have several receivers.
+  [[nodiscard]] void* construct_next();
+
+  /// Requires: all elements are made.
+  [[nodiscard]] caf::message finish() &&;
+
+private:
+  decoded_message* data_;
+};
+
+} // namespace troupe::internal

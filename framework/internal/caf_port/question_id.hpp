@@ -1,0 +1,16 @@
+// CAF's id of a request, put together again from what crossed the link.
+#pragma once
+
+#include <cstdint>
+
+#include <caf/message_id.hpp>
+
+namespace troupe::internal {
+
+/// `number` as message_id::request_id gave it; 0 for a message that is no request.
+[[nodiscard]] constexpr caf::message_id question_id(std::uint64_t number, bool urgent) {
+  return urgent ? caf::make_message_id(caf::high_message_priority_constant{}, number)
+                : caf::make_message_id(caf::normal_message_priority_constant{}, number);
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,212 @@
+#include <troupe/framework/internal/connection.hpp>
+
+#include <cstring>
+#include <utility>
+
+#include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
+
+#include <troupe/framework/base/sizes.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+// At first; grows to what the largest packet needs.
+constexpr std::size_t read_buffer_bytes = 64_KiB;
+
+// How long a peer that broke the protocol has to read why its link ends.
+constexpr std::chrono::milliseconds farewell_time{200};
+
+} // namespace
+
+connection::connection(asio::io_context& io, std::shared_ptr<transport> bytes)
+    : io_(io), bytes_(std::move(bytes)), read_buffer_(read_buffer_bytes) {}
+
+connection::~connection() = default;
+
+void connection::start(std::shared_ptr<connection_events> events) {
+  events_ = std::move(events);
+  write([](outbox& out) { out.append(make_preamble()); });
+  read_next();
+}
+
+void connection::wake_writer() {
+  asio::post(io_, [self = shared_from_this()] { self->write_next(); });
+}
+
+void connection::write_next() {
+  if (ended_)
+    return;
+  {
+    std::lock_guard guard{mutex_};
+    if (waiting_.empty()) {
+      flushing_ = false;
+      if (!close_reason_)
+        return;
+    } else {
+      std::swap(waiting_, writing_);
+    }
+  }
+  if (writing_.empty()) {
+    end(node_error{*close_reason_});
+    return;
+  }
+  writing_.gather(pieces_);
+  bytes_->write(pieces_, [self = shared_from_this()](std::error_code error) {
+    if (self->ended_ || error) {
+      // Frames may hold the very actors that hold this link: they must go, whatever ended the writing.
+      self->writing_.clear();
+      if (!self->ended_)
+        self->stop_writing({node_errc::link_down, "the peer cannot be written to: " + error.message()});
+      return;
+    }
+    self->bytes_written_.fetch_add(self->writing_.size_bytes(), std::memory_order_relaxed);
+    self->writing_.clear();
+    self->write_next();
+  });
+}
+
+/// The peer takes nothing any more, but what it sent before may still be unread.
+void connection::stop_writing(node_error reason) {
+  outbox dropped;
+  {
+    std::lock_guard guard{mutex_};
+    closing_ = true;
+    std::swap(dropped, waiting_);
+  }
+  close_reason_ = std::move(reason);
+  end_later(farewell_time);
+}
+
+void connection::end_later(std::chrono::milliseconds patience) {
+  drain_timer_ = std::make_unique<asio::steady_timer>(io_, patience);
+  drain_timer_->async_wait([self = shared_from_this()](std::error_code cancelled) {
+    if (!cancelled && !self->ended_)
+      self->end(node_error{*self->close_reason_});
+  });
+}
+
+void connection::read_next() {
+  if (read_begin_ > 0) {
+    std::memmove(read_buffer_.data(), read_buffer_.data() + read_begin_, read_end_ - read_begin_);
+    read_end_ -= std::exchange(read_begin_, 0);
+  }
+  bytes_->read_some(std::span{read_buffer_}.subspan(read_end_),
+                    [self = shared_from_this()](std::error_code error, std::size_t count) {
+                      if (self->ended_)
+                        return;
+                      if (error) {
+                        self->end({node_errc::link_down, "the peer has closed the connection: " + error.message()});
+                        return;
+                      }
+                      self->bytes_read_.fetch_add(count, std::memory_order_relaxed);
+                      self->read_end_ += count;
+                      if (self->parse())
+                        self->read_next();
+                    });
+}
+
+/// Handles every whole packet; false when the connection has ended.
+bool connection::parse() {
+  if (!greeted_) {
+    if (read_end_ - read_begin_ < preamble_bytes)
+      return true;
+    if (auto greeting = handle_preamble(); !greeting) {
+      end(greeting.error());
+      return false;
+    }
+  }
+  while (read_end_ - read_begin_ >= packet_head_bytes) {
+    auto head = read_packet_head(
+        std::span<const std::byte, packet_head_bytes>{read_buffer_.data() + read_begin_, packet_head_bytes});
+    if (head.body_bytes > body_bytes_max_ || head.reserved != 0) {
+      close({node_errc::protocol_violation, "packet of " + grouped(head.body_bytes) + " bytes, limit "
+                                                + grouped(body_bytes_max_) + ", reserved " + grouped(head.reserved)},
+            farewell_time);
+      return false;
+    }
+    auto packet_bytes = packet_head_bytes + head.body_bytes;
+    if (read_end_ - read_begin_ < packet_bytes) {
+      if (read_buffer_.size() < packet_bytes)
+        read_buffer_.resize(2 * packet_bytes);
+      return true;
+    }
+    auto body = bytes_view{read_buffer_}.subspan(read_begin_ + packet_head_bytes, head.body_bytes);
+    read_begin_ += packet_bytes;
+    auto handled = guarded_on_packet(head, body);
+    if (ended_)
+      return false;
+    if (!handled) {
+      close(handled.error(), farewell_time);
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Memory that runs out, or a user type that throws where nobody expects it, ends this link only.
+std::expected<void, node_error> connection::guarded_on_packet(const packet_head& head, bytes_view body) {
+  try {
+    return events_->on_packet(head, body);
+  } catch (const std::exception& failure) {
+    return std::unexpected{
+        node_error{node_errc::undecodable, std::string{"a packet cannot be handled: "} + failure.what()}};
+  }
+}
+
+std::expected<void, node_error> connection::handle_preamble() {
+  auto version = read_preamble(std::span<const std::byte, preamble_bytes>{read_buffer_.data(), preamble_bytes});
+  if (!version)
+    return std::unexpected{node_error{node_errc::protocol_violation, "the peer does not speak Troupe's link protocol"}};
+  if (*version != protocol_version)
+    return std::unexpected{node_error{node_errc::protocol_violation, "the peer speaks version "
+                                                                         + std::to_string(*version)
+                                                                         + " of the link protocol, this node version "
+                                                                         + std::to_string(protocol_version)}};
+  read_begin_ += preamble_bytes;
+  greeted_ = true;
+  return {};
+}
+
+void connection::close(node_error reason, std::chrono::milliseconds patience) {
+  {
+    std::lock_guard guard{mutex_};
+    if (std::exchange(closing_, true))
+      return;
+  }
+  asio::post(io_, [self = shared_from_this(), reason = std::move(reason), patience]() mutable {
+    if (self->ended_)
+      return;
+    self->close_reason_ = std::move(reason);
+    bool idle;
+    {
+      std::lock_guard guard{self->mutex_};
+      idle = !self->flushing_;
+    }
+    if (idle) {
+      self->end(node_error{*self->close_reason_});
+      return;
+    }
+    self->end_later(patience);
+  });
+}
+
+void connection::end(const node_error& reason) {
+  if (std::exchange(ended_, true))
+    return;
+  outbox dropped; // Frames may release what they hold, which must not happen under the lock.
+  {
+    std::lock_guard guard{mutex_};
+    closing_ = true;
+    std::swap(dropped, waiting_);
+  }
+  bytes_->close();
+  drain_timer_.reset();
+  bytes_.reset(); // The socket must not outlive the I/O context; *this may.
+  auto events = std::exchange(events_, nullptr);
+  if (events)
+    events->on_closed(reason);
+}
+
+} // namespace troupe::internal

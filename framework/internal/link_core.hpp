@@ -1,0 +1,232 @@
+// One link: its handshake, what it has sent and received and not yet released, and the two paths of a message.
+// The files beside it: link_core.cpp (life and end), link_handshake.cpp, link_send.cpp, link_receive.cpp.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <troupe/framework/internal/actor_tables.hpp>
+#include <troupe/framework/internal/admin.hpp>
+#include <troupe/framework/internal/caf_port/decoded_message.hpp>
+#include <troupe/framework/internal/caf_port/proxy.hpp>
+#include <troupe/framework/internal/connection.hpp>
+#include <troupe/framework/internal/link_extension.hpp>
+#include <troupe/framework/internal/link_state.hpp>
+#include <troupe/framework/internal/object_tables.hpp>
+#include <troupe/framework/internal/transfers.hpp>
+#include <troupe/framework/link.hpp>
+#include <troupe/framework/options.hpp>
+#include <troupe/serializers/family.hpp>
+
+namespace troupe::internal {
+
+class outgoing_message;
+
+/// How many families a link's lists may name.
+inline constexpr std::size_t families_max = 64;
+
+/// A link's families in order, and the names by which they were given.
+struct family_list {
+  std::vector<std::string> names;
+  std::vector<const family*> families;
+};
+
+/// A payload's header that the peer sends once and then names by number.
+struct received_header {
+  byte_vector bytes; // What `fields` views.
+  header_fields fields;
+  const family* by = nullptr; // Null where this end does not accept it.
+};
+
+/// Threads: `send`, `watch`, `proxy_gone`, `object_gone`, `find`, `close` and the readers from any thread; the rest,
+/// and everything whose name starts with `on_`, on the node's I/O thread.
+/// Locks: `mutex_` guards the tables; under it only the connection's own lock is taken, no actor reference, handle or
+/// frame is dropped, and nothing of CAF or of the store is called that could wait.
+class link_core final : public connection_events, public proxy_link, public std::enable_shared_from_this<link_core> {
+public:
+  enum class role : std::uint8_t { dialer, acceptor };
+
+  /// Fails with `bad_option` when a list names a family that is not there or not allowed.
+  [[nodiscard]] static std::expected<std::shared_ptr<link_core>, node_error>
+  make(std::shared_ptr<node_core> node, const link_options& options, role side);
+
+  ~link_core() override;
+
+  // -- life
+
+  /// I/O thread. Greets the peer; ends the link when the handshake takes longer than the options allow.
+  void start(std::shared_ptr<transport> bytes);
+
+  /// Blocks until the link is open or has failed.
+  [[nodiscard]] std::expected<void, node_error> wait_until_open();
+
+  /// Says goodbye, writes what waits for `patience` at most, ends.
+  void close(const std::string& reason, std::chrono::milliseconds patience);
+
+  [[nodiscard]] bool is_open() const noexcept { return state_.load(std::memory_order_acquire) == link_state::open; }
+  [[nodiscard]] bool is_closed() const noexcept { return state_.load(std::memory_order_acquire) == link_state::closed; }
+
+  // -- for proxies and frames
+
+  void send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context) override;
+  void watch(std::uint64_t number, caf::strong_actor_ptr proxy) override;
+  void proxy_gone(std::uint64_t number, const caf::actor_control_block* control) override;
+  void object_gone(const store::object_id& id, const stored_bytes* owner);
+
+  // -- for codecs of actor handles
+
+  /// Counts one sending; `take_back` undoes it.
+  [[nodiscard]] actor_name export_actor(const caf::strong_actor_ptr& actor);
+  void take_back_actor(std::uint64_t number);
+  /// The actor that the peer means, a proxy or one of this node's own. Fails with `protocol_violation` for a number
+  /// that the peer was never given.
+  [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> import_actor(const actor_name& name);
+
+  // -- for the public link
+
+  [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error>
+  find(std::string_view name, const std::set<std::string>& interface, std::chrono::milliseconds timeout);
+
+  [[nodiscard]] node_core& node() const noexcept { return *node_; }
+  [[nodiscard]] const link_options& options() const noexcept { return options_; }
+  [[nodiscard]] const std::string& peer_name() const noexcept { return peer_name_; }
+  [[nodiscard]] std::vector<std::string> effective_serializers() const;
+  [[nodiscard]] const std::vector<std::string>& deserializers() const noexcept { return accepted_.names; }
+  [[nodiscard]] bool shares_store() const noexcept { return shares_store_; }
+  [[nodiscard]] link_stats stats() const;
+
+private:
+  friend class outgoing_message;
+
+  link_core(std::shared_ptr<node_core> node, const link_options& options, role side);
+
+  [[nodiscard]] std::uint64_t send_channel() const noexcept { return channel_ + (role_ == role::acceptor ? 1 : 0); }
+  [[nodiscard]] std::uint64_t receive_channel() const noexcept { return channel_ + (role_ == role::dialer ? 1 : 0); }
+
+  void enter(link_state next); // The only writer of state_. Requires mutex_.
+
+  // -- link_handshake.cpp
+  void send_hello(bool shares_store);
+  std::expected<void, node_error> on_greeting(admin_op op, bytes_view body);
+  std::expected<void, node_error> on_hello(const hello& theirs);
+  std::expected<void, node_error> agree_on_families(const hello& theirs);
+  [[nodiscard]] bool agrees_on_store(const hello& theirs) const;
+  std::expected<void, node_error> become_open();
+  std::unexpected<node_error> refuse_peer(node_error reason);
+  void settle_opening(std::expected<void, node_error> result);
+
+  // -- link_core.cpp
+  std::expected<void, node_error> on_packet(const packet_head& head, bytes_view body) override;
+  void on_closed(const node_error& reason) override;
+  std::expected<void, node_error> on_admin(admin_op op, bytes_view body);
+  void on_find(const find_query& query);
+  std::expected<void, node_error> on_found(const found& answer);
+  std::expected<void, node_error> on_monitor(const monitor& what);
+  void on_down(const down& what);
+  std::expected<void, node_error> on_release_actor(const release_actor& what);
+  std::expected<void, node_error> on_release_object(const release_object& what);
+  void fail_everything(const node_error& reason);
+  friend class link_watch;
+  void watched_actor_ended(std::uint64_t number, const caf::error& reason);
+  template <class Admin>
+  bool send_admin(admin_op op, const Admin& what);
+
+  // -- link_send.cpp
+  void undo(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason, caf::execution_unit* context);
+  void bounce(caf::mailbox_element& what, const node_error& reason, caf::execution_unit* context);
+  [[nodiscard]] actor_name name_of_actor(const caf::strong_actor_ptr& actor);
+  [[nodiscard]] std::uint64_t signature_number(const std::vector<const type_entry*>& types, outbox& out);
+  [[nodiscard]] std::uint64_t header_number(const family& by, const type_entry& type);
+
+  // -- link_receive.cpp
+  struct received_element {
+    element_descriptor descriptor;
+    std::vector<frame> frames;
+    std::vector<caf::strong_actor_ptr> actors; // As the descriptor mentions them.
+    std::optional<node_error> lost;            // Why a frame could not be claimed, where that is nobody's fault.
+  };
+  std::expected<void, node_error> on_message(std::uint8_t flags, bytes_view body);
+  std::expected<void, node_error> on_chunk(std::uint8_t flags, bytes_view body);
+  std::expected<void, node_error> on_signature(bytes_view body);
+  std::expected<void, node_error> on_header(bytes_view body);
+  std::expected<received_header, node_error> admit_header(bytes_view bytes) const;
+  std::expected<const received_header*, node_error> header_of_element(const element_descriptor& element,
+                                                                      const type_entry& type, received_header& own);
+  std::expected<void, node_error> charge_definition(std::size_t size_bytes);
+  std::expected<void, node_error> read_elements(packet_reader& in, std::size_t count);
+  std::expected<frame, node_error> claim_frame(packet_reader& in, const frame_descriptor& from, bool is_body);
+  std::expected<frame, node_error> claim_object(const frame_descriptor& from);
+  std::expected<std::pair<caf::strong_actor_ptr, caf::strong_actor_ptr>, node_error>
+  actors_of(const message_head& head);
+  std::expected<caf::message, node_error> decode(const std::shared_ptr<const signature>& types);
+  std::expected<void, node_error> decode_element(const received_element& element, const type_entry& type,
+                                                 message_under_construction& into);
+  void deliver(const caf::strong_actor_ptr& receiver, caf::strong_actor_ptr sender, const message_head& head,
+               caf::message content);
+
+  // Set by make(), never changed.
+  const std::shared_ptr<node_core> node_;
+  const link_options options_;
+  const role role_;
+  family_list serializers_; // What this end sends, as the hello says.
+  family_list accepted_;    // What this end accepts.
+
+  // Set in the handshake, before the link is open; then only read.
+  std::string peer_name_ = "unknown peer";
+  caf::node_id peer_node_;
+  std::vector<std::string> peer_accepts_;
+  std::vector<const family*> send_families_; // serializers_, as far as the peer accepts them.
+  bool shares_store_ = false;
+  std::uint64_t peer_message_bytes_ = 0; // The largest message that the peer takes.
+  store::process_id peer_process_;
+  std::uint64_t channel_ = 0; // Even: what the dialer sends; the next number: what the acceptor sends.
+
+  std::shared_ptr<connection> connection_; // Set by start().
+  std::atomic<link_state> state_{link_state::greeting};
+  std::atomic<std::uint64_t> next_transfer_{1};
+
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  actor_exports actor_exports_;
+  actor_imports actor_imports_;
+  object_exports object_exports_;
+  object_imports object_imports_;
+  pending_requests pending_;
+  struct signature_hash {
+    std::size_t operator()(const std::vector<const type_entry*>& types) const noexcept;
+  };
+  std::unordered_map<std::vector<const type_entry*>, std::uint64_t, signature_hash> sent_signatures_;
+  std::map<std::pair<const family*, const type_entry*>, std::uint64_t> sent_headers_;
+  std::unordered_map<std::uint64_t, caf::weak_actor_ptr> watched_; // By the peer; each has a link_watch attached.
+  std::unordered_map<std::uint64_t, std::promise<std::expected<found, node_error>>> queries_;
+  std::uint64_t next_query_ = 1;
+
+  // I/O thread only.
+  std::vector<std::shared_ptr<const signature>> received_signatures_;
+  std::vector<std::unique_ptr<const received_header>> received_headers_;
+  std::size_t received_definition_bytes_ = 0; // Of headers and signatures together.
+  transfers transfers_;
+  std::shared_ptr<const object_environment> received_objects_; // With this link's allow-list.
+  std::vector<received_element> elements_;                     // Reused from message to message.
+  std::shared_ptr<void> handshake_timer_;
+
+  std::promise<std::expected<void, node_error>> opened_;
+  bool opened_settled_ = false; // I/O thread only.
+
+  struct counters {
+    std::atomic<std::uint64_t> messages_sent{0}, messages_received{0}, handle_bytes_sent{0}, handle_bytes_received{0},
+        unserializable{0}, undecodable{0}, undelivered{0}, store_fallbacks{0};
+  };
+  mutable counters counters_;
+};
+
+} // namespace troupe::internal

@@ -1,0 +1,37 @@
+// What codecs of handles find in their context while a message is encoded for a link or decoded from one.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <memory>
+
+#include <caf/actor_control_block.hpp>
+
+#include <troupe/framework/internal/object_environment.hpp>
+#include <troupe/serializers/context.hpp>
+#include <troupe/serializers/serialize_error.hpp>
+
+namespace troupe::internal {
+
+/// How an actor is named on a link by the end that sends the name.
+struct actor_name {
+  enum class side : std::uint8_t { nobody = 0, mine = 1, yours = 2 };
+  side whose = side::nobody;
+  std::uint64_t number = 0;
+};
+
+/// One message's view of its link.
+class link_extension : public context_extension {
+public:
+  /// Encoding: counts one sending, undone when the message is not sent.
+  [[nodiscard]] virtual std::expected<actor_name, serialize_error> name_of(const caf::strong_actor_ptr& actor) = 0;
+  /// Decoding.
+  [[nodiscard]] virtual std::expected<caf::strong_actor_ptr, serialize_error> actor_of(const actor_name& name) = 0;
+  /// Decoding: with what an object that arrives here can be read later.
+  [[nodiscard]] virtual std::shared_ptr<const object_environment> objects() const = 0;
+};
+
+/// The extension of a context, or the error that a handle cannot travel outside a message.
+[[nodiscard]] std::expected<link_extension*, serialize_error> extension_of(const context& ctx, std::string_view what);
+
+} // namespace troupe::internal

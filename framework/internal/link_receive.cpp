@@ -1,0 +1,400 @@
+// The way in: a message's bytes become a CAF message in the receiver's mailbox, on the I/O thread.
+#include <string>
+#include <utility>
+
+#include <caf/error.hpp>
+#include <caf/mailbox_element.hpp>
+
+#include <troupe/framework/base/sizes.hpp>
+#include <troupe/framework/internal/caf_port/question_id.hpp>
+#include <troupe/framework/internal/link_core.hpp>
+#include <troupe/framework/internal/log.hpp>
+#include <troupe/framework/internal/node_core.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+constexpr std::size_t signatures_max = 65'536;
+constexpr std::size_t definitions_bytes_max = 16_MiB; // Of all headers and signatures that a peer names by number.
+constexpr std::size_t alias_cost_bytes = 128;         // What an alias takes here besides its text.
+constexpr std::size_t actors_max = 65'536;            // Mentions of actors in one element.
+
+std::unexpected<node_error> violation(std::string text) {
+  return std::unexpected{node_error{node_errc::protocol_violation, std::move(text)}};
+}
+
+std::unexpected<node_error> undecodable(std::string text) {
+  return std::unexpected{node_error{node_errc::undecodable, std::move(text)}};
+}
+
+/// Keeps a received object alive and mapped; tells the link when nothing here refers to it any more.
+class imported_object final : public stored_bytes {
+public:
+  imported_object(store::pin pin, std::weak_ptr<link_core> link)
+      : stored_bytes(std::move(pin)), link_(std::move(link)) {}
+  ~imported_object() override {
+    if (auto link = link_.lock())
+      link->object_gone(object().id(), this);
+  }
+
+private:
+  std::weak_ptr<link_core> link_;
+};
+
+/// What the codecs of handles see while an element is decoded: the actors that it mentions are received already.
+class incoming_extension final : public link_extension {
+public:
+  incoming_extension(std::span<const actor_mention> mentions, std::span<const caf::strong_actor_ptr> actors,
+                     std::shared_ptr<const object_environment> objects)
+      : mentions_(mentions), actors_(actors), objects_(std::move(objects)) {}
+
+  std::expected<actor_name, serialize_error> name_of(const caf::strong_actor_ptr&) override {
+    return std::unexpected{serialize_error{serialize_errc::codec_failed, "an actor was to be encoded while decoding"}};
+  }
+
+  std::expected<caf::strong_actor_ptr, serialize_error> actor_of(const actor_name& name) override {
+    if (name.whose == actor_name::side::nobody)
+      return nullptr;
+    bool readers = name.whose == actor_name::side::yours;
+    // Payloads mention actors in the order of the list, but for families and versions that leave some out.
+    for (std::size_t i = 0; i < mentions_.size(); ++i) {
+      auto at = (next_ + i) % mentions_.size();
+      if (mentions_[at].number == name.number && mentions_[at].readers == readers) {
+        next_ = at + 1;
+        return actors_[at];
+      }
+    }
+    return std::unexpected{
+        serialize_error{serialize_errc::malformed, "the payload names an actor that its element does not mention"}};
+  }
+
+  std::shared_ptr<const object_environment> objects() const override { return objects_; }
+
+private:
+  std::span<const actor_mention> mentions_;
+  std::span<const caf::strong_actor_ptr> actors_;
+  std::size_t next_ = 0;
+  std::shared_ptr<const object_environment> objects_;
+};
+
+} // namespace
+
+std::expected<void, node_error> link_core::on_chunk(std::uint8_t flags, bytes_view body) {
+  if ((flags & ~chunk_flags::first) != 0)
+    return violation("chunk with unknown flags " + std::to_string(flags));
+  bool first = (flags & chunk_flags::first) != 0;
+  packet_reader in{body};
+  auto head = read_chunk_head(in, first);
+  if (!in.ok())
+    return violation("chunk of " + grouped(body.size()) + " bytes is cut short");
+  if (in.rest().size() > chunk_bytes_max)
+    return violation("chunk of " + grouped(in.rest().size()) + " bytes, limit " + grouped(chunk_bytes_max));
+  return transfers_.add_chunk(head, first, in.rest());
+}
+
+/// What a peer defines stays as long as the link: all of it together is bounded.
+std::expected<void, node_error> link_core::charge_definition(std::size_t size_bytes) {
+  received_definition_bytes_ += size_bytes;
+  if (received_definition_bytes_ > definitions_bytes_max)
+    return violation("headers and signatures of " + grouped(received_definition_bytes_) + " bytes, limit "
+                     + grouped(definitions_bytes_max));
+  return {};
+}
+
+std::expected<void, node_error> link_core::on_signature(bytes_view body) {
+  auto definition = read_signature(body);
+  if (!definition || definition->number != received_signatures_.size() || definition->number >= signatures_max)
+    return violation("signature " + (definition ? grouped(definition->number) : "?") + " cannot be read or is not the "
+                     + grouped(received_signatures_.size()) + "th, limit " + grouped(signatures_max));
+  if (auto charged = charge_definition(body.size() + alias_cost_bytes * (1 + definition->aliases.size())); !charged)
+    return charged;
+  received_signatures_.push_back(resolve_signature(definition->aliases, node_->types()));
+  return {};
+}
+
+std::expected<void, node_error> link_core::on_header(bytes_view body) {
+  auto definition = read_header(body);
+  if (!definition || definition->number != received_headers_.size() + 1)
+    return violation("header " + (definition ? grouped(definition->number) : "?") + " cannot be read or is not the "
+                     + grouped(received_headers_.size() + 1) + "th");
+  if (auto charged = charge_definition(body.size() + sizeof(received_header)); !charged)
+    return charged;
+  auto admitted = admit_header(definition->header);
+  if (!admitted)
+    return std::unexpected{std::move(admitted).error()};
+  received_headers_.push_back(std::make_unique<const received_header>(*std::move(admitted)));
+  return {};
+}
+
+/// Reads a header, and refuses a family that this end does not accept before anything of it is decoded. A peer that
+/// keeps to the handshake does not send one.
+std::expected<received_header, node_error> link_core::admit_header(bytes_view bytes) const {
+  received_header result{.bytes = {bytes.begin(), bytes.end()}, .fields = {}, .by = nullptr};
+  auto fields = parse_header(result.bytes, options_.receive_limits);
+  if (!fields)
+    return violation("a payload's header cannot be read: " + fields.error().message());
+  result.fields = *fields; // Views of result.bytes, whose memory stays where it is when it is moved.
+  auto by = check_accepted(fields->family, accepted_.families);
+  if (!by)
+    return violation(by.error().message());
+  result.by = *by;
+  return result;
+}
+
+std::expected<void, node_error> link_core::on_message(std::uint8_t flags, bytes_view body) {
+  packet_reader in{body};
+  auto head = read_message_head(in, flags);
+  if (!in.ok() || head.signature >= received_signatures_.size())
+    return violation("message head of a packet of " + grouped(body.size())
+                     + " bytes cannot be read, or names signature " + grouped(head.signature) + " of "
+                     + grouped(received_signatures_.size()));
+  auto types = received_signatures_[head.signature];
+  auto actors = actors_of(head);
+  if (!actors)
+    return std::unexpected{std::move(actors).error()};
+  // All frames are claimed before anything is decoded, so that handles in flight are taken over even from a message
+  // that then cannot be delivered.
+  if (auto read = read_elements(in, types->aliases.size()); !read)
+    return read;
+  if (!in.finished())
+    return violation("message of " + grouped(body.size()) + " bytes has " + grouped(in.rest().size()) + " too many");
+  auto& [receiver, sender] = *actors;
+  counters_.messages_received.fetch_add(1, std::memory_order_relaxed);
+  auto content = decode(types);
+  elements_.clear();
+  if (content) {
+    deliver(receiver, std::move(sender), head, *std::move(content));
+    return {};
+  }
+  if (content.error().code() == node_errc::protocol_violation)
+    return std::unexpected{std::move(content).error()};
+  counters_.undecodable.fetch_add(1, std::memory_order_relaxed);
+  log(log_level::warning, "a message from " + peer_name_ + " was not delivered: " + content.error().message());
+  if ((head.flags & message_flags::request) != 0 && sender)
+    sender->enqueue(receiver, question_id(head.request_number, (head.flags & message_flags::urgent) != 0).response_id(),
+                    caf::make_message(to_caf_error(content.error())), nullptr);
+  else if ((head.flags & message_flags::response) != 0)
+    deliver(receiver, std::move(sender), head, caf::make_message(to_caf_error(content.error())));
+  return {};
+}
+
+/// The receiver and the sender that a head names.
+std::expected<std::pair<caf::strong_actor_ptr, caf::strong_actor_ptr>, node_error>
+link_core::actors_of(const message_head& head) {
+  std::unique_lock guard{mutex_};
+  auto receiver = actor_exports_.find(head.receiver);
+  guard.unlock();
+  if (!receiver)
+    return violation("the peer sends to actor " + grouped(head.receiver) + ", which it was never given");
+  auto side = head.sender == 0                              ? actor_name::side::nobody
+              : (head.flags & message_flags::returned) != 0 ? actor_name::side::yours
+                                                            : actor_name::side::mine;
+  if (side == actor_name::side::yours && (head.flags & message_flags::request) != 0) {
+    // This end's own question comes back for somebody else of this end to answer: only one that is pending can.
+    guard.lock();
+    bool asked = pending_.take({head.sender, head.request_number});
+    guard.unlock();
+    if (!asked)
+      return violation("the peer forwards request " + grouped(head.request_number) + " of actor " + grouped(head.sender)
+                       + ", which was not asked");
+  }
+  auto sender = import_actor({side, head.sender});
+  if (!sender)
+    return std::unexpected{std::move(sender).error()};
+  return std::pair{std::move(receiver), *std::move(sender)};
+}
+
+std::expected<caf::strong_actor_ptr, node_error> link_core::import_actor(const actor_name& name) {
+  if (name.whose == actor_name::side::nobody)
+    return nullptr;
+  std::unique_lock guard{mutex_};
+  if (name.whose == actor_name::side::yours) {
+    auto own = actor_exports_.find(name.number);
+    guard.unlock();
+    if (!own)
+      return violation("the peer names actor " + grouped(name.number) + ", which it was never given");
+    return own;
+  }
+  if (name.whose != actor_name::side::mine || name.number == 0)
+    return violation("an actor's name cannot be read");
+  if (!is_open())
+    return std::unexpected{node_error{node_errc::link_down, "the link to " + peer_name_ + " is down"}};
+  if (auto known = actor_imports_.receive(name.number))
+    return known;
+  auto made = make_proxy(node_->system(), peer_node_, name.number, shared_from_this());
+  actor_imports_.put(name.number, made);
+  return made;
+}
+
+// -- frames
+
+std::expected<void, node_error> link_core::read_elements(packet_reader& in, std::size_t count) {
+  const auto& bounds = options_.receive_limits;
+  // A stored frame costs this node no memory and has no other bound than its object.
+  const element_limits limits{bounds.header_bytes, bounds.frames, actors_max, UINT64_MAX >> 2};
+  elements_.clear();
+  for (std::size_t number = 0; number < count; ++number) {
+    auto& element = elements_.emplace_back();
+    read_element(in, element.descriptor, limits);
+    for (std::size_t i = 0; i < element.descriptor.frames.size() && in.ok(); ++i) {
+      auto claimed = claim_frame(in, element.descriptor.frames[i], i == 0);
+      if (!claimed && claimed.error().code() == node_errc::protocol_violation)
+        return std::unexpected{std::move(claimed).error()};
+      if (!claimed)
+        element.lost = claimed.error();
+      element.frames.push_back(claimed ? *std::move(claimed) : frame{});
+    }
+    for (const auto& mention : element.descriptor.actors) {
+      auto side = mention.readers ? actor_name::side::yours : actor_name::side::mine;
+      auto actor = import_actor({side, mention.number});
+      if (!actor)
+        return std::unexpected{std::move(actor).error()};
+      element.actors.push_back(*std::move(actor));
+    }
+    if (!in.ok())
+      return violation("an element's description cannot be read");
+  }
+  return {};
+}
+
+std::expected<frame, node_error> link_core::claim_frame(packet_reader& in, const frame_descriptor& from, bool is_body) {
+  switch (from.place) {
+  case frame_place::inline_: {
+    auto bytes = in.take(from.size_bytes);
+    if (!in.ok())
+      return violation("frame of " + grouped(from.size_bytes) + " bytes reaches beyond its packet");
+    // The body is read before the packet's bytes go; other frames may be kept by the value.
+    return is_body ? frame{bytes, nullptr} : frame::copy_of(bytes);
+  }
+  case frame_place::chunks:
+    return transfers_.claim(from.transfer, from.size_bytes);
+  case frame_place::stored:
+    return claim_object(from);
+  }
+  return violation("a frame's place is not known");
+}
+
+std::expected<frame, node_error> link_core::claim_object(const frame_descriptor& from) {
+  if (!shares_store_)
+    return violation("a frame lies in a store that this link does not share");
+  store::object_id id{node_->store()->number(), from.object_index, from.object_generation};
+  // The count in flight becomes this process's own hold; a peer that has handed over nothing is refused here.
+  auto adopted = store::object_store{*node_->store()}.adopt(id, peer_process_, receive_channel());
+  if (!adopted && adopted.error().code() == store::store_errc::not_found)
+    return violation("object " + store::to_string(id) + " was not handed over: " + adopted.error().message());
+  if (!adopted)
+    return std::unexpected{node_error{node_errc::object_lost, adopted.error().message()}};
+  auto pinned = adopted->pin();
+  if (!pinned)
+    return std::unexpected{node_error{node_errc::object_lost, pinned.error().message()}};
+  std::unique_lock guard{mutex_};
+  auto owner = object_imports_.receive(id);
+  guard.unlock();
+  if (!owner) {
+    owner = std::make_shared<imported_object>(*std::move(pinned), weak_from_this());
+    guard.lock();
+    object_imports_.put(id, owner);
+    guard.unlock();
+  }
+  auto bytes = owner->bytes();
+  if (from.object_offset > bytes.size() || from.size_bytes > bytes.size() - from.object_offset)
+    return violation("frame of " + grouped(from.size_bytes) + " bytes at " + grouped(from.object_offset)
+                     + " reaches beyond its object of " + grouped(bytes.size()));
+  counters_.handle_bytes_received.fetch_add(from.size_bytes, std::memory_order_relaxed);
+  return frame{bytes.subspan(from.object_offset, from.size_bytes), std::move(owner)};
+}
+
+// -- values
+
+std::expected<caf::message, node_error> link_core::decode(const std::shared_ptr<const signature>& types) {
+  if (!types->unknown_alias.empty())
+    return undecodable("type \"" + types->unknown_alias + "\" is not in this node's type registry");
+  message_under_construction built{types};
+  for (std::size_t i = 0; i < elements_.size(); ++i) {
+    if (auto decoded = decode_element(elements_[i], *types->entries[i], built); !decoded)
+      return std::unexpected{std::move(decoded).error()};
+  }
+  return std::move(built).finish();
+}
+
+std::expected<void, node_error> link_core::decode_element(const received_element& element, const type_entry& type,
+                                                          message_under_construction& into) {
+  if (element.lost)
+    return undecodable(element.lost->message());
+  received_header own;
+  auto header = header_of_element(element.descriptor, type, own);
+  if (!header)
+    return std::unexpected{std::move(header).error()};
+  incoming_extension extension{element.descriptor.actors, element.actors, received_objects_};
+  context ctx{.sender = peer_name_,
+              .recipient = node_->options().name,
+              .transport = "unix",
+              .same_host = true,
+              .shared_store = shares_store_,
+              .limits = options_.receive_limits,
+              .extension = &extension,
+              .value_owner = nullptr};
+  void* place = nullptr;
+  try {
+    place = into.construct_next();
+  } catch (const std::exception& failure) {
+    return undecodable("type \"" + type.alias() + "\" cannot be made: " + failure.what());
+  }
+  if (place == nullptr)
+    return undecodable("type \"" + type.alias()
+                       + "\" cannot be received: message elements need a default and a copy constructor");
+  auto decoded = decode_value(type, place, *(*header)->by, (*header)->fields, element.frames, ctx);
+  if (!decoded)
+    return undecodable(decoded.error().message());
+  return {};
+}
+
+/// The header that an element names, or brings itself; it then lies in `own`.
+std::expected<const received_header*, node_error>
+link_core::header_of_element(const element_descriptor& element, const type_entry& type, received_header& own) {
+  const received_header* header = &own;
+  if (element.header_number > received_headers_.size())
+    return violation("an element names header " + grouped(element.header_number) + " of "
+                     + grouped(received_headers_.size()));
+  if (element.header_number > 0) {
+    header = received_headers_[element.header_number - 1].get();
+  } else {
+    auto admitted = admit_header(element.header);
+    if (!admitted)
+      return std::unexpected{std::move(admitted).error()};
+    own = *std::move(admitted);
+  }
+  if (header->fields.type != type.alias())
+    return violation("a payload of type \"" + std::string{header->fields.type} + "\" stands where the signature says \""
+                     + type.alias() + '"');
+  return header;
+}
+
+void link_core::deliver(const caf::strong_actor_ptr& receiver, caf::strong_actor_ptr sender, const message_head& head,
+                        caf::message content) {
+  bool urgent = (head.flags & message_flags::urgent) != 0;
+  auto mid = question_id((head.flags & message_flags::request) != 0 ? head.request_number : 0, urgent);
+  if ((head.flags & message_flags::response) != 0) {
+    std::unique_lock guard{mutex_};
+    bool asked = pending_.take({head.receiver, head.request_number});
+    guard.unlock();
+    if (!asked) {
+      counters_.undelivered.fetch_add(1, std::memory_order_relaxed);
+      log(log_level::debug, "a response from " + peer_name_ + " answers nothing that was asked");
+      return;
+    }
+    mid = question_id(head.request_number, urgent).response_id();
+  } else if (content.type_token() == caf::make_type_token<caf::error>()) {
+    // CAF ends an actor that gets a bare error; ending actors is not among what a peer may do.
+    counters_.undelivered.fetch_add(1, std::memory_order_relaxed);
+    log(log_level::warning, "an error from " + peer_name_ + " that answers nothing was not delivered");
+    if (mid.is_request() && sender)
+      sender->enqueue(receiver, mid.response_id(),
+                      caf::make_message(to_caf_error({node_errc::unsupported, "an error cannot be asked"})), nullptr);
+    return;
+  }
+  receiver->enqueue(caf::make_mailbox_element(std::move(sender), mid, {}, std::move(content)), nullptr);
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,160 @@
+// The way out: what a proxy was given is encoded on the caller's thread and appended to what the I/O thread writes.
+#include <string>
+#include <utility>
+
+#include <caf/mailbox_element.hpp>
+#include <caf/system_messages.hpp>
+
+#include <troupe/framework/internal/link_core.hpp>
+#include <troupe/framework/internal/log.hpp>
+#include <troupe/framework/internal/node_core.hpp>
+#include <troupe/framework/internal/outgoing_message.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+/// What a thread uses again from message to message.
+struct sending_scratch {
+  std::shared_ptr<message_owner> owner = std::make_shared<message_owner>();
+  outgoing_message message;
+
+  /// Takes the element when it was sent; else gives it back, with the error, or without one when the link is down.
+  /// Whatever happens, an exception included, nothing stays counted that was not sent.
+  std::expected<void, node_error> send(link_core& link, std::uint64_t receiver, caf::mailbox_element_ptr& what) {
+    struct clearing {
+      sending_scratch& scratch;
+      caf::mailbox_element_ptr& what;
+      bool sent = false;
+      ~clearing() {
+        scratch.message.clear();
+        if (!sent)
+          what = std::move(scratch.owner->element);
+        // Where no frame borrows the values, the owner serves for the next message; else the frames keep it.
+        if (scratch.owner.use_count() == 1)
+          scratch.owner->element.reset();
+        else
+          scratch.owner = std::make_shared<message_owner>();
+      }
+    } at_end{*this, what};
+    owner->element = std::move(what);
+    auto encoded = message.encode(link, owner);
+    at_end.sent = encoded && message.commit(receiver, *owner->element);
+    return encoded;
+  }
+};
+
+/// Why CAF messages of this sort do not cross links; empty when they do.
+std::string_view unsupported(const caf::mailbox_element& what) {
+  if (!what.stages.empty())
+    return "composed actors cannot have remote stages";
+  if (what.mid.is_stream_message())
+    return "CAF streams do not cross links";
+  const auto& content = what.content();
+  if (content.match_elements<caf::exit_msg>() || content.match_elements<caf::down_msg>())
+    return "exit messages do not cross links; let the remote actor end itself";
+  return {};
+}
+
+} // namespace
+
+void link_core::send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context) {
+  if (!is_open()) {
+    bounce(*what, {node_errc::link_down, "the link to " + peer_name_ + " is down"}, context);
+    return;
+  }
+  if (auto reason = unsupported(*what); !reason.empty()) {
+    undo(receiver, *what, {node_errc::unsupported, std::string{reason}}, context);
+    return;
+  }
+  thread_local sending_scratch kept;
+  // A codec may itself send something while it encodes.
+  std::unique_ptr<sending_scratch> nested;
+  auto* scratch = &kept;
+  if (kept.message.in_use()) {
+    nested = std::make_unique<sending_scratch>();
+    scratch = nested.get();
+  }
+  auto encoded = scratch->send(*this, receiver, what);
+  if (!encoded)
+    undo(receiver, *what, encoded.error(), context);
+  else if (what)
+    bounce(*what, {node_errc::link_down, "the link to " + peer_name_ + " is down"}, context);
+}
+
+/// The link is down: who asked is told.
+void link_core::bounce(caf::mailbox_element& what, const node_error& reason, caf::execution_unit* context) {
+  counters_.undelivered.fetch_add(1, std::memory_order_relaxed);
+  if (what.mid.is_request() && what.sender)
+    what.sender->enqueue(nullptr, what.mid.response_id(), caf::make_message(to_caf_error(reason)), context);
+}
+
+/// The message cannot be sent: who asked is told; who waits for this answer gets the reason instead.
+void link_core::undo(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason,
+                     caf::execution_unit* context) {
+  counters_.unserializable.fetch_add(1, std::memory_order_relaxed);
+  log(log_level::warning, "not sent to " + peer_name_ + ": " + reason.message());
+  if (what.mid.is_request() && what.sender)
+    what.sender->enqueue(nullptr, what.mid.response_id(), caf::make_message(to_caf_error(reason)), context);
+  else if (what.mid.is_response() && !what.content().match_elements<caf::error>())
+    send(receiver, caf::make_mailbox_element(what.sender, what.mid, {}, to_caf_error(reason)), context);
+}
+
+std::size_t link_core::signature_hash::operator()(const std::vector<const type_entry*>& types) const noexcept {
+  std::size_t hash = types.size();
+  for (const auto* type : types)
+    hash = (hash ^ reinterpret_cast<std::uintptr_t>(type) >> 4) * 0x9e3779b97f4a7c15u;
+  return hash;
+}
+
+/// Defines the signature for the peer where it is new. Requires mutex_.
+std::uint64_t link_core::signature_number(const std::vector<const type_entry*>& types, outbox& out) {
+  if (auto known = sent_signatures_.find(types); known != sent_signatures_.end())
+    return known->second;
+  auto number = sent_signatures_.size();
+  sent_signatures_.emplace(types, number);
+  signature_definition definition{.number = number, .aliases = {}};
+  for (const auto* type : types)
+    definition.aliases.emplace_back(type->alias());
+  byte_vector body;
+  append_signature(body, definition);
+  out.append_packet(packet_kind::signature, 0, body);
+  return number;
+}
+
+/// Defines the header for the peer where it is new.
+std::uint64_t link_core::header_number(const family& by, const type_entry& type) {
+  std::lock_guard guard{mutex_};
+  auto [known, is_new] = sent_headers_.try_emplace({&by, &type}, sent_headers_.size() + 1);
+  if (is_new) {
+    auto header = standard_header(by, type);
+    byte_vector body;
+    append_header(body, {known->second, header.bytes()});
+    connection_->write([&](outbox& out) { out.append_packet(packet_kind::header, 0, body); });
+  }
+  return known->second;
+}
+
+// -- actors as they are named
+
+/// Requires mutex_. Counts one sending where the actor is this end's.
+actor_name link_core::name_of_actor(const caf::strong_actor_ptr& actor) {
+  if (!actor)
+    return {};
+  if (auto* remote = as_proxy(actor); remote != nullptr && remote->link() == this)
+    return {actor_name::side::yours, remote->number()};
+  return {actor_name::side::mine, actor_exports_.add(actor)};
+}
+
+actor_name link_core::export_actor(const caf::strong_actor_ptr& actor) {
+  std::lock_guard guard{mutex_};
+  return name_of_actor(actor);
+}
+
+void link_core::take_back_actor(std::uint64_t number) {
+  std::unique_lock guard{mutex_};
+  auto dropped = actor_exports_.release(number, 1);
+  guard.unlock();
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,197 @@
+#include <troupe/framework/internal/node_core.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <utility>
+
+#include <asio/post.hpp>
+
+#include <troupe/framework/internal/caf_port/builtin_types.hpp>
+#include <troupe/framework/internal/link_core.hpp>
+#include <troupe/framework/internal/log.hpp>
+
+namespace troupe::internal {
+
+node_core::node_core(caf::actor_system& system, type_registry& types, const family_set& families, node_options options)
+    : system_(system), types_(types), families_(families), options_(std::move(options)) {}
+
+node_core::~node_core() = default;
+
+std::expected<void, node_error> node_core::start() {
+  if (options_.name.empty() || options_.name.size() > alias_bytes_max)
+    return std::unexpected{node_error{node_errc::bad_option,
+                                      "a node's name has 1 to 1,024 bytes, this one " + grouped(options_.name.size())}};
+  if (!system_.node())
+    return std::unexpected{node_error{node_errc::bad_option, "the actor system has no node id: build it from a "
+                                                             "troupe::system_config"}};
+  add_builtin_types(types_);
+  if (auto problems = types_.errors(); !problems.empty())
+    return std::unexpected{
+        node_error{node_errc::bad_option, "the type registry has errors: " + problems.front().message()}};
+  if (auto problems = families_.errors(); !problems.empty())
+    return std::unexpected{
+        node_error{node_errc::bad_option, "the families have errors: " + problems.front().message()}};
+  if (auto known = families_.resolve(options_.store_families); !known)
+    return std::unexpected{node_error{node_errc::bad_option, "store_families: " + known.error().message()}};
+  objects_ = std::make_shared<object_environment>(object_environment{types_, families_, options_.store_families, {}});
+  if (options_.store) {
+    auto opened = store::object_store::open(*options_.store);
+    if (!opened)
+      return std::unexpected{
+          node_error{node_errc::bad_option, "the node's store cannot be opened: " + opened.error().message()}};
+    store_ = *std::move(opened);
+  }
+  // A policy that could never make a link is an error now, not when the first peer dials.
+  if (auto probe = link_core::make(shared_from_this(), options_.accepted_links, link_core::role::acceptor); !probe)
+    return std::unexpected{std::move(probe).error()};
+  for (const auto& text : options_.listen) {
+    auto at = parse_address(text);
+    if (!at)
+      return std::unexpected{std::move(at).error()};
+    auto opened = listener::open(io_, *at, [this](stream_socket socket) { on_accept(std::move(socket)); });
+    if (!opened)
+      return std::unexpected{std::move(opened).error()};
+    listeners_.push_back(*std::move(opened));
+  }
+  thread_ = std::thread{[this] { io_.run(); }};
+  return {};
+}
+
+void node_core::shut_down() {
+  if (!thread_.joinable()) {
+    listeners_.clear();
+    return;
+  }
+  asio::post(io_, [this] { listeners_.clear(); });
+  std::unique_lock guard{mutex_};
+  closing_ = true;
+  auto open = links_;
+  guard.unlock();
+  for (const auto& link : open)
+    link->close("the node ends", options_.drain_timeout);
+  open.clear();
+  guard.lock();
+  // Every link ends by itself: the drain timeout bounds its writing.
+  links_changed_.wait(guard, [this] { return links_.empty(); });
+  auto names = std::exchange(names_, {});
+  guard.unlock();
+  asio::post(io_, [this] {
+    reaps_left_ = 0;
+    reap_timer_.cancel();
+  });
+  work_.reset();
+  thread_.join();
+}
+
+std::expected<void, node_error> node_core::publish(std::string name, caf::strong_actor_ptr actor) {
+  if (name.empty() || name.size() > alias_bytes_max)
+    return std::unexpected{
+        node_error{node_errc::bad_option, "a published name has 1 to 1,024 bytes, this one " + grouped(name.size())}};
+  if (!actor)
+    return std::unexpected{node_error{node_errc::bad_option, "no actor given to publish as \"" + name + '"'}};
+  std::lock_guard guard{mutex_};
+  auto [place, is_new] = names_.try_emplace(std::move(name), std::move(actor));
+  if (!is_new)
+    return std::unexpected{node_error{node_errc::name_taken,
+                                      "another actor is published as \"" + place->first + "\"; unpublish it first"}};
+  return {};
+}
+
+bool node_core::unpublish(std::string_view name) {
+  caf::strong_actor_ptr dropped; // Outside of the lock.
+  std::lock_guard guard{mutex_};
+  auto found = names_.find(name);
+  if (found == names_.end())
+    return false;
+  dropped = std::move(found->second);
+  names_.erase(found);
+  return true;
+}
+
+caf::strong_actor_ptr node_core::published(std::string_view name) const {
+  std::lock_guard guard{mutex_};
+  auto found = names_.find(name);
+  return found == names_.end() ? nullptr : found->second;
+}
+
+std::expected<std::shared_ptr<link_core>, node_error> node_core::connect(std::string_view to,
+                                                                         const link_options& options) {
+  auto at = parse_address(to);
+  if (!at)
+    return std::unexpected{std::move(at).error()};
+  auto link = link_core::make(shared_from_this(), options, link_core::role::dialer);
+  if (!link)
+    return std::unexpected{std::move(link).error()};
+  auto socket = dial(io_, *at, options.connect_timeout);
+  if (!socket)
+    return std::unexpected{std::move(socket).error()};
+  if (auto same = check_same_user(*socket); !same)
+    return std::unexpected{std::move(same).error()};
+  if (!add_link(*link))
+    return std::unexpected{node_error{node_errc::link_down, "the node is closing"}};
+  asio::post(io_, [core = *link, bytes = make_socket_transport(*std::move(socket))] { core->start(bytes); });
+  if (auto opened = (*link)->wait_until_open(); !opened)
+    return std::unexpected{
+        node_error{opened.error().code(), "connecting to " + at->text + ": " + opened.error().message()}};
+  return *std::move(link);
+}
+
+void node_core::on_accept(stream_socket socket) {
+  if (auto same = check_same_user(socket); !same) {
+    log(log_level::warning, "a connection was refused: " + same.error().message());
+    return;
+  }
+  auto link = link_core::make(shared_from_this(), options_.accepted_links, link_core::role::acceptor);
+  if (link && add_link(*link))
+    (*link)->start(make_socket_transport(std::move(socket)));
+}
+
+bool node_core::add_link(const std::shared_ptr<link_core>& link) {
+  std::lock_guard guard{mutex_};
+  if (closing_)
+    return false;
+  links_.push_back(link);
+  return true;
+}
+
+void node_core::reap_soon() {
+  constexpr int reaps = 10;
+  bool under_way = reaps_left_ > 0;
+  reaps_left_ = reaps;
+  if (!under_way)
+    reap_next();
+}
+
+void node_core::reap_next() {
+  constexpr std::chrono::milliseconds pause{100};
+  auto store = *store_;
+  store.reap();
+  if (--reaps_left_ <= 0)
+    return;
+  reap_timer_.expires_after(pause);
+  reap_timer_.async_wait([this](std::error_code cancelled) {
+    if (!cancelled && reaps_left_ > 0)
+      reap_next();
+  });
+}
+
+std::vector<std::shared_ptr<link_core>> node_core::open_links() const {
+  std::lock_guard guard{mutex_};
+  std::vector<std::shared_ptr<link_core>> open;
+  std::ranges::copy_if(links_, std::back_inserter(open), &link_core::is_open);
+  return open;
+}
+
+void node_core::link_ended(const link_core* link) {
+  std::shared_ptr<link_core> dropped; // Outside of the lock.
+  std::lock_guard guard{mutex_};
+  auto found = std::ranges::find(links_, link, &std::shared_ptr<link_core>::get);
+  if (found == links_.end())
+    return;
+  dropped = std::move(*found);
+  links_.erase(found);
+  links_changed_.notify_all();
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,94 @@
+// One process's end of the network: the I/O thread, the links, the names, the store attachment.
+#pragma once
+
+#include <condition_variable>
+#include <expected>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
+#include <asio/steady_timer.hpp>
+
+#include <caf/actor_control_block.hpp>
+#include <caf/actor_system.hpp>
+
+#include <troupe/framework/fwd.hpp>
+#include <troupe/framework/internal/object_environment.hpp>
+#include <troupe/framework/internal/socket.hpp>
+#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/options.hpp>
+#include <troupe/serializers/family.hpp>
+#include <troupe/serializers/type_registry.hpp>
+#include <troupe/store/object_store.hpp>
+
+namespace troupe::internal {
+
+/// Threads: every member from any thread, `shut_down` once and not from the I/O thread.
+/// Lifetime: held by the node and by its links; `shut_down` ends the links and the thread, what is left is memory.
+class node_core : public std::enable_shared_from_this<node_core> {
+public:
+  node_core(caf::actor_system& system, type_registry& types, const family_set& families, node_options options);
+  ~node_core();
+
+  /// Opens the store, listens, starts the I/O thread.
+  [[nodiscard]] std::expected<void, node_error> start();
+  void shut_down();
+
+  [[nodiscard]] std::expected<void, node_error> publish(std::string name, caf::strong_actor_ptr actor);
+  bool unpublish(std::string_view name);
+  /// Null when nothing has that name.
+  [[nodiscard]] caf::strong_actor_ptr published(std::string_view name) const;
+
+  [[nodiscard]] std::expected<std::shared_ptr<link_core>, node_error> connect(std::string_view to,
+                                                                              const link_options& options);
+  [[nodiscard]] std::vector<std::shared_ptr<link_core>> open_links() const;
+  void link_ended(const link_core* link);
+  /// I/O thread. A peer that shared the store is gone, perhaps killed: clears up after it now and for a while, since a
+  /// process that is dying closes its sockets before it is seen to be dead.
+  void reap_soon();
+
+  [[nodiscard]] caf::actor_system& system() const noexcept { return system_; }
+  [[nodiscard]] const type_registry& types() const noexcept { return types_; }
+  [[nodiscard]] const family_set& families() const noexcept { return families_; }
+  [[nodiscard]] const node_options& options() const noexcept { return options_; }
+  [[nodiscard]] const std::optional<store::object_store>& store() const noexcept { return store_; }
+  /// With what objects that were put here are read again.
+  [[nodiscard]] const std::shared_ptr<const object_environment>& objects() const noexcept { return objects_; }
+  [[nodiscard]] asio::io_context& io() noexcept { return io_; }
+
+private:
+  void on_accept(stream_socket socket);
+  void reap_next();
+  [[nodiscard]] bool add_link(const std::shared_ptr<link_core>& link);
+
+  // Set by the constructor or by start(), then only read.
+  caf::actor_system& system_;
+  type_registry& types_;
+  const family_set& families_;
+  const node_options options_;
+  std::optional<store::object_store> store_;
+  std::shared_ptr<const object_environment> objects_;
+
+  asio::io_context io_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
+  std::vector<std::shared_ptr<listener>> listeners_; // I/O thread, once it runs.
+  asio::steady_timer reap_timer_{io_};               // I/O thread.
+  int reaps_left_ = 0;                               // I/O thread.
+  std::thread thread_;
+
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  std::map<std::string, caf::strong_actor_ptr, std::less<>> names_;
+  std::vector<std::shared_ptr<link_core>> links_;
+  std::condition_variable links_changed_;
+  bool closing_ = false;
+};
+
+} // namespace troupe::internal

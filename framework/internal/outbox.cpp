@@ -1,0 +1,57 @@
+#include <troupe/framework/internal/outbox.hpp>
+
+#include <utility>
+
+#include <troupe/framework/base/sizes.hpp>
+
+namespace troupe::internal {
+
+void outbox::append(bytes_view small) {
+  bytes_.insert(bytes_.end(), small.begin(), small.end());
+}
+
+void outbox::append_packet(packet_kind kind, std::uint8_t detail, bytes_view begin, bytes_view end) {
+  append_packet_head(
+      bytes_, {.body_bytes = static_cast<std::uint32_t>(begin.size() + end.size()), .kind = kind, .detail = detail});
+  append(begin);
+  append(end);
+}
+
+void outbox::append_packet(packet_kind kind, std::uint8_t detail, bytes_view begin, frame end) {
+  append_packet_head(
+      bytes_,
+      {.body_bytes = static_cast<std::uint32_t>(begin.size() + end.size_bytes()), .kind = kind, .detail = detail});
+  append(begin);
+  append(std::move(end));
+}
+
+void outbox::append(frame large) {
+  frame_bytes_ += large.size_bytes();
+  frames_.push_back({bytes_.size(), std::move(large)});
+}
+
+void outbox::gather(std::vector<bytes_view>& pieces) const {
+  pieces.clear();
+  std::size_t from = 0;
+  for (const auto& placed : frames_) {
+    if (placed.behind_bytes > from)
+      pieces.push_back(bytes_view{bytes_}.subspan(from, placed.behind_bytes - from));
+    if (placed.bytes.size_bytes() > 0)
+      pieces.push_back(placed.bytes.bytes());
+    from = placed.behind_bytes;
+  }
+  if (bytes_.size() > from)
+    pieces.push_back(bytes_view{bytes_}.subspan(from));
+}
+
+void outbox::clear() {
+  constexpr std::size_t kept_bytes_max = 1_MiB;
+  if (bytes_.capacity() > kept_bytes_max)
+    bytes_ = {};
+  else
+    bytes_.clear();
+  frames_.clear();
+  frame_bytes_ = 0;
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,48 @@
+// What waits to be written on a link: small packets copied together, large frames by reference in between.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include <troupe/framework/internal/packet.hpp>
+#include <troupe/serializers/frame.hpp>
+
+namespace troupe::internal {
+
+/// Bytes in the order of writing. Copying small packets into one run and gathering only what is large is five times as
+/// fast as gathering all.
+class outbox {
+public:
+  /// Bytes that are no packet, such as the preamble.
+  void append(bytes_view small);
+
+  /// A packet whose body is two pieces one after the other, copied.
+  void append_packet(packet_kind kind, std::uint8_t detail, bytes_view begin, bytes_view end = {});
+
+  /// A packet whose body ends with a frame, which is kept alive until the outbox is cleared.
+  void append_packet(packet_kind kind, std::uint8_t detail, bytes_view begin, frame end);
+
+  /// The next bytes in order are the frame's, which is kept alive until the outbox is cleared.
+  void append(frame large);
+
+  [[nodiscard]] bool empty() const noexcept { return bytes_.empty() && frames_.empty(); }
+  [[nodiscard]] std::size_t size_bytes() const noexcept { return bytes_.size() + frame_bytes_; }
+
+  /// All bytes as a list to write; valid until the next change.
+  void gather(std::vector<bytes_view>& pieces) const;
+
+  /// Empties it; keeps memory for the next packets.
+  void clear();
+
+private:
+  struct placed_frame {
+    std::size_t behind_bytes; // How many of bytes_ come before it.
+    frame bytes;
+  };
+
+  byte_vector bytes_;
+  std::vector<placed_frame> frames_;
+  std::size_t frame_bytes_ = 0;
+};
+
+} // namespace troupe::internal

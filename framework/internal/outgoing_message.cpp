@@ -1,0 +1,274 @@
+#include <troupe/framework/internal/outgoing_message.hpp>
+
+#include <optional>
+#include <string>
+
+#include <troupe/framework/base/sizes.hpp>
+#include <troupe/framework/internal/caf_port/builtin_types.hpp>
+#include <troupe/framework/internal/log.hpp>
+#include <troupe/framework/internal/node_core.hpp>
+#include <troupe/framework/internal/text.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+std::unexpected<node_error> fail(node_errc code, std::string text) {
+  return std::unexpected{node_error{code, std::move(text)}};
+}
+
+} // namespace
+
+outgoing_message::~outgoing_message() {
+  clear();
+}
+
+void outgoing_message::clear() {
+  if (link_ != nullptr && !committed_) {
+    for (const auto& object : objects_)
+      object.take_back(link_->peer_process_, link_->send_channel());
+    for (auto number : actors_)
+      link_->take_back_actor(number);
+  }
+  link_ = nullptr;
+  committed_ = false;
+  types_.clear();
+  output_.clear();
+  elements_.clear();
+  transfers_.clear();
+  objects_.clear();
+  actors_.clear();
+  socket_bytes_ = 0;
+  inline_bytes_ = 0;
+  handle_bytes_ = 0;
+}
+
+// -- encoding
+
+std::expected<void, node_error> outgoing_message::encode(link_core& link,
+                                                         const std::shared_ptr<message_owner>& message) {
+  clear();
+  link_ = &link;
+  const auto& content = message->element->content();
+  if (content.size() > signature_aliases_max)
+    return fail(node_errc::unserializable,
+                "message of " + grouped(content.size()) + " elements, limit " + grouped(signature_aliases_max));
+  const auto& node = link.node();
+  context ctx{.sender = node.options().name,
+              .recipient = link.peer_name(),
+              .transport = "unix",
+              .same_host = true,
+              .shared_store = link.shares_store(),
+              .limits = link.options().receive_limits,
+              .extension = this,
+              .value_owner = message};
+  for (std::size_t i = 0; i < content.size(); ++i) {
+    auto rtti = content.type(i);
+    const auto* type = entry_of(rtti, node.types());
+    if (type == nullptr)
+      return fail(node_errc::unserializable, "type " + name_of_type(rtti)
+                                                 + " has no alias; add it to the node's type "
+                                                   "registry with types.add<T>(\"alias\")");
+    types_.push_back(type);
+    if (auto encoded = encode_element(*type, content.get(i), ctx); !encoded)
+      return encoded;
+  }
+  if (elements_.size() + 64 > packet_body_bytes_max)
+    return fail(node_errc::unserializable, "message needs " + grouped(elements_.size())
+                                               + " bytes beside its large frames, limit "
+                                               + grouped(packet_body_bytes_max));
+  if (socket_bytes_ > link.peer_message_bytes_)
+    return fail(node_errc::unserializable,
+                "message of " + grouped(socket_bytes_) + " bytes, " + link.peer_name() + " takes at most "
+                    + grouped(link.peer_message_bytes_)
+                    + "; share a store and send it as an object_ref, or raise message_bytes");
+  return {};
+}
+
+std::expected<void, node_error> outgoing_message::encode_element(const type_entry& type, const void* value,
+                                                                 const context& ctx) {
+  output_.clear();
+  descriptor_.frames.clear();
+  descriptor_.actors.clear();
+  auto used = encode_value(type, value, link_->send_families_, ctx, output_);
+  if (!used)
+    return std::unexpected{describe(used.error())};
+  descriptor_.header_number = 0;
+  if (output_.extra().size() == 0) {
+    descriptor_.header_number = link_->header_number(**used, type);
+  } else {
+    header_ = header_of(**used, type, output_);
+    descriptor_.header = header_.bytes();
+  }
+  auto body = place(output_.body().bytes(), nullptr);
+  if (!body)
+    return std::unexpected{std::move(body).error()};
+  descriptor_.frames.push_back(*body);
+  for (const auto& attached : output_.frames()) {
+    auto placed = place(attached.bytes(), &attached);
+    if (!placed)
+      return std::unexpected{std::move(placed).error()};
+    descriptor_.frames.push_back(*placed);
+  }
+  append_element(elements_, descriptor_);
+  auto append_inline = [&](const frame_descriptor& placed, bytes_view bytes) {
+    if (placed.place == frame_place::inline_)
+      elements_.insert(elements_.end(), bytes.begin(), bytes.end());
+  };
+  append_inline(descriptor_.frames[0], output_.body().bytes());
+  for (std::size_t i = 0; i < output_.frames().size(); ++i)
+    append_inline(descriptor_.frames[i + 1], output_.frames()[i].bytes());
+  return {};
+}
+
+/// Decides how a frame travels. `shared` is the frame itself where it has an owner, null for the reused body.
+std::expected<frame_descriptor, node_error> outgoing_message::place(bytes_view bytes, const frame* shared) {
+  if (link_->shares_store()) {
+    auto in_store = place_in_store(bytes, shared);
+    if (!in_store)
+      return std::unexpected{std::move(in_store).error()};
+    if (*in_store)
+      return **in_store;
+  }
+  socket_bytes_ += bytes.size();
+  frame_descriptor placed{.place = frame_place::inline_, .size_bytes = bytes.size()};
+  if (bytes.size() > inline_frame_bytes_max || inline_bytes_ + bytes.size() > inline_frames_bytes_max) {
+    placed.place = frame_place::chunks;
+    placed.transfer = link_->next_transfer_.fetch_add(1, std::memory_order_relaxed);
+    transfers_.push_back({placed.transfer, shared != nullptr ? *shared : frame::copy_of(bytes)});
+  } else {
+    inline_bytes_ += bytes.size();
+  }
+  return placed;
+}
+
+/// By handle, where the bytes lie in the store already or are large enough to go there; else nullopt. Also nullopt when
+/// the store has no room: then they go through the socket, slower, but nothing is lost.
+std::expected<std::optional<frame_descriptor>, node_error> outgoing_message::place_in_store(bytes_view bytes,
+                                                                                            const frame* shared) {
+  auto store = *link_->node().store();
+  const auto* stored = shared != nullptr ? dynamic_cast<const stored_bytes*>(shared->owner().get()) : nullptr;
+  store::handle object;
+  std::uint64_t offset = 0;
+  std::string failure;
+  if (stored != nullptr && stored->object().id().store == store.number()) {
+    object = stored->object();
+    offset = static_cast<std::uint64_t>(bytes.data() - stored->bytes().data());
+  } else if (bytes.size() < link_->options().spill_bytes) {
+    return std::nullopt;
+  } else if (auto put = store.put(bytes)) {
+    object = *std::move(put);
+  } else {
+    failure = put.error().message();
+  }
+  if (failure.empty()) {
+    auto counted = object.hand_over(link_->peer_process_, link_->send_channel());
+    if (counted) {
+      objects_.push_back(object);
+      handle_bytes_ += bytes.size();
+      return frame_descriptor{.place = frame_place::stored,
+                              .size_bytes = bytes.size(),
+                              .object_index = object.id().index,
+                              .object_generation = object.id().generation,
+                              .object_offset = offset};
+    }
+    if (counted.error().code() == store::store_errc::peer_gone)
+      return fail(node_errc::link_down, link_->peer_name() + " is gone: " + counted.error().message());
+    failure = counted.error().message();
+  }
+  link_->counters_.store_fallbacks.fetch_add(1, std::memory_order_relaxed);
+  log(log_level::debug, "a frame goes through the socket: " + failure);
+  return std::nullopt;
+}
+
+node_error outgoing_message::describe(const serialize_error& error) const {
+  if (error.code() != serialize_errc::not_supported)
+    return {node_errc::unserializable, error.message()};
+  return {node_errc::refused_family, error.message() + "; " + link_->node().options().name + " sends with "
+                                         + bracketed(link_->serializers_.names) + ", " + link_->peer_name()
+                                         + " accepts " + bracketed(link_->peer_accepts_)};
+}
+
+// -- handles inside the message
+
+std::expected<actor_name, serialize_error> outgoing_message::name_of(const caf::strong_actor_ptr& actor) {
+  auto name = link_->export_actor(actor);
+  if (name.whose == actor_name::side::mine)
+    actors_.push_back(name.number);
+  if (name.whose != actor_name::side::nobody)
+    descriptor_.actors.push_back({name.number, name.whose == actor_name::side::yours});
+  return name;
+}
+
+std::expected<caf::strong_actor_ptr, serialize_error> outgoing_message::actor_of(const actor_name&) {
+  return std::unexpected{serialize_error{serialize_errc::codec_failed, "an actor was to be decoded while encoding"}};
+}
+
+std::shared_ptr<const object_environment> outgoing_message::objects() const {
+  return nullptr;
+}
+
+// -- writing
+
+bool outgoing_message::commit(std::uint64_t receiver, const caf::mailbox_element& element) {
+  auto& link = *link_;
+  message_head head{.receiver = receiver};
+  if (element.mid.is_urgent_message())
+    head.flags |= message_flags::urgent;
+  if (element.mid.is_request())
+    head.flags |= message_flags::request;
+  else if (element.mid.is_response())
+    head.flags |= message_flags::response;
+  head.request_number = element.mid.request_id().integer_value();
+
+  std::lock_guard guard{link.mutex_};
+  if (!link.is_open())
+    return false;
+  pending_requests::key question{};
+  if (element.sender) {
+    auto name = link.name_of_actor(element.sender);
+    head.sender = name.number;
+    if (name.whose == actor_name::side::yours)
+      head.flags |= message_flags::returned; // The answer will not cross this link.
+    else if (element.mid.is_request())
+      question = {name.number, head.request_number};
+  }
+  if (question.asker != 0)
+    link.pending_.add(question, {caf::weak_actor_ptr{element.sender.get()}, element.mid.is_urgent_message()});
+  bool written = link.connection_->write([&](outbox& out) {
+    head.signature = link.signature_number(types_, out);
+    write_transfers(out);
+    byte_vector start; // At most four numbers; stays small enough not to matter.
+    start.reserve(48);
+    append_message_head(start, head);
+    out.append_packet(packet_kind::message, head.flags, start, elements_);
+  });
+  if (!written) {
+    if (question.asker != 0)
+      link.pending_.take(question);
+    return false;
+  }
+  for (const auto& object : objects_)
+    link.object_exports_.add(object);
+  committed_ = true;
+  link.counters_.messages_sent.fetch_add(1, std::memory_order_relaxed);
+  link.counters_.handle_bytes_sent.fetch_add(handle_bytes_, std::memory_order_relaxed);
+  return true;
+}
+
+void outgoing_message::write_transfers(outbox& out) const {
+  byte_vector start;
+  for (const auto& [number, whole] : transfers_) {
+    std::size_t offset = 0;
+    do {
+      auto part = whole.slice(offset, chunk_bytes_max);
+      bool first = offset == 0;
+      start.clear();
+      append_chunk_head(start, {number, whole.size_bytes()}, first);
+      offset += part.size_bytes();
+      out.append_packet(packet_kind::chunk, first ? chunk_flags::first : std::uint8_t{0}, start, std::move(part));
+    } while (offset < whole.size_bytes());
+  }
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,69 @@
+// One message on its way out: encoded on the sender's thread, then written whole or taken back whole.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <caf/mailbox_element.hpp>
+
+#include <troupe/framework/internal/link_core.hpp>
+#include <troupe/framework/internal/link_extension.hpp>
+#include <troupe/framework/internal/message_owner.hpp>
+#include <troupe/serializers/encode_output.hpp>
+
+namespace troupe::internal {
+
+/// Threads: one. A thread keeps one and uses it again, so that small messages allocate nothing.
+class outgoing_message final : public link_extension {
+public:
+  outgoing_message() = default;
+  ~outgoing_message() override;
+
+  /// Encodes the content of `element`, whose values may leave without a copy and are then kept by the frames.
+  /// What encoding has exported and handed over is taken back by `clear`, unless `commit` came first.
+  std::expected<void, node_error> encode(link_core& link, const std::shared_ptr<message_owner>& message);
+
+  /// Writes the message, with the signature and the chunks that it needs. False when the link is not open any more.
+  bool commit(std::uint64_t receiver, const caf::mailbox_element& element);
+
+  /// Ready for the next message; takes back what was not committed.
+  void clear();
+
+  [[nodiscard]] bool in_use() const noexcept { return link_ != nullptr; }
+
+  std::expected<actor_name, serialize_error> name_of(const caf::strong_actor_ptr& actor) override;
+  std::expected<caf::strong_actor_ptr, serialize_error> actor_of(const actor_name& name) override;
+  std::shared_ptr<const object_environment> objects() const override;
+
+private:
+  struct transfer {
+    std::uint64_t number;
+    frame bytes;
+  };
+
+  std::expected<void, node_error> encode_element(const type_entry& type, const void* value, const context& ctx);
+  std::expected<frame_descriptor, node_error> place(bytes_view bytes, const frame* shared);
+  std::expected<std::optional<frame_descriptor>, node_error> place_in_store(bytes_view bytes, const frame* shared);
+  void write_transfers(outbox& out) const;
+  [[nodiscard]] node_error describe(const serialize_error& error) const;
+
+  link_core* link_ = nullptr;
+  bool committed_ = false;
+  std::vector<const type_entry*> types_;
+  encode_output output_;
+  element_descriptor descriptor_;
+  frame header_;
+  byte_vector elements_;               // Descriptors and inline bytes of all elements, as they go into the packet.
+  std::vector<transfer> transfers_;    // Go ahead in chunks.
+  std::vector<store::handle> objects_; // Handed over, one count each.
+  std::vector<std::uint64_t> actors_;  // Exported, one count each.
+  std::uint64_t socket_bytes_ = 0;
+  std::uint64_t inline_bytes_ = 0;
+  std::uint64_t handle_bytes_ = 0;
+};
+
+} // namespace troupe::internal

@@ -1,0 +1,264 @@
+#include <troupe/framework/internal/packet.hpp>
+
+#include <bit>
+#include <cassert>
+#include <cstring>
+
+namespace troupe::internal {
+
+static_assert(std::endian::native == std::endian::little, "the link's integers are written as they lie in memory");
+
+namespace {
+
+constexpr std::string_view magic = "TROUPE";
+constexpr unsigned place_bits = 2;
+
+template <class T>
+void append_raw(byte_vector& out, T value) {
+  auto raw = std::bit_cast<std::array<std::byte, sizeof(T)>>(value);
+  out.insert(out.end(), raw.begin(), raw.end());
+}
+
+template <class T>
+T read_raw(const std::byte* from) {
+  T value;
+  std::memcpy(&value, from, sizeof(T));
+  return value;
+}
+
+void append_bytes(byte_vector& out, bytes_view bytes) {
+  out.insert(out.end(), bytes.begin(), bytes.end());
+}
+
+} // namespace
+
+std::array<std::byte, preamble_bytes> make_preamble() {
+  std::array<std::byte, preamble_bytes> result{};
+  std::memcpy(result.data(), magic.data(), magic.size());
+  std::memcpy(result.data() + magic.size(), &protocol_version, sizeof(protocol_version));
+  return result;
+}
+
+std::optional<std::uint16_t> read_preamble(std::span<const std::byte, preamble_bytes> bytes) {
+  if (std::memcmp(bytes.data(), magic.data(), magic.size()) != 0)
+    return std::nullopt;
+  return read_raw<std::uint16_t>(bytes.data() + magic.size());
+}
+
+void append_packet_head(byte_vector& out, const packet_head& head) {
+  assert(head.body_bytes <= packet_body_bytes_max);
+  assert(head.reserved == 0);
+  append_raw(out, head.body_bytes);
+  append_raw(out, static_cast<std::uint8_t>(head.kind));
+  append_raw(out, head.detail);
+  append_raw(out, head.reserved);
+}
+
+packet_head read_packet_head(std::span<const std::byte, packet_head_bytes> bytes) {
+  return {.body_bytes = read_raw<std::uint32_t>(bytes.data()),
+          .kind = static_cast<packet_kind>(bytes[4]),
+          .detail = static_cast<std::uint8_t>(bytes[5]),
+          .reserved = read_raw<std::uint16_t>(bytes.data() + 6)};
+}
+
+void append_varint(byte_vector& out, std::uint64_t value) {
+  while (value >= 0x80) {
+    out.push_back(static_cast<std::byte>(value | 0x80));
+    value >>= 7;
+  }
+  out.push_back(static_cast<std::byte>(value));
+}
+
+void packet_reader::fail() noexcept {
+  ok_ = false;
+  rest_ = {};
+}
+
+std::uint8_t packet_reader::byte() {
+  auto one = take(1);
+  return one.empty() ? std::uint8_t{0} : static_cast<std::uint8_t>(one[0]);
+}
+
+std::uint64_t packet_reader::varint() {
+  std::uint64_t value = 0;
+  for (unsigned shift = 0; shift < 64; shift += 7) {
+    auto next = byte();
+    // The tenth byte holds one bit; a last byte of zero would be a second spelling of the same number.
+    if (!ok_ || (shift == 63 && next > 1) || (next == 0 && shift != 0)) {
+      fail();
+      return 0;
+    }
+    value |= static_cast<std::uint64_t>(next & 0x7f) << shift;
+    if (next < 0x80)
+      return value;
+  }
+  fail();
+  return 0;
+}
+
+std::uint64_t packet_reader::varint_up_to(std::uint64_t max) {
+  auto value = varint();
+  if (value > max) {
+    fail();
+    return 0;
+  }
+  return value;
+}
+
+bytes_view packet_reader::take(std::uint64_t size_bytes) {
+  if (!ok_ || size_bytes > rest_.size()) {
+    fail();
+    return {};
+  }
+  auto result = rest_.first(static_cast<std::size_t>(size_bytes));
+  rest_ = rest_.subspan(result.size());
+  return result;
+}
+
+std::string_view packet_reader::text(std::uint64_t size_max) {
+  auto bytes = take(varint_up_to(size_max));
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+void append_message_head(byte_vector& out, const message_head& head) {
+  append_varint(out, head.receiver);
+  append_varint(out, head.sender);
+  if ((head.flags & (message_flags::request | message_flags::response)) != 0)
+    append_varint(out, head.request_number);
+  append_varint(out, head.signature);
+}
+
+message_head read_message_head(packet_reader& in, std::uint8_t flags) {
+  constexpr auto numbered = message_flags::request | message_flags::response;
+  message_head head{.flags = flags};
+  // Unknown bits would change the meaning; a message cannot ask and answer at once.
+  if ((flags & ~message_flags::known) != 0 || (flags & numbered) == numbered)
+    in.fail();
+  head.receiver = in.varint();
+  head.sender = in.varint();
+  if ((flags & numbered) != 0)
+    head.request_number = in.varint_up_to(request_number_max);
+  head.signature = in.varint();
+  if ((flags & numbered) != 0 && head.request_number == 0)
+    in.fail();
+  return head;
+}
+
+void append_element(byte_vector& out, const element_descriptor& element) {
+  append_varint(out, element.header_number);
+  if (element.header_number == 0) {
+    append_varint(out, element.header.size());
+    append_bytes(out, element.header);
+  }
+  append_varint(out, element.frames.size());
+  for (const auto& frame : element.frames) {
+    append_varint(out, frame.size_bytes << place_bits | static_cast<std::uint64_t>(frame.place));
+    if (frame.place == frame_place::chunks) {
+      append_varint(out, frame.transfer);
+    } else if (frame.place == frame_place::stored) {
+      append_varint(out, frame.object_index);
+      append_varint(out, frame.object_generation);
+      append_varint(out, frame.object_offset);
+    }
+  }
+  append_varint(out, element.actors.size());
+  for (const auto& actor : element.actors) {
+    append_varint(out, actor.readers ? 1 : 0);
+    append_varint(out, actor.number);
+  }
+}
+
+namespace {
+
+void read_actors(packet_reader& in, element_descriptor& element, const element_limits& limits) {
+  element.actors.clear();
+  auto count = in.varint_up_to(limits.actors_max);
+  for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+    auto side = in.varint_up_to(1);
+    element.actors.push_back({.number = in.varint(), .readers = side == 1});
+  }
+}
+
+} // namespace
+
+void read_element(packet_reader& in, element_descriptor& element, const element_limits& limits) {
+  element.frames.clear();
+  element.header = {};
+  element.header_number = in.varint();
+  if (element.header_number == 0)
+    element.header = in.take(in.varint_up_to(limits.header_bytes_max));
+  auto count = in.varint_up_to(limits.frames_max);
+  for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+    frame_descriptor frame;
+    auto size_and_place = in.varint();
+    frame.size_bytes = size_and_place >> place_bits;
+    frame.place = static_cast<frame_place>(size_and_place & ((1u << place_bits) - 1));
+    switch (frame.place) {
+    case frame_place::inline_:
+      break;
+    case frame_place::chunks:
+      frame.transfer = in.varint();
+      break;
+    case frame_place::stored:
+      frame.object_index = static_cast<std::uint32_t>(in.varint_up_to(UINT32_MAX));
+      frame.object_generation = static_cast<std::uint32_t>(in.varint_up_to(UINT32_MAX));
+      frame.object_offset = in.varint();
+      break;
+    default:
+      in.fail();
+    }
+    if (frame.size_bytes > limits.frame_bytes_max)
+      in.fail();
+    element.frames.push_back(frame);
+  }
+  read_actors(in, element, limits);
+}
+
+void append_chunk_head(byte_vector& out, const chunk_head& head, bool first) {
+  append_varint(out, head.transfer);
+  if (first)
+    append_varint(out, head.total_bytes);
+}
+
+chunk_head read_chunk_head(packet_reader& in, bool first) {
+  chunk_head head{.transfer = in.varint()};
+  if (first)
+    head.total_bytes = in.varint();
+  return head;
+}
+
+void append_header(byte_vector& out, const header_definition& definition) {
+  append_varint(out, definition.number);
+  append_bytes(out, definition.header);
+}
+
+std::optional<header_definition> read_header(bytes_view body) {
+  packet_reader in{body};
+  header_definition definition{.number = in.varint(), .header = in.rest()};
+  if (!in.ok())
+    return std::nullopt;
+  return definition;
+}
+
+void append_signature(byte_vector& out, const signature_definition& definition) {
+  assert(definition.aliases.size() <= signature_aliases_max);
+  append_varint(out, definition.number);
+  append_varint(out, definition.aliases.size());
+  for (const auto& alias : definition.aliases) {
+    append_varint(out, alias.size());
+    append_bytes(out, std::as_bytes(std::span{alias}));
+  }
+}
+
+std::optional<signature_definition> read_signature(bytes_view body) {
+  packet_reader in{body};
+  signature_definition definition{.number = in.varint()};
+  auto count = in.varint_up_to(signature_aliases_max);
+  for (std::uint64_t i = 0; i < count && in.ok(); ++i)
+    definition.aliases.emplace_back(in.text(alias_bytes_max));
+  if (!in.finished())
+    return std::nullopt;
+  return definition;
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,188 @@
+// The bytes of a link: preamble, packet heads, and the binary parts of message, chunk and signature packets.
+// Why these fields, and an example worked byte by byte: framework/link-protocol.md. Pure: no sockets, no actors.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace troupe::internal {
+
+using bytes_view = std::span<const std::byte>;
+using byte_vector = std::vector<std::byte>;
+
+/// First bytes of every link, from both ends: "TROUPE", then the protocol version, little-endian.
+inline constexpr std::uint16_t protocol_version = 1;
+inline constexpr std::size_t preamble_bytes = 8;
+[[nodiscard]] std::array<std::byte, preamble_bytes> make_preamble();
+/// Gives the peer's version, or nullopt when this is no Troupe link.
+[[nodiscard]] std::optional<std::uint16_t> read_preamble(std::span<const std::byte, preamble_bytes> bytes);
+
+enum class packet_kind : std::uint8_t {
+  admin = 1,     // Detail: admin_op. Body: a msgpack map.
+  message = 2,   // Detail: message_flags. Body: message_head, then the elements.
+  chunk = 3,     // Detail: chunk_flags. Body: transfer number, total size when first, bytes.
+  signature = 4, // Detail: 0. Body: number, count, aliases.
+  header = 5,    // Detail: 0. Body: number, a payload's header.
+};
+
+/// First bytes of every packet; integers little-endian.
+struct packet_head {
+  std::uint32_t body_bytes; // Without the head.
+  packet_kind kind;
+  std::uint8_t detail;        // Its meaning depends on the kind.
+  std::uint16_t reserved = 0; // Written as zero, refused otherwise.
+};
+inline constexpr std::size_t packet_head_bytes = 8;
+
+/// No packet's body is larger; a frame that does not fit goes ahead of its message in chunks.
+inline constexpr std::size_t packet_body_bytes_max = 320 * 1024;
+/// The same until the link is open: an unknown peer makes a node hold no more than this.
+inline constexpr std::size_t greeting_body_bytes_max = 64 * 1024;
+/// The most bytes of a frame in one chunk.
+inline constexpr std::size_t chunk_bytes_max = 256 * 1024;
+/// Frames up to this size travel inside their message's packet, as long as together they stay below
+/// `inline_frames_bytes_max`.
+inline constexpr std::size_t inline_frame_bytes_max = 64 * 1024;
+inline constexpr std::size_t inline_frames_bytes_max = 192 * 1024;
+
+void append_packet_head(byte_vector& out, const packet_head& head);
+[[nodiscard]] packet_head read_packet_head(std::span<const std::byte, packet_head_bytes> bytes);
+
+/// Integers of 7 bits a byte, low bits first, at most ten bytes (LEB128).
+void append_varint(byte_vector& out, std::uint64_t value);
+
+/// Reads what the append functions wrote; every member checks that the bytes are there.
+/// After the first failure all further reads fail, so that a caller may check once at the end.
+class packet_reader {
+public:
+  explicit packet_reader(bytes_view bytes) : rest_(bytes) {}
+
+  std::uint8_t byte();
+  std::uint64_t varint();
+  /// A varint that must not exceed `max`.
+  std::uint64_t varint_up_to(std::uint64_t max);
+  bytes_view take(std::uint64_t size_bytes);
+  std::string_view text(std::uint64_t size_max);
+
+  [[nodiscard]] bool ok() const noexcept { return ok_; }
+  [[nodiscard]] bytes_view rest() const noexcept { return rest_; }
+  /// Everything read without failure, nothing left.
+  [[nodiscard]] bool finished() const noexcept { return ok_ && rest_.empty(); }
+  void fail() noexcept;
+
+private:
+  bytes_view rest_;
+  bool ok_ = true;
+};
+
+/// Bits of a message packet's detail byte.
+struct message_flags {
+  static constexpr std::uint8_t urgent = 1;   // CAF's high priority.
+  static constexpr std::uint8_t request = 2;  // A response is expected.
+  static constexpr std::uint8_t response = 4; // Answers a request.
+  static constexpr std::uint8_t returned =
+      8; // The sender is an actor of the reader's own, which the writer forwards for.
+  static constexpr std::uint8_t known = 15;
+};
+
+/// CAF's request ids have 60 bits; what lies above would be flags of its own.
+inline constexpr std::uint64_t request_number_max = 0x0fff'ffff'ffff'ffff;
+
+/// What stands before a message's elements.
+struct message_head {
+  std::uint8_t flags = 0;
+  std::uint64_t receiver = 0;       // Number of an actor that the reader of the packet has exported.
+  std::uint64_t sender = 0;         // Number of an actor that the writer exports (or, returned, the reader); 0: none.
+  std::uint64_t request_number = 0; // Only with message_flags::request or response.
+  std::uint64_t signature = 0;
+};
+
+void append_message_head(byte_vector& out, const message_head& head);
+[[nodiscard]] message_head read_message_head(packet_reader& in, std::uint8_t flags);
+
+/// Where a frame's bytes are.
+enum class frame_place : std::uint8_t {
+  inline_ = 0, // In the packet, behind the descriptors of its element.
+  chunks = 1,  // In chunks that came before.
+  stored = 2,  // In the store that both ends share; one count of the object is in flight to the reader.
+};
+
+struct frame_descriptor {
+  frame_place place = frame_place::inline_;
+  std::uint64_t size_bytes = 0;
+  std::uint64_t transfer = 0; // chunks
+  // stored
+  std::uint32_t object_index = 0;
+  std::uint32_t object_generation = 0;
+  std::uint64_t object_offset = 0;
+};
+
+/// An actor that an element mentions, in the order in which its payload does; every mention counts one.
+struct actor_mention {
+  std::uint64_t number = 0;
+  bool readers = false; // Exported by the reader of the packet; else by its writer.
+};
+
+/// One element of a message: a payload, whose header was sent before where it is one that comes again and again.
+struct element_descriptor {
+  std::uint64_t header_number = 0; // 0: `header` holds it; n: the writer's n-th header packet did.
+  bytes_view header = {};
+  std::vector<frame_descriptor> frames = {};
+  std::vector<actor_mention> actors = {};
+};
+
+void append_element(byte_vector& out, const element_descriptor& element);
+
+/// What an element's description may cost, whoever wrote it.
+struct element_limits {
+  std::uint64_t header_bytes_max;
+  std::uint64_t frames_max;
+  std::uint64_t actors_max;
+  std::uint64_t frame_bytes_max;
+};
+/// Reads into `element`, whose vector is reused. Inline bytes follow in the reader.
+void read_element(packet_reader& in, element_descriptor& element, const element_limits& limits);
+
+/// Bits of a chunk packet's detail byte.
+struct chunk_flags {
+  static constexpr std::uint8_t first = 1; // The total size follows the number.
+};
+
+/// What stands before a chunk's bytes.
+struct chunk_head {
+  std::uint64_t transfer = 0;
+  std::uint64_t total_bytes = 0; // Only in the first chunk.
+};
+
+void append_chunk_head(byte_vector& out, const chunk_head& head, bool first);
+[[nodiscard]] chunk_head read_chunk_head(packet_reader& in, bool first);
+
+/// Gives a number to a list of type aliases; sent once, before the first message that uses it.
+struct signature_definition {
+  std::uint64_t number = 0;
+  std::vector<std::string> aliases = {};
+};
+inline constexpr std::size_t signature_aliases_max = 256;
+inline constexpr std::size_t alias_bytes_max = 1024;
+
+/// Gives a number, counted from 1, to a payload's header; sent once, before the first element that uses it.
+struct header_definition {
+  std::uint64_t number = 0;
+  bytes_view header = {};
+};
+
+void append_header(byte_vector& out, const header_definition& definition);
+[[nodiscard]] std::optional<header_definition> read_header(bytes_view body);
+
+void append_signature(byte_vector& out, const signature_definition& definition);
+[[nodiscard]] std::optional<signature_definition> read_signature(bytes_view body);
+
+} // namespace troupe::internal

@@ -1,0 +1,30 @@
+// What carries a link's bytes: in order, with gathered writes. Everything here runs on the node's I/O thread.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <system_error>
+
+#include <troupe/framework/internal/packet.hpp>
+
+namespace troupe::internal {
+
+/// One connection's bytes, both ways. At most one read and one write are under way at a time, and each keeps the
+/// transport alive until it has called back, also after close().
+class transport {
+public:
+  virtual ~transport() = default;
+
+  /// Reads at least one byte into `into`, then calls `done` with how many; with an error at the end of the stream.
+  virtual void read_some(std::span<std::byte> into, std::function<void(std::error_code, std::size_t)> done) = 0;
+
+  /// Writes all of `pieces` in order, then calls `done`. The bytes must stay until then, the list of pieces need not.
+  virtual void write(std::span<const bytes_view> pieces, std::function<void(std::error_code)> done) = 0;
+
+  /// Ends the connection; what is under way is called back with an error. Idempotent.
+  virtual void close() = 0;
+};
+
+} // namespace troupe::internal

@@ -1,0 +1,83 @@
+// One connection between two nodes, as its user sees it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <caf/actor.hpp>
+#include <caf/actor_cast.hpp>
+#include <caf/actor_system.hpp>
+
+#include <troupe/framework/fwd.hpp>
+#include <troupe/framework/node_error.hpp>
+
+namespace troupe {
+
+/// What one link has done so far. Bytes through the socket include heads and everything else that is written.
+struct link_stats {
+  std::uint64_t messages_sent = 0;
+  std::uint64_t messages_received = 0;
+  std::uint64_t socket_bytes_sent = 0;
+  std::uint64_t socket_bytes_received = 0;
+  std::uint64_t handle_bytes_sent = 0; // Size of the frames that travelled as handles.
+  std::uint64_t handle_bytes_received = 0;
+  std::uint64_t unserializable = 0;  // Not sent: no family in common, or a value that cannot be encoded.
+  std::uint64_t undecodable = 0;     // Received, but not delivered.
+  std::uint64_t undelivered = 0;     // Sent after the link was down, or received for nobody.
+  std::uint64_t store_fallbacks = 0; // Frames that went through the socket because the store was full.
+};
+
+/// A reference to a link; copies refer to the same one. A link is used once: after its end, connecting again makes a
+/// new one, and everything reached through the old one stays down.
+///
+/// Threads: every member from any thread; `find` blocks and is not for actors' handlers.
+/// Lifetime: the node owns the link, which goes on when the last reference to it is dropped, until `close` or the
+/// node's end.
+class link {
+public:
+  explicit link(std::shared_ptr<internal::link_core> core) : core_(std::move(core)) {}
+
+  /// Looks up what the peer has published under `name`. The handle is an ordinary one; `Handle` may be `caf::actor` or
+  /// a typed actor, whose interface is then checked.
+  /// Fails with `not_found`, `interface_mismatch`, `timed_out` or `link_down`.
+  template <class Handle = caf::actor>
+  [[nodiscard]] std::expected<Handle, node_error> find(std::string_view name,
+                                                       std::chrono::milliseconds timeout = std::chrono::seconds(5)) {
+    auto found = find_untyped(name, system().message_types<Handle>(), timeout);
+    if (!found)
+      return std::unexpected{std::move(found).error()};
+    return caf::actor_cast<Handle>(*std::move(found));
+  }
+
+  /// The name that the peer's node was opened with.
+  [[nodiscard]] const std::string& peer_name() const;
+
+  /// Families that this end sends with, as far as the peer accepts them, and those that it accepts.
+  [[nodiscard]] std::vector<std::string> serializers() const;
+  [[nodiscard]] std::vector<std::string> deserializers() const;
+
+  /// Whether large frames travel as handles to one store.
+  [[nodiscard]] bool shares_store() const;
+
+  [[nodiscard]] bool is_open() const;
+
+  [[nodiscard]] link_stats stats() const;
+
+  /// Writes what was sent so far, then ends the link. Returns at once.
+  void close();
+
+private:
+  [[nodiscard]] caf::actor_system& system() const;
+  [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error>
+  find_untyped(std::string_view name, const std::set<std::string>& interface, std::chrono::milliseconds timeout);
+
+  std::shared_ptr<internal::link_core> core_;
+};
+
+} // namespace troupe

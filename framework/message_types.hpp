@@ -1,0 +1,26 @@
+// Which C++ types may be put into CAF messages: those that Troupe's families carry need nothing of CAF's own.
+#pragma once
+
+#include <caf/allowed_unsafe_message_type.hpp>
+
+#include <troupe/framework/fwd.hpp>
+#include <troupe/serializers/array.hpp>
+#include <troupe/serializers/describe.hpp>
+
+// CAF asks that a message's types can be inspected, unless they are on this list. For a type that is registered with a
+// codec of its own, write CAF_ALLOW_UNSAFE_MESSAGE_TYPE(my_type) at namespace scope.
+namespace caf {
+
+template <troupe::described T>
+struct allowed_unsafe_message_type<T> : std::true_type {};
+
+template <troupe::described_enum T>
+struct allowed_unsafe_message_type<T> : std::true_type {};
+
+template <class T>
+struct allowed_unsafe_message_type<troupe::array<T>> : std::true_type {};
+
+template <class T>
+struct allowed_unsafe_message_type<troupe::object_ref<T>> : std::true_type {};
+
+} // namespace caf

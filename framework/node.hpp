@@ -1,0 +1,115 @@
+// One process's end of the network. Start reading here.
+#pragma once
+
+#include <expected>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <caf/actor_cast.hpp>
+#include <caf/actor_control_block.hpp>
+#include <caf/actor_system.hpp>
+
+#include <troupe/framework/actor_codecs.hpp>
+#include <troupe/framework/fwd.hpp>
+#include <troupe/framework/link.hpp>
+#include <troupe/framework/message_types.hpp>
+#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/object_ref.hpp>
+#include <troupe/framework/options.hpp>
+#include <troupe/framework/system_config.hpp>
+#include <troupe/serializers/family.hpp>
+#include <troupe/serializers/type_registry.hpp>
+#include <troupe/store/object_store.hpp>
+
+namespace troupe {
+
+/// Owns the links of one actor system, the names under which its actors are found, and its attachment to the host's
+/// store. Actors at the other end of a link are ordinary CAF actors.
+///
+/// Threads: every member from any thread; connect blocks and is not for actors' handlers.
+/// Lifetime: declare the registry and the families first, then the actor system, then the node, so that they end in the
+/// opposite order: the node refers to all three, actors' messages and object_refs to the former two. Its end writes out
+/// what was sent, for the time that the options give, then ends all links.
+class node {
+public:
+  /// Opens the store, listens where the options say, and starts the I/O thread. The registry gets the types of CAF
+  /// that cross links; clashes found in it so far are reported now.
+  /// Fails with `bad_option`, `bad_address` or `cannot_connect` (somebody else listens there).
+  [[nodiscard]] static std::expected<node, node_error> open(caf::actor_system& system, type_registry& types,
+                                                            const family_set& families, node_options options = {});
+
+  node(node&&) noexcept;
+  node& operator=(node&&) noexcept;
+  ~node();
+
+  /// Lets peers find `actor` under `name`, and keeps it alive until unpublished. Fails with `name_taken` or
+  /// `bad_option`.
+  template <class Handle>
+  [[nodiscard]] std::expected<void, node_error> publish(std::string name, const Handle& actor) {
+    return publish_untyped(std::move(name), caf::actor_cast<caf::strong_actor_ptr>(actor));
+  }
+
+  /// False when nothing had that name. Peers that found the actor keep it.
+  bool unpublish(std::string_view name);
+
+  /// Dials a node and shakes hands. Fails with `bad_option`, `bad_address`, `cannot_connect`, `refused`,
+  /// `nothing_in_common` (both lists are in the text), `timed_out` or `protocol_violation`.
+  [[nodiscard]] std::expected<link, node_error> connect(std::string_view address, const link_options& options = {});
+
+  /// The open links, dialed and accepted ones.
+  [[nodiscard]] std::vector<link> links() const;
+
+  /// Encodes `value` into one object of the store (into this process's memory where the node has none).
+  /// Fails with `store_full` or `unserializable`.
+  template <class T>
+  [[nodiscard]] std::expected<object_ref<T>, node_error> put(const T& value) {
+    std::expected<internal::object_state_ptr, node_error> state;
+    if constexpr (internal::is_array<T>) {
+      using element = std::remove_cvref_t<decltype(*value.data())>;
+      state = put_array(std::as_bytes(value.span()), {.element = internal::element_name<element>(),
+                                                      .shape = {value.shape().begin(), value.shape().end()},
+                                                      .header = {},
+                                                      .frames = {}});
+    } else {
+      const auto& with = environment();
+      auto encoded =
+          serialize(value, {.serializers = with.deserializers, .on_error = on_error::raise}, with.types, with.families);
+      if (!encoded)
+        return std::unexpected{node_error{node_errc::unserializable, encoded.error().message()}};
+      state = put_payload(*encoded);
+    }
+    if (!state)
+      return std::unexpected{std::move(state).error()};
+    return object_ref<T>{*std::move(state)};
+  }
+
+  /// Room for `count` values in the store, to be filled in place and sealed. Fails with `store_full`.
+  template <class T>
+  [[nodiscard]] std::expected<array_builder<T>, node_error> make_array(std::size_t count) {
+    if (count > SIZE_MAX / sizeof(T) / 2)
+      return std::unexpected{node_error{node_errc::store_full, "no store has room for that many values"}};
+    auto room = make_room(count * sizeof(T));
+    if (!room)
+      return std::unexpected{std::move(room).error()};
+    return array_builder<T>{*std::move(room)};
+  }
+
+  /// The attachment to the host's store; null where the options say none.
+  [[nodiscard]] const store::object_store* store() const;
+
+private:
+  explicit node(std::shared_ptr<internal::node_core> core);
+  [[nodiscard]] std::expected<void, node_error> publish_untyped(std::string name, caf::strong_actor_ptr actor);
+  [[nodiscard]] const internal::object_environment& environment() const;
+  [[nodiscard]] std::expected<internal::object_state_ptr, node_error> put_payload(const payload& encoded);
+  [[nodiscard]] std::expected<internal::object_state_ptr, node_error> put_array(std::span<const std::byte> values,
+                                                                                internal::object_layout layout);
+  [[nodiscard]] std::expected<std::unique_ptr<internal::object_room>, node_error> make_room(std::size_t size_bytes);
+
+  std::shared_ptr<internal::node_core> core_; // Null after a move.
+};
+
+} // namespace troupe

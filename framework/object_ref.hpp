@@ -1,0 +1,203 @@
+// Counted references to large values, for messages: the value lies in the store, the reference travels.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <troupe/framework/internal/object_environment.hpp>
+#include <troupe/framework/node_error.hpp>
+#include <troupe/serializers/array.hpp>
+#include <troupe/serializers/codec.hpp>
+#include <troupe/serializers/describe.hpp>
+#include <troupe/serializers/serialize.hpp>
+
+namespace troupe {
+
+namespace internal {
+
+/// Where one frame of a payload lies in its object.
+struct frame_extent {
+  std::uint64_t offset = 0;
+  std::uint64_t size_bytes = 0;
+};
+TROUPE_DESCRIBE(frame_extent, offset, size_bytes)
+
+/// What an object's bytes are: the elements of one array as they lie in memory, or the frames of a payload.
+struct object_layout {
+  // An array: the name of its element type, else empty, and its shape.
+  std::string element;
+  std::vector<std::uint64_t> shape;
+  // A payload.
+  std::vector<std::byte> header;
+  std::vector<frame_extent> frames;
+};
+TROUPE_DESCRIBE(object_layout, element, shape, header, frames)
+
+/// "f64", "i32", "char": what two processes must agree on to read the same array.
+template <class T>
+[[nodiscard]] std::string element_name() {
+  if constexpr (std::is_same_v<T, std::byte>)
+    return "byte";
+  else if constexpr (std::is_same_v<T, char>)
+    return "char";
+  else if constexpr (std::is_same_v<T, bool>)
+    return "bool";
+  else
+    return (std::is_floating_point_v<T> ? "f" : std::is_signed_v<T> ? "i" : "u") + std::to_string(8 * sizeof(T));
+}
+
+template <class T>
+inline constexpr bool is_array = false;
+template <class T>
+inline constexpr bool is_array<array<T>> = true;
+
+/// What all copies of an object_ref share.
+struct object_state {
+  object_layout layout;
+  frame bytes; // In the store, or in this process's own memory where there is none.
+  std::shared_ptr<const object_environment> environment;
+};
+using object_state_ptr = std::shared_ptr<const object_state>;
+
+/// What travels for an object_ref.
+struct object_form {
+  object_layout layout;
+  frame bytes;
+};
+TROUPE_DESCRIBE(object_form, layout, bytes)
+
+[[nodiscard]] std::expected<object_form, serialize_error> reduce_object(const object_state_ptr& state,
+                                                                        const context& ctx);
+[[nodiscard]] std::expected<object_state_ptr, serialize_error> rebuild_object(object_form&& from, const context& ctx);
+/// The payload, its frames still in place. Fails with `object_lost` when there is none or it does not fit the bytes.
+[[nodiscard]] std::expected<payload, node_error> payload_of(const object_state_ptr& state);
+/// Checks that the object is an array of such elements. Fails with `object_lost` or `undecodable`.
+[[nodiscard]] std::expected<void, node_error> check_array(const object_state_ptr& state, const std::string& element);
+[[nodiscard]] node_error misfit(const object_state_ptr& state);
+[[nodiscard]] node_error read_failure(const serialize_error& error);
+
+} // namespace internal
+
+/// A counted reference to an immutable value of type T. Copies are cheap and refer to the same value, which stays as
+/// long as any of them lives, in this process, in another one, or in a message on its way.
+///
+/// In messages it travels as a handle where both ends of a link share a store, else with its bytes.
+/// Threads: as for std::shared_ptr. Lifetime: the registry and the families of the node must outlive it.
+template <class T>
+class object_ref {
+public:
+  /// An empty reference; get() fails with `object_lost`.
+  object_ref() = default;
+  explicit object_ref(internal::object_state_ptr state) : state_(std::move(state)) {}
+
+  [[nodiscard]] bool empty() const noexcept { return state_ == nullptr; }
+
+  /// What the value takes in the store.
+  [[nodiscard]] std::size_t size_bytes() const noexcept { return state_ ? state_->bytes.size_bytes() : 0; }
+
+  /// The value; its arrays are views of the bytes where they lie, read-only, and keep them alive.
+  /// Never waits where the bytes are on this host.
+  /// Fails with `object_lost`, or with `undecodable` or `refused_family` when the bytes are not a T that this end
+  /// accepts.
+  [[nodiscard]] std::expected<T, node_error> get() const {
+    if constexpr (internal::is_array<T>) {
+      using element = std::remove_cvref_t<decltype(*std::declval<T>().data())>;
+      if (auto checked = internal::check_array(state_, internal::element_name<element>()); !checked)
+        return std::unexpected{std::move(checked).error()};
+      const auto& shape = state_->layout.shape;
+      auto view = T::view_of(state_->bytes, {shape.begin(), shape.end()});
+      if (!view)
+        return std::unexpected{internal::misfit(state_)};
+      return *std::move(view);
+    } else {
+      auto encoded = internal::payload_of(state_);
+      if (!encoded)
+        return std::unexpected{std::move(encoded).error()};
+      const auto& with = *state_->environment;
+      deserialize_options options;
+      options.deserializers = with.deserializers;
+      options.context.limits = with.limits;
+      auto value = deserialize<T>(*encoded, options, with.types, with.families);
+      if (!value)
+        return std::unexpected{internal::read_failure(value.error())};
+      return *std::move(value);
+    }
+  }
+
+  /// Equal when they refer to the same object.
+  friend bool operator==(const object_ref&, const object_ref&) = default;
+
+  [[nodiscard]] const internal::object_state_ptr& state() const noexcept { return state_; }
+
+private:
+  internal::object_state_ptr state_;
+};
+
+/// References travel in every family; outside a message they are refused, since nobody could count them there.
+template <class T>
+struct codec<object_ref<T>> {
+  using form = internal::object_form;
+
+  static std::expected<form, serialize_error> reduce(const object_ref<T>& ref, const context& ctx) {
+    return internal::reduce_object(ref.state(), ctx);
+  }
+
+  static std::expected<object_ref<T>, serialize_error> rebuild(form&& from, const context& ctx) {
+    auto state = internal::rebuild_object(std::move(from), ctx);
+    if (!state)
+      return std::unexpected{std::move(state).error()};
+    return object_ref<T>{*std::move(state)};
+  }
+};
+
+namespace internal {
+
+/// Bytes under construction that already lie where the object will be.
+class object_room {
+public:
+  virtual ~object_room() = default;
+  [[nodiscard]] virtual std::span<std::byte> bytes() = 0;
+  /// Keeps the first `size_bytes` and makes them immutable.
+  [[nodiscard]] virtual std::expected<object_state_ptr, node_error> seal(std::size_t size_bytes,
+                                                                         object_layout layout) = 0;
+};
+
+} // namespace internal
+
+/// Room for an array in the store, to be filled in place: the only write that the values ever need. From
+/// `node::make_array`. Dropped unsealed, the room is free again.
+template <class T>
+class array_builder {
+public:
+  explicit array_builder(std::unique_ptr<internal::object_room> room)
+      : room_(std::move(room)), count_(room_->bytes().size() / sizeof(T)) {}
+
+  /// The values, with whatever was there before. Not to be touched after seal().
+  [[nodiscard]] std::span<T> values() { return {reinterpret_cast<T*>(room_->bytes().data()), count_}; }
+
+  /// Keeps the first `count` values. Requires: not more than there are.
+  void shrink(std::size_t count) { count_ = std::min(count, count_); }
+
+  /// Makes the values immutable. Fails with `store_full` or `object_lost`.
+  [[nodiscard]] std::expected<object_ref<array<T>>, node_error> seal() && {
+    auto sealed = room_->seal(count_ * sizeof(T),
+                              {.element = internal::element_name<T>(), .shape = {count_}, .header = {}, .frames = {}});
+    if (!sealed)
+      return std::unexpected{std::move(sealed).error()};
+    return object_ref<array<T>>{*std::move(sealed)};
+  }
+
+private:
+  std::unique_ptr<internal::object_room> room_;
+  std::size_t count_;
+};
+
+} // namespace troupe

@@ -1,0 +1,48 @@
+// The smallest whole program: `hello serve` in one terminal, `hello` in another.
+#include <iostream>
+#include <numeric>
+
+#include <caf/all.hpp>
+#include <troupe/framework/node.hpp>
+
+using doubles = troupe::array<double>;
+
+template <class T>
+T must(std::expected<T, troupe::node_error> result) {
+  if (!result)
+    std::cerr << result.error().message() << '\n', std::exit(1);
+  if constexpr (!std::is_void_v<T>)
+    return *std::move(result);
+}
+
+int main(int argument_count, char**) {
+  troupe::type_registry types; // What may travel, by the name that travels.
+  types.add<troupe::object_ref<doubles>>("hello.doubles");
+  troupe::family_set families; // typed and msgpack
+  troupe::system_config config;
+  caf::actor_system system{config};
+
+  if (argument_count > 1) { // hello serve
+    auto node = must(troupe::node::open(system, types, families, {.name = "server", .listen = {"unix://@hello"}}));
+    auto adder = system.spawn([]() -> caf::behavior {
+      return {[](const troupe::object_ref<doubles>& ref) {
+        auto values = must(ref.get()); // A read-only view of the shared memory: nothing is copied.
+        return std::accumulate(values.begin(), values.end(), 0.0);
+      }};
+    });
+    must(node.publish("adder", adder));
+    std::cout << "serving until Enter is pressed" << std::endl;
+    std::cin.get();
+  } else {
+    auto node = must(troupe::node::open(system, types, families, {.name = "client"}));
+    auto link = must(node.connect("unix://@hello", {.serializers = {"msgpack"}})); // This link's own families.
+    auto adder = must(link.find("adder"));                                         // An ordinary caf::actor.
+    auto numbers = must(node.put(doubles(std::vector<double>(10'000'000, 0.5))));  // 80 MB, into the host's store.
+    caf::scoped_actor self{system};
+    self->request(adder, std::chrono::seconds(5), numbers)
+        .receive([](double sum) { std::cout << "the sum is " << sum << '\n'; },
+                 [](const caf::error& error) { std::cerr << troupe::text_of(error) << '\n'; });
+    auto [by_socket, by_handle] = std::pair{link.stats().socket_bytes_sent, link.stats().handle_bytes_sent};
+    std::cout << by_socket << " bytes through the socket, " << by_handle << " bytes by handle\n";
+  }
+}

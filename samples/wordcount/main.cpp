@@ -1,0 +1,32 @@
+// Counts the words below a folder with several processes. Start reading in README.md.
+#include "job.hpp"
+#include "options.hpp"
+#include "worker.hpp"
+
+#include <troupe/serializers/family.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace {
+
+/// Whoever starts the program with a standard stream closed must not find a socket of ours in its place.
+void keep_standard_streams() {
+  int opened = -1;
+  do
+    opened = ::open("/dev/null", O_RDWR);
+  while (opened >= 0 && opened <= STDERR_FILENO);
+  if (opened > STDERR_FILENO)
+    ::close(opened);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  keep_standard_streams();
+  const troupe::family_set families; // typed and msgpack; a program with families of its own would add them here.
+  const auto options = wordcount::read_options(argc, argv, families);
+  if (!options)
+    return options.error();
+  return options->assignment ? wordcount::run_worker(*options, families) : wordcount::run_job(*options, families);
+}

@@ -1,0 +1,48 @@
+// What the coordinator and its workers tell each other.
+#pragma once
+
+#include "counts.hpp"
+
+#include <troupe/framework/actor_codecs.hpp>
+#include <troupe/framework/message_types.hpp>
+#include <troupe/framework/object_ref.hpp>
+#include <troupe/serializers/type_registry.hpp>
+
+#include <caf/actor.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace wordcount {
+
+/// The name under which the coordinator is published.
+inline constexpr auto coordinator_name = "coordinator";
+
+/// A worker's first message: here I am, send blocks to `counter`.
+struct registration {
+  std::uint64_t worker = 0;             // Its number, from 1.
+  caf::actor counter;                   // Answers a text_block with block_counts.
+  std::vector<std::string> serializers; // The families that its end of the link sends with.
+};
+TROUPE_DESCRIBE(registration, worker, counter, serializers)
+
+/// A piece of work: text in the store. What travels is the handle.
+struct text_block {
+  std::uint64_t number = 0;
+  troupe::object_ref<troupe::array<char>> text;
+};
+TROUPE_DESCRIBE(text_block, number, text)
+
+inline void add_message_types(troupe::type_registry& types) {
+  types.add<registration>("wordcount.registration");
+  types.add<text_block>("wordcount.text_block");
+  types.add<block_counts>("wordcount.block_counts");
+}
+
+/// A worker's node has this name, by which the coordinator knows its link.
+[[nodiscard]] inline std::string worker_name(std::uint64_t worker) {
+  return "worker-" + std::to_string(worker);
+}
+
+} // namespace wordcount

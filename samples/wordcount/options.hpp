@@ -1,0 +1,50 @@
+// What the command line says.
+#pragma once
+
+#include "fault.hpp"
+
+#include <troupe/serializers/family.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <expected>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace wordcount {
+
+/// What the coordinator tells a worker that it starts.
+struct worker_assignment {
+  std::size_t number = 0; // From 1.
+  std::string address;    // Where the coordinator listens.
+  std::string store;      // The name of the store in which the text lies.
+};
+
+struct options {
+  std::string folder = "/usr/include";
+  std::size_t workers = 1;
+  std::vector<std::string> families = {"typed", "msgpack"};             // For links without an entry below.
+  std::map<std::size_t, std::vector<std::string>> worker_families = {}; // By worker number.
+  std::size_t top = 20;
+  std::optional<std::string> output = {};
+
+  // Not shown in the help.
+  std::size_t block_bytes = 4 << 20;
+  std::size_t store_bytes = 0; // 0: the store's own default.
+  std::chrono::seconds start_timeout{10};
+  std::map<std::size_t, fault> faults = {};         // By worker number.
+  std::optional<worker_assignment> assignment = {}; // Set in worker processes only.
+
+  [[nodiscard]] const std::vector<std::string>& families_of(std::size_t worker) const;
+};
+
+/// Reads the command line. Where there is nothing to run, it has shown help or what is wrong and gives the exit status.
+[[nodiscard]] std::expected<options, int> read_options(int argc, const char* const* argv,
+                                                       const troupe::family_set& known_families);
+
+/// The arguments with which the coordinator starts a worker; read_options makes an assignment of them again.
+[[nodiscard]] std::vector<std::string> worker_arguments(const options& job, const worker_assignment& assignment);
+
+} // namespace wordcount

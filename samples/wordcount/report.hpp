@@ -1,0 +1,22 @@
+// What is said at the end.
+#pragma once
+
+#include "job_result.hpp"
+
+#include <cstddef>
+#include <string>
+
+namespace wordcount {
+
+/// What the store held, when all was over.
+struct store_usage {
+  std::string name;
+  std::size_t high_water_bytes = 0;
+  std::size_t objects_left = 0;
+};
+
+/// The `top` most frequent words, the totals, a row per link, and the store.
+[[nodiscard]] std::string report(const job_result& result, std::size_t top, const std::string& folder,
+                                 const store_usage& store);
+
+} // namespace wordcount

@@ -1,0 +1,14 @@
+// What a worker process does.
+#pragma once
+
+#include "options.hpp"
+
+#include <troupe/serializers/family.hpp>
+
+namespace wordcount {
+
+/// Dials the coordinator and counts what it is given until the coordinator, or the link to it, is gone. Gives the exit
+/// status.
+[[nodiscard]] int run_worker(const options& with, const troupe::family_set& families);
+
+} // namespace wordcount

@@ -1,0 +1,161 @@
+#include "worker_processes.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <expected>
+#include <system_error>
+#include <utility>
+
+namespace wordcount {
+
+namespace {
+
+/// posix_spawn and not fork: this process has threads, of which a forked child would have only one.
+std::expected<pid_t, std::string> spawn_self(const std::vector<std::string>& arguments, const file_descriptor& input) {
+  std::string program = "/proc/self/exe"; // The same file, even if it was replaced or removed meanwhile.
+  std::string name = "wordcount";
+  std::vector<char*> argv{name.data()};
+  for (const auto& argument : arguments)
+    argv.push_back(const_cast<char*>(argument.c_str())); // posix_spawn changes none of them.
+  argv.push_back(nullptr);
+
+  // Only stderr is passed on: a worker must not hold the other end of a pipe open that the coordinator was started in.
+  posix_spawn_file_actions_t files;
+  ::posix_spawn_file_actions_init(&files);
+  ::posix_spawn_file_actions_adddup2(&files, input.number(), STDIN_FILENO);
+  ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  ::posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
+  // The coordinator blocks the signals that it waits for; a worker shall get them.
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::posix_spawnattr_setsigmask(&attributes, &none);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+
+  pid_t process = 0;
+  const auto error = ::posix_spawn(&process, program.c_str(), &files, &attributes, argv.data(), environ);
+  ::posix_spawn_file_actions_destroy(&files);
+  ::posix_spawnattr_destroy(&attributes);
+  if (error != 0)
+    return std::unexpected{"it cannot be started: " + std::generic_category().message(error)};
+  return process;
+}
+
+std::string end_of(int status) {
+  if (WIFSIGNALED(status))
+    return "killed by signal " + std::to_string(WTERMSIG(status)) + " (" + ::strsignal(WTERMSIG(status)) + ")";
+  return "its process ended with status " + std::to_string(WEXITSTATUS(status));
+}
+
+} // namespace
+
+worker_processes::worker_processes(const std::vector<std::vector<std::string>>& arguments)
+    : running_(arguments.size()) {
+  std::signal(SIGCHLD, SIG_DFL); // Where it is ignored, ends cannot be waited for.
+  int ends[2] = {-1, -1};
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    ends[0] = ends[1] = -1; // Then none can be started.
+  const file_descriptor input{ends[0]};
+  commands_ = file_descriptor{ends[1]};
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (auto process = spawn_self(arguments[i], input))
+      running_[i] = *process;
+    else
+      unreported_.emplace_back(i + 1, std::move(process).error());
+  }
+  watcher_ = std::thread{[this] { watch(); }};
+}
+
+worker_processes::~worker_processes() {
+  kill_and_wait();
+}
+
+void worker_processes::begin(ended_report on_ended) {
+  std::unique_lock guard{mutex_};
+  const std::string one_for_each(running_.size(), '\n');
+  [[maybe_unused]] const auto written = ::write(commands_.number(), one_for_each.data(), one_for_each.size());
+  on_ended_ = std::move(on_ended);
+  const auto reports = std::exchange(unreported_, {});
+  guard.unlock();
+  for (const auto& [worker, how] : reports)
+    on_ended_(worker, how);
+}
+
+bool worker_processes::end(std::chrono::milliseconds patience) {
+  commands_ = {};
+  std::unique_lock guard{mutex_};
+  changed_.wait_for(guard, patience, [this] { return running() == 0; });
+  guard.unlock();
+  kill_and_wait();
+  return all_well_;
+}
+
+void worker_processes::kill_and_wait() {
+  std::unique_lock guard{mutex_};
+  for (const auto process : running_)
+    if (process != 0)
+      ::kill(process, SIGKILL);
+  guard.unlock();
+  if (watcher_.joinable())
+    watcher_.join(); // Without children it ends.
+}
+
+std::size_t worker_processes::running() const {
+  return running_.size() - static_cast<std::size_t>(std::ranges::count(running_, 0));
+}
+
+void worker_processes::watch() {
+  for (;;) {
+    // First only look: until a process is reaped under the lock its number is nobody else's, so that end() cannot kill
+    // a stranger.
+    siginfo_t ended{};
+    if (::waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT) != 0) {
+      if (errno == EINTR)
+        continue;
+      return; // No children left.
+    }
+    std::unique_lock guard{mutex_};
+    int status = 0;
+    ::waitpid(ended.si_pid, &status, 0);
+    const auto found = std::ranges::find(running_, ended.si_pid);
+    if (found == running_.end())
+      continue;
+    *found = 0;
+    all_well_ = all_well_ && status == 0;
+    guard.unlock();
+    report(static_cast<std::size_t>(found - running_.begin()) + 1, end_of(status));
+    changed_.notify_all();
+  }
+}
+
+void worker_processes::report(std::size_t worker, const std::string& how) {
+  std::unique_lock guard{mutex_};
+  if (!on_ended_) {
+    unreported_.emplace_back(worker, how);
+    return;
+  }
+  guard.unlock();
+  on_ended_(worker, how); // It does not change any more.
+}
+
+void wait_to_begin() {
+  char command = 0;
+  while (::read(STDIN_FILENO, &command, 1) < 0 && errno == EINTR)
+    continue;
+}
+
+void wait_to_end() {
+  char command = 0; // Of a worker that died before it read its own.
+  for (auto read = ssize_t{1}; read > 0 || (read < 0 && errno == EINTR);)
+    read = ::read(STDIN_FILENO, &command, 1);
+}
+
+} // namespace wordcount

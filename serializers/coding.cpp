@@ -1,0 +1,139 @@
+#include <troupe/serializers/coding.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace troupe {
+
+context_extension::~context_extension() = default;
+
+bool coding::fail(serialize_errc code, std::string reason) {
+  if (!failed()) {
+    code_ = code;
+    reason_ = std::move(reason);
+  }
+  return false;
+}
+
+bool coding::within(std::string_view field) {
+  constexpr std::size_t longest_path = 1024; // A hostile chain of pointers shall not make a text of its depth.
+  if (path_.size() < longest_path)
+    path_.insert(0, "." + std::string(field));
+  return false;
+}
+
+bool coding::within(std::size_t element) {
+  constexpr std::size_t longest_path = 1024;
+  if (path_.size() < longest_path)
+    path_.insert(0, "[" + std::to_string(element) + "]");
+  return false;
+}
+
+serialize_error coding::error(std::string_view alias, std::string_view family) const {
+  std::string text(family);
+  text += ": ";
+  text += alias;
+  text += path_;
+  return {code_, text + ": " + reason_};
+}
+
+bool coding::too_deep() {
+  --depth_; // The caller does not leave what it did not enter.
+  return fail(serialize_errc::limit_exceeded,
+              "nested deeper than " + grouped(context_->limits.depth) + " (limits::depth)");
+}
+
+struct decoding::shared_table {
+  struct entry {
+    std::type_index type;
+    std::shared_ptr<void> object;
+    void (*reset)(void*);
+  };
+  std::vector<entry> entries;
+};
+
+decoding::decoding(const troupe::context& ctx, std::size_t received_bytes)
+    : coding(ctx), elements_left_(ctx.limits.elements) {
+  const auto& limits = ctx.limits;
+  std::size_t earned = 0; // By what was received.
+  if (__builtin_mul_overflow(received_bytes, limits.memory_ratio, &earned)
+      || __builtin_add_overflow(earned, limits.memory_free_bytes, &earned))
+    earned = limits.memory_bytes;
+  memory_left_ = std::min(earned, limits.memory_bytes);
+}
+
+// Objects that refer to each other in a circle would outlive a decoding that failed: nobody else can cut the circle.
+decoding::~decoding() {
+  if (shared_ && failed())
+    for (auto& entry : shared_->entries)
+      if (entry.object)
+        entry.reset(entry.object.get());
+}
+
+bool decoding::over_budget(std::size_t count, std::size_t element_bytes) {
+  if (count > elements_left_)
+    return fail(serialize_errc::limit_exceeded, grouped(count) + " elements, of " + grouped(context().limits.elements)
+                                                    + " are " + grouped(elements_left_) + " left (limits::elements)");
+  return fail(serialize_errc::limit_exceeded, grouped(count) + " elements of " + grouped(element_bytes)
+                                                  + " bytes, memory left is " + grouped(memory_left_)
+                                                  + " bytes (limits::memory_bytes, limits::memory_ratio)");
+}
+
+std::size_t decoding::number_shared() {
+  if (!shared_)
+    shared_ = std::make_unique<shared_table>();
+  shared_->entries.push_back({typeid(void), nullptr, nullptr});
+  return shared_->entries.size() - 1;
+}
+
+void decoding::keep_shared(std::size_t number, std::type_index type, std::shared_ptr<void> object,
+                           void (*reset)(void*)) {
+  shared_->entries[number] = {type, std::move(object), reset};
+}
+
+std::shared_ptr<void> decoding::find_shared(std::size_t number, std::type_index type) {
+  if (number >= shared_count()) {
+    fail(serialize_errc::malformed,
+         "refers to shared object " + grouped(number) + ", of which there are " + grouped(shared_count()) + " so far");
+    return nullptr;
+  }
+  const auto& entry = shared_->entries[number];
+  if (!entry.object || entry.type != type) {
+    fail(serialize_errc::malformed, "refers to shared object " + grouped(number) + ", which is "
+                                        + (entry.object ? "of another type" : "not available here"));
+    return nullptr;
+  }
+  return entry.object;
+}
+
+std::size_t decoding::shared_count() const {
+  return shared_ ? shared_->entries.size() : 0;
+}
+
+struct encoding::shared_table {
+  struct key {
+    const void* object;
+    std::type_index type;
+    bool operator==(const key&) const = default;
+  };
+  struct hash {
+    std::size_t operator()(const key& of) const { return std::hash<const void*>{}(of.object); }
+  };
+  std::unordered_map<key, std::size_t, hash> numbers;
+};
+
+encoding::encoding(const troupe::context& ctx) : coding(ctx) {}
+
+encoding::~encoding() = default;
+
+encoding::appearance encoding::appear(const void* object, std::type_index type) {
+  if (!shared_)
+    shared_ = std::make_unique<shared_table>();
+  const auto [at, first] = shared_->numbers.try_emplace({object, type}, shared_->numbers.size());
+  return {at->second, first};
+}
+
+} // namespace troupe

@@ -1,0 +1,115 @@
+// What encoders and decoders of all families share: the context, and the first failure with its place in the value.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <typeindex>
+
+#include <troupe/serializers/context.hpp>
+#include <troupe/serializers/serialize_error.hpp>
+
+namespace troupe {
+
+/// Contiguous arrays and strings of this size and more leave as frames of their own.
+inline constexpr std::size_t out_of_band_bytes = 4096;
+
+/// State of one encoding or decoding. Steps return false once anything failed; the first failure is kept, and each
+/// level adds its own name to the failure's path while the calls unwind.
+class coding {
+public:
+  explicit coding(const context& ctx) : context_(&ctx) {}
+  coding(const coding&) = delete;
+  coding& operator=(const coding&) = delete;
+
+  [[nodiscard]] const troupe::context& context() const { return *context_; }
+
+  /// Always false, so that a step can end with it.
+  [[gnu::cold]] bool fail(serialize_errc code, std::string reason);
+  [[gnu::cold]] bool fail(const serialize_error& error) { return fail(error.code(), error.message()); }
+
+  /// Names the field or element in which the failure happened; always false.
+  [[gnu::cold]] bool within(std::string_view field);
+  [[gnu::cold]] bool within(std::size_t element);
+
+  [[nodiscard]] bool failed() const { return code_ != serialize_errc::none; }
+  /// Why it failed, without the place.
+  [[nodiscard]] const std::string& reason() const { return reason_; }
+  /// Requires: failed().
+  [[nodiscard]] serialize_error error(std::string_view alias, std::string_view family) const;
+
+  /// Guards recursion: true when one more container or pointer may be entered. leave() follows only then.
+  [[nodiscard]] bool enter() { return ++depth_ <= context_->limits.depth || too_deep(); }
+  void leave() { --depth_; }
+
+protected:
+  ~coding() = default;
+
+private:
+  [[gnu::cold]] bool too_deep();
+
+  const troupe::context* const context_;
+  std::size_t depth_ = 0;
+  serialize_errc code_ = serialize_errc::none;
+  std::string reason_;
+  std::string path_; // ".samples[3]"
+};
+
+/// Counts what decoding takes, against the limits; charged before anything is allocated.
+class decoding : public coding {
+public:
+  decoding(const troupe::context& ctx, std::size_t received_bytes);
+
+  /// Takes `count` elements of `element_bytes` out of the budget. False, with the failure set, when it does not hold.
+  [[nodiscard]] bool charge(std::size_t count, std::size_t element_bytes) {
+    std::size_t bytes = 0;
+    if (count <= elements_left_ && !__builtin_mul_overflow(count, element_bytes, &bytes) && bytes <= memory_left_) {
+      elements_left_ -= count;
+      memory_left_ -= bytes;
+      return true;
+    }
+    return over_budget(count, element_bytes);
+  }
+
+  /// Gives the next shared object its number; until keep_shared() it is under construction and cannot be referred to.
+  [[nodiscard]] std::size_t number_shared();
+  /// Remembers a shared object, so that later references find it. `reset` empties it should decoding fail.
+  void keep_shared(std::size_t number, std::type_index type, std::shared_ptr<void> object, void (*reset)(void*));
+  /// The shared object of that number; null, with the failure set, when there is none of that type.
+  [[nodiscard]] std::shared_ptr<void> find_shared(std::size_t number, std::type_index type);
+  [[nodiscard]] std::size_t shared_count() const;
+
+protected:
+  ~decoding();
+
+private:
+  [[gnu::cold]] bool over_budget(std::size_t count, std::size_t element_bytes);
+
+  struct shared_table;
+  std::size_t elements_left_;
+  std::size_t memory_left_;
+  std::unique_ptr<shared_table> shared_;
+};
+
+/// Gives shared objects their numbers, in order of first appearance.
+class encoding : public coding {
+public:
+  explicit encoding(const troupe::context& ctx);
+
+  /// The number of the object, and whether this is its first appearance.
+  struct appearance {
+    std::size_t number;
+    bool first;
+  };
+  [[nodiscard]] appearance appear(const void* object, std::type_index type);
+
+protected:
+  ~encoding();
+
+private:
+  struct shared_table;
+  std::unique_ptr<shared_table> shared_;
+};
+
+} // namespace troupe

@@ -1,0 +1,37 @@
+// What every codec is told about the journey of the value it encodes or decodes.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include <troupe/serializers/frame.hpp>
+#include <troupe/serializers/limits.hpp>
+
+namespace troupe {
+
+class type_registry;
+
+/// Base of what the user of this folder hands to codecs of types that it knows itself, such as a link's tables.
+class context_extension {
+public:
+  context_extension() = default;
+  context_extension(const context_extension&) = delete;
+  context_extension& operator=(const context_extension&) = delete;
+  virtual ~context_extension();
+};
+
+/// Handed to every codec. Valid for one call only; codecs keep neither the context nor its texts.
+struct context {
+  std::string_view sender;    ///< Who sends, as text; empty when nobody in particular.
+  std::string_view recipient; ///< Who receives.
+  std::string_view transport; ///< "unix", "tcp", ...; empty outside a link.
+  bool same_host = false;
+  bool shared_store = false; ///< Both ends have one store open and agreed to use it.
+  troupe::limits limits;
+  context_extension* extension = nullptr;
+  /// Keeps the value that is being encoded alive and unchanged: when set, contiguous arrays inside the value leave as
+  /// frames that borrow the value's own memory. When null they are copied.
+  std::shared_ptr<const frame_owner> value_owner;
+};
+
+} // namespace troupe

@@ -1,0 +1,224 @@
+// TROUPE_DESCRIBE: says once which fields a type has, for every family.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+/// Describes a struct, outside of it and in its namespace: `TROUPE_DESCRIBE(reading, sensor, celsius, samples)`.
+/// Describing a plain aggregate and leaving a field out does not compile.
+#define TROUPE_DESCRIBE(Type, ...)                                                                                     \
+  [[maybe_unused]] constexpr auto troupe_description(::troupe::describe_tag<Type>) {                                   \
+    return TROUPE_DETAIL_DESCRIPTION(Type, ::troupe::bases<>, __VA_ARGS__);                                            \
+  }
+
+/// The same inside the class, at any place in it, where it sees private members; also for class templates.
+#define TROUPE_DESCRIBE_INSIDE(Type, ...)                                                                              \
+  [[maybe_unused]] friend constexpr auto troupe_description(::troupe::describe_tag<Type>) {                            \
+    return TROUPE_DETAIL_DESCRIPTION(Type, ::troupe::bases<>, __VA_ARGS__);                                            \
+  }
+
+/// With described bases, in parentheses: `TROUPE_DESCRIBE_DERIVED(circle, (shape, named), radius)`. Their fields come
+/// first and count as the type's own.
+#define TROUPE_DESCRIBE_DERIVED(Type, Bases, ...)                                                                      \
+  [[maybe_unused]] constexpr auto troupe_description(::troupe::describe_tag<Type>) {                                   \
+    return TROUPE_DETAIL_DESCRIPTION(Type, TROUPE_DETAIL_BASES Bases, __VA_ARGS__);                                    \
+  }
+#define TROUPE_DESCRIBE_DERIVED_INSIDE(Type, Bases, ...)                                                               \
+  [[maybe_unused]] friend constexpr auto troupe_description(::troupe::describe_tag<Type>) {                            \
+    return TROUPE_DETAIL_DESCRIPTION(Type, TROUPE_DETAIL_BASES Bases, __VA_ARGS__);                                    \
+  }
+
+/// Describes an enum. It is closed from then on: a value without a name here is an error on both sides, and names are
+/// what counts when two versions number them differently. Do not describe sets of flags: they travel as numbers.
+#define TROUPE_DESCRIBE_ENUM(Type, ...)                                                                                \
+  [[maybe_unused]] constexpr auto troupe_description(::troupe::describe_tag<Type>) {                                   \
+    return TROUPE_DETAIL_ENUM_DESCRIPTION(Type, __VA_ARGS__);                                                          \
+  }
+#define TROUPE_DESCRIBE_ENUM_INSIDE(Type, ...)                                                                         \
+  [[maybe_unused]] friend constexpr auto troupe_description(::troupe::describe_tag<Type>) {                            \
+    return TROUPE_DETAIL_ENUM_DESCRIPTION(Type, __VA_ARGS__);                                                          \
+  }
+
+#define TROUPE_DETAIL_BASES(...) ::troupe::bases<__VA_ARGS__>
+#define TROUPE_DETAIL_DESCRIPTION(Type, Bases, ...)                                                                    \
+  ::troupe::description<Type, Bases __VA_OPT__(TROUPE_DETAIL_EACH(TROUPE_DETAIL_MEMBER, Type, __VA_ARGS__))> {         \
+#Type, {                                                                                                           \
+      __VA_OPT__(TROUPE_DETAIL_EACH(TROUPE_DETAIL_NAME, Type, __VA_ARGS__))                                            \
+    }                                                                                                                  \
+  }
+#define TROUPE_DETAIL_ENUM_DESCRIPTION(Type, ...)                                                                      \
+  ::troupe::enum_description<Type __VA_OPT__(TROUPE_DETAIL_EACH(TROUPE_DETAIL_VALUE, Type, __VA_ARGS__))> {            \
+#Type, {                                                                                                           \
+      __VA_OPT__(TROUPE_DETAIL_EACH(TROUPE_DETAIL_NAME, Type, __VA_ARGS__))                                            \
+    }                                                                                                                  \
+  }
+#define TROUPE_DETAIL_MEMBER(Type, Name) , &Type::Name
+#define TROUPE_DETAIL_VALUE(Type, Name) , Type::Name
+#define TROUPE_DETAIL_NAME(Type, Name) #Name,
+
+// Applies `macro(Type, x)` to each of up to 340 arguments: each level of expansion scans four times more.
+#define TROUPE_DETAIL_EACH(macro, Type, ...)                                                                           \
+  __VA_OPT__(TROUPE_DETAIL_SCAN_4(TROUPE_DETAIL_STEP(macro, Type, __VA_ARGS__)))
+#define TROUPE_DETAIL_STEP(macro, Type, first, ...)                                                                    \
+  macro(Type, first) __VA_OPT__(TROUPE_DETAIL_AGAIN TROUPE_DETAIL_PARENS(macro, Type, __VA_ARGS__))
+#define TROUPE_DETAIL_AGAIN() TROUPE_DETAIL_STEP
+#define TROUPE_DETAIL_PARENS ()
+#define TROUPE_DETAIL_SCAN_4(...)                                                                                      \
+  TROUPE_DETAIL_SCAN_3(TROUPE_DETAIL_SCAN_3(TROUPE_DETAIL_SCAN_3(TROUPE_DETAIL_SCAN_3(__VA_ARGS__))))
+#define TROUPE_DETAIL_SCAN_3(...)                                                                                      \
+  TROUPE_DETAIL_SCAN_2(TROUPE_DETAIL_SCAN_2(TROUPE_DETAIL_SCAN_2(TROUPE_DETAIL_SCAN_2(__VA_ARGS__))))
+#define TROUPE_DETAIL_SCAN_2(...)                                                                                      \
+  TROUPE_DETAIL_SCAN_1(TROUPE_DETAIL_SCAN_1(TROUPE_DETAIL_SCAN_1(TROUPE_DETAIL_SCAN_1(__VA_ARGS__))))
+#define TROUPE_DETAIL_SCAN_1(...)                                                                                      \
+  TROUPE_DETAIL_SCAN_0(TROUPE_DETAIL_SCAN_0(TROUPE_DETAIL_SCAN_0(TROUPE_DETAIL_SCAN_0(__VA_ARGS__))))
+#define TROUPE_DETAIL_SCAN_0(...) __VA_ARGS__
+
+namespace troupe {
+
+/// Names a type to overload resolution without a conversion to its bases: a description is never inherited.
+template <class T>
+struct describe_tag {};
+
+template <class... Bases>
+struct bases {};
+
+/// What the macros make of a struct: its spelled name, and a pointer and a name per field of its own.
+template <class T, class Bases, auto... Members>
+struct description {
+  std::string_view name;
+  std::array<std::string_view, sizeof...(Members)> names;
+};
+
+/// What the macro makes of an enum.
+template <class T, auto... Values>
+struct enum_description {
+  std::string_view name;
+  std::array<std::string_view, sizeof...(Values)> names;
+  static constexpr std::array<T, sizeof...(Values)> values{Values...};
+};
+
+namespace detail {
+
+template <class T>
+concept has_description = requires {
+  troupe_description(describe_tag<T>{});
+};
+
+} // namespace detail
+
+/// A struct with TROUPE_DESCRIBE.
+template <class T>
+concept described = std::is_class_v<T> && detail::has_description<T>;
+/// An enum with TROUPE_DESCRIBE_ENUM.
+template <class T>
+concept described_enum = std::is_enum_v<T> && detail::has_description<T>;
+
+namespace detail {
+
+// An argument that converts to any type but T itself: how many of them an aggregate takes is how many fields it has.
+template <class T>
+struct any_field {
+  template <class U>
+  requires(!std::same_as<std::remove_cvref_t<U>, T>) constexpr
+  operator U&() const&& noexcept { // Never called; g++ warns where it has no body.
+    std::unreachable();
+  }
+  template <class U>
+  requires(!std::same_as<std::remove_cvref_t<U>, T>) constexpr operator U&&() const&& noexcept { std::unreachable(); }
+};
+
+template <class T, std::size_t... Index>
+constexpr bool takes_fields(std::index_sequence<Index...>) {
+  return requires {
+    T{(static_cast<void>(Index), any_field<T>{})...};
+  };
+}
+
+// Built-in arrays have no initializer of their own: each of their elements takes an argument.
+template <class Member>
+inline constexpr std::size_t initializers_of = 1;
+template <class Element, std::size_t Count>
+inline constexpr std::size_t initializers_of<Element[Count]> = Count* initializers_of<Element>;
+
+template <class Pointer>
+struct member_type;
+template <class Class, class Member>
+struct member_type<Member Class::*> {
+  using type = Member;
+};
+
+template <class T, auto... Members>
+constexpr bool forgets_a_field() {
+  if constexpr (!std::is_aggregate_v<T>) {
+    return false; // Private members, constructors or bases of its own: what it leaves out is its own affair.
+  } else {
+    constexpr std::size_t named = (0 + ... + initializers_of<typename member_type<decltype(Members)>::type>);
+    if (takes_fields<T>(std::make_index_sequence<named + 1>{}))
+      return true;
+    if constexpr ((true && ... && !std::is_array_v<typename member_type<decltype(Members)>::type>))
+      return requires {
+        T{std::declval<typename member_type<decltype(Members)>::type>()..., any_field<T>{}};
+      };
+    return false;
+  }
+}
+
+template <std::size_t... Sizes>
+constexpr auto joined(const std::array<std::string_view, Sizes>&... parts) {
+  std::array<std::string_view, (0 + ... + Sizes)> all{};
+  std::size_t at = 0;
+  const auto add = [&](const auto& part) {
+    for (const auto name : part)
+      all[at++] = name;
+  };
+  (add(parts), ...);
+  return all;
+}
+
+template <std::size_t Size>
+constexpr bool all_differ(const std::array<std::string_view, Size>& names) {
+  for (std::size_t i = 0; i < Size; ++i)
+    for (std::size_t j = i + 1; j < Size; ++j)
+      if (names[i] == names[j])
+        return false;
+  return true;
+}
+
+template <class Description>
+struct flatten;
+
+} // namespace detail
+
+/// The fields of a described struct, those of its bases first: `names`, `members` (pointers), `count`.
+template <described T>
+using fields_of = detail::flatten<decltype(troupe_description(describe_tag<T>{}))>;
+
+/// The struct's name as TROUPE_DESCRIBE spelled it.
+template <class T>
+requires(described<T> || described_enum<T>) inline constexpr std::string_view spelled_name =
+    troupe_description(describe_tag<T>{}).name;
+
+namespace detail {
+
+template <class T, class... Bases, auto... Members>
+struct flatten<description<T, bases<Bases...>, Members...>> {
+  static_assert((true && ... && described<Bases>), "a base named in TROUPE_DESCRIBE_DERIVED has no TROUPE_DESCRIBE");
+  static_assert(sizeof...(Bases) > 0 || !forgets_a_field<T, Members...>(),
+                "TROUPE_DESCRIBE of this type forgot a field (the type is in `description<T, ...>` above)");
+  static constexpr auto names = joined(fields_of<Bases>::names..., troupe_description(describe_tag<T>{}).names);
+  static constexpr auto members = std::tuple_cat(fields_of<Bases>::members..., std::tuple{Members...});
+  static constexpr std::size_t count = names.size();
+  static_assert(all_differ(names), "two fields of one name, in the type or in its bases");
+
+  template <std::size_t Index>
+  using type = typename member_type<std::tuple_element_t<Index, std::remove_const_t<decltype(members)>>>::type;
+};
+
+} // namespace detail
+} // namespace troupe

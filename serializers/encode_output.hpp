@@ -1,0 +1,80 @@
+// Where a family writes what it encodes. One per thread, used again and again, allocates nothing once warm.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <troupe/serializers/frame.hpp>
+
+namespace troupe {
+
+/// Bytes that grow at the end and are not cleared when they do.
+class byte_buffer {
+public:
+  [[nodiscard]] std::span<const std::byte> bytes() const { return {data_.get(), size_}; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  void clear() { size_ = 0; }
+
+  /// Room for `count` more bytes. Write at end(), then call advance_to().
+  void reserve(std::size_t count) {
+    if (capacity_ - size_ < count) [[unlikely]]
+      grow(count);
+  }
+  [[nodiscard]] std::byte* end() { return data_.get() + size_; }
+  [[nodiscard]] std::byte* capacity_end() { return data_.get() + capacity_; }
+  void advance_to(const std::byte* new_end) { size_ = static_cast<std::size_t>(new_end - data_.get()); }
+
+  void append(std::span<const std::byte> bytes) {
+    reserve(bytes.size());
+    if (!bytes.empty())
+      std::memcpy(end(), bytes.data(), bytes.size());
+    size_ += bytes.size();
+  }
+  void append(std::byte byte) {
+    reserve(1);
+    data_[size_++] = byte;
+  }
+
+  /// Gives memory back when more than `keep_bytes` are held.
+  void shrink(std::size_t keep_bytes);
+
+private:
+  [[gnu::cold, gnu::noinline]] void grow(std::size_t count);
+
+  std::unique_ptr<std::byte[]> data_;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+/// The result of encoding one value: a body (frame 0 of the payload), frames that stay out of it, and fields that the
+/// codec adds to the header. Requires: one thread at a time.
+class encode_output {
+public:
+  /// Empties it. Keeps memory for the next value, though not the memory of an unusually large one.
+  void clear();
+
+  [[nodiscard]] byte_buffer& body() { return body_; }
+  [[nodiscard]] const byte_buffer& body() const { return body_; }
+
+  /// Adds a frame that travels behind the body. Gives its number, counted from 0 without the body.
+  std::size_t attach(frame bytes) {
+    frames_.push_back(std::move(bytes));
+    return frames_.size() - 1;
+  }
+  [[nodiscard]] const std::vector<frame>& frames() const { return frames_; }
+
+  /// The codec's own addition to the header: opaque bytes that the decoder gets back untouched. Empty: none, and the
+  /// payload's header is the standard one.
+  [[nodiscard]] byte_buffer& extra() { return extra_; }
+  [[nodiscard]] const byte_buffer& extra() const { return extra_; }
+
+private:
+  byte_buffer body_;
+  byte_buffer extra_;
+  std::vector<frame> frames_;
+};
+
+} // namespace troupe

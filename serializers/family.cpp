@@ -1,0 +1,146 @@
+#include <troupe/serializers/family.hpp>
+
+#include <exception>
+
+#include <troupe/serializers/msgpack/msgpack_family.hpp>
+#include <troupe/serializers/type_registry.hpp>
+#include <troupe/serializers/typed/typed_family.hpp>
+
+namespace troupe {
+
+namespace {
+
+std::unexpected<serialize_error> failure(serialize_errc code, std::string text) {
+  return std::unexpected(serialize_error(code, std::move(text)));
+}
+
+std::string listed(const auto& items, auto&& name_of_item) {
+  std::string text = "[";
+  for (const auto& item : items)
+    text += (text.size() > 1 ? ", " : "") + std::string(name_of_item(item));
+  return text + "]";
+}
+
+// What a user's code has to say when it throws; cut, since it may travel.
+std::string thrown_text(const type_entry& entry, const family& by, const char* what) {
+  constexpr std::size_t longest = 500;
+  return std::string(by.name()) + ": " + entry.alias() + ": a codec threw: " + std::string(what).substr(0, longest);
+}
+
+std::expected<void, serialize_error> guarded(const type_entry& entry, const family& by, auto&& step) {
+  try {
+    return step();
+  } catch (const std::exception& thrown) {
+    return failure(serialize_errc::codec_failed, thrown_text(entry, by, thrown.what()));
+  } catch (...) {
+    return failure(serialize_errc::codec_failed, thrown_text(entry, by, "something that is no std::exception"));
+  }
+}
+
+std::expected<void, serialize_error> check_frames(std::span<const frame> frames, const limits& bounds) {
+  if (frames.size() > bounds.frames)
+    return failure(serialize_errc::limit_exceeded, "payload of " + grouped(frames.size()) + " frames, limit "
+                                                       + grouped(bounds.frames) + " (limits::frames)");
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const auto most = i == 0 ? bounds.body_bytes : bounds.frame_bytes;
+    if (frames[i].size_bytes() > most)
+      return failure(serialize_errc::limit_exceeded,
+                     "frame " + grouped(i) + " of " + grouped(frames[i].size_bytes()) + " bytes, limit " + grouped(most)
+                         + (i == 0 ? " (limits::body_bytes)" : " (limits::frame_bytes)"));
+  }
+  return {};
+}
+
+} // namespace
+
+family::~family() = default;
+
+family_set::family_set() {
+  add(std::make_unique<typed_family>());
+  add(std::make_unique<msgpack_family>());
+}
+
+family_set& family_set::add(std::unique_ptr<family> added) {
+  if (find(added->name()) != nullptr)
+    errors_.emplace_back(serialize_errc::clash, "two families have the name '" + std::string(added->name()) + "'");
+  else
+    families_.push_back(std::move(added));
+  return *this;
+}
+
+const family* family_set::find(std::string_view name) const {
+  for (const auto& each : families_)
+    if (each->name() == name)
+      return each.get();
+  return nullptr;
+}
+
+std::vector<std::string> family_set::names() const {
+  std::vector<std::string> all;
+  for (const auto& each : families_)
+    all.emplace_back(each->name());
+  return all;
+}
+
+std::expected<std::vector<const family*>, serialize_error>
+family_set::resolve(std::span<const std::string> wanted) const {
+  std::vector<const family*> found;
+  for (const auto& name : wanted) {
+    const auto* each = find(name);
+    if (each == nullptr)
+      return failure(serialize_errc::unknown_family,
+                     "no family '" + name + "'; known are " + listed(names(), [](const auto& known) { return known; }));
+    found.push_back(each);
+  }
+  return found;
+}
+
+std::expected<const family*, serialize_error> encode_value(const type_entry& entry, const void* value,
+                                                           std::span<const family* const> serializers,
+                                                           const context& ctx, encode_output& output) {
+  std::string reasons;
+  for (const auto* each : serializers) {
+    output.clear();
+    auto done = guarded(entry, *each, [&] { return each->encode(entry, value, ctx, output); });
+    if (done)
+      return each;
+    if (done.error().code() != serialize_errc::not_supported)
+      return std::unexpected(std::move(done.error()));
+    reasons += "; " + done.error().message();
+  }
+  output.clear();
+  return failure(serialize_errc::not_supported, "no family of "
+                                                    + listed(serializers, [](const auto* each) { return each->name(); })
+                                                    + " can carry '" + entry.alias() + "'" + reasons);
+}
+
+std::expected<void, serialize_error> decode_value(const type_entry& entry, void* target, const family& by,
+                                                  const header_fields& header, std::span<const frame> frames,
+                                                  const context& ctx) {
+  if (auto checked = check_frames(frames, ctx.limits); !checked)
+    return checked;
+  return guarded(entry, by, [&] { return by.decode(entry, target, header, frames, ctx); });
+}
+
+std::expected<const family*, serialize_error> check_accepted(std::string_view name,
+                                                             std::span<const family* const> accepted) {
+  for (const auto* each : accepted)
+    if (each->name() == name)
+      return each;
+  return failure(serialize_errc::refused_family, "data serialized with " + std::string(name.substr(0, 100))
+                                                     + " but this link only accepts "
+                                                     + listed(accepted, [](const auto* each) { return each->name(); }));
+}
+
+frame standard_header(const family& of, const type_entry& entry) {
+  return entry.standard_header(of);
+}
+
+frame header_of(const family& of, const type_entry& entry, const encode_output& output) {
+  const auto extra = output.extra().bytes();
+  if (extra.empty())
+    return entry.standard_header(of);
+  return make_header({.family = of.name(), .type = entry.alias(), .schema = of.schema(entry), .extra = extra});
+}
+
+} // namespace troupe

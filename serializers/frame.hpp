@@ -1,0 +1,50 @@
+// Frames: the immutable byte ranges of which payloads consist.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace troupe {
+
+/// Whatever keeps a frame's bytes alive and unchanged: a heap block, a store's pin, a value.
+class frame_owner {
+public:
+  frame_owner() = default;
+  frame_owner(const frame_owner&) = delete;
+  frame_owner& operator=(const frame_owner&) = delete;
+  virtual ~frame_owner();
+};
+
+/// Immutable bytes with a shared owner. Zero length is legal.
+///
+/// Threads: copies may be used by any thread at once. Lifetime: the bytes live as long as any frame of their owner.
+class frame {
+public:
+  /// Heap blocks made by `copy_of` start at a multiple of this, so that arrays of any element type lie in place.
+  static constexpr std::size_t alignment_bytes = 64;
+
+  frame() = default;
+
+  /// Requires: `bytes` stay valid and unchanged while `owner` lives; no owner means for ever (constants).
+  frame(std::span<const std::byte> bytes, std::shared_ptr<const frame_owner> owner) noexcept
+      : bytes_(bytes), owner_(std::move(owner)) {}
+
+  [[nodiscard]] static frame copy_of(std::span<const std::byte> bytes);
+  [[nodiscard]] static frame adopt(std::vector<std::byte> bytes);
+
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::size_t size_bytes() const noexcept { return bytes_.size(); }
+
+  /// A part of this frame with the same owner. What reaches beyond the end is cut off.
+  [[nodiscard]] frame slice(std::size_t offset, std::size_t size_bytes) const;
+
+  [[nodiscard]] const std::shared_ptr<const frame_owner>& owner() const noexcept { return owner_; }
+
+private:
+  std::span<const std::byte> bytes_;
+  std::shared_ptr<const frame_owner> owner_;
+};
+
+} // namespace troupe

@@ -1,0 +1,179 @@
+// A type's layout as bytes: what the `typed` family puts into the payload's header, and whose hash opens its body.
+// The form is described in typed/format.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <typeindex>
+#include <typeinfo>
+#include <unordered_map>
+#include <vector>
+
+#include <troupe/serializers/internal/shapes.hpp>
+
+namespace troupe::detail {
+
+/// Values stand in the format: append only. The codes 2 to 11 are those of number_kind.
+enum class schema_code : std::uint8_t {
+  boolean = 1,
+  text = 12,
+  none = 13,
+  optional = 14,    // node
+  shared = 15,      // node
+  variant = 16,     // count, (label, node) each
+  tuple = 17,       // count, nodes
+  fixed = 18,       // count, node
+  frame = 19,       //
+  array = 20,       // number kind
+  numbers = 21,     // number kind
+  list = 22,        // node
+  map = 23,         // node, node
+  structure = 24,   // count, (name, node) each; numbered in order of appearance
+  again = 25,       // number of a structure that stands further up
+  enumeration = 26, // number kind, count, (name, value) each
+  unit = 27,        // text, node
+  unsupported = 28,
+};
+
+class schema_builder {
+public:
+  /// Adds the node of T. `place` names it for the report of what is not supported.
+  template <class T>
+  void add();
+
+  [[nodiscard]] std::vector<std::byte> take() { return std::move(bytes_); }
+  /// Where and why the type cannot travel; empty when it can.
+  [[nodiscard]] const std::string& unsupported() const { return unsupported_; }
+
+private:
+  void put(schema_code code) { put(static_cast<std::uint8_t>(code)); }
+  void put(number_kind kind) { put(static_cast<std::uint8_t>(kind)); }
+  void put(std::uint8_t byte) { bytes_.push_back(std::byte{byte}); }
+  void put_count(std::uint64_t count);
+  void put_text(std::string_view text);
+  /// Numbers a structure; false when it stands further up already, in which case a reference is written.
+  bool begin_structure(std::type_index type);
+  void refuse(const std::type_info& type, std::string_view why);
+
+  template <class T>
+  void add_within(std::string_view place) {
+    const auto length = path_.size();
+    path_ += place;
+    add<T>();
+    path_.resize(length);
+  }
+  template <class T>
+  void add_structure();
+  template <class T>
+  void add_enumeration();
+  template <class... Options>
+  void add_options(const std::variant<Options...>* type);
+
+  std::vector<std::byte> bytes_;
+  std::unordered_map<std::type_index, std::size_t> structures_;
+  std::string path_;
+  std::string unsupported_;
+};
+
+[[nodiscard]] std::uint32_t fingerprint_of(std::span<const std::byte> schema);
+
+template <class T>
+void schema_builder::add_structure() {
+  if (!begin_structure(typeid(T)))
+    return;
+  using fields = fields_of<T>;
+  put_count(fields::count);
+  [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+    [[maybe_unused]] const auto one = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+      put_text(fields::names[I]);
+      add_within<typename fields::template type<I>>("." + std::string(fields::names[I]));
+    };
+    (one(std::integral_constant<std::size_t, Index>{}), ...);
+  }
+  (std::make_index_sequence<fields::count>{});
+}
+
+template <class T>
+void schema_builder::add_enumeration() {
+  using underlying = std::underlying_type_t<T>;
+  if constexpr (std::is_same_v<underlying, bool>) {
+    put(schema_code::boolean);
+  } else if constexpr (described_enum<T>) {
+    constexpr auto description = troupe_description(describe_tag<T>{});
+    put(schema_code::enumeration);
+    put(kind_of<underlying>);
+    put_count(description.names.size());
+    for (std::size_t i = 0; i < description.names.size(); ++i) {
+      put_text(description.names[i]);
+      put_count(static_cast<std::uint64_t>(static_cast<std::int64_t>(description.values[i])));
+    }
+  } else {
+    put(kind_of<underlying>);
+  }
+}
+
+template <class... Options>
+void schema_builder::add_options(const std::variant<Options...>* type) {
+  const auto& labels = variant_labels(type);
+  std::size_t index = 0;
+  const auto one = [&]<class Option>(const Option*) {
+    put_text(labels[index]);
+    add_within<Option>("<" + labels[index] + ">");
+    ++index;
+  };
+  put(schema_code::variant);
+  put_count(sizeof...(Options));
+  (one(static_cast<const Options*>(nullptr)), ...);
+}
+
+template <class T>
+void schema_builder::add() {
+  constexpr auto of = shape_of<T>;
+  if constexpr (of != shape::hook && !std::is_default_constructible_v<T> && !std::is_array_v<T>)
+    return refuse(typeid(T), "no default constructor: give it a codec<T>, or reduce() and rebuild()");
+  else if constexpr (of == shape::hook)
+    add<typename hook<T>::form>();
+  else if constexpr (of == shape::structure)
+    add_structure<T>();
+  else if constexpr (of == shape::enumeration)
+    add_enumeration<T>();
+  else if constexpr (of == shape::boolean)
+    put(schema_code::boolean);
+  else if constexpr (of == shape::number)
+    put(kind_of<T>);
+  else if constexpr (of == shape::text || of == shape::path)
+    put(schema_code::text);
+  else if constexpr (of == shape::duration || of == shape::time_point)
+    put(schema_code::unit), put_text(unit_of<T>()), add<typename T::rep>();
+  else if constexpr (of == shape::unit)
+    put(schema_code::none);
+  else if constexpr (of == shape::optional)
+    put(schema_code::optional), add<typename T::value_type>();
+  else if constexpr (of == shape::unique)
+    put(schema_code::optional), add_within<std::remove_const_t<typename T::element_type>>("->");
+  else if constexpr (of == shape::shared || of == shape::weak)
+    put(schema_code::shared), add_within<std::remove_const_t<typename T::element_type>>("->");
+  else if constexpr (of == shape::variant)
+    add_options(static_cast<const T*>(nullptr));
+  else if constexpr (of == shape::tuple)
+    [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+      put(schema_code::tuple), put_count(sizeof...(Index));
+      (add_within<std::remove_const_t<std::tuple_element_t<Index, T>>>("<" + std::to_string(Index) + ">"), ...);
+    }
+  (std::make_index_sequence<std::tuple_size_v<T>>{});
+  else if constexpr (of == shape::fixed) put(schema_code::fixed), put_count(fixed_extent<T>::count),
+      add_within<typename fixed_extent<T>::element>("[]");
+  else if constexpr (of == shape::frame) put(schema_code::frame);
+  else if constexpr (of == shape::array) put(schema_code::array), put(kind_of<typename T::value_type>);
+  else if constexpr (of == shape::numbers) put(schema_code::numbers), put(kind_of<typename T::value_type>);
+  else if constexpr (of == shape::sequence || of == shape::set) put(schema_code::list),
+      add_within<typename T::value_type>("[]");
+  else if constexpr (of == shape::map) put(schema_code::map), add_within<typename T::key_type>("{key}"),
+      add_within<typename T::mapped_type>("{}");
+  else refuse(typeid(T), "neither TROUPE_DESCRIBE, nor a codec<T>, nor reduce() and rebuild()");
+}
+
+} // namespace troupe::detail

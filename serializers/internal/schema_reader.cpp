@@ -1,0 +1,485 @@
+#include <troupe/serializers/internal/schema_reader.hpp>
+
+#include <algorithm>
+
+namespace troupe::detail {
+
+schema_reader::schema_reader(const troupe::context& ctx, std::span<const std::byte> schema,
+                             std::span<const std::byte> body, std::span<const frame> frames, std::size_t received_bytes)
+    : value_reader(ctx, received_bytes), wire_(ctx, body, frames, received_bytes) {
+  static_cast<void>(parse(schema)); // A failure makes every later call fail.
+}
+
+bool schema_reader::transfer() {
+  if (!failed())
+    fail(serialize_errc::malformed, wire_.reason());
+  return false;
+}
+
+bool schema_reader::nullable(std::size_t node) const {
+  const auto code = static_cast<schema_code>(nodes_[node].code);
+  return code == schema_code::optional || code == schema_code::shared || code == schema_code::none;
+}
+
+void schema_reader::expect(std::size_t node, state as) {
+  node_ = node;
+  state_ = as;
+}
+
+// Only maps need to know that their key is through; every other level sets what comes next in next() or field().
+void schema_reader::complete() {
+  if (levels_.empty() || !levels_.back().at_key)
+    return;
+  levels_.back().at_key = false;
+  expect(nodes_[levels_.back().node].parts[1]);
+}
+
+// An optional that is there looks like its value, unless that can look like nothing itself: then it is a list of one.
+bool schema_reader::settle() {
+  while (!failed() && is(schema_code::optional) && !nullable(here().parts[0])) {
+    if (!wire_.need(1))
+      return transfer();
+    if (wire_.peek() != 1)
+      return true; // Absent, or nonsense, which null() finds.
+    wire_.advance(1);
+    expect(here().parts[0]);
+  }
+  return !failed();
+}
+
+value_kind schema_reader::kind() {
+  if (!settle())
+    return value_kind::invalid;
+  switch (state_) {
+  case state::shell:
+  case state::shape:
+    return value_kind::list;
+  case state::label:
+    return value_kind::text;
+  case state::element:
+    return value_kind::number;
+  case state::block:
+    return levels_.back().kind == number_kind::u8 ? value_kind::bytes : value_kind::list;
+  case state::node:
+    break;
+  }
+  if (is_number())
+    return value_kind::number;
+  switch (static_cast<schema_code>(here().code)) {
+  case schema_code::boolean:
+    return value_kind::boolean;
+  case schema_code::text:
+  case schema_code::enumeration:
+    return value_kind::text;
+  case schema_code::none:
+    return value_kind::null;
+  case schema_code::optional:
+    return nullable(here().parts[0]) ? value_kind::list : value_kind::null;
+  case schema_code::shared:
+    return wire_.left() > 0 && wire_.peek() == 0 ? value_kind::null : value_kind::shared;
+  case schema_code::numbers:
+    return here().kind == number_kind::u8 ? value_kind::bytes : value_kind::list;
+  case schema_code::fixed:
+    return nodes_[here().parts[0]].code == static_cast<std::uint8_t>(number_kind::u8) ? value_kind::bytes
+                                                                                      : value_kind::list;
+  case schema_code::tuple:
+  case schema_code::list:
+    return value_kind::list;
+  case schema_code::variant:
+  case schema_code::map:
+  case schema_code::structure:
+  case schema_code::array:
+    return value_kind::map;
+  case schema_code::frame:
+    return value_kind::frame;
+  case schema_code::unit:
+    return value_kind::number;
+  case schema_code::again:
+  case schema_code::unsupported:
+    break;
+  }
+  return value_kind::invalid;
+}
+
+bool schema_reader::null() {
+  if (kind() != value_kind::null)
+    return !failed() && unexpected("nothing");
+  if (!is(schema_code::none)) { // The mark of an absent optional or pointer.
+    if (!wire_.need(1))
+      return transfer();
+    if (wire_.peek() != 0)
+      return fail(serialize_errc::malformed, "a mark that is neither 0 nor 1");
+    wire_.advance(1);
+  }
+  complete();
+  return true;
+}
+
+bool schema_reader::boolean(bool& value) {
+  if (!settle())
+    return false;
+  if (!is(schema_code::boolean))
+    return unexpected("a boolean");
+  if (!typed_read(wire_, value))
+    return transfer();
+  complete();
+  return true;
+}
+
+bool schema_reader::number(troupe::number& value) {
+  if (!settle())
+    return false;
+  if (state_ == state::element) {
+    auto& block = levels_.back();
+    const auto width = size_of(block.kind);
+    value = troupe::number::load(block.kind, block.numbers.data() + (block.done - 1) * width);
+    return true;
+  }
+  if (!is_number())
+    return unexpected("a number of the same unit");
+  const auto as = static_cast<number_kind>(here().code);
+  if (!wire_.need(size_of(as)))
+    return transfer();
+  value = troupe::number::load(as, wire_.position());
+  wire_.advance(size_of(as));
+  complete();
+  return true;
+}
+
+bool schema_reader::unit(std::string_view text) {
+  if (!settle())
+    return false;
+  if (!is(schema_code::unit))
+    return unexpected("a time in units of " + std::string(text));
+  if (here().text != text)
+    return fail(serialize_errc::layout_mismatch, "counted in '" + std::string(here().text.substr(0, 100))
+                                                     + "' there and in '" + std::string(text) + "' here");
+  expect(here().parts[0]);
+  return true;
+}
+
+bool schema_reader::text(std::string_view& value) {
+  if (!settle())
+    return false;
+  if (state_ == state::label) {
+    value = nodes_[levels_.back().node].names[levels_.back().total];
+    state_ = state::node;
+    return true;
+  }
+  if (is(schema_code::enumeration)) {
+    if (!wire_.need(size_of(here().kind)))
+      return transfer();
+    const auto stored = troupe::number::load(here().kind, wire_.position());
+    wire_.advance(size_of(here().kind));
+    const auto& values = here().values;
+    const auto wanted =
+        stored.form() == troupe::number::sort::integer ? stored.integer() : static_cast<std::int64_t>(stored.natural());
+    const auto found = std::find(values.begin(), values.end(), wanted);
+    if (found == values.end())
+      return fail(serialize_errc::malformed, stored.text() + " is no value of the sender's enum");
+    value = here().names[static_cast<std::size_t>(found - values.begin())];
+    complete();
+    return true;
+  }
+  if (!is(schema_code::text))
+    return unexpected("a text");
+  typed_reader::block found;
+  if (!wire_.contiguous(found, 1))
+    return transfer();
+  value = {reinterpret_cast<const char*>(found.bytes.data()), found.bytes.size()};
+  complete();
+  return true;
+}
+
+bool schema_reader::bytes(std::span<const std::byte>& value) {
+  if (kind() != value_kind::bytes)
+    return !failed() && unexpected("bytes");
+  if (state_ == state::block) {
+    value = levels_.back().numbers;
+    return true;
+  }
+  if (is(schema_code::fixed)) {
+    if (!wire_.need(here().count))
+      return transfer();
+    value = {wire_.position(), static_cast<std::size_t>(here().count)};
+    wire_.advance(value.size());
+  } else {
+    typed_reader::block found;
+    if (!wire_.contiguous(found, 1))
+      return transfer();
+    value = found.bytes;
+  }
+  complete();
+  return true;
+}
+
+bool schema_reader::open(level opened) {
+  if (levels_.size() >= context().limits.depth)
+    return fail(serialize_errc::limit_exceeded,
+                "nested deeper than " + grouped(context().limits.depth) + " (limits::depth)");
+  levels_.push_back(std::move(opened));
+  return true;
+}
+
+bool schema_reader::open_block(number_kind kind, std::span<const std::byte> bytes, std::size_t node) {
+  level opened;
+  opened.node = node;
+  opened.total = bytes.size() / size_of(kind);
+  opened.numbers = bytes;
+  opened.kind = kind;
+  return open(std::move(opened));
+}
+
+bool schema_reader::begin_list(std::size_t& expected) {
+  if (!settle())
+    return false;
+  level opened;
+  opened.node = node_;
+  if (state_ == state::shell) {
+    opened.total = expected = 1;
+    opened.of_shell = true;
+    return open(std::move(opened));
+  }
+  if (state_ == state::shape || state_ == state::block) {
+    const auto& array = levels_.back();
+    const auto of_shape = state_ == state::shape;
+    const auto bytes = of_shape ? std::span<const std::byte>(array.shape) : array.numbers;
+    if (!open_block(of_shape ? number_kind::u64 : array.kind, bytes, node_))
+      return false;
+    expected = levels_.back().total;
+    return true;
+  }
+  if (is(schema_code::optional)) {
+    bool present = false;
+    if (!typed_read(wire_, present))
+      return transfer();
+    opened.total = present ? 1 : 0;
+  } else if (is(schema_code::numbers)) {
+    typed_reader::block found;
+    if (!wire_.contiguous(found, size_of(here().kind)))
+      return transfer();
+    expected = found.bytes.size() / size_of(here().kind);
+    return open_block(here().kind, found.bytes, node_);
+  } else if (is(schema_code::list)) {
+    if (!wire_.count(opened.total, 0) || !charge(opened.total, 1))
+      return failed() ? false : transfer();
+  } else if (is(schema_code::tuple)) {
+    opened.total = here().parts.size();
+  } else if (is(schema_code::fixed)) {
+    if (!charge(here().count, 1))
+      return false;
+    opened.total = here().count;
+  } else {
+    return unexpected("a list");
+  }
+  expected = std::min(opened.total, wire_.left());
+  return open(std::move(opened));
+}
+
+bool schema_reader::next(bool& more) {
+  if (failed())
+    return false;
+  auto& top = levels_.back();
+  more = top.done < top.total;
+  const auto& of = nodes_[top.node];
+  const auto code = top.of_shell ? schema_code::list : static_cast<schema_code>(of.code);
+  if (code == schema_code::variant)
+    more = top.done == 0; // `total` is the alternative.
+  if (!more) {
+    levels_.pop_back();
+    complete();
+    return true;
+  }
+  ++top.done;
+  if (top.numbers.data() != nullptr)
+    return expect(top.node, state::element), true;
+  if (code == schema_code::variant)
+    return expect(of.parts[top.total], state::label), true;
+  top.at_key = code == schema_code::map;
+  const auto part = code == schema_code::tuple ? top.done - 1 : 0;
+  expect(top.of_shell ? top.node : of.parts[part]);
+  return true;
+}
+
+bool schema_reader::begin_map(std::size_t& expected) {
+  if (!settle())
+    return false;
+  level opened;
+  opened.node = node_;
+  if (is(schema_code::map)) {
+    if (!wire_.count(opened.total, 0) || !charge(opened.total, 1))
+      return failed() ? false : transfer();
+    expected = std::min(opened.total, wire_.left());
+  } else if (is(schema_code::variant)) {
+    std::uint64_t index = 0;
+    if (!varint(index))
+      return false;
+    if (index >= here().parts.size())
+      return fail(serialize_errc::malformed, "an alternative that the sender's variant does not have");
+    opened.total = index;
+    expected = 1;
+  } else {
+    return unexpected("a map");
+  }
+  return open(std::move(opened));
+}
+
+bool schema_reader::begin_array() {
+  level opened;
+  opened.node = node_;
+  opened.kind = here().kind;
+  opened.total = 2;
+  std::size_t rank = 0;
+  if (!wire_.count(rank, 1))
+    return transfer();
+  if (!charge(rank, sizeof(std::uint64_t)))
+    return false;
+  for (std::size_t i = 0; i < rank; ++i) {
+    std::uint64_t length = 0;
+    if (!varint(length))
+      return false;
+    const auto bytes = std::as_bytes(std::span(&length, 1));
+    opened.shape.insert(opened.shape.end(), bytes.begin(), bytes.end());
+  }
+  typed_reader::block found;
+  if (!wire_.contiguous(found, size_of(opened.kind)))
+    return transfer();
+  opened.numbers = found.bytes;
+  return open(std::move(opened));
+}
+
+bool schema_reader::begin_structure() {
+  if (!settle())
+    return false;
+  if (is(schema_code::array))
+    return begin_array();
+  if (!is(schema_code::structure))
+    return unexpected("a structure");
+  level opened;
+  opened.node = node_;
+  opened.total = here().parts.size();
+  return open(std::move(opened));
+}
+
+bool schema_reader::field(std::string_view& name, bool& more) {
+  if (failed())
+    return false;
+  auto& top = levels_.back();
+  const auto& of = nodes_[top.node];
+  more = top.done < top.total;
+  if (!more) {
+    levels_.pop_back();
+    complete();
+    return true;
+  }
+  const auto index = top.done++;
+  if (static_cast<schema_code>(of.code) == schema_code::array) {
+    name = index == 0 ? "shape" : "data";
+    expect(top.node, index == 0 ? state::shape : state::block);
+    return true;
+  }
+  name = of.names[index];
+  expect(of.parts[index]);
+  return true;
+}
+
+bool schema_reader::shared(bool& first, std::size_t& number) {
+  if (!settle())
+    return false;
+  if (!is(schema_code::shared))
+    return unexpected("a shared object");
+  std::uint64_t code = 0;
+  if (!varint(code))
+    return false;
+  if (code == 0)
+    return fail(serialize_errc::malformed, "nothing where a shared object was announced");
+  first = code == 1;
+  number = first ? shared_count() : code - 2;
+  if (first)
+    expect(here().parts[0], nullable(here().parts[0]) ? state::shell : state::node);
+  else
+    complete();
+  return true;
+}
+
+bool schema_reader::attached(frame& target) {
+  if (!settle())
+    return false;
+  if (!is(schema_code::frame))
+    return unexpected("a frame");
+  const frame* found = nullptr;
+  if (!wire_.next_frame(found))
+    return transfer();
+  target = *found;
+  complete();
+  return true;
+}
+
+bool schema_reader::skip() {
+  return enter() && skip_value() && (leave(), true);
+}
+
+bool schema_reader::skip_value() {
+  troupe::number ignored;
+  std::span<const std::byte> view;
+  std::string_view name;
+  frame passed;
+  std::size_t expected = 0;
+  bool more = false;
+  bool flag = false;
+  switch (kind()) {
+  case value_kind::null:
+    return null();
+  case value_kind::boolean:
+    return boolean(flag);
+  case value_kind::number:
+    return is(schema_code::unit) ? unit(here().text) && number(ignored) : number(ignored);
+  case value_kind::text:
+    return text(name);
+  case value_kind::bytes:
+    return bytes(view);
+  case value_kind::frame:
+    return attached(passed);
+  case value_kind::list:
+    if (is(schema_code::numbers)) {
+      typed_reader::block found;
+      if (!wire_.contiguous(found, size_of(here().kind)))
+        return transfer();
+      complete();
+      return true;
+    }
+    if (state_ == state::shape || state_ == state::block)
+      return true; // Was read when the array was begun.
+    if (!begin_list(expected))
+      return false;
+    while (next(more) && more)
+      if (!skip())
+        return false;
+    return !failed();
+  case value_kind::map: {
+    const auto named = is(schema_code::structure) || is(schema_code::array);
+    if (named ? !begin_structure() : !begin_map(expected))
+      return false;
+    while (named ? field(name, more) && more : next(more) && more)
+      if (!skip() || (!named && !skip()))
+        return false;
+    return !failed();
+  }
+  case value_kind::shared:
+    if (!shared(flag, expected))
+      return false;
+    if (!flag)
+      return true;
+    static_cast<void>(number_shared()); // Its number is used up, though the object is not known.
+    return charge(1, 64) && skip();
+  case value_kind::invalid:
+    break;
+  }
+  return fail(serialize_errc::malformed, "a layout that does not hold");
+}
+
+bool schema_reader::finish() {
+  return !failed() && (wire_.finish() || transfer());
+}
+
+} // namespace troupe::detail

@@ -1,0 +1,99 @@
+// Reads the `typed` family's form where the sender had another version of the type: its layout says what lies where,
+// and the value is handed on by name, as from a self-describing format.
+#pragma once
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <troupe/serializers/internal/schema.hpp>
+#include <troupe/serializers/internal/typed_reader.hpp>
+#include <troupe/serializers/value_reader.hpp>
+
+namespace troupe::detail {
+
+/// A layout's tree. Nodes refer to each other by index; structures may contain themselves.
+struct schema_node {
+  std::uint8_t code = 0;               // schema_code, or a number_kind
+  number_kind kind{};                  // of array, numbers, enumeration
+  std::uint64_t count = 0;             // of fixed
+  std::string_view text;               // of unit
+  std::vector<std::size_t> parts;      // the nodes within
+  std::vector<std::string_view> names; // of fields, alternatives, enum values
+  std::vector<std::int64_t> values;    // of enum values
+};
+
+class schema_reader final : public value_reader {
+public:
+  schema_reader(const troupe::context& ctx, std::span<const std::byte> schema, std::span<const std::byte> body,
+                std::span<const frame> frames, std::size_t received_bytes);
+
+  [[nodiscard]] value_kind kind() override;
+  bool null() override;
+  bool boolean(bool& value) override;
+  bool number(troupe::number& value) override;
+  bool text(std::string_view& value) override;
+  bool bytes(std::span<const std::byte>& value) override;
+  bool begin_list(std::size_t& expected) override;
+  bool next(bool& more) override;
+  bool begin_map(std::size_t& expected) override;
+  bool begin_structure() override;
+  bool field(std::string_view& name, bool& more) override;
+  bool skip() override;
+  bool shared(bool& first, std::size_t& number) override;
+  bool attached(frame& target) override;
+  bool unit(std::string_view text) override;
+
+  [[nodiscard]] bool finish();
+
+private:
+  // What comes next: a node's value, or something that stands for part of one.
+  enum class state : std::uint8_t {
+    node,    // a value of node_
+    shell,   // a list that holds one value of node_
+    label,   // the label of a variant's alternative, whose value node_ is
+    element, // one of the numbers of the innermost open block
+    shape,   // the shape of the innermost open array
+    block,   // the numbers of the innermost open array
+  };
+  // A list, map or structure that has been begun.
+  struct level {
+    std::size_t node = 0;
+    std::size_t done = 0;
+    std::size_t total = 0;
+    bool at_key = false;                // of maps
+    bool of_shell = false;              // holds one value of `node` itself
+    std::span<const std::byte> numbers; // of blocks, arrays and shapes
+    number_kind kind{};
+    std::vector<std::byte> shape; // of arrays: lengths as u64
+  };
+
+  bool parse(std::span<const std::byte> schema);
+  bool parse_node(typed_reader& from, std::size_t& index, std::size_t depth, std::vector<std::size_t>& structures);
+  bool parse_parts(typed_reader& from, std::size_t index, std::size_t count, bool named, std::size_t depth,
+                   std::vector<std::size_t>& structures);
+
+  [[nodiscard]] const schema_node& here() const { return nodes_[node_]; }
+  [[nodiscard]] bool is(schema_code code) const {
+    return state_ == state::node && here().code == static_cast<std::uint8_t>(code);
+  }
+  [[nodiscard]] bool is_number() const { return state_ == state::node && is_number_kind(here().code); }
+  [[nodiscard]] bool nullable(std::size_t node) const;
+  void expect(std::size_t node, state as = state::node);
+  bool settle();   // Passes over the mark of an optional that is there.
+  void complete(); // A value has been read.
+  bool transfer(); // Takes over the wire's failure; always false.
+  bool open(level opened);
+  bool open_block(number_kind kind, std::span<const std::byte> bytes, std::size_t node);
+  bool begin_array();
+  bool varint(std::uint64_t& value) { return wire_.varint(value) || transfer(); }
+  bool skip_value();
+
+  std::vector<schema_node> nodes_;
+  typed_reader wire_;
+  state state_ = state::node;
+  std::size_t node_ = 0;
+  std::vector<level> levels_;
+};
+
+} // namespace troupe::detail

@@ -1,0 +1,26 @@
+#include <troupe/serializers/internal/typed_writer.hpp>
+
+namespace troupe::detail {
+
+void typed_writer::grow(std::size_t count) {
+  out_.body().advance_to(at_);
+  out_.body().reserve(count);
+  at_ = out_.body().end();
+  end_ = out_.body().capacity_end();
+}
+
+void typed_writer::leave_as_frame(const void* data, std::size_t count, std::size_t size_bytes) {
+  varint(count << 1 | 1);
+  const std::span bytes(static_cast<const std::byte*>(data), size_bytes);
+  const auto& owner = context().value_owner;
+  out_.attach(owner ? frame(bytes, owner) : frame::copy_of(bytes));
+}
+
+void typed_writer::in_or_out_of_band(const frame& bytes, std::size_t count) {
+  if (bytes.size_bytes() < out_of_band_bytes)
+    return contiguous(bytes.bytes().data(), count, count == 0 ? 1 : bytes.size_bytes() / count);
+  varint(count << 1 | 1);
+  out_.attach(bytes);
+}
+
+} // namespace troupe::detail

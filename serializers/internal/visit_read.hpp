@@ -1,0 +1,437 @@
+// Reads any value from a value_reader, by its shape: fields by name, numbers checked, everything charged first.
+#pragma once
+
+#include <algorithm>
+#include <bitset>
+
+#include <troupe/serializers/internal/common.hpp>
+#include <troupe/serializers/value_reader.hpp>
+
+namespace troupe::detail {
+
+template <class T>
+bool visit_read(value_reader& from, T& target);
+
+/// For helpers that take "read into any T&".
+inline auto visitor_into(value_reader& from) {
+  return [&from](auto& target) { return visit_read(from, target); };
+}
+
+template <class T>
+bool visit_read_number(value_reader& from, T& target) {
+  troupe::number value;
+  if (!from.number(value))
+    return false;
+  return value.to(target)
+         || from.fail(serialize_errc::layout_mismatch,
+                      value.text() + " does not fit " + std::string(name_of(kind_of<T>)));
+}
+
+template <class T>
+bool visit_read_enum(value_reader& from, T& target) {
+  if (from.kind() == value_kind::number) {
+    std::underlying_type_t<T> value{};
+    if (!visit_read(from, value))
+      return false;
+    target = static_cast<T>(value);
+    if constexpr (described_enum<T>)
+      if (!is_enumerator(target))
+        return from.fail(serialize_errc::layout_mismatch,
+                         std::to_string(value) + " is no value of the enum " + std::string(spelled_name<T>));
+    return true;
+  }
+  if constexpr (described_enum<T>) {
+    constexpr auto description = troupe_description(describe_tag<T>{});
+    std::string_view name;
+    if (!from.text(name))
+      return false;
+    for (std::size_t i = 0; i < description.names.size(); ++i)
+      if (description.names[i] == name) {
+        target = description.values[i];
+        return true;
+      }
+    return from.fail(serialize_errc::layout_mismatch, "'" + std::string(name.substr(0, 100))
+                                                          + "' is no value of the enum "
+                                                          + std::string(description.name));
+  } else {
+    return from.unexpected("a number");
+  }
+}
+
+template <class T, std::size_t... Index>
+bool visit_read_field(value_reader& from, T& target, std::size_t index, std::index_sequence<Index...>) {
+  bool read = false;
+  using fields = fields_of<T>;
+  static_cast<void>((
+      false || ... || (Index == index && ((read = visit_read(from, target.*std::get<Index>(fields::members))), true))));
+  return read;
+}
+
+template <class T>
+bool visit_read_fields(value_reader& from, T& target) {
+  constexpr auto count = fields_of<T>::count;
+  constexpr const auto& names = fields_of<T>::names;
+  if (!from.enter() || !from.begin_structure())
+    return false;
+  std::bitset<(count > 0 ? count : 1)> seen;
+  std::size_t likely = 0; // Fields mostly come in the order in which this type has them.
+  for (;;) {
+    std::string_view name;
+    bool more = false;
+    if (!from.field(name, more))
+      return false;
+    if (!more)
+      break;
+    auto index = likely < count && names[likely] == name
+                     ? likely
+                     : static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+    if (index == count) { // A field that this version of the type does not have.
+      if (!from.charge(1, 0) || !from.skip())
+        return false;
+      continue;
+    }
+    if (seen[index])
+      return from.fail(serialize_errc::malformed, "a field twice") || from.within(names[index]);
+    seen[index] = true;
+    if (!visit_read_field(from, target, index, std::make_index_sequence<count>{}))
+      return from.within(names[index]);
+    likely = index + 1;
+  }
+  from.leave();
+  return true;
+}
+
+inline bool fail_count(value_reader& from, std::size_t expected) {
+  return from.fail(serialize_errc::layout_mismatch, "a list of other than " + grouped(expected) + " elements");
+}
+
+template <class T, std::size_t... Index>
+bool visit_read_parts(value_reader& from, T& target, std::index_sequence<Index...>) {
+  std::size_t expected = 0;
+  if (!from.begin_list(expected))
+    return false;
+  bool more = false;
+  [[maybe_unused]] const auto read = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+    return from.next(more) && (more || fail_count(from, sizeof...(Index)))
+           && (visit_read(from, std::get<I>(target)) || from.within(I));
+  };
+  return (true && ... && read(std::integral_constant<std::size_t, Index>{})) && from.next(more)
+         && (!more || fail_count(from, sizeof...(Index)));
+}
+
+/// `element` reads one element; false when it failed.
+bool visit_read_each(value_reader& from, auto&& element) {
+  for (std::size_t at = 0;; ++at) {
+    bool more = false;
+    if (!from.next(more))
+      return false;
+    if (!more)
+      return true;
+    if (!element())
+      return from.within(at);
+  }
+}
+
+template <class T>
+bool visit_read_sequence(value_reader& from, T& target) {
+  constexpr auto element_bytes = sizeof(typename T::value_type) + (requires { target.reserve(0); } ? 0 : node_bytes);
+  std::size_t expected = 0;
+  target.clear();
+  if (!from.enter() || !from.begin_list(expected) || !from.charge(expected, element_bytes))
+    return false;
+  if constexpr (requires { target.reserve(expected); })
+    target.reserve(expected);
+  const auto done = visit_read_each(from, [&] {
+    if (target.size() >= expected && !from.charge(1, 2 * element_bytes))
+      return false;
+    return read_back(from, target, visitor_into(from));
+  });
+  if (done)
+    from.leave();
+  return done;
+}
+
+template <class T>
+bool visit_read_set(value_reader& from, T& target) {
+  std::size_t expected = 0;
+  target.clear();
+  if (!from.enter() || !from.begin_list(expected))
+    return false;
+  const auto done = visit_read_each(from, [&] {
+    if (!from.charge(1, sizeof(typename T::value_type) + node_bytes))
+      return false;
+    auto value = read_new<typename T::value_type>(from, visitor_into(from));
+    return value && insert_once(from, target, std::move(*value));
+  });
+  if (done)
+    from.leave();
+  return done;
+}
+
+template <class T>
+bool visit_read_map(value_reader& from, T& target) {
+  std::size_t expected = 0;
+  target.clear();
+  if (!from.enter() || !from.begin_map(expected))
+    return false;
+  const auto done = visit_read_each(from, [&] {
+    if (!from.charge(1, sizeof(typename T::value_type) + node_bytes))
+      return false;
+    auto key = read_new<typename T::key_type>(from, visitor_into(from));
+    if (!key)
+      return false;
+    auto value = read_new<typename T::mapped_type>(from, visitor_into(from));
+    return value && insert_once(from, target, std::move(*key), std::move(*value));
+  });
+  if (done)
+    from.leave();
+  return done;
+}
+
+/// Reads what visit_write_pointee wrote: `absent` is called when there is nothing, `present` reads the value.
+template <class T>
+bool visit_read_pointee(value_reader& from, auto&& absent, auto&& present) {
+  if constexpr (nullable<T>()) {
+    std::size_t expected = 0;
+    bool more = false;
+    if (!from.begin_list(expected) || !from.next(more))
+      return false;
+    if (!more)
+      return absent();
+    return present() && from.next(more) && (!more || fail_count(from, 1));
+  } else {
+    return from.kind() == value_kind::null ? from.null() && absent() : present();
+  }
+}
+
+template <class T>
+bool visit_read_optional(value_reader& from, std::optional<T>& target) {
+  return visit_read_pointee<T>(
+      from, [&] { return target.reset(), true; },
+      [&] {
+        auto value = read_new<T>(from, visitor_into(from));
+        if (value)
+          target.emplace(std::move(*value));
+        return value.has_value();
+      });
+}
+
+template <class T>
+bool visit_read_unique(value_reader& from, T& target) {
+  using pointee = std::remove_const_t<typename T::element_type>;
+  if (!from.enter())
+    return false;
+  const auto done = visit_read_pointee<pointee>(
+      from, [&] { return target.reset(), true; },
+      [&] {
+        if (!from.charge(1, sizeof(pointee) + node_bytes))
+          return false;
+        if constexpr (std::is_default_constructible_v<pointee>) {
+          auto object = std::make_unique<pointee>();
+          if (!visit_read(from, *object))
+            return false;
+          target = std::move(object);
+          return true;
+        } else {
+          auto value = read_new<pointee>(from, visitor_into(from));
+          if (value)
+            target = std::make_unique<pointee>(std::move(*value));
+          return value.has_value();
+        }
+      });
+  if (done)
+    from.leave();
+  return done;
+}
+
+template <class T>
+bool visit_read_shared(value_reader& from, T& target) {
+  using pointee = std::remove_const_t<typename T::element_type>;
+  if (from.kind() == value_kind::null)
+    return target.reset(), from.null();
+  bool first = true;
+  std::size_t number = from.shared_count();
+  if (from.kind() == value_kind::shared && !from.shared(first, number))
+    return false;
+  std::shared_ptr<pointee> object;
+  if (first) {
+    if (number != from.shared_count())
+      return from.fail(serialize_errc::malformed, "shared object out of order");
+    if (!from.enter())
+      return false;
+    const auto read = [&](auto& into) {
+      using type = std::remove_reference_t<decltype(into)>;
+      if constexpr (nullable<type>()) {
+        std::size_t expected = 0;
+        bool more = false;
+        return from.begin_list(expected) && from.next(more) && (more || fail_count(from, 1)) && visit_read(from, into)
+               && from.next(more) && (!more || fail_count(from, 1));
+      } else {
+        return visit_read(from, into);
+      }
+    };
+    if (!read_shared_object(from, object, read))
+      return false;
+    from.leave();
+  } else {
+    object = std::static_pointer_cast<pointee>(from.find_shared(number, typeid(pointee)));
+  }
+  if (object)
+    target = std::move(object);
+  return !from.failed();
+}
+
+template <class T>
+bool visit_read_variant(value_reader& from, T& target) {
+  std::size_t expected = 0;
+  bool more = false;
+  std::string_view name;
+  if (!from.begin_map(expected) || !from.next(more) || (!more && !fail_count(from, 1)) || !from.text(name))
+    return false;
+  const auto& labels = variant_labels(&target);
+  const auto index = static_cast<std::size_t>(std::find(labels.begin(), labels.end(), name) - labels.begin());
+  if (index == labels.size())
+    return from.fail(serialize_errc::layout_mismatch,
+                     "'" + std::string(name.substr(0, 100)) + "' is no alternative of this variant");
+  return read_alternative(from, target, index, visitor_into(from)) && from.next(more) && (!more || fail_count(from, 1));
+}
+
+template <class T>
+bool visit_read_text(value_reader& from, T& target) {
+  std::string_view value;
+  if (!from.text(value) || !from.charge(1, value.size()))
+    return false;
+  target = value;
+  return true;
+}
+
+template <class T>
+bool visit_read_numbers(value_reader& from, std::vector<T>& target) {
+  if constexpr (is_byte<T>) {
+    if (from.kind() == value_kind::bytes) {
+      std::span<const std::byte> view;
+      if (!from.bytes(view) || !from.charge(1, view.size()))
+        return false;
+      target.resize(view.size());
+      if (!view.empty())
+        std::memcpy(target.data(), view.data(), view.size());
+      return true;
+    }
+  }
+  return visit_read_sequence(from, target);
+}
+
+template <class T>
+bool visit_read_fixed(value_reader& from, T& target) {
+  using element = typename fixed_extent<T>::element;
+  constexpr auto count = fixed_extent<T>::count;
+  if constexpr (is_byte<element>) {
+    if (from.kind() == value_kind::bytes) {
+      std::span<const std::byte> view;
+      if (!from.bytes(view) || (view.size() != count && !fail_count(from, count)))
+        return false;
+      if constexpr (count > 0)
+        std::memcpy(std::data(target), view.data(), count);
+      return true;
+    }
+  }
+  std::size_t expected = 0;
+  std::size_t at = 0;
+  if (!from.begin_list(expected))
+    return false;
+  const auto done = visit_read_each(
+      from, [&] { return at < count ? visit_read(from, std::data(target)[at++]) : fail_count(from, count); });
+  return done && (at == count || fail_count(from, count));
+}
+
+template <class T>
+bool visit_read_array(value_reader& from, array<T>& target) {
+  std::vector<std::size_t> shape;
+  std::vector<T> values;
+  bool has_shape = false;
+  if (!from.begin_structure())
+    return false;
+  for (;;) {
+    std::string_view name;
+    bool more = false;
+    if (!from.field(name, more))
+      return false;
+    if (!more)
+      break;
+    const auto is_shape = name == "shape";
+    has_shape = has_shape || is_shape;
+    if (is_shape ? !visit_read_numbers(from, shape) : name == "data" ? !visit_read_numbers(from, values) : !from.skip())
+      return false;
+  }
+  if (!has_shape)
+    shape = {values.size()};
+  auto view = array<T>::view_of(array<T>(std::move(values)).bytes(), std::move(shape));
+  if (!view)
+    return from.fail(serialize_errc::malformed, "the array's shape is not that of its data");
+  target = std::move(*view);
+  return true;
+}
+
+template <class T>
+bool visit_read(value_reader& from, T& target) {
+  constexpr auto of = shape_of<T>;
+  if constexpr (of == shape::hook) {
+    auto form = read_new<typename hook<T>::form>(from, visitor_into(from));
+    auto value = form ? rebuilt<T>(from, std::move(*form)) : std::nullopt;
+    if (value)
+      target = std::move(*value);
+    return value.has_value();
+  } else if constexpr (of == shape::structure) {
+    return visit_read_fields(from, target);
+  } else if constexpr (of == shape::boolean) {
+    return from.boolean(target);
+  } else if constexpr (of == shape::number) {
+    return visit_read_number(from, target);
+  } else if constexpr (of == shape::enumeration) {
+    return visit_read_enum(from, target);
+  } else if constexpr (of == shape::text || of == shape::path) {
+    return visit_read_text(from, target);
+  } else if constexpr (of == shape::duration) {
+    typename T::rep count{};
+    if (!from.unit(unit_of<T>()) || !visit_read(from, count))
+      return false;
+    target = T(count);
+    return true;
+  } else if constexpr (of == shape::time_point) {
+    typename T::rep count{};
+    if (!from.unit(unit_of<T>()) || !visit_read(from, count))
+      return false;
+    target = T(typename T::duration(count));
+    return true;
+  } else if constexpr (of == shape::unit) {
+    return from.null();
+  } else if constexpr (of == shape::optional) {
+    return visit_read_optional(from, target);
+  } else if constexpr (of == shape::unique) {
+    return visit_read_unique(from, target);
+  } else if constexpr (of == shape::shared || of == shape::weak) {
+    return visit_read_shared(from, target);
+  } else if constexpr (of == shape::variant) {
+    return visit_read_variant(from, target);
+  } else if constexpr (of == shape::tuple) {
+    return visit_read_parts(from, target, std::make_index_sequence<std::tuple_size_v<T>>{});
+  } else if constexpr (of == shape::fixed) {
+    return visit_read_fixed(from, target);
+  } else if constexpr (of == shape::frame) {
+    return from.attached(target);
+  } else if constexpr (of == shape::array) {
+    return visit_read_array(from, target);
+  } else if constexpr (of == shape::numbers) {
+    return visit_read_numbers(from, target);
+  } else if constexpr (of == shape::sequence) {
+    return visit_read_sequence(from, target);
+  } else if constexpr (of == shape::set) {
+    return visit_read_set(from, target);
+  } else if constexpr (of == shape::map) {
+    return visit_read_map(from, target);
+  } else {
+    return fail_unreadable<T>(from);
+  }
+}
+
+} // namespace troupe::detail

@@ -1,0 +1,214 @@
+// Writes any value to a value_writer, by its shape.
+#pragma once
+
+#include <algorithm>
+#include <typeinfo>
+
+#include <troupe/serializers/internal/common.hpp>
+#include <troupe/serializers/internal/type_text.hpp>
+#include <troupe/serializers/value_writer.hpp>
+
+namespace troupe::detail {
+
+template <class T>
+bool visit_write(value_writer& to, const T& value);
+
+template <class T>
+bool fail_unsupported(coding& state) {
+  return state.fail(serialize_errc::not_supported,
+                    type_text(typeid(T)) + " has neither TROUPE_DESCRIBE, nor a codec<T>, nor reduce() and rebuild()");
+}
+
+/// What the pointer points to, if its dynamic type is the static one: anything else would arrive sliced.
+template <class T>
+bool is_exactly(coding& state, const T& object) {
+  if constexpr (std::is_polymorphic_v<T> && !std::is_final_v<T>)
+    if (typeid(object) != typeid(T))
+      return state.fail(serialize_errc::not_supported,
+                        "the pointer points to a derived class, " + type_text(typeid(object)));
+  return true;
+}
+
+/// The value in the form in which it travels; nullopt, with the failure set, when its codec refuses.
+template <class T>
+auto reduced(coding& state, const T& value) -> std::optional<typename hook<T>::form> {
+  auto form = hook<T>::reduce(value, state.context());
+  if (form)
+    return std::move(*form);
+  state.fail(form.error());
+  return std::nullopt;
+}
+
+template <class T, std::size_t... Index>
+bool visit_write_fields(value_writer& to, const T& value, std::index_sequence<Index...>) {
+  using fields = fields_of<T>;
+  [[maybe_unused]] const auto write = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+    return to.field(fields::names[I])
+           && (visit_write(to, value.*std::get<I>(fields::members)) || to.within(fields::names[I]));
+  };
+  return to.begin_structure(fields::count) && (true && ... && write(std::integral_constant<std::size_t, Index>{}))
+         && to.end_structure();
+}
+
+template <class T, std::size_t... Index>
+bool visit_write_parts(value_writer& to, const T& value, std::index_sequence<Index...>) {
+  return to.begin_list(sizeof...(Index))
+         && (true && ... && (visit_write(to, std::get<Index>(value)) || to.within(Index))) && to.end_list();
+}
+
+template <class Range>
+bool visit_write_list(value_writer& to, const Range& values, std::size_t count) {
+  if (!to.enter() || !to.begin_list(count))
+    return false;
+  std::size_t at = 0;
+  for (const auto& value : values) {
+    if (!visit_write<std::remove_cvref_t<typename std::iterator_traits<decltype(std::begin(values))>::value_type>>(
+            to, value))
+      return to.within(at);
+    ++at;
+  }
+  to.leave();
+  return to.end_list();
+}
+
+template <class T>
+bool visit_write_map(value_writer& to, const T& values) {
+  if (!to.enter() || !to.begin_map(values.size()))
+    return false;
+  std::size_t at = 0;
+  for (const auto& [key, value] : values) {
+    if (!visit_write(to, key) || !visit_write(to, value))
+      return to.within(at);
+    ++at;
+  }
+  to.leave();
+  return to.end_map();
+}
+
+// Whatever may be absent: nothing, the value, or where that itself can look like nothing a list of it.
+template <class T>
+bool visit_write_pointee(value_writer& to, const T* value) {
+  if constexpr (nullable<T>()) {
+    if (!to.begin_list(value != nullptr ? 1 : 0))
+      return false;
+    return (value == nullptr || visit_write(to, *value)) && to.end_list();
+  } else {
+    return value == nullptr ? to.null() : visit_write(to, *value);
+  }
+}
+
+template <class T>
+bool visit_write_shared(value_writer& to, const T* object) {
+  if (object == nullptr)
+    return to.null();
+  if (!is_exactly(to, *object))
+    return false;
+  const auto [number, first] = to.appear(object, typeid(T));
+  if (!first)
+    return to.shared_again(number);
+  if (!to.enter() || !to.begin_shared(number) || !visit_write_pointee(to, object) || !to.end_shared())
+    return false;
+  to.leave();
+  return true;
+}
+
+template <class T>
+bool visit_write_numbers(value_writer& to, const T* data, std::size_t count) {
+  if constexpr (is_byte<T>)
+    return to.bytes(std::as_bytes(std::span(data, count)));
+  else
+    return to.numbers(block_of(data, count));
+}
+
+template <class T>
+bool visit_write_fixed(value_writer& to, const T& values) {
+  using element = typename fixed_extent<T>::element;
+  constexpr auto count = fixed_extent<T>::count;
+  if constexpr (numeric<element>)
+    return visit_write_numbers(to, std::data(values), count);
+  else
+    return visit_write_list(to, values, count);
+}
+
+template <class T>
+bool visit_write_array(value_writer& to, const array<T>& values) {
+  const auto& shape = values.shape();
+  if (!to.begin_structure(2) || !to.field("shape") || !to.begin_list(shape.size()))
+    return false;
+  for (const auto length : shape)
+    if (!to.natural(length))
+      return false;
+  return to.end_list() && to.field("data") && visit_write_numbers(to, values.data(), values.size())
+         && to.end_structure();
+}
+
+template <class T>
+bool visit_write_variant(value_writer& to, const T& value) {
+  if (value.valueless_by_exception())
+    return to.fail(serialize_errc::codec_failed, "the variant is valueless");
+  return to.begin_variant(variant_labels(&value)[value.index()])
+         && std::visit([&](const auto& option) { return visit_write(to, option); }, value) && to.end_variant();
+}
+
+template <class T>
+bool visit_write(value_writer& to, const T& value) {
+  constexpr auto of = shape_of<T>;
+  if constexpr (of == shape::hook) {
+    const auto form = reduced(to, value);
+    return form && visit_write(to, *form);
+  } else if constexpr (of == shape::structure) {
+    return visit_write_fields(to, value, std::make_index_sequence<fields_of<T>::count>{});
+  } else if constexpr (of == shape::boolean) {
+    return to.boolean(value);
+  } else if constexpr (of == shape::number) {
+    return to.number(value);
+  } else if constexpr (of == shape::enumeration && described_enum<T>) {
+    const auto name = enumerator_name(to, value);
+    return !to.failed() && to.enumeration(name, static_cast<std::int64_t>(value));
+  } else if constexpr (of == shape::enumeration) {
+    return visit_write(to, static_cast<std::underlying_type_t<T>>(value));
+  } else if constexpr (of == shape::text) {
+    return to.text(value);
+  } else if constexpr (of == shape::path) {
+    return to.text(value.native());
+  } else if constexpr (of == shape::duration) {
+    return visit_write(to, value.count());
+  } else if constexpr (of == shape::time_point) {
+    return visit_write(to, value.time_since_epoch().count());
+  } else if constexpr (of == shape::unit) {
+    return to.null();
+  } else if constexpr (of == shape::optional) {
+    return visit_write_pointee(to, value ? &*value : nullptr);
+  } else if constexpr (of == shape::unique) {
+    if (value && !is_exactly(to, *value))
+      return false;
+    if (!to.enter() || !visit_write_pointee<std::remove_const_t<typename T::element_type>>(to, value.get()))
+      return false;
+    to.leave();
+    return true;
+  } else if constexpr (of == shape::shared) {
+    return visit_write_shared<std::remove_const_t<typename T::element_type>>(to, value.get());
+  } else if constexpr (of == shape::weak) {
+    return visit_write_shared<std::remove_const_t<typename T::element_type>>(to, value.lock().get());
+  } else if constexpr (of == shape::variant) {
+    return visit_write_variant(to, value);
+  } else if constexpr (of == shape::tuple) {
+    return visit_write_parts(to, value, std::make_index_sequence<std::tuple_size_v<T>>{});
+  } else if constexpr (of == shape::fixed) {
+    return visit_write_fixed(to, value);
+  } else if constexpr (of == shape::frame) {
+    return to.attach(value);
+  } else if constexpr (of == shape::array) {
+    return visit_write_array(to, value);
+  } else if constexpr (of == shape::numbers) {
+    return visit_write_numbers(to, value.data(), value.size());
+  } else if constexpr (of == shape::sequence || of == shape::set) {
+    return visit_write_list(to, value, value.size());
+  } else if constexpr (of == shape::map) {
+    return visit_write_map(to, value);
+  } else {
+    return fail_unsupported<T>(to);
+  }
+}
+
+} // namespace troupe::detail

@@ -1,0 +1,42 @@
+// Described structs as msgpack maps, with no registry: what protocols use for their own small messages.
+#pragma once
+
+#include <cstddef>
+#include <expected>
+#include <span>
+#include <vector>
+
+#include <troupe/serializers/internal/visit_read.hpp>
+#include <troupe/serializers/internal/visit_write.hpp>
+#include <troupe/serializers/limits.hpp>
+#include <troupe/serializers/msgpack/msgpack_coder.hpp>
+
+namespace troupe::msgpack {
+
+/// The value as a map by field name. Values that hold no frames, shared pointers or own codecs always succeed; else
+/// nothing is written where the value refuses, and the result is empty.
+template <class T>
+[[nodiscard]] std::vector<std::byte> encode_described(const T& value) {
+  const context ctx;
+  encode_output output;
+  msgpack_writer writer(ctx, output);
+  if (!detail::visit_write(writer, value) || !output.frames().empty())
+    return {};
+  const auto bytes = output.body().bytes();
+  return {bytes.begin(), bytes.end()};
+}
+
+/// Fields of other names are skipped, missing ones keep their default, trailing bytes are an error.
+template <class T>
+[[nodiscard]] std::expected<T, serialize_error> decode_described(std::span<const std::byte> bytes,
+                                                                 const limits& bounds = {}) {
+  context ctx;
+  ctx.limits = bounds;
+  msgpack_reader reader(ctx, bytes, {}, bytes.size());
+  T value{};
+  if (detail::visit_read(reader, value) && reader.finish())
+    return value;
+  return std::unexpected(reader.error("message", "msgpack"));
+}
+
+} // namespace troupe::msgpack

@@ -1,0 +1,90 @@
+// Writes and reads msgpack, piece by piece and without an intermediate tree.
+#pragma once
+
+#include <vector>
+
+#include <troupe/serializers/encode_output.hpp>
+#include <troupe/serializers/value_reader.hpp>
+#include <troupe/serializers/value_writer.hpp>
+
+namespace troupe {
+
+/// The extension types that Troupe uses, each with four bytes, big-endian as all of msgpack. Append only.
+enum class msgpack_extension : std::uint8_t {
+  shared_again = 1, // A shared object's number.
+  shared_first = 2, // The same, in a list of two whose second is the object.
+  frame = 3,        // The number of an out-of-band frame.
+};
+
+/// Appends to an output's body. Loses nothing: floating-point numbers stay what they are, -0.0 too.
+class msgpack_writer final : public value_writer {
+public:
+  msgpack_writer(const troupe::context& ctx, encode_output& output) : value_writer(ctx), output_(output) {}
+
+  bool null() override;
+  bool boolean(bool value) override;
+  bool integer(std::int64_t value) override;
+  bool natural(std::uint64_t value) override;
+  bool real32(float value) override;
+  bool real64(double value) override;
+  bool text(std::string_view value) override;
+  bool bytes(std::span<const std::byte> value) override;
+  bool begin_list(std::size_t count) override;
+  bool end_list() override { return true; }
+  bool begin_map(std::size_t count) override;
+  bool end_map() override { return true; }
+  bool numbers(const number_block& block) override;
+  bool begin_shared(std::size_t number) override;
+  bool shared_again(std::size_t number) override;
+  bool attach(const frame& attached) override;
+
+private:
+  bool extension(msgpack_extension type, std::size_t number);
+  bool head(std::size_t count, std::uint8_t small_code, std::size_t small_max, std::uint8_t code16);
+
+  encode_output& output_;
+};
+
+/// Pulls values out of bytes it never trusts: no count is believed beyond the bytes that are left.
+class msgpack_reader final : public value_reader {
+public:
+  /// `frames` are those behind the body; `received_bytes` is what the sender spent, for the memory budget.
+  msgpack_reader(const troupe::context& ctx, std::span<const std::byte> body, std::span<const frame> frames,
+                 std::size_t received_bytes);
+
+  [[nodiscard]] value_kind kind() override;
+  bool null() override;
+  bool boolean(bool& value) override;
+  bool number(troupe::number& value) override;
+  bool text(std::string_view& value) override;
+  bool bytes(std::span<const std::byte>& value) override;
+  bool begin_list(std::size_t& expected) override;
+  bool next(bool& more) override;
+  bool begin_map(std::size_t& expected) override;
+  bool skip() override;
+  bool shared(bool& first, std::size_t& number) override;
+  bool attached(frame& target) override;
+
+  /// Nothing is left over, neither bytes nor frames.
+  [[nodiscard]] bool finish();
+
+private:
+  [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
+  [[nodiscard]] std::uint8_t peek() const { return std::to_integer<std::uint8_t>(*at_); }
+  [[nodiscard]] std::uint64_t load(std::size_t offset, std::size_t width) const;
+  bool cut();
+  bool begin(std::size_t& expected, std::uint8_t code16, std::size_t parts);
+  bool raw(std::span<const std::byte>& value, std::size_t head_bytes, std::uint64_t size);
+  bool blob(std::span<const std::byte>& value);
+  bool skip_one(std::uint64_t& pending);
+  bool take_frame(std::uint64_t number);
+  [[nodiscard]] bool at_extension(msgpack_extension type, std::size_t offset) const;
+
+  const std::byte* at_;
+  const std::byte* const end_;
+  std::span<const frame> frames_;
+  std::vector<bool> taken_;            // Which frames were referred to.
+  std::vector<std::size_t> remaining_; // Entries left in each open list and map.
+};
+
+} // namespace troupe

@@ -1,0 +1,69 @@
+#include <troupe/serializers/number.hpp>
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace troupe {
+
+namespace {
+
+constexpr std::string_view names[] = {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"};
+constexpr std::size_t sizes[] = {1, 2, 4, 8, 1, 2, 4, 8, 4, 8};
+
+template <class Stored, class Wide>
+number load_as(const std::byte* bytes) {
+  Stored value;
+  std::memcpy(&value, bytes, sizeof(value));
+  return number::of(static_cast<Wide>(value));
+}
+
+} // namespace
+
+std::string_view name_of(number_kind kind) {
+  return names[static_cast<std::size_t>(kind) - 2];
+}
+
+std::size_t size_of(number_kind kind) {
+  return sizes[static_cast<std::size_t>(kind) - 2];
+}
+
+number number::load(number_kind kind, const std::byte* bytes) {
+  switch (kind) {
+  case number_kind::i8:
+    return load_as<std::int8_t, std::int64_t>(bytes);
+  case number_kind::i16:
+    return load_as<std::int16_t, std::int64_t>(bytes);
+  case number_kind::i32:
+    return load_as<std::int32_t, std::int64_t>(bytes);
+  case number_kind::i64:
+    return load_as<std::int64_t, std::int64_t>(bytes);
+  case number_kind::u8:
+    return load_as<std::uint8_t, std::uint64_t>(bytes);
+  case number_kind::u16:
+    return load_as<std::uint16_t, std::uint64_t>(bytes);
+  case number_kind::u32:
+    return load_as<std::uint32_t, std::uint64_t>(bytes);
+  case number_kind::u64:
+    return load_as<std::uint64_t, std::uint64_t>(bytes);
+  case number_kind::f32:
+    return load_as<float, double>(bytes);
+  case number_kind::f64:
+    return load_as<double, double>(bytes);
+  }
+  std::unreachable();
+}
+
+std::string number::text() const {
+  switch (sort_) {
+  case sort::integer:
+    return fmt::format("{}", integer());
+  case sort::natural:
+    return fmt::format("{}", bits_);
+  case sort::real:
+    return fmt::format("{}", real());
+  }
+  std::unreachable();
+}
+
+} // namespace troupe

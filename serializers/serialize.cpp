@@ -1,0 +1,117 @@
+#include <troupe/serializers/serialize.hpp>
+
+namespace troupe {
+
+namespace {
+
+// A payload that carries an error's text instead of a value; accepted whatever families are listed.
+constexpr std::string_view error_family = "error";
+
+payload error_payload(const type_entry& entry, const serialize_error& error) {
+  constexpr std::size_t longest = 4096;
+  const auto text = std::string_view(error.message()).substr(0, longest);
+  return {make_header({.family = error_family, .type = entry.alias(), .schema = {}, .extra = {}}),
+          {frame::copy_of(std::as_bytes(std::span(text)))}};
+}
+
+std::expected<header_fields, serialize_error> open_header(const payload& from, const deserialize_options& options) {
+  auto header = parse_header(from.header.bytes(), options.context.limits);
+  if (!header || header->family != error_family)
+    return header;
+  std::string text = "the sender could not encode '" + std::string(header->type.substr(0, 100)) + "': ";
+  if (!from.frames.empty()) {
+    const auto bytes = from.frames[0].bytes().first(std::min<std::size_t>(from.frames[0].size_bytes(), 4096));
+    text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  return std::unexpected(serialize_error(serialize_errc::sent_as_text, std::move(text)));
+}
+
+std::expected<void, serialize_error> decode_checked(const type_entry& entry, void* target, const header_fields& header,
+                                                    const payload& from, const deserialize_options& options,
+                                                    const family_set& families) {
+  const auto accepted = families.resolve(options.deserializers);
+  if (!accepted)
+    return std::unexpected(accepted.error());
+  const auto by = check_accepted(header.family, *accepted);
+  if (!by)
+    return std::unexpected(by.error());
+  return decode_value(entry, target, **by, header, from.frames, options.context);
+}
+
+} // namespace
+
+any_value::any_value(const type_entry& entry) {
+  if (entry.life().construct == nullptr)
+    return;
+  value_ = {::operator new (entry.size_bytes(), std::align_val_t{entry.alignment_bytes()}),
+            release{entry.alignment_bytes()}};
+  entry.life().construct(value_.get());
+  entry_ = &entry; // Only now is there something to destroy.
+}
+
+any_value& any_value::operator=(any_value&& other) noexcept {
+  std::swap(entry_, other.entry_);
+  std::swap(value_, other.value_);
+  return *this;
+}
+
+any_value::~any_value() {
+  if (entry_ != nullptr)
+    entry_->life().destroy(value_.get());
+}
+
+std::expected<payload, serialize_error> serialize_entry(const type_entry& entry, const void* value,
+                                                        const serialize_options& options, const family_set& families) {
+  const auto serializers = families.resolve(options.serializers);
+  if (!serializers)
+    return std::unexpected(serializers.error());
+  thread_local encode_output output;
+  encode_output used;
+  std::swap(used, output); // A codec may serialize in turn; it then finds the thread's output empty, not in use.
+  const auto by = encode_value(entry, value, *serializers, options.context, used);
+  if (!by) {
+    if (options.on_error == on_error::message)
+      return error_payload(entry, by.error());
+    return std::unexpected(by.error());
+  }
+  payload made{header_of(**by, entry, used), {}};
+  made.frames.reserve(1 + used.frames().size());
+  made.frames.push_back(frame::copy_of(used.body().bytes()));
+  made.frames.insert(made.frames.end(), used.frames().begin(), used.frames().end());
+  used.clear();
+  std::swap(used, output);
+  return made;
+}
+
+std::expected<void, serialize_error> deserialize_entry(const type_entry& entry, void* target, const payload& from,
+                                                       const deserialize_options& options, const family_set& families) {
+  const auto header = open_header(from, options);
+  if (!header)
+    return std::unexpected(header.error());
+  if (header->type != entry.alias())
+    return std::unexpected(
+        serialize_error(serialize_errc::type_mismatch, "payload of type '" + std::string(header->type.substr(0, 100))
+                                                           + "', asked for '" + entry.alias() + "'"));
+  return decode_checked(entry, target, *header, from, options, families);
+}
+
+std::expected<any_value, serialize_error> deserialize_any(const payload& from, const deserialize_options& options,
+                                                          const type_registry& types, const family_set& families) {
+  const auto header = open_header(from, options);
+  if (!header)
+    return std::unexpected(header.error());
+  const auto* entry = types.find(header->type);
+  if (entry == nullptr)
+    return std::unexpected(
+        serialize_error(serialize_errc::unknown_type,
+                        "no type with the alias '" + std::string(header->type.substr(0, 100)) + "' is registered"));
+  any_value value(*entry);
+  if (value.entry() == nullptr)
+    return std::unexpected(
+        serialize_error(serialize_errc::not_supported, "'" + entry->alias() + "' has no default constructor"));
+  if (auto done = decode_checked(*entry, value.data(), *header, from, options, families); !done)
+    return std::unexpected(std::move(done.error()));
+  return value;
+}
+
+} // namespace troupe

@@ -1,0 +1,118 @@
+#include <troupe/serializers/type_registry.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include <troupe/serializers/family.hpp>
+
+namespace troupe {
+
+frame type_entry::standard_header(const family& of) const {
+  const std::scoped_lock guard(mutex_);
+  for (const auto& [name, header] : headers_)
+    if (name == of.name())
+      return header;
+  auto made = make_header({.family = of.name(), .type = alias_, .schema = of.schema(*this), .extra = {}});
+  headers_.emplace_back(of.name(), made);
+  return made;
+}
+
+bool type_entry::write(value_writer& to, const void* value) const {
+  if (codecs_.visit_write == nullptr)
+    return to.fail(serialize_errc::not_supported, "has a codec of its own and no description");
+  return codecs_.visit_write(to, value);
+}
+
+bool type_entry::read(value_reader& from, void* target) const {
+  if (codecs_.visit_read == nullptr)
+    return from.fail(serialize_errc::not_supported, "has a codec of its own and no description");
+  return codecs_.visit_read(from, target);
+}
+
+void type_entry::attach_as(std::type_index as, std::shared_ptr<void> object) const {
+  const std::scoped_lock guard(mutex_);
+  attachments_[as] = std::move(object);
+}
+
+std::shared_ptr<void> type_entry::attached_as(std::type_index as) const {
+  const std::scoped_lock guard(mutex_);
+  const auto found = attachments_.find(as);
+  return found == attachments_.end() ? nullptr : found->second;
+}
+
+namespace {
+
+template <class... Numbers>
+void add_numbers(type_registry& types) {
+  (types.add<Numbers>(detail::label_of<Numbers>()), ...);
+  (types.add<std::vector<Numbers>>(detail::label_of<std::vector<Numbers>>()), ...);
+  (types.add<array<Numbers>>(detail::label_of<array<Numbers>>()), ...);
+}
+
+} // namespace
+
+type_registry::type_registry() {
+  add_numbers<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t,
+              std::uint64_t, float, double>(*this);
+  add<bool>("bool");
+  add<char>("char");
+  add<std::byte>("byte");
+  add<std::string>("str");
+  add<std::vector<std::byte>>("bytes");
+  add<array<std::byte>>("array<byte>");
+  add<std::vector<std::string>>("list<str>");
+  add<std::map<std::string, std::string>>("map<str,str>");
+  add<std::filesystem::path>("path");
+  add<frame>("frame");
+}
+
+type_registry& type_registry::insert(std::unique_ptr<type_entry> entry) {
+  const std::scoped_lock guard(mutex_);
+  const auto same_type = by_type_.find(entry->type());
+  const auto same_alias = by_alias_.find(entry->alias());
+  const auto clash = [&](std::string text) -> type_registry& {
+    errors_.emplace_back(serialize_errc::clash, std::move(text));
+    return *this;
+  };
+  if (same_alias != by_alias_.end() && same_alias->second->type() != entry->type())
+    return clash("alias '" + entry->alias() + "' stands for " + detail::type_text(same_alias->second->type())
+                 + " and for " + detail::type_text(entry->type()));
+  if (same_type != by_type_.end() && same_type->second->alias() != entry->alias())
+    return clash(detail::type_text(entry->type()) + " has the alias '" + same_type->second->alias()
+                 + "' and the alias '" + entry->alias() + "'");
+  if (same_type != by_type_.end())
+    return *this;
+  by_type_.emplace(entry->type(), entry.get());
+  by_alias_.emplace(entry->alias(), entry.get());
+  entries_.push_back(std::move(entry));
+  return *this;
+}
+
+const type_entry* type_registry::find(std::type_index type) const {
+  const std::shared_lock guard(mutex_);
+  const auto found = by_type_.find(type);
+  return found == by_type_.end() ? nullptr : found->second;
+}
+
+const type_entry* type_registry::find(std::string_view alias) const {
+  const std::shared_lock guard(mutex_);
+  const auto found = by_alias_.find(alias);
+  return found == by_alias_.end() ? nullptr : found->second;
+}
+
+std::vector<const type_entry*> type_registry::entries() const {
+  const std::shared_lock guard(mutex_);
+  std::vector<const type_entry*> all;
+  all.reserve(entries_.size());
+  for (const auto& entry : entries_)
+    all.push_back(entry.get());
+  return all;
+}
+
+std::vector<serialize_error> type_registry::errors() const {
+  const std::shared_lock guard(mutex_);
+  return errors_;
+}
+
+} // namespace troupe

@@ -1,0 +1,103 @@
+#include <troupe/serializers/typed/typed_family.hpp>
+
+#include <troupe/serializers/internal/schema_reader.hpp>
+#include <troupe/serializers/type_registry.hpp>
+
+namespace troupe {
+
+namespace {
+
+// The body's first byte. Append only.
+constexpr std::uint8_t by_description = 1; // Then the layout's fingerprint and the value.
+constexpr std::uint8_t by_own_codec = 2;   // Then nothing: header and frames are the codec's.
+
+constexpr std::size_t prefix_bytes = 1 + sizeof(std::uint32_t);
+
+std::unexpected<serialize_error> failure(serialize_errc code, const type_entry& entry, std::string_view reason) {
+  return std::unexpected(serialize_error(code, "typed: " + entry.alias() + ": " + std::string(reason)));
+}
+
+std::expected<void, serialize_error> encode_own(const type_entry& entry, const void* value, const context& ctx,
+                                                encode_output& output) {
+  auto form = entry.own()->to_frames(value, ctx);
+  if (!form)
+    return failure(form.error().code(), entry, form.error().message());
+  output.body().append(std::byte{by_own_codec});
+  output.extra().append(form->header);
+  for (auto& each : form->frames)
+    output.attach(std::move(each));
+  return {};
+}
+
+} // namespace
+
+std::string typed_family::unsupported(const type_entry& entry) const {
+  return entry.unsupported();
+}
+
+std::span<const std::byte> typed_family::schema(const type_entry& entry) const {
+  return entry.schema();
+}
+
+std::expected<void, serialize_error> typed_family::encode(const type_entry& entry, const void* value,
+                                                          const context& ctx, encode_output& output) const {
+  if (!entry.unsupported().empty())
+    return failure(serialize_errc::not_supported, entry, entry.unsupported());
+  if (entry.own() != nullptr)
+    return encode_own(entry, value, ctx, output);
+  detail::typed_writer writer(ctx, output);
+  writer.reserve(prefix_bytes);
+  writer.put(by_description);
+  writer.put(entry.fingerprint());
+  if (!entry.codecs().typed_write(writer, value))
+    return std::unexpected(writer.error(entry.alias(), name()));
+  writer.finish();
+  return {};
+}
+
+std::expected<void, serialize_error> typed_family::decode(const type_entry& entry, void* target,
+                                                          const header_fields& header, std::span<const frame> frames,
+                                                          const context& ctx) const {
+  if (frames.empty() || frames[0].size_bytes() == 0)
+    return failure(serialize_errc::malformed, entry, "the body is empty");
+  const auto body = frames[0].bytes();
+  const auto behind = frames.subspan(1);
+  const auto form = std::to_integer<std::uint8_t>(body[0]);
+  if (entry.own() != nullptr) {
+    if (form != by_own_codec || body.size() != 1)
+      return failure(serialize_errc::layout_mismatch, entry,
+                     "has a codec of its own here, and not where it comes from");
+    auto done = entry.own()->from_frames(target, header.extra, behind, ctx);
+    return done ? done : failure(done.error().code(), entry, done.error().message());
+  }
+  if (form == by_own_codec)
+    return failure(serialize_errc::layout_mismatch, entry, "has a codec of its own where it comes from, and not here");
+  if (form != by_description)
+    return failure(serialize_errc::malformed, entry, "a body of the unknown form " + std::to_string(form));
+  if (!entry.unsupported().empty())
+    return failure(serialize_errc::not_supported, entry, entry.unsupported());
+  if (body.size() < prefix_bytes)
+    return failure(serialize_errc::malformed, entry, "the body ends within its fingerprint");
+
+  std::uint32_t fingerprint = 0;
+  std::memcpy(&fingerprint, body.data() + 1, sizeof(fingerprint));
+  auto received = body.size();
+  for (const auto& each : behind)
+    received += each.size_bytes();
+  if (fingerprint == entry.fingerprint()) [[likely]] {
+    detail::typed_reader reader(ctx, body.subspan(prefix_bytes), behind, received);
+    if (entry.codecs().typed_read(reader, target) && reader.finish())
+      return {};
+    return std::unexpected(reader.error(entry.alias(), name()));
+  }
+  // Another version of the type: the sender's layout leads, field by field.
+  if (header.schema.empty() || detail::fingerprint_of(header.schema) != fingerprint)
+    return failure(serialize_errc::layout_mismatch, entry,
+                   "the sender has another version of the type, and its layout did not come along");
+  detail::schema_reader reader(ctx, header.schema, body.subspan(prefix_bytes), behind, received);
+  if (entry.codecs().visit_read(reader, target) && reader.finish())
+    return {};
+  return std::unexpected(reader.error(entry.alias(), name()));
+}
+
+} // namespace troupe

@@ -1,0 +1,57 @@
+// The visitor that a described value is read from: what a family implements to bring every described type back.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include <troupe/serializers/coding.hpp>
+#include <troupe/serializers/frame.hpp>
+#include <troupe/serializers/number.hpp>
+
+namespace troupe {
+
+/// What stands next in the input.
+enum class value_kind : std::uint8_t { null, boolean, number, text, bytes, list, map, shared, frame, invalid };
+
+[[nodiscard]] std::string_view name_of(value_kind kind);
+
+/// Gives one value, piece by piece, as the caller asks for it. The format must be self-describing: kind() and skip()
+/// work without knowing the type. Each call returns false when it fails (see `fail()`), and then no further one comes.
+/// Views that are handed out stay valid until the next call.
+class value_reader : public decoding {
+public:
+  using decoding::decoding;
+  virtual ~value_reader();
+
+  [[nodiscard]] virtual value_kind kind() = 0; ///< Consumes nothing; `invalid` at the end and on nonsense.
+  virtual bool null() = 0;
+  virtual bool boolean(bool& value) = 0;
+  virtual bool number(troupe::number& value) = 0;
+  virtual bool text(std::string_view& value) = 0;
+  virtual bool bytes(std::span<const std::byte>& value) = 0;
+
+  /// Then, until `more` comes back false: next() and a value. `expected` is how many will come as far as the input can
+  /// know, never more than it has bytes left; a hint for reserving.
+  virtual bool begin_list(std::size_t& expected) = 0;
+  virtual bool next(bool& more) = 0;
+  /// The same with a key and a value after each next().
+  virtual bool begin_map(std::size_t& expected) = 0;
+  virtual bool skip() = 0; ///< Passes over one value of any kind.
+
+  /// Structures: field() instead of next() and key. Default: a map whose keys are texts.
+  virtual bool begin_structure();
+  virtual bool field(std::string_view& name, bool& more);
+
+  /// An object that shared pointers point to: `first` says that its value follows. Called when kind() is `shared`.
+  virtual bool shared(bool& first, std::size_t& number);
+  /// Takes an attached frame back. Default: a copy of bytes().
+  virtual bool attached(frame& target);
+  /// Whatever follows is counted in this unit ("1/1000" of a second, a clock). Fails when the input knows better.
+  virtual bool unit(std::string_view) { return true; }
+
+  /// Fails with what stands there instead of the expected.
+  [[gnu::cold]] bool unexpected(std::string_view expected);
+};
+
+} // namespace troupe

@@ -1,0 +1,70 @@
+// The visitor that a described value is written to: what a family implements to carry every described type.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include <troupe/serializers/coding.hpp>
+#include <troupe/serializers/frame.hpp>
+#include <troupe/serializers/number.hpp>
+
+namespace troupe {
+
+/// Takes one value, piece by piece, in the order in which the calls come. Each call returns false when it fails (see
+/// `fail()`), and then no further call comes. The later members have defaults that put them down to the first ones.
+class value_writer : public encoding {
+public:
+  using encoding::encoding;
+  virtual ~value_writer();
+
+  virtual bool null() = 0; ///< An empty optional or pointer; a full one is just its value.
+  virtual bool boolean(bool value) = 0;
+  virtual bool integer(std::int64_t value) = 0;
+  virtual bool natural(std::uint64_t value) = 0;
+  virtual bool real32(float value) = 0;
+  virtual bool real64(double value) = 0;
+  virtual bool text(std::string_view value) = 0; ///< Any bytes: nobody has checked that it is UTF-8.
+  virtual bool bytes(std::span<const std::byte> value) = 0;
+
+  virtual bool begin_list(std::size_t count) = 0; ///< `count` values follow.
+  virtual bool end_list() = 0;
+  virtual bool begin_map(std::size_t count) = 0; ///< `count` times a key and its value follow; keys may be any values.
+  virtual bool end_map() = 0;
+
+  virtual bool begin_structure(std::size_t count) { return begin_map(count); } ///< `count` times field() and a value.
+  virtual bool field(std::string_view name) { return text(name); }
+  virtual bool end_structure() { return end_map(); }
+
+  virtual bool enumeration(std::string_view name, std::int64_t) { return text(name); }
+  /// Contiguous numbers. Default: a list of them.
+  virtual bool numbers(const number_block& block);
+
+  /// One alternative of a variant: exactly one value follows. Default: a map of one entry.
+  virtual bool begin_variant(std::string_view label) { return begin_map(1) && text(label); }
+  virtual bool end_variant() { return end_map(); }
+
+  /// An object that shared pointers point to, at its first appearance: its value follows. Numbers count up from 0.
+  /// Default: only the value; then a second appearance fails, since identity would be lost.
+  virtual bool begin_shared(std::size_t) { return true; }
+  virtual bool end_shared() { return true; }
+  virtual bool shared_again(std::size_t number);
+
+  /// A frame that should leave out of band. Default: bytes().
+  virtual bool attach(const frame& attached) { return bytes(attached.bytes()); }
+
+  /// Writes a number of any arithmetic type.
+  template <numeric T>
+  bool number(T value) {
+    if constexpr (std::is_same_v<T, std::byte>)
+      return natural(std::to_integer<std::uint64_t>(value));
+    else if constexpr (std::is_floating_point_v<T>)
+      return sizeof(T) == 4 ? real32(static_cast<float>(value)) : real64(static_cast<double>(value));
+    else if constexpr (kind_of<T> >= number_kind::u8)
+      return natural(static_cast<std::uint64_t>(static_cast<std::make_unsigned_t<T>>(value)));
+    else
+      return integer(value);
+  }
+};
+
+} // namespace troupe

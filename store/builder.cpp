@@ -1,0 +1,61 @@
+#include <troupe/store/builder.hpp>
+
+#include <troupe/store/internal/attachment.hpp>
+
+#include <utility>
+
+namespace troupe::store {
+
+builder::builder(internal::attachment_ptr attachment, std::uint32_t index, std::uint32_t generation,
+                 std::span<std::byte> bytes)
+    : attachment_(std::move(attachment)), index_(index), generation_(generation), bytes_(bytes) {}
+
+builder::builder(builder&& other) noexcept
+    : attachment_(std::move(other.attachment_)),
+      index_(other.index_),
+      generation_(other.generation_),
+      bytes_(std::exchange(other.bytes_, {})),
+      shrunk_(other.shrunk_) {}
+
+builder& builder::operator=(builder&& other) noexcept {
+  if (this != &other) {
+    drop();
+    attachment_ = std::move(other.attachment_);
+    index_ = other.index_;
+    generation_ = other.generation_;
+    bytes_ = std::exchange(other.bytes_, {});
+    shrunk_ = other.shrunk_;
+  }
+  return *this;
+}
+
+builder::~builder() {
+  drop();
+}
+
+void builder::drop() noexcept {
+  if (const auto attachment = std::move(attachment_))
+    attachment->abort(index_);
+}
+
+void builder::shrink(std::size_t size_bytes) noexcept {
+  if (size_bytes >= bytes_.size())
+    return;
+  bytes_ = bytes_.first(size_bytes);
+  shrunk_ = true;
+}
+
+std::expected<handle, store_error> builder::seal() && {
+  if (attachment_ == nullptr)
+    return std::unexpected(store_error{store_errc::empty, "the builder was sealed already, or moved from"});
+  if (auto sealed = attachment_->seal(index_, bytes_.size(), shrunk_); !sealed)
+    return std::unexpected(sealed.error());
+  bytes_ = {};
+  return handle{std::move(attachment_), index_, generation_}; // The builder's hold becomes the handle's.
+}
+
+object_id builder::id() const noexcept {
+  return attachment_ == nullptr ? object_id{} : object_id{attachment_->number(), index_, generation_};
+}
+
+} // namespace troupe::store

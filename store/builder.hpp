@@ -1,0 +1,55 @@
+// The one way to write an object.
+#pragma once
+
+#include <troupe/store/fwd.hpp>
+#include <troupe/store/handle.hpp>
+#include <troupe/store/object_id.hpp>
+#include <troupe/store/store_error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <span>
+
+namespace troupe::store {
+
+/// Writable bytes that become an object when sealed. Dropped unsealed, they are free again. Nobody else can see the
+/// object before that: `find` answers `unsealed`.
+///
+/// Threads: one at a time. After a fork the child's copy is poisoned, as for `handle`.
+class builder {
+public:
+  /// For the store's own use: takes over an object in the state `writing` and its hold.
+  builder(internal::attachment_ptr attachment, std::uint32_t index, std::uint32_t generation,
+          std::span<std::byte> bytes);
+  builder(builder&& other) noexcept;
+  builder& operator=(builder&& other) noexcept;
+  builder(const builder&) = delete;
+  builder& operator=(const builder&) = delete;
+  ~builder();
+
+  /// The room for the object, 64-byte aligned, with whatever was there before. Must not be touched after seal().
+  [[nodiscard]] std::span<std::byte> bytes() const noexcept { return bytes_; }
+
+  /// Makes the object smaller: its first `size_bytes` stay. The rest is free for others once sealed.
+  /// Requires: `size_bytes` is at most `bytes().size()`; more changes nothing.
+  void shrink(std::size_t size_bytes) noexcept;
+
+  /// Makes the bytes immutable and visible. Fails with `empty` when this builder was sealed or moved from, with
+  /// `forked`, and, only when it was shrunk, with `busy`; it may be tried again after `busy`.
+  [[nodiscard]] std::expected<handle, store_error> seal() &&;
+
+  /// The id that the object will have. All zero when empty.
+  [[nodiscard]] object_id id() const noexcept;
+
+private:
+  void drop() noexcept;
+
+  internal::attachment_ptr attachment_;
+  std::uint32_t index_ = 0;
+  std::uint32_t generation_ = 0;
+  std::span<std::byte> bytes_;
+  bool shrunk_ = false;
+};
+
+} // namespace troupe::store

@@ -1,0 +1,123 @@
+#include <troupe/store/handle.hpp>
+
+#include <troupe/store/internal/attachment.hpp>
+
+#include <utility>
+
+namespace troupe::store {
+
+namespace {
+
+[[nodiscard]] store_error empty_error() {
+  return {store_errc::empty, "the handle is empty; it was moved from"};
+}
+
+} // namespace
+
+handle::handle(internal::attachment_ptr attachment, std::uint32_t index, std::uint32_t generation)
+    : attachment_(std::move(attachment)), index_(index), generation_(generation) {}
+
+handle::handle(const handle& other)
+    : attachment_(other.attachment_), index_(other.index_), generation_(other.generation_) {
+  if (attachment_ != nullptr)
+    attachment_->retain(index_);
+}
+
+handle& handle::operator=(const handle& other) {
+  if (this != &other)
+    *this = handle(other);
+  return *this;
+}
+
+handle& handle::operator=(handle&& other) noexcept {
+  if (this != &other) {
+    release();
+    attachment_ = std::move(other.attachment_);
+    index_ = other.index_;
+    generation_ = other.generation_;
+  }
+  return *this;
+}
+
+handle::~handle() {
+  release();
+}
+
+void handle::release() noexcept {
+  if (const auto attachment = std::move(attachment_))
+    attachment->release(index_);
+}
+
+object_id handle::id() const noexcept {
+  return attachment_ == nullptr ? object_id{} : object_id{attachment_->number(), index_, generation_};
+}
+
+std::size_t handle::size_bytes() const noexcept {
+  return attachment_ == nullptr ? 0 : attachment_->size_of(index_);
+}
+
+std::expected<store::pin, store_error> handle::pin() const {
+  if (attachment_ == nullptr)
+    return std::unexpected(empty_error());
+  if (auto usable = attachment_->check_usable(); !usable)
+    return std::unexpected(usable.error());
+  attachment_->retain_pin(index_);
+  return store::pin{*this, attachment_};
+}
+
+std::expected<void, store_error> handle::hand_over(process_id to, std::uint64_t channel) const {
+  if (attachment_ == nullptr)
+    return std::unexpected(empty_error());
+  return attachment_->hand_over(index_, generation_, to, channel);
+}
+
+void handle::take_back(process_id to, std::uint64_t channel) const {
+  if (attachment_ != nullptr)
+    attachment_->take_back(index_, generation_, to, channel);
+}
+
+pin::pin(handle object, internal::attachment_ptr attachment)
+    : object_(std::move(object)),
+      attachment_(std::move(attachment)),
+      bytes_(attachment_->bytes_of(object_.id().index)),
+      metadata_(attachment_->metadata_of(object_.id().index)) {}
+
+pin::pin(const pin& other)
+    : object_(other.object_), attachment_(other.attachment_), bytes_(other.bytes_), metadata_(other.metadata_) {
+  if (attachment_ != nullptr)
+    attachment_->retain_pin(object_.id().index);
+}
+
+pin::pin(pin&& other) noexcept
+    : object_(std::move(other.object_)),
+      attachment_(std::move(other.attachment_)),
+      bytes_(std::exchange(other.bytes_, {})),
+      metadata_(std::exchange(other.metadata_, {})) {}
+
+pin& pin::operator=(const pin& other) {
+  if (this != &other)
+    *this = pin(other);
+  return *this;
+}
+
+pin& pin::operator=(pin&& other) noexcept {
+  if (this != &other) {
+    release();
+    object_ = std::move(other.object_);
+    attachment_ = std::move(other.attachment_);
+    bytes_ = std::exchange(other.bytes_, {});
+    metadata_ = std::exchange(other.metadata_, {});
+  }
+  return *this;
+}
+
+pin::~pin() {
+  release();
+}
+
+void pin::release() noexcept {
+  if (const auto attachment = std::move(attachment_))
+    attachment->release_pin(object_.id().index);
+}
+
+} // namespace troupe::store

@@ -1,0 +1,99 @@
+// Counted references to sealed objects, and views of their bytes.
+#pragma once
+
+#include <troupe/store/fwd.hpp>
+#include <troupe/store/object_id.hpp>
+#include <troupe/store/store_error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <span>
+
+namespace troupe::store {
+
+/// A counted reference that keeps one sealed object alive. Copying and dropping it costs a few atomic operations and
+/// never takes the store's lock.
+///
+/// Threads: different handles may be used from any threads; one handle like a `std::shared_ptr`.
+/// Lifetime: it may outlive the `object_store` variable; the process stays attached until the last one is gone.
+/// After a fork the child's copies are poisoned: calls fail with `store_errc::forked`, destructors do nothing.
+class handle {
+public:
+  /// An empty handle, like one that was moved from.
+  handle() = default;
+  handle(const handle& other);
+  handle(handle&& other) noexcept = default;
+  handle& operator=(const handle& other);
+  handle& operator=(handle&& other) noexcept;
+  ~handle();
+
+  /// For the store's own use: takes over one hold that the attachment has already counted.
+  handle(internal::attachment_ptr attachment, std::uint32_t index, std::uint32_t generation);
+
+  [[nodiscard]] bool empty() const noexcept { return attachment_ == nullptr; }
+
+  /// All zero when empty.
+  [[nodiscard]] object_id id() const noexcept;
+
+  /// Without the metadata. 0 when empty.
+  [[nodiscard]] std::size_t size_bytes() const noexcept;
+
+  /// Gives a view of the bytes, in place. Fails with `empty` or `forked`.
+  [[nodiscard]] std::expected<store::pin, store_error> pin() const;
+
+  /// Counts one handle in flight to `to`, which keeps the object alive until `to` adopts it, dies, or either side
+  /// abandons `channel`. Call it before the message is committed. `to` may be this process itself.
+  /// Fails with `peer_gone`, `table_full`, `busy`, `empty` or `forked`; nothing is counted then.
+  [[nodiscard]] std::expected<void, store_error> hand_over(process_id to, std::uint64_t channel) const;
+
+  /// Undoes one hand_over() whose message was never sent. Does nothing where none is in flight any more; when the
+  /// store's lock cannot be had, the count stays until the channel is abandoned.
+  void take_back(process_id to, std::uint64_t channel) const;
+
+private:
+  void release() noexcept;
+
+  internal::attachment_ptr attachment_;
+  std::uint32_t index_ = 0;
+  std::uint32_t generation_ = 0;
+};
+
+/// A mapped, read-only view of one object: while it lives, the object lives and its bytes do not move. Writing through
+/// it traps. Copies are cheap. Threads, lifetime and fork: as for `handle`.
+class pin {
+public:
+  /// An empty pin: no bytes.
+  pin() = default;
+  pin(const pin& other);
+  pin(pin&& other) noexcept;
+  pin& operator=(const pin& other);
+  pin& operator=(pin&& other) noexcept;
+  ~pin();
+
+  /// For the store's own use: takes over one pin that the attachment has already counted.
+  pin(handle object, internal::attachment_ptr attachment);
+
+  [[nodiscard]] bool empty() const noexcept { return attachment_ == nullptr; }
+
+  /// The object's bytes, 64-byte aligned.
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
+
+  /// What the creator gave along, 64-byte aligned.
+  [[nodiscard]] std::span<const std::byte> metadata() const noexcept { return metadata_; }
+
+  [[nodiscard]] object_id id() const noexcept { return object_.id(); }
+
+  /// The handle that this view holds.
+  [[nodiscard]] const handle& object() const noexcept { return object_; }
+
+private:
+  void release() noexcept;
+
+  handle object_;
+  internal::attachment_ptr attachment_;
+  std::span<const std::byte> bytes_;
+  std::span<const std::byte> metadata_;
+};
+
+} // namespace troupe::store

@@ -1,0 +1,509 @@
+#include <troupe/store/internal/attachment.hpp>
+
+#include <troupe/framework/base/sizes.hpp>
+#include <troupe/store/internal/clock.hpp>
+#include <troupe/store/internal/crash_point.hpp>
+#include <troupe/store/internal/extents.hpp>
+#include <troupe/store/internal/hints.hpp>
+#include <troupe/store/internal/reaping.hpp>
+#include <troupe/store/internal/recovery.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace troupe::store::internal {
+
+namespace {
+
+constexpr auto reclaim_batch = std::uint32_t{64}; // Rows that one create or release looks at on the way.
+constexpr auto metadata_bytes_max = std::size_t{1} << 30;
+constexpr auto captured_max = std::size_t{1024}; // All are looked up and let go under the lock.
+
+[[nodiscard]] store_error forked_error() {
+  return {store_errc::forked, "the store was opened by the process that forked this one; open it anew here"};
+}
+
+[[nodiscard]] store_error detached_error(const std::string& why) {
+  return {store_errc::detached,
+          "this process is not attached to the store any more: " + why + "; drop all of its handles and open it anew"};
+}
+
+} // namespace
+
+attachment::attachment(opened_store opened)
+    : store_(std::move(opened)),
+      view_(store_.files.view),
+      table_(view_),
+      counts_(view_.header().objects.rows_max),
+      writable_(static_cast<std::byte*>(store_.files.writable.get_address())),
+      readable_(static_cast<const std::byte*>(store_.files.readable.get_address())),
+      fork_epoch_(current_fork_epoch()) {}
+
+attachment::~attachment() {
+  if (forked())
+    return;
+  close_store(store_);
+}
+
+bool attachment::usable() const {
+  return !forked() && !poisoned_.load(std::memory_order_relaxed) && table_.is_attached(store_.self);
+}
+
+std::expected<void, store_error> attachment::check_usable() const {
+  if (forked())
+    return std::unexpected(forked_error());
+  if (poisoned_.load(std::memory_order_relaxed))
+    return std::unexpected(
+        detached_error("something in it has closed the descriptor of " + store_.lock.path().string()));
+  if (!table_.is_attached(store_.self))
+    return std::unexpected(detached_error("another one found its locks gone and took it for dead"));
+  return {};
+}
+
+std::expected<void, store_error> attachment::check_lock_file() const {
+  if (!forked() && !store_.lock.is_intact())
+    poisoned_ = true;
+  return check_usable();
+}
+
+std::expected<table_guard, store_error> attachment::lock() {
+  if (forked())
+    return std::unexpected(forked_error());
+  if (!counts_.valid())
+    return std::unexpected(store_error{store_errc::system_failure, "no address space left for counting handles"});
+  if (reap_wanted_.load(std::memory_order_relaxed) && reap_wanted_.exchange(false))
+    if (auto reaped = reap(); !reaped) {
+      reap_wanted_ = true;
+      return std::unexpected(reaped.error()); // Not a second wait for the same stopped owner.
+    }
+  auto guard = lock_table(view_, store_.self.slot, store_.settings.lock_timeout);
+  if (guard && guard->recovered())
+    reap_wanted_ = true;
+  if (guard)
+    if (auto usable = check_usable(); !usable) // Under the lock: nobody reaps us from now on.
+      return std::unexpected(usable.error());
+  return guard;
+}
+
+store_error attachment::error_of(outcome what, const object_id& id) const {
+  switch (what) {
+  case outcome::unsealed:
+    return {store_errc::unsealed, "object " + to_string(id) + " is still being written"};
+  case outcome::peer_gone:
+    return {store_errc::peer_gone, "the peer is not attached to store \"" + store_.settings.name + "\" (any more)"};
+  default:
+    return {store_errc::not_found, "object " + to_string(id) + " is not in store \"" + store_.settings.name + "\""};
+  }
+}
+
+store_error attachment::full_error(std::uint64_t size_bytes) const {
+  auto text = "object of " + grouped(size_bytes) + " bytes, store has ";
+  const auto& header = view_.header();
+  if (const auto guard = lock_table(view_, store_.self.slot, store_.settings.lock_timeout))
+    text += grouped(header.capacity_bytes - header.bytes_in_use) + " free of " + grouped(header.capacity_bytes)
+            + " (longest free piece " + grouped(extent_map(view_).longest()) + ")";
+  else
+    text += "a capacity of " + grouped(header.capacity_bytes);
+  return {store_errc::full, text + "; everything else is held"};
+}
+
+// --- Writing ---------------------------------------------------------------------------------------------------------
+
+std::expected<new_object, store_error> attachment::create(std::size_t size_bytes, std::span<const std::byte> metadata,
+                                                          std::span<const object_id> captured) {
+  if (auto usable = check_usable(); !usable)
+    return std::unexpected(usable.error());
+  if (captured.size() > captured_max)
+    return std::unexpected(
+        store_error{store_errc::invalid_argument,
+                    grouped(captured.size()) + " captured ids, at most " + grouped(captured_max) + " are possible"});
+  if (metadata.size() > metadata_bytes_max)
+    return std::unexpected(
+        store_error{store_errc::invalid_argument, "metadata of " + grouped(metadata.size()) + " bytes, at most "
+                                                      + grouped(metadata_bytes_max) + " are possible"});
+  const auto capacity = view_.header().capacity_bytes;
+  if (size_bytes > capacity || extent_length(size_bytes, metadata.size()) > capacity)
+    return std::unexpected(full_error(size_bytes));
+  const auto wanted = creation{size_bytes, static_cast<std::uint32_t>(metadata.size()), captured, store_.self.slot,
+                               view_.slot(store_.self.slot).pid.load()};
+  auto index = create_committed(wanted);
+  if (!index && index.error().code() == store_errc::full) {
+    // The file system has no more pages. Those of the dead may do, or what others have given up meanwhile.
+    if (auto reaped = reap(); !reaped)
+      return std::unexpected(reaped.error());
+    index = create_committed(wanted);
+  }
+  if (!index)
+    return std::unexpected(index.error());
+  const auto& row = view_.object(*index);
+  auto* const base = writable_ + row.offset;
+  if (!metadata.empty())
+    std::memcpy(base, metadata.data(), metadata.size());
+  reach(crash_point::create_finished);
+  return new_object{*index, row.generation.load(), {base + round_up(metadata.size(), alignment_bytes), size_bytes}};
+}
+
+std::expected<std::uint32_t, store_error> attachment::create_committed(const creation& wanted) {
+  const auto index = create_row(wanted);
+  if (!index)
+    return index;
+  const auto length = extent_length(wanted.size_bytes, wanted.metadata_bytes);
+  if (length > 0)
+    if (auto committed = commit_data(view_.object(*index).offset + length); !committed) {
+      abort(*index);
+      return std::unexpected(store_error{committed.error().code(), "object of " + grouped(wanted.size_bytes)
+                                                                       + " bytes: " + committed.error().message()});
+    }
+  reach(crash_point::create_committed);
+  return index;
+}
+
+std::expected<std::uint32_t, store_error> attachment::create_row(const creation& wanted) {
+  auto index = no_row;
+  for (auto failures = 0;;) {
+    auto what = outcome::no_space;
+    {
+      const auto guard = lock();
+      if (!guard)
+        return std::unexpected(guard.error());
+      table_.reclaim(reclaim_batch);
+      what = table_.create(wanted, index, [this](std::uint32_t row) { hold(row); });
+    }
+    if (what == outcome::done)
+      return index;
+    if (what == outcome::need_objects || what == outcome::need_edges) {
+      if (auto grown = grow(what); !grown) {
+        if (failures++ > 0)
+          return std::unexpected(grown.error());
+        if (auto reaped = reap(); !reaped) // Rows of dead processes may be enough.
+          return std::unexpected(reaped.error());
+      }
+    } else if (what == outcome::no_space) {
+      if (failures++ > 0)
+        return std::unexpected(full_error(wanted.size_bytes));
+      if (auto reaped = reap(); !reaped)
+        return std::unexpected(reaped.error());
+    } else {
+      const auto missing = std::find_if(wanted.captured.begin(), wanted.captured.end(),
+                                        [&](const object_id& id) { return table_.look_up(id) != outcome::done; });
+      return std::unexpected(error_of(what, missing == wanted.captured.end() ? wanted.captured.front() : *missing));
+    }
+  }
+}
+
+std::expected<void, store_error> attachment::grow(outcome need) {
+  auto& header = view_.header();
+  auto& table = need == outcome::need_objects ? header.objects
+                : need == outcome::need_edges ? header.edges
+                                              : header.flights;
+  auto have = table.committed.load();
+  const auto* const what = need == outcome::need_objects ? "objects"
+                           : need == outcome::need_edges ? "captured ids"
+                                                         : "entries in flight";
+  if (have >= table.rows_max)
+    return std::unexpected(store_error{store_errc::table_full, "the store's table of " + std::string(what)
+                                                                   + " is full: " + grouped(table.rows_max)
+                                                                   + " are possible"});
+  const auto wanted = std::min(have + table.step, table.rows_max);
+  const auto commit = [&](std::uint64_t offset, std::uint64_t row_bytes) {
+    return commit_pages(store_.files.control_file, offset + have * row_bytes, offset + wanted * row_bytes);
+  };
+  if (auto done = commit(table.file_offset, table.row_bytes); !done)
+    return done;
+  if (need == outcome::need_objects) // As many free extents as objects are possible.
+    if (auto done = commit(header.nodes_offset, sizeof(extent_node)); !done)
+      return done;
+  table.committed.compare_exchange_strong(have, wanted); // Else another process was quicker.
+  return {};
+}
+
+std::expected<void, store_error> attachment::commit_data(std::uint64_t end) {
+  auto& committed = view_.header().data_committed;
+  const auto needed = round_up(end, page_bytes);
+  const auto wanted = std::min(round_up(end, data_step_bytes), view_.header().capacity_bytes);
+  for (auto have = committed.load(); have < end; have = committed.load()) {
+    auto target = std::min(wanted, have + commit_piece_bytes);
+    auto done = commit_pages(store_.files.data_file, have, target);
+    if (!done && target > needed) { // Not the whole step, but perhaps what we need.
+      target = needed;
+      done = commit_pages(store_.files.data_file, have, target);
+    }
+    if (!done)
+      return done;
+    while (have < target && !committed.compare_exchange_weak(have, target)) {
+    }
+  }
+  return {};
+}
+
+std::expected<void, store_error> attachment::seal(std::uint32_t index, std::size_t size_bytes, bool shrunk) {
+  if (auto usable = check_usable(); !usable)
+    return usable;
+  if (shrunk) {
+    const auto guard = lock();
+    if (!guard)
+      return std::unexpected(guard.error());
+    table_.shrink(index, size_bytes);
+  }
+  auto& row = view_.object(index);
+  assert(row.state.load() == object_state::writing);
+  row.state.store(object_state::sealed); // Release: who reads `sealed` reads all bytes.
+  reach(crash_point::seal_published);
+  return {};
+}
+
+void attachment::abort(std::uint32_t index) noexcept {
+  if (forked())
+    return;
+  if (usable()) // Else the row may be another object's.
+    view_.object(index).state.store(object_state::aborted);
+  reach(crash_point::abort_marked);
+  release(index);
+}
+
+// --- Holding ---------------------------------------------------------------------------------------------------------
+
+std::expected<held_object, store_error> attachment::find(const object_id& id) {
+  const auto guard = lock();
+  if (!guard)
+    return std::unexpected(guard.error());
+  if (const auto what = table_.look_up(id); what != outcome::done)
+    return std::unexpected(error_of(what, id));
+  hold(id.index);
+  reach(crash_point::find_held);
+  view_.object(id.index).last_used.store(static_cast<std::uint64_t>(coarse_ns()), std::memory_order_relaxed);
+  return held_object{id.index, id.generation};
+}
+
+bool attachment::contains(const object_id& id) const {
+  return usable() && table_.look_up(id) == outcome::done;
+}
+
+void attachment::hold(std::uint32_t index) noexcept {
+  counts_.at(index).holds.increment([&] { set_bit(view_.object(index).holders, store_.self.slot); });
+}
+
+void attachment::retain(std::uint32_t index) noexcept {
+  if (!forked())
+    counts_.at(index).holds.increment([] { assert(!"copied from a handle that holds nothing"); });
+}
+
+void attachment::release(std::uint32_t index) noexcept {
+  if (forked())
+    return;
+  auto last = false;
+  counts_.at(index).holds.decrement([&] {
+    if (!usable()) // The bit was reaped, and may be that of a new process in our slot.
+      return;
+    auto& holders = view_.object(index).holders;
+    clear_bit(holders, store_.self.slot);
+    reach(crash_point::release_cleared);
+    last = !has_any_bit(holders);
+    if (last) {
+      give_hint(view_.hints(), index);
+      reach(crash_point::release_hinted);
+    }
+  });
+  if (last)
+    reclaim_if_free();
+}
+
+void attachment::reclaim_if_free() noexcept {
+  const auto guard = try_lock_table(view_, store_.self.slot);
+  if (!guard)
+    return; // Whoever has the lock, or comes next, finds the hint.
+  if (guard->recovered())
+    reap_wanted_ = true;
+  table_.reclaim(reclaim_batch);
+}
+
+void attachment::retain_pin(std::uint32_t index) noexcept {
+  if (forked())
+    return;
+  auto& row = view_.object(index);
+  counts_.at(index).pins.increment([&] {
+    if (!usable())
+      return;
+    set_bit(row.pinners, store_.self.slot);
+    reach(crash_point::pin_marked);
+  });
+  row.last_used.store(static_cast<std::uint64_t>(coarse_ns()), std::memory_order_relaxed);
+}
+
+void attachment::release_pin(std::uint32_t index) noexcept {
+  if (forked())
+    return;
+  counts_.at(index).pins.decrement([&] {
+    if (!usable())
+      return;
+    clear_bit(view_.object(index).pinners, store_.self.slot);
+    reach(crash_point::unpin_cleared);
+  });
+}
+
+std::size_t attachment::size_of(std::uint32_t index) const {
+  return view_.object(index).size_bytes.load();
+}
+
+std::span<const std::byte> attachment::bytes_of(std::uint32_t index) const {
+  const auto& row = view_.object(index);
+  return {readable_ + row.offset + round_up(row.metadata_bytes, alignment_bytes), row.size_bytes.load()};
+}
+
+std::span<const std::byte> attachment::metadata_of(std::uint32_t index) const {
+  const auto& row = view_.object(index);
+  return {readable_ + row.offset, row.metadata_bytes};
+}
+
+// --- Handing over ----------------------------------------------------------------------------------------------------
+
+std::expected<void, store_error> attachment::hand_over(std::uint32_t index, std::uint32_t generation,
+                                                       const process_id& to, std::uint64_t channel) {
+  const auto key = flight_key{index, generation, store_.self, to, channel};
+  for (auto failures = 0;;) {
+    {
+      const auto guard = lock();
+      if (!guard)
+        return std::unexpected(guard.error());
+      const auto what = table_.add_flight(key, view_.slot(store_.self.slot).pid.load());
+      if (what == outcome::done)
+        return {};
+      if (what != outcome::need_flights)
+        return std::unexpected(error_of(what, {number(), index, generation}));
+    }
+    if (auto grown = grow(outcome::need_flights); !grown) {
+      if (failures++ > 0)
+        return grown;
+      if (auto reaped = reap(); !reaped) // Entries to dead processes may be enough.
+        return std::unexpected(reaped.error());
+    }
+  }
+}
+
+void attachment::take_back(std::uint32_t index, std::uint32_t generation, const process_id& to, std::uint64_t channel) {
+  const auto guard = lock();
+  if (!guard)
+    return;
+  if (const auto flight = table_.find_flight({index, generation, store_.self, to, channel}); flight != no_row)
+    table_.take_flight(flight);
+}
+
+std::expected<held_object, store_error> attachment::adopt(const object_id& id, const process_id& from,
+                                                          std::uint64_t channel) {
+  const auto guard = lock();
+  if (!guard)
+    return std::unexpected(guard.error());
+  if (const auto what = table_.look_up(id); what != outcome::done)
+    return std::unexpected(error_of(what, id));
+  const auto flight = table_.find_flight({id.index, id.generation, from, store_.self, channel});
+  if (flight == no_row)
+    return std::unexpected(store_error{store_errc::not_found,
+                                       "object " + to_string(id) + " is not in flight from process " + to_string(from)
+                                           + " to this one on channel " + std::to_string(channel)});
+  hold(id.index); // Before the entry goes: in between the object has two holders, never none.
+  reach(crash_point::adopt_held);
+  table_.take_flight(flight);
+  return held_object{id.index, id.generation};
+}
+
+namespace {
+
+/// Whom `self` exchanges that entry with, in either direction; nobody when it is between others.
+[[nodiscard]] std::optional<process_id> other_end(const flight_entry& flight, const process_id& self) {
+  const auto from = process_id{flight.from_slot, flight.from_nonce};
+  const auto to = process_id{flight.to_slot, flight.to_nonce};
+  if (from == self)
+    return to;
+  if (to == self)
+    return from;
+  return std::nullopt;
+}
+
+} // namespace
+
+std::expected<void, store_error> attachment::abandon(const process_id& peer, std::uint64_t channel) {
+  if (auto usable = check_usable(); !usable)
+    return usable;
+  if (peer != store_.self) { // Within one process nobody is late.
+    const auto lock = std::lock_guard{ended_mutex_};
+    ended_.emplace(peer, channel);
+  }
+  auto dropped = drop_flights(view_, store_.self.slot, settings().lock_timeout, [&](const flight_entry& flight) {
+    return flight.channel == channel && other_end(flight, store_.self) == peer;
+  });
+  reclaim_if_free();
+  return dropped;
+}
+
+std::expected<void, store_error> attachment::drop_ended_channels() {
+  const auto copy_of = [this] {
+    const auto lock = std::lock_guard{ended_mutex_};
+    return ended_;
+  };
+  const auto ended = copy_of();
+  if (ended.empty())
+    return {};
+  // Who is gone before the entries are looked at sends no more.
+  auto gone = ended;
+  std::erase_if(gone, [&](const auto& channel) { return table_.is_attached(channel.first); });
+  auto dropped = drop_flights(view_, store_.self.slot, settings().lock_timeout, [&](const flight_entry& flight) {
+    const auto peer = other_end(flight, store_.self);
+    return peer && ended.contains({*peer, flight.channel});
+  });
+  if (!dropped)
+    return dropped;
+  const auto lock = std::lock_guard{ended_mutex_};
+  for (const auto& channel : gone)
+    ended_.erase(channel);
+  return {};
+}
+
+bool attachment::shares_with(const process_id& peer) const {
+  return check_lock_file() && table_.is_attached(peer) && (peer == store_.self || store_.lock.is_locked(peer.slot));
+}
+
+// --- Looking after it ------------------------------------------------------------------------------------------------
+
+std::expected<std::size_t, store_error> attachment::reap() {
+  if (auto usable = check_lock_file(); !usable)
+    return std::unexpected(usable.error());
+  const auto reaped = reap_dead(view_, store_.lock, store_.self.slot, store_.settings.lock_timeout);
+  if (!reaped)
+    return reaped;
+  if (auto dropped = drop_ended_channels(); !dropped)
+    return std::unexpected(dropped.error());
+  if (auto reclaimed = reclaim_all(view_, store_.self.slot, store_.settings.lock_timeout); !reclaimed)
+    return std::unexpected(reclaimed.error());
+  return reaped;
+}
+
+std::expected<store_summary, store_error> attachment::summary() {
+  if (auto guard = lock(); !guard)
+    return std::unexpected(guard.error());
+  if (auto reaped = reap(); !reaped)
+    return std::unexpected(reaped.error());
+  return collect_summary(view_, store_);
+}
+
+std::expected<void, store_error> attachment::verify() {
+  const auto guard = lock();
+  if (!guard)
+    return std::unexpected(guard.error());
+  try {
+    if (auto checked = internal::verify(view_); !checked)
+      return std::unexpected(
+          store_error{store_errc::corrupt, "the store's table contradicts itself: " + checked.error()});
+  } catch (const std::bad_alloc&) {
+    return std::unexpected(store_error{store_errc::system_failure, "out of memory"});
+  }
+  return {};
+}
+
+} // namespace troupe::store::internal

@@ -1,0 +1,137 @@
+// This process's end of one store: everything that the public classes do is done here.
+#pragma once
+
+#include <troupe/store/fwd.hpp>
+#include <troupe/store/internal/fork_epoch.hpp>
+#include <troupe/store/internal/local_counts.hpp>
+#include <troupe/store/internal/lock_file.hpp>
+#include <troupe/store/internal/object_table.hpp>
+#include <troupe/store/internal/store_files.hpp>
+#include <troupe/store/internal/table_lock.hpp>
+#include <troupe/store/object_id.hpp>
+#include <troupe/store/options.hpp>
+#include <troupe/store/store_error.hpp>
+#include <troupe/store/summary.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <mutex>
+#include <set>
+#include <span>
+#include <utility>
+
+namespace troupe::store::internal {
+
+/// What open gets done before there is an attachment.
+struct opened_store {
+  options settings;
+  store_paths paths;
+  lock_file lock;
+  mapped_store files;
+  process_id self;
+};
+
+/// Opens or makes the store and claims a slot. Requires: this process has it open nowhere else; attachments.hpp sees to
+/// that.
+[[nodiscard]] std::expected<opened_store, store_error> open_store(const options& options);
+
+/// Gives the slot back; removes the files when no other process is attached.
+void close_store(opened_store& store);
+
+/// A new object, in the state `writing`, held once.
+struct new_object {
+  std::uint32_t index = 0;
+  std::uint32_t generation = 0;
+  std::span<std::byte> bytes;
+};
+
+/// A sealed object, held once.
+struct held_object {
+  std::uint32_t index = 0;
+  std::uint32_t generation = 0;
+};
+
+/// Threads: any member from any thread. In a forked child everything fails or does nothing, as it does once the process
+/// has lost its place in the store.
+class attachment {
+public:
+  explicit attachment(opened_store opened);
+  attachment(const attachment&) = delete;
+  attachment& operator=(const attachment&) = delete;
+  ~attachment();
+
+  [[nodiscard]] bool forked() const { return fork_epoch_ != current_fork_epoch(); }
+  /// Fails with `forked`, or with `detached` when this process's locks or its slot are gone: then nothing of what its
+  /// handles name is sure to be there.
+  [[nodiscard]] std::expected<void, store_error> check_usable() const;
+  [[nodiscard]] const options& settings() const { return store_.settings; }
+  [[nodiscard]] const process_id& self() const { return store_.self; }
+  [[nodiscard]] std::uint64_t number() const { return view_.header().store_number; }
+
+  // Writing.
+  [[nodiscard]] std::expected<new_object, store_error>
+  create(std::size_t size_bytes, std::span<const std::byte> metadata, std::span<const object_id> captured);
+  [[nodiscard]] std::expected<void, store_error> seal(std::uint32_t index, std::size_t size_bytes, bool shrunk);
+  void abort(std::uint32_t index) noexcept; // Gives up the builder's hold, too.
+
+  // Holding. retain() and release() never take the lock and wait for nobody.
+  [[nodiscard]] std::expected<held_object, store_error> find(const object_id& id);
+  [[nodiscard]] bool contains(const object_id& id) const;
+  void retain(std::uint32_t index) noexcept;
+  void release(std::uint32_t index) noexcept;
+  void retain_pin(std::uint32_t index) noexcept;
+  void release_pin(std::uint32_t index) noexcept;
+  [[nodiscard]] std::size_t size_of(std::uint32_t index) const;
+  [[nodiscard]] std::span<const std::byte> bytes_of(std::uint32_t index) const;
+  [[nodiscard]] std::span<const std::byte> metadata_of(std::uint32_t index) const;
+
+  // Handing over.
+  [[nodiscard]] std::expected<void, store_error> hand_over(std::uint32_t index, std::uint32_t generation,
+                                                           const process_id& to, std::uint64_t channel);
+  void take_back(std::uint32_t index, std::uint32_t generation, const process_id& to, std::uint64_t channel);
+  [[nodiscard]] std::expected<held_object, store_error> adopt(const object_id& id, const process_id& from,
+                                                              std::uint64_t channel);
+  std::expected<void, store_error> abandon(const process_id& peer, std::uint64_t channel);
+  [[nodiscard]] bool shares_with(const process_id& peer) const;
+
+  // Looking after it.
+  std::expected<std::size_t, store_error> reap();
+  [[nodiscard]] std::expected<store_summary, store_error> summary();
+  [[nodiscard]] std::expected<void, store_error> verify();
+
+private:
+  [[nodiscard]] bool usable() const;
+  [[nodiscard]] std::expected<void, store_error> check_lock_file() const;
+  [[nodiscard]] std::expected<table_guard, store_error> lock();
+  [[nodiscard]] std::expected<void, store_error> drop_ended_channels();
+  [[nodiscard]] store_error error_of(outcome what, const object_id& id) const;
+  [[nodiscard]] store_error full_error(std::uint64_t size_bytes) const;
+  [[nodiscard]] std::expected<std::uint32_t, store_error> create_committed(const creation& wanted);
+  [[nodiscard]] std::expected<std::uint32_t, store_error> create_row(const creation& wanted);
+  [[nodiscard]] std::expected<void, store_error> grow(outcome need);
+  [[nodiscard]] std::expected<void, store_error> commit_data(std::uint64_t end);
+  void hold(std::uint32_t index) noexcept; // 0 -> 1 only under the table's lock.
+  void reclaim_if_free() noexcept;
+
+  opened_store store_;
+  control_view view_;
+  object_table table_;
+  local_counts counts_;
+  std::byte* const writable_;
+  const std::byte* const readable_;
+  const std::uint32_t fork_epoch_;
+  std::atomic<bool> reap_wanted_{false};      // Somebody died inside the lock.
+  mutable std::atomic<bool> poisoned_{false}; // The lock file's descriptor is another file's.
+
+  // A peer that has not noticed yet that a channel has ended may still send on it, and then die: so what is abandoned
+  // is dropped again by every reap(), until the peer is gone.
+  std::mutex ended_mutex_;
+  std::set<std::pair<process_id, std::uint64_t>> ended_;
+};
+
+/// Collects totals and rows, in batches under the lock.
+[[nodiscard]] std::expected<store_summary, store_error> collect_summary(control_view view, const opened_store& store);
+
+} // namespace troupe::store::internal

@@ -1,0 +1,49 @@
+// The two clocks of the store. Both are the host's, so that ages compare between processes.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <ctime>
+
+namespace troupe::store::internal {
+
+[[nodiscard]] inline std::int64_t clock_ns(clockid_t clock) {
+  auto now = timespec{};
+  ::clock_gettime(clock, &now);
+  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+[[nodiscard]] inline std::int64_t monotonic_ns() {
+  return clock_ns(CLOCK_MONOTONIC);
+}
+
+/// A moment that several waits share. Longer than a day is a day, shorter than nothing is nothing.
+class deadline {
+public:
+  explicit deadline(std::chrono::milliseconds timeout)
+      : at_ns_(monotonic_ns() + std::chrono::nanoseconds{std::clamp(timeout, none, day)}.count()) {}
+
+  [[nodiscard]] bool passed() const { return monotonic_ns() >= at_ns_; }
+
+  [[nodiscard]] timespec when() const {
+    return {static_cast<time_t>(at_ns_ / 1'000'000'000), static_cast<long>(at_ns_ % 1'000'000'000)};
+  }
+
+  /// Rounded down; 0 when it has passed.
+  [[nodiscard]] std::chrono::milliseconds left() const {
+    return std::max(none, std::chrono::milliseconds{(at_ns_ - monotonic_ns()) / 1'000'000});
+  }
+
+private:
+  static constexpr std::chrono::milliseconds none{0};
+  static constexpr std::chrono::milliseconds day = std::chrono::hours{24};
+  std::int64_t at_ns_;
+};
+
+/// A few milliseconds coarse and much cheaper: for LRU stamps.
+[[nodiscard]] inline std::int64_t coarse_ns() {
+  return clock_ns(CLOCK_MONOTONIC_COARSE);
+}
+
+} // namespace troupe::store::internal

@@ -1,0 +1,74 @@
+// Where things lie in one process's mapping of the control file.
+#pragma once
+
+#include <troupe/store/internal/layout.hpp>
+
+#include <cassert>
+
+namespace troupe::store::internal {
+
+/// Copies are cheap; valid while the mapping is.
+class control_view {
+public:
+  control_view() = default;
+  explicit control_view(void* base) : base_(static_cast<std::byte*>(base)) {}
+
+  [[nodiscard]] control_header& header() const { return *reinterpret_cast<control_header*>(base_); }
+
+  [[nodiscard]] object_row_entry& object(std::uint32_t index) const {
+    return row<object_row_entry>(header().objects, index);
+  }
+
+  [[nodiscard]] capture_edge& edge(std::uint32_t index) const { return row<capture_edge>(header().edges, index); }
+
+  [[nodiscard]] flight_entry& flight(std::uint32_t index) const { return row<flight_entry>(header().flights, index); }
+
+  [[nodiscard]] extent_node& node(std::uint32_t index) const {
+    return reinterpret_cast<extent_node*>(base_ + header().nodes_offset)[index];
+  }
+
+  [[nodiscard]] std::uint32_t index_of(const extent_node& node) const {
+    return static_cast<std::uint32_t>(&node - reinterpret_cast<extent_node*>(base_ + header().nodes_offset));
+  }
+
+  [[nodiscard]] hint_words& hints() const { return *reinterpret_cast<hint_words*>(base_ + header().hints_offset); }
+
+  [[nodiscard]] process_slot& slot(std::uint32_t index) const { return header().slots[index]; }
+
+private:
+  template <class Row>
+  [[nodiscard]] Row& row(const growing_table& table, std::uint32_t index) const {
+    assert(index < table.rows_max);
+    return reinterpret_cast<Row*>(base_ + table.file_offset)[index];
+  }
+
+  std::byte* base_ = nullptr;
+};
+
+/// Whether that row's generations are used up: once free it is never used again, so that no old id finds anything.
+[[nodiscard]] inline bool is_retired(const object_row_entry& row) {
+  return row.generation.load() == generation_max;
+}
+
+/// Sets, clears and reads the bit of one slot. All sequentially consistent: of two processes that clear the last two
+/// bits at once, at least one must see that none is left.
+inline void set_bit(slot_bits& bits, std::uint32_t slot) {
+  bits[slot / 64].fetch_or(std::uint64_t{1} << slot % 64);
+}
+
+inline void clear_bit(slot_bits& bits, std::uint32_t slot) {
+  bits[slot / 64].fetch_and(~(std::uint64_t{1} << slot % 64));
+}
+
+[[nodiscard]] inline bool has_bit(const slot_bits& bits, std::uint32_t slot) {
+  return (bits[slot / 64].load() >> slot % 64 & 1) != 0;
+}
+
+[[nodiscard]] inline bool has_any_bit(const slot_bits& bits) {
+  for (const auto& word : bits)
+    if (word.load() != 0)
+      return true;
+  return false;
+}
+
+} // namespace troupe::store::internal

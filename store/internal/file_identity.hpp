@@ -1,0 +1,31 @@
+// Notices that a descriptor is not the file any more that it was opened for.
+#pragma once
+
+#include <sys/stat.h>
+
+namespace troupe::store::internal {
+
+/// Device and inode of an open file, taken when it was opened. A closefrom() or a close of the wrong number elsewhere
+/// in the process ends a descriptor, and the next open gives its number to another file.
+class file_identity {
+public:
+  file_identity() = default;
+  explicit file_identity(int descriptor) {
+    struct stat status {};
+    if (descriptor >= 0 && ::fstat(descriptor, &status) == 0)
+      *this = file_identity(status);
+  }
+  explicit file_identity(const struct stat& status) : device_(status.st_dev), inode_(status.st_ino), known_(true) {}
+
+  /// Whether the descriptor still is that file.
+  [[nodiscard]] bool is_of(int descriptor) const { return known_ && *this == file_identity(descriptor); }
+
+  bool operator==(const file_identity&) const = default;
+
+private:
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+  bool known_ = false;
+};
+
+} // namespace troupe::store::internal

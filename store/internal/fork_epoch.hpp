@@ -1,0 +1,17 @@
+// Notices that this process was forked off another: what that one had attached is poisoned here.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace troupe::store::internal {
+
+/// Counts the forks between this process and the first one that used the library. Only fork() itself counts: a raw
+/// clone system call would not be noticed.
+extern std::atomic<std::uint32_t> fork_epoch;
+
+[[nodiscard]] inline std::uint32_t current_fork_epoch() {
+  return fork_epoch.load(std::memory_order_relaxed);
+}
+
+} // namespace troupe::store::internal

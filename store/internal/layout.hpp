@@ -1,0 +1,223 @@
+// What lies in the control file, byte for byte. The document is store/format.md; change both and layout_version.
+//
+// Everything is addressed by index or by self-relative pointer, since each process maps the file somewhere else.
+// "Truth" is what a crash must leave readable; "derived" is rebuilt from it by recover().
+#pragma once
+
+#include <troupe/store/summary.hpp>
+
+#include <boost/interprocess/offset_ptr.hpp>
+#include <pthread.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace troupe::store::internal {
+
+inline constexpr std::array<char, 8> layout_magic{'T', 'r', 'o', 'u', 'p', 'e', 'S', '\n'};
+inline constexpr std::uint32_t layout_version = 1;
+
+inline constexpr std::uint32_t slots_max = 256;
+inline constexpr std::uint32_t objects_default = 1u << 20;
+inline constexpr std::uint32_t objects_limit = 1u << 21; // 8 top words of hints, of 64 * 64 * 64 rows each.
+inline constexpr std::uint32_t edges_max = 1u << 20;
+inline constexpr std::uint32_t flights_max = 1u << 16;
+inline constexpr std::uint32_t waiters_max = 1u << 12;
+inline constexpr std::uint32_t spill_files_max = 1u << 16;
+inline constexpr std::uint32_t call_sites_max = 1u << 12;
+
+inline constexpr std::size_t alignment_bytes = 64;       // Of metadata, payload and extents.
+inline constexpr std::size_t page_bytes = 4096;          // Smallest step of any file.
+inline constexpr std::size_t data_step_bytes = 4u << 20; // Pages of the data file are taken in steps of this size.
+inline constexpr std::uint32_t no_row = 0xffffffff;      // "None" for every kind of index.
+inline constexpr std::uint32_t no_slot = 0xffffffff;
+inline constexpr std::uint32_t generation_max = 0xffffffff; // The last object of a row.
+
+// Shared between processes: an atomic that needs a lock would only work in one.
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+
+/// One bit per process slot.
+using slot_bits = std::array<std::atomic<std::uint64_t>, slots_max / 64>;
+
+/// A table that grows: rows below `committed` have pages, rows below `used` were handed out at least once.
+struct growing_table {
+  std::uint64_t file_offset;
+  std::uint32_t row_bytes;
+  std::uint32_t rows_max;
+  std::uint32_t step;
+  std::atomic<std::uint32_t> committed;
+  std::uint32_t used;       // Truth, under the lock.
+  std::uint32_t first_free; // Derived: chain of free rows below `used`.
+  std::uint32_t free_rows;  // Derived: length of that chain.
+};
+
+enum class slot_state : std::uint32_t {
+  free = 0,
+  attached = 1,
+  reaping = 2, // Dead, or leaving: nobody hands anything over to it.
+};
+
+/// One attached process. Claimed under the open lock, given back under the table's lock.
+struct alignas(64) process_slot {
+  std::atomic<slot_state> state;
+  std::atomic<std::uint32_t> pid;
+  std::atomic<std::uint64_t> nonce;
+};
+
+/// One object: a row of the table.
+struct alignas(64) object_row_entry {
+  // Truth.
+  std::atomic<std::uint32_t> generation; // Of the object that is here, or was last.
+  std::atomic<object_state> state;
+  std::uint8_t place; // Reserved: 0 is the data file, another value a file of the object's own.
+  std::uint16_t creator_slot;
+  std::uint64_t offset;                  // Of the extent in the data file: metadata, then payload.
+  std::atomic<std::uint64_t> size_bytes; // Payload. The extent's length follows from it and metadata_bytes.
+  std::uint32_t metadata_bytes;
+  std::uint32_t creator_pid;
+  slot_bits holders;                    // Set under the lock, cleared without.
+  slot_bits pinners;                    // Subset of holders; set and cleared without the lock.
+  std::int64_t created_ns;              // CLOCK_MONOTONIC.
+  std::atomic<std::uint64_t> last_used; // LRU stamp, CLOCK_MONOTONIC_COARSE in ns.
+  std::uint32_t call_site;              // Reserved: row of a table of call sites.
+  std::uint32_t spill_file;             // Reserved: number of a spill file ...
+  std::uint64_t spill_offset;           // ... where in it ...
+  std::uint32_t spill_checksum;         // ... and the CRC32C there.
+  std::uint16_t worker_slot;            // Reserved: who is spilling or restoring it.
+  std::uint16_t reserved;
+  slot_bits outside_pinners; // Reserved: pins by what the local counts do not see, like a device.
+  // Derived.
+  std::atomic<std::uint32_t> captured_by;  // Number of edges that point here.
+  std::atomic<std::uint32_t> first_flight; // Chain of entries in flight.
+  std::uint32_t first_edge;                // Chain of edges that start here.
+  std::uint32_t next_free;
+  std::uint32_t lru_before, lru_after; // Reserved: list of what may be spilled.
+};
+static_assert(sizeof(object_row_entry) == 192);
+
+/// One captured id: the object `outer` keeps the object `inner`. Valid when the outer row holds that generation.
+struct capture_edge {
+  // Truth.
+  std::uint32_t outer_index;
+  std::atomic<std::uint32_t> outer_generation; // Written last; 0: a free edge.
+  std::uint32_t inner_index;
+  std::uint32_t inner_generation;
+  // Derived: the outer object's next edge, or the next free one.
+  std::uint32_t next;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(capture_edge) == 24);
+
+/// Handles to one object on their way from one process to another.
+struct alignas(64) flight_entry {
+  // Truth.
+  std::atomic<std::uint32_t> count; // Written last; 0: a free entry.
+  std::uint32_t index;
+  std::uint32_t generation;
+  std::uint32_t from_slot;
+  std::uint32_t to_slot;
+  std::uint32_t from_pid; // For the summary, since the sender may be gone.
+  std::uint64_t from_nonce;
+  std::uint64_t to_nonce;
+  std::uint64_t channel;
+  // Derived: the object's next entry, or the next free one.
+  std::uint32_t next;
+};
+static_assert(sizeof(flight_entry) == 64);
+
+/// Reserved: one who waits for room.
+struct waiter_entry {
+  std::uint64_t ticket; // 0: a free entry. The lowest one comes first.
+  std::uint64_t nonce;
+  std::uint64_t size_bytes;
+  std::uint32_t slot;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(waiter_entry) == 32);
+
+/// Reserved: a file of spilled objects, and a place in a program that creates objects. Only their sizes stand.
+struct spill_file_entry {
+  std::array<std::uint64_t, 8> reserved;
+};
+struct call_site_entry {
+  std::array<std::uint64_t, 32> reserved;
+};
+
+/// A free piece of the data file, node of a tree ordered by offset with the longest piece on top. Derived.
+struct extent_node {
+  boost::interprocess::offset_ptr<extent_node> parent, left, right;
+  std::uint64_t offset;
+  std::uint64_t length;
+  std::uint32_t next_free;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(extent_node) == 48);
+
+/// First bytes of the control file. What stands before `lock` is written once, before the file gets its name.
+struct control_header {
+  std::array<char, 8> magic;
+  std::uint32_t version;
+  std::uint32_t header_bytes; // sizeof, so that another compiler's idea of the layout is noticed.
+  std::uint64_t page_size;
+  std::uint64_t pid_namespace; // Inode of /proc/self/ns/pid: robust mutexes hold thread ids of one namespace.
+  std::uint64_t store_number;
+  std::uint64_t capacity_bytes;
+  std::uint64_t control_bytes;
+  std::uint64_t hints_offset;
+  std::uint64_t nodes_offset;
+  std::uint64_t spill_directory_offset; // Reserved.
+
+  // The table's lock, and who holds it.
+  alignas(64) pthread_mutex_t lock;
+  std::atomic<std::uint32_t> lock_owner;     // Slot, or no_slot.
+  std::atomic<std::uint32_t> rebuild_wanted; // Not 0: recover() could not finish for want of memory.
+
+  // Any process, without the lock.
+  alignas(64) std::atomic<std::uint64_t> data_committed; // Bytes of the data file that have pages.
+  std::atomic<std::uint32_t> changes;                    // Reserved: futex for waiters.
+  std::atomic<std::uint32_t> waiting;                    // Reserved.
+
+  // Under the lock.
+  alignas(64) growing_table objects;
+  growing_table edges;
+  growing_table flights;
+  std::uint64_t bytes_in_use;     // Derived.
+  std::uint64_t high_water_bytes; // Truth of its own: only ever grows.
+  std::uint64_t live_objects;     // Derived.
+  // Derived: the free extents. All bytes from `data_top` on are free and in no node.
+  std::uint64_t data_top;
+  extent_node extents; // Header node of the tree.
+  std::uint32_t nodes_used;
+  std::uint32_t first_free_node;
+  // Reserved: an empty list, empty tables of which nothing is committed, and zeros.
+  std::uint64_t spilled_bytes;
+  std::uint32_t lru_first, lru_last; // Ends of the list through lru_before and lru_after.
+  std::uint64_t next_ticket;
+  growing_table waiters;
+  growing_table spill_files;
+  growing_table call_sites;
+  std::array<std::uint64_t, 32> reserved;
+
+  alignas(64) std::array<process_slot, slots_max> slots;
+};
+
+/// Hints which rows may have become free, in three levels of bits, so that finding one is quick.
+struct hint_words {
+  std::array<std::atomic<std::uint64_t>, objects_limit / 64 / 64 / 64> top;
+  std::array<std::atomic<std::uint64_t>, objects_limit / 64 / 64> middle;
+  std::array<std::atomic<std::uint64_t>, objects_limit / 64> leaf;
+};
+
+[[nodiscard]] constexpr std::uint64_t round_up(std::uint64_t number, std::uint64_t step) {
+  return (number + step - 1) / step * step;
+}
+
+/// Length of the extent of such an object.
+[[nodiscard]] constexpr std::uint64_t extent_length(std::uint64_t size_bytes, std::uint64_t metadata_bytes) {
+  return round_up(metadata_bytes, alignment_bytes) + round_up(size_bytes, alignment_bytes);
+}
+
+} // namespace troupe::store::internal

@@ -1,0 +1,281 @@
+#include <troupe/store/internal/object_table.hpp>
+
+#include <troupe/store/internal/clock.hpp>
+#include <troupe/store/internal/crash_point.hpp>
+#include <troupe/store/internal/extents.hpp>
+#include <troupe/store/internal/hints.hpp>
+
+#include <algorithm>
+#include <cassert>
+
+namespace troupe::store::internal {
+
+namespace {
+
+[[nodiscard]] bool has_room(const growing_table& table, std::size_t rows) {
+  return table.free_rows + (table.committed.load() - table.used) >= rows;
+}
+
+/// Takes a free row; `next_of(row)` is where its chain goes on. Requires: has_room(table, 1).
+template <class NextOf>
+[[nodiscard]] std::uint32_t take_free(growing_table& table, NextOf next_of) {
+  if (table.first_free == no_row) {
+    assert(table.used < table.committed.load());
+    return table.used++;
+  }
+  const auto row = table.first_free;
+  table.first_free = next_of(row);
+  --table.free_rows;
+  return row;
+}
+
+void return_free(growing_table& table, std::uint32_t row, std::uint32_t& next) {
+  next = table.first_free;
+  table.first_free = row;
+  ++table.free_rows;
+}
+
+[[nodiscard]] std::uint64_t length_of(const object_row_entry& row) {
+  return extent_length(row.size_bytes.load(std::memory_order_relaxed), row.metadata_bytes);
+}
+
+} // namespace
+
+outcome object_table::check_room(const creation& wanted) const {
+  const auto& header = view_.header();
+  if (!has_room(header.objects, 1))
+    return outcome::need_objects;
+  if (!has_room(header.edges, wanted.captured.size()))
+    return outcome::need_edges;
+  for (const auto& inner : wanted.captured)
+    if (const auto found = look_up(inner); found != outcome::done)
+      return found;
+  return outcome::done;
+}
+
+std::optional<std::uint64_t> object_table::take_extent(const creation& wanted) {
+  const auto length = extent_length(wanted.size_bytes, wanted.metadata_bytes);
+  const auto offset = length == 0 ? std::optional<std::uint64_t>{0} : extent_map(view_).allocate(length);
+  if (!offset)
+    return std::nullopt;
+  reach(crash_point::create_extent_taken);
+  auto& header = view_.header();
+  header.bytes_in_use += length;
+  header.high_water_bytes = std::max(header.high_water_bytes, header.bytes_in_use);
+  return offset;
+}
+
+std::uint32_t object_table::take_object_row() {
+  auto& header = view_.header();
+  ++header.live_objects;
+  return take_free(header.objects, [this](std::uint32_t row) { return view_.object(row).next_free; });
+}
+
+void object_table::fill_row(std::uint32_t index, const creation& wanted, std::uint64_t offset) {
+  auto& row = view_.object(index);
+  assert(row.state.load() == object_state::free);
+  assert(!is_retired(row));
+  row.generation.store(row.generation.load() + 1); // From 1 on: 0 would be "no object" in an edge.
+  row.creator_slot = static_cast<std::uint16_t>(wanted.slot);
+  row.creator_pid = wanted.pid;
+  row.offset = offset;
+  row.size_bytes.store(wanted.size_bytes, std::memory_order_relaxed);
+  row.metadata_bytes = wanted.metadata_bytes;
+  for (auto* bits : {&row.pinners, &row.outside_pinners})
+    for (auto& word : *bits)
+      word.store(0, std::memory_order_relaxed);
+  row.created_ns = monotonic_ns();
+  row.last_used.store(static_cast<std::uint64_t>(row.created_ns), std::memory_order_relaxed);
+  row.captured_by.store(0, std::memory_order_relaxed);
+  row.first_flight.store(no_row, std::memory_order_relaxed);
+  row.first_edge = no_row;
+  reach(crash_point::create_row_filled);
+}
+
+void object_table::add_edge(std::uint32_t outer, const object_id& inner) {
+  auto& table = view_.header().edges;
+  const auto at = take_free(table, [this](std::uint32_t row) { return view_.edge(row).next; });
+  auto& edge = view_.edge(at);
+  edge.outer_index = outer;
+  edge.inner_index = inner.index;
+  edge.inner_generation = inner.generation;
+  edge.outer_generation.store(view_.object(outer).generation.load());
+  edge.next = view_.object(outer).first_edge;
+  view_.object(outer).first_edge = at;
+  view_.object(inner.index).captured_by.fetch_add(1);
+  reach(crash_point::create_edge_written);
+}
+
+void object_table::publish(std::uint32_t index) {
+  view_.object(index).state.store(object_state::writing);
+  reach(crash_point::create_published);
+}
+
+void object_table::shrink(std::uint32_t index, std::uint64_t size_bytes) {
+  auto& row = view_.object(index);
+  assert(row.state.load() == object_state::writing);
+  assert(size_bytes <= row.size_bytes.load());
+  const auto before = length_of(row);
+  row.size_bytes.store(size_bytes);
+  reach(crash_point::seal_shrunk);
+  const auto after = length_of(row);
+  if (after < before) {
+    extent_map(view_).release(row.offset + after, before - after);
+    view_.header().bytes_in_use -= before - after;
+  }
+  reach(crash_point::seal_tail_returned);
+}
+
+outcome object_table::look_up(const object_id& id) const {
+  const auto& header = view_.header();
+  if (id.store != header.store_number || id.index >= header.objects.committed.load() || id.generation == 0)
+    return outcome::not_found;
+  const auto& row = view_.object(id.index);
+  const auto state = row.state.load();
+  if (row.generation.load() != id.generation)
+    return outcome::not_found;
+  if (state == object_state::writing)
+    return outcome::unsealed;
+  if (state != object_state::sealed || unreferenced(id.index))
+    return outcome::not_found;
+  return row.generation.load() == id.generation ? outcome::done : outcome::not_found;
+}
+
+bool object_table::unreferenced(std::uint32_t index) const {
+  const auto& row = view_.object(index);
+  return !has_any_bit(row.holders) && row.captured_by.load() == 0 && row.first_flight.load() == no_row;
+}
+
+bool object_table::reclaim(std::uint32_t rows_max) {
+  auto& hints = view_.hints();
+  if (!any_hint(hints))
+    return false;
+  return take_hints(hints, rows_max, [this](std::uint32_t index) {
+    if (index < view_.header().objects.used)
+      free_if_unreferenced(index);
+  });
+}
+
+void object_table::free_if_unreferenced(std::uint32_t index) {
+  const auto state = view_.object(index).state.load();
+  if (state != object_state::free && state != object_state::writing && unreferenced(index))
+    free_row(index);
+}
+
+void object_table::free_unfinished(std::uint32_t index) {
+  auto& row = view_.object(index);
+  assert(row.state.load() == object_state::writing);
+  for (auto& word : row.holders) // Only the dead writer's own.
+    word.store(0);
+  free_row(index);
+}
+
+void object_table::free_row(std::uint32_t index) {
+  auto& header = view_.header();
+  auto& row = view_.object(index);
+  const auto offset = row.offset;
+  const auto length = length_of(row);
+  row.state.store(object_state::free);
+  reach(crash_point::free_marked);
+  for (auto at = row.first_edge; at != no_row;) {
+    auto& edge = view_.edge(at);
+    const auto next = edge.next;
+    edge.outer_generation.store(0);
+    view_.object(edge.inner_index).captured_by.fetch_sub(1);
+    give_hint(view_.hints(), edge.inner_index);
+    return_free(header.edges, at, edge.next);
+    reach(crash_point::free_edge_dropped);
+    at = next;
+  }
+  row.first_edge = no_row;
+  if (length > 0)
+    extent_map(view_).release(offset, length);
+  reach(crash_point::free_extent_returned);
+  header.bytes_in_use -= length;
+  --header.live_objects;
+  if (!is_retired(row))
+    return_free(header.objects, index, row.next_free);
+  reach(crash_point::free_finished);
+}
+
+bool object_table::is_attached(const process_id& process) const {
+  return process.slot < slots_max && process.nonce != 0 && view_.slot(process.slot).state.load() == slot_state::attached
+         && view_.slot(process.slot).nonce.load() == process.nonce;
+}
+
+std::uint32_t object_table::find_flight(const flight_key& key) const {
+  auto at = view_.object(key.index).first_flight.load();
+  while (at != no_row) {
+    const auto& flight = view_.flight(at);
+    if (flight.generation == key.generation && flight.from_slot == key.from.slot && flight.from_nonce == key.from.nonce
+        && flight.to_slot == key.to.slot && flight.to_nonce == key.to.nonce && flight.channel == key.channel)
+      break;
+    at = flight.next;
+  }
+  return at;
+}
+
+outcome object_table::add_flight(const flight_key& key, std::uint32_t from_pid) {
+  auto& table = view_.header().flights;
+  if (!is_attached(key.to))
+    return outcome::peer_gone;
+  if (const auto known = find_flight(key); known != no_row) {
+    view_.flight(known).count.fetch_add(1);
+    reach(crash_point::flight_added);
+    return outcome::done;
+  }
+  if (!has_room(table, 1))
+    return outcome::need_flights;
+  const auto at = take_free(table, [this](std::uint32_t row) { return view_.flight(row).next; });
+  auto& flight = view_.flight(at);
+  flight.index = key.index;
+  flight.generation = key.generation;
+  flight.from_slot = key.from.slot;
+  flight.from_nonce = key.from.nonce;
+  flight.from_pid = from_pid;
+  flight.to_slot = key.to.slot;
+  flight.to_nonce = key.to.nonce;
+  flight.channel = key.channel;
+  reach(crash_point::flight_filled);
+  flight.count.store(1);
+  reach(crash_point::flight_counted);
+  auto& row = view_.object(key.index);
+  flight.next = row.first_flight.load();
+  row.first_flight.store(at);
+  reach(crash_point::flight_added);
+  return outcome::done;
+}
+
+void object_table::take_flight(std::uint32_t flight) {
+  auto& entry = view_.flight(flight);
+  assert(entry.count.load() > 0);
+  const auto left = entry.count.fetch_sub(1) - 1;
+  reach(crash_point::adopt_uncounted);
+  if (left == 0)
+    unchain_flight(flight);
+}
+
+void object_table::drop_flight(std::uint32_t flight) {
+  auto& entry = view_.flight(flight);
+  assert(entry.count.load() > 0);
+  entry.count.store(0);
+  reach(crash_point::flight_dropped);
+  unchain_flight(flight);
+}
+
+void object_table::unchain_flight(std::uint32_t flight) {
+  auto& entry = view_.flight(flight);
+  auto& row = view_.object(entry.index);
+  auto at = row.first_flight.load();
+  if (at == flight) {
+    row.first_flight.store(entry.next);
+  } else {
+    while (view_.flight(at).next != flight)
+      at = view_.flight(at).next;
+    view_.flight(at).next = entry.next;
+  }
+  give_hint(view_.hints(), entry.index);
+  return_free(view_.header().flights, flight, entry.next);
+}
+
+} // namespace troupe::store::internal

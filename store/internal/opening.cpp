@@ -1,0 +1,119 @@
+// Attaching to a store and detaching from it, under the open lock.
+#include <troupe/store/internal/attachment.hpp>
+#include <troupe/store/internal/clock.hpp>
+#include <troupe/store/internal/crash_point.hpp>
+#include <troupe/store/internal/reaping.hpp>
+
+#include <unistd.h>
+
+#include <utility>
+
+namespace troupe::store::internal {
+
+namespace {
+
+/// Claims a free slot. Only who has the open lock claims slots, so a free one stays free.
+[[nodiscard]] std::expected<process_id, store_error> claim_slot(control_view view, lock_file& lock) {
+  for (auto index = std::uint32_t{0}; index < slots_max; ++index) {
+    auto& slot = view.slot(index);
+    if (slot.state.load() != slot_state::free)
+      continue;
+    const auto locked = lock.lock_slot(index);
+    if (!locked)
+      return std::unexpected(locked.error());
+    if (!*locked)
+      continue; // Its last owner is on the way out.
+    reach(crash_point::open_slot_locked);
+    slot.nonce.store(random_number());
+    slot.pid.store(static_cast<std::uint32_t>(::getpid()));
+    reach(crash_point::open_slot_filled);
+    slot.state.store(slot_state::attached); // Last: who reads it finds the byte locked and the nonce written.
+    reach(crash_point::open_slot_attached);
+    return process_id{index, slot.nonce.load()};
+  }
+  return std::unexpected(store_error{store_errc::table_full, "all " + std::to_string(slots_max)
+                                                                 + " places for processes in the store are taken"});
+}
+
+/// Gives the slot back, after dropping what is in flight to this process: nobody is left to adopt it. First nobody may
+/// send any more. Where the table is locked by a stopped process, our slot stays, and is reaped once its byte is not
+/// locked any more. So does one that is not ours any more.
+[[nodiscard]] std::expected<void, store_error> leave(opened_store& store, const deadline& until) {
+  const auto view = store.files.view;
+  const auto self = store.self;
+  auto& slot = view.slot(self.slot);
+  const auto change_state = [&](slot_state from, slot_state to) -> std::expected<void, store_error> {
+    const auto guard = lock_table(view, self.slot, until.left());
+    if (!guard)
+      return std::unexpected(guard.error());
+    if (slot.state.load() != from || slot.nonce.load() != self.nonce)
+      return std::unexpected(store_error{store_errc::detached, "the slot is not ours any more"});
+    slot.state.store(to);
+    return {};
+  };
+  if (auto marked = change_state(slot_state::attached, slot_state::reaping); !marked)
+    return marked;
+  reach(crash_point::close_marked);
+  const auto to_us = [&](const flight_entry& flight) {
+    return flight.to_slot == self.slot && flight.to_nonce == self.nonce;
+  };
+  if (auto dropped = drop_flights(view, self.slot, until.left(), to_us); !dropped)
+    return dropped;
+  if (auto reclaimed = reclaim_all(view, self.slot, until.left()); !reclaimed)
+    return reclaimed;
+  return change_state(slot_state::reaping, slot_state::free);
+}
+
+} // namespace
+
+std::expected<opened_store, store_error> open_store(const options& options) {
+  auto paths = paths_of(options);
+  if (!paths)
+    return std::unexpected(paths.error());
+  auto lock = lock_file::open(paths->lock, options.lock_timeout);
+  if (!lock)
+    return std::unexpected(lock.error());
+  reach(crash_point::open_locked);
+  // Asked once: who was attached then may die before we are done, and is reaped by whoever maps what is there.
+  const auto first = !lock->any_attached();
+  if (auto swept = sweep(*paths, !first); !swept)
+    return std::unexpected(swept.error());
+  reach(crash_point::open_swept);
+  auto made = std::expected<void, store_error>{};
+  if (first)
+    made = make_files(*paths, options);
+  auto files = made ? map_files(*paths, options) : std::unexpected(made.error());
+  if (!files) {
+    if (first)
+      remove_files(*paths);
+    return std::unexpected(files.error());
+  }
+  auto self = claim_slot(files->view, *lock);
+  if (!self && self.error().code() == store_errc::table_full)
+    if (const auto reaped = reap_dead(files->view, *lock, no_slot, options.lock_timeout); reaped && *reaped > 0)
+      self = claim_slot(files->view, *lock);
+  if (!self)
+    return std::unexpected(self.error());
+  lock->unlock_opening();
+  auto settings = options;
+  settings.capacity_bytes = files->view.header().capacity_bytes;
+  settings.objects_max = files->view.header().objects.rows_max;
+  return opened_store{std::move(settings), std::move(*paths), std::move(*lock), std::move(*files), *self};
+}
+
+void close_store(opened_store& store) {
+  if (!store.lock.is_intact())
+    return; // Our locks are gone, and whoever asks for them takes our slot.
+  const auto until = deadline(store.settings.lock_timeout);
+  // The table first: who waits for it must not keep others from opening.
+  (void)leave(store, until);
+  reach(crash_point::close_slot_freed);
+  const auto alone = store.lock.lock_opening(until.left()).has_value();
+  store.lock.unlock_slot(store.self.slot);
+  if (alone && !store.lock.any_attached() && store.lock.is_still_named())
+    remove_files(store.paths);
+  if (alone)
+    store.lock.unlock_opening();
+}
+
+} // namespace troupe::store::internal

@@ -1,0 +1,252 @@
+#include <troupe/store/internal/recovery.hpp>
+
+#include <troupe/store/internal/crash_point.hpp>
+#include <troupe/store/internal/extents.hpp>
+#include <troupe/store/internal/hints.hpp>
+#include <troupe/store/internal/object_table.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace troupe::store::internal {
+
+namespace {
+
+using result = std::expected<void, std::string>;
+
+struct extent {
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+  std::uint32_t index = 0;
+};
+
+[[nodiscard]] bool is_live(const object_row_entry& row) {
+  return row.state.load() != object_state::free;
+}
+
+[[nodiscard]] bool is_live(const control_view& view, std::uint32_t index, std::uint32_t generation) {
+  return index < view.header().objects.used && generation != 0 && is_live(view.object(index))
+         && view.object(index).generation.load() == generation;
+}
+
+[[nodiscard]] bool is_valid(const control_view& view, const capture_edge& edge) {
+  return is_live(view, edge.outer_index, edge.outer_generation.load());
+}
+
+/// An entry counts while its object and its receiver live; the sender may be gone.
+[[nodiscard]] bool is_valid(const control_view& view, const flight_entry& flight) {
+  return flight.count.load() > 0 && is_live(view, flight.index, flight.generation) && flight.to_slot < slots_max
+         && view.slot(flight.to_slot).state.load() != slot_state::free
+         && view.slot(flight.to_slot).nonce.load() == flight.to_nonce;
+}
+
+/// The extents of all live objects, by offset. Fails when two overlap or one lies outside.
+[[nodiscard]] std::expected<std::vector<extent>, std::string> live_extents(const control_view& view) {
+  auto found = std::vector<extent>{};
+  for (auto index = std::uint32_t{0}; index < view.header().objects.used; ++index) {
+    const auto& row = view.object(index);
+    if (!is_live(row))
+      continue;
+    const auto length = extent_length(row.size_bytes.load(), row.metadata_bytes);
+    if (length > 0)
+      found.push_back({row.offset, length, index});
+  }
+  std::sort(found.begin(), found.end(), [](const extent& a, const extent& b) { return a.offset < b.offset; });
+  auto end = std::uint64_t{0};
+  for (const auto& piece : found) {
+    if (piece.offset < end || piece.offset % alignment_bytes != 0 || piece.length > view.header().capacity_bytes
+        || piece.offset > view.header().capacity_bytes - piece.length)
+      return std::unexpected("object " + std::to_string(piece.index) + " overlaps another or the end of the store");
+    end = piece.offset + piece.length;
+  }
+  return found;
+}
+
+void rebuild_objects(const control_view& view) {
+  auto& header = view.header();
+  header.objects.first_free = no_row;
+  header.objects.free_rows = 0;
+  header.live_objects = 0;
+  for (auto index = header.objects.used; index-- > 0;) { // Backwards, so that low rows are used first.
+    auto& row = view.object(index);
+    row.first_edge = no_row;
+    row.first_flight.store(no_row);
+    row.captured_by.store(0);
+    if (is_live(row)) {
+      ++header.live_objects;
+      continue;
+    }
+    for (auto& word : row.holders)
+      word.store(0);
+    for (auto& word : row.pinners)
+      word.store(0);
+    if (is_retired(row))
+      continue;
+    row.next_free = header.objects.first_free;
+    header.objects.first_free = index;
+    ++header.objects.free_rows;
+  }
+}
+
+void rebuild_edges(const control_view& view) {
+  auto& table = view.header().edges;
+  table.first_free = no_row;
+  table.free_rows = 0;
+  for (auto at = table.used; at-- > 0;) {
+    auto& edge = view.edge(at);
+    if (is_valid(view, edge)) {
+      auto& outer = view.object(edge.outer_index);
+      edge.next = outer.first_edge;
+      outer.first_edge = at;
+      view.object(edge.inner_index).captured_by.fetch_add(1);
+      continue;
+    }
+    edge.outer_generation.store(0);
+    edge.next = table.first_free;
+    table.first_free = at;
+    ++table.free_rows;
+  }
+}
+
+void rebuild_flights(const control_view& view) {
+  auto& table = view.header().flights;
+  table.first_free = no_row;
+  table.free_rows = 0;
+  for (auto at = table.used; at-- > 0;) {
+    auto& flight = view.flight(at);
+    if (is_valid(view, flight)) {
+      auto& row = view.object(flight.index);
+      flight.next = row.first_flight.load();
+      row.first_flight.store(at);
+      continue;
+    }
+    flight.count.store(0);
+    flight.next = table.first_free;
+    table.first_free = at;
+    ++table.free_rows;
+  }
+}
+
+[[nodiscard]] std::string difference(const char* what, std::uint64_t is, std::uint64_t should_be) {
+  return std::string(what) + ": " + std::to_string(is) + " is recorded, " + std::to_string(should_be) + " is true";
+}
+
+[[nodiscard]] result verify_extents(const control_view& view) {
+  auto live = live_extents(view);
+  if (!live)
+    return std::unexpected(live.error());
+  auto bytes = std::uint64_t{0};
+  for (const auto& piece : *live)
+    bytes += piece.length;
+  if (bytes != view.header().bytes_in_use)
+    return std::unexpected(difference("bytes in use", view.header().bytes_in_use, bytes));
+  extent_map(view).for_each([&](std::uint64_t offset, std::uint64_t length) {
+    live->push_back({offset, length, no_row});
+  });
+  std::sort(live->begin(), live->end(), [](const extent& a, const extent& b) { return a.offset < b.offset; });
+  auto end = std::uint64_t{0};
+  auto previous_free = false;
+  for (const auto& piece : *live) { // Used and free pieces must tile the file up to data_top.
+    const auto is_free = piece.index == no_row;
+    if (piece.offset != end)
+      return std::unexpected(difference("next extent's offset", piece.offset, end));
+    if (is_free && previous_free)
+      return std::unexpected("two free extents side by side at " + std::to_string(piece.offset));
+    end = piece.offset + piece.length;
+    previous_free = is_free;
+  }
+  if (previous_free || end != view.header().data_top)
+    return std::unexpected(difference("end of used bytes", view.header().data_top, end));
+  return {};
+}
+
+[[nodiscard]] result verify_rows(const control_view& view) {
+  const auto& header = view.header();
+  auto captured = std::vector<std::uint32_t>(header.objects.used, 0);
+  auto flights = std::vector<std::uint32_t>(header.objects.used, 0);
+  auto free_edges = std::uint32_t{0};
+  for (auto at = std::uint32_t{0}; at < header.edges.used; ++at) {
+    const auto& edge = view.edge(at);
+    if (edge.outer_generation.load() == 0)
+      ++free_edges;
+    else if (!is_valid(view, edge) || !is_live(view, edge.inner_index, edge.inner_generation))
+      return std::unexpected("captured id " + std::to_string(at) + " connects objects that are gone");
+    else
+      ++captured[edge.inner_index];
+  }
+  auto free_flights = std::uint32_t{0};
+  for (auto at = std::uint32_t{0}; at < header.flights.used; ++at) {
+    const auto& flight = view.flight(at);
+    if (flight.count.load() == 0)
+      ++free_flights;
+    else if (!is_valid(view, flight))
+      return std::unexpected("entry in flight " + std::to_string(at) + " is of an object or process that is gone");
+    else
+      ++flights[flight.index];
+  }
+  if (free_edges != header.edges.free_rows)
+    return std::unexpected(difference("free captured ids", header.edges.free_rows, free_edges));
+  if (free_flights != header.flights.free_rows)
+    return std::unexpected(difference("free entries in flight", header.flights.free_rows, free_flights));
+  auto live = std::uint64_t{0};
+  auto retired = std::uint64_t{0};
+  for (auto index = std::uint32_t{0}; index < header.objects.used; ++index) {
+    const auto& row = view.object(index);
+    if (!is_live(row)) {
+      if (has_any_bit(row.holders))
+        return std::unexpected("free row " + std::to_string(index) + " has holders");
+      retired += is_retired(row) ? 1 : 0;
+      continue;
+    }
+    ++live;
+    if (row.captured_by.load() != captured[index])
+      return std::unexpected(difference("captures of an object", row.captured_by.load(), captured[index]));
+    auto chained = std::uint32_t{0};
+    for (auto at = row.first_flight.load(); at != no_row && chained <= flights[index]; at = view.flight(at).next)
+      ++chained;
+    if (chained != flights[index])
+      return std::unexpected(difference("entries in flight of an object", chained, flights[index]));
+  }
+  if (live != header.live_objects)
+    return std::unexpected(difference("objects", header.live_objects, live));
+  const auto free_rows = header.objects.used - live - retired;
+  if (free_rows != header.objects.free_rows)
+    return std::unexpected(difference("free rows", header.objects.free_rows, free_rows));
+  return {};
+}
+
+} // namespace
+
+std::expected<void, std::string> recover(control_view view) {
+  reach(crash_point::recover_started);
+  auto live = live_extents(view);
+  if (!live)
+    return std::unexpected(live.error());
+  auto& header = view.header();
+  auto extents = extent_map(view);
+  extents.clear();
+  header.bytes_in_use = 0;
+  for (const auto& piece : *live) {
+    extents.occupy(piece.offset, piece.length);
+    header.bytes_in_use += piece.length;
+  }
+  header.high_water_bytes = std::max(header.high_water_bytes, header.bytes_in_use);
+  reach(crash_point::recover_extents_built);
+  rebuild_objects(view);
+  rebuild_edges(view);
+  rebuild_flights(view);
+  reach(crash_point::recover_rows_built);
+  for (auto index = std::uint32_t{0}; index < header.objects.used; ++index)
+    if (is_live(view.object(index)) && !has_any_bit(view.object(index).holders))
+      give_hint(view.hints(), index);
+  reach(crash_point::recover_finished);
+  return {};
+}
+
+std::expected<void, std::string> verify(control_view view) {
+  if (auto extents = verify_extents(view); !extents)
+    return extents;
+  return verify_rows(view);
+}
+
+} // namespace troupe::store::internal

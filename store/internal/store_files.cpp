@@ -1,0 +1,370 @@
+#include <troupe/store/internal/store_files.hpp>
+
+#include <troupe/framework/base/sizes.hpp>
+#include <troupe/store/internal/crash_point.hpp>
+#include <troupe/store/internal/extents.hpp>
+#include <troupe/store/internal/recovery.hpp>
+#include <troupe/store/internal/system_error.hpp>
+#include <troupe/store/internal/table_lock.hpp>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cassert>
+#include <fstream>
+#include <new>
+#include <utility>
+
+namespace troupe::store::internal {
+
+namespace {
+
+namespace ipc = boost::interprocess;
+
+/// What Boost's mapped_region wants to be given.
+struct mappable {
+  ipc::mapping_handle_t handle;
+  [[nodiscard]] ipc::mapping_handle_t get_mapping_handle() const { return handle; }
+};
+
+[[nodiscard]] bool is_legal(const std::string& name) {
+  constexpr auto letters = std::string_view{"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"};
+  return !name.empty() && name.size() <= 64 && name.find_first_not_of(letters) == name.npos;
+}
+
+[[nodiscard]] std::uint64_t pid_namespace() {
+  struct stat status {};
+  return ::stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+}
+
+[[nodiscard]] std::uint64_t default_capacity(const std::filesystem::path& directory) {
+  struct sysinfo memory {};
+  struct statvfs space {};
+  ::sysinfo(&memory);
+  ::statvfs(directory.c_str(), &space);
+  const auto of_memory = static_cast<std::uint64_t>(memory.totalram) * memory.mem_unit / 10 * 3;
+  auto of_space = static_cast<std::uint64_t>(space.f_bavail) * space.f_frsize / 10 * 9;
+  if (space.f_blocks == 0) // A tmpfs without a limit.
+    of_space = of_memory;
+  return std::max<std::uint64_t>(std::min(of_memory, of_space) / page_bytes * page_bytes, page_bytes);
+}
+
+/// Where the parts of the control file begin. All on pages of their own, so that they can be committed apart.
+struct control_plan {
+  std::uint64_t hints, objects, nodes, edges, flights, waiters, spill_files, call_sites, end;
+};
+
+[[nodiscard]] control_plan plan_control(std::uint32_t objects_max) {
+  auto plan = control_plan{};
+  plan.hints = round_up(sizeof(control_header), page_bytes);
+  plan.objects = round_up(plan.hints + sizeof(hint_words), page_bytes);
+  plan.nodes = round_up(plan.objects + std::uint64_t{objects_max} * sizeof(object_row_entry), page_bytes);
+  plan.edges = round_up(plan.nodes + std::uint64_t{objects_max} * sizeof(extent_node), page_bytes);
+  plan.flights = round_up(plan.edges + std::uint64_t{edges_max} * sizeof(capture_edge), page_bytes);
+  plan.waiters = round_up(plan.flights + std::uint64_t{flights_max} * sizeof(flight_entry), page_bytes);
+  plan.spill_files = round_up(plan.waiters + std::uint64_t{waiters_max} * sizeof(waiter_entry), page_bytes);
+  plan.call_sites = round_up(plan.spill_files + std::uint64_t{spill_files_max} * sizeof(spill_file_entry), page_bytes);
+  plan.end = round_up(plan.call_sites + std::uint64_t{call_sites_max} * sizeof(call_site_entry), page_bytes);
+  return plan;
+}
+
+void init_table(growing_table& table, std::uint64_t offset, std::size_t row_bytes, std::uint32_t rows_max,
+                std::uint32_t step) {
+  table.file_offset = offset;
+  table.row_bytes = static_cast<std::uint32_t>(row_bytes);
+  table.rows_max = rows_max;
+  table.step = step;
+  table.committed.store(0);
+  table.used = 0;
+  table.first_free = no_row;
+  table.free_rows = 0;
+}
+
+/// Fills the header of a control file that nobody else sees yet.
+void init_header(void* base, const control_plan& plan, std::uint64_t capacity, std::uint32_t objects_max) {
+  auto& header = *new (base) control_header{};
+  const auto view = control_view{base};
+  header.magic = layout_magic;
+  header.version = layout_version;
+  header.header_bytes = sizeof(control_header);
+  header.page_size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  header.pid_namespace = pid_namespace();
+  header.store_number = random_number();
+  header.capacity_bytes = capacity;
+  header.control_bytes = plan.end;
+  header.hints_offset = plan.hints;
+  header.nodes_offset = plan.nodes;
+  init_table(header.objects, plan.objects, sizeof(object_row_entry), objects_max, 1024);
+  init_table(header.edges, plan.edges, sizeof(capture_edge), edges_max, 4096);
+  init_table(header.flights, plan.flights, sizeof(flight_entry), flights_max, 1024);
+  header.lru_first = header.lru_last = no_row;
+  init_table(header.waiters, plan.waiters, sizeof(waiter_entry), waiters_max, 128);
+  init_table(header.spill_files, plan.spill_files, sizeof(spill_file_entry), spill_files_max, 1024);
+  init_table(header.call_sites, plan.call_sites, sizeof(call_site_entry), call_sites_max, 256);
+  extent_map(view).clear();
+  init_table_lock(view);
+}
+
+/// Makes a temporary file of that size, private to this user. An older one of that name is a dead process's.
+[[nodiscard]] std::expected<owned_file, store_error> make_file(const std::filesystem::path& path, std::uint64_t size) {
+  ::unlink(path.c_str());
+  auto file = owned_file{::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)};
+  if (file.descriptor() < 0)
+    return std::unexpected(system_failure("open", path));
+  if (::ftruncate(file.descriptor(), static_cast<off_t>(size)) != 0)
+    return std::unexpected(system_failure("ftruncate", path));
+  return file;
+}
+
+[[nodiscard]] std::expected<void, store_error> give_name(const std::filesystem::path& temporary,
+                                                         const std::filesystem::path& path) {
+  if (::link(temporary.c_str(), path.c_str()) != 0)
+    return std::unexpected(system_failure("link", path));
+  ::unlink(temporary.c_str());
+  return {};
+}
+
+[[nodiscard]] std::filesystem::path temporary_of(std::filesystem::path path) {
+  return path += ".new";
+}
+
+[[nodiscard]] std::expected<ipc::mapped_region, store_error> map(const owned_file& file, ipc::mode_t mode,
+                                                                 std::uint64_t bytes, const char* what) {
+  try {
+    return ipc::mapped_region{mappable{{file.descriptor(), false}}, mode, 0, bytes};
+  } catch (const ipc::interprocess_exception& failure) {
+    return std::unexpected(
+        store_error{store_errc::system_failure,
+                    std::string("mapping ") + what + " of " + grouped(bytes) + " bytes failed: " + failure.what()});
+  }
+}
+
+[[nodiscard]] std::expected<owned_file, store_error> open_existing(const std::filesystem::path& path) {
+  auto file = owned_file{::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)};
+  if (file.descriptor() >= 0)
+    return file;
+  if (errno == ENOENT)
+    return std::unexpected(store_error{store_errc::corrupt, path.string() + " was removed while the store is in use"});
+  return std::unexpected(system_failure("open", path));
+}
+
+[[nodiscard]] store_error mismatch(const store_paths& paths, const char* what, std::uint64_t theirs,
+                                   std::uint64_t ours) {
+  return {store_errc::layout_mismatch, "store " + paths.control.string() + " has " + what + " " + std::to_string(theirs)
+                                           + ", this program has " + std::to_string(ours)};
+}
+
+/// Requires: the file has at least as many bytes as a header.
+[[nodiscard]] std::expected<void, store_error> check_header(const control_header& header, const store_paths& paths,
+                                                            std::uint64_t file_bytes) {
+  if (header.magic != layout_magic)
+    return std::unexpected(store_error{store_errc::layout_mismatch, paths.control.string() + " is not a store"});
+  if (header.version != layout_version)
+    return std::unexpected(mismatch(paths, "layout version", header.version, layout_version));
+  if (header.header_bytes != sizeof(control_header))
+    return std::unexpected(mismatch(paths, "a header of bytes", header.header_bytes, sizeof(control_header)));
+  const auto page_size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  if (header.page_size != page_size)
+    return std::unexpected(mismatch(paths, "page size", header.page_size, page_size));
+  if (header.pid_namespace != pid_namespace())
+    return std::unexpected(
+        store_error{store_errc::namespace_mismatch, "store " + paths.control.string() + " lives in pid namespace "
+                                                        + std::to_string(header.pid_namespace) + ", this process in "
+                                                        + std::to_string(pid_namespace())});
+  if (header.control_bytes != file_bytes)
+    return std::unexpected(mismatch(paths, "a control file of bytes", header.control_bytes, file_bytes));
+  return {};
+}
+
+[[nodiscard]] std::expected<void, store_error> check_options(const control_header& header, const options& options) {
+  auto differ = [&](const char* what, std::uint64_t is, std::uint64_t asked) {
+    return std::unexpected(store_error{store_errc::options_differ, "store \"" + options.name + "\" has " + what + " "
+                                                                       + grouped(is) + ", the options ask for "
+                                                                       + grouped(asked)});
+  };
+  if (options.capacity_bytes != 0 && round_up(options.capacity_bytes, page_bytes) != header.capacity_bytes)
+    return differ("capacity_bytes", header.capacity_bytes, round_up(options.capacity_bytes, page_bytes));
+  if (options.objects_max != 0 && options.objects_max != header.objects.rows_max)
+    return differ("objects_max", header.objects.rows_max, options.objects_max);
+  return {};
+}
+
+} // namespace
+
+std::expected<store_paths, store_error> paths_of(const options& options) {
+  if (!is_legal(options.name))
+    return std::unexpected(store_error{store_errc::invalid_argument, "\"" + options.name
+                                                                         + "\" is no name for a store: "
+                                                                           "1 to 64 characters of [A-Za-z0-9_-] are"});
+  if (options.objects_max > objects_limit)
+    return std::unexpected(store_error{store_errc::invalid_argument, "objects_max is " + grouped(options.objects_max)
+                                                                         + ", at most " + grouped(objects_limit)
+                                                                         + " are possible"});
+  if (options.capacity_bytes > std::uint64_t{1} << 46)
+    return std::unexpected(
+        store_error{store_errc::invalid_argument,
+                    "capacity_bytes is " + grouped(options.capacity_bytes) + ", at most 64 TiB are possible"});
+  auto boot = std::string{};
+  std::ifstream{"/proc/sys/kernel/random/boot_id"} >> boot;
+  std::erase(boot, '-');
+  if (boot.empty())
+    return std::unexpected(store_error{store_errc::system_failure, "/proc/sys/kernel/random/boot_id cannot be read"});
+  auto paths = store_paths{};
+  paths.directory = options.directory;
+  paths.every_boot = "troupe." + std::to_string(::geteuid()) + "." + options.name + ".";
+  paths.this_boot = paths.every_boot + boot + ".";
+  paths.this_layout = paths.this_boot + "v" + std::to_string(layout_version) + ".";
+  paths.lock = options.directory / (paths.this_layout + "lock");
+  paths.control = options.directory / (paths.this_layout + "control");
+  paths.data = options.directory / (paths.this_layout + "data");
+  return paths;
+}
+
+owned_file::owned_file(owned_file&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), identity_(other.identity_) {}
+
+owned_file& owned_file::operator=(owned_file&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(identity_, other.identity_);
+  return *this;
+}
+
+owned_file::~owned_file() {
+  if (descriptor_ >= 0 && is_intact())
+    ::close(descriptor_);
+}
+
+std::expected<void, store_error> sweep(const store_paths& paths, bool in_use) {
+  auto failure = std::error_code{};
+  for (const auto& entry : std::filesystem::directory_iterator(paths.directory, failure)) {
+    const auto& file = entry.path();
+    const auto name = file.filename().string();
+    if (!name.starts_with(paths.every_boot) || name == paths.lock.filename())
+      continue;
+    if (name.starts_with(paths.this_layout)) {
+      if (name.ends_with(".new") || !in_use)
+        ::unlink(file.c_str());
+      continue;
+    }
+    const auto boot_end = name.find('.', paths.every_boot.size());
+    const auto version = name.substr(0, boot_end == name.npos ? name.npos : name.find('.', boot_end + 1));
+    if (const auto owner = any_lock_on(paths.directory / (version + ".lock"))) {
+      if (!name.starts_with(paths.this_boot))
+        continue; // Nobody survives a boot, but a container may have a boot id of its own.
+      return std::unexpected(store_error{store_errc::layout_mismatch,
+                                         "store " + version + " of another layout version is in use by process "
+                                             + std::to_string(*owner) + "; this program has layout version "
+                                             + std::to_string(layout_version)});
+    }
+    ::unlink(file.c_str());
+  }
+  return {};
+}
+
+std::expected<void, store_error> make_files(const store_paths& paths, const options& options) {
+  const auto capacity =
+      options.capacity_bytes == 0 ? default_capacity(options.directory) : round_up(options.capacity_bytes, page_bytes);
+  const auto objects_max = options.objects_max == 0 ? objects_default : options.objects_max;
+  auto data = make_file(temporary_of(paths.data), capacity);
+  if (!data)
+    return std::unexpected(data.error());
+  if (auto named = give_name(temporary_of(paths.data), paths.data); !named)
+    return named;
+  reach(crash_point::open_data_linked);
+  const auto plan = plan_control(objects_max);
+  auto control = make_file(temporary_of(paths.control), plan.end);
+  if (!control)
+    return std::unexpected(control.error());
+  if (auto committed = commit_pages(*control, 0, plan.objects); !committed)
+    return committed;
+  auto region = map(*control, ipc::read_write, plan.objects, "the control file");
+  if (!region)
+    return std::unexpected(region.error());
+  init_header(region->get_address(), plan, capacity, objects_max);
+  if (auto named = give_name(temporary_of(paths.control), paths.control); !named)
+    return named;
+  reach(crash_point::open_control_linked);
+  return {};
+}
+
+std::expected<mapped_store, store_error> map_files(const store_paths& paths, const options& options) {
+  auto control_file = open_existing(paths.control);
+  auto data_file = control_file ? open_existing(paths.data) : std::unexpected(control_file.error());
+  if (!data_file)
+    return std::unexpected(data_file.error());
+  struct stat status {};
+  if (::fstat(control_file->descriptor(), &status) != 0)
+    return std::unexpected(system_failure("fstat", paths.control));
+  const auto control_bytes = static_cast<std::uint64_t>(status.st_size);
+  if (control_bytes < sizeof(control_header))
+    return std::unexpected(store_error{store_errc::layout_mismatch, paths.control.string() + " is not a store"});
+  auto control = map(*control_file, ipc::read_write, control_bytes, "the control file");
+  if (!control)
+    return std::unexpected(control.error());
+  const auto view = control_view{control->get_address()};
+  if (auto checked = check_header(view.header(), paths, control_bytes); !checked)
+    return std::unexpected(checked.error());
+  if (auto checked = check_options(view.header(), options); !checked)
+    return std::unexpected(checked.error());
+  const auto capacity = view.header().capacity_bytes;
+  if (::fstat(data_file->descriptor(), &status) != 0 || static_cast<std::uint64_t>(status.st_size) != capacity)
+    return std::unexpected(
+        mismatch(paths, "a data file of bytes", static_cast<std::uint64_t>(status.st_size), capacity));
+  auto readable = map(*data_file, ipc::read_only, capacity, "the data file");
+  if (!readable)
+    return std::unexpected(readable.error());
+  auto writable = map(*data_file, ipc::read_write, capacity, "the data file for writing");
+  if (!writable)
+    return std::unexpected(writable.error());
+  // A forked child must not write, and its copy of a builder's bytes would be the parent's object.
+  (void)::madvise(writable->get_address(), capacity, MADV_DONTFORK);
+  return mapped_store{std::move(*control_file), std::move(*data_file), std::move(*control),
+                      std::move(*readable),     std::move(*writable),  view};
+}
+
+void remove_files(const store_paths& paths) {
+  ::unlink(temporary_of(paths.control).c_str());
+  ::unlink(temporary_of(paths.data).c_str());
+  ::unlink(paths.control.c_str());
+  reach(crash_point::close_control_removed);
+  ::unlink(paths.data.c_str());
+  reach(crash_point::close_data_removed);
+  ::unlink(paths.lock.c_str());
+  reach(crash_point::close_lock_removed);
+}
+
+std::expected<void, store_error> commit_pages(const owned_file& file, std::uint64_t from, std::uint64_t to) {
+  if (from >= to)
+    return {};
+  assert(to - from <= commit_piece_bytes);
+  if (!file.is_intact())
+    return std::unexpected(store_error{store_errc::detached, "this process has closed a file of the store"});
+  auto status = 0;
+  do // Not posix_fallocate: where the system cannot, the C library writes zeros over what others have put there.
+    status = ::fallocate(file.descriptor(), 0, static_cast<off_t>(from), static_cast<off_t>(to - from));
+  while (status != 0 && errno == EINTR);
+  if (status == 0)
+    return {};
+  if (errno == ENOSPC || errno == ENOMEM || errno == EDQUOT)
+    return std::unexpected(store_error{store_errc::full, "the file system of the store has no " + grouped(to - from)
+                                                             + " bytes left: " + std::strerror(errno)});
+  return std::unexpected(store_error{
+      store_errc::system_failure, "the file system of the store cannot set aside " + grouped(to - from)
+                                      + " bytes (it must be a tmpfs or able to fallocate): " + std::strerror(errno)});
+}
+
+std::uint64_t random_number() {
+  auto number = std::uint64_t{0};
+  while (number == 0)
+    if (::getrandom(&number, sizeof(number), 0) != sizeof(number))
+      number = 0;
+  return number;
+}
+
+} // namespace troupe::store::internal

@@ -1,0 +1,33 @@
+// Failed system calls as errors.
+#pragma once
+
+#include <troupe/store/store_error.hpp>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <string>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace troupe::store::internal {
+
+/// From errno. A refusal of rights is `denied`, a lack of space is `full`. A name that another user took first (anybody
+/// may, in a directory like /dev/shm) is `denied`, and the text says whose it is.
+[[nodiscard]] inline store_error system_failure(const char* call, const std::filesystem::path& path) {
+  const auto reason = errno;
+  struct stat status {};
+  if ((reason == EEXIST || reason == EACCES || reason == EPERM) && ::lstat(path.c_str(), &status) == 0
+      && status.st_uid != ::geteuid())
+    return {store_errc::denied, path.string() + " belongs to user " + std::to_string(status.st_uid)
+                                    + ", who took this name first; that user or root must remove it"};
+  auto code = store_errc::system_failure;
+  if (reason == EACCES || reason == EPERM || reason == ELOOP)
+    code = store_errc::denied;
+  else if (reason == ENOSPC || reason == EDQUOT || reason == ENOMEM)
+    code = store_errc::full;
+  return {code, std::string(call) + " of " + path.string() + " failed: " + std::strerror(reason)};
+}
+
+} // namespace troupe::store::internal

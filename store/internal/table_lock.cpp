@@ -1,0 +1,114 @@
+#include <troupe/store/internal/table_lock.hpp>
+
+#include <troupe/store/internal/clock.hpp>
+#include <troupe/store/internal/recovery.hpp>
+
+#include <sched.h>
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <string>
+
+namespace troupe::store::internal {
+
+namespace {
+
+/// Rebuilds the table. Without the memory for that the lock stays usable, and whoever takes it next tries again.
+/// Requires: the lock is held, and inconsistent if `owner_died`.
+[[nodiscard]] std::expected<table_guard, store_error> rebuild(control_view view, std::uint32_t slot, bool owner_died) {
+  auto& header = view.header();
+  header.lock_owner.store(slot);
+  header.rebuild_wanted.store(1);
+  try {
+    if (auto rebuilt = recover(view); !rebuilt) {
+      pthread_mutex_unlock(&header.lock); // If its owner died, it is not made consistent: it fails for everybody.
+      return std::unexpected(
+          store_error{store_errc::corrupt, "the store's table contradicts itself: " + rebuilt.error()});
+    }
+  } catch (const std::bad_alloc&) {
+    if (owner_died)
+      pthread_mutex_consistent(&header.lock);
+    header.lock_owner.store(no_slot);
+    pthread_mutex_unlock(&header.lock);
+    return std::unexpected(store_error{store_errc::system_failure, "out of memory"}); // Short: needs no memory itself.
+  }
+  header.rebuild_wanted.store(0);
+  if (owner_died)
+    pthread_mutex_consistent(&header.lock);
+  return table_guard{view, slot, true};
+}
+
+/// `status` is what a lock call returned: turns it into a guard or an error.
+[[nodiscard]] std::expected<table_guard, store_error> finish(control_view view, std::uint32_t slot, int status) {
+  if (status == 0 && view.header().rebuild_wanted.load(std::memory_order_relaxed) == 0)
+    return table_guard{view, slot, false};
+  if (status == 0 || status == EOWNERDEAD)
+    return rebuild(view, slot, status == EOWNERDEAD);
+  if (status == ENOTRECOVERABLE)
+    return std::unexpected(store_error{store_errc::corrupt, "the store's table could not be rebuilt after a process "
+                                                            "died; end all its processes and open it anew"});
+  return std::unexpected(store_error{store_errc::system_failure,
+                                     std::string("locking the store's table failed: ") + std::strerror(status)});
+}
+
+#if defined(__SANITIZE_THREAD__)
+
+/// ThreadSanitizer knows that pthread_mutex_trylock may answer EOWNERDEAD, and takes the unlock after such a
+/// pthread_mutex_clocklock for an error.
+[[nodiscard]] int lock_within(pthread_mutex_t& lock, std::chrono::milliseconds timeout) {
+  const auto until = deadline(timeout);
+  auto status = pthread_mutex_trylock(&lock);
+  for (; status == EBUSY && !until.passed(); status = pthread_mutex_trylock(&lock))
+    ::sched_yield();
+  return status == EBUSY ? ETIMEDOUT : status;
+}
+
+#else
+
+[[nodiscard]] int lock_within(pthread_mutex_t& lock, std::chrono::milliseconds timeout) {
+  const auto until = deadline(timeout).when();
+  return pthread_mutex_clocklock(&lock, CLOCK_MONOTONIC, &until); // Setting the host's clock must not end the wait.
+}
+
+#endif
+
+[[nodiscard]] store_error busy_error(control_view view, std::chrono::milliseconds timeout) {
+  const auto owner = view.header().lock_owner.load();
+  auto who = std::string{"a process"};
+  if (owner < slots_max)
+    who = "process " + std::to_string(view.slot(owner).pid.load());
+  return {store_errc::busy, "the store's table has been locked by " + who + " for more than "
+                                + std::to_string(timeout.count()) + " ms; is it stopped?"};
+}
+
+} // namespace
+
+void init_table_lock(control_view view) {
+  auto attributes = pthread_mutexattr_t{};
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+  pthread_mutex_init(&view.header().lock, &attributes);
+  pthread_mutexattr_destroy(&attributes);
+  view.header().lock_owner.store(no_slot);
+}
+
+std::expected<table_guard, store_error> lock_table(control_view view, std::uint32_t slot,
+                                                   std::chrono::milliseconds timeout) {
+  auto status = pthread_mutex_trylock(&view.header().lock);
+  if (status == EBUSY)
+    status = lock_within(view.header().lock, timeout);
+  if (status == ETIMEDOUT)
+    return std::unexpected(busy_error(view, timeout));
+  return finish(view, slot, status);
+}
+
+std::expected<table_guard, store_error> try_lock_table(control_view view, std::uint32_t slot) {
+  const auto status = pthread_mutex_trylock(&view.header().lock);
+  if (status == EBUSY)
+    return std::unexpected(store_error{store_errc::busy, {}});
+  return finish(view, slot, status);
+}
+
+} // namespace troupe::store::internal

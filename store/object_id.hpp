@@ -1,0 +1,52 @@
+// The names by which objects and processes of a store are known, also in messages.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace troupe::store {
+
+/// Names one object for ever: the index is used again after the object is gone, the triple never is (until one index
+/// has seen 2^32 objects).
+struct object_id {
+  std::uint64_t store = 0;      // Random number of the store, never 0 in a real id.
+  std::uint32_t index = 0;      // Row of the store's object table.
+  std::uint32_t generation = 0; // Which object of that row, from 1.
+
+  friend auto operator<=>(const object_id&, const object_id&) = default;
+};
+
+/// Names one attachment of one process to a store. The nonce is fresh and random per attachment: who knows it has
+/// opened the very same store, or was told by somebody who has.
+struct process_id {
+  std::uint32_t slot = 0;
+  std::uint64_t nonce = 0; // Never 0 in a real id.
+
+  friend auto operator<=>(const process_id&, const process_id&) = default;
+};
+
+/// "5f0c2b6e9d1a4470-12-1": store in hexadecimal digits, index, generation.
+[[nodiscard]] std::string to_string(const object_id& id);
+
+/// "3-5f0c2b6e9d1a4470": slot, nonce in hexadecimal digits.
+[[nodiscard]] std::string to_string(const process_id& id);
+
+} // namespace troupe::store
+
+template <>
+struct std::hash<troupe::store::object_id> {
+  std::size_t operator()(const troupe::store::object_id& id) const noexcept {
+    auto mixed = id.store ^ (static_cast<std::uint64_t>(id.index) << 32 | id.generation) * 0x9e3779b97f4a7c15u;
+    return static_cast<std::size_t>(mixed ^ mixed >> 29);
+  }
+};
+
+template <>
+struct std::hash<troupe::store::process_id> {
+  std::size_t operator()(const troupe::store::process_id& id) const noexcept {
+    return static_cast<std::size_t>(id.nonce ^ id.slot);
+  }
+};

@@ -1,0 +1,103 @@
+#include <troupe/store/object_store.hpp>
+
+#include <troupe/store/internal/attachment.hpp>
+#include <troupe/store/internal/attachments.hpp>
+
+#include <cstring>
+#include <utility>
+
+namespace troupe::store {
+
+namespace {
+
+[[nodiscard]] std::expected<handle, store_error>
+handle_of(const internal::attachment_ptr& attachment, const std::expected<internal::held_object, store_error>& held) {
+  if (!held)
+    return std::unexpected(held.error());
+  return handle{attachment, held->index, held->generation};
+}
+
+} // namespace
+
+object_store::object_store(internal::attachment_ptr attachment) : attachment_(std::move(attachment)) {}
+
+std::expected<object_store, store_error> object_store::open(const options& options) {
+  auto attachment = internal::attach(options);
+  if (!attachment)
+    return std::unexpected(attachment.error());
+  return object_store{std::move(*attachment)};
+}
+
+std::expected<builder, store_error> object_store::create(std::size_t size_bytes, std::span<const std::byte> metadata,
+                                                         std::span<const object_id> captured) {
+  auto made = attachment_->create(size_bytes, metadata, captured);
+  if (!made)
+    return std::unexpected(made.error());
+  return builder{attachment_, made->index, made->generation, made->bytes};
+}
+
+std::expected<handle, store_error> object_store::put(std::span<const std::byte> bytes,
+                                                     std::span<const std::byte> metadata,
+                                                     std::span<const object_id> captured) {
+  return put(std::span{&bytes, 1}, metadata, captured);
+}
+
+std::expected<handle, store_error> object_store::put(std::span<const std::span<const std::byte>> parts,
+                                                     std::span<const std::byte> metadata,
+                                                     std::span<const object_id> captured) {
+  auto size_bytes = std::size_t{0};
+  for (const auto& part : parts)
+    size_bytes += part.size();
+  auto building = create(size_bytes, metadata, captured);
+  if (!building)
+    return std::unexpected(building.error());
+  auto* at = building->bytes().data();
+  for (const auto& part : parts) {
+    if (!part.empty())
+      std::memcpy(at, part.data(), part.size());
+    at += part.size();
+  }
+  return std::move(*building).seal();
+}
+
+std::expected<handle, store_error> object_store::find(object_id id) {
+  return handle_of(attachment_, attachment_->find(id));
+}
+
+bool object_store::contains(object_id id) const {
+  return attachment_->contains(id);
+}
+
+std::expected<handle, store_error> object_store::adopt(object_id id, process_id from, std::uint64_t channel) {
+  return handle_of(attachment_, attachment_->adopt(id, from, channel));
+}
+
+std::expected<void, store_error> object_store::abandon(process_id peer, std::uint64_t channel) {
+  return attachment_->abandon(peer, channel);
+}
+
+std::expected<store_summary, store_error> object_store::summary() {
+  return attachment_->summary();
+}
+
+std::size_t object_store::reap() {
+  return attachment_->reap().value_or(0);
+}
+
+std::expected<void, store_error> object_store::verify() const {
+  return attachment_->verify();
+}
+
+process_id object_store::self() const noexcept {
+  return attachment_->self();
+}
+
+bool object_store::shares_with(process_id peer) const {
+  return attachment_->shares_with(peer);
+}
+
+std::uint64_t object_store::number() const noexcept {
+  return attachment_->number();
+}
+
+} // namespace troupe::store

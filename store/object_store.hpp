@@ -1,0 +1,92 @@
+// The shared store of immutable objects. Start reading here.
+#pragma once
+
+#include <troupe/store/builder.hpp>
+#include <troupe/store/fwd.hpp>
+#include <troupe/store/handle.hpp>
+#include <troupe/store/object_id.hpp>
+#include <troupe/store/options.hpp>
+#include <troupe/store/store_error.hpp>
+#include <troupe/store/summary.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <span>
+
+namespace troupe::store {
+
+/// Keeps immutable objects in shared memory: one copy per host, read in place by every process of one user. There is
+/// no server; any process may be killed at any instruction.
+///
+/// Threads: every member may be called from any thread.
+/// Lifetime: a shared reference to this process's one attachment; a copy is another reference. The last clean close of
+/// the last process removes the store.
+/// Every call may fail with `busy` (a lock's owner was stopped), `forked` (use after a fork), `detached` (this process
+/// has lost its descriptors or locks) or `corrupt`.
+/// Layout in memory, and why it survives kills: store/format.md.
+class object_store {
+public:
+  /// Opens the store of that name, making it where there is none. Opening it again in the same process gives the same
+  /// attachment. Fails with `options_differ`, `layout_mismatch`, `namespace_mismatch`, `denied`, `full`, `table_full`
+  /// (too many processes), `invalid_argument` or `system_failure`.
+  [[nodiscard]] static std::expected<object_store, store_error> open(const options& options);
+
+  /// Makes room for an object of `size_bytes` (0 is legal). `metadata` is copied and immutable from then on; the
+  /// objects in `captured`, at most 1,024, stay as long as the new one does. Fails with `full` (the text carries the
+  /// numbers), `table_full`, `invalid_argument`, and `not_found` or `unsealed` for an id in `captured`.
+  [[nodiscard]] std::expected<builder, store_error>
+  create(std::size_t size_bytes, std::span<const std::byte> metadata = {}, std::span<const object_id> captured = {});
+
+  /// Copies `bytes` in and seals them. Fails as create() does.
+  [[nodiscard]] std::expected<handle, store_error> put(std::span<const std::byte> bytes,
+                                                       std::span<const std::byte> metadata = {},
+                                                       std::span<const object_id> captured = {});
+
+  /// The same for bytes that lie in several places: one object, the parts one after the other.
+  [[nodiscard]] std::expected<handle, store_error> put(std::span<const std::span<const std::byte>> parts,
+                                                       std::span<const std::byte> metadata = {},
+                                                       std::span<const object_id> captured = {});
+
+  /// Gives a handle to a sealed object. Fails with `not_found`, or `unsealed` while it is still being written. An
+  /// object that nothing holds any more is not found, even if nobody has reclaimed it yet.
+  [[nodiscard]] std::expected<handle, store_error> find(object_id id);
+
+  /// Whether find() would succeed right now.
+  [[nodiscard]] bool contains(object_id id) const;
+
+  /// Receiver's half of a hand-over: takes one handle that `from` has in flight to this process on `channel`. Fails
+  /// with `not_found` when there is none. Works after `from` has died.
+  [[nodiscard]] std::expected<handle, store_error> adopt(object_id id, process_id from, std::uint64_t channel);
+
+  /// Drops everything that is in flight between this process and `peer` on `channel`, in both directions. For the end
+  /// of a link; `peer` may be dead. What `peer` still sends on that channel is dropped by reap(), so the two must not
+  /// use it again. Fails with `busy` or `corrupt` half-way; reap() then does the rest.
+  std::expected<void, store_error> abandon(process_id peer, std::uint64_t channel);
+
+  /// Reaps dead processes, reclaims, then lists what is left.
+  [[nodiscard]] std::expected<store_summary, store_error> summary();
+
+  /// Clears up after processes that died and channels that were abandoned: gives the number of those processes, 0 when
+  /// the table's lock is not to be had. Cheap when there is nothing to do.
+  std::size_t reap();
+
+  /// Checks the whole table against everything derived from it. Fails with `corrupt` and the first contradiction.
+  [[nodiscard]] std::expected<void, store_error> verify() const;
+
+  /// This process's name in the store; travels in a link's handshake.
+  [[nodiscard]] process_id self() const noexcept;
+
+  /// Whether `peer` is a live process attached to this very store.
+  [[nodiscard]] bool shares_with(process_id peer) const;
+
+  /// The store's random number, `object_id::store` of all its objects.
+  [[nodiscard]] std::uint64_t number() const noexcept;
+
+private:
+  explicit object_store(internal::attachment_ptr attachment);
+
+  internal::attachment_ptr attachment_; // Never null, except after a move.
+};
+
+} // namespace troupe::store

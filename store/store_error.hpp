@@ -1,0 +1,79 @@
+// Why a call of store/ failed.
+#pragma once
+
+#include <troupe/framework/base/error.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace troupe::store {
+
+/// Why a store call failed, grouped by what the caller can do. Values travel between nodes: append only.
+enum class store_errc : std::uint8_t {
+  none = 0,
+  // Try again later, or with less.
+  full = 1,       // No room for the bytes: everything left is held, or the file system itself is full.
+  busy = 2,       // A process holds the table's lock and does not go on; the text names it.
+  table_full = 3, // Too many objects, captured ids, handles in flight, or processes.
+  // Ask for something else.
+  not_found = 4,        // No such object, or nothing in flight that could be adopted.
+  unsealed = 5,         // The object is still being written.
+  peer_gone = 6,        // That process is not attached to this store (any more).
+  invalid_argument = 7, // A name, size or id that cannot be.
+  options_differ = 8,   // The store is open with other options; the text names the difference.
+  // This object can do nothing more.
+  empty = 9,   // The handle was moved from, or the builder was sealed already.
+  forked = 10, // It belongs to the process that forked this one; open the store anew.
+  // Stop using this store.
+  layout_mismatch = 11,    // Another version of the layout wrote it.
+  namespace_mismatch = 12, // It lives in another pid namespace.
+  denied = 13,             // Its files belong to another user or are open to others.
+  corrupt = 14,            // The table contradicts itself, or files were removed by hand.
+  system_failure = 15,     // A system call failed; the text says which and why.
+  detached = 16,           // This process has closed the store's files, or lost its place; drop all, then open anew.
+};
+
+using store_error = basic_error<store_errc>;
+
+/// The code's own name, for logs.
+[[nodiscard]] constexpr std::string_view to_string(store_errc code) {
+  switch (code) {
+  case store_errc::none:
+    return "none";
+  case store_errc::full:
+    return "full";
+  case store_errc::busy:
+    return "busy";
+  case store_errc::table_full:
+    return "table_full";
+  case store_errc::not_found:
+    return "not_found";
+  case store_errc::unsealed:
+    return "unsealed";
+  case store_errc::peer_gone:
+    return "peer_gone";
+  case store_errc::invalid_argument:
+    return "invalid_argument";
+  case store_errc::options_differ:
+    return "options_differ";
+  case store_errc::empty:
+    return "empty";
+  case store_errc::forked:
+    return "forked";
+  case store_errc::layout_mismatch:
+    return "layout_mismatch";
+  case store_errc::namespace_mismatch:
+    return "namespace_mismatch";
+  case store_errc::denied:
+    return "denied";
+  case store_errc::corrupt:
+    return "corrupt";
+  case store_errc::system_failure:
+    return "system_failure";
+  case store_errc::detached:
+    return "detached";
+  }
+  return "unknown";
+}
+
+} // namespace troupe::store

@@ -1,0 +1,88 @@
+#include <troupe/framework/internal/transfers.hpp>
+
+#include <gtest/gtest.h>
+
+#include "bytes.hpp"
+
+namespace troupe::internal {
+namespace {
+
+using tests::bytes_of;
+using tests::text_of;
+
+class bounded_transfers : public testing::Test {
+protected:
+  bool begin(std::uint64_t number, std::uint64_t total, std::string_view bytes) {
+    return transfers_.add_chunk({number, total}, true, bytes_of(bytes)).has_value();
+  }
+  bool go_on(std::uint64_t number, std::string_view bytes) {
+    return transfers_.add_chunk({number, 0}, false, bytes_of(bytes)).has_value();
+  }
+  std::string claim(std::uint64_t number, std::uint64_t size) {
+    auto whole = transfers_.claim(number, size);
+    return whole ? text_of(whole->bytes()) : "refused";
+  }
+
+  transfers transfers_{{.frame_bytes_max = 100, .total_bytes_max = 150, .count_max = 3}};
+};
+
+TEST_F(bounded_transfers, chunks_join_in_order_and_interleave_with_others) {
+  EXPECT_TRUE(begin(1, 6, "abc"));
+  EXPECT_TRUE(begin(2, 2, "xy"));
+  EXPECT_TRUE(go_on(1, "def"));
+  EXPECT_EQ(claim(1, 6), "abcdef");
+  EXPECT_EQ(claim(2, 2), "xy");
+}
+
+TEST_F(bounded_transfers, an_empty_frame_passes) {
+  EXPECT_TRUE(begin(1, 0, ""));
+  EXPECT_EQ(claim(1, 0), "");
+}
+
+TEST_F(bounded_transfers, a_frame_is_claimed_once_and_only_whole) {
+  EXPECT_TRUE(begin(1, 6, "abc"));
+  EXPECT_EQ(claim(1, 6), "refused");
+  EXPECT_TRUE(go_on(1, "def"));
+  EXPECT_EQ(claim(1, 5), "refused");
+  EXPECT_EQ(claim(1, 6), "abcdef");
+  EXPECT_EQ(claim(1, 6), "refused");
+}
+
+TEST_F(bounded_transfers, more_bytes_than_announced_are_refused) {
+  EXPECT_TRUE(begin(1, 3, "ab"));
+  EXPECT_FALSE(go_on(1, "cd"));
+}
+
+TEST_F(bounded_transfers, chunks_without_bytes_are_refused) {
+  EXPECT_TRUE(begin(1, 3, "ab"));
+  EXPECT_FALSE(go_on(1, ""));
+}
+
+TEST_F(bounded_transfers, a_transfer_that_has_not_begun_or_begins_twice_is_refused) {
+  EXPECT_FALSE(go_on(1, "a"));
+  EXPECT_TRUE(begin(1, 3, "a"));
+  EXPECT_FALSE(begin(1, 3, "a"));
+}
+
+TEST_F(bounded_transfers, memory_is_bounded_before_it_is_taken) {
+  EXPECT_FALSE(begin(1, 101, "a"));
+  EXPECT_FALSE(begin(1, UINT64_MAX, "a"));
+  EXPECT_TRUE(begin(2, 100, "a"));
+  EXPECT_FALSE(begin(3, 51, "a"));
+  EXPECT_TRUE(begin(4, 50, "a"));
+}
+
+TEST_F(bounded_transfers, claiming_gives_the_room_back) {
+  EXPECT_TRUE(begin(1, 100, std::string(100, 'a')));
+  EXPECT_EQ(claim(1, 100), std::string(100, 'a'));
+  EXPECT_TRUE(begin(2, 100, "a"));
+}
+
+TEST_F(bounded_transfers, their_number_is_bounded) {
+  for (std::uint64_t number : {1, 2, 3})
+    EXPECT_TRUE(begin(number, 1, "a"));
+  EXPECT_FALSE(begin(4, 1, "a"));
+}
+
+} // namespace
+} // namespace troupe::internal

@@ -1,0 +1,158 @@
+// What becomes of actors, requests and objects when a link ends.
+#include "two_nodes.hpp"
+
+namespace troupe::tests {
+namespace {
+
+/// Says that somebody else will answer, and nobody does; counts what it was asked.
+caf::behavior silent(caf::event_based_actor*, std::shared_ptr<std::atomic<int>> asked) {
+  return {[asked](int) {
+    ++*asked;
+    return caf::delegated<int>{};
+  }};
+}
+
+class link_end : public two_nodes {
+protected:
+  caf::actor silent_remote() {
+    publish("silent", far().system.spawn(silent, asked_));
+    connect();
+    return find("silent");
+  }
+
+  std::shared_ptr<std::atomic<int>> asked_ = std::make_shared<std::atomic<int>>(0);
+};
+
+TEST_F(link_end, proxies_go_down) {
+  auto remote = silent_remote();
+  caf::scoped_actor self{near().system};
+  self->monitor(remote);
+  far_.reset();
+  self->receive([](const caf::down_msg& down) { EXPECT_EQ(down.reason, caf::exit_reason::remote_link_unreachable); },
+                caf::after(10s) >> [] { ADD_FAILURE() << "no down message"; });
+}
+
+TEST_F(link_end, pending_requests_fail_at_once) {
+  auto remote = silent_remote();
+  caf::scoped_actor self{near().system};
+  auto request = self->request(remote, caf::infinite, 1);
+  ASSERT_TRUE(eventually([&] { return asked_->load() == 1; }));
+  link_->close();
+  std::string error;
+  request.receive([](int) {}, [&](caf::error& reason) { error = troupe::text_of(reason); });
+  EXPECT_NE(error.find("the link to far is down"), std::string::npos) << error;
+}
+
+TEST_F(link_end, later_requests_fail_at_once) {
+  auto remote = silent_remote();
+  link_->close();
+  ASSERT_TRUE(eventually([&] { return !link_->is_open(); }));
+  auto answer = ask<int>(near().system, remote, 1);
+  EXPECT_NE(text_of(answer).find("is down"), std::string::npos);
+  caf::anon_send(remote, 1);
+  EXPECT_GE(link_->stats().undelivered, 2u);
+}
+
+TEST_F(link_end, lookups_fail) {
+  silent_remote();
+  link_->close();
+  ASSERT_TRUE(eventually([&] { return !link_->is_open(); }));
+  EXPECT_EQ(link_->find("silent").error().code(), node_errc::link_down);
+}
+
+TEST_F(link_end, the_peer_drops_what_it_held_for_this_end) {
+  auto ended = std::make_shared<std::atomic<bool>>(false);
+  publish("keeper", far().system.spawn([](caf::event_based_actor*) -> caf::behavior {
+    auto kept = std::make_shared<std::vector<caf::actor>>();
+    return {[kept](const caf::actor& guest) {
+      kept->push_back(guest);
+      return 1;
+    }};
+  }));
+  connect();
+  {
+    auto guest = near().system.spawn([]() -> caf::behavior { return {[](int) {}}; });
+    guest->attach_functor([ended](const caf::error&) { *ended = true; });
+    ASSERT_EQ(ask<int>(near().system, find("keeper"), guest), 1);
+  }
+  EXPECT_FALSE(*ended); // Only the keeper, at the far end, refers to it.
+  link_->close();
+  EXPECT_TRUE(eventually([&] { return ended->load(); }));
+}
+
+TEST_F(link_end, connecting_again_makes_a_new_link) {
+  auto old = silent_remote();
+  link_->close();
+  ASSERT_TRUE(eventually([&] { return !link_->is_open(); }));
+  connect();
+  auto fresh = find("silent");
+  caf::anon_send(fresh, 1);
+  EXPECT_TRUE(eventually([&] { return asked_->load() == 1; }));
+  EXPECT_FALSE(ask<int>(near().system, old, 1));
+}
+
+TEST_F(link_end, a_node_ends_with_links_open_and_messages_on_their_way) {
+  auto remote = silent_remote();
+  for (int i = 0; i < 1000; ++i)
+    caf::anon_send(remote, i);
+  near_->home.reset(); // Writes out what was sent.
+  EXPECT_TRUE(eventually([&] { return asked_->load() == 1000; })) << asked_->load();
+}
+
+TEST_F(link_end, large_messages_that_were_half_written_hold_nothing) {
+  // The frames of a message borrow its values, and keep its sender: an actor that only its own message refers to must
+  // not keep its system from ending.
+  auto stuck = publish("stuck", far().system.spawn(silent, asked_));
+  connect({.share_store = false});
+  auto remote = find("stuck");
+  for (int i = 0; i < 10; ++i)
+    near().system.spawn([remote](caf::event_based_actor* self) { self->send(remote, std::string(8 << 20, 'x')); });
+  link_->close();
+}
+
+TEST_F(link_end, an_actor_that_has_ended_is_let_go_however_often_it_was_monitored) {
+  auto actor = far().system.spawn(silent, asked_);
+  auto weak = caf::actor_cast<caf::weak_actor_ptr>(actor);
+  publish("mortal", actor);
+  connect();
+  {
+    auto remote = find("mortal");
+    caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
+    for (int i = 0; i < 3; ++i) {
+      caf::scoped_actor self{near().system};
+      self->monitor(remote);
+      self->receive([](const caf::down_msg&) {}, caf::after(10s) >> [] { ADD_FAILURE() << "no down message"; });
+    }
+  }
+  far().home->unpublish("mortal");
+  actor = nullptr;
+  EXPECT_TRUE(eventually([&] { return caf::actor_cast<caf::strong_actor_ptr>(weak) == nullptr; }));
+}
+
+TEST_F(link_end, requests_in_both_directions_end_while_the_link_breaks) {
+  for (int round = 0; round < 20; ++round) {
+    link_.reset();
+    near_.reset();
+    auto remote = [&] {
+      if (round == 0)
+        return silent_remote();
+      connect();
+      return find("silent");
+    }();
+    std::atomic<bool> stop{false};
+    std::jthread flood{[&] {
+      while (!stop)
+        caf::anon_send(remote, 1);
+    }};
+    caf::scoped_actor self{near().system};
+    auto request = self->request(remote, caf::infinite, 1);
+    std::jthread closer{[&] { link_->close(); }};
+    bool failed = false;
+    request.receive([](int) {}, [&](caf::error&) { failed = true; });
+    EXPECT_TRUE(failed);
+    stop = true;
+  }
+}
+
+} // namespace
+} // namespace troupe::tests

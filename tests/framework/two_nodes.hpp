@@ -1,0 +1,158 @@
+// Two nodes in one process, linked over a real unix socket: the fixture of framework/'s tests.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include <caf/all.hpp>
+#include <gtest/gtest.h>
+
+#include <troupe/framework/node.hpp>
+
+namespace troupe::tests {
+
+using namespace std::chrono_literals;
+
+struct reading {
+  std::string sensor;
+  double celsius = 0;
+  std::vector<double> samples;
+  friend bool operator==(const reading&, const reading&) = default;
+};
+TROUPE_DESCRIBE(reading, sensor, celsius, samples)
+
+/// Names its friends, so handles travel inside it.
+struct guest_list {
+  std::string host;
+  std::vector<caf::actor> guests;
+};
+TROUPE_DESCRIBE(guest_list, host, guests)
+
+/// Registered at one end only.
+struct secret {
+  int value = 0;
+};
+TROUPE_DESCRIBE(secret, value)
+
+/// Waits until `condition` holds; false after ten seconds.
+inline bool eventually(const std::function<bool()>& condition) {
+  auto deadline = std::chrono::steady_clock::now() + 10s;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline)
+      return false;
+    std::this_thread::sleep_for(1ms);
+  }
+  return true;
+}
+
+/// A name for stores and sockets that no other test of any process uses.
+inline std::string unique_name(std::string_view prefix) {
+  static std::atomic<int> counter{0};
+  return std::string{prefix} + '-' + std::to_string(::getpid()) + '-' + std::to_string(counter++);
+}
+
+/// An actor system with its node, and all that a program's main would own.
+struct side {
+  explicit side(node_options options, const std::function<void(type_registry&)>& add_types = {}) {
+    types.add<reading>("test.reading");
+    types.add<guest_list>("test.guests");
+    types.add<std::map<std::string, int>>("test.map");
+    types.add<object_ref<array<double>>>("test.ref_array");
+    types.add<object_ref<reading>>("test.ref_reading");
+    if (add_types)
+      add_types(types);
+    auto opened = node::open(system, types, families, std::move(options));
+    if (!opened)
+      throw std::runtime_error(opened.error().message());
+    home.emplace(*std::move(opened));
+  }
+
+  type_registry types;
+  family_set families;
+  system_config config;
+  caf::actor_system system{config};
+  std::optional<node> home;
+};
+
+class two_nodes : public testing::Test {
+protected:
+  two_nodes() = default;
+
+  /// The listening end.
+  side& far() {
+    if (!far_)
+      far_ = std::make_unique<side>(far_options_, far_types_);
+    return *far_;
+  }
+
+  /// The dialing end.
+  side& near() {
+    if (!near_)
+      near_ = std::make_unique<side>(near_options_);
+    return *near_;
+  }
+
+  link& connect(const link_options& options = {}) {
+    far();
+    auto connected = near().home->connect(address_, options);
+    if (!connected)
+      throw std::runtime_error(connected.error().message());
+    link_.emplace(*std::move(connected));
+    return *link_;
+  }
+
+  caf::actor publish(const std::string& name, caf::actor actor) {
+    auto published = far().home->publish(name, actor);
+    EXPECT_TRUE(published) << published.error().message();
+    return actor;
+  }
+
+  caf::actor find(const std::string& name) {
+    auto found = link_->find(name);
+    if (!found)
+      throw std::runtime_error(found.error().message());
+    return *found;
+  }
+
+  /// The store's objects once everything that is on its way has arrived; both ends share it.
+  bool store_empties() {
+    return eventually([this] {
+      auto summary = store::object_store{*near().home->store()}.summary();
+      return summary && summary->objects == 0;
+    });
+  }
+
+  std::string store_ = unique_name("two-nodes");
+  std::string address_ = "unix://@" + unique_name("troupe-test");
+  std::function<void(type_registry&)> far_types_;
+  node_options far_options_{
+      .name = "far", .listen = {address_}, .store = store::options{.name = store_, .capacity_bytes = 64_MiB}};
+  node_options near_options_{.name = "near", .store = store::options{.name = store_, .capacity_bytes = 64_MiB}};
+  std::unique_ptr<side> far_;
+  std::unique_ptr<side> near_;
+  std::optional<link> link_;
+};
+
+/// What a request from outside actors gives: the value, or the error's text.
+template <class Result, class... Arguments>
+std::expected<Result, caf::error> ask(caf::actor_system& system, const caf::actor& whom, Arguments&&... arguments) {
+  caf::scoped_actor self{system};
+  std::expected<Result, caf::error> result = std::unexpected{caf::error{}};
+  self->request(whom, 10s, std::forward<Arguments>(arguments)...)
+      .receive([&](Result& value) { result = std::move(value); },
+               [&](caf::error& error) { result = std::unexpected{std::move(error)}; });
+  return result;
+}
+
+template <class Result>
+std::string text_of(const std::expected<Result, caf::error>& result) {
+  return result ? "a value" : troupe::text_of(result.error());
+}
+
+} // namespace troupe::tests

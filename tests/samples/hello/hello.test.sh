@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Runs the README's smallest program as its text says: hello.test.sh PATH/TO/hello
+set -uo pipefail
+hello=$1
+
+fail() {
+  printf '%s\n' "$*"
+  exit 1
+}
+
+coproc server { exec "$hello" serve; }
+server_process=$server_PID
+trap 'kill "$server_process" 2>/dev/null' EXIT
+read -r -t 30 line <&"${server[0]}" || fail "the server does not start"
+[ "$line" = "serving until Enter is pressed" ] || fail "the server says: $line"
+
+output=$(timeout 30 "$hello") || fail "the client fails: $output"
+printf '%s\n' "$output"
+grep -qx 'the sum is 5e+06' <<<"$output" || fail "wrong sum"
+grep -qxE '[0-9]{3,4} bytes through the socket, 80000000 bytes by handle' <<<"$output" || fail "wrong path of the bytes"
+
+printf '\n' >&"${server[1]}"
+wait "$server_process" || fail "the server ends with status $?"
+trap - EXIT

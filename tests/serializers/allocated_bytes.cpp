@@ -1,0 +1,40 @@
+// Replaces operator new for the whole test program. A file of its own, so that the compiler does not inline one half of
+// a pair and then warns that the other does not match.
+#include "allocated_bytes.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+std::atomic<std::size_t> allocated_bytes = 0;
+
+namespace {
+
+void* counted(std::size_t size, std::size_t alignment) {
+  allocated_bytes += size;
+  void* memory = nullptr;
+  if (posix_memalign(&memory, std::max(alignment, sizeof(void*)), std::max<std::size_t>(size, 1)) != 0)
+    throw std::bad_alloc();
+  return memory;
+}
+
+} // namespace
+
+void* operator new(std::size_t size) {
+  return counted(size, alignof(std::max_align_t));
+}
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return counted(size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}

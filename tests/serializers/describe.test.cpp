@@ -1,0 +1,85 @@
+// What TROUPE_DESCRIBE makes of types, and what it refuses at compile time.
+#include <mutex>
+
+#include <gtest/gtest.h>
+
+#include "rich.hpp"
+
+namespace {
+
+using namespace troupe;
+
+struct with_optional {
+  int first = 0;
+  std::optional<int> second;
+  std::string third;
+};
+
+struct with_array {
+  int values[3];
+  std::string name;
+};
+
+// The macro's check, asked without compiling it into an error.
+static_assert(!detail::forgets_a_field<rich::point, &rich::point::x, &rich::point::y>());
+static_assert(detail::forgets_a_field<rich::point, &rich::point::x>());
+static_assert(detail::forgets_a_field<rich::point>());
+static_assert(detail::forgets_a_field<with_optional, &with_optional::first, &with_optional::third>());
+static_assert(detail::forgets_a_field<with_optional, &with_optional::first, &with_optional::second>());
+static_assert(detail::forgets_a_field<with_optional, &with_optional::first>());
+static_assert(
+    !detail::forgets_a_field<with_optional, &with_optional::first, &with_optional::second, &with_optional::third>());
+static_assert(detail::forgets_a_field<with_array, &with_array::values>());
+static_assert(!detail::forgets_a_field<with_array, &with_array::values, &with_array::name>());
+
+struct undescribed_circle : rich::circle {};
+static_assert(described<rich::circle>);
+static_assert(!described<undescribed_circle>, "a description must not be inherited: the new fields would be lost");
+static_assert(described_enum<rich::color> && !described_enum<rich::flags>);
+
+struct hundred {
+#define TROUPE_TEST_TEN(a) int a##0, a##1, a##2, a##3, a##4, a##5, a##6, a##7, a##8, a##9;
+  TROUPE_TEST_TEN(a)
+  TROUPE_TEST_TEN(b)
+  TROUPE_TEST_TEN(c)
+  TROUPE_TEST_TEN(d)
+  TROUPE_TEST_TEN(e)
+  TROUPE_TEST_TEN(f)
+  TROUPE_TEST_TEN(g)
+  TROUPE_TEST_TEN(h)
+  TROUPE_TEST_TEN(i)
+  TROUPE_TEST_TEN(j)
+};
+#define TROUPE_TEST_NAMES(a) a##0, a##1, a##2, a##3, a##4, a##5, a##6, a##7, a##8, a##9
+TROUPE_DESCRIBE(hundred, TROUPE_TEST_NAMES(a), TROUPE_TEST_NAMES(b), TROUPE_TEST_NAMES(c), TROUPE_TEST_NAMES(d),
+                TROUPE_TEST_NAMES(e), TROUPE_TEST_NAMES(f), TROUPE_TEST_NAMES(g), TROUPE_TEST_NAMES(h),
+                TROUPE_TEST_NAMES(i), TROUPE_TEST_NAMES(j))
+static_assert(fields_of<hundred>::count == 100);
+static_assert(fields_of<hundred>::names[99] == "j9");
+
+struct locked {
+  std::mutex guard;
+};
+TROUPE_DESCRIBE(locked, guard)
+
+struct holds_locked {
+  std::map<std::string, std::list<locked>> rooms;
+};
+TROUPE_DESCRIBE(holds_locked, rooms)
+
+TEST(describe, puts_the_fields_of_bases_first) {
+  EXPECT_EQ(fields_of<rich::circle>::count, 2U);
+  EXPECT_EQ(fields_of<rich::circle>::names[0], "label");
+  EXPECT_EQ(fields_of<rich::circle>::names[1], "radius");
+  EXPECT_EQ(spelled_name<rich::circle>, "circle");
+}
+
+TEST(describe, names_the_path_to_a_member_that_cannot_travel) {
+  type_registry types;
+  types.add<holds_locked>("rooms");
+  EXPECT_EQ(types.find("rooms")->unsupported(),
+            ".rooms{}[].guard: std::mutex has neither TROUPE_DESCRIBE, nor a codec<T>, "
+            "nor reduce() and rebuild()");
+}
+
+} // namespace

@@ -1,0 +1,276 @@
+// Two versions of one program: what was added, removed and reordered between them still travels, in both families.
+#include <gtest/gtest.h>
+
+#include "rich.hpp"
+
+namespace {
+
+using namespace troupe;
+
+namespace old_version {
+
+enum class state { idle, busy, gone };
+TROUPE_DESCRIBE_ENUM(state, idle, busy, gone)
+
+struct part {
+  int number = 0;
+  std::string name;
+};
+TROUPE_DESCRIBE(part, number, name)
+
+struct message {
+  std::int32_t count = 0;
+  std::string removed;
+  std::vector<part> removed_parts;
+  std::map<std::string, std::optional<std::optional<int>>> removed_map;
+  std::shared_ptr<part> removed_shared;
+  array<double> removed_array;
+  frame removed_frame;
+  std::variant<int, std::string> choice;
+  std::vector<part> parts;
+  state now = state::idle;
+  std::vector<std::int32_t> numbers;
+  std::vector<std::byte> bytes;
+  std::array<int, 2> two{};
+  std::optional<int> maybe;
+  std::optional<std::optional<int>> perhaps;
+  std::map<int, std::string> index;
+  std::tuple<int, bool> both;
+  std::shared_ptr<part> left;
+  std::shared_ptr<part> right;
+  std::chrono::seconds wait{};
+  array<float> grid;
+  frame blob;
+  std::unique_ptr<part> one;
+};
+TROUPE_DESCRIBE(message, count, removed, removed_parts, removed_map, removed_shared, removed_array, removed_frame,
+                choice, parts, now, numbers, bytes, two, maybe, perhaps, index, both, left, right, wait, grid, blob,
+                one)
+
+} // namespace old_version
+
+namespace new_version {
+
+enum class state { busy, idle, waiting }; // Renumbered, one removed, one added.
+TROUPE_DESCRIBE_ENUM(state, busy, idle, waiting)
+
+struct part {
+  std::string name;
+  std::int64_t number = 0;
+  double weight = 1.5;
+};
+TROUPE_DESCRIBE(part, name, number, weight)
+
+struct message {
+  std::unique_ptr<part> one;
+  std::variant<double, std::string, int> choice; // Reordered, one added.
+  std::string added = "default";
+  std::int64_t count = 0; // Wider.
+  std::deque<part> parts; // Another container.
+  state now = state::busy;
+  std::vector<double> numbers;
+  std::vector<std::byte> bytes;
+  std::array<int, 2> two{};
+  int maybe = -1; // No longer optional.
+  std::optional<std::optional<int>> perhaps;
+  std::map<int, std::string> index;
+  std::tuple<int, bool> both;
+  frame blob;
+  std::shared_ptr<part> left;
+  std::shared_ptr<part> right;
+  std::chrono::seconds wait{};
+  array<float> grid;
+};
+TROUPE_DESCRIBE(message, one, choice, added, count, parts, now, numbers, bytes, two, maybe, perhaps, index, both, blob,
+                left, right, wait, grid)
+
+} // namespace new_version
+
+struct narrow {
+  std::int8_t count = 0;
+};
+TROUPE_DESCRIBE(narrow, count)
+struct wide {
+  std::int32_t count = 0;
+};
+TROUPE_DESCRIBE(wide, count)
+
+struct in_seconds {
+  std::chrono::seconds wait{};
+};
+TROUPE_DESCRIBE(in_seconds, wait)
+struct in_milliseconds {
+  std::chrono::milliseconds wait{};
+};
+TROUPE_DESCRIBE(in_milliseconds, wait)
+
+class evolution : public testing::TestWithParam<const char*> {
+protected:
+  // Sends a value of one program's type as the other program's type of the same alias.
+  template <class To, class From>
+  std::expected<To, serialize_error> sent(const From& value) {
+    type_registry from;
+    from.add<From>("message");
+    type_registry to;
+    to.add<To>("message");
+    const auto made =
+        serialize(value, {.serializers = {GetParam()}, .on_error = on_error::raise, .context = {}}, from, families);
+    if (!made)
+      return std::unexpected(made.error());
+    payload_sent = *made;
+    return deserialize<To>(*made, {}, to, families);
+  }
+
+  static old_version::message old_message() {
+    old_version::message it;
+    it.count = 77;
+    it.removed = std::string(5000, 'r');
+    it.removed_parts = {{1, "x"}, {2, "y"}};
+    it.removed_map = {{"k", std::optional<int>(4)}, {"l", std::nullopt}};
+    it.removed_shared = std::make_shared<old_version::part>();
+    it.removed_array = array<double>(std::vector<double>(1000, 1.0));
+    it.removed_frame = rich::frame_of("gone");
+    it.choice = std::string("chosen");
+    it.parts = {{10, "ten"}, {11, "eleven"}};
+    it.now = old_version::state::busy;
+    it.numbers.assign(2000, 5);
+    it.bytes.assign(5000, std::byte{8});
+    it.two = {3, 4};
+    it.maybe = 9;
+    it.perhaps = std::optional<int>(6);
+    it.index = {{1, "one"}};
+    it.both = {5, true};
+    it.left = std::make_shared<old_version::part>(old_version::part{12, "twelve"});
+    it.right = it.left;
+    it.wait = std::chrono::seconds(30);
+    const std::vector<float> values = {1, 2, 3, 4};
+    it.grid = array<float>::copy_of(values, {2, 2});
+    it.blob = rich::frame_of("kept");
+    it.one = std::make_unique<old_version::part>(old_version::part{13, "thirteen"});
+    return it;
+  }
+
+  family_set families;
+  payload payload_sent;
+};
+
+INSTANTIATE_TEST_SUITE_P(, evolution, testing::Values("typed", "msgpack"), [](const auto& of) { return of.param; });
+
+TEST_P(evolution, a_new_program_understands_an_old_one) {
+  const auto back = sent<new_version::message>(old_message());
+  ASSERT_TRUE(back.has_value()) << back.error().message();
+  EXPECT_EQ(back->count, 77);
+  EXPECT_EQ(back->added, "default");
+  EXPECT_EQ(std::get<std::string>(back->choice), "chosen");
+  ASSERT_EQ(back->parts.size(), 2U);
+  EXPECT_EQ(back->parts[1].number, 11);
+  EXPECT_EQ(back->parts[1].name, "eleven");
+  EXPECT_EQ(back->parts[1].weight, 1.5);
+  EXPECT_EQ(back->now, new_version::state::busy);
+  EXPECT_EQ(back->numbers, std::vector<double>(2000, 5.0));
+  EXPECT_EQ(back->bytes, std::vector<std::byte>(5000, std::byte{8}));
+  EXPECT_EQ(back->two, (std::array{3, 4}));
+  EXPECT_EQ(back->maybe, 9);
+  EXPECT_EQ(back->perhaps, std::optional(std::optional(6)));
+  EXPECT_EQ(back->index.at(1), "one");
+  EXPECT_EQ(back->both, std::tuple(5, true));
+  EXPECT_EQ(back->left->number, 12);
+  EXPECT_EQ(back->left, back->right);
+  EXPECT_EQ(back->wait, std::chrono::seconds(30));
+  EXPECT_EQ(back->grid.shape(), (std::vector<std::size_t>{2, 2}));
+  EXPECT_EQ(back->grid[3], 4.0F);
+  EXPECT_EQ(rich::text_of(back->blob), "kept");
+  EXPECT_EQ(back->one->name, "thirteen");
+}
+
+TEST_P(evolution, an_old_program_understands_a_new_one) {
+  new_version::message message;
+  message.count = 5;
+  message.choice = 3;
+  message.now = new_version::state::idle;
+  message.maybe = 4;
+  message.grid = array<float>(std::vector<float>(4, 2.0F));
+  const auto back = sent<old_version::message>(message);
+  ASSERT_TRUE(back.has_value()) << back.error().message();
+  EXPECT_EQ(back->count, 5);
+  EXPECT_EQ(std::get<int>(back->choice), 3);
+  EXPECT_EQ(back->now, old_version::state::idle);
+  EXPECT_EQ(back->maybe, 4);
+  EXPECT_EQ(back->removed, "");
+}
+
+TEST_P(evolution, a_value_too_large_for_the_narrower_type_is_an_error_that_names_the_field) {
+  EXPECT_EQ(sent<narrow>(wide{100})->count, 100);
+  const auto back = sent<narrow>(wide{300});
+  ASSERT_FALSE(back.has_value());
+  EXPECT_EQ(back.error().code(), serialize_errc::layout_mismatch);
+  EXPECT_EQ(back.error().message(), std::string(GetParam()) + ": message.count: 300 does not fit i8");
+}
+
+TEST_P(evolution, a_removed_enum_value_is_an_error_that_names_the_field) {
+  old_version::message message;
+  message.maybe = 1;
+  message.now = old_version::state::gone;
+  const auto back = sent<new_version::message>(message);
+  ASSERT_FALSE(back.has_value());
+  EXPECT_EQ(back.error().message(), std::string(GetParam()) + ": message.now: 'gone' is no value of the enum state");
+}
+
+TEST_P(evolution, a_removed_alternative_is_an_error_that_names_the_field) {
+  new_version::message message;
+  message.choice = 2.5;
+  const auto back = sent<old_version::message>(message);
+  ASSERT_FALSE(back.has_value());
+  EXPECT_EQ(back.error().message(),
+            std::string(GetParam()) + ": message.choice: 'f64' is no alternative of this variant");
+}
+
+TEST_P(evolution, damaged_bytes_of_another_version_are_survived) {
+  ASSERT_TRUE(sent<new_version::message>(old_message()));
+  type_registry types;
+  types.add<new_version::message>("message");
+  const auto bytes = payload_sent.frames[0].bytes();
+  const std::vector<std::byte> body(bytes.begin(), bytes.end());
+  const auto step = 1 + body.size() * 8 / 4000; // All bits of a small body, some of a large one.
+  for (std::size_t bit = 0; bit < body.size() * 8; bit += step) {
+    auto flipped = body;
+    flipped[bit / 8] ^= std::byte{1} << (bit % 8);
+    auto damaged = payload_sent;
+    damaged.frames[0] = frame::adopt(std::move(flipped));
+    static_cast<void>(deserialize<new_version::message>(damaged, {}, types, families));
+  }
+  for (std::size_t length = 0; length < body.size(); length += 1 + body.size() / 1000) {
+    auto damaged = payload_sent;
+    damaged.frames[0] = payload_sent.frames[0].slice(0, length);
+    EXPECT_FALSE(deserialize<new_version::message>(damaged, {}, types, families)) << "cut at byte " << length;
+  }
+}
+
+TEST(typed_evolution, another_unit_of_time_is_an_error_not_another_time) {
+  type_registry from;
+  from.add<in_seconds>("message");
+  type_registry to;
+  to.add<in_milliseconds>("message");
+  const family_set families;
+  const auto sent = serialize(in_seconds{std::chrono::seconds(1)}, {}, from, families);
+  const auto back = deserialize<in_milliseconds>(*sent, {}, to, families);
+  ASSERT_FALSE(back.has_value());
+  EXPECT_EQ(back.error().message(), "typed: message.wait: counted in '1/1' there and in '1/1000' here");
+}
+
+TEST(typed_evolution, without_the_senders_layout_another_version_is_refused) {
+  type_registry from;
+  from.add<wide>("message");
+  type_registry to;
+  to.add<narrow>("message");
+  const family_set families;
+  auto sent = *serialize(wide{1}, {}, from, families);
+  sent.header = make_header({.family = "typed", .type = "message", .schema = {}, .extra = {}});
+  EXPECT_EQ(deserialize<wide>(sent, {}, from, families)->count, 1);
+  const auto back = deserialize<narrow>(sent, {}, to, families);
+  ASSERT_FALSE(back.has_value());
+  EXPECT_EQ(back.error().message(),
+            "typed: message: the sender has another version of the type, and its layout did not come along");
+}
+
+} // namespace

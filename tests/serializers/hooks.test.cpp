@@ -1,0 +1,212 @@
+// Types that travel in another form: codec<T>, reduce() and rebuild(), a type's own codec, and the context they see.
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+
+#include "rich.hpp"
+
+namespace hooks {
+
+// Without a default constructor.
+class celsius {
+public:
+  explicit celsius(double degrees) : degrees_(degrees) {}
+  [[nodiscard]] double degrees() const { return degrees_; }
+  auto operator<=>(const celsius&) const = default;
+
+private:
+  double degrees_;
+};
+
+class fraction {
+public:
+  fraction(int over, int under) : over_(over), under_(under) {}
+  [[nodiscard]] std::tuple<int, int> reduce() const { return {over_, under_}; }
+  static fraction rebuild(int over, int under) {
+    if (under == 0)
+      throw std::domain_error("a fraction over zero");
+    return {over, under};
+  }
+  bool operator==(const fraction&) const = default;
+
+private:
+  int over_;
+  int under_;
+};
+
+// What a link's tables would be.
+struct address_book : troupe::context_extension {
+  std::vector<std::string> names;
+};
+
+// A handle that only means something together with the context, and whose bytes leave out of band.
+struct handle {
+  std::string name;
+  troupe::frame bytes;
+};
+
+struct handle_form {
+  std::uint32_t number = 0;
+  troupe::frame bytes;
+};
+TROUPE_DESCRIBE(handle_form, number, bytes)
+
+struct letter {
+  handle to;
+  std::vector<celsius> weather;
+  std::map<int, fraction> shares;
+  std::optional<celsius> now;
+  std::shared_ptr<fraction> half;
+};
+TROUPE_DESCRIBE(letter, to, weather, shares, now, half)
+
+// Nothing here can describe it; it has a codec of its own.
+struct human {
+  std::string name;
+};
+
+} // namespace hooks
+
+template <>
+struct troupe::codec<hooks::celsius> {
+  using form = double;
+  static std::expected<form, serialize_error> reduce(const hooks::celsius& value, const context&) {
+    return value.degrees();
+  }
+  static std::expected<hooks::celsius, serialize_error> rebuild(form&& degrees, const context&) {
+    return hooks::celsius(degrees);
+  }
+};
+
+template <>
+struct troupe::codec<hooks::handle> {
+  using form = hooks::handle_form;
+  static std::expected<form, serialize_error> reduce(const hooks::handle& value, const context& ctx) {
+    auto* book = dynamic_cast<hooks::address_book*>(ctx.extension);
+    if (book == nullptr)
+      return std::unexpected(serialize_error(serialize_errc::out_of_band_handle, "a handle outside a message"));
+    book->names.push_back(value.name);
+    return form{static_cast<std::uint32_t>(book->names.size() - 1), value.bytes};
+  }
+  static std::expected<hooks::handle, serialize_error> rebuild(form&& from, const context& ctx) {
+    auto* book = dynamic_cast<hooks::address_book*>(ctx.extension);
+    if (book == nullptr || from.number >= book->names.size())
+      return std::unexpected(serialize_error(serialize_errc::malformed, "an unknown handle"));
+    return hooks::handle{book->names[from.number], from.bytes};
+  }
+};
+
+namespace {
+
+using namespace troupe;
+using namespace hooks;
+
+class hooked_types : public testing::TestWithParam<const char*> {
+protected:
+  hooked_types() {
+    types.add<letter>("letter").add<handle>("handle").add<std::vector<fraction>>("fractions");
+    ctx.extension = &book;
+  }
+
+  template <class T>
+  std::expected<T, serialize_error> there_and_back(const T& value) {
+    auto made =
+        serialize(value, {.serializers = {GetParam()}, .on_error = on_error::raise, .context = ctx}, types, families);
+    if (!made)
+      return std::unexpected(made.error());
+    return deserialize<T>(*made, {.deserializers = {GetParam()}, .context = ctx}, types, families);
+  }
+
+  type_registry types;
+  family_set families;
+  address_book book;
+  context ctx;
+};
+
+INSTANTIATE_TEST_SUITE_P(, hooked_types, testing::Values("typed", "msgpack"), [](const auto& of) { return of.param; });
+
+TEST_P(hooked_types, travel_alone_and_see_the_context) {
+  const auto sent = rich::frame_of("bytes");
+  const auto back = there_and_back(handle{"cup", sent});
+  ASSERT_TRUE(back.has_value()) << back.error().message();
+  EXPECT_EQ(back->name, "cup");
+  EXPECT_EQ(back->bytes.bytes().data(), sent.bytes().data()) << "a frame must not be copied";
+}
+
+TEST_P(hooked_types, travel_anywhere_inside_described_types) {
+  letter sent{{"cup", rich::frame_of("b")},
+              {celsius(1), celsius(-2)},
+              {{1, {1, 2}}},
+              celsius(9),
+              std::make_shared<fraction>(1, 2)};
+  const auto back = there_and_back(sent);
+  ASSERT_TRUE(back.has_value()) << back.error().message();
+  EXPECT_EQ(back->to.name, "cup");
+  EXPECT_EQ(back->weather, sent.weather);
+  EXPECT_EQ(back->shares, sent.shares);
+  EXPECT_EQ(back->now, sent.now);
+  EXPECT_EQ(*back->half, *sent.half);
+}
+
+TEST_P(hooked_types, tell_why_they_refuse_and_where) {
+  ctx.extension = nullptr;
+  const auto back = there_and_back(letter{});
+  ASSERT_FALSE(back.has_value());
+  EXPECT_EQ(back.error().code(), serialize_errc::out_of_band_handle);
+  EXPECT_EQ(back.error().message(), std::string(GetParam()) + ": letter.to: a handle outside a message");
+}
+
+TEST_P(hooked_types, may_throw) {
+  const auto back = there_and_back(std::vector<fraction>{{1, 0}});
+  ASSERT_FALSE(back.has_value());
+  EXPECT_EQ(back.error().code(), serialize_errc::codec_failed);
+  EXPECT_EQ(back.error().message(), std::string(GetParam()) + ": fractions: a codec threw: a fraction over zero");
+}
+
+class own_codecs : public testing::Test {
+protected:
+  own_codecs() {
+    types.add<human>(
+        "human",
+        [](const human& value, const context&) -> std::expected<own_form, serialize_error> {
+          if (value.name.empty())
+            return std::unexpected(serialize_error(serialize_errc::codec_failed, "nobody"));
+          return own_form{{std::byte{42}}, {rich::frame_of(value.name), frame()}};
+        },
+        [](std::span<const std::byte> header, std::span<const frame> frames,
+           const context&) -> std::expected<human, serialize_error> {
+          if (header.size() != 1 || header[0] != std::byte{42} || frames.size() != 2)
+            return std::unexpected(serialize_error(serialize_errc::malformed, "no human"));
+          return human{rich::text_of(frames[0])};
+        });
+  }
+
+  type_registry types;
+  family_set families;
+};
+
+TEST_F(own_codecs, get_their_header_and_frames_back_untouched) {
+  const auto sent = serialize(human{"Ada"}, {}, types, families);
+  ASSERT_TRUE(sent.has_value()) << sent.error().message();
+  EXPECT_EQ(sent->frames.size(), 3U);
+  EXPECT_EQ(parse_header(sent->header.bytes())->type, "human");
+  const auto back = deserialize<human>(*sent, {}, types, families);
+  ASSERT_TRUE(back.has_value()) << back.error().message();
+  EXPECT_EQ(back->name, "Ada");
+}
+
+TEST_F(own_codecs, serve_the_family_typed_only) {
+  const auto sent = serialize(human{"Ada"}, {.serializers = {"msgpack"}, .on_error = on_error::raise, .context = {}},
+                              types, families);
+  ASSERT_FALSE(sent.has_value());
+  EXPECT_EQ(sent.error().message(),
+            "no family of [msgpack] can carry 'human'; msgpack: human: has a codec of its own and no description");
+}
+
+TEST_F(own_codecs, may_refuse_a_value) {
+  const auto sent = serialize(human{}, {.on_error = on_error::raise, .context = {}}, types, families);
+  ASSERT_FALSE(sent.has_value());
+  EXPECT_EQ(sent.error().message(), "typed: human: nobody");
+}
+
+} // namespace

@@ -1,0 +1,77 @@
+#include <gtest/gtest.h>
+
+#include "rich.hpp"
+
+namespace {
+
+using namespace troupe;
+
+TEST(type_registry, knows_the_plain_types_from_the_start) {
+  const type_registry types;
+  EXPECT_TRUE(types.errors().empty());
+  EXPECT_EQ(types.find<std::int32_t>(), types.find("i32"));
+  EXPECT_EQ(types.find<std::vector<double>>(), types.find("list<f64>"));
+  EXPECT_EQ(types.find<std::string>()->alias(), "str");
+  EXPECT_EQ(types.find("no such"), nullptr);
+  EXPECT_EQ(types.find<rich::point>(), nullptr);
+}
+
+TEST(type_registry, keeps_entries_at_one_address) {
+  type_registry types;
+  types.add<rich::point>("point");
+  const auto* before = types.find("point");
+  types.add<rich::leaf>("leaf").add<rich::point>("point");
+  EXPECT_EQ(types.find("point"), before);
+  EXPECT_TRUE(types.errors().empty());
+}
+
+TEST(type_registry, remembers_two_types_of_one_alias) {
+  type_registry types;
+  types.add<rich::point>("thing").add<rich::leaf>("thing");
+  ASSERT_EQ(types.errors().size(), 1U);
+  EXPECT_EQ(types.errors()[0].code(), serialize_errc::clash);
+  EXPECT_EQ(types.errors()[0].message(), "alias 'thing' stands for rich::point and for rich::leaf");
+  EXPECT_EQ(types.find("thing")->type(), typeid(rich::point));
+}
+
+TEST(type_registry, remembers_two_aliases_of_one_type) {
+  type_registry types;
+  types.add<rich::point>("point").add<rich::point>("spot");
+  ASSERT_EQ(types.errors().size(), 1U);
+  EXPECT_EQ(types.errors()[0].message(), "rich::point has the alias 'point' and the alias 'spot'");
+}
+
+TEST(type_entry, makes_copies_and_ends_values) {
+  type_registry types;
+  rich::add_to(types);
+  types.add<rich::leaf>("leaf");
+  const auto& entry = *types.find("leaf");
+  alignas(rich::leaf) std::byte memory[sizeof(rich::leaf)];
+  const rich::leaf source{"a name that does not fit into a short string"};
+  entry.life().copy(memory, &source);
+  EXPECT_EQ(*reinterpret_cast<rich::leaf*>(memory), source);
+  entry.life().destroy(memory);
+  EXPECT_EQ(types.find("tree")->life().copy, nullptr) << "a tree holds a unique_ptr";
+}
+
+TEST(type_entry, keeps_what_users_attach_by_type) {
+  type_registry types;
+  const auto& entry = *types.find("i32");
+  EXPECT_EQ(entry.attachment<std::string>(), nullptr);
+  entry.attach(std::make_shared<std::string>("seen"));
+  EXPECT_EQ(*entry.attachment<std::string>(), "seen");
+}
+
+TEST(type_entry, shows_values_as_text) {
+  type_registry types;
+  rich::add_to(types);
+  types.add<rich::circle>("circle");
+  rich::circle round;
+  round.label = "c";
+  round.radius = 1.5;
+  EXPECT_EQ(to_text(*types.find("circle"), &round), "{label: \"c\", radius: 1.5}");
+  const auto everything = rich::full();
+  EXPECT_LT(to_text(*types.find("everything"), &everything).size(), 2500U);
+}
+
+} // namespace

@@ -1,0 +1,472 @@
+// Opening and closing: one attachment per process, races, refusals, sweeping.
+#include "support.hpp"
+
+#include <troupe/store/internal/crash_point.hpp>
+#include <troupe/store/internal/layout.hpp>
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include <cstddef>
+#include <fstream>
+
+namespace troupe::store::test {
+
+namespace {
+
+using opening_test = store_test;
+
+TEST_F(opening_test, opening_twice_gives_the_same_attachment) {
+  auto first = open();
+  auto second = open();
+  EXPECT_EQ(first.self(), second.self());
+  const auto made = put(first, "x");
+  EXPECT_TRUE(second.contains(made.id()));
+  auto any = settings_;
+  any.capacity_bytes = 0;
+  any.objects_max = 0;
+  EXPECT_TRUE(object_store::open(any)); // No opinion is no difference.
+}
+
+TEST_F(opening_test, opening_with_other_options_is_refused_and_names_the_difference) {
+  const auto store = open();
+  auto other = settings_;
+  other.capacity_bytes = 2u << 20;
+  auto refused = object_store::open(other);
+  EXPECT_EQ(code_of(refused), store_errc::options_differ);
+  EXPECT_EQ(message_of(refused),
+            "store \"" + settings_.name + "\" is open in this process with capacity_bytes 1,048,576, not 2,097,152");
+  other = settings_;
+  other.lock_timeout = 1s;
+  refused = object_store::open(other);
+  EXPECT_NE(message_of(refused).find("lock_timeout 5000 ms, not 1000 ms"), std::string::npos) << message_of(refused);
+}
+
+TEST_F(opening_test, another_process_with_another_capacity_is_refused_too) {
+  const auto store = open();
+  auto other = child([&] {
+    auto settings = settings_;
+    settings.capacity_bytes = 2u << 20;
+    const auto refused = object_store::open(settings);
+    return code_of(refused) == store_errc::options_differ
+                   && message_of(refused).find("has capacity_bytes 1,048,576, the options ask for 2,097,152")
+                          != std::string::npos
+               ? 0
+               : 1;
+  });
+  EXPECT_EQ(other.wait(), fine);
+}
+
+TEST_F(opening_test, names_that_could_be_paths_are_refused) {
+  for (const auto* name : {"", "a/b", "..", "a.b", "a b", "x\n"}) {
+    settings_.name = name;
+    EXPECT_EQ(code_of(object_store::open(settings_)), store_errc::invalid_argument) << name;
+  }
+  settings_.name = std::string(65, 'x');
+  EXPECT_EQ(code_of(object_store::open(settings_)), store_errc::invalid_argument);
+}
+
+TEST_F(opening_test, the_last_close_removes_the_files_and_the_next_store_is_another_one) {
+  auto number = std::uint64_t{0};
+  auto id = object_id{};
+  {
+    auto store = open();
+    number = store.number();
+    id = put(store, "x").id();
+    EXPECT_EQ(files().size(), 3u);
+    for (const auto& name : files()) {
+      struct stat status {};
+      ASSERT_EQ(::stat((settings_.directory / name).c_str(), &status), 0);
+      EXPECT_EQ(status.st_mode & 0777u, 0600u);
+    }
+  }
+  EXPECT_EQ(files(), std::vector<std::string>{});
+  auto store = open();
+  EXPECT_NE(store.number(), number);
+  EXPECT_EQ(code_of(store.find(id)), store_errc::not_found);
+}
+
+TEST_F(opening_test, the_files_stay_until_the_last_of_two_processes_leaves) {
+  auto step = shared<std::atomic<int>>{};
+  auto other = child([&] {
+    auto store = open();
+    *step = 1;
+    return eventually([&] { return *step == 2; }) ? 0 : 1;
+  });
+  ASSERT_TRUE(eventually([&] { return *step == 1; }));
+  { const auto store = open(); }
+  EXPECT_EQ(files().size(), 3u);
+  *step = 2;
+  EXPECT_EQ(other.wait(), fine);
+}
+
+TEST_F(opening_test, when_all_were_killed_the_next_opener_starts_afresh) {
+  auto step = shared<std::atomic<int>>{};
+  auto number = shared<std::uint64_t>{};
+  auto others = std::vector<child>{};
+  for (auto count = 0; count < 3; ++count)
+    others.emplace_back([&] {
+      auto store = open();
+      const auto made = put(store, "x");
+      *number = store.number();
+      ++*step;
+      ::pause();
+      return 1;
+    });
+  ASSERT_TRUE(eventually([&] { return *step == 3; }));
+  others.clear();
+  EXPECT_EQ(files().size(), 3u);
+  auto store = open();
+  EXPECT_NE(store.number(), *number);
+  EXPECT_EQ(store.summary()->objects, 0u);
+}
+
+TEST_F(opening_test, leftovers_of_other_boots_and_layouts_and_temporaries_are_swept) {
+  { const auto store = open(); }
+  const auto uid = std::to_string(::geteuid());
+  auto boot = std::string{};
+  std::ifstream{"/proc/sys/kernel/random/boot_id"} >> boot;
+  std::erase(boot, '-');
+  const auto prefix = "troupe." + uid + "." + settings_.name + ".";
+  for (const auto& name : {prefix + "0123.v1.data", prefix + boot + ".v9.control", prefix + boot + ".v9.lock",
+                           prefix + boot + ".v1.data.new", prefix + boot + ".v1.control"})
+    std::ofstream{settings_.directory / name} << "left over";
+  const auto neighbour = settings_.directory / ("troupe." + uid + "." + settings_.name + "x.0123.v1.data");
+  std::ofstream{neighbour} << "not ours";
+  {
+    const auto store = open();
+    EXPECT_EQ(files().size(), 3u);
+  }
+  EXPECT_TRUE(std::filesystem::remove(neighbour));
+}
+
+// A container may share the directory and have a boot id of its own.
+TEST_F(opening_test, files_of_another_boot_stay_while_somebody_has_them_locked) {
+  const auto prefix =
+      settings_.directory / ("troupe." + std::to_string(::geteuid()) + "." + settings_.name + ".0123.v1");
+  std::ofstream{prefix.string() + ".data"} << "in use";
+  auto step = shared<std::atomic<int>>{};
+  auto other = child([&] {
+    const auto descriptor = ::open((prefix.string() + ".lock").c_str(), O_RDWR | O_CREAT, 0600);
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    lock.l_len = 1;
+    *step = ::fcntl(descriptor, F_SETLK, &lock) == 0 ? 1 : -1;
+    ::pause();
+    return 1;
+  });
+  ASSERT_TRUE(eventually([&] { return *step == 1; }));
+  tidy();
+  EXPECT_EQ(files().size(), 2u);
+  other.kill_and_wait();
+  tidy();
+}
+
+// Method: the opener is stopped where it has looked who is attached; then the only one who is dies.
+TEST_F(opening_test, whoever_dies_while_another_opens_is_reaped) {
+  auto step = shared<std::atomic<int>>{};
+  auto holder = child([&] {
+    auto store = open();
+    const auto made = put(store, "x");
+    *step = 1;
+    ::pause();
+    return 1;
+  });
+  ASSERT_TRUE(eventually([&] { return *step == 1; }));
+  auto opener = child([&] {
+    internal::arm_crash_point(internal::crash_point::open_swept, 1, internal::crash_action::stop);
+    auto store = object_store::open(settings_);
+    if (!store) {
+      std::cerr << message_of(store) << std::endl;
+      return 1;
+    }
+    return store->summary()->objects == 0 && store->verify() ? 0 : 2;
+  });
+  opener.wait_until_stopped();
+  holder.kill_and_wait();
+  opener.kill(SIGCONT);
+  EXPECT_EQ(opener.wait(), fine);
+}
+
+TEST_F(opening_test, closing_does_not_remove_the_files_of_a_store_that_has_the_name_now) {
+  auto store = std::make_optional(open());
+  for (const auto& name : files())
+    std::filesystem::remove(settings_.directory / name);
+  auto step = shared<std::atomic<int>>{};
+  auto other = child([&] {
+    auto mine = open();
+    *step = 1;
+    return eventually([&] { return *step == 2; }) ? 0 : 1;
+  });
+  ASSERT_TRUE(eventually([&] { return *step == 1; }));
+  EXPECT_TRUE(store->put(bytes_of("x"))); // Ours works on without names.
+  store.reset();
+  EXPECT_EQ(files().size(), 3u);
+  *step = 2;
+  EXPECT_EQ(other.wait(), fine);
+}
+
+TEST_F(opening_test, a_store_of_another_layout_version_is_refused_while_it_is_in_use) {
+  auto boot = std::string{};
+  std::ifstream{"/proc/sys/kernel/random/boot_id"} >> boot;
+  std::erase(boot, '-');
+  const auto path =
+      settings_.directory / ("troupe." + std::to_string(::geteuid()) + "." + settings_.name + "." + boot + ".v9.lock");
+  auto step = shared<std::atomic<int>>{};
+  auto other = child([&] {
+    const auto descriptor = ::open(path.c_str(), O_RDWR | O_CREAT, 0600);
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    lock.l_len = 1;
+    *step = ::fcntl(descriptor, F_SETLK, &lock) == 0 ? 1 : -1;
+    ::pause();
+    return 1;
+  });
+  ASSERT_TRUE(eventually([&] { return *step == 1; }));
+  const auto refused = object_store::open(settings_);
+  EXPECT_EQ(code_of(refused), store_errc::layout_mismatch);
+  EXPECT_NE(
+      message_of(refused).find(".v9 of another layout version is in use by process " + std::to_string(other.pid())),
+      std::string::npos)
+      << message_of(refused);
+  other.kill_and_wait();
+  tidy();
+}
+
+/// Overwrites a field of a living store's header.
+template <class T>
+void overwrite(const std::filesystem::path& file, std::size_t offset, T value) {
+  const auto descriptor = ::open(file.c_str(), O_RDWR);
+  ASSERT_EQ(::pwrite(descriptor, &value, sizeof(value), static_cast<off_t>(offset)),
+            static_cast<ssize_t>(sizeof(value)));
+  ::close(descriptor);
+}
+
+TEST_F(opening_test, a_header_of_another_version_is_refused) {
+  auto store = open();
+  const auto tried = [&] {
+    return child([&] { return static_cast<int>(code_of(object_store::open(settings_))); }).wait();
+  };
+  const auto control = file_ending_in(".control");
+  overwrite(control, offsetof(internal::control_header, version), std::uint32_t{7});
+  EXPECT_EQ(tried(), (ending{true, static_cast<int>(store_errc::layout_mismatch), 0}));
+  overwrite(control, offsetof(internal::control_header, version), internal::layout_version);
+  overwrite(control, offsetof(internal::control_header, header_bytes), std::uint32_t{7});
+  EXPECT_EQ(tried(), (ending{true, static_cast<int>(store_errc::layout_mismatch), 0}));
+  overwrite(control, offsetof(internal::control_header, header_bytes), std::uint32_t{sizeof(internal::control_header)});
+  overwrite(control, 0, 'X');
+  EXPECT_EQ(tried(), (ending{true, static_cast<int>(store_errc::layout_mismatch), 0}));
+  overwrite(control, 0, internal::layout_magic[0]);
+  EXPECT_EQ(tried(), fine);
+}
+
+TEST_F(opening_test, another_pid_namespace_is_refused) {
+  const auto store = open();
+  auto other = child([&] {
+    if (::unshare(CLONE_NEWPID) != 0)
+      return 77;
+    return child([&] { return static_cast<int>(code_of(object_store::open(settings_))); }).wait().code;
+  });
+  const auto how = other.wait();
+  if (how.code == 77)
+    GTEST_SKIP() << "no right to make a pid namespace";
+  EXPECT_EQ(how.code, static_cast<int>(store_errc::namespace_mismatch));
+}
+
+TEST_F(opening_test, another_user_gets_another_store_and_cannot_open_this_ones_files) {
+  if (::geteuid() != 0)
+    GTEST_SKIP() << "only root can become another user";
+  auto store = open();
+  const auto made = put(store, "private");
+  auto other = child([&] {
+    if (::setgid(65534) != 0 || ::setuid(65534) != 0)
+      return 1;
+    for (const auto& name : files())
+      if (::open((settings_.directory / name).c_str(), O_RDONLY) >= 0)
+        return 2;
+    const auto theirs = object_store::open(settings_);
+    return theirs && theirs->number() != store.number() && !theirs->contains(made.id()) ? 0 : 3;
+  });
+  EXPECT_EQ(other.wait(), fine);
+}
+
+TEST_F(opening_test, a_lock_file_of_another_user_is_refused) {
+  if (::geteuid() != 0)
+    GTEST_SKIP() << "only root can give files away";
+  auto lock = std::filesystem::path{};
+  {
+    const auto store = open();
+    lock = file_ending_in(".lock");
+  }
+  std::ofstream{lock} << "";
+  ASSERT_EQ(::chown(lock.c_str(), 65534, 65534), 0);
+  EXPECT_EQ(code_of(object_store::open(settings_)), store_errc::denied);
+  std::filesystem::remove(lock);
+}
+
+// Method: in a directory like /dev/shm anybody may take a name first, and only its owner may remove it.
+TEST_F(opening_test, names_that_another_user_took_are_refused_by_that_users_name) {
+  if (::geteuid() != 0)
+    GTEST_SKIP() << "only root can become another user";
+  auto boot = std::string{};
+  std::ifstream{"/proc/sys/kernel/random/boot_id"} >> boot;
+  std::erase(boot, '-');
+  const auto prefix = settings_.directory / ("troupe.65534." + settings_.name + "." + boot + ".v1.");
+  for (const auto* end : {"lock", "data.new", "data", "control.new", "control"}) {
+    const auto path = prefix.string() + end;
+    std::ofstream{path} << "squatter";
+    auto other = child([&] {
+      if (::setgid(65534) != 0 || ::setuid(65534) != 0)
+        return 1;
+      const auto refused = object_store::open(settings_);
+      if (code_of(refused) == store_errc::denied
+          && message_of(refused).find(path + " belongs to user 0") != std::string::npos)
+        return 0;
+      std::cerr << message_of(refused) << std::endl;
+      return 2;
+    });
+    EXPECT_EQ(other.wait(), fine) << end;
+    for (const auto& name : files())
+      std::filesystem::remove(settings_.directory / name);
+  }
+}
+
+TEST_F(opening_test, first_openers_race_safely) {
+  for (auto round = 0; round < 40; ++round) {
+    auto start = shared<std::atomic<bool>>{};
+    auto numbers = shared<std::array<std::atomic<std::uint64_t>, 4>>{};
+    auto done = shared<std::atomic<int>>{};
+    auto others = std::vector<child>{};
+    for (auto which = std::size_t{0}; which < numbers->size(); ++which)
+      others.emplace_back([&, which] {
+        while (!*start)
+          ::sched_yield();
+        auto store = object_store::open(settings_);
+        if (!store)
+          return 1;
+        (*numbers)[which] = store->number();
+        ++*done;
+        return eventually([&] { return *done == 4; }) ? 0 : 2;
+      });
+    *start = true;
+    for (auto& other : others)
+      ASSERT_EQ(other.wait(), fine) << "round " << round;
+    for (const auto& number : *numbers)
+      ASSERT_EQ(number, (*numbers)[0]) << "round " << round;
+  }
+}
+
+TEST_F(opening_test, openers_and_closers_race_safely) {
+  auto others = std::vector<child>{};
+  for (auto which = 0; which < 4; ++which)
+    others.emplace_back([&] {
+      for (auto round = 0; round < 100; ++round) {
+        auto store = object_store::open(settings_);
+        if (!store) {
+          std::cerr << message_of(store) << std::endl;
+          return 1;
+        }
+        const auto made = store->put(bytes_of("x"));
+        if (!made || read(*made) != "x" || !store->verify())
+          return 2;
+      }
+      return 0;
+    });
+  for (auto& other : others)
+    EXPECT_EQ(other.wait(), fine);
+}
+
+TEST_F(opening_test, threads_that_open_and_close_at_once_keep_the_process_attached) {
+  auto step = shared<std::atomic<int>>{};
+  auto threads = std::vector<std::thread>{};
+  auto failures = std::atomic<int>{0};
+  for (auto which = 0; which < 4; ++which)
+    threads.emplace_back([&] {
+      for (auto round = 0; round < 100; ++round) {
+        auto store = object_store::open(settings_);
+        if (!store || !store->put(bytes_of("x")) || !store->shares_with(store->self()))
+          ++failures;
+      }
+    });
+  for (auto& thread : threads)
+    thread.join();
+  EXPECT_EQ(failures, 0);
+}
+
+TEST_F(opening_test, a_full_file_system_is_an_error_and_never_a_bus_error) {
+  auto small = child([&] {
+    if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0
+        || ::mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=8m") != 0)
+      return 77;
+    settings_.capacity_bytes = 64u << 20; // More than there is.
+    auto store = open();
+    auto held = std::vector<handle>{};
+    const auto block = std::string(300'000, 'x');
+    auto made = store.put(bytes_of(block));
+    for (; made; made = store.put(bytes_of(block)))
+      held.push_back(std::move(*made));
+    if (code_of(made) != store_errc::full || held.size() < 15)
+      return 1;
+    std::cout << held.size() << " objects, then: " << message_of(made) << std::endl;
+    for (const auto& object : held)
+      if (read(object) != block)
+        return 2;
+    held.clear();
+    return store.put(bytes_of(block)) && store.verify() ? 0 : 3;
+  });
+  const auto how = small.wait();
+  if (how.code == 77)
+    GTEST_SKIP() << "no right to mount";
+  EXPECT_EQ(how, fine);
+}
+
+/// Runs `body` in a child that sees a new file system at /dev/shm; it is skipped without the right to mount.
+template <class Body>
+ending on_file_system(const char* type, const char* what, Body body) {
+  return child([&] {
+           if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0
+               || ::mount(type, "/dev/shm", type, 0, what) != 0)
+             return 77;
+           return body();
+         })
+      .wait();
+}
+
+TEST_F(opening_test, a_file_system_that_cannot_set_pages_aside_is_refused) {
+  const auto how = on_file_system("ramfs", nullptr, [&] {
+    const auto refused = object_store::open(settings_);
+    return code_of(refused) == store_errc::system_failure
+                   && message_of(refused).find("must be a tmpfs or able to fallocate") != std::string::npos
+                   && files().size() <= 1
+               ? 0
+               : 1;
+  });
+  if (how.code == 77)
+    GTEST_SKIP() << "no right to mount";
+  EXPECT_EQ(how, fine);
+}
+
+TEST_F(opening_test, a_tmpfs_without_a_limit_gives_the_default_capacity_of_the_memory) {
+  settings_.capacity_bytes = 0;
+  const auto how = on_file_system("tmpfs", "size=0", [&] {
+    auto store = open();
+    return store.summary()->capacity_bytes > 1u << 24 && store.put(bytes_of("x")) ? 0 : 1;
+  });
+  if (how.code == 77)
+    GTEST_SKIP() << "no right to mount";
+  EXPECT_EQ(how, fine);
+}
+
+TEST_F(opening_test, the_default_capacity_is_a_share_of_memory_and_file_system) {
+  settings_.capacity_bytes = 0;
+  auto store = open();
+  const auto capacity = store.summary()->capacity_bytes;
+  EXPECT_GT(capacity, 1u << 20);
+  EXPECT_LE(capacity, std::filesystem::space(settings_.directory).available);
+}
+
+} // namespace
+
+} // namespace troupe::store::test

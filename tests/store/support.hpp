@@ -1,0 +1,222 @@
+// What the store's tests share: a store of the test's own, children that run a piece of the test, waits with a
+// deadline.
+#pragma once
+
+#include <troupe/store/object_store.hpp>
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace troupe::store::test {
+
+using namespace std::chrono_literals;
+
+[[nodiscard]] inline std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span{text.data(), text.size()});
+}
+
+[[nodiscard]] inline std::string text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// Whether `condition` became true within ten seconds.
+template <class Condition>
+[[nodiscard]] bool eventually(Condition condition, std::chrono::milliseconds limit = 10s) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline)
+      return false;
+    std::this_thread::sleep_for(1ms);
+  }
+  return true;
+}
+
+/// A value that this process and its children share.
+template <class T>
+class shared {
+public:
+  shared() : value_(new (::mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) T{}) {}
+  shared(const shared&) = delete;
+  shared& operator=(const shared&) = delete;
+  ~shared() { ::munmap(value_, sizeof(T)); }
+
+  [[nodiscard]] T* operator->() const { return value_; }
+  [[nodiscard]] T& operator*() const { return *value_; }
+
+private:
+  T* value_;
+};
+
+/// How a child ended.
+struct ending {
+  bool exited = false;
+  int code = 0;
+  int signal = 0;
+  bool operator==(const ending&) const = default;
+};
+
+inline std::ostream& operator<<(std::ostream& out, const ending& how) {
+  return how.exited ? out << "exit code " << how.code : out << "signal " << how.signal;
+}
+
+inline constexpr auto fine = ending{true, 0, 0};
+inline constexpr auto killed = ending{false, 0, SIGKILL};
+
+/// A forked process that runs `body` and exits with what it returns, without running the parent's destructors. It is
+/// killed at the end of the test at the latest.
+class child {
+public:
+  template <class Body>
+  explicit child(Body body) : pid_(::fork()) {
+    if (pid_ != 0)
+      return;
+    auto code = 99;
+    {
+      auto run = std::move(body);
+      code = run();
+    }
+    std::cout.flush();
+    std::cerr.flush();
+    ::_exit(code);
+  }
+  child(child&& other) noexcept : pid_(std::exchange(other.pid_, -1)) {}
+  child(const child&) = delete;
+  child& operator=(const child&) = delete;
+  ~child() {
+    if (pid_ > 0) {
+      kill();
+      (void)wait();
+    }
+  }
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+
+  void kill(int signal = SIGKILL) const { ::kill(pid_, signal); }
+
+  /// Waits for its end, at most 60 seconds.
+  ending wait() {
+    auto status = 0;
+    const auto ended = eventually([&] { return ::waitpid(pid_, &status, WNOHANG) == pid_; }, 60s);
+    if (!ended) {
+      kill();
+      ::waitpid(pid_, &status, 0);
+      ADD_FAILURE() << "process " << pid_ << " hung";
+    }
+    pid_ = -1;
+    return WIFEXITED(status) ? ending{true, WEXITSTATUS(status), 0} : ending{false, 0, WTERMSIG(status)};
+  }
+
+  void kill_and_wait() {
+    kill();
+    (void)wait();
+  }
+
+  /// Waits until a SIGSTOP has taken effect.
+  void wait_until_stopped() const {
+    auto status = 0;
+    ASSERT_EQ(::waitpid(pid_, &status, WUNTRACED), pid_);
+    ASSERT_TRUE(WIFSTOPPED(status));
+  }
+
+private:
+  pid_t pid_;
+};
+
+/// A name for a store that no other test has, and the check that the test leaves nothing behind.
+class store_test : public ::testing::Test {
+protected:
+  store_test() {
+    settings_.name = std::to_string(::getpid()) + "_" + std::to_string(next_++);
+    settings_.capacity_bytes = 1u << 20;
+    settings_.objects_max = 4096;
+  }
+
+  void TearDown() override {
+    EXPECT_EQ(files(), std::vector<std::string>{}) << "left in " << settings_.directory;
+    for (const auto& name : files())
+      std::filesystem::remove(settings_.directory / name);
+  }
+
+  [[nodiscard]] object_store open() const { return open(settings_); }
+
+  [[nodiscard]] static object_store open(const options& settings) {
+    auto opened = object_store::open(settings);
+    if (!opened) {
+      std::cerr << "open failed: " << opened.error().message() << std::endl;
+      std::abort();
+    }
+    return std::move(*opened);
+  }
+
+  /// Opens and closes once, which reaps, sweeps and removes what dead processes left.
+  void tidy() const { (void)open().reap(); }
+
+  [[nodiscard]] std::vector<std::string> files() const {
+    auto names = std::vector<std::string>{};
+    for (const auto& entry : std::filesystem::directory_iterator(settings_.directory))
+      if (const auto name = entry.path().filename().string(); name.find("." + settings_.name + ".") != name.npos)
+        names.push_back(name);
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  [[nodiscard]] std::filesystem::path file_ending_in(std::string_view end) const {
+    for (const auto& name : files())
+      if (name.ends_with(end))
+        return settings_.directory / name;
+    return {};
+  }
+
+  options settings_;
+
+private:
+  static inline int next_ = 0;
+};
+
+/// Text of an object, or of the error that came instead.
+[[nodiscard]] inline std::string read(const handle& object) {
+  const auto view = object.pin();
+  return view ? text_of(view->bytes()) : view.error().message();
+}
+
+template <class T>
+[[nodiscard]] store_errc code_of(const std::expected<T, store_error>& result) {
+  return result ? store_errc::none : result.error().code();
+}
+
+template <class T>
+[[nodiscard]] std::string message_of(const std::expected<T, store_error>& result) {
+  return result ? std::string{} : result.error().message();
+}
+
+/// Put that must succeed, also in children.
+[[nodiscard]] inline handle put(object_store& store, std::string_view text, std::span<const object_id> captured = {}) {
+  auto made = store.put(bytes_of(text), {}, captured);
+  if (!made) {
+    std::cerr << "put failed: " << made.error().message() << std::endl;
+    std::abort();
+  }
+  return std::move(*made);
+}
+
+} // namespace troupe::store::test

@@ -1,0 +1,81 @@
+// A process at the other end of a link, for the system tests: `system_peer ADDRESS STORE FAMILIES`.
+// Prints "ready" once it listens, and ends when its standard input does.
+#include <iostream>
+#include <string>
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <caf/all.hpp>
+
+#include "messages.hpp"
+
+using namespace troupe::tests;
+
+namespace {
+
+/// Keeps every reference that it gets.
+struct keeper_state {
+  std::vector<troupe::object_ref<troupe::array<double>>> kept;
+};
+
+caf::behavior keeper(caf::stateful_actor<keeper_state>* self, troupe::node* home) {
+  return {
+      [](double value) { return value; },
+      [](const measurement& what) { return what; },
+      [](const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); },
+      [self](const troupe::object_ref<troupe::array<double>>& ref) -> caf::result<double> {
+        self->state.kept.push_back(ref);
+        auto values = ref.get();
+        if (!values)
+          return troupe::to_caf_error(values.error());
+        return std::accumulate(values->begin(), values->end(), 0.0);
+      },
+      // Writes an array of that many ones and answers with the reference, which it does not keep.
+      [home](int count) -> caf::result<troupe::object_ref<troupe::array<double>>> {
+        auto made = home->put(troupe::array<double>(std::vector<double>(static_cast<std::size_t>(count), 1.0)));
+        if (!made)
+          return troupe::to_caf_error(made.error());
+        return *std::move(made);
+      },
+      // Never answered.
+      [](const std::string&) { return caf::delegated<int>{}; },
+      // Ends the whole process at once, as SIGKILL would, in the middle of a handler.
+      [](caf::atom_value) -> int {
+        ::kill(::getpid(), SIGKILL);
+        ::pause();
+        return 0;
+      },
+  };
+}
+
+} // namespace
+
+int main(int argument_count, char** arguments) {
+  if (argument_count != 4) {
+    std::cerr << "usage: system_peer ADDRESS STORE FAMILIES\n";
+    return 2;
+  }
+  troupe::type_registry types;
+  add_messages(types);
+  troupe::family_set families;
+  troupe::system_config config;
+  caf::actor_system system{config};
+  troupe::node_options options{.name = "peer", .listen = {arguments[1]}};
+  options.store = troupe::store::options{.name = arguments[2], .capacity_bytes = 64 << 20};
+  options.accepted_links.serializers = split(arguments[3]);
+  auto home = troupe::node::open(system, types, families, options);
+  if (!home) {
+    std::cerr << home.error().message() << '\n';
+    return 1;
+  }
+  auto actor = system.spawn(keeper, &*home);
+  if (auto published = home->publish("keeper", actor); !published) {
+    std::cerr << published.error().message() << '\n';
+    return 1;
+  }
+  std::cout << "ready" << std::endl;
+  for (std::string line; std::getline(std::cin, line);)
+    ;
+  caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
+}

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Checks the tree itself: dependencies between folders, files that no target knows, files grown too long, and that the
+# README shows the program that is built. Prints every breach; status 1 when there is one.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+breaches=0
+breach() {
+  printf '%s\n' "$*"
+  breaches=$((breaches + 1))
+}
+
+# may_include FOLDER PATTERN: its includes of the project match the pattern only.
+may_include() {
+  local line
+  while IFS= read -r line; do
+    [ -n "$line" ] && breach "forbidden include: $line"
+  done < <(grep -rnoE '#include <troupe/[^>]*>' "$1" --include='*.hpp' --include='*.cpp' | grep -vE "#include <troupe/($2)")
+}
+may_include framework/base 'framework/base/'
+may_include store 'store/|framework/base/'
+may_include serializers 'serializers/|framework/base/'
+may_include framework 'framework/|serializers/|store/'
+for folder in samples bench tools; do
+  if [ -d "$folder" ]; then
+    may_include "$folder" '(framework|serializers|store)/[^/]*\.hpp|(framework/base|serializers/msgpack)/'
+  fi
+done
+for folder in store serializers; do
+  while IFS= read -r line; do
+    [ -n "$line" ] && breach "knows CAF: $line"
+  done < <(grep -rn '#include <caf/' "$folder")
+done
+
+# Every source is named in a CMakeLists.txt of its folder or one above it, with its ending or without.
+while IFS= read -r source; do
+  folder=$(dirname "$source")
+  name=${source#"$folder"/}
+  name=${name%.test.cpp}
+  known=0
+  while :; do
+    if [ -f "$folder/CMakeLists.txt" ] && grep -qF -- "$name" "$folder/CMakeLists.txt"; then
+      known=1
+      break
+    fi
+    [ "$folder" = . ] || [ "$folder" = "${folder#*/}" ] && break
+    name=$(basename "$folder")/$name
+    folder=$(dirname "$folder")
+  done
+  [ "$known" = 1 ] || breach "in no target: $source"
+done < <(find framework serializers store samples tests bench tools -name '*.cpp' 2>/dev/null)
+
+lines_max=600
+while read -r lines file; do
+  [ "$file" = total ] && continue
+  [ "$lines" -gt "$lines_max" ] && breach "longer than $lines_max lines: $file has $lines"
+done < <(find framework serializers store samples tests bench tools \( -name '*.cpp' -o -name '*.hpp' \) -exec wc -l {} + 2>/dev/null)
+
+# The smallest program in the README is the sample, but for the sample's first comment.
+shown=$(sed -n '/^```cpp$/,/^```$/p' README.md | sed '1d;$d')
+built=$(sed '1{/^\/\//d}' samples/hello/hello.cpp)
+[ "$shown" = "$built" ] || breach "README.md does not show samples/hello/hello.cpp as it is"
+
+[ "$breaches" = 0 ] || { printf '%s breaches\n' "$breaches"; exit 1; }
+echo "the tree is tidy"
