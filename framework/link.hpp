@@ -27,10 +27,16 @@ struct link_stats {
   std::uint64_t socket_bytes_received = 0;
   std::uint64_t handle_bytes_sent = 0; // Size of the frames that travelled as handles.
   std::uint64_t handle_bytes_received = 0;
-  std::uint64_t unserializable = 0;  // Not sent: no family in common, or a value that cannot be encoded.
-  std::uint64_t undecodable = 0;     // Received, but not delivered.
-  std::uint64_t undelivered = 0;     // Sent after the link was down, or received for nobody.
-  std::uint64_t store_fallbacks = 0; // Frames that went through the socket because the store was full.
+  std::uint64_t unserializable = 0;   // Not sent: no family in common, or a value that cannot be encoded.
+  std::uint64_t undecodable = 0;      // Received, but not delivered.
+  std::uint64_t undelivered = 0;      // Sent after the link was down, or received for nobody.
+  std::uint64_t store_fallbacks = 0;  // Frames that went through the socket because the store was full.
+  std::uint64_t refused_at_bound = 0; // Not sent, because the peer had not consumed enough.
+  std::uint64_t dropped = 0;          // Dropped while they waited, to make room for newer ones.
+  // Now, against the bounds of the link's options:
+  std::uint64_t unconsumed_bytes_there = 0; // Sent and not consumed by the peer, as far as it has said.
+  std::uint64_t waiting_bytes = 0;          // Waiting on this end.
+  std::uint64_t unconsumed_bytes_here = 0;  // Received and not consumed.
 };
 
 /// A reference to a link; copies refer to the same one. A link is used once: after its end, connecting again makes a

@@ -44,6 +44,8 @@ std::string to_string(node_errc code) {
     return "undecodable";
   case object_lost:
     return "object_lost";
+  case link_busy:
+    return "link_busy";
   }
   return "node_errc " + std::to_string(static_cast<int>(code));
 }

@@ -35,6 +35,8 @@ enum class node_errc : std::uint8_t {
   // About a message that arrived.
   undecodable = 16, // A message arrived whole but could not be decoded; it was not delivered.
   object_lost = 17, // The bytes that a handle stood for are gone.
+  // Send again later.
+  link_busy = 18, // The peer has not consumed enough of what it was sent; link_ready tells when to go on.
 };
 
 using node_error = basic_error<node_errc>;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,12 @@
 #include <troupe/store/options.hpp>
 
 namespace troupe {
+
+/// What becomes of a message when there is no more room for it to wait in.
+enum class when_full : std::uint8_t {
+  fail,       ///< It is not sent: a request gets the error `link_busy`, a plain message is counted and logged.
+  drop_oldest ///< The oldest of those that wait for the same receiver goes; where it was a request, it gets the error.
+};
 
 /// The policy of one link. Both ends have one; each states in the handshake what it sends and accepts.
 struct link_options {
@@ -40,6 +47,33 @@ struct link_options {
   /// that travel as handles do not count. Higher: larger messages pass; a hostile peer can make this node hold as much.
   std::size_t message_bytes = 1_GiB;
 
+  /// How much the peer may have sent that is not consumed here: a message counts until its last reference is gone,
+  /// which is when its handler has returned. With each message count 128 bytes of its own. Higher: faster over long
+  /// distances; a slow node holds as much. One message may exceed it.
+  std::size_t window_bytes = 16_MiB;
+
+  /// The same for one receiving actor, so that a slow one leaves room for the others.
+  std::size_t actor_window_bytes = 4_MiB;
+
+  /// How much may wait on this end until the peer has consumed enough, and how much of that for one receiver.
+  /// Higher: bursts pass that would be refused; more memory, and older messages.
+  std::size_t queue_bytes = 4_MiB;
+  std::size_t actor_queue_bytes = 1_MiB;
+
+  /// What becomes of a message that finds no room to wait in. Answers, down messages and what the link itself sends are
+  /// never held back: each request reserves room for its answer.
+  troupe::when_full when_full = when_full::fail;
+
+  /// How long a thread that runs no actors (main, a scoped_actor's) waits for room before that. 0: not at all.
+  std::chrono::milliseconds block_timeout = std::chrono::seconds(10);
+
+  /// A peer that is silent for so long is asked whether it is alive.
+  std::chrono::milliseconds heartbeat_interval = std::chrono::seconds(5);
+
+  /// A peer that is silent, or takes nothing, for so long is given up. Lower: a frozen peer is found sooner, a busy one
+  /// given up wrongly.
+  std::chrono::milliseconds heartbeat_timeout = std::chrono::seconds(20);
+
   /// What decoding one value may cost.
   limits receive_limits = {};
 };
@@ -60,6 +94,11 @@ struct node_options {
 
   /// Families that encode what `node::put` is given, in order of preference. Arrays lie in the store as they are.
   std::vector<std::string> store_families = {"typed", "msgpack"};
+
+  /// Whether the I/O thread runs the actors whose messages it has just read, for up to 200 microseconds at a time. That
+  /// saves waking one of CAF's workers, which takes longer than a short handler; long handlers are moved to the
+  /// workers. Off: every message wakes a worker.
+  bool dispatch = true;
 
   /// How long the node's end waits until what was sent has left.
   std::chrono::milliseconds drain_timeout = std::chrono::milliseconds(500);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <random>
+#include <utility>
 
 namespace troupe::internal {
 
@@ -111,22 +112,44 @@ std::vector<caf::strong_actor_ptr> actor_imports::take_all() {
 
 // -- requests
 
+namespace {
+
+bool is_gone(const caf::weak_actor_ptr& actor) {
+  const auto* control = actor.get();
+  return control == nullptr || control->strong_refs.load(std::memory_order_relaxed) == 0;
+}
+
+} // namespace
+
 void pending_requests::add(key k, entry e) {
   if (entries_.size() >= sweep_at_)
     sweep();
   entries_.insert_or_assign(k, std::move(e));
 }
 
-bool pending_requests::take(key k) {
-  return entries_.erase(k) > 0;
+std::optional<pending_requests::entry> pending_requests::take(key k) {
+  auto found = entries_.extract(k);
+  if (found.empty())
+    return std::nullopt;
+  return std::move(found.mapped());
 }
 
 void pending_requests::sweep() {
-  std::erase_if(entries_, [](const auto& item) {
-    const auto* control = item.second.asker.get();
-    return control == nullptr || control->strong_refs.load(std::memory_order_relaxed) == 0;
+  std::erase_if(entries_, [this](const auto& item) {
+    if (!is_gone(item.second.asker))
+      return false;
+    swept_bytes_ += item.second.reserved_bytes;
+    return true;
   });
   sweep_at_ = std::max<std::size_t>(1024, 2 * entries_.size());
+}
+
+std::uint64_t pending_requests::reclaim_reservations(std::chrono::steady_clock::time_point deadline) {
+  auto bytes = std::exchange(swept_bytes_, 0);
+  for (auto& [question, asked] : entries_)
+    if (asked.since < deadline || is_gone(asked.asker))
+      bytes += std::exchange(asked.reserved_bytes, 0);
+  return bytes;
 }
 
 std::vector<std::pair<pending_requests::key, pending_requests::entry>> pending_requests::take_all() {

@@ -2,6 +2,7 @@
 // owns them guards them with its own lock, and drops the references they give back outside of it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
@@ -96,11 +97,18 @@ public:
   struct entry {
     caf::weak_actor_ptr asker;
     bool urgent = false;
+    std::uint64_t receiver = 0;                  // Who was asked.
+    std::uint64_t reserved_bytes = 0;            // For the reply.
+    std::chrono::steady_clock::time_point since; // When the reservation was made.
   };
 
   void add(key k, entry e);
-  /// True once per request: the response may be delivered.
-  bool take(key k);
+  /// Something once per request: the response may be delivered.
+  std::optional<entry> take(key k);
+
+  /// Takes the reservations of requests asked before `deadline`, or whose asker is gone, and gives their sum. They may
+  /// still be answered.
+  [[nodiscard]] std::uint64_t reclaim_reservations(std::chrono::steady_clock::time_point deadline);
 
   [[nodiscard]] std::vector<std::pair<key, entry>> take_all();
 
@@ -114,6 +122,7 @@ private:
   void sweep();
 
   std::unordered_map<key, entry, key_hash> entries_;
+  std::uint64_t swept_bytes_ = 0; // Reserved for what was swept, not reclaimed yet.
   std::size_t sweep_at_ =
       1024; // A request that timed out leaves its entry; askers that are gone are swept from here on.
 };

@@ -6,21 +6,25 @@
 #include <string>
 #include <vector>
 
+#include <troupe/framework/base/sizes.hpp>
 #include <troupe/serializers/describe.hpp>
 
 namespace troupe::internal {
 
 enum class admin_op : std::uint8_t {
-  hello = 1,          // Each end, first: who it is, what it sends and accepts.
-  ready = 2,          // Dialer: the acceptor's hello is accepted; the link is open.
-  refuse = 3,         // Either end instead of going on; the link closes.
-  goodbye = 4,        // Either end: nothing more will come; the link closes.
-  find = 5,           // Look up a published actor.
-  found = 6,          // Answers find.
-  monitor = 7,        // Tell me when this actor of yours ends.
-  down = 8,           // An actor of mine that you monitor has ended.
-  release_actor = 9,  // I have dropped an actor of yours that I received this often.
-  release_object = 10 // I have dropped an object of yours that I received this often.
+  hello = 1,           // Each end, first: who it is, what it sends and accepts.
+  ready = 2,           // Dialer: the acceptor's hello is accepted; the link is open.
+  refuse = 3,          // Either end instead of going on; the link closes.
+  goodbye = 4,         // Either end: nothing more will come; the link closes.
+  find = 5,            // Look up a published actor.
+  found = 6,           // Answers find.
+  monitor = 7,         // Tell me when this actor of yours ends.
+  down = 8,            // An actor of mine that you monitor has ended.
+  release_actor = 9,   // I have dropped an actor of yours that I received this often.
+  release_object = 10, // I have dropped an object of yours that I received this often.
+  credit = 11,         // An actor of mine has consumed this much of what you sent it.
+  ping = 12,           // Are you alive?
+  pong = 13            // Answers ping.
 };
 
 struct hello {
@@ -31,6 +35,9 @@ struct hello {
   std::vector<std::string> serializers;
   std::vector<std::string> deserializers;
   std::uint64_t message_bytes = 0; // The largest message that this end takes.
+  // How much this end lets the peer have on its way and unconsumed: on the link, and for one actor.
+  std::uint64_t window_bytes = 16_MiB;
+  std::uint64_t actor_window_bytes = 4_MiB;
   // The store to share: the process's place in it and the nonce that stands there. Zero nonce: none.
   std::uint64_t store_number = 0;
   std::uint32_t store_slot = 0;
@@ -38,8 +45,8 @@ struct hello {
   std::uint64_t channel = 0; // Chosen by the dialer: names the link inside the store.
   bool shares_store = false; // Set by the acceptor, who has checked the dialer's nonce.
 };
-TROUPE_DESCRIBE(hello, version, name, process, host, serializers, deserializers, message_bytes, store_number,
-                store_slot, store_nonce, channel, shares_store)
+TROUPE_DESCRIBE(hello, version, name, process, host, serializers, deserializers, message_bytes, window_bytes,
+                actor_window_bytes, store_number, store_slot, store_nonce, channel, shares_store)
 
 struct ready {
   bool shares_store = false; // Both have checked.
@@ -95,5 +102,16 @@ struct release_object {
   std::uint64_t count = 0;
 };
 TROUPE_DESCRIBE(release_object, index, generation, count)
+
+struct credit {
+  std::uint64_t actor = 0;
+  std::uint64_t bytes = 0;
+};
+TROUPE_DESCRIBE(credit, actor, bytes)
+
+struct ping {
+  std::uint64_t reserved = 0;
+};
+TROUPE_DESCRIBE(ping, reserved)
 
 } // namespace troupe::internal

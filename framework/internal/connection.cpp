@@ -20,8 +20,8 @@ constexpr std::chrono::milliseconds farewell_time{200};
 
 } // namespace
 
-connection::connection(asio::io_context& io, std::shared_ptr<transport> bytes)
-    : io_(io), bytes_(std::move(bytes)), read_buffer_(read_buffer_bytes) {}
+connection::connection(asio::io_context& io, std::shared_ptr<transport> bytes, std::shared_ptr<std::mutex> mutex)
+    : io_(io), mutex_(std::move(mutex)), bytes_(std::move(bytes)), read_buffer_(read_buffer_bytes) {}
 
 connection::~connection() = default;
 
@@ -31,47 +31,11 @@ void connection::start(std::shared_ptr<connection_events> events) {
   read_next();
 }
 
-void connection::wake_writer() {
-  asio::post(io_, [self = shared_from_this()] { self->write_next(); });
-}
-
-void connection::write_next() {
-  if (ended_)
-    return;
-  {
-    std::lock_guard guard{mutex_};
-    if (waiting_.empty()) {
-      flushing_ = false;
-      if (!close_reason_)
-        return;
-    } else {
-      std::swap(waiting_, writing_);
-    }
-  }
-  if (writing_.empty()) {
-    end(node_error{*close_reason_});
-    return;
-  }
-  writing_.gather(pieces_);
-  bytes_->write(pieces_, [self = shared_from_this()](std::error_code error) {
-    if (self->ended_ || error) {
-      // Frames may hold the very actors that hold this link: they must go, whatever ended the writing.
-      self->writing_.clear();
-      if (!self->ended_)
-        self->stop_writing({node_errc::link_down, "the peer cannot be written to: " + error.message()});
-      return;
-    }
-    self->bytes_written_.fetch_add(self->writing_.size_bytes(), std::memory_order_relaxed);
-    self->writing_.clear();
-    self->write_next();
-  });
-}
-
 /// The peer takes nothing any more, but what it sent before may still be unread.
 void connection::stop_writing(node_error reason) {
   outbox dropped;
   {
-    std::lock_guard guard{mutex_};
+    std::lock_guard guard{*mutex_};
     closing_ = true;
     std::swap(dropped, waiting_);
   }
@@ -171,7 +135,7 @@ std::expected<void, node_error> connection::handle_preamble() {
 
 void connection::close(node_error reason, std::chrono::milliseconds patience) {
   {
-    std::lock_guard guard{mutex_};
+    std::lock_guard guard{*mutex_};
     if (std::exchange(closing_, true))
       return;
   }
@@ -181,14 +145,15 @@ void connection::close(node_error reason, std::chrono::milliseconds patience) {
     self->close_reason_ = std::move(reason);
     bool idle;
     {
-      std::lock_guard guard{self->mutex_};
-      idle = !self->flushing_;
+      std::lock_guard guard{*self->mutex_};
+      idle = self->writer_ == writer::nobody && self->waiting_.empty() && !self->refills_;
+      if (!idle && self->writer_ == writer::nobody)
+        self->hand_to_io_thread();
     }
-    if (idle) {
+    if (idle)
       self->end(node_error{*self->close_reason_});
-      return;
-    }
-    self->end_later(patience);
+    else
+      self->end_later(patience);
   });
 }
 
@@ -197,13 +162,18 @@ void connection::end(const node_error& reason) {
     return;
   outbox dropped; // Frames may release what they hold, which must not happen under the lock.
   {
-    std::lock_guard guard{mutex_};
+    std::lock_guard guard{*mutex_};
     closing_ = true;
     std::swap(dropped, waiting_);
   }
-  bytes_->close();
+  std::shared_ptr<transport> bytes;
+  {
+    std::lock_guard guard{transport_mutex_}; // Nobody writes by itself any more.
+    bytes = std::exchange(bytes_, nullptr);  // The socket must not outlive the I/O context; *this may.
+  }
+  bytes->close();
   drain_timer_.reset();
-  bytes_.reset(); // The socket must not outlive the I/O context; *this may.
+  tick_timer_.reset();
   auto events = std::exchange(events_, nullptr);
   if (events)
     events->on_closed(reason);

@@ -1,4 +1,4 @@
-// Packets over a transport: writes what any thread appended in large batches, reads and cuts what arrives.
+// Packets over a transport: writes what any thread appended, reads and cuts what arrives.
 #pragma once
 
 #include <atomic>
@@ -19,42 +19,66 @@
 
 namespace troupe::internal {
 
-/// Receives what a connection reads, on the I/O thread.
+/// Receives what a connection reads, on the I/O thread, and gives it more to write.
 class connection_events {
 public:
   virtual ~connection_events() = default;
   /// `body` is valid during the call. An error ends the connection, once what was written so far has left.
   virtual std::expected<void, node_error> on_packet(const packet_head& head, bytes_view body) = 0;
+  /// Appends the next piece of what is too large to wait in the outbox; false when there is no more of it. Called on
+  /// the I/O thread before each write, with the mutex held.
+  virtual bool refill(outbox& out) = 0;
   /// Once, last. `reason` says which end closed and why.
   virtual void on_closed(const node_error& reason) = 0;
 };
 
 /// One connected transport.
 ///
-/// Threads: start, admit_large_packets and the events on the I/O thread; the rest from any thread.
+/// Who writes: a thread that finds the connection idle writes by itself, since waking another thread is what costs
+/// most; when something was written a moment ago, more is likely to follow, so bytes are gathered, and written by
+/// whoever fills a batch, or by the I/O thread a tick later. On the I/O thread everything waits for the end of its
+/// round of work (io_batch). One thread writes at a time.
+///
+/// Threads: start, admit_* and the events on the I/O thread; the rest from any thread.
 /// Lifetime: keeps its events alive until it is closed; must be closed before `io` ends.
 class connection : public std::enable_shared_from_this<connection> {
 public:
-  connection(asio::io_context& io, std::shared_ptr<transport> bytes);
+  /// `mutex` is shared with the events, so that a message's tables and its bytes change under one lock.
+  connection(asio::io_context& io, std::shared_ptr<transport> bytes, std::shared_ptr<std::mutex> mutex);
   ~connection();
 
   /// Writes and expects the preamble, then reads packets.
   void start(std::shared_ptr<connection_events> events);
 
-  /// Calls `append(outbox&)` under the connection's lock and has the I/O thread write the result. After the end,
-  /// `append` is not called and the answer is false.
+  /// Where to append, or null after the end. Requires the mutex; flush() or flush_soon() must follow.
+  [[nodiscard]] outbox* open_outbox() noexcept { return closing_ ? nullptr : &waiting_; }
+
+  /// Sees to it that what was appended is written, perhaps by the caller. Requires the mutex, and releases it.
+  void flush(std::unique_lock<std::mutex>& guard);
+
+  /// The same, but never writes by itself and keeps the mutex.
+  void flush_soon();
+
+  /// Has the I/O thread write, asking for refills. Requires the mutex.
+  void write_refills();
+
+  /// Appends and flushes. After the end, `append` is not called and the answer is false.
   template <class Append>
   bool write(Append&& append) {
-    std::lock_guard guard{mutex_};
-    if (closing_)
+    std::unique_lock guard{*mutex_};
+    auto* out = open_outbox();
+    if (out == nullptr)
       return false;
-    append(waiting_);
-    if (!flushing_ && !waiting_.empty()) {
-      flushing_ = true;
-      wake_writer(); // Under the lock: once closing_ is set, nothing is posted any more.
-    }
+    append(*out);
+    flush(guard);
     return true;
   }
+
+  /// At the end of a round of work on the I/O thread.
+  void flush_batch();
+
+  /// How long bytes have waited for a peer that takes none; zero when none wait.
+  [[nodiscard]] std::chrono::steady_clock::duration stalled() const;
 
   /// From now on packets may be as large as `packet_body_bytes_max`; before, `greeting_body_bytes_max`.
   void admit_large_packets() noexcept { body_bytes_max_ = packet_body_bytes_max; }
@@ -67,28 +91,50 @@ public:
   [[nodiscard]] std::uint64_t bytes_read() const noexcept { return bytes_read_.load(std::memory_order_relaxed); }
 
 private:
-  void wake_writer();
-  void write_next();
-  void read_next();
-  bool parse();
-  std::expected<void, node_error> handle_preamble();
-  std::expected<void, node_error> guarded_on_packet(const packet_head& head, bytes_view body);
+  enum class writer : std::uint8_t { nobody, caller, io_thread };
+
+  // Writing.
+  void write_by_caller(std::unique_lock<std::mutex>& guard);
+  void hand_to_io_thread();
+  void start_ticking();
+  void tick();
+  void write_by_io_thread();
+  [[nodiscard]] bool write_once();
+  void write_rest(std::size_t written);
+  void take_waiting();
+  [[nodiscard]] std::expected<std::size_t, std::error_code> write_now();
   void stop_writing(node_error reason);
   void end_later(std::chrono::milliseconds patience);
   void end(const node_error& reason);
 
+  // Reading.
+  void read_next();
+  bool parse();
+  std::expected<void, node_error> handle_preamble();
+  std::expected<void, node_error> guarded_on_packet(const packet_head& head, bytes_view body);
+
   asio::io_context& io_;
+  const std::shared_ptr<std::mutex> mutex_;
 
-  std::mutex mutex_;
-  outbox waiting_;        // Guarded by mutex_.
-  bool flushing_ = false; // Guarded by mutex_: the I/O thread is writing, or about to.
-  bool closing_ = false;  // Guarded by mutex_: nothing more is taken.
+  // Guarded by *mutex_.
+  outbox waiting_;
+  writer writer_ = writer::nobody;
+  bool closing_ = false;  // Nothing more is taken.
+  bool deferred_ = false; // What waits is left to the next tick, or to whoever fills a batch.
+  bool ticking_ = false;  // The I/O thread looks again in a moment.
+  bool batched_ = false;  // In an io_batch.
+  bool refills_ = false;  // The events have more to write.
+  std::chrono::steady_clock::time_point written_at_{};
 
-  // I/O thread only.
-  std::shared_ptr<transport> bytes_;
-  std::shared_ptr<connection_events> events_;
+  // Whoever is the writer.
   outbox writing_;
   std::vector<bytes_view> pieces_;
+
+  std::mutex transport_mutex_; // Held by a caller that writes, and to take the transport away.
+  std::shared_ptr<transport> bytes_;
+
+  // I/O thread only.
+  std::shared_ptr<connection_events> events_;
   byte_vector read_buffer_;
   std::size_t read_begin_ = 0; // Parsed up to here.
   std::size_t read_end_ = 0;   // Filled up to here.
@@ -97,7 +143,10 @@ private:
   bool ended_ = false;
   std::optional<node_error> close_reason_; // Set while draining.
   std::unique_ptr<asio::steady_timer> drain_timer_;
+  std::unique_ptr<asio::steady_timer> tick_timer_;
+  int idle_ticks_ = 0; // In a row that found nothing to do.
 
+  std::atomic<std::chrono::steady_clock::rep> stalled_since_{0}; // Zero: not stalled.
   std::atomic<std::uint64_t> bytes_written_{0};
   std::atomic<std::uint64_t> bytes_read_{0};
 };

@@ -1,6 +1,8 @@
 #include <troupe/framework/internal/link_core.hpp>
 
+#include <algorithm>
 #include <cassert>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -65,6 +67,11 @@ std::expected<std::shared_ptr<link_core>, node_error> link_core::make(std::share
   const auto& accepted = options.deserializers.empty() ? options.serializers : options.deserializers;
   if (options.serializers.size() > families_max || accepted.size() > families_max)
     return fail(node_errc::bad_option, "a link lists at most 64 families");
+  if (options.window_bytes == 0 || options.actor_window_bytes == 0 || options.queue_bytes == 0
+      || options.actor_queue_bytes == 0)
+    return fail(node_errc::bad_option, "a link's windows and queues have at least one byte");
+  if (options.heartbeat_interval.count() <= 0 || options.heartbeat_timeout < options.heartbeat_interval)
+    return fail(node_errc::bad_option, "heartbeat_timeout must be at least heartbeat_interval, which is above zero");
   auto link = std::shared_ptr<link_core>{new link_core{std::move(node), options, side}};
   auto sends = resolve(options.serializers, known, options.trusted_families);
   if (!sends)
@@ -74,6 +81,7 @@ std::expected<std::shared_ptr<link_core>, node_error> link_core::make(std::share
     return std::unexpected{std::move(accepts).error()};
   link->serializers_ = *std::move(sends);
   link->accepted_ = *std::move(accepts);
+  link->replies_ = std::make_shared<reply_consumption>(link);
   link->received_objects_ = std::make_shared<object_environment>(
       object_environment{link->node_->types(), link->node_->families(), link->accepted_.names, options.receive_limits});
   return link;
@@ -110,6 +118,7 @@ void link_core::on_closed(const node_error& reason) {
     enter(link_state::closed);
   }
   handshake_timer_.reset();
+  heartbeat_timer_.reset();
   settle_opening(std::unexpected{reason});
   fail_everything({node_errc::link_down, "the link to " + peer_name_ + " is down: " + reason.message()});
   transfers_.clear();
@@ -165,7 +174,17 @@ void link_core::fail_everything(const node_error& reason) {
   auto objects = object_exports_.take_all();
   object_imports_.clear();
   auto watched = std::exchange(watched_, {});
+  auto unsent = sending_.take_all();
+  std::ranges::move(bulk_.take_all(), std::back_inserter(unsent));
+  auto told = take_ready_watchers();
+  room_.notify_all();
   guard.unlock();
+  counters_.undelivered.fetch_add(unsent.size(), std::memory_order_relaxed);
+  for (const auto& message : unsent)
+    for (const auto& object : message.objects)
+      object.take_back(peer_process_, send_channel());
+  for (auto& [who, receiver] : told)
+    tell_ready(who, receiver);
   // From here on nothing new enters the tables: every path checks the state under the lock.
   for (auto& [number, query] : queries)
     query.set_value(std::unexpected{reason});
@@ -246,6 +265,13 @@ std::expected<void, node_error> link_core::on_admin(admin_op op, bytes_view body
     return with.operator()<release_actor>([this](const auto& what) { return on_release_actor(what); });
   case admin_op::release_object:
     return with.operator()<release_object>([this](const auto& what) { return on_release_object(what); });
+  case admin_op::credit:
+    return with.operator()<credit>([this](const auto& what) { return on_credit(what); });
+  case admin_op::ping:
+    send_admin(admin_op::pong, ping{});
+    return {};
+  case admin_op::pong:
+    return {}; // Having been heard is all.
   case admin_op::goodbye:
   case admin_op::refuse:
     return with.operator()<goodbye>([](const auto& what) -> std::expected<void, node_error> {
@@ -268,7 +294,7 @@ link_core::find(std::string_view name, const std::set<std::string>& interface, s
     return fail(node_errc::link_down, "the link to " + peer_name_ + " is not open");
   auto number = next_query_++;
   auto answer = queries_[number].get_future();
-  send_admin(admin_op::find, find_query{number, std::string{name}});
+  send_admin_locked(admin_op::find, find_query{number, std::string{name}});
   guard.unlock();
   if (answer.wait_for(timeout) != std::future_status::ready) {
     guard.lock();
@@ -326,7 +352,7 @@ std::expected<void, node_error> link_core::on_found(const found& answer) {
 void link_core::watch(std::uint64_t number, caf::strong_actor_ptr proxy) {
   std::lock_guard guard{mutex_};
   if (is_open() && actor_imports_.hold(number, std::move(proxy)))
-    send_admin(admin_op::monitor, monitor{number});
+    send_admin_locked(admin_op::monitor, monitor{number});
 }
 
 std::expected<void, node_error> link_core::on_monitor(const monitor& what) {
@@ -351,7 +377,7 @@ void link_core::watched_actor_ended(std::uint64_t number, const caf::error& reas
   }
   std::lock_guard guard{mutex_};
   watched_.erase(number); // Monitored again, it is answered again.
-  send_admin(admin_op::down, message);
+  send_admin_locked(admin_op::down, message);
 }
 
 void link_core::on_down(const down& what) {
@@ -374,14 +400,18 @@ void link_core::on_down(const down& what) {
 
 void link_core::proxy_gone(std::uint64_t number, const caf::actor_control_block* control) {
   std::lock_guard guard{mutex_};
-  if (auto count = actor_imports_.gone(number, control); count > 0)
-    send_admin(admin_op::release_actor, release_actor{number, count});
+  if (auto count = actor_imports_.gone(number, control); count > 0) {
+    sending_.forget(number);
+    send_admin_locked(admin_op::release_actor, release_actor{number, count});
+  }
 }
 
 std::expected<void, node_error> link_core::on_release_actor(const release_actor& what) {
   std::unique_lock guard{mutex_};
   auto dropped = actor_exports_.release(what.actor, what.count);
   guard.unlock();
+  if (dropped && *dropped)
+    receiving_->release(what.actor);
   if (!dropped)
     return fail(node_errc::protocol_violation, "the peer releases actor " + grouped(what.actor) + " "
                                                    + grouped(what.count) + " times, more than it was sent");
@@ -391,7 +421,7 @@ std::expected<void, node_error> link_core::on_release_actor(const release_actor&
 void link_core::object_gone(const store::object_id& id, const stored_bytes* owner) {
   std::lock_guard guard{mutex_};
   if (auto count = object_imports_.gone(id, owner); count > 0)
-    send_admin(admin_op::release_object, release_object{id.index, id.generation, count});
+    send_admin_locked(admin_op::release_object, release_object{id.index, id.generation, count});
 }
 
 std::expected<void, node_error> link_core::on_release_object(const release_object& what) {
@@ -418,6 +448,7 @@ std::vector<std::string> link_core::effective_serializers() const {
 
 link_stats link_core::stats() const {
   auto read = [](const std::atomic<std::uint64_t>& counter) { return counter.load(std::memory_order_relaxed); };
+  std::lock_guard guard{mutex_};
   return {.messages_sent = read(counters_.messages_sent),
           .messages_received = read(counters_.messages_received),
           .socket_bytes_sent = connection_ ? connection_->bytes_written() : 0,
@@ -427,7 +458,12 @@ link_stats link_core::stats() const {
           .unserializable = read(counters_.unserializable),
           .undecodable = read(counters_.undecodable),
           .undelivered = read(counters_.undelivered),
-          .store_fallbacks = read(counters_.store_fallbacks)};
+          .store_fallbacks = read(counters_.store_fallbacks),
+          .refused_at_bound = read(counters_.refused_at_bound),
+          .dropped = read(counters_.dropped),
+          .unconsumed_bytes_there = sending_.outstanding_bytes(),
+          .waiting_bytes = sending_.queued_bytes(),
+          .unconsumed_bytes_here = receiving_ ? receiving_->unconsumed_bytes() : 0};
 }
 
 } // namespace troupe::internal

@@ -1,9 +1,11 @@
 // One link: its handshake, what it has sent and received and not yet released, and the two paths of a message.
-// The files beside it: link_core.cpp (life and end), link_handshake.cpp, link_send.cpp, link_receive.cpp.
+// The files beside it: link_core.cpp (life and end), link_handshake.cpp, link_send.cpp, link_receive.cpp,
+// link_flow.cpp (back-pressure, heartbeats).
 #pragma once
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <future>
 #include <map>
 #include <memory>
@@ -12,7 +14,10 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
+
+#include <asio/steady_timer.hpp>
 
 #include <troupe/framework/internal/actor_tables.hpp>
 #include <troupe/framework/internal/admin.hpp>
@@ -22,6 +27,8 @@
 #include <troupe/framework/internal/link_extension.hpp>
 #include <troupe/framework/internal/link_state.hpp>
 #include <troupe/framework/internal/object_tables.hpp>
+#include <troupe/framework/internal/receive_window.hpp>
+#include <troupe/framework/internal/send_window.hpp>
 #include <troupe/framework/internal/transfers.hpp>
 #include <troupe/framework/link.hpp>
 #include <troupe/framework/options.hpp>
@@ -49,8 +56,8 @@ struct received_header {
 
 /// Threads: `send`, `watch`, `proxy_gone`, `object_gone`, `find`, `close` and the readers from any thread; the rest,
 /// and everything whose name starts with `on_`, on the node's I/O thread.
-/// Locks: `mutex_` guards the tables; under it only the connection's own lock is taken, no actor reference, handle or
-/// frame is dropped, and nothing of CAF or of the store is called that could wait.
+/// Locks: `mutex_` guards the tables and what the connection has waiting; under it no other lock is taken, no actor
+/// reference, handle or frame is dropped, and nothing of CAF or of the store is called that could wait.
 class link_core final : public connection_events, public proxy_link, public std::enable_shared_from_this<link_core> {
 public:
   enum class role : std::uint8_t { dialer, acceptor };
@@ -81,6 +88,11 @@ public:
   void watch(std::uint64_t number, caf::strong_actor_ptr proxy) override;
   void proxy_gone(std::uint64_t number, const caf::actor_control_block* control) override;
   void object_gone(const store::object_id& id, const stored_bytes* owner);
+  [[nodiscard]] bool is_ready(std::uint64_t receiver) override;
+  void notify_when_ready(std::uint64_t receiver, const caf::strong_actor_ptr& proxy,
+                         const caf::strong_actor_ptr& who) override;
+  /// Writes what any thread has left for later.
+  void flush();
 
   // -- for codecs of actor handles
 
@@ -126,6 +138,7 @@ private:
 
   // -- link_core.cpp
   std::expected<void, node_error> on_packet(const packet_head& head, bytes_view body) override;
+  bool refill(outbox& out) override;
   void on_closed(const node_error& reason) override;
   std::expected<void, node_error> on_admin(admin_op op, bytes_view body);
   void on_find(const find_query& query);
@@ -139,6 +152,32 @@ private:
   void watched_actor_ended(std::uint64_t number, const caf::error& reason);
   template <class Admin>
   bool send_admin(admin_op op, const Admin& what);
+  template <class Admin>
+  bool send_admin_locked(admin_op op, const Admin& what);
+
+  // -- link_flow.cpp
+  struct ready_watcher {
+    std::uint64_t receiver;
+    caf::weak_actor_ptr proxy;
+    caf::weak_actor_ptr who;
+  };
+  class reply_consumption;
+  std::expected<send_window::admission, node_error> admit(std::unique_lock<std::mutex>& guard, const message_head& head,
+                                                          std::uint64_t cost, std::vector<packed_message>& dropped);
+  [[nodiscard]] bool accepts_messages() const;
+  [[nodiscard]] node_error busy_error(std::uint64_t receiver, bool request) const;
+  void note_busy(const node_error& reason);
+  void undo_dropped(packed_message message);
+  void pump(std::unique_lock<std::mutex>& guard);
+  void leave(packed_message message, outbox& out);
+  std::expected<void, node_error> on_credit(const credit& what);
+  void report_consumed();
+  void settle_replies();
+  [[nodiscard]] std::vector<std::pair<caf::strong_actor_ptr, caf::strong_actor_ptr>> take_ready_watchers();
+  static void tell_ready(const caf::strong_actor_ptr& who, const caf::strong_actor_ptr& receiver);
+  void start_heartbeat();
+  void beat_after(std::chrono::milliseconds pause);
+  [[nodiscard]] bool beat();
 
   // -- link_send.cpp
   void undo(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason, caf::execution_unit* context);
@@ -162,14 +201,16 @@ private:
   std::expected<const received_header*, node_error> header_of_element(const element_descriptor& element,
                                                                       const type_entry& type, received_header& own);
   std::expected<void, node_error> charge_definition(std::size_t size_bytes);
-  std::expected<void, node_error> read_elements(packet_reader& in, std::size_t count);
+  std::expected<std::uint64_t, node_error> read_elements(packet_reader& in, std::size_t count);
   std::expected<frame, node_error> claim_frame(packet_reader& in, const frame_descriptor& from, bool is_body);
   std::expected<frame, node_error> claim_object(const frame_descriptor& from);
   std::expected<std::pair<caf::strong_actor_ptr, caf::strong_actor_ptr>, node_error>
   actors_of(const message_head& head);
-  std::expected<caf::message, node_error> decode(const std::shared_ptr<const signature>& types);
+  std::expected<caf::message, node_error> decode(const std::shared_ptr<const signature>& types, receipt owed);
   std::expected<void, node_error> decode_element(const received_element& element, const type_entry& type,
                                                  message_under_construction& into);
+  [[nodiscard]] std::expected<receipt, node_error> charge(const message_head& head, std::uint64_t cost);
+  [[nodiscard]] bool take_pending(const message_head& head, std::uint64_t cost, receipt& owed);
   void deliver(const caf::strong_actor_ptr& receiver, caf::strong_actor_ptr sender, const message_head& head,
                caf::message content);
 
@@ -194,8 +235,13 @@ private:
   std::atomic<link_state> state_{link_state::greeting};
   std::atomic<std::uint64_t> next_transfer_{1};
 
-  mutable std::mutex mutex_;
+  const std::shared_ptr<std::mutex> shared_mutex_ = std::make_shared<std::mutex>(); // The connection's, too.
+  std::mutex& mutex_ = *shared_mutex_;
+  std::condition_variable room_; // Callers outside of actors wait here for credit.
   // Guarded by mutex_.
+  send_window sending_;
+  bulk_lanes bulk_;
+  std::vector<ready_watcher> ready_watchers_;
   actor_exports actor_exports_;
   actor_imports actor_imports_;
   object_exports object_exports_;
@@ -215,18 +261,38 @@ private:
   std::vector<std::unique_ptr<const received_header>> received_headers_;
   std::size_t received_definition_bytes_ = 0; // Of headers and signatures together.
   transfers transfers_;
+  std::unique_ptr<receive_window> receiving_; // From the opening on.
+  std::uint64_t heard_bytes_ = 0;             // Read from the peer until heard_at_.
+  std::chrono::steady_clock::time_point heard_at_;
   std::shared_ptr<const object_environment> received_objects_; // With this link's allow-list.
   std::vector<received_element> elements_;                     // Reused from message to message.
   std::shared_ptr<void> handshake_timer_;
+  std::shared_ptr<asio::steady_timer> heartbeat_timer_;
+
+  std::shared_ptr<reply_consumption> replies_; // Set by make().
+  std::atomic<bool> replies_wanted_{false};    // Requests or watchers wait for answers to be consumed.
+  std::atomic<std::chrono::steady_clock::rep> busy_logged_at_{0};
 
   std::promise<std::expected<void, node_error>> opened_;
   bool opened_settled_ = false; // I/O thread only.
 
   struct counters {
     std::atomic<std::uint64_t> messages_sent{0}, messages_received{0}, handle_bytes_sent{0}, handle_bytes_received{0},
-        unserializable{0}, undecodable{0}, undelivered{0}, store_fallbacks{0};
+        unserializable{0}, undecodable{0}, undelivered{0}, store_fallbacks{0}, refused_at_bound{0}, dropped{0};
   };
   mutable counters counters_;
+};
+
+/// Counts the answers that actors here have consumed, so that new requests find room for theirs.
+class link_core::reply_consumption final : public consumption {
+public:
+  explicit reply_consumption(std::weak_ptr<link_core> link) : link_(std::move(link)) {}
+  void consumed(std::uint64_t cost) noexcept override;
+
+  std::atomic<std::uint64_t> consumed_bytes{0}; // Not settled yet.
+
+private:
+  std::weak_ptr<link_core> link_;
 };
 
 } // namespace troupe::internal

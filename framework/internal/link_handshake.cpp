@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
 
 #include <troupe/framework/internal/link_core.hpp>
@@ -60,7 +61,7 @@ void link_core::start(std::shared_ptr<transport> bytes) {
     on_closed({node_errc::link_down, "the link was closed before it was connected"});
     return;
   }
-  connection_ = std::make_shared<connection>(node_->io(), std::move(bytes));
+  connection_ = std::make_shared<connection>(node_->io(), std::move(bytes), shared_mutex_);
   // The member owns it alone, so that dropping it cancels it.
   auto timer = std::make_shared<asio::steady_timer>(node_->io(), options_.connect_timeout);
   timer->async_wait([self = weak_from_this()](std::error_code error) {
@@ -99,6 +100,8 @@ void link_core::send_hello(bool shares_store) {
              .serializers = serializers_.names,
              .deserializers = accepted_.names,
              .message_bytes = options_.message_bytes,
+             .window_bytes = options_.window_bytes,
+             .actor_window_bytes = options_.actor_window_bytes,
              .channel = channel_,
              .shares_store = shares_store};
   if (options_.share_store && node_->store()) {
@@ -148,6 +151,13 @@ std::expected<void, node_error> link_core::on_hello(const hello& theirs) {
     return refuse_peer({node_errc::protocol_violation, "the peer's name is longer than 1,024 bytes"});
   peer_name_ = theirs.name;
   peer_message_bytes_ = theirs.message_bytes;
+  if (theirs.window_bytes == 0 || theirs.actor_window_bytes == 0)
+    return refuse_peer({node_errc::protocol_violation, "the peer takes no messages: its window is empty"});
+  sending_.set_bounds({.window = theirs.window_bytes,
+                       .actor_window = theirs.actor_window_bytes,
+                       .queue = options_.queue_bytes,
+                       .actor_queue = options_.actor_queue_bytes,
+                       .replies = options_.window_bytes});
   peer_process_ = {theirs.store_slot, theirs.store_nonce};
   if (auto agreed = agree_on_families(theirs); !agreed)
     return refuse_peer(agreed.error());
@@ -195,9 +205,18 @@ std::expected<void, node_error> link_core::become_open() {
     std::lock_guard guard{mutex_};
     if (state_.load(std::memory_order_relaxed) != link_state::greeting)
       return std::unexpected{node_error{node_errc::link_down, "this end closed the link in the handshake"}};
+    receiving_ = std::make_unique<receive_window>(receive_bounds{options_.window_bytes, options_.actor_window_bytes},
+                                                  [weak = weak_from_this()] {
+                                                    if (auto link = weak.lock())
+                                                      asio::post(link->node_->io(), [weak] {
+                                                        if (auto alive = weak.lock(); alive && alive->is_open())
+                                                          alive->report_consumed();
+                                                      });
+                                                  });
     enter(link_state::open);
   }
   handshake_timer_.reset();
+  start_heartbeat();
   connection_->admit_large_packets();
   log(log_level::info, "link to " + peer_name_ + " is open; sends " + bracketed(effective_serializers()) + ", accepts "
                            + bracketed(accepted_.names) + (shares_store_ ? ", shares the store" : ""));

@@ -7,6 +7,7 @@
 
 #include <troupe/framework/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/question_id.hpp>
+#include <troupe/framework/internal/io_loop.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/log.hpp>
 #include <troupe/framework/internal/node_core.hpp>
@@ -155,13 +156,19 @@ std::expected<void, node_error> link_core::on_message(std::uint8_t flags, bytes_
     return std::unexpected{std::move(actors).error()};
   // All frames are claimed before anything is decoded, so that handles in flight are taken over even from a message
   // that then cannot be delivered.
-  if (auto read = read_elements(in, types->aliases.size()); !read)
-    return read;
+  auto chunk_bytes = read_elements(in, types->aliases.size());
+  if (!chunk_bytes)
+    return std::unexpected{std::move(chunk_bytes).error()};
   if (!in.finished())
     return violation("message of " + grouped(body.size()) + " bytes has " + grouped(in.rest().size()) + " too many");
   auto& [receiver, sender] = *actors;
+  auto owed = charge(head, body.size() + *chunk_bytes + message_cost_bytes);
+  if (!owed)
+    return std::unexpected{std::move(owed).error()};
   counters_.messages_received.fetch_add(1, std::memory_order_relaxed);
-  auto content = decode(types);
+  if ((head.flags & message_flags::response) != 0 && !take_pending(head, body.size() + *chunk_bytes, *owed))
+    return {};
+  auto content = decode(types, *std::move(owed));
   elements_.clear();
   if (content) {
     deliver(receiver, std::move(sender), head, *std::move(content));
@@ -179,6 +186,33 @@ std::expected<void, node_error> link_core::on_message(std::uint8_t flags, bytes_
   return {};
 }
 
+/// What the message costs until it is consumed; nothing where it answers a request, which has room reserved.
+std::expected<receipt, node_error> link_core::charge(const message_head& head, std::uint64_t cost) {
+  if ((head.flags & message_flags::response) != 0)
+    return receipt{};
+  return receiving_->received(head.receiver, cost);
+}
+
+/// Whether the response answers something that was asked here.
+bool link_core::take_pending(const message_head& head, std::uint64_t cost, receipt& owed) {
+  std::unique_lock guard{mutex_};
+  auto asked = pending_.take({head.receiver, head.request_number});
+  if (asked) {
+    sending_.unreserve_reply(asked->reserved_bytes);
+    sending_.expect_replies_of(asked->receiver, cost);
+    sending_.add_unconsumed_reply(cost);
+  }
+  guard.unlock();
+  if (asked) {
+    owed = receipt{replies_, cost};
+    return true;
+  }
+  elements_.clear();
+  counters_.undelivered.fetch_add(1, std::memory_order_relaxed);
+  log(log_level::debug, "a response from " + peer_name_ + " answers nothing that was asked");
+  return false;
+}
+
 /// The receiver and the sender that a head names.
 std::expected<std::pair<caf::strong_actor_ptr, caf::strong_actor_ptr>, node_error>
 link_core::actors_of(const message_head& head) {
@@ -193,7 +227,9 @@ link_core::actors_of(const message_head& head) {
   if (side == actor_name::side::yours && (head.flags & message_flags::request) != 0) {
     // This end's own question comes back for somebody else of this end to answer: only one that is pending can.
     guard.lock();
-    bool asked = pending_.take({head.sender, head.request_number});
+    auto asked = pending_.take({head.sender, head.request_number});
+    if (asked)
+      sending_.unreserve_reply(asked->reserved_bytes);
     guard.unlock();
     if (!asked)
       return violation("the peer forwards request " + grouped(head.request_number) + " of actor " + grouped(head.sender)
@@ -229,11 +265,13 @@ std::expected<caf::strong_actor_ptr, node_error> link_core::import_actor(const a
 
 // -- frames
 
-std::expected<void, node_error> link_core::read_elements(packet_reader& in, std::size_t count) {
+/// Gives the bytes that came in chunks.
+std::expected<std::uint64_t, node_error> link_core::read_elements(packet_reader& in, std::size_t count) {
   const auto& bounds = options_.receive_limits;
   // A stored frame costs this node no memory and has no other bound than its object.
   const element_limits limits{bounds.header_bytes, bounds.frames, actors_max, UINT64_MAX >> 2};
   elements_.clear();
+  std::uint64_t chunk_bytes = 0;
   for (std::size_t number = 0; number < count; ++number) {
     auto& element = elements_.emplace_back();
     read_element(in, element.descriptor, limits);
@@ -243,6 +281,8 @@ std::expected<void, node_error> link_core::read_elements(packet_reader& in, std:
         return std::unexpected{std::move(claimed).error()};
       if (!claimed)
         element.lost = claimed.error();
+      else if (element.descriptor.frames[i].place == frame_place::chunks)
+        chunk_bytes += claimed->size_bytes();
       element.frames.push_back(claimed ? *std::move(claimed) : frame{});
     }
     for (const auto& mention : element.descriptor.actors) {
@@ -255,7 +295,7 @@ std::expected<void, node_error> link_core::read_elements(packet_reader& in, std:
     if (!in.ok())
       return violation("an element's description cannot be read");
   }
-  return {};
+  return chunk_bytes;
 }
 
 std::expected<frame, node_error> link_core::claim_frame(packet_reader& in, const frame_descriptor& from, bool is_body) {
@@ -307,10 +347,10 @@ std::expected<frame, node_error> link_core::claim_object(const frame_descriptor&
 
 // -- values
 
-std::expected<caf::message, node_error> link_core::decode(const std::shared_ptr<const signature>& types) {
+std::expected<caf::message, node_error> link_core::decode(const std::shared_ptr<const signature>& types, receipt owed) {
   if (!types->unknown_alias.empty())
     return undecodable("type \"" + types->unknown_alias + "\" is not in this node's type registry");
-  message_under_construction built{types};
+  message_under_construction built{types, std::move(owed)};
   for (std::size_t i = 0; i < elements_.size(); ++i) {
     if (auto decoded = decode_element(elements_[i], *types->entries[i], built); !decoded)
       return std::unexpected{std::move(decoded).error()};
@@ -376,14 +416,6 @@ void link_core::deliver(const caf::strong_actor_ptr& receiver, caf::strong_actor
   bool urgent = (head.flags & message_flags::urgent) != 0;
   auto mid = question_id((head.flags & message_flags::request) != 0 ? head.request_number : 0, urgent);
   if ((head.flags & message_flags::response) != 0) {
-    std::unique_lock guard{mutex_};
-    bool asked = pending_.take({head.receiver, head.request_number});
-    guard.unlock();
-    if (!asked) {
-      counters_.undelivered.fetch_add(1, std::memory_order_relaxed);
-      log(log_level::debug, "a response from " + peer_name_ + " answers nothing that was asked");
-      return;
-    }
     mid = question_id(head.request_number, urgent).response_id();
   } else if (content.type_token() == caf::make_type_token<caf::error>()) {
     // CAF ends an actor that gets a bare error; ending actors is not among what a peer may do.
@@ -394,7 +426,7 @@ void link_core::deliver(const caf::strong_actor_ptr& receiver, caf::strong_actor
                       caf::make_message(to_caf_error({node_errc::unsupported, "an error cannot be asked"})), nullptr);
     return;
   }
-  receiver->enqueue(caf::make_mailbox_element(std::move(sender), mid, {}, std::move(content)), nullptr);
+  receiver->enqueue(caf::make_mailbox_element(std::move(sender), mid, {}, std::move(content)), io_loop::unit());
 }
 
 } // namespace troupe::internal

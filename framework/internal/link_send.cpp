@@ -19,8 +19,8 @@ struct sending_scratch {
   std::shared_ptr<message_owner> owner = std::make_shared<message_owner>();
   outgoing_message message;
 
-  /// Takes the element when it was sent; else gives it back, with the error, or without one when the link is down.
-  /// Whatever happens, an exception included, nothing stays counted that was not sent.
+  /// Takes the element when it was sent; else gives it back, with the error. Whatever happens, an exception included,
+  /// nothing stays counted that was not sent.
   std::expected<void, node_error> send(link_core& link, std::uint64_t receiver, caf::mailbox_element_ptr& what) {
     struct clearing {
       sending_scratch& scratch;
@@ -39,7 +39,9 @@ struct sending_scratch {
     } at_end{*this, what};
     owner->element = std::move(what);
     auto encoded = message.encode(link, owner);
-    at_end.sent = encoded && message.commit(receiver, *owner->element);
+    if (encoded)
+      encoded = message.commit(receiver, *owner->element);
+    at_end.sent = encoded.has_value();
     return encoded;
   }
 };
@@ -75,16 +77,21 @@ void link_core::send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf:
     nested = std::make_unique<sending_scratch>();
     scratch = nested.get();
   }
-  auto encoded = scratch->send(*this, receiver, what);
-  if (!encoded)
-    undo(receiver, *what, encoded.error(), context);
-  else if (what)
-    bounce(*what, {node_errc::link_down, "the link to " + peer_name_ + " is down"}, context);
+  auto sent = scratch->send(*this, receiver, what);
+  if (sent)
+    return;
+  if (sent.error().code() == node_errc::link_down || sent.error().code() == node_errc::link_busy)
+    bounce(*what, sent.error(), context);
+  else
+    undo(receiver, *what, sent.error(), context);
 }
 
-/// The link is down: who asked is told.
+/// The link is down, or at its bound: who asked is told.
 void link_core::bounce(caf::mailbox_element& what, const node_error& reason, caf::execution_unit* context) {
-  counters_.undelivered.fetch_add(1, std::memory_order_relaxed);
+  if (reason.code() == node_errc::link_busy)
+    note_busy(reason);
+  else
+    counters_.undelivered.fetch_add(1, std::memory_order_relaxed);
   if (what.mid.is_request() && what.sender)
     what.sender->enqueue(nullptr, what.mid.response_id(), caf::make_message(to_caf_error(reason)), context);
 }
@@ -130,7 +137,10 @@ std::uint64_t link_core::header_number(const family& by, const type_entry& type)
     auto header = standard_header(by, type);
     byte_vector body;
     append_header(body, {known->second, header.bytes()});
-    connection_->write([&](outbox& out) { out.append_packet(packet_kind::header, 0, body); });
+    if (auto* out = connection_->open_outbox()) {
+      out->append_packet(packet_kind::header, 0, body); // Leaves with the message at the latest.
+      connection_->flush_soon();
+    }
   }
   return known->second;
 }

@@ -14,7 +14,11 @@
 namespace troupe::internal {
 
 node_core::node_core(caf::actor_system& system, type_registry& types, const family_set& families, node_options options)
-    : system_(system), types_(types), families_(families), options_(std::move(options)) {}
+    : system_(system),
+      types_(types),
+      families_(families),
+      options_(std::move(options)),
+      loop_(system, {.enabled = options_.dispatch}) {}
 
 node_core::~node_core() = default;
 
@@ -49,21 +53,22 @@ std::expected<void, node_error> node_core::start() {
     auto at = parse_address(text);
     if (!at)
       return std::unexpected{std::move(at).error()};
-    auto opened = listener::open(io_, *at, [this](stream_socket socket) { on_accept(std::move(socket)); });
+    auto opened = listener::open(io(), *at, [this](stream_socket socket) { on_accept(std::move(socket)); });
     if (!opened)
       return std::unexpected{std::move(opened).error()};
     listeners_.push_back(*std::move(opened));
   }
-  thread_ = std::thread{[this] { io_.run(); }};
+  loop_.start([this] { flush_links(); });
+  running_ = true;
   return {};
 }
 
 void node_core::shut_down() {
-  if (!thread_.joinable()) {
+  if (!running_) {
     listeners_.clear();
     return;
   }
-  asio::post(io_, [this] { listeners_.clear(); });
+  asio::post(io(), [this] { listeners_.clear(); });
   std::unique_lock guard{mutex_};
   closing_ = true;
   auto open = links_;
@@ -76,12 +81,20 @@ void node_core::shut_down() {
   links_changed_.wait(guard, [this] { return links_.empty(); });
   auto names = std::exchange(names_, {});
   guard.unlock();
-  asio::post(io_, [this] {
+  asio::post(io(), [this] {
     reaps_left_ = 0;
     reap_timer_.cancel();
   });
-  work_.reset();
-  thread_.join();
+  loop_.stop();
+}
+
+/// After a takeover: the thread that is stuck in a handler may have appended something before.
+void node_core::flush_links() {
+  std::unique_lock guard{mutex_};
+  auto links = links_;
+  guard.unlock();
+  for (const auto& link : links)
+    link->flush();
 }
 
 std::expected<void, node_error> node_core::publish(std::string name, caf::strong_actor_ptr actor) {
@@ -123,14 +136,14 @@ std::expected<std::shared_ptr<link_core>, node_error> node_core::connect(std::st
   auto link = link_core::make(shared_from_this(), options, link_core::role::dialer);
   if (!link)
     return std::unexpected{std::move(link).error()};
-  auto socket = dial(io_, *at, options.connect_timeout);
+  auto socket = dial(io(), *at, options.connect_timeout);
   if (!socket)
     return std::unexpected{std::move(socket).error()};
   if (auto same = check_same_user(*socket); !same)
     return std::unexpected{std::move(same).error()};
   if (!add_link(*link))
     return std::unexpected{node_error{node_errc::link_down, "the node is closing"}};
-  asio::post(io_, [core = *link, bytes = make_socket_transport(*std::move(socket))] { core->start(bytes); });
+  asio::post(io(), [core = *link, bytes = make_socket_transport(*std::move(socket))] { core->start(bytes); });
   if (auto opened = (*link)->wait_until_open(); !opened)
     return std::unexpected{
         node_error{opened.error().code(), "connecting to " + at->text + ": " + opened.error().message()}};

@@ -9,10 +9,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
-#include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
 #include <asio/steady_timer.hpp>
 
@@ -20,6 +18,7 @@
 #include <caf/actor_system.hpp>
 
 #include <troupe/framework/fwd.hpp>
+#include <troupe/framework/internal/io_loop.hpp>
 #include <troupe/framework/internal/object_environment.hpp>
 #include <troupe/framework/internal/socket.hpp>
 #include <troupe/framework/node_error.hpp>
@@ -61,9 +60,10 @@ public:
   [[nodiscard]] const std::optional<store::object_store>& store() const noexcept { return store_; }
   /// With what objects that were put here are read again.
   [[nodiscard]] const std::shared_ptr<const object_environment>& objects() const noexcept { return objects_; }
-  [[nodiscard]] asio::io_context& io() noexcept { return io_; }
+  [[nodiscard]] asio::io_context& io() noexcept { return loop_.context(); }
 
 private:
+  void flush_links();
   void on_accept(stream_socket socket);
   void reap_next();
   [[nodiscard]] bool add_link(const std::shared_ptr<link_core>& link);
@@ -76,12 +76,11 @@ private:
   std::optional<store::object_store> store_;
   std::shared_ptr<const object_environment> objects_;
 
-  asio::io_context io_{1};
-  asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
+  io_loop loop_;
+  bool running_ = false;                             // Set by start().
   std::vector<std::shared_ptr<listener>> listeners_; // I/O thread, once it runs.
-  asio::steady_timer reap_timer_{io_};               // I/O thread.
+  asio::steady_timer reap_timer_{loop_.context()};   // I/O thread.
   int reaps_left_ = 0;                               // I/O thread.
-  std::thread thread_;
 
   mutable std::mutex mutex_;
   // Guarded by mutex_.

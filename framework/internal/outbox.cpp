@@ -51,6 +51,7 @@ void outbox::clear() {
   else
     bytes_.clear();
   frames_.clear();
+  kept_.clear();
   frame_bytes_ = 0;
 }
 

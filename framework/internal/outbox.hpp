@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include <troupe/framework/internal/packet.hpp>
@@ -25,6 +27,9 @@ public:
   /// The next bytes in order are the frame's, which is kept alive until the outbox is cleared.
   void append(frame large);
 
+  /// Keeps something alive until the outbox is cleared.
+  void keep(std::shared_ptr<const void> what) { kept_.push_back(std::move(what)); }
+
   [[nodiscard]] bool empty() const noexcept { return bytes_.empty() && frames_.empty(); }
   [[nodiscard]] std::size_t size_bytes() const noexcept { return bytes_.size() + frame_bytes_; }
 
@@ -42,6 +47,7 @@ private:
 
   byte_vector bytes_;
   std::vector<placed_frame> frames_;
+  std::vector<std::shared_ptr<const void>> kept_;
   std::size_t frame_bytes_ = 0;
 };
 

@@ -40,6 +40,7 @@ void outgoing_message::clear() {
   actors_.clear();
   socket_bytes_ = 0;
   inline_bytes_ = 0;
+  transfer_bytes_ = 0;
   handle_bytes_ = 0;
 }
 
@@ -135,6 +136,7 @@ std::expected<frame_descriptor, node_error> outgoing_message::place(bytes_view b
   if (bytes.size() > inline_frame_bytes_max || inline_bytes_ + bytes.size() > inline_frames_bytes_max) {
     placed.place = frame_place::chunks;
     placed.transfer = link_->next_transfer_.fetch_add(1, std::memory_order_relaxed);
+    transfer_bytes_ += bytes.size();
     transfers_.push_back({placed.transfer, shared != nullptr ? *shared : frame::copy_of(bytes)});
   } else {
     inline_bytes_ += bytes.size();
@@ -210,7 +212,7 @@ std::shared_ptr<const object_environment> outgoing_message::objects() const {
 
 // -- writing
 
-bool outgoing_message::commit(std::uint64_t receiver, const caf::mailbox_element& element) {
+std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver, const caf::mailbox_element& element) {
   auto& link = *link_;
   message_head head{.receiver = receiver};
   if (element.mid.is_urgent_message())
@@ -221,53 +223,73 @@ bool outgoing_message::commit(std::uint64_t receiver, const caf::mailbox_element
     head.flags |= message_flags::response;
   head.request_number = element.mid.request_id().integer_value();
 
-  std::lock_guard guard{link.mutex_};
-  if (!link.is_open())
-    return false;
-  pending_requests::key question{};
-  if (element.sender) {
-    auto name = link.name_of_actor(element.sender);
-    head.sender = name.number;
-    if (name.whose == actor_name::side::yours)
-      head.flags |= message_flags::returned; // The answer will not cross this link.
-    else if (element.mid.is_request())
-      question = {name.number, head.request_number};
-  }
-  if (question.asker != 0)
-    link.pending_.add(question, {caf::weak_actor_ptr{element.sender.get()}, element.mid.is_urgent_message()});
-  bool written = link.connection_->write([&](outbox& out) {
-    head.signature = link.signature_number(types_, out);
-    write_transfers(out);
-    byte_vector start; // At most four numbers; stays small enough not to matter.
-    start.reserve(48);
-    append_message_head(start, head);
-    out.append_packet(packet_kind::message, head.flags, start, elements_);
-  });
-  if (!written) {
+  std::vector<packed_message> dropped;
+  std::unique_lock guard{link.mutex_};
+  auto admitted = link.admit(guard, head, elements_.size() + transfer_bytes_ + message_cost_bytes, dropped);
+  if (admitted) {
+    pending_requests::key question{};
+    if (element.sender) {
+      auto name = link.name_of_actor(element.sender);
+      head.sender = name.number;
+      if (name.whose == actor_name::side::yours)
+        head.flags |= message_flags::returned; // The answer will not cross this link.
+      else if (element.mid.is_request())
+        question = {name.number, head.request_number};
+    }
     if (question.asker != 0)
-      link.pending_.take(question);
-    return false;
+      link.pending_.add(question, {.asker = caf::weak_actor_ptr{element.sender.get()},
+                                   .urgent = element.mid.is_urgent_message(),
+                                   .receiver = receiver,
+                                   .reserved_bytes = link.sending_.reserve_reply(receiver),
+                                   .since = std::chrono::steady_clock::now()});
+    write_or_pack(head, *admitted, question);
+    link.connection_->flush(guard);
+    link.counters_.messages_sent.fetch_add(1, std::memory_order_relaxed);
+    link.counters_.handle_bytes_sent.fetch_add(handle_bytes_, std::memory_order_relaxed);
+  } else {
+    guard.unlock();
   }
+  for (auto& message : dropped)
+    link.undo_dropped(std::move(message));
+  if (!admitted)
+    return std::unexpected{std::move(admitted).error()};
+  return {};
+}
+
+/// Requires the link's mutex and an open link.
+void outgoing_message::write_or_pack(message_head& head, send_window::admission admitted,
+                                     const pending_requests::key& question) {
+  auto& link = *link_;
+  auto& out = *link.connection_->open_outbox();
+  head.signature = link.signature_number(types_, out);
+  start_.clear();
+  append_message_head(start_, head);
+  bool data = (head.flags & message_flags::response) == 0;
+  auto cost = data ? start_.size() + elements_.size() + transfer_bytes_ + message_cost_bytes : 0;
   for (const auto& object : objects_)
     link.object_exports_.add(object);
   committed_ = true;
-  link.counters_.messages_sent.fetch_add(1, std::memory_order_relaxed);
-  link.counters_.handle_bytes_sent.fetch_add(handle_bytes_, std::memory_order_relaxed);
-  return true;
-}
-
-void outgoing_message::write_transfers(outbox& out) const {
-  byte_vector start;
-  for (const auto& [number, whole] : transfers_) {
-    std::size_t offset = 0;
-    do {
-      auto part = whole.slice(offset, chunk_bytes_max);
-      bool first = offset == 0;
-      start.clear();
-      append_chunk_head(start, {number, whole.size_bytes()}, first);
-      offset += part.size_bytes();
-      out.append_packet(packet_kind::chunk, first ? chunk_flags::first : std::uint8_t{0}, start, std::move(part));
-    } while (offset < whole.size_bytes());
+  if (data && admitted == send_window::admission::leaves)
+    link.sending_.charge(head.receiver, cost);
+  bool behind_bulk = link.bulk_.has(bulk_lanes::key_of(head.receiver, head.sender, head.flags));
+  if (admitted == send_window::admission::leaves && transfers_.empty() && !behind_bulk) {
+    out.append_packet(packet_kind::message, head.flags, start_, elements_);
+    return;
+  }
+  packed_message packed{
+      .receiver = head.receiver, .sender = head.sender, .flags = head.flags, .cost = cost, .body = {}};
+  packed.body.reserve(start_.size() + elements_.size());
+  packed.body.insert(packed.body.end(), start_.begin(), start_.end());
+  packed.body.insert(packed.body.end(), elements_.begin(), elements_.end());
+  packed.transfers = std::move(transfers_);
+  if (admitted == send_window::admission::waits) {
+    packed.objects = std::move(objects_);
+    packed.actors = std::move(actors_);
+    packed.question = question;
+    link.sending_.wait(std::move(packed));
+  } else {
+    link.bulk_.add(std::move(packed));
+    link.connection_->write_refills();
   }
 }
 

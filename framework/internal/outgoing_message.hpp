@@ -27,8 +27,9 @@ public:
   /// What encoding has exported and handed over is taken back by `clear`, unless `commit` came first.
   std::expected<void, node_error> encode(link_core& link, const std::shared_ptr<message_owner>& message);
 
-  /// Writes the message, with the signature and the chunks that it needs. False when the link is not open any more.
-  bool commit(std::uint64_t receiver, const caf::mailbox_element& element);
+  /// Writes the message, with the signature and the chunks that it needs, or lets it wait for the peer's credit. May
+  /// block where the link's policy allows it. Fails with `link_down` or `link_busy`.
+  std::expected<void, node_error> commit(std::uint64_t receiver, const caf::mailbox_element& element);
 
   /// Ready for the next message; takes back what was not committed.
   void clear();
@@ -40,15 +41,10 @@ public:
   std::shared_ptr<const object_environment> objects() const override;
 
 private:
-  struct transfer {
-    std::uint64_t number;
-    frame bytes;
-  };
-
   std::expected<void, node_error> encode_element(const type_entry& type, const void* value, const context& ctx);
   std::expected<frame_descriptor, node_error> place(bytes_view bytes, const frame* shared);
   std::expected<std::optional<frame_descriptor>, node_error> place_in_store(bytes_view bytes, const frame* shared);
-  void write_transfers(outbox& out) const;
+  void write_or_pack(message_head& head, send_window::admission admitted, const pending_requests::key& question);
   [[nodiscard]] node_error describe(const serialize_error& error) const;
 
   link_core* link_ = nullptr;
@@ -57,12 +53,14 @@ private:
   encode_output output_;
   element_descriptor descriptor_;
   frame header_;
-  byte_vector elements_;               // Descriptors and inline bytes of all elements, as they go into the packet.
-  std::vector<transfer> transfers_;    // Go ahead in chunks.
-  std::vector<store::handle> objects_; // Handed over, one count each.
-  std::vector<std::uint64_t> actors_;  // Exported, one count each.
+  byte_vector elements_; // Descriptors and inline bytes of all elements, as they go into the packet.
+  byte_vector start_;    // The message's head.
+  std::vector<outgoing_transfer> transfers_; // Go ahead in chunks.
+  std::vector<store::handle> objects_;       // Handed over, one count each.
+  std::vector<std::uint64_t> actors_;        // Exported, one count each.
   std::uint64_t socket_bytes_ = 0;
   std::uint64_t inline_bytes_ = 0;
+  std::uint64_t transfer_bytes_ = 0;
   std::uint64_t handle_bytes_ = 0;
 };
 

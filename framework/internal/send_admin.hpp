@@ -15,4 +15,15 @@ bool link_core::send_admin(admin_op op, const Admin& what) {
       [&](outbox& out) { out.append_packet(packet_kind::admin, static_cast<std::uint8_t>(op), body); });
 }
 
+/// The same with mutex_ held.
+template <class Admin>
+bool link_core::send_admin_locked(admin_op op, const Admin& what) {
+  auto* out = connection_ ? connection_->open_outbox() : nullptr;
+  if (out == nullptr)
+    return false;
+  out->append_packet(packet_kind::admin, static_cast<std::uint8_t>(op), msgpack::encode_described(what));
+  connection_->flush_soon();
+  return true;
+}
+
 } // namespace troupe::internal

@@ -1,5 +1,6 @@
 #include <troupe/framework/internal/socket.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -38,6 +39,35 @@ public:
     asio::async_write(
         socket_, buffers_,
         [self = shared_from_this(), done = std::move(done)](std::error_code error, std::size_t) { done(error); });
+  }
+
+  std::expected<std::size_t, std::error_code> write_now(std::span<const bytes_view> pieces) override {
+    constexpr std::size_t pieces_max = 64;
+    iovec parts[pieces_max];
+    std::size_t total = 0;
+    while (!pieces.empty()) {
+      auto count = std::min(pieces.size(), pieces_max);
+      std::size_t wanted = 0;
+      for (std::size_t i = 0; i < count; ++i) {
+        parts[i] = {const_cast<std::byte*>(pieces[i].data()), pieces[i].size()};
+        wanted += pieces[i].size();
+      }
+      msghdr message{};
+      message.msg_iov = parts;
+      message.msg_iovlen = count;
+      auto written = ::sendmsg(socket_.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (written < 0 && errno == EINTR)
+        continue;
+      if (written < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS))
+        return total;
+      if (written < 0)
+        return std::unexpected{std::error_code{errno, std::system_category()}};
+      total += static_cast<std::size_t>(written);
+      if (static_cast<std::size_t>(written) < wanted)
+        return total;
+      pieces = pieces.subspan(count);
+    }
+    return total;
   }
 
   void close() override {

@@ -1,7 +1,8 @@
-// What carries a link's bytes: in order, with gathered writes. Everything here runs on the node's I/O thread.
+// What carries a link's bytes: in order, with gathered writes. All but write_now() runs on the node's I/O thread.
 #pragma once
 
 #include <cstddef>
+#include <expected>
 #include <functional>
 #include <memory>
 #include <span>
@@ -22,6 +23,11 @@ public:
 
   /// Writes all of `pieces` in order, then calls `done`. The bytes must stay until then, the list of pieces need not.
   virtual void write(std::span<const bytes_view> pieces, std::function<void(std::error_code)> done) = 0;
+
+  /// Any thread, but never while another write of this transport is under way: writes at once what the kernel takes,
+  /// and gives how many bytes that was; 0 when it takes nothing now, or when this transport writes on the I/O thread
+  /// only.
+  virtual std::expected<std::size_t, std::error_code> write_now(std::span<const bytes_view> pieces) = 0;
 
   /// Ends the connection; what is under way is called back with an error. Idempotent.
   virtual void close() = 0;

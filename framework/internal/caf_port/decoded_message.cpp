@@ -105,9 +105,9 @@ std::shared_ptr<const signature> resolve_signature(const std::vector<std::string
 /// Invariant: the first made_ elements exist.
 class decoded_message final : public caf::detail::message_data {
 public:
-  static decoded_message* make(std::shared_ptr<const signature> types) {
+  static decoded_message* make(std::shared_ptr<const signature> types, receipt owed) {
     auto size = sizeof(decoded_message) + types->alignment + types->storage_bytes;
-    return ::new (::operator new(size)) decoded_message{std::move(types)};
+    return ::new (::operator new(size)) decoded_message{std::move(types), std::move(owed)};
   }
 
   ~decoded_message() override {
@@ -131,7 +131,7 @@ public:
   }
 
   decoded_message* copy() const override {
-    auto* result = make(types_);
+    auto* result = make(types_, {});
     for (std::size_t i = 0; i < made_; ++i) {
       types_->entries[i]->life().copy(result->at(i), at(i));
       ++result->made_;
@@ -158,8 +158,9 @@ public:
   caf::error save(std::size_t, caf::serializer&) const override { return no_caf_serialization(); }
 
 private:
-  explicit decoded_message(std::shared_ptr<const signature> types)
-      : types_(std::move(types)),
+  decoded_message(std::shared_ptr<const signature> types, receipt owed)
+      : owed_(std::move(owed)),
+        types_(std::move(types)),
         storage_(
             reinterpret_cast<std::byte*>(align_up(reinterpret_cast<std::uintptr_t>(this + 1), types_->alignment))) {}
 
@@ -170,13 +171,14 @@ private:
     types_->entries[made_]->life().destroy(at(made_));
   }
 
+  const receipt owed_; // Settled last, when the elements are gone.
   const std::shared_ptr<const signature> types_;
   std::byte* const storage_;
   std::size_t made_ = 0;
 };
 
-message_under_construction::message_under_construction(std::shared_ptr<const signature> types)
-    : data_(decoded_message::make(std::move(types))) {}
+message_under_construction::message_under_construction(std::shared_ptr<const signature> types, receipt owed)
+    : data_(decoded_message::make(std::move(types), std::move(owed))) {}
 
 message_under_construction::~message_under_construction() {
   if (data_ != nullptr)

@@ -11,6 +11,7 @@
 #include <caf/message.hpp>
 #include <caf/rtti_pair.hpp>
 
+#include <troupe/framework/internal/receive_window.hpp>
 #include <troupe/serializers/type_registry.hpp>
 
 namespace troupe::internal {
@@ -35,7 +36,8 @@ class decoded_message;
 /// Elements are made one after the other; given up half-way, those made so far are destroyed.
 class message_under_construction {
 public:
-  explicit message_under_construction(std::shared_ptr<const signature> types);
+  /// `owed` is settled when the message has been consumed. A copy, which somebody makes on purpose, owes nothing.
+  message_under_construction(std::shared_ptr<const signature> types, receipt owed);
   ~message_under_construction();
   message_under_construction(const message_under_construction&) = delete;
   message_under_construction& operator=(const message_under_construction&) = delete;

@@ -19,6 +19,10 @@ public:
   virtual void watch(std::uint64_t number, caf::strong_actor_ptr proxy) = 0;
   /// The proxy is being destroyed: nobody here refers to the actor any more.
   virtual void proxy_gone(std::uint64_t number, const caf::actor_control_block* control) = 0;
+  /// Whether the link has room for messages to the actor; and a link_ready to `who` when it has.
+  [[nodiscard]] virtual bool is_ready(std::uint64_t receiver) = 0;
+  virtual void notify_when_ready(std::uint64_t receiver, const caf::strong_actor_ptr& proxy,
+                                 const caf::strong_actor_ptr& who) = 0;
 };
 
 /// An ordinary CAF handle points at it; whatever is enqueued goes over the link.
@@ -34,7 +38,7 @@ public:
   void kill_proxy(caf::execution_unit* context, caf::error reason) override;
   [[nodiscard]] const char* name() const override { return "troupe::proxy"; }
 
-  [[nodiscard]] const proxy_link* link() const noexcept { return link_.get(); }
+  [[nodiscard]] proxy_link* link() const noexcept { return link_.get(); }
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
 
 private:

@@ -1,0 +1,253 @@
+// The writing half of a connection: who writes when.
+#include <algorithm>
+#include <utility>
+
+#include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
+
+#include <troupe/framework/base/sizes.hpp>
+#include <troupe/framework/internal/connection.hpp>
+#include <troupe/framework/internal/io_batch.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+// Who appends this much writes it, since a larger write costs no less per byte.
+constexpr std::size_t batch_bytes = 64_KiB;
+
+// After a quiet time of this length the next message does not wait for others: an answer takes longer than this, the
+// next message of a stream does not.
+constexpr std::chrono::microseconds quiet_time{5};
+
+// How long the last messages of a burst wait for more.
+constexpr std::chrono::microseconds tick_time{50};
+
+// So many ticks that find nothing end the ticking, which the next burst begins again.
+constexpr int idle_ticks_max = 20;
+
+// The I/O thread reads again after so many writes in a row.
+constexpr int writes_in_a_row_max = 16;
+
+} // namespace
+
+void connection::flush(std::unique_lock<std::mutex>& guard) {
+  if (writer_ != writer::nobody || waiting_.empty()) {
+    guard.unlock(); // Whoever writes looks again before it stops.
+    return;
+  }
+  if (io_batch::current() != nullptr) {
+    flush_soon();
+    guard.unlock();
+    return;
+  }
+  if (waiting_.size_bytes() >= batch_bytes) {
+    write_by_caller(guard);
+    return;
+  }
+  if (deferred_) {
+    guard.unlock();
+    return;
+  }
+  if (clock::now() - written_at_ >= quiet_time) {
+    write_by_caller(guard);
+    return;
+  }
+  deferred_ = true;
+  start_ticking();
+  guard.unlock();
+}
+
+void connection::flush_soon() {
+  if (writer_ != writer::nobody || waiting_.empty())
+    return;
+  if (auto* batch = io_batch::current(); batch == nullptr) {
+    hand_to_io_thread();
+  } else if (!batched_) {
+    batched_ = true;
+    batch->add(shared_from_this());
+  }
+}
+
+void connection::flush_batch() {
+  std::unique_lock guard{*mutex_};
+  batched_ = false;
+  if (writer_ == writer::nobody && !waiting_.empty())
+    write_by_caller(guard);
+}
+
+void connection::write_refills() {
+  refills_ = true;
+  if (writer_ == writer::nobody && !closing_)
+    hand_to_io_thread();
+}
+
+/// Requires the mutex and nobody writing.
+void connection::hand_to_io_thread() {
+  writer_ = writer::io_thread;
+  asio::post(io_, [self = shared_from_this()] { self->write_by_io_thread(); });
+}
+
+/// Requires the mutex and being the writer.
+void connection::take_waiting() {
+  std::swap(waiting_, writing_);
+  deferred_ = false;
+}
+
+/// Requires being the writer, without the mutex.
+std::expected<std::size_t, std::error_code> connection::write_now() {
+  writing_.gather(pieces_);
+  std::lock_guard guard{transport_mutex_};
+  if (!bytes_)
+    return std::unexpected{std::make_error_code(std::errc::not_connected)};
+  auto written = bytes_->write_now(pieces_);
+  if (written)
+    bytes_written_.fetch_add(*written, std::memory_order_relaxed);
+  return written;
+}
+
+/// Requires nobody writing; releases the mutex.
+void connection::write_by_caller(std::unique_lock<std::mutex>& guard) {
+  writer_ = writer::caller;
+  take_waiting();
+  guard.unlock();
+  auto written = write_now();
+  if (written && *written == writing_.size_bytes()) {
+    writing_.clear(); // Without the mutex: frames may release what they hold.
+    guard.lock();
+    written_at_ = clock::now();
+    writer_ = writer::nobody;
+    if (refills_ || closing_) {
+      hand_to_io_thread();
+    } else if (!waiting_.empty()) {
+      deferred_ = true;
+      start_ticking();
+    }
+    guard.unlock();
+    return;
+  }
+  guard.lock();
+  writer_ = writer::io_thread;
+  guard.unlock();
+  asio::post(io_, [self = shared_from_this(), written] {
+    if (written) {
+      self->write_rest(*written);
+    } else {
+      self->writing_.clear();
+      if (!self->ended_)
+        self->stop_writing({node_errc::link_down, "the peer cannot be written to: " + written.error().message()});
+    }
+  });
+}
+
+// -- on the I/O thread
+
+/// Requires the mutex.
+void connection::start_ticking() {
+  if (std::exchange(ticking_, true))
+    return;
+  asio::post(io_, [self = shared_from_this()] {
+    self->idle_ticks_ = 0;
+    if (!self->tick_timer_)
+      self->tick_timer_ = std::make_unique<asio::steady_timer>(self->io_);
+    self->tick();
+  });
+}
+
+void connection::tick() {
+  if (ended_)
+    return;
+  tick_timer_->expires_after(tick_time);
+  tick_timer_->async_wait([self = shared_from_this()](std::error_code cancelled) {
+    if (cancelled || self->ended_)
+      return;
+    std::unique_lock guard{*self->mutex_};
+    bool useful = std::exchange(self->deferred_, false);
+    self->idle_ticks_ = useful ? 0 : self->idle_ticks_ + 1;
+    bool goes_on = self->idle_ticks_ < idle_ticks_max;
+    self->ticking_ = goes_on;
+    if (self->writer_ == writer::nobody && !self->waiting_.empty())
+      self->write_by_caller(guard);
+    else
+      guard.unlock();
+    if (goes_on)
+      self->tick();
+  });
+}
+
+void connection::write_by_io_thread() {
+  for (int writes = 0; writes < writes_in_a_row_max; ++writes)
+    if (!write_once())
+      return;
+  asio::post(io_, [self = shared_from_this()] { self->write_by_io_thread(); });
+}
+
+/// False when nothing is left, or the transport has to be waited for, or the connection has ended.
+bool connection::write_once() {
+  if (ended_)
+    return false;
+  std::unique_lock guard{*mutex_};
+  take_waiting();
+  if (refills_)
+    refills_ = events_->refill(writing_);
+  if (writing_.empty()) {
+    written_at_ = clock::now();
+    writer_ = writer::nobody;
+    guard.unlock();
+    if (close_reason_)
+      end(node_error{*close_reason_});
+    return false;
+  }
+  guard.unlock();
+  auto written = write_now();
+  if (!written) {
+    writing_.clear();
+    stop_writing({node_errc::link_down, "the peer cannot be written to: " + written.error().message()});
+    return false;
+  }
+  if (*written < writing_.size_bytes()) {
+    write_rest(*written);
+    return false;
+  }
+  writing_.clear();
+  return true;
+}
+
+/// Waits until the transport takes what is left behind the first `written` bytes.
+void connection::write_rest(std::size_t written) {
+  if (ended_) {
+    writing_.clear();
+    return;
+  }
+  auto rest = writing_.size_bytes() - written;
+  writing_.gather(pieces_);
+  while (!pieces_.empty() && written >= pieces_.front().size()) {
+    written -= pieces_.front().size();
+    pieces_.erase(pieces_.begin());
+  }
+  if (!pieces_.empty())
+    pieces_.front() = pieces_.front().subspan(written);
+  stalled_since_.store(clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+  bytes_->write(pieces_, [self = shared_from_this(), rest](std::error_code error) {
+    self->stalled_since_.store(0, std::memory_order_relaxed);
+    // Frames may hold the very actors that hold this link: they must go, whatever ended the writing.
+    self->writing_.clear();
+    if (self->ended_)
+      return;
+    if (error) {
+      self->stop_writing({node_errc::link_down, "the peer cannot be written to: " + error.message()});
+      return;
+    }
+    self->bytes_written_.fetch_add(rest, std::memory_order_relaxed);
+    self->write_by_io_thread();
+  });
+}
+
+clock::duration connection::stalled() const {
+  auto since = stalled_since_.load(std::memory_order_relaxed);
+  return since == 0 ? clock::duration::zero() : clock::now().time_since_epoch() - clock::duration{since};
+}
+
+} // namespace troupe::internal

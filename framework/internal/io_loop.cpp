@@ -1,0 +1,199 @@
+#include <troupe/framework/internal/io_loop.hpp>
+
+#include <exception>
+#include <string>
+
+#include <caf/scheduler/abstract_coordinator.hpp>
+
+#include <troupe/framework/internal/log.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+// Handlers of sockets and timers that run in a row before actors get their turn.
+constexpr int handlers_per_round = 64;
+
+// So many looks that find nothing dispatched let the watching thread sleep until it is wanted.
+constexpr int idle_looks_max = 20;
+
+thread_local caf::execution_unit* thread_unit = nullptr;
+
+} // namespace
+
+/// One thread's queue of actors to resume.
+class io_loop::dispatcher final : public caf::execution_unit {
+public:
+  explicit dispatcher(caf::actor_system& system) : caf::execution_unit(&system) {}
+
+  void exec_later(caf::resumable* job) override { queue_.push_back(job); }
+
+  [[nodiscard]] bool empty() const noexcept { return queue_.empty(); }
+
+  /// Resumes until the queue is empty or the time is over. An actor that uses up the time of a round in one turn goes
+  /// to the scheduler's threads.
+  void run(const dispatch_budget& budget) {
+    auto begin = clock::now();
+    auto deadline = begin + budget.time;
+    while (!queue_.empty() && begin < deadline) {
+      auto* job = queue_.front();
+      queue_.pop_front();
+      auto result = job->resume(this, budget.messages);
+      auto end = clock::now();
+      if (result != caf::resumable::resume_later)
+        caf::intrusive_ptr_release(job);
+      else if (end - begin < budget.time)
+        queue_.push_back(job);
+      else
+        system().scheduler().enqueue(job);
+      begin = end;
+    }
+  }
+
+  /// Gives what is left to the scheduler's threads.
+  void hand_over() {
+    for (auto* job : queue_)
+      system().scheduler().enqueue(job);
+    queue_.clear();
+  }
+
+  io_batch batch;
+
+private:
+  std::deque<caf::resumable*> queue_;
+};
+
+io_loop::io_loop(caf::actor_system& system, const dispatch_budget& budget) : system_(system), budget_(budget) {}
+
+io_loop::~io_loop() = default;
+
+caf::execution_unit* io_loop::unit() noexcept {
+  return thread_unit;
+}
+
+void io_loop::start(std::function<void()> on_takeover) {
+  on_takeover_ = std::move(on_takeover);
+  threads_[0] = std::thread{[this] { run(); }};
+  if (budget_.enabled)
+    threads_[1] = std::thread{[this] { run(); }};
+}
+
+void io_loop::stop() {
+  work_.reset();
+  for (auto& thread : threads_)
+    if (thread.joinable())
+      thread.join();
+}
+
+/// Both threads: the first one leads, the other stands by; they change places at each takeover.
+void io_loop::run() {
+  system_.thread_started();
+  {
+    dispatcher own{system_};
+    io_batch::scope batching{own.batch};
+    if (budget_.enabled)
+      thread_unit = &own;
+    bool leads;
+    {
+      std::lock_guard guard{mutex_};
+      leads = !std::exchange(standing_by_, true); // Only the first to come finds it false.
+    }
+    for (;;) {
+      if (leads)
+        lead(own);
+      std::unique_lock guard{mutex_};
+      if (stopped_)
+        break;
+      guard.unlock();
+      stand_by();
+      guard.lock();
+      if (stopped_)
+        break;
+      leads = true;
+    }
+    own.hand_over();
+    own.batch.flush();
+    thread_unit = nullptr;
+  }
+  system_.thread_terminates();
+}
+
+/// Returns when all work is done, or when the other thread has taken over.
+void io_loop::lead(dispatcher& own) {
+  for (;;) {
+    if (own.empty()) {
+      if (io_.run_one() == 0)
+        break;
+    }
+    for (int handlers = 0; handlers < handlers_per_round && io_.poll_one() > 0; ++handlers) {
+    }
+    if (!own.empty() && !dispatch(own))
+      return;
+    own.batch.flush();
+    io_.restart();
+  }
+  own.batch.flush();
+  std::lock_guard guard{mutex_};
+  stopped_ = true;
+  changed_.notify_all();
+}
+
+/// False when the other thread has taken over meanwhile.
+bool io_loop::dispatch(dispatcher& own) {
+  auto mine = turn_.load(std::memory_order_relaxed) & ~std::uint64_t{1};
+  turn_.store(mine | 1, std::memory_order_release);
+  if (!watching_.load(std::memory_order_acquire))
+    wake_watch();
+  own.run(budget_);
+  auto expected = mine | 1;
+  if (turn_.compare_exchange_strong(expected, mine + 2, std::memory_order_acq_rel))
+    return true;
+  own.hand_over();
+  own.batch.flush();
+  return false;
+}
+
+void io_loop::wake_watch() {
+  std::lock_guard guard{mutex_};
+  watch_wanted_ = true;
+  changed_.notify_all();
+}
+
+/// Returns when this thread leads, or all is over.
+void io_loop::stand_by() {
+  std::uint64_t seen = 0;
+  int idle_looks = 0;
+  std::unique_lock guard{mutex_};
+  while (!stopped_) {
+    if (idle_looks >= idle_looks_max) {
+      watching_.store(false, std::memory_order_release);
+      changed_.wait(guard, [this] { return stopped_ || watch_wanted_; });
+      idle_looks = 0;
+    }
+    watch_wanted_ = false;
+    watching_.store(true, std::memory_order_release);
+    changed_.wait_for(guard, budget_.overrun, [this] { return stopped_; });
+    if (stopped_)
+      return;
+    auto before = seen;
+    if (take_over(seen)) {
+      guard.unlock();
+      log(log_level::debug, "a handler takes longer than the I/O thread's budget; another thread goes on reading");
+      on_takeover_();
+      return;
+    }
+    idle_looks = seen == before ? idle_looks + 1 : 0;
+  }
+}
+
+/// Whether the leader has been in one and the same dispatch since the last look; then it leads no more.
+bool io_loop::take_over(std::uint64_t& seen_turn) {
+  auto now = turn_.load(std::memory_order_acquire);
+  bool stuck = (now & 1) != 0 && now == seen_turn;
+  seen_turn = now;
+  return stuck && turn_.compare_exchange_strong(now, (now & ~std::uint64_t{1}) + 2, std::memory_order_acq_rel);
+}
+
+} // namespace troupe::internal

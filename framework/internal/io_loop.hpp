@@ -1,0 +1,91 @@
+// The node's I/O thread: sockets, timers, and the actors whose messages it has just read.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
+
+#include <caf/actor_system.hpp>
+#include <caf/execution_unit.hpp>
+#include <caf/resumable.hpp>
+
+#include <troupe/framework/internal/io_batch.hpp>
+
+namespace troupe::internal {
+
+/// How much the I/O thread works for actors before it reads again.
+struct dispatch_budget {
+  bool enabled = true;
+  std::size_t messages = 50;             // Per actor and turn.
+  std::chrono::microseconds time{200};   // Per round of work, as far as handlers end by then.
+  std::chrono::milliseconds overrun{10}; // A handler that takes longer loses the sockets to another thread.
+};
+
+/// Runs an io_context, and after each round of its work resumes the actors that the round has put messages into, since
+/// waking a scheduler's thread for them costs several times what a short handler does. Actors that take long go to
+/// CAF's scheduler.
+///
+/// A handler that takes long does not hold up the sockets: a second thread, otherwise asleep, takes them over. So "the
+/// I/O thread" is whichever of the two leads; what is only touched on the I/O thread is never touched by both.
+///
+/// Threads: start and stop from the thread that owns it; post and context from any.
+class io_loop {
+public:
+  io_loop(caf::actor_system& system, const dispatch_budget& budget);
+  io_loop(const io_loop&) = delete;
+  io_loop& operator=(const io_loop&) = delete;
+  ~io_loop();
+
+  /// `on_takeover` is called on the new I/O thread: what the old one has appended is still unwritten.
+  void start(std::function<void()> on_takeover);
+
+  /// Runs until no work is left, then joins both threads. Not from one of them.
+  void stop();
+
+  [[nodiscard]] asio::io_context& context() noexcept { return io_; }
+
+  /// Where to enqueue what was received: the calling thread's unit, when it is the I/O thread and dispatches, else
+  /// null.
+  [[nodiscard]] static caf::execution_unit* unit() noexcept;
+
+private:
+  class dispatcher;
+
+  void run();
+  void lead(dispatcher& own);
+  bool dispatch(dispatcher& own);
+  void stand_by();
+  void wake_watch();
+  [[nodiscard]] bool take_over(std::uint64_t& seen_turn);
+
+  caf::actor_system& system_;
+  const dispatch_budget budget_;
+  std::function<void()> on_takeover_;
+  asio::io_context io_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
+
+  // The leader's turn: its number in the upper bits, whether it dispatches in the lowest. Written by the leader; a
+  // takeover replaces "dispatching" by the next turn's "leading".
+  std::atomic<std::uint64_t> turn_{0};
+  std::atomic<bool> watching_{false}; // The other thread looks at turn_ now and then.
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_.
+  bool standing_by_ = false; // The other thread may take over.
+  bool watch_wanted_ = false;
+  bool stopped_ = false;
+
+  std::thread threads_[2];
+};
+
+} // namespace troupe::internal

@@ -1,0 +1,313 @@
+// Back-pressure on a link: what may be sent, what has been consumed, and whether the peer is alive at all.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
+
+#include <caf/actor_cast.hpp>
+#include <caf/send.hpp>
+
+#include <troupe/framework/base/sizes.hpp>
+#include <troupe/framework/internal/caf_port/caf_threads.hpp>
+#include <troupe/framework/internal/caf_port/question_id.hpp>
+#include <troupe/framework/internal/link_core.hpp>
+#include <troupe/framework/internal/log.hpp>
+#include <troupe/framework/internal/node_core.hpp>
+#include <troupe/framework/internal/send_admin.hpp>
+#include <troupe/framework/link_ready.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+// A request that is not answered for so long no longer keeps room for its answer from others.
+constexpr std::chrono::seconds reply_patience{30};
+
+// Messages refused at the bound are logged at most this often.
+constexpr std::chrono::seconds busy_log_pause{1};
+
+} // namespace
+
+// -- sending
+
+/// Whether a message may leave or wait. Requires the mutex, which is released while the caller blocks.
+std::expected<send_window::admission, node_error> link_core::admit(std::unique_lock<std::mutex>& guard,
+                                                                   const message_head& head, std::uint64_t cost,
+                                                                   std::vector<packed_message>& dropped) {
+  auto down = [this] { return node_error{node_errc::link_down, "the link to " + peer_name_ + " is down"}; };
+  if (!accepts_messages())
+    return std::unexpected{down()};
+  if ((head.flags & message_flags::response) != 0)
+    return send_window::admission::leaves;
+  bool request = (head.flags & message_flags::request) != 0;
+  auto verdict = [&] {
+    if (request)
+      settle_replies();
+    return sending_.admit(head.receiver, cost, request);
+  };
+  auto admitted = verdict();
+  if (admitted == send_window::admission::leaves)
+    return admitted;
+  if (request && !sending_.has_room_for_reply()) {
+    replies_wanted_.store(true, std::memory_order_release);
+    sending_.unreserve_reply(pending_.reclaim_reservations(clock::now() - reply_patience));
+    admitted = verdict();
+  }
+  if (admitted == send_window::admission::at_bound && options_.block_timeout.count() > 0 && may_block()) {
+    room_.wait_for(guard, options_.block_timeout,
+                   [&] { return !accepts_messages() || (admitted = verdict()) != send_window::admission::at_bound; });
+    if (!accepts_messages())
+      return std::unexpected{down()};
+  }
+  while (admitted == send_window::admission::at_bound && options_.when_full == when_full::drop_oldest) {
+    auto oldest = sending_.drop_oldest(head.receiver);
+    if (!oldest)
+      break;
+    dropped.push_back(*std::move(oldest));
+    admitted = verdict();
+  }
+  if (admitted == send_window::admission::at_bound)
+    return std::unexpected{busy_error(head.receiver, request)};
+  return admitted;
+}
+
+/// Requires the mutex.
+bool link_core::accepts_messages() const {
+  return is_open() && connection_->open_outbox() != nullptr;
+}
+
+node_error link_core::busy_error(std::uint64_t receiver, bool request) const {
+  const auto& bounds = sending_.bounds();
+  if (request && !sending_.has_room_for_reply())
+    return {node_errc::link_busy, "the link to " + peer_name_ + " expects answers of " + grouped(sending_.reply_bytes())
+                                      + " bytes, limit " + grouped(bounds.replies)
+                                      + "; ask again after link_ready, or raise window_bytes"};
+  return {node_errc::link_busy, "actor " + grouped(receiver) + " at " + peer_name_ + " has "
+                                    + grouped(sending_.outstanding_bytes(receiver)) + " of "
+                                    + grouped(bounds.actor_window) + " bytes to consume and "
+                                    + grouped(sending_.queued_bytes(receiver)) + " of " + grouped(bounds.actor_queue)
+                                    + " waiting for it here, the link " + grouped(sending_.outstanding_bytes()) + " of "
+                                    + grouped(bounds.window) + " and " + grouped(sending_.queued_bytes()) + " of "
+                                    + grouped(bounds.queue) + "; send again after link_ready"};
+}
+
+void link_core::note_busy(const node_error& reason) {
+  counters_.refused_at_bound.fetch_add(1, std::memory_order_relaxed);
+  auto now = clock::now().time_since_epoch();
+  auto last = busy_logged_at_.load(std::memory_order_relaxed);
+  if (now - clock::duration{last} < busy_log_pause
+      || !busy_logged_at_.compare_exchange_strong(last, now.count(), std::memory_order_relaxed))
+    return;
+  log(log_level::warning, "not sent to " + peer_name_ + ": " + reason.message());
+}
+
+/// A message was taken out of those that wait: takes back what it counted, tells who asked.
+void link_core::undo_dropped(packed_message message) {
+  counters_.dropped.fetch_add(1, std::memory_order_relaxed);
+  std::vector<caf::strong_actor_ptr> released; // Dropped outside of the lock.
+  std::vector<store::handle> objects;
+  std::unique_lock guard{mutex_};
+  auto release = [&](std::uint64_t number) {
+    if (auto last = actor_exports_.release(number, 1); last && *last)
+      released.push_back(*std::move(last));
+  };
+  for (auto number : message.actors)
+    release(number);
+  if (message.sender != 0 && (message.flags & message_flags::returned) == 0)
+    release(message.sender);
+  for (const auto& object : message.objects)
+    if (auto last = object_exports_.release(object.id(), 1); last && *last)
+      objects.push_back(**std::move(last));
+  auto asked = pending_.take(message.question);
+  if (asked)
+    sending_.unreserve_reply(asked->reserved_bytes);
+  guard.unlock();
+  for (const auto& object : message.objects)
+    object.take_back(peer_process_, send_channel());
+  if (!asked)
+    return;
+  if (auto asker = asked->asker.lock())
+    asker->enqueue(nullptr, question_id(message.question.number, asked->urgent).response_id(),
+                   caf::make_message(to_caf_error(
+                       {node_errc::link_busy, "the request was dropped, the oldest of those that waited for "
+                                                  + peer_name_ + ", to make room for a newer message"})),
+                   nullptr);
+}
+
+/// Lets what waits leave, as far as it may now. Releases the mutex.
+void link_core::pump(std::unique_lock<std::mutex>& guard) {
+  settle_replies();
+  if (auto* out = is_open() ? connection_->open_outbox() : nullptr) {
+    while (auto message = sending_.next())
+      leave(*std::move(message), *out);
+    replies_wanted_.store(sending_.anything_waits(), std::memory_order_release);
+  }
+  auto told = take_ready_watchers();
+  room_.notify_all();
+  if (connection_)
+    connection_->flush(guard);
+  else
+    guard.unlock();
+  for (auto& [who, receiver] : told)
+    tell_ready(who, receiver);
+}
+
+/// Requires the mutex. The message is charged already.
+void link_core::leave(packed_message message, outbox& out) {
+  if (message.transfers.empty() && !bulk_.has(bulk_lanes::key_of(message.receiver, message.sender, message.flags))) {
+    out.append_packet(packet_kind::message, message.flags, message.body);
+    out.keep(std::make_shared<packed_message>(std::move(message)));
+  } else {
+    bulk_.add(std::move(message));
+    connection_->write_refills();
+  }
+}
+
+bool link_core::refill(outbox& out) {
+  if (bulk_.empty())
+    return false;
+  auto step = bulk_.next();
+  if (step.chunk) {
+    byte_vector start;
+    append_chunk_head(start, *step.chunk, step.first);
+    out.append_packet(packet_kind::chunk, step.first ? chunk_flags::first : std::uint8_t{0}, start,
+                      std::move(step.bytes));
+  } else {
+    out.append_packet(packet_kind::message, step.message->flags, step.message->body);
+    out.keep(std::make_shared<packed_message>(*std::move(step.message))); // Its frames end outside of the lock.
+  }
+  return !bulk_.empty();
+}
+
+void link_core::flush() {
+  std::unique_lock guard{mutex_};
+  if (connection_)
+    connection_->flush(guard);
+}
+
+// -- credit
+
+std::expected<void, node_error> link_core::on_credit(const credit& what) {
+  std::unique_lock guard{mutex_};
+  if (!sending_.credit(what.actor, what.bytes)) {
+    auto outstanding = sending_.outstanding_bytes(what.actor);
+    guard.unlock();
+    return std::unexpected{node_error{node_errc::protocol_violation, "the peer has consumed " + grouped(what.bytes)
+                                                                         + " bytes of actor " + grouped(what.actor)
+                                                                         + ", which was sent " + grouped(outstanding)}};
+  }
+  pump(guard);
+  return {};
+}
+
+/// I/O thread.
+void link_core::report_consumed() {
+  for (const auto& [actor, bytes] : receiving_->take_due())
+    send_admin(admin_op::credit, credit{actor, bytes});
+}
+
+/// Takes note of the answers that were consumed. Requires the mutex.
+void link_core::settle_replies() {
+  if (auto consumed = replies_->consumed_bytes.exchange(0, std::memory_order_acq_rel); consumed > 0)
+    sending_.consume_reply(consumed);
+}
+
+void link_core::reply_consumption::consumed(std::uint64_t cost) noexcept {
+  consumed_bytes.fetch_add(cost, std::memory_order_acq_rel);
+  if (auto link = link_.lock(); link && link->replies_wanted_.exchange(false, std::memory_order_acq_rel))
+    asio::post(link->node_->io(), [weak = link_] {
+      if (auto alive = weak.lock()) {
+        std::unique_lock guard{alive->mutex_};
+        alive->pump(guard);
+      }
+    });
+}
+
+// -- link_ready
+
+bool link_core::is_ready(std::uint64_t receiver) {
+  std::lock_guard guard{mutex_};
+  settle_replies();
+  return accepts_messages() && sending_.is_ready(receiver);
+}
+
+void link_core::notify_when_ready(std::uint64_t receiver, const caf::strong_actor_ptr& proxy,
+                                  const caf::strong_actor_ptr& who) {
+  std::unique_lock guard{mutex_};
+  settle_replies();
+  if (accepts_messages() && !sending_.is_ready(receiver)) {
+    ready_watchers_.push_back({receiver, caf::weak_actor_ptr{proxy.get()}, caf::weak_actor_ptr{who.get()}});
+    replies_wanted_.store(true, std::memory_order_release);
+    return;
+  }
+  guard.unlock();
+  tell_ready(who, proxy);
+}
+
+/// Takes out those whose receiver has room again, or will never have. Requires the mutex.
+std::vector<std::pair<caf::strong_actor_ptr, caf::strong_actor_ptr>> link_core::take_ready_watchers() {
+  std::vector<std::pair<caf::strong_actor_ptr, caf::strong_actor_ptr>> told;
+  bool open = is_open();
+  std::erase_if(ready_watchers_, [&](const ready_watcher& watcher) {
+    if (open && !sending_.is_ready(watcher.receiver))
+      return false;
+    if (auto who = watcher.who.lock())
+      told.emplace_back(std::move(who), watcher.proxy.lock());
+    return true;
+  });
+  return told;
+}
+
+void link_core::tell_ready(const caf::strong_actor_ptr& who, const caf::strong_actor_ptr& receiver) {
+  who->enqueue(nullptr, caf::make_message_id(), caf::make_message(link_ready{caf::actor_cast<caf::actor>(receiver)}),
+               nullptr);
+}
+
+// -- heartbeats
+
+/// I/O thread. Looks at the peer's life from now on.
+void link_core::start_heartbeat() {
+  auto pause = std::max<std::chrono::milliseconds>(
+      std::min(options_.heartbeat_interval, options_.heartbeat_timeout / 3), std::chrono::milliseconds{10});
+  heard_bytes_ = connection_->bytes_read();
+  heard_at_ = clock::now();
+  auto timer = std::make_shared<asio::steady_timer>(node_->io());
+  heartbeat_timer_ = timer;
+  beat_after(pause);
+}
+
+void link_core::beat_after(std::chrono::milliseconds pause) {
+  heartbeat_timer_->expires_after(pause);
+  heartbeat_timer_->async_wait([weak = weak_from_this(), pause](std::error_code cancelled) {
+    auto link = weak.lock();
+    if (!cancelled && link && link->is_open() && link->beat())
+      link->beat_after(pause);
+  });
+}
+
+/// False when the peer has been silent for too long, and the link ends.
+bool link_core::beat() {
+  auto now = clock::now();
+  if (auto heard = connection_->bytes_read(); heard != std::exchange(heard_bytes_, heard))
+    heard_at_ = now;
+  auto silent = now - heard_at_;
+  auto stalled = connection_->stalled();
+  if (silent < options_.heartbeat_timeout && stalled < options_.heartbeat_timeout) {
+    if (silent >= options_.heartbeat_interval)
+      send_admin(admin_op::ping, ping{});
+    return true;
+  }
+  auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(std::max(silent, stalled)).count();
+  connection_->close(
+      {node_errc::link_down, stalled >= options_.heartbeat_timeout
+                                 ? "the peer has taken nothing for " + grouped(static_cast<std::uint64_t>(ms)) + " ms"
+                                 : "the peer has been silent for " + grouped(static_cast<std::uint64_t>(ms)) + " ms"},
+      std::chrono::milliseconds{0});
+  return false;
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,208 @@
+#include <troupe/framework/internal/send_window.hpp>
+
+#include <algorithm>
+#include <cassert>
+
+namespace troupe::internal {
+
+namespace {
+
+// What the first answer of a receiver is expected to cost.
+constexpr std::uint64_t reply_estimate_min = 256;
+
+} // namespace
+
+bool send_window::may_leave(const receiver_state& state, bool request) const {
+  return state.outstanding < bounds_.actor_window && outstanding_ < bounds_.window
+         && (!request || has_room_for_reply());
+}
+
+send_window::admission send_window::admit(std::uint64_t receiver, std::uint64_t cost, bool request) const {
+  static const receiver_state fresh;
+  auto found = receivers_.find(receiver);
+  const auto& state = found == receivers_.end() ? fresh : found->second;
+  if (!state.waits() && may_leave(state, request))
+    return admission::leaves;
+  bool fits = state.queued + cost <= bounds_.actor_queue || state.queued == 0;
+  bool fits_all = queued_ + cost <= bounds_.queue || queued_ == 0;
+  return fits && fits_all ? admission::waits : admission::at_bound;
+}
+
+void send_window::charge(std::uint64_t receiver, std::uint64_t cost) {
+  auto& state = receivers_[receiver];
+  state.forgotten = false;
+  state.outstanding += cost;
+  outstanding_ += cost;
+}
+
+void send_window::wait(packed_message message) {
+  auto receiver = message.receiver;
+  auto& state = receivers_[receiver];
+  state.forgotten = false;
+  if (!state.waits())
+    turns_.push_back(receiver);
+  state.queued += message.cost;
+  queued_ += message.cost;
+  bool urgent = (message.flags & message_flags::urgent) != 0;
+  (urgent ? state.urgent : state.normal).push_back(std::move(message));
+}
+
+/// The caller takes the receiver's turn out where nothing waits any more.
+packed_message send_window::take_front(receiver_state& state, std::deque<packed_message>& from) {
+  auto message = std::move(from.front());
+  from.pop_front();
+  state.queued -= message.cost;
+  queued_ -= message.cost;
+  return message;
+}
+
+std::optional<packed_message> send_window::drop_oldest(std::uint64_t receiver) {
+  auto found = receivers_.find(receiver);
+  if (found == receivers_.end() || !found->second.waits()) {
+    if (turns_.empty())
+      return std::nullopt;
+    auto most = std::ranges::max_element(turns_, {}, [this](auto number) { return receivers_.at(number).queued; });
+    found = receivers_.find(*most);
+  }
+  auto& state = found->second;
+  auto message = take_front(state, state.normal.empty() ? state.urgent : state.normal); // Urgent ones last.
+  if (!state.waits()) {
+    turns_.remove(found->first);
+    drop_if_idle(found);
+  }
+  return message;
+}
+
+bool send_window::credit(std::uint64_t receiver, std::uint64_t bytes) {
+  auto found = receivers_.find(receiver);
+  if (found == receivers_.end() || bytes > found->second.outstanding)
+    return false;
+  found->second.outstanding -= bytes;
+  outstanding_ -= bytes;
+  drop_if_idle(found);
+  return true;
+}
+
+std::optional<packed_message> send_window::next() {
+  for (auto turn = turns_.begin(); turn != turns_.end(); ++turn) {
+    auto receiver = *turn;
+    auto& state = receivers_.at(receiver);
+    bool request = (state.front().front().flags & message_flags::request) != 0;
+    if (!may_leave(state, request))
+      continue;
+    auto message = take_front(state, state.front());
+    state.outstanding += message.cost;
+    outstanding_ += message.cost;
+    turns_.erase(turn);
+    if (state.waits())
+      turns_.push_back(receiver);
+    return message;
+  }
+  return std::nullopt;
+}
+
+// -- replies
+
+std::uint64_t send_window::reserve_reply(std::uint64_t receiver) {
+  auto reserved = std::max(receivers_[receiver].reply_estimate, reply_estimate_min);
+  reserved_replies_ += reserved;
+  return reserved;
+}
+
+void send_window::expect_replies_of(std::uint64_t receiver, std::uint64_t cost) {
+  auto found = receivers_.find(receiver);
+  if (found == receivers_.end())
+    return;
+  auto& estimate = found->second.reply_estimate;
+  estimate = std::max(cost, estimate - estimate / 8);
+}
+
+// -- looking
+
+bool send_window::is_ready(std::uint64_t receiver) const {
+  return queued_bytes(receiver) <= bounds_.actor_queue / 2 && queued_ <= bounds_.queue / 2 && has_room_for_reply();
+}
+
+std::uint64_t send_window::outstanding_bytes(std::uint64_t receiver) const {
+  auto found = receivers_.find(receiver);
+  return found == receivers_.end() ? 0 : found->second.outstanding;
+}
+
+std::uint64_t send_window::queued_bytes(std::uint64_t receiver) const {
+  auto found = receivers_.find(receiver);
+  return found == receivers_.end() ? 0 : found->second.queued;
+}
+
+void send_window::forget(std::uint64_t receiver) {
+  auto found = receivers_.find(receiver);
+  if (found == receivers_.end())
+    return;
+  found->second.forgotten = true;
+  drop_if_idle(found);
+}
+
+void send_window::drop_if_idle(receiver_map::iterator at) {
+  if (at->second.forgotten && at->second.outstanding == 0 && !at->second.waits())
+    receivers_.erase(at);
+}
+
+std::vector<packed_message> send_window::take_all() {
+  std::vector<packed_message> all;
+  for (auto& [number, state] : receivers_) {
+    std::ranges::move(state.urgent, std::back_inserter(all));
+    std::ranges::move(state.normal, std::back_inserter(all));
+  }
+  receivers_.clear();
+  turns_.clear();
+  outstanding_ = queued_ = reserved_replies_ = unconsumed_replies_ = 0;
+  return all;
+}
+
+// -- bulk
+
+void bulk_lanes::add(packed_message message) {
+  auto which = key_of(message.receiver, message.sender, message.flags);
+  auto [found, is_new] = lanes_.try_emplace(which);
+  if (is_new)
+    turns_.push_back(which);
+  found->second.messages.push_back(std::move(message));
+}
+
+bulk_lanes::step bulk_lanes::next() {
+  assert(!turns_.empty());
+  auto which = turns_.front();
+  auto found = lanes_.find(which);
+  auto& from = found->second;
+  auto& message = from.messages.front();
+  if (from.transfer < message.transfers.size()) {
+    auto& [number, whole] = message.transfers[from.transfer];
+    step result{.chunk = chunk_head{number, whole.size_bytes()}, .first = from.offset == 0};
+    result.bytes = whole.slice(from.offset, chunk_bytes_max);
+    from.offset += result.bytes.size_bytes();
+    if (from.offset >= whole.size_bytes()) {
+      ++from.transfer;
+      from.offset = 0;
+    }
+    turns_.splice(turns_.end(), turns_, turns_.begin());
+    return result;
+  }
+  step result{.message = std::move(message)};
+  from.messages.pop_front();
+  from.transfer = 0;
+  if (from.messages.empty()) {
+    lanes_.erase(found);
+    turns_.pop_front();
+  }
+  return result;
+}
+
+std::vector<packed_message> bulk_lanes::take_all() {
+  std::vector<packed_message> all;
+  for (auto& [which, from] : lanes_)
+    std::ranges::move(from.messages, std::back_inserter(all));
+  lanes_.clear();
+  turns_.clear();
+  return all;
+}
+
+} // namespace troupe::internal

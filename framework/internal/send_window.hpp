@@ -1,0 +1,193 @@
+// Which message may leave now: the sending half of back-pressure. Pure: no sockets, no threads, no actors; the link
+// that owns it guards it with its own lock, and drops the messages it gives back outside of it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <troupe/framework/internal/actor_tables.hpp>
+#include <troupe/framework/internal/packet.hpp>
+#include <troupe/serializers/frame.hpp>
+#include <troupe/store/handle.hpp>
+
+namespace troupe::internal {
+
+/// What a message takes beside its bytes, on either side. Part of the protocol.
+inline constexpr std::uint64_t message_cost_bytes = 128;
+
+/// A frame that goes ahead of its message in chunks.
+struct outgoing_transfer {
+  std::uint64_t number = 0;
+  frame bytes;
+};
+
+/// One encoded message that could not be written at once, with what it has counted.
+struct packed_message {
+  std::uint64_t receiver = 0;
+  std::uint64_t sender = 0;
+  std::uint8_t flags = 0; // message_flags
+  std::uint64_t cost = 0; // Charged against the window; zero for what is never held back.
+  byte_vector body;       // Head and elements.
+  std::vector<outgoing_transfer> transfers = {};
+  // What is taken back when it is dropped.
+  std::vector<store::handle> objects = {};
+  std::vector<std::uint64_t> actors = {};
+  pending_requests::key question = {};
+  std::uint64_t handle_bytes = 0;
+};
+
+/// Limits on what is on its way, in bytes. A limit may be exceeded by the one message that reaches it.
+struct send_bounds {
+  std::uint64_t window = 0;       // Sent and not consumed, all receivers together; the peer says it.
+  std::uint64_t actor_window = 0; // The same for one receiver; the peer says it.
+  std::uint64_t queue = 0;        // Waiting here for the peer, all receivers together.
+  std::uint64_t actor_queue = 0;  // The same for one receiver.
+  std::uint64_t replies = 0;      // Expected answers, and answers received and not consumed.
+};
+
+/// Messages to one receiver leave in the order in which they came, urgent ones first; a receiver that consumes nothing
+/// holds up its own messages only.
+///
+/// Invariants:
+/// 1. What is outstanding grows by a message's cost when it leaves, and shrinks by what the peer says it has consumed.
+/// 2. Nothing that waits for a receiver could leave.
+class send_window {
+public:
+  enum class admission : std::uint8_t { leaves, waits, at_bound };
+
+  void set_bounds(const send_bounds& bounds) { bounds_ = bounds; }
+  [[nodiscard]] const send_bounds& bounds() const noexcept { return bounds_; }
+
+  /// What becomes of a message that costs `cost`: it leaves now (then `charge` must follow), waits (then `wait`), or
+  /// there is no more room to wait in. A request also needs room for its reply.
+  [[nodiscard]] admission admit(std::uint64_t receiver, std::uint64_t cost, bool request) const;
+  void charge(std::uint64_t receiver, std::uint64_t cost);
+  void wait(packed_message message);
+
+  /// Takes out the oldest message that waits for `receiver`, or where there is none, for whom most waits.
+  [[nodiscard]] std::optional<packed_message> drop_oldest(std::uint64_t receiver);
+
+  /// The peer has consumed. False when it says more than was outstanding.
+  [[nodiscard]] bool credit(std::uint64_t receiver, std::uint64_t bytes);
+
+  /// The next message that may leave, already charged. Receivers take turns.
+  [[nodiscard]] std::optional<packed_message> next();
+
+  // -- replies
+
+  /// Room kept for the answer to a request that is sent now; `replied` gives it back.
+  [[nodiscard]] std::uint64_t reserve_reply(std::uint64_t receiver);
+  void unreserve_reply(std::uint64_t reserved) { reserved_replies_ -= reserved; }
+  /// An answer of this cost has come; later answers of that receiver are expected to be about as large.
+  void expect_replies_of(std::uint64_t receiver, std::uint64_t cost);
+  /// Answers received and not consumed.
+  void add_unconsumed_reply(std::uint64_t cost) { unconsumed_replies_ += cost; }
+  void consume_reply(std::uint64_t cost) { unconsumed_replies_ -= cost; }
+  [[nodiscard]] bool has_room_for_reply() const noexcept {
+    return reserved_replies_ + unconsumed_replies_ < bounds_.replies;
+  }
+  [[nodiscard]] std::uint64_t reply_bytes() const noexcept { return reserved_replies_ + unconsumed_replies_; }
+
+  // -- looking
+
+  /// Whether at least half of the receiver's room to wait in is free, and room for a reply.
+  [[nodiscard]] bool is_ready(std::uint64_t receiver) const;
+  [[nodiscard]] bool anything_waits() const noexcept { return queued_ > 0 || !turns_.empty(); }
+  [[nodiscard]] std::uint64_t outstanding_bytes() const noexcept { return outstanding_; }
+  [[nodiscard]] std::uint64_t outstanding_bytes(std::uint64_t receiver) const;
+  [[nodiscard]] std::uint64_t queued_bytes() const noexcept { return queued_; }
+  [[nodiscard]] std::uint64_t queued_bytes(std::uint64_t receiver) const;
+  [[nodiscard]] std::size_t receivers() const noexcept { return receivers_.size(); }
+
+  /// Nobody here refers to the receiver any more: forgotten once nothing is on its way to it.
+  void forget(std::uint64_t receiver);
+
+  /// Everything that waits, at the link's end.
+  [[nodiscard]] std::vector<packed_message> take_all();
+
+private:
+  struct receiver_state {
+    std::uint64_t outstanding = 0;
+    std::uint64_t queued = 0;
+    std::uint64_t reply_estimate = 0;
+    std::deque<packed_message> urgent = {};
+    std::deque<packed_message> normal = {};
+    bool forgotten = false;
+    [[nodiscard]] std::deque<packed_message>& front() { return urgent.empty() ? normal : urgent; }
+    [[nodiscard]] bool waits() const noexcept { return !urgent.empty() || !normal.empty(); }
+  };
+  using receiver_map = std::unordered_map<std::uint64_t, receiver_state>;
+
+  [[nodiscard]] bool may_leave(const receiver_state& state, bool request) const;
+  packed_message take_front(receiver_state& state, std::deque<packed_message>& from);
+  void drop_if_idle(receiver_map::iterator at);
+
+  send_bounds bounds_;
+  std::uint64_t outstanding_ = 0;
+  std::uint64_t queued_ = 0;
+  std::uint64_t reserved_replies_ = 0;
+  std::uint64_t unconsumed_replies_ = 0;
+  receiver_map receivers_;
+  std::list<std::uint64_t> turns_; // Receivers for whom something waits.
+};
+
+/// Messages with frames too large for one packet, on their way in chunks: messages of another pair of actors overtake
+/// them, those of the same pair and priority wait behind them.
+class bulk_lanes {
+public:
+  /// Sender, receiver and priority, within which order is kept.
+  struct key {
+    std::uint64_t receiver = 0;
+    std::uint64_t sender = 0;
+    std::uint8_t kind = 0;
+    bool operator==(const key&) const = default;
+  };
+
+  [[nodiscard]] static key key_of(std::uint64_t receiver, std::uint64_t sender, std::uint8_t flags) noexcept {
+    // Answers are never held back by data, so that they have lanes of their own.
+    return {receiver, sender, static_cast<std::uint8_t>(flags & (message_flags::urgent | message_flags::response))};
+  }
+
+  [[nodiscard]] bool empty() const noexcept { return lanes_.empty(); }
+  /// Whether a message of this key must wait behind others.
+  [[nodiscard]] bool has(const key& which) const { return !lanes_.empty() && lanes_.contains(which); }
+
+  /// For a message that has transfers, or has to wait behind such a one.
+  void add(packed_message message);
+
+  struct step {
+    // Either a chunk ...
+    std::optional<chunk_head> chunk = std::nullopt;
+    bool first = false;
+    frame bytes = {};
+    // ... or a message whose frames have all left.
+    std::optional<packed_message> message = std::nullopt;
+  };
+
+  /// The next chunk or message; lanes take turns chunk by chunk. Requires: not empty.
+  [[nodiscard]] step next();
+
+  [[nodiscard]] std::vector<packed_message> take_all();
+
+private:
+  struct lane {
+    std::deque<packed_message> messages = {};
+    std::size_t transfer = 0; // Of the first message.
+    std::size_t offset = 0;   // In that transfer.
+  };
+  struct key_hash {
+    std::size_t operator()(const key& k) const noexcept {
+      return (k.receiver * 0x9e3779b97f4a7c15u ^ k.sender) * 0x9e3779b97f4a7c15u ^ k.kind;
+    }
+  };
+
+  std::unordered_map<key, lane, key_hash> lanes_;
+  std::list<key> turns_;
+};
+
+} // namespace troupe::internal

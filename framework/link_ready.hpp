@@ -1,0 +1,44 @@
+// For actors that send much: whether a remote actor's link has room, and a message when it has again.
+#pragma once
+
+#include <caf/actor.hpp>
+#include <caf/actor_cast.hpp>
+#include <caf/actor_control_block.hpp>
+#include <caf/allowed_unsafe_message_type.hpp>
+
+namespace troupe {
+
+/// What an actor gets that asked for it with `notify_when_ready`. `receiver` is null when nobody refers to it any more.
+struct link_ready {
+  caf::actor receiver;
+};
+
+namespace internal {
+
+[[nodiscard]] bool is_ready(const caf::strong_actor_ptr& receiver);
+void notify_when_ready(const caf::strong_actor_ptr& who, const caf::strong_actor_ptr& receiver);
+
+} // namespace internal
+
+/// Whether a message to `receiver` finds room: at least half of what may wait for it on this end is free. Always true
+/// for local actors; false where the link is down.
+///
+/// Threads: any, also inside handlers.
+template <class Handle>
+[[nodiscard]] bool is_ready(const Handle& receiver) {
+  return internal::is_ready(caf::actor_cast<caf::strong_actor_ptr>(receiver));
+}
+
+/// Sends `who` one `link_ready` as soon as `is_ready(receiver)`, which may be at once, or when the link ends: what is
+/// sent then fails with its reason. An actor that streams sends while `is_ready`, then asks, and goes on when told.
+///
+/// Threads: any, also inside handlers.
+template <class Who, class Handle>
+void notify_when_ready(const Who& who, const Handle& receiver) {
+  internal::notify_when_ready(caf::actor_cast<caf::strong_actor_ptr>(who),
+                              caf::actor_cast<caf::strong_actor_ptr>(receiver));
+}
+
+} // namespace troupe
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::link_ready)
