@@ -1,0 +1,150 @@
+#include "harness/child_process.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include <poll.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace bench {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+/// How long a child may take to end by itself when its input has ended.
+constexpr milliseconds ending_patience{1000};
+
+std::string end_of(int status) {
+  if (WIFSIGNALED(status))
+    return "its process was killed by signal " + std::to_string(WTERMSIG(status)) + " (" + ::strsignal(WTERMSIG(status))
+           + ")";
+  return "its process ended with status " + std::to_string(WEXITSTATUS(status));
+}
+
+/// posix_spawn and not fork: a forked child would run our code until it calls exec. Returns an error number.
+int spawn_self(pid_t& process, const std::vector<std::string>& arguments, int socket) {
+  std::string name = "bench";
+  std::vector<char*> texts{name.data()};
+  for (const auto& argument : arguments)
+    texts.push_back(const_cast<char*>(argument.c_str())); // posix_spawn changes none of them.
+  texts.push_back(nullptr);
+
+  posix_spawn_file_actions_t files;
+  ::posix_spawn_file_actions_init(&files);
+  ::posix_spawn_file_actions_adddup2(&files, socket, STDIN_FILENO);
+  ::posix_spawn_file_actions_adddup2(&files, socket, STDOUT_FILENO);
+  ::posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  sigset_t none;
+  ::sigemptyset(&none); // Stop signals are blocked here; a child shall get them.
+  ::posix_spawnattr_setsigmask(&attributes, &none);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  const auto error = ::posix_spawn(&process, "/proc/self/exe", &files, &attributes, texts.data(), environ);
+  ::posix_spawn_file_actions_destroy(&files);
+  ::posix_spawnattr_destroy(&attributes);
+  return error;
+}
+
+} // namespace
+
+std::expected<child_process, std::string> child_process::start(const std::vector<std::string>& arguments) {
+  const auto text_of = [](int error) { return "cannot start a process: " + std::generic_category().message(error); };
+  int ends[2] = {-1, -1};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    return std::unexpected{text_of(errno)};
+  pid_t process = -1;
+  const auto error = spawn_self(process, arguments, ends[1]);
+  ::close(ends[1]);
+  if (error != 0) {
+    ::close(ends[0]);
+    return std::unexpected{text_of(error)};
+  }
+  return child_process{process, ends[0]};
+}
+
+child_process::child_process(child_process&& other) noexcept
+    : process_(std::exchange(other.process_, -1)),
+      socket_(std::exchange(other.socket_, -1)),
+      received_(std::move(other.received_)) {}
+
+child_process& child_process::operator=(child_process&& other) noexcept {
+  std::swap(process_, other.process_);
+  std::swap(socket_, other.socket_);
+  std::swap(received_, other.received_);
+  return *this;
+}
+
+child_process::~child_process() {
+  static_cast<void>(end(ending_patience));
+  if (socket_ >= 0)
+    ::close(socket_);
+}
+
+void child_process::write_line(std::string_view line) {
+  const auto text = std::string{line} + '\n';
+  // A child that has ended is noticed when it is read from.
+  [[maybe_unused]] const auto written = ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
+}
+
+std::expected<std::string, std::string> child_process::read_line(milliseconds patience, stop_signals& signals) {
+  const auto deadline = clock::now() + patience;
+  for (;;) {
+    if (const auto line_end = received_.find('\n'); line_end != std::string::npos) {
+      auto line = received_.substr(0, line_end);
+      received_.erase(0, line_end + 1);
+      return line;
+    }
+    if (const auto signal = signals.came(); signal != 0)
+      return std::unexpected{"stopped by signal " + std::to_string(signal)};
+    const auto left = std::chrono::ceil<milliseconds>(deadline - clock::now());
+    if (left <= milliseconds::zero())
+      return std::unexpected{"nothing came within " + std::to_string(patience.count()) + " ms"};
+    pollfd waited_for[] = {{socket_, POLLIN, 0}, {signals.fd(), POLLIN, 0}};
+    ::poll(waited_for, 2, static_cast<int>(left.count()));
+    if (waited_for[0].revents == 0)
+      continue;
+    char bytes[4096];
+    const auto count = ::recv(socket_, bytes, sizeof bytes, MSG_DONTWAIT);
+    if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR))
+      return std::unexpected{end(ending_patience)};
+    if (count > 0)
+      received_.append(bytes, static_cast<std::size_t>(count));
+  }
+}
+
+std::string child_process::end(milliseconds patience) {
+  if (process_ < 0)
+    return "its process has ended";
+  ::shutdown(socket_, SHUT_WR);
+  int status = 0;
+  for (const auto deadline = clock::now() + patience;;) {
+    const auto waited = ::waitpid(process_, &status, WNOHANG);
+    if (waited == process_ || (waited < 0 && errno == ECHILD))
+      break;
+    if (clock::now() > deadline) {
+      ::kill(process_, SIGKILL);
+      ::waitpid(process_, &status, 0);
+      break;
+    }
+    std::this_thread::sleep_for(milliseconds{1});
+  }
+  process_ = -1;
+  return end_of(status);
+}
+
+void die_with_parent() {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+} // namespace bench

@@ -1,0 +1,27 @@
+// The two ends as ordinary event-based actors, the same ones whatever carries their messages.
+#pragma once
+
+#include "peers/small_messages.hpp"
+
+#include <caf/actor.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/allowed_unsafe_message_type.hpp>
+
+// CAF shall see that the message can be inspected. Types that are described for Troupe are otherwise ones whose
+// contents CAF leaves alone, and would arrive empty by BASP.
+template <>
+struct caf::allowed_unsafe_message_type<bench::small_message> : std::false_type {};
+
+namespace bench {
+
+/// Counts messages and acknowledges them.
+[[nodiscard]] caf::actor spawn_consumer(caf::actor_system& system);
+
+/// Answers each message with itself.
+[[nodiscard]] caf::actor spawn_echoer(caf::actor_system& system);
+
+/// Drives the two from actors of its own. Requires: `system` outlives it.
+[[nodiscard]] std::unique_ptr<near_end> make_caf_near_end(caf::actor_system& system, caf::actor consumer,
+                                                          caf::actor echoer);
+
+} // namespace bench

@@ -1,0 +1,50 @@
+// The message as somebody would encode it by hand who has no framework: for peers that carry bytes only.
+#pragma once
+
+#include "peers/small_messages.hpp"
+
+#include <cstddef>
+#include <cstring>
+#include <span>
+
+namespace bench {
+
+/// Three integers, the text's length, the text.
+struct hand_coded {
+  static constexpr std::size_t head_bytes = 4 * sizeof(std::int32_t);
+  static constexpr std::size_t bytes_max = head_bytes + 64;
+
+  /// Requires: room for `bytes_max`. Returns how many bytes were written.
+  static std::size_t encode(const small_message& message, std::byte* to) {
+    const auto length = static_cast<std::int32_t>(message.text.size());
+    const std::int32_t head[] = {message.number, message.second, message.third, length};
+    std::memcpy(to, head, head_bytes);
+    std::memcpy(to + head_bytes, message.text.data(), message.text.size());
+    return head_bytes + message.text.size();
+  }
+
+  /// Reads the message at the front of `from` into `message`. Returns how many bytes it took, 0 when it is not whole.
+  static std::size_t decode(std::span<const std::byte> from, small_message& message) {
+    if (from.size() < head_bytes)
+      return 0;
+    std::int32_t head[4];
+    std::memcpy(head, from.data(), head_bytes);
+    const auto length = static_cast<std::size_t>(head[3]);
+    if (from.size() - head_bytes < length)
+      return 0;
+    message.number = head[0];
+    message.second = head[1];
+    message.third = head[2];
+    message.text.assign(reinterpret_cast<const char*>(from.data() + head_bytes), length);
+    return head_bytes + length;
+  }
+};
+
+/// What the near end asks for before it sends messages.
+struct hand_coded_command {
+  enum class kind : std::uint64_t { consume, echo };
+  kind what = kind::consume;
+  std::uint64_t count = 0;
+};
+
+} // namespace bench

@@ -1,0 +1,181 @@
+#include "peers/raw_asio.hpp"
+
+#include "peers/hand_coded.hpp"
+
+#include <array>
+#include <cassert>
+#include <thread>
+
+#include <asio/io_context.hpp>
+#include <asio/local/stream_protocol.hpp>
+#include <asio/read.hpp>
+#include <asio/write.hpp>
+#include <unistd.h>
+
+namespace bench {
+
+namespace {
+
+using protocol = asio::local::stream_protocol;
+using command = hand_coded_command;
+
+constexpr std::size_t batch_bytes = 64 << 10;
+
+/// Gathers messages until there is enough to write at once.
+class batch {
+public:
+  void add(const small_message& message) {
+    assert(!is_full());
+    used_ += hand_coded::encode(message, bytes_.data() + used_);
+  }
+  [[nodiscard]] bool is_full() const { return bytes_.size() - used_ < hand_coded::bytes_max; }
+  void write_to(protocol::socket& socket) {
+    asio::write(socket, asio::buffer(bytes_.data(), used_));
+    used_ = 0;
+  }
+
+private:
+  std::vector<std::byte> bytes_ = std::vector<std::byte>(batch_bytes);
+  std::size_t used_ = 0;
+};
+
+/// Reads what is there and hands out the whole messages in it.
+class message_reader {
+public:
+  template <class Handler>
+  void read_from(protocol::socket& socket, const Handler& handler) {
+    used_ += socket.read_some(asio::buffer(bytes_.data() + used_, bytes_.size() - used_));
+    std::size_t at = 0;
+    while (const auto taken = hand_coded::decode(std::span{bytes_}.subspan(at, used_ - at), message_)) {
+      at += taken;
+      handler(message_);
+    }
+    std::memmove(bytes_.data(), bytes_.data() + at, used_ - at);
+    used_ -= at;
+  }
+
+private:
+  std::vector<std::byte> bytes_ = std::vector<std::byte>(batch_bytes);
+  std::size_t used_ = 0;
+  small_message message_; // Used again and again, so that its text needs no new memory.
+};
+
+template <class T>
+void write_object(protocol::socket& socket, const T& object) {
+  asio::write(socket, asio::buffer(&object, sizeof object));
+}
+
+template <class T>
+T read_object(protocol::socket& socket) {
+  T object{};
+  asio::read(socket, asio::buffer(&object, sizeof object));
+  return object;
+}
+
+void consume(protocol::socket& socket, std::uint64_t count) {
+  message_reader reader;
+  for (std::uint64_t received = 0; received < count;)
+    reader.read_from(socket, [&](const small_message& message) {
+      check_number(message, received++);
+      if (is_acknowledged(received, count))
+        write_object(socket, received);
+    });
+}
+
+void send_back(protocol::socket& socket, std::uint64_t count) {
+  message_reader reader;
+  batch answers;
+  for (std::uint64_t received = 0; received < count;) {
+    reader.read_from(socket, [&](const small_message& message) {
+      check_number(message, received++);
+      answers.add(message);
+      if (answers.is_full())
+        answers.write_to(socket);
+    });
+    answers.write_to(socket);
+  }
+}
+
+void serve_one(protocol::socket socket) {
+  for (;;) {
+    const auto [what, count] = read_object<command>(socket);
+    if (what == command::kind::consume)
+      consume(socket, count);
+    else
+      send_back(socket, count);
+  }
+}
+
+protocol::endpoint endpoint_of(const std::string& name) {
+  return protocol::endpoint{std::string(1, '\0') + name}; // A name without a file.
+}
+
+class raw_near_end : public near_end {
+public:
+  explicit raw_near_end(const std::string& address) { socket_.connect(endpoint_of(address)); }
+
+  std::expected<seconds, std::string> one_way(std::uint64_t count) override {
+    const auto begin = bench_clock::now();
+    write_object(socket_, command{command::kind::consume, count});
+    std::uint64_t acknowledged = 0;
+    for (std::uint64_t sent = 0; acknowledged < count;) {
+      while (sent < count && sent - acknowledged < window_max && !batch_.is_full())
+        batch_.add(numbered(sent++));
+      batch_.write_to(socket_);
+      if (sent == count || sent - acknowledged == window_max)
+        acknowledged = read_object<std::uint64_t>(socket_);
+    }
+    return bench_clock::now() - begin;
+  }
+
+  std::expected<seconds, std::string> echo(std::uint64_t count, std::uint64_t window,
+                                           std::vector<seconds>* round_trips) override {
+    const auto begin = bench_clock::now();
+    write_object(socket_, command{command::kind::echo, count});
+    std::uint64_t answered = 0;
+    for (std::uint64_t sent = 0; answered < count;) {
+      const auto sent_at = bench_clock::now();
+      while (sent < count && sent - answered < window && !batch_.is_full())
+        batch_.add(numbered(sent++));
+      batch_.write_to(socket_);
+      reader_.read_from(socket_, [&](const small_message& message) { check_number(message, answered++); });
+      if (round_trips != nullptr)
+        round_trips->push_back(bench_clock::now() - sent_at);
+    }
+    return bench_clock::now() - begin;
+  }
+
+private:
+  asio::io_context context_;
+  protocol::socket socket_{context_};
+  batch batch_;
+  message_reader reader_;
+};
+
+/// Serves until standard input ends, and the process with it.
+std::expected<void, std::string> serve(const ready_report& ready) {
+  asio::io_context context;
+  const auto address = "troupe-bench-raw-" + std::to_string(::getpid());
+  protocol::acceptor acceptor{context, endpoint_of(address)};
+  ready(address);
+  std::thread{[&acceptor] {
+    try {
+      serve_one(acceptor.accept());
+    } catch (const std::system_error&) {
+      // The near end has gone.
+    }
+  }}.detach();
+  wait_for_end_of_input();
+  std::_Exit(0); // The thread waits in the socket, and nothing but the process has to end.
+}
+
+} // namespace
+
+subject raw_asio_unix() {
+  return {"raw-asio-unix", serve,
+          [](const std::string& address) -> std::expected<std::unique_ptr<near_end>, std::string> {
+            return std::make_unique<raw_near_end>(address);
+          }};
+}
+
+} // namespace bench

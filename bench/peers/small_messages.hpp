@@ -1,0 +1,99 @@
+// What every subject of a benchmark of small messages has to do, and the message itself.
+//
+// Two processes: the far end serves, the near end drives and looks at the clock. All subjects keep the same bound on
+// what is under way, so that none profits from buffering without end: in the one-way case the far end acknowledges
+// every `acknowledged_every` messages and the last one, and the near end has at most `window_max` unacknowledged.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <expected>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <troupe/serializers/describe.hpp>
+
+namespace bench {
+
+/// Three integers and a string of 24 characters, which is too long for std::string to keep it in itself.
+struct small_message {
+  std::int32_t number = 0; // Counts from 0, which shows that nothing is lost and the order is kept.
+  std::int32_t second = 0;
+  std::int32_t third = 0;
+  std::string text;
+};
+TROUPE_DESCRIBE(small_message, number, second, third, text) // For Troupe.
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& inspector, small_message& message) { // For CAF.
+  return inspector(message.number, message.second, message.third, message.text);
+}
+
+constexpr std::uint64_t acknowledged_every = 20'000;
+constexpr std::uint64_t window_max = 100'000;
+constexpr std::uint64_t echo_window = 1'000;
+
+/// The message with that number: built anew for each sending, as a program would.
+inline small_message numbered(std::uint64_t number) {
+  const auto low = static_cast<std::int32_t>(number & 0x7fffffff);
+  return {low, low ^ 0x5555, 42, "a text of 24 characters."};
+}
+
+/// Ends a process that got another message than the one it has to get next: its result would mean nothing.
+inline void check_number(const small_message& message, std::uint64_t expected) {
+  if (message.number == static_cast<std::int32_t>(expected & 0x7fffffff) && message.text.size() == 24)
+    return;
+  std::cerr << "message " << message.number << " came instead of message " << expected << '\n';
+  std::_Exit(3);
+}
+
+/// Whether the far end acknowledges now that it has got that many of `count`.
+constexpr bool is_acknowledged(std::uint64_t received, std::uint64_t count) {
+  return received % acknowledged_every == 0 || received == count;
+}
+
+using seconds = std::chrono::duration<double>;
+using bench_clock = std::chrono::steady_clock;
+
+/// The driving end of one subject. Its calls block and have no deadlines of their own: whoever started the process has.
+class near_end {
+public:
+  near_end() = default;
+  near_end(const near_end&) = delete;
+  near_end& operator=(const near_end&) = delete;
+  virtual ~near_end() = default;
+
+  /// Streams `count` messages. The time from before the first one until the acknowledgement of the last one is here:
+  /// one hop back longer than until the far end has it.
+  [[nodiscard]] virtual std::expected<seconds, std::string> one_way(std::uint64_t count) = 0;
+
+  /// Has `count` messages sent back, with at most `window` of them under way. Appends each one's time to `round_trips`
+  /// unless that is null. Requires: window is 1 when it is not null.
+  [[nodiscard]] virtual std::expected<seconds, std::string> echo(std::uint64_t count, std::uint64_t window,
+                                                                 std::vector<seconds>* round_trips) = 0;
+};
+
+/// How a far end says at which address it is reached.
+using ready_report = std::function<void(const std::string& address)>;
+
+/// One system that is measured.
+struct subject {
+  std::string name;
+  /// In the far process: opens, calls `ready`, and serves until standard input ends. Fails with a text when it cannot
+  /// open here.
+  std::function<std::expected<void, std::string>(const ready_report& ready)> serve;
+  /// In the near process. Fails with a text.
+  std::function<std::expected<std::unique_ptr<near_end>, std::string>(const std::string& address)> connect;
+};
+
+/// Returns when the process's standard input has ended.
+inline void wait_for_end_of_input() {
+  for (std::string line; std::getline(std::cin, line);)
+    continue;
+}
+
+} // namespace bench

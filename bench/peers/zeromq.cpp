@@ -1,0 +1,170 @@
+#include "peers/zeromq.hpp"
+
+#include "peers/hand_coded.hpp"
+
+#include <array>
+#include <thread>
+
+#include <unistd.h>
+#include <zmq.hpp>
+
+namespace bench {
+
+namespace {
+
+using command = hand_coded_command;
+
+/// No bound on what ZeroMQ queues: the benchmark has one, the same for all subjects, and ZeroMQ shall not stop for its
+/// own below that.
+zmq::socket_t open_socket(zmq::context_t& context, zmq::socket_type type) {
+  zmq::socket_t socket{context, type};
+  socket.set(zmq::sockopt::sndhwm, 0);
+  socket.set(zmq::sockopt::rcvhwm, 0);
+  socket.set(zmq::sockopt::linger, 0);
+  return socket;
+}
+
+// Both with names without a file.
+std::string stream_address(const std::string& name) {
+  return "ipc://@" + name + "-stream";
+}
+std::string question_address(const std::string& name) {
+  return "ipc://@" + name + "-questions";
+}
+
+void send_message(zmq::socket_t& socket, const small_message& message) {
+  std::array<std::byte, hand_coded::bytes_max> bytes;
+  const auto size = hand_coded::encode(message, bytes.data());
+  socket.send(zmq::const_buffer{bytes.data(), size}, zmq::send_flags::none);
+}
+
+void receive(zmq::socket_t& socket, zmq::message_t& into) {
+  if (!socket.recv(into))
+    throw zmq::error_t{};
+}
+
+void decode(const zmq::message_t& from, small_message& into) {
+  hand_coded::decode({static_cast<const std::byte*>(from.data()), from.size()}, into);
+}
+
+/// The far end: one thread for both sockets, since only one is in use at a time.
+class server {
+public:
+  explicit server(const std::string& name) {
+    stream_.bind(stream_address(name));
+    questions_.bind(question_address(name));
+  }
+
+  [[noreturn]] void serve() {
+    for (;;) {
+      receive(questions_, asker_);
+      receive(questions_, packet_);
+      const auto [what, count] = *packet_.data<command>();
+      if (what == command::kind::consume)
+        consume(count);
+      else
+        send_back(count);
+    }
+  }
+
+private:
+  void consume(std::uint64_t count) {
+    for (std::uint64_t received = 0; received < count;) {
+      receive(stream_, packet_);
+      decode(packet_, message_);
+      check_number(message_, received++);
+      if (is_acknowledged(received, count)) {
+        questions_.send(zmq::const_buffer{asker_.data(), asker_.size()}, zmq::send_flags::sndmore);
+        questions_.send(zmq::const_buffer{&received, sizeof received}, zmq::send_flags::none);
+      }
+    }
+  }
+
+  void send_back(std::uint64_t count) {
+    for (std::uint64_t received = 0; received < count;) {
+      receive(questions_, asker_);
+      receive(questions_, packet_);
+      decode(packet_, message_);
+      check_number(message_, received++);
+      questions_.send(asker_, zmq::send_flags::sndmore);
+      send_message(questions_, message_);
+    }
+  }
+
+  zmq::context_t context_;
+  zmq::socket_t stream_ = open_socket(context_, zmq::socket_type::pull);
+  zmq::socket_t questions_ = open_socket(context_, zmq::socket_type::router);
+  zmq::message_t asker_; // Whom the router socket has its present question from.
+  zmq::message_t packet_;
+  small_message message_;
+};
+
+class zeromq_near_end : public near_end {
+public:
+  explicit zeromq_near_end(const std::string& name) {
+    stream_.connect(stream_address(name));
+    questions_.connect(question_address(name));
+  }
+
+  std::expected<seconds, std::string> one_way(std::uint64_t count) override {
+    const auto begin = bench_clock::now();
+    send_command({command::kind::consume, count});
+    std::uint64_t acknowledged = 0;
+    for (std::uint64_t sent = 0; acknowledged < count;) {
+      while (sent < count && sent - acknowledged < window_max)
+        send_message(stream_, numbered(sent++));
+      receive(questions_, packet_);
+      acknowledged = *packet_.data<std::uint64_t>();
+    }
+    return bench_clock::now() - begin;
+  }
+
+  std::expected<seconds, std::string> echo(std::uint64_t count, std::uint64_t window,
+                                           std::vector<seconds>* round_trips) override {
+    const auto begin = bench_clock::now();
+    send_command({command::kind::echo, count});
+    std::uint64_t answered = 0;
+    for (std::uint64_t sent = 0; answered < count;) {
+      const auto sent_at = bench_clock::now();
+      while (sent < count && sent - answered < window)
+        send_message(questions_, numbered(sent++));
+      receive(questions_, packet_);
+      decode(packet_, message_);
+      check_number(message_, answered++);
+      if (round_trips != nullptr)
+        round_trips->push_back(bench_clock::now() - sent_at);
+    }
+    return bench_clock::now() - begin;
+  }
+
+private:
+  void send_command(const command& what) {
+    questions_.send(zmq::const_buffer{&what, sizeof what}, zmq::send_flags::none);
+  }
+
+  zmq::context_t context_;
+  zmq::socket_t stream_ = open_socket(context_, zmq::socket_type::push);
+  zmq::socket_t questions_ = open_socket(context_, zmq::socket_type::dealer);
+  zmq::message_t packet_;
+  small_message message_;
+};
+
+/// Serves until standard input ends, and the process with it.
+std::expected<void, std::string> serve(const ready_report& ready) {
+  const auto name = "troupe-bench-zeromq-" + std::to_string(::getpid());
+  server far{name};
+  ready(name);
+  std::thread{[&far] { far.serve(); }}.detach();
+  wait_for_end_of_input();
+  std::_Exit(0); // The thread waits in a socket, and nothing but the process has to end.
+}
+
+} // namespace
+
+subject zeromq_ipc() {
+  return {"zeromq-ipc", serve, [](const std::string& address) -> std::expected<std::unique_ptr<near_end>, std::string> {
+            return std::make_unique<zeromq_near_end>(address);
+          }};
+}
+
+} // namespace bench

@@ -1,0 +1,10 @@
+// ZeroMQ over its unix-socket transport: PUSH and PULL one way, DEALER and ROUTER for what is answered.
+#pragma once
+
+#include "peers/small_messages.hpp"
+
+namespace bench {
+
+[[nodiscard]] subject zeromq_ipc();
+
+} // namespace bench

@@ -1,0 +1,13 @@
+// What Troupe has to reach (floors) and wants to reach (goals), each as a ratio to a peer measured in the same run.
+#pragma once
+
+#include "harness/statistics.hpp"
+
+#include <ostream>
+
+namespace bench {
+
+/// Prints a line for each floor and goal. False when a floor is missed, or could not be checked.
+[[nodiscard]] bool check_floors(const std::vector<row>& rows, std::ostream& out);
+
+} // namespace bench

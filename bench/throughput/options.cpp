@@ -1,0 +1,76 @@
+#include "throughput/options.hpp"
+
+#include "throughput/cases.hpp"
+#include "throughput/subjects.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace bench {
+
+namespace {
+
+constexpr int bad_arguments = 2;
+
+/// Of many things that have names, the names.
+template <class Range>
+std::vector<std::string> names_of(const Range& range) {
+  std::vector<std::string> names;
+  for (const auto& one : range)
+    names.emplace_back(one.name);
+  return names;
+}
+
+} // namespace
+
+std::expected<options, int> read_options(int argument_count, const char* const* arguments) {
+  options read;
+  const auto subjects = names_of(all_subjects());
+  const auto cases = names_of(all_cases());
+  CLI::App app{"Small messages between actors of two processes, beside what else could carry them", "throughput"};
+  app.add_option("--rounds", read.rounds, "Rounds that count, after one that warms up")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  auto* duration = app.add_option("--seconds", read.seconds, "How long each case of each subject takes in a round")
+                       ->check(CLI::Range(0.001, 60.0))
+                       ->capture_default_str();
+  auto* messages = app.add_option("--messages", read.messages, "How many messages instead")
+                       ->check(CLI::Range(1, 1'000'000'000))
+                       ->excludes(duration);
+  app.add_option("--subjects", read.subjects,
+                 "Only these, separated by commas; the others in this order: " + CLI::detail::join(subjects, ", "))
+      ->delimiter(',')
+      ->check(CLI::IsMember(subjects));
+  app.add_option("--cases", read.cases, "Only these, separated by commas: " + CLI::detail::join(cases, ", "))
+      ->delimiter(',')
+      ->check(CLI::IsMember(cases));
+  app.add_option("--json", read.json_file, "Write the results to this file too, an object on each line");
+  bool is_quick = false;
+  app.add_flag("--quick", is_quick, "One round of 2,000 messages: whether it works, not how fast it is");
+  app.add_flag("--floors", read.check_floors, "Check the floors; status 1 when one is missed");
+  std::int64_t deadline = read.deadline.count();
+  app.add_option("--deadline", deadline, "Seconds after which a subject that does not finish a case is given up")
+      ->check(CLI::Range(1, 3600))
+      ->capture_default_str();
+  // How the program starts itself.
+  app.add_option("--serve", read.serve)->group("")->check(CLI::IsMember(subjects));
+  app.add_option("--drive", read.drive)->group("")->check(CLI::IsMember(subjects));
+  app.add_option("--address", read.address)->group("");
+  try {
+    app.parse(argument_count, arguments);
+  } catch (const CLI::ParseError& error) {
+    return std::unexpected{app.exit(error) == 0 ? 0 : bad_arguments};
+  }
+  read.deadline = std::chrono::seconds{deadline};
+  if (is_quick) {
+    read.rounds = 1;
+    if (!*messages)
+      read.messages = 2'000;
+  }
+  if (read.subjects.empty())
+    read.subjects = subjects;
+  if (read.cases.empty())
+    read.cases = cases;
+  return read;
+}
+
+} // namespace bench

@@ -1,0 +1,31 @@
+// What the benchmark can be told on the command line.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+struct options {
+  int rounds = 5;
+  double seconds = 0.5;       // How long one case of one subject shall take in one round.
+  std::uint64_t messages = 0; // Instead of that, when it is not 0.
+  std::vector<std::string> subjects;
+  std::vector<std::string> cases;
+  std::string json_file; // Empty: none.
+  bool check_floors = false;
+  std::chrono::seconds deadline{60}; // For one case of one subject in one round.
+
+  // In the processes that are measured: which subject this one serves or drives; empty in the one that measures.
+  std::string serve;
+  std::string drive;
+  std::string address;
+};
+
+/// Fails with the exit status when the program has to end: 0 after --help, 2 after wrong arguments.
+[[nodiscard]] std::expected<options, int> read_options(int argument_count, const char* const* arguments);
+
+} // namespace bench
