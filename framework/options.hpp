@@ -50,15 +50,15 @@ struct link_options {
   /// How much the peer may have sent that is not consumed here: a message counts until its last reference is gone,
   /// which is when its handler has returned. With each message count 128 bytes of its own. Higher: faster over long
   /// distances; a slow node holds as much. One message may exceed it.
-  std::size_t window_bytes = 16_MiB;
+  std::size_t window_bytes = 32_MiB;
 
   /// The same for one receiving actor, so that a slow one leaves room for the others.
-  std::size_t actor_window_bytes = 4_MiB;
+  std::size_t actor_window_bytes = 8_MiB;
 
   /// How much may wait on this end until the peer has consumed enough, and how much of that for one receiver.
   /// Higher: bursts pass that would be refused; more memory, and older messages.
-  std::size_t queue_bytes = 4_MiB;
-  std::size_t actor_queue_bytes = 1_MiB;
+  std::size_t queue_bytes = 8_MiB;
+  std::size_t actor_queue_bytes = 2_MiB;
 
   /// What becomes of a message that finds no room to wait in. Answers, down messages and what the link itself sends are
   /// never held back: each request reserves room for its answer.

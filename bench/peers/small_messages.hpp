@@ -33,8 +33,8 @@ typename Inspector::result_type inspect(Inspector& inspector, small_message& mes
   return inspector(message.number, message.second, message.third, message.text);
 }
 
-constexpr std::uint64_t acknowledged_every = 20'000;
-constexpr std::uint64_t window_max = 100'000;
+constexpr std::uint64_t acknowledged_every = 4'000;
+constexpr std::uint64_t window_max = 20'000;
 constexpr std::uint64_t echo_window = 1'000;
 
 /// The message with that number: built anew for each sending, as a program would.

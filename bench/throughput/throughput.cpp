@@ -3,7 +3,7 @@
 //
 // One way: a producer streams, a consumer counts, until the consumer has the last one. Pipelined echo: 1,000 requests
 // under way, each answered with the message. Idle round trip: one request at a time. For every subject alike, no more
-// than 100,000 messages are under way, see peers/small_messages.hpp.
+// than 20,000 messages are under way, see peers/small_messages.hpp.
 //
 // Both ends of a subject are processes of their own, started anew in every round: idle ones of other subjects would
 // disturb (CAF's workers may poll), and the luck of one process's addresses and threads shall not be that of a whole

@@ -36,8 +36,8 @@ struct hello {
   std::vector<std::string> deserializers;
   std::uint64_t message_bytes = 0; // The largest message that this end takes.
   // How much this end lets the peer have on its way and unconsumed: on the link, and for one actor.
-  std::uint64_t window_bytes = 16_MiB;
-  std::uint64_t actor_window_bytes = 4_MiB;
+  std::uint64_t window_bytes = 32_MiB;
+  std::uint64_t actor_window_bytes = 8_MiB;
   // The store to share: the process's place in it and the nonce that stands there. Zero nonce: none.
   std::uint64_t store_number = 0;
   std::uint32_t store_slot = 0;

@@ -44,7 +44,7 @@ public:
       auto end = clock::now();
       if (result != caf::resumable::resume_later)
         caf::intrusive_ptr_release(job);
-      else if (end - begin < budget.time)
+      else if (end - begin < budget.turn)
         queue_.push_back(job);
       else
         system().scheduler().enqueue(job);
@@ -123,11 +123,12 @@ void io_loop::run() {
 /// Returns when all work is done, or when the other thread has taken over.
 void io_loop::lead(dispatcher& own) {
   for (;;) {
-    if (own.empty()) {
-      if (io_.run_one() == 0)
-        break;
-    }
-    for (int handlers = 0; handlers < handlers_per_round && io_.poll_one() > 0; ++handlers) {
+    if (!own.empty())
+      io_.poll_one();
+    else if (io_.run_one() == 0)
+      break;
+    // What was read is handled before more is read: it is still in the caches, and mailboxes stay short.
+    for (int handlers = 0; handlers < handlers_per_round && own.empty() && io_.poll_one() > 0; ++handlers) {
     }
     if (!own.empty() && !dispatch(own))
       return;

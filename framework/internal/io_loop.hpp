@@ -26,7 +26,8 @@ namespace troupe::internal {
 struct dispatch_budget {
   bool enabled = true;
   std::size_t messages = 50;             // Per actor and turn.
-  std::chrono::microseconds time{200};   // Per round of work, as far as handlers end by then.
+  std::chrono::microseconds turn{100};   // An actor that takes longer for them goes to CAF's scheduler.
+  std::chrono::microseconds time{500};   // Per round of work, as far as handlers end by then.
   std::chrono::milliseconds overrun{10}; // A handler that takes longer loses the sockets to another thread.
 };
 

@@ -27,6 +27,8 @@ std::unexpected<node_error> fail(node_errc code, std::string text) {
   return std::unexpected{node_error{code, std::move(text)}};
 }
 
+std::atomic<std::uint64_t> next_serial{1};
+
 std::unexpected<node_error> unknown_detail(const packet_head& head) {
   return fail(node_errc::protocol_violation, "packet of kind " + std::to_string(static_cast<int>(head.kind))
                                                  + " with unknown detail " + std::to_string(head.detail));
@@ -51,7 +53,8 @@ std::expected<family_list, node_error> resolve(const std::vector<std::string>& n
 // -- life
 
 link_core::link_core(std::shared_ptr<node_core> node, const link_options& options, role side)
-    : node_(std::move(node)),
+    : serial_(next_serial.fetch_add(1, std::memory_order_relaxed)),
+      node_(std::move(node)),
       options_(options),
       role_(side),
       actor_exports_(node_->system().node()),
@@ -122,7 +125,7 @@ void link_core::on_closed(const node_error& reason) {
   settle_opening(std::unexpected{reason});
   fail_everything({node_errc::link_down, "the link to " + peer_name_ + " is down: " + reason.message()});
   transfers_.clear();
-  elements_.clear();
+  clear_elements();
   received_signatures_.clear();
   received_headers_.clear();
   if (shares_store_) {

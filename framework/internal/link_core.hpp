@@ -102,6 +102,9 @@ public:
   /// The actor that the peer means, a proxy or one of this node's own. Fails with `protocol_violation` for a number
   /// that the peer was never given.
   [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> import_actor(const actor_name& name);
+  /// The same with mutex_ held.
+  [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error>
+  import_actor(const actor_name& name, const std::unique_lock<std::mutex>& guard);
 
   // -- for the public link
 
@@ -109,6 +112,8 @@ public:
   find(std::string_view name, const std::set<std::string>& interface, std::chrono::milliseconds timeout);
 
   [[nodiscard]] node_core& node() const noexcept { return *node_; }
+  /// No other link of this process ever has the same; above zero.
+  [[nodiscard]] std::uint64_t serial() const noexcept { return serial_; }
   [[nodiscard]] const link_options& options() const noexcept { return options_; }
   [[nodiscard]] const std::string& peer_name() const noexcept { return peer_name_; }
   [[nodiscard]] std::vector<std::string> effective_serializers() const;
@@ -192,7 +197,9 @@ private:
     std::vector<frame> frames;
     std::vector<caf::strong_actor_ptr> actors; // As the descriptor mentions them.
     std::optional<node_error> lost;            // Why a frame could not be claimed, where that is nobody's fault.
+    void clear();
   };
+  void clear_elements();
   std::expected<void, node_error> on_message(std::uint8_t flags, bytes_view body);
   std::expected<void, node_error> on_chunk(std::uint8_t flags, bytes_view body);
   std::expected<void, node_error> on_signature(bytes_view body);
@@ -215,6 +222,7 @@ private:
                caf::message content);
 
   // Set by make(), never changed.
+  const std::uint64_t serial_;
   const std::shared_ptr<node_core> node_;
   const link_options options_;
   const role role_;
@@ -265,7 +273,9 @@ private:
   std::uint64_t heard_bytes_ = 0;             // Read from the peer until heard_at_.
   std::chrono::steady_clock::time_point heard_at_;
   std::shared_ptr<const object_environment> received_objects_; // With this link's allow-list.
-  std::vector<received_element> elements_;                     // Reused from message to message.
+  std::vector<received_element>
+      elements_; // Reused from message to message: the first element_count_ are the message's.
+  std::size_t element_count_ = 0;
   std::shared_ptr<void> handshake_timer_;
   std::shared_ptr<asio::steady_timer> heartbeat_timer_;
 

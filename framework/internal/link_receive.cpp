@@ -47,8 +47,8 @@ private:
 class incoming_extension final : public link_extension {
 public:
   incoming_extension(std::span<const actor_mention> mentions, std::span<const caf::strong_actor_ptr> actors,
-                     std::shared_ptr<const object_environment> objects)
-      : mentions_(mentions), actors_(actors), objects_(std::move(objects)) {}
+                     const std::shared_ptr<const object_environment>& objects)
+      : mentions_(mentions), actors_(actors), objects_(objects) {}
 
   std::expected<actor_name, serialize_error> name_of(const caf::strong_actor_ptr&) override {
     return std::unexpected{serialize_error{serialize_errc::codec_failed, "an actor was to be encoded while decoding"}};
@@ -76,7 +76,7 @@ private:
   std::span<const actor_mention> mentions_;
   std::span<const caf::strong_actor_ptr> actors_;
   std::size_t next_ = 0;
-  std::shared_ptr<const object_environment> objects_;
+  const std::shared_ptr<const object_environment>& objects_;
 };
 
 } // namespace
@@ -169,7 +169,7 @@ std::expected<void, node_error> link_core::on_message(std::uint8_t flags, bytes_
   if ((head.flags & message_flags::response) != 0 && !take_pending(head, body.size() + *chunk_bytes, *owed))
     return {};
   auto content = decode(types, *std::move(owed));
-  elements_.clear();
+  clear_elements();
   if (content) {
     deliver(receiver, std::move(sender), head, *std::move(content));
     return {};
@@ -207,7 +207,7 @@ bool link_core::take_pending(const message_head& head, std::uint64_t cost, recei
     owed = receipt{replies_, cost};
     return true;
   }
-  elements_.clear();
+  clear_elements();
   counters_.undelivered.fetch_add(1, std::memory_order_relaxed);
   log(log_level::debug, "a response from " + peer_name_ + " answers nothing that was asked");
   return false;
@@ -218,39 +218,40 @@ std::expected<std::pair<caf::strong_actor_ptr, caf::strong_actor_ptr>, node_erro
 link_core::actors_of(const message_head& head) {
   std::unique_lock guard{mutex_};
   auto receiver = actor_exports_.find(head.receiver);
-  guard.unlock();
   if (!receiver)
     return violation("the peer sends to actor " + grouped(head.receiver) + ", which it was never given");
   auto side = head.sender == 0                              ? actor_name::side::nobody
               : (head.flags & message_flags::returned) != 0 ? actor_name::side::yours
                                                             : actor_name::side::mine;
+  std::optional<pending_requests::entry> asked; // Dropped without the lock.
   if (side == actor_name::side::yours && (head.flags & message_flags::request) != 0) {
     // This end's own question comes back for somebody else of this end to answer: only one that is pending can.
-    guard.lock();
-    auto asked = pending_.take({head.sender, head.request_number});
-    if (asked)
-      sending_.unreserve_reply(asked->reserved_bytes);
-    guard.unlock();
+    asked = pending_.take({head.sender, head.request_number});
     if (!asked)
       return violation("the peer forwards request " + grouped(head.request_number) + " of actor " + grouped(head.sender)
                        + ", which was not asked");
+    sending_.unreserve_reply(asked->reserved_bytes);
   }
-  auto sender = import_actor({side, head.sender});
+  auto sender = import_actor({side, head.sender}, guard);
+  guard.unlock();
   if (!sender)
     return std::unexpected{std::move(sender).error()};
   return std::pair{std::move(receiver), *std::move(sender)};
 }
 
 std::expected<caf::strong_actor_ptr, node_error> link_core::import_actor(const actor_name& name) {
+  std::unique_lock guard{mutex_};
+  return import_actor(name, guard);
+}
+
+std::expected<caf::strong_actor_ptr, node_error> link_core::import_actor(const actor_name& name,
+                                                                         const std::unique_lock<std::mutex>&) {
   if (name.whose == actor_name::side::nobody)
     return nullptr;
-  std::unique_lock guard{mutex_};
   if (name.whose == actor_name::side::yours) {
-    auto own = actor_exports_.find(name.number);
-    guard.unlock();
-    if (!own)
-      return violation("the peer names actor " + grouped(name.number) + ", which it was never given");
-    return own;
+    if (auto own = actor_exports_.find(name.number))
+      return own;
+    return violation("the peer names actor " + grouped(name.number) + ", which it was never given");
   }
   if (name.whose != actor_name::side::mine || name.number == 0)
     return violation("an actor's name cannot be read");
@@ -265,15 +266,34 @@ std::expected<caf::strong_actor_ptr, node_error> link_core::import_actor(const a
 
 // -- frames
 
+void link_core::received_element::clear() {
+  frames.clear();
+  actors.clear();
+  lost.reset();
+}
+
+/// Lets go of what the last message held; keeps the memory of the lists.
+void link_core::clear_elements() {
+  constexpr std::size_t kept_max = 64;
+  for (std::size_t i = 0; i < element_count_; ++i)
+    elements_[i].clear();
+  element_count_ = 0;
+  if (elements_.size() > kept_max)
+    elements_.resize(kept_max);
+}
+
 /// Gives the bytes that came in chunks.
 std::expected<std::uint64_t, node_error> link_core::read_elements(packet_reader& in, std::size_t count) {
   const auto& bounds = options_.receive_limits;
   // A stored frame costs this node no memory and has no other bound than its object.
   const element_limits limits{bounds.header_bytes, bounds.frames, actors_max, UINT64_MAX >> 2};
-  elements_.clear();
+  clear_elements();
+  if (elements_.size() < count)
+    elements_.resize(count);
   std::uint64_t chunk_bytes = 0;
   for (std::size_t number = 0; number < count; ++number) {
-    auto& element = elements_.emplace_back();
+    auto& element = elements_[number];
+    ++element_count_;
     read_element(in, element.descriptor, limits);
     for (std::size_t i = 0; i < element.descriptor.frames.size() && in.ok(); ++i) {
       auto claimed = claim_frame(in, element.descriptor.frames[i], i == 0);
@@ -351,7 +371,7 @@ std::expected<caf::message, node_error> link_core::decode(const std::shared_ptr<
   if (!types->unknown_alias.empty())
     return undecodable("type \"" + types->unknown_alias + "\" is not in this node's type registry");
   message_under_construction built{types, std::move(owed)};
-  for (std::size_t i = 0; i < elements_.size(); ++i) {
+  for (std::size_t i = 0; i < element_count_; ++i) {
     if (auto decoded = decode_element(elements_[i], *types->entries[i], built); !decoded)
       return std::unexpected{std::move(decoded).error()};
   }

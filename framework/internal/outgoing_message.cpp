@@ -65,12 +65,12 @@ std::expected<void, node_error> outgoing_message::encode(link_core& link,
               .value_owner = message};
   for (std::size_t i = 0; i < content.size(); ++i) {
     auto rtti = content.type(i);
-    const auto* type = entry_of(rtti, node.types());
+    auto* type = known(rtti);
     if (type == nullptr)
       return fail(node_errc::unserializable, "type " + name_of_type(rtti)
                                                  + " has no alias; add it to the node's type "
                                                    "registry with types.add<T>(\"alias\")");
-    types_.push_back(type);
+    types_.push_back(type->type);
     if (auto encoded = encode_element(*type, content.get(i), ctx); !encoded)
       return encoded;
   }
@@ -86,8 +86,22 @@ std::expected<void, node_error> outgoing_message::encode(link_core& link,
   return {};
 }
 
-std::expected<void, node_error> outgoing_message::encode_element(const type_entry& type, const void* value,
+/// What the link knows of a type, or null when the registry does not have it.
+outgoing_message::known_type* outgoing_message::known(const caf::rtti_pair& rtti) {
+  auto hash = rtti.first + (reinterpret_cast<std::uintptr_t>(rtti.second) >> 4) + link_->serial() * 7;
+  auto& slot = known_types_[hash % known_types_.size()];
+  if (slot.link != link_->serial() || slot.rtti != rtti) {
+    const auto* type = entry_of(rtti, link_->node().types());
+    if (type == nullptr)
+      return nullptr;
+    slot = {.link = link_->serial(), .rtti = rtti, .type = type};
+  }
+  return &slot;
+}
+
+std::expected<void, node_error> outgoing_message::encode_element(known_type& known, const void* value,
                                                                  const context& ctx) {
+  const auto& type = *known.type;
   output_.clear();
   descriptor_.frames.clear();
   descriptor_.actors.clear();
@@ -96,7 +110,13 @@ std::expected<void, node_error> outgoing_message::encode_element(const type_entr
     return std::unexpected{describe(used.error())};
   descriptor_.header_number = 0;
   if (output_.extra().size() == 0) {
-    descriptor_.header_number = link_->header_number(**used, type);
+    if (known.by != *used)
+      known = {.link = known.link,
+               .rtti = known.rtti,
+               .type = &type,
+               .by = *used,
+               .header = link_->header_number(**used, type)};
+    descriptor_.header_number = known.header;
   } else {
     header_ = header_of(**used, type, output_);
     descriptor_.header = header_.bytes();

@@ -1,6 +1,7 @@
 // One message on its way out: encoded on the sender's thread, then written whole or taken back whole.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <expected>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include <caf/mailbox_element.hpp>
+#include <caf/rtti_pair.hpp>
 
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/link_extension.hpp>
@@ -41,12 +43,23 @@ public:
   std::shared_ptr<const object_environment> objects() const override;
 
 private:
-  std::expected<void, node_error> encode_element(const type_entry& type, const void* value, const context& ctx);
+  /// What one link knows of one type, so that neither the registry nor the link's tables are asked for each message.
+  struct known_type {
+    std::uint64_t link = 0; // link_core::serial; 0: nothing is known here.
+    caf::rtti_pair rtti = {};
+    const type_entry* type = nullptr;
+    const family* by = nullptr; // Whose header it is.
+    std::uint64_t header = 0;   // 0: not known yet.
+  };
+
+  [[nodiscard]] known_type* known(const caf::rtti_pair& rtti);
+  std::expected<void, node_error> encode_element(known_type& type, const void* value, const context& ctx);
   std::expected<frame_descriptor, node_error> place(bytes_view bytes, const frame* shared);
   std::expected<std::optional<frame_descriptor>, node_error> place_in_store(bytes_view bytes, const frame* shared);
   void write_or_pack(message_head& head, send_window::admission admitted, const pending_requests::key& question);
   [[nodiscard]] node_error describe(const serialize_error& error) const;
 
+  std::array<known_type, 64> known_types_; // By a hash; the last one to come stays.
   link_core* link_ = nullptr;
   bool committed_ = false;
   std::vector<const type_entry*> types_;

@@ -11,8 +11,8 @@ namespace troupe::internal {
 /// What receipts reach from any thread. All counters are sums of additions; whoever carries one over its bound wakes.
 struct receive_window::shared_state {
   shared_state(const receive_bounds& bounds, std::function<void()> wake_up)
-      : report_at(std::max<std::uint64_t>(1, bounds.window / 4)),
-        actor_report_at(std::max<std::uint64_t>(1, bounds.actor_window / 4)),
+      : report_at(std::max<std::uint64_t>(1, bounds.window / 8)),
+        actor_report_at(std::max<std::uint64_t>(1, bounds.actor_window / 8)),
         wake(std::move(wake_up)) {}
 
   void wake_once() {

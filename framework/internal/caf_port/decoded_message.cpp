@@ -11,6 +11,7 @@
 #include <caf/type_erased_value.hpp>
 
 #include <troupe/framework/internal/caf_port/builtin_types.hpp>
+#include <troupe/framework/internal/caf_port/message_pool.hpp>
 
 #ifdef __SANITIZE_THREAD__
 extern "C" void __tsan_acquire(void* at);
@@ -106,8 +107,7 @@ std::shared_ptr<const signature> resolve_signature(const std::vector<std::string
 class decoded_message final : public caf::detail::message_data {
 public:
   static decoded_message* make(std::shared_ptr<const signature> types, receipt owed) {
-    auto size = sizeof(decoded_message) + types->alignment + types->storage_bytes;
-    return ::new (::operator new(size)) decoded_message{std::move(types), std::move(owed)};
+    return ::new (take_block(block_bytes(*types))) decoded_message{std::move(types), std::move(owed)};
   }
 
   ~decoded_message() override {
@@ -117,7 +117,11 @@ public:
   }
 
   // Made by make() in one block with its elements.
-  void operator delete(void* block) { ::operator delete(block); }
+  void operator delete(decoded_message* self, std::destroying_delete_t) {
+    auto size_bytes = block_bytes(*self->types_);
+    self->~decoded_message();
+    give_block(self, size_bytes);
+  }
 
   void* construct_next() {
     assert(made_ < types_->entries.size());
@@ -163,6 +167,10 @@ private:
         types_(std::move(types)),
         storage_(
             reinterpret_cast<std::byte*>(align_up(reinterpret_cast<std::uintptr_t>(this + 1), types_->alignment))) {}
+
+  [[nodiscard]] static std::size_t block_bytes(const signature& types) noexcept {
+    return sizeof(decoded_message) + types.alignment + types.storage_bytes;
+  }
 
   [[nodiscard]] void* at(std::size_t pos) const noexcept { return storage_ + types_->offsets[pos]; }
 

@@ -1,0 +1,15 @@
+// Memory of small messages, used again by the thread that lets it go: most messages are made, handled and dropped on
+// one thread, and the general allocator is several times slower with blocks of this size.
+#pragma once
+
+#include <cstddef>
+
+namespace troupe::internal {
+
+/// A block of at least `size_bytes`, aligned as `operator new` aligns. Threads: any.
+[[nodiscard]] void* take_block(std::size_t size_bytes);
+
+/// Gives a block back, on any thread. `size_bytes` is what it was taken with.
+void give_block(void* block, std::size_t size_bytes) noexcept;
+
+} // namespace troupe::internal
