@@ -75,6 +75,11 @@ void actor_imports::put(std::uint64_t number, const caf::strong_actor_ptr& proxy
   found->second.proxy = caf::weak_actor_ptr{proxy.get()};
 }
 
+caf::strong_actor_ptr actor_imports::find(std::uint64_t number) const {
+  auto found = entries_.find(number);
+  return found == entries_.end() ? nullptr : found->second.proxy.lock();
+}
+
 std::uint64_t actor_imports::gone(std::uint64_t number, const caf::actor_control_block* control) {
   auto found = entries_.find(number);
   if (found == entries_.end() || found->second.proxy.get() != control)

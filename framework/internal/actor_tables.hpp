@@ -61,6 +61,9 @@ public:
   caf::strong_actor_ptr receive(std::uint64_t number);
   void put(std::uint64_t number, const caf::strong_actor_ptr& proxy);
 
+  /// The living proxy, or null; counts nothing.
+  [[nodiscard]] caf::strong_actor_ptr find(std::uint64_t number) const;
+
   /// The proxy at `control` is being destroyed. Gives the count to release to the peer; 0 when a newer proxy has taken
   /// its place, which then stands for all receipts.
   [[nodiscard]] std::uint64_t gone(std::uint64_t number, const caf::actor_control_block* control);

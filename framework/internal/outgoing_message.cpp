@@ -38,6 +38,7 @@ void outgoing_message::clear() {
   transfers_.clear();
   objects_.clear();
   actors_.clear();
+  proxies_.clear();
   socket_bytes_ = 0;
   inline_bytes_ = 0;
   transfer_bytes_ = 0;
@@ -217,6 +218,8 @@ std::expected<actor_name, serialize_error> outgoing_message::name_of(const caf::
   auto name = link_->export_actor(actor);
   if (name.whose == actor_name::side::mine)
     actors_.push_back(name.number);
+  else if (name.whose == actor_name::side::yours)
+    proxies_.push_back(actor);
   if (name.whose != actor_name::side::nobody)
     descriptor_.actors.push_back({name.number, name.whose == actor_name::side::yours});
   return name;
@@ -243,17 +246,20 @@ std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver,
     head.flags |= message_flags::response;
   head.request_number = element.mid.request_id().integer_value();
 
+  constexpr std::uint64_t message_head_bytes_max = 40; // Four numbers of at most ten bytes.
   std::vector<packed_message> dropped;
   std::unique_lock guard{link.mutex_};
-  auto admitted = link.admit(guard, head, elements_.size() + transfer_bytes_ + message_cost_bytes, dropped);
+  auto admitted = link.admit(guard, head,
+                             elements_.size() + transfer_bytes_ + message_cost_bytes + message_head_bytes_max, dropped);
   if (admitted) {
     pending_requests::key question{};
     if (element.sender) {
       auto name = link.name_of_actor(element.sender);
       head.sender = name.number;
-      if (name.whose == actor_name::side::yours)
+      if (name.whose == actor_name::side::yours) {
         head.flags |= message_flags::returned; // The answer will not cross this link.
-      else if (element.mid.is_request())
+        proxies_.push_back(element.sender);
+      } else if (element.mid.is_request())
         question = {name.number, head.request_number};
     }
     if (question.asker != 0)
@@ -302,10 +308,12 @@ void outgoing_message::write_or_pack(message_head& head, send_window::admission 
   packed.body.insert(packed.body.end(), start_.begin(), start_.end());
   packed.body.insert(packed.body.end(), elements_.begin(), elements_.end());
   packed.transfers = std::move(transfers_);
+  packed.objects = std::move(objects_);
+  packed.actors = std::move(actors_);
+  packed.proxies = std::move(proxies_);
+  packed.proxies.push_back(link.actor_imports_.find(head.receiver));
+  packed.question = question;
   if (admitted == send_window::admission::waits) {
-    packed.objects = std::move(objects_);
-    packed.actors = std::move(actors_);
-    packed.question = question;
     link.sending_.wait(std::move(packed));
   } else {
     link.bulk_.add(std::move(packed));

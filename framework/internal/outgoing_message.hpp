@@ -68,9 +68,10 @@ private:
   frame header_;
   byte_vector elements_; // Descriptors and inline bytes of all elements, as they go into the packet.
   byte_vector start_;    // The message's head.
-  std::vector<outgoing_transfer> transfers_; // Go ahead in chunks.
-  std::vector<store::handle> objects_;       // Handed over, one count each.
-  std::vector<std::uint64_t> actors_;        // Exported, one count each.
+  std::vector<outgoing_transfer> transfers_;   // Go ahead in chunks.
+  std::vector<store::handle> objects_;         // Handed over, one count each.
+  std::vector<std::uint64_t> actors_;          // Exported, one count each.
+  std::vector<caf::strong_actor_ptr> proxies_; // The peer's actors that the message mentions.
   std::uint64_t socket_bytes_ = 0;
   std::uint64_t inline_bytes_ = 0;
   std::uint64_t transfer_bytes_ = 0;

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include <caf/actor_control_block.hpp>
+
 #include <troupe/framework/internal/actor_tables.hpp>
 #include <troupe/framework/internal/packet.hpp>
 #include <troupe/serializers/frame.hpp>
@@ -34,6 +36,8 @@ struct packed_message {
   std::uint64_t cost = 0; // Charged against the window; zero for what is never held back.
   byte_vector body;       // Head and elements.
   std::vector<outgoing_transfer> transfers = {};
+  // The receiver, and the peer's actors that the message mentions: released to the peer after the message only.
+  std::vector<caf::strong_actor_ptr> proxies = {};
   // What is taken back when it is dropped.
   std::vector<store::handle> objects = {};
   std::vector<std::uint64_t> actors = {};

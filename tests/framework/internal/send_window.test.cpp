@@ -1,0 +1,250 @@
+// Which message may leave when: windows, waiting, dropping, replies, and lanes of large frames.
+#include <troupe/framework/internal/send_window.hpp>
+
+#include <gtest/gtest.h>
+
+#include "bytes.hpp"
+
+namespace troupe::internal {
+namespace {
+
+using admission = send_window::admission;
+using tests::bytes_of;
+
+constexpr std::uint8_t urgent = message_flags::urgent;
+constexpr std::uint8_t request = message_flags::request;
+
+class sending : public testing::Test {
+protected:
+  sending() {
+    window.set_bounds({.window = 1000, .actor_window = 400, .queue = 500, .actor_queue = 200, .replies = 1000});
+  }
+
+  /// Sends as a link does; false at the bound.
+  bool send(std::uint64_t receiver, std::uint64_t cost, std::string_view text = "", std::uint8_t flags = 0) {
+    switch (window.admit(receiver, cost, (flags & request) != 0)) {
+    case admission::leaves:
+      window.charge(receiver, cost);
+      left += text;
+      return true;
+    case admission::waits:
+      window.wait({.receiver = receiver, .flags = flags, .cost = cost, .body = body_of(text)});
+      return true;
+    case admission::at_bound:
+      return false;
+    }
+    return false;
+  }
+
+  void consume(std::uint64_t receiver, std::uint64_t bytes) {
+    EXPECT_TRUE(window.credit(receiver, bytes));
+    while (auto next = window.next())
+      left += text_of(*next);
+  }
+
+  static byte_vector body_of(std::string_view text) {
+    auto bytes = bytes_of(text);
+    return {bytes.begin(), bytes.end()};
+  }
+  static std::string text_of(const packed_message& message) { return tests::text_of(message.body); }
+
+  send_window window;
+  std::string left; // The texts of what has left, in order.
+};
+
+TEST_F(sending, what_fits_the_window_leaves_at_once) {
+  EXPECT_TRUE(send(1, 300, "a"));
+  EXPECT_TRUE(send(1, 300, "b")); // The one that reaches the bound still leaves.
+  EXPECT_EQ(left, "ab");
+  EXPECT_EQ(window.outstanding_bytes(1), 600u);
+}
+
+TEST_F(sending, what_does_not_fit_waits_and_leaves_in_order_once_consumed) {
+  send(1, 400, "a");
+  EXPECT_TRUE(send(1, 100, "b"));
+  EXPECT_TRUE(send(1, 100, "c"));
+  EXPECT_EQ(left, "a");
+  consume(1, 399);
+  EXPECT_EQ(left, "abc");
+}
+
+TEST_F(sending, a_receiver_that_consumes_nothing_holds_up_nobody_else) {
+  send(1, 400, "a");
+  send(1, 100, "b");
+  EXPECT_TRUE(send(2, 100, "c"));
+  EXPECT_EQ(left, "ac");
+}
+
+TEST_F(sending, the_link_has_a_window_of_its_own) {
+  for (std::uint64_t receiver = 1; receiver <= 3; ++receiver)
+    send(receiver, 390, "x");
+  send(4, 10, "y");
+  EXPECT_EQ(left, "xxx");
+  consume(1, 390);
+  EXPECT_EQ(left, "xxxy");
+}
+
+TEST_F(sending, only_so_much_waits_for_one_receiver_and_for_all) {
+  send(1, 400);
+  EXPECT_TRUE(send(1, 150));
+  EXPECT_FALSE(send(1, 150));
+  send(2, 400);
+  send(3, 400);
+  EXPECT_TRUE(send(2, 200));
+  EXPECT_FALSE(send(3, 151));
+  EXPECT_TRUE(send(3, 150));
+  EXPECT_EQ(window.queued_bytes(), 500u);
+}
+
+TEST_F(sending, a_message_larger_than_any_bound_waits_alone) {
+  send(1, 400);
+  EXPECT_TRUE(send(1, 5000, "large"));
+  EXPECT_FALSE(send(1, 1));
+  consume(1, 400);
+  EXPECT_EQ(left, "large");
+}
+
+TEST_F(sending, urgent_ones_leave_first) {
+  send(1, 400);
+  send(1, 50, "n");
+  send(1, 50, "u", urgent);
+  consume(1, 400);
+  EXPECT_EQ(left, "un");
+}
+
+TEST_F(sending, receivers_take_turns) {
+  send(1, 1000);
+  send(2, 10, "a"); // The link's window is full.
+  send(2, 10, "b");
+  send(3, 10, "c");
+  consume(1, 1000);
+  EXPECT_EQ(left, "acb");
+}
+
+TEST_F(sending, the_oldest_of_the_same_receiver_is_dropped_first) {
+  send(1, 400);
+  send(1, 90, "old");
+  send(1, 90, "young");
+  send(2, 400);
+  send(2, 90, "other");
+  EXPECT_EQ(text_of(*window.drop_oldest(1)), "old");
+  EXPECT_EQ(text_of(*window.drop_oldest(1)), "young");
+  EXPECT_EQ(text_of(*window.drop_oldest(1)), "other"); // Nothing of its own is left.
+  EXPECT_FALSE(window.drop_oldest(1));
+  EXPECT_EQ(window.queued_bytes(), 0u);
+}
+
+TEST_F(sending, more_credit_than_was_sent_is_noticed) {
+  send(1, 100);
+  EXPECT_FALSE(window.credit(1, 101));
+  EXPECT_FALSE(window.credit(2, 1));
+  EXPECT_TRUE(window.credit(1, 100));
+}
+
+TEST_F(sending, a_request_waits_until_there_is_room_for_its_answer) {
+  std::uint64_t reserved = 0;
+  for (int i = 0; i < 4; ++i)
+    reserved += window.reserve_reply(1);
+  EXPECT_FALSE(window.has_room_for_reply());
+  EXPECT_TRUE(send(1, 10, "q", request));
+  EXPECT_TRUE(send(2, 10, "p"));
+  EXPECT_EQ(left, "p");
+  window.unreserve_reply(reserved);
+  EXPECT_EQ(text_of(*window.next()), "q");
+}
+
+TEST_F(sending, answers_are_expected_to_be_as_large_as_the_last_ones) {
+  send(1, 10);
+  window.expect_replies_of(1, 900);
+  EXPECT_EQ(window.reserve_reply(1), 900u);
+  for (int i = 0; i < 100; ++i)
+    window.expect_replies_of(1, 10);
+  EXPECT_EQ(window.reserve_reply(1), 256u);
+}
+
+TEST_F(sending, consumed_answers_make_room) {
+  window.add_unconsumed_reply(1000);
+  EXPECT_FALSE(window.has_room_for_reply());
+  window.consume_reply(1);
+  EXPECT_TRUE(window.has_room_for_reply());
+}
+
+TEST_F(sending, forgotten_receivers_leave_nothing) {
+  send(1, 100);
+  window.forget(1);
+  EXPECT_EQ(window.receivers(), 1u); // Something is still to be consumed.
+  consume(1, 100);
+  EXPECT_EQ(window.receivers(), 0u);
+}
+
+TEST_F(sending, is_ready_from_half_empty_on) {
+  send(1, 400);
+  EXPECT_TRUE(window.is_ready(1));
+  send(1, 150);
+  EXPECT_FALSE(window.is_ready(1));
+  consume(1, 400);
+  EXPECT_TRUE(window.is_ready(1));
+}
+
+// -- lanes of large frames
+
+class lanes : public testing::Test {
+protected:
+  void add(std::uint64_t receiver, std::string_view text, std::size_t frame_bytes, std::uint64_t sender = 7) {
+    auto bytes = bytes_of(text);
+    packed_message message{.receiver = receiver, .sender = sender, .body = {bytes.begin(), bytes.end()}};
+    if (frame_bytes > 0)
+      message.transfers.push_back({++transfers_, frame::copy_of(std::vector<std::byte>(frame_bytes))});
+    bulk.add(std::move(message));
+  }
+
+  /// A letter for each step: '.' a chunk, else the message's text.
+  std::string run() {
+    std::string steps;
+    while (!bulk.empty()) {
+      auto step = bulk.next();
+      steps += step.chunk ? "." : tests::text_of(step.message->body);
+    }
+    return steps;
+  }
+
+  bulk_lanes bulk;
+  std::uint64_t transfers_ = 0;
+};
+
+TEST_F(lanes, chunks_go_ahead_of_their_message) {
+  add(1, "m", 3 * chunk_bytes_max - 1);
+  EXPECT_EQ(run(), "...m");
+}
+
+TEST_F(lanes, messages_of_the_same_pair_wait_behind) {
+  add(1, "m", 2 * chunk_bytes_max);
+  EXPECT_TRUE(bulk.has(bulk_lanes::key_of(1, 7, 0)));
+  add(1, "n", 0);
+  EXPECT_EQ(run(), "..mn");
+}
+
+TEST_F(lanes, other_pairs_priorities_and_answers_do_not) {
+  add(1, "m", chunk_bytes_max);
+  EXPECT_FALSE(bulk.has(bulk_lanes::key_of(2, 7, 0)));
+  EXPECT_FALSE(bulk.has(bulk_lanes::key_of(1, 8, 0)));
+  EXPECT_FALSE(bulk.has(bulk_lanes::key_of(1, 7, urgent)));
+  EXPECT_FALSE(bulk.has(bulk_lanes::key_of(1, 7, message_flags::response)));
+  EXPECT_TRUE(bulk.has(bulk_lanes::key_of(1, 7, request)));
+}
+
+TEST_F(lanes, pairs_take_turns_chunk_by_chunk) {
+  add(1, "m", 4 * chunk_bytes_max);
+  add(2, "n", 1);
+  EXPECT_EQ(run(), "...n..m");
+}
+
+TEST_F(lanes, an_empty_frame_is_one_chunk) {
+  packed_message message{.receiver = 1, .body = {}};
+  message.transfers.push_back({1, frame{}});
+  bulk.add(std::move(message));
+  EXPECT_EQ(run(), ".");
+}
+
+} // namespace
+} // namespace troupe::internal
