@@ -3,11 +3,13 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include <poll.h>
+#include <sched.h>
 #include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -97,7 +99,8 @@ void child_process::write_line(std::string_view line) {
   [[maybe_unused]] const auto written = ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
 }
 
-std::expected<std::string, std::string> child_process::read_line(milliseconds patience, stop_signals& signals) {
+std::expected<std::string, std::string> child_process::read_line(milliseconds patience, stop_signals& signals,
+                                                                 child_process* partner) {
   const auto deadline = clock::now() + patience;
   for (;;) {
     if (const auto line_end = received_.find('\n'); line_end != std::string::npos) {
@@ -110,8 +113,13 @@ std::expected<std::string, std::string> child_process::read_line(milliseconds pa
     const auto left = std::chrono::ceil<milliseconds>(deadline - clock::now());
     if (left <= milliseconds::zero())
       return std::unexpected{"nothing came within " + std::to_string(patience.count()) + " ms"};
-    pollfd waited_for[] = {{socket_, POLLIN, 0}, {signals.fd(), POLLIN, 0}};
-    ::poll(waited_for, 2, static_cast<int>(left.count()));
+    // Of the partner nothing is read here, only its end is noticed.
+    pollfd waited_for[] = {
+        {socket_, POLLIN, 0}, {signals.fd(), POLLIN, 0}, {partner == nullptr ? -1 : partner->socket_, 0, 0}};
+    ::poll(waited_for, 3, static_cast<int>(left.count()));
+    // First, because what the process itself says of its partner's end knows less.
+    if ((waited_for[2].revents & POLLHUP) != 0)
+      return std::unexpected{"at the other end " + partner->end(ending_patience)};
     if (waited_for[0].revents == 0)
       continue;
     char bytes[4096];
@@ -141,6 +149,28 @@ std::string child_process::end(milliseconds patience) {
   }
   process_ = -1;
   return end_of(status);
+}
+
+void child_process::run_on(const std::vector<int>& cores) const {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  for (const auto core : cores)
+    CPU_SET(core, &allowed);
+  std::error_code ignored; // A process that ends meanwhile is noticed elsewhere.
+  const auto threads = "/proc/" + std::to_string(process_) + "/task";
+  for (const auto& thread : std::filesystem::directory_iterator{threads, ignored})
+    ::sched_setaffinity(std::stoi(thread.path().filename()), sizeof allowed, &allowed);
+}
+
+std::vector<int> usable_cores() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  ::sched_getaffinity(0, sizeof allowed, &allowed);
+  std::vector<int> cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(core, &allowed))
+      cores.push_back(core);
+  return cores;
 }
 
 void die_with_parent() {

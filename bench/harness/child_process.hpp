@@ -27,10 +27,13 @@ public:
 
   void write_line(std::string_view line);
 
-  /// Its next line, without the line feed. Fails when there is none after `patience`, when the process has ended, or
-  /// when a stop signal came.
-  [[nodiscard]] std::expected<std::string, std::string> read_line(std::chrono::milliseconds patience,
-                                                                  stop_signals& signals);
+  /// Its next line, without the line feed. Fails when there is none after `patience`, when the process or the `partner`
+  /// that it works with has ended, or when a stop signal came.
+  [[nodiscard]] std::expected<std::string, std::string>
+  read_line(std::chrono::milliseconds patience, stop_signals& signals, child_process* partner = nullptr);
+
+  /// Lets all its threads, and those that they start, run on these cores only. Requires: not empty.
+  void run_on(const std::vector<int>& cores) const;
 
 private:
   child_process(pid_t process, int socket) : process_(process), socket_(socket) {}
@@ -40,6 +43,9 @@ private:
   int socket_ = -1;
   std::string received_;
 };
+
+/// The cores that this process may use, in ascending order.
+[[nodiscard]] std::vector<int> usable_cores();
 
 /// In a child: from now on the kernel ends this process together with its parent's thread.
 void die_with_parent();

@@ -1,6 +1,7 @@
 // What is asked of every subject.
 #pragma once
 
+#include "harness/process_pair.hpp"
 #include "harness/statistics.hpp"
 #include "peers/small_messages.hpp"
 
@@ -12,6 +13,7 @@ namespace bench {
 /// One case: how its name is written on the command line, and what it yields.
 struct measured_case {
   std::string_view name;
+  placement where = placement::as_the_system_likes;
   std::vector<quantity> quantities;
 };
 

@@ -2,14 +2,16 @@
 // back when nothing else is going on; and how does that compare to what a user would pick instead?
 //
 // One way: a producer streams, a consumer counts, until the consumer has the last one. Pipelined echo: 1,000 requests
-// under way, each answered with the message. Idle round trip: one request at a time. For every subject alike, no more
-// than 20,000 messages are under way, see peers/small_messages.hpp.
+// under way, each answered with the message. Idle round trip: one request at a time, with the two processes where the
+// system puts them, on a core each, and on one core. For every subject alike, no more than 20,000 messages are under
+// way, see peers/small_messages.hpp.
 //
 // Both ends of a subject are processes of their own, started anew in every round: idle ones of other subjects would
 // disturb (CAF's workers may poll), and the luck of one process's addresses and threads shall not be that of a whole
 // run. Each case is first run at a tenth of its size to warm such a pair up. Round 0 finds out who can run here at all,
 // and how many messages fill the time that a case shall take.
 #include "harness/child_process.hpp"
+#include "harness/process_pair.hpp"
 #include "harness/report.hpp"
 #include "harness/rounds.hpp"
 #include "throughput/cases.hpp"
@@ -22,17 +24,14 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
-#include <optional>
 #include <sstream>
 
 namespace bench {
 
 namespace {
 
-constexpr std::chrono::seconds opening_patience{20};
-
-// What the processes say to each other: the far one "ready ADDRESS", the near one "ready"; then to the near one
-// "CASE MESSAGES", and from it "took SECONDS VALUE...". From either "failed TEXT".
+// What the processes say beyond what harness/process_pair.hpp asks for: "CASE MESSAGES" to the near one, and
+// "took SECONDS VALUE..." from it.
 
 int serve(const subject& who) {
   die_with_parent();
@@ -68,74 +67,23 @@ int drive(const subject& who, const std::string& address) {
   std::_Exit(0); // What is measured is over; how a subject ends is not the question.
 }
 
-/// One subject's two processes, in the process that measures.
-class pair_of_processes {
-public:
-  pair_of_processes(child_process far, const options& told, stop_signals& signals)
-      : far_(std::move(far)), told_(told), signals_(signals) {}
-
-  static std::expected<pair_of_processes, failure> start(const std::string& subject, const options& told,
-                                                         stop_signals& signals) {
-    auto far = child_process::start({"--serve", subject});
-    if (!far)
-      return std::unexpected{failure{.reason = std::move(far).error()}};
-    pair_of_processes made{*std::move(far), told, signals};
-    if (auto opened = made.open(subject); !opened)
-      return std::unexpected{std::move(opened).error()};
-    return made;
-  }
-
-  std::expected<measurement, failure> run(const measured_case& what, std::uint64_t messages) {
-    near_->write_line(fmt::format("{} {}", what.name, messages));
-    auto answer = listen(*near_, told_.deadline, "took ");
-    if (!answer)
-      return std::unexpected{failure{answer.error().is_absent, answer.error().is_stop,
-                                     fmt::format("{}: {}", what.name, answer.error().reason)}};
-    std::istringstream numbers{*answer};
-    measurement made;
-    double number = 0;
-    numbers >> number;
-    made.took = seconds{number};
-    while (numbers >> number)
-      made.values.push_back(number);
-    if (made.values.size() != what.quantities.size())
-      return std::unexpected{failure{.reason = "an answer that is none: took " + *answer}};
-    return made;
-  }
-
-private:
-  std::expected<void, failure> open(const std::string& subject) {
-    auto address = listen(far_, opening_patience, "ready ");
-    if (!address) {
-      address.error().is_absent = !address.error().is_stop;
-      return std::unexpected{std::move(address).error()};
-    }
-    auto near = child_process::start({"--drive", subject, "--address", *address});
-    if (!near)
-      return std::unexpected{failure{.reason = std::move(near).error()}};
-    near_.emplace(*std::move(near));
-    if (auto ready = listen(*near_, opening_patience, "ready"); !ready)
-      return std::unexpected{std::move(ready).error()};
-    return {};
-  }
-
-  /// The rest of the child's next line, which has to begin with `begin`.
-  std::expected<std::string, failure> listen(child_process& child, std::chrono::milliseconds patience,
-                                             std::string_view begin) {
-    auto line = child.read_line(patience, signals_);
-    if (!line)
-      return std::unexpected{failure{.is_stop = signals_.came() != 0, .reason = std::move(line).error()}};
-    if (line->starts_with(begin))
-      return line->substr(begin.size());
-    constexpr std::string_view failed = "failed ";
-    return std::unexpected{failure{.reason = line->starts_with(failed) ? line->substr(failed.size()) : *line}};
-  }
-
-  child_process far_;
-  std::optional<child_process> near_; // Ends first.
-  const options& told_;
-  stop_signals& signals_;
-};
+/// Lets a pair run a case.
+std::expected<measurement, failure> run(process_pair& pair, const measured_case& what, std::uint64_t messages,
+                                        std::chrono::seconds deadline) {
+  pair.place(what.where);
+  auto answer = pair.ask(fmt::format("{} {}", what.name, messages), deadline);
+  if (!answer)
+    return std::unexpected{std::move(answer).error()};
+  std::istringstream numbers{*answer};
+  double took = 0;
+  numbers >> took;
+  measurement made{seconds{took}, {}};
+  for (double value = 0; numbers >> value;)
+    made.values.push_back(value);
+  if (made.values.size() != what.quantities.size())
+    return std::unexpected{failure{.reason = "an answer that is none: took " + *answer}};
+  return made;
+}
 
 /// Runs the cases, and remembers for every subject how many messages each takes.
 class measuring {
@@ -143,7 +91,7 @@ public:
   measuring(const options& told, stop_signals& signals) : told_(told), signals_(signals) {}
 
   std::expected<observations, failure> operator()(int round, const std::string& subject) {
-    auto pair = pair_of_processes::start(subject, told_, signals_);
+    auto pair = process_pair::start(subject, signals_);
     if (!pair)
       return std::unexpected{std::move(pair).error()};
     observations made;
@@ -157,9 +105,9 @@ public:
         messages = *enough;
         continue;
       }
-      if (const auto warm = pair->run(what, std::max<std::uint64_t>(messages / 10, 1)); !warm)
+      if (const auto warm = run(*pair, what, std::max<std::uint64_t>(messages / 10, 1), told_.deadline); !warm)
         return std::unexpected{warm.error()};
-      auto measured = pair->run(what, messages);
+      auto measured = run(*pair, what, messages, told_.deadline);
       if (!measured)
         return std::unexpected{std::move(measured).error()};
       for (std::size_t i = 0; i < what.quantities.size(); ++i)
@@ -170,16 +118,17 @@ public:
 
 private:
   /// How many messages take the time that was asked for.
-  std::expected<std::uint64_t, failure> find_enough(pair_of_processes& pair, const measured_case& what) {
+  std::expected<std::uint64_t, failure> find_enough(process_pair& pair, const measured_case& what) {
     if (told_.messages != 0) {
-      auto run = pair.run(what, std::max<std::uint64_t>(told_.messages / 10, 1));
-      return run ? std::expected<std::uint64_t, failure>{told_.messages} : std::unexpected{std::move(run).error()};
+      if (auto tried = run(pair, what, std::max<std::uint64_t>(told_.messages / 10, 1), told_.deadline); !tried)
+        return std::unexpected{std::move(tried).error()};
+      return told_.messages;
     }
     for (std::uint64_t messages = 100;; messages *= 10) {
-      auto run = pair.run(what, messages);
-      if (!run)
-        return std::unexpected{std::move(run).error()};
-      const auto parts = run->took.count() / told_.seconds; // Of the time that was asked for.
+      auto tried = run(pair, what, messages, told_.deadline);
+      if (!tried)
+        return std::unexpected{std::move(tried).error()};
+      const auto parts = tried->took.count() / told_.seconds; // Of the time that was asked for.
       if (parts > 0.1)
         return std::max<std::uint64_t>(static_cast<std::uint64_t>(static_cast<double>(messages) / parts), 1);
     }
