@@ -2,8 +2,6 @@
 
 #include "peers/caf_ends.hpp"
 
-#include <optional>
-
 #include <caf/all.hpp>
 #include <caf/io/all.hpp>
 #include <troupe/framework/message_types.hpp>
@@ -15,15 +13,15 @@ namespace {
 constexpr const char* loopback = "127.0.0.1";
 
 struct basp_config : caf::actor_system_config {
-  basp_config() {
+  explicit basp_config(caf::atom_value policy) {
     load<caf::io::middleman>();
     add_message_type<small_message>("small_message");
-    set("scheduler.policy", caf::atom("sharing")); // As Troupe has it.
+    set("scheduler.policy", policy);
   }
 };
 
-std::expected<void, std::string> serve(const ready_report& ready) {
-  basp_config config;
+std::expected<void, std::string> serve(caf::atom_value policy, const ready_report& ready) {
+  basp_config config{policy};
   caf::actor_system system{config};
   std::string address;
   const auto actors = {spawn_consumer(system), spawn_echoer(system)};
@@ -41,6 +39,8 @@ std::expected<void, std::string> serve(const ready_report& ready) {
 /// The near end together with the actor system that it lives in.
 class basp_near_end : public near_end {
 public:
+  explicit basp_near_end(caf::atom_value policy) : config_(policy) {}
+
   std::expected<void, std::string> connect(const std::string& address) {
     const auto comma = address.find(',');
     auto consumer = system_.middleman().remote_actor(loopback, port_of(address));
@@ -67,17 +67,26 @@ private:
   std::unique_ptr<near_end> near_;
 };
 
-std::expected<std::unique_ptr<near_end>, std::string> connect(const std::string& address) {
-  auto near = std::make_unique<basp_near_end>();
+std::expected<std::unique_ptr<near_end>, std::string> connect(caf::atom_value policy, const std::string& address) {
+  auto near = std::make_unique<basp_near_end>(policy);
   if (auto connected = near->connect(address); !connected)
     return std::unexpected{std::move(connected).error()};
   return near;
 }
 
+subject basp_with(std::string name, caf::atom_value policy) {
+  return {std::move(name), [policy](const ready_report& ready) { return serve(policy, ready); },
+          [policy](const std::string& address) { return connect(policy, address); }};
+}
+
 } // namespace
 
 subject caf_basp() {
-  return {"caf-basp", serve, connect};
+  return basp_with("caf-basp", caf::atom("stealing"));
+}
+
+subject caf_basp_sharing() {
+  return basp_with("caf-basp-sharing", caf::atom("sharing"));
 }
 
 } // namespace bench

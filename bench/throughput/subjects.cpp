@@ -26,6 +26,9 @@ namespace {
 subject caf_basp() {
   return absent("caf-basp", "CAF's io module");
 }
+subject caf_basp_sharing() {
+  return absent("caf-basp-sharing", "CAF's io module");
+}
 #endif
 #if !TROUPE_BENCH_ZEROMQ
 subject zeromq_ipc() {
@@ -36,12 +39,13 @@ subject zeromq_ipc() {
 } // namespace
 
 const std::vector<subject>& all_subjects() {
-  static const std::vector<subject> all{troupe_unix(), troupe_tcp(), caf_basp(), zeromq_ipc(), raw_asio_unix()};
+  static const std::vector<subject> all{troupe_unix(),      troupe_tcp(), caf_basp(),
+                                        caf_basp_sharing(), zeromq_ipc(), raw_asio_unix()};
   return all;
 }
 
 const std::vector<std::string>& all_peers() {
-  static const std::vector<std::string> peers{"caf-basp", "zeromq-ipc", "raw-asio-unix"};
+  static const std::vector<std::string> peers{"caf-basp", "caf-basp-sharing", "zeromq-ipc", "raw-asio-unix"};
   return peers;
 }
 

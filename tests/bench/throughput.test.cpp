@@ -185,7 +185,7 @@ TEST_F(throughput, a_quick_run_has_a_line_of_json_for_each_subject_and_quantity)
   EXPECT_TRUE(subjects.contains("troupe-unix"));
   EXPECT_TRUE(subjects.contains("raw-asio-unix"));
   // Each of the others has a row, or it is said why not.
-  for (const auto* other : {"troupe-tcp", "caf-basp", "zeromq-ipc"})
+  for (const auto* other : {"troupe-tcp", "caf-basp", "caf-basp-sharing", "zeromq-ipc"})
     EXPECT_NE(subjects.contains(other), output().find(std::string{other} + " not available: ") != std::string::npos)
         << output();
 }
