@@ -32,13 +32,15 @@ bool type_entry::read(value_reader& from, void* target) const {
 
 void type_entry::attach_as(std::type_index as, std::shared_ptr<void> object) const {
   const std::scoped_lock guard(mutex_);
-  attachments_[as] = std::move(object);
+  attachments_ = std::make_unique<const attached>(as, std::move(object), std::move(attachments_));
+  first_attached_.store(attachments_.get(), std::memory_order_release);
 }
 
-std::shared_ptr<void> type_entry::attached_as(std::type_index as) const {
-  const std::scoped_lock guard(mutex_);
-  const auto found = attachments_.find(as);
-  return found == attachments_.end() ? nullptr : found->second;
+void* type_entry::attached_as(std::type_index as) const {
+  for (const auto* each = first_attached_.load(std::memory_order_acquire); each != nullptr; each = each->next.get())
+    if (each->as == as)
+      return each->object.get();
+  return nullptr;
 }
 
 namespace {

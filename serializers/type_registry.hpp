@@ -1,6 +1,7 @@
 // The types that a node can send and receive, by alias.
 #pragma once
 
+#include <atomic>
 #include <concepts>
 #include <cstdint>
 #include <deque>
@@ -92,19 +93,26 @@ public:
   bool write(value_writer& to, const void* value) const;
   bool read(value_reader& from, void* target) const;
 
-  /// Whatever the user of the registry wants to find again by type, one object per class A.
+  /// Whatever the user of the registry wants to find again by type: one object per class A, the last one attached.
   template <class A>
   void attach(std::shared_ptr<A> object) const {
     attach_as(typeid(A), std::move(object));
   }
+  /// Null when there is none. Quick, and stays valid while the entry lives, whatever is attached later.
   template <class A>
-  [[nodiscard]] std::shared_ptr<A> attachment() const {
-    return std::static_pointer_cast<A>(attached_as(typeid(A)));
+  [[nodiscard]] A* attachment() const {
+    return static_cast<A*>(attached_as(typeid(A)));
   }
 
 private:
+  /// One of a chain that only grows, at its front.
+  struct attached {
+    std::type_index as;
+    std::shared_ptr<void> object;
+    std::unique_ptr<const attached> next;
+  };
   void attach_as(std::type_index as, std::shared_ptr<void> object) const;
-  [[nodiscard]] std::shared_ptr<void> attached_as(std::type_index as) const;
+  [[nodiscard]] void* attached_as(std::type_index as) const;
 
   const std::string alias_;
   const std::type_info& info_;
@@ -120,7 +128,10 @@ private:
 
   mutable std::mutex mutex_; // Guards what follows.
   mutable std::vector<std::pair<std::string, frame>> headers_;
-  mutable std::unordered_map<std::type_index, std::shared_ptr<void>> attachments_;
+  mutable std::unique_ptr<const attached> attachments_;
+  // The front of attachments_ once more, for readers: stored with release, so that who loads it with acquire sees all
+  // that it leads to. Encoders and decoders look here for every value, in many threads; a lock would be felt.
+  mutable std::atomic<const attached*> first_attached_ = nullptr;
 };
 
 /// The types by alias and by C++ type. Starts with the numbers ("i32", "f64", ...), "bool", "str", "bytes", vectors
