@@ -91,12 +91,14 @@ bool read_shared_object(decoding& state, std::shared_ptr<T>& target, auto&& read
     if (!read(*object))
       return false;
     target = std::move(object);
-  } else {
+  } else if constexpr (shape_of<T> == shape::hook) {
     auto value = read_new<T>(state, read);
     if (!value)
       return false;
     target = std::make_shared<T>(std::move(*value));
     state.keep_shared(number, typeid(T), target, [](void*) {});
+  } else {
+    return fail_unreadable<T>(state); // An abstract class, for one.
   }
   return true;
 }

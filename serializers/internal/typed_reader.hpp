@@ -285,11 +285,13 @@ bool typed_read_unique(typed_reader& from, T& target) {
     if (!typed_read(from, *object))
       return false;
     target = std::move(object);
-  } else {
+  } else if constexpr (shape_of<pointee> == shape::hook) {
     auto value = read_new<pointee>(from, typed_into(from));
     if (!value)
       return false;
     target = std::make_unique<pointee>(std::move(*value));
+  } else {
+    return fail_unreadable<pointee>(from);
   }
   from.leave();
   return true;

@@ -232,11 +232,13 @@ bool visit_read_unique(value_reader& from, T& target) {
             return false;
           target = std::move(object);
           return true;
-        } else {
+        } else if constexpr (shape_of<pointee> == shape::hook) {
           auto value = read_new<pointee>(from, visitor_into(from));
           if (value)
             target = std::make_unique<pointee>(std::move(*value));
           return value.has_value();
+        } else {
+          return fail_unreadable<pointee>(from);
         }
       });
   if (done)
