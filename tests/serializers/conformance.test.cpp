@@ -4,13 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include <troupe/serializers/cereal/cereal_type.hpp>
+
 #include "rich.hpp"
 
 namespace {
 
 using namespace troupe;
 
-constexpr const char* all_families[] = {"typed", "msgpack"};
+constexpr const char* all_families[] = {"typed", "msgpack", "cereal"};
 
 struct nothing {
   bool operator==(const nothing&) const = default;
@@ -31,10 +33,13 @@ TROUPE_DESCRIBE(ring, next)
 class every_family : public testing::TestWithParam<const char*> {
 protected:
   every_family() {
+    families.add(std::make_unique<cereal_family>());
     rich::add_to(types);
-    types.add<nothing>("nothing").add<wanted>("wanted");
-    types.add<std::vector<nothing>>("nothings");
-    types.add<std::vector<frame>>("frames");
+    add_cereal<nothing>(types, "nothing"); // Which is types.add() for all families but `cereal`.
+    add_cereal<wanted>(types, "wanted");
+    add_cereal<ring>(types, "ring");
+    add_cereal<std::vector<nothing>>(types, "nothings");
+    add_cereal<std::vector<frame>>(types, "frames");
   }
 
   template <class T>
@@ -140,7 +145,6 @@ TEST_P(every_family, keeps_a_frames_bytes_at_their_address) {
 }
 
 TEST_P(every_family, keeps_circles_of_shared_objects) {
-  types.add<ring>("ring");
   ring start;
   start.next = std::make_shared<ring>();
   start.next->next = start.next;
@@ -229,6 +233,8 @@ TEST_P(every_family, refuses_values_nested_too_deep_in_both_directions) {
 }
 
 TEST_P(every_family, refuses_an_enum_value_without_a_name) {
+  if (GetParam() == std::string("cereal"))
+    GTEST_SKIP() << "cereal carries enums as numbers";
   rich::everything value;
   value.paint = static_cast<rich::color>(200);
   auto refused =

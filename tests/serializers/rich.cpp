@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include <troupe/serializers/cereal/cereal_type.hpp>
+
 namespace rich {
 
 everything full() {
@@ -111,7 +113,8 @@ std::string difference(const everything& a, const everything& b) {
 }
 
 void add_to(troupe::type_registry& types) {
-  types.add<everything>("everything").add<tree>("tree");
+  troupe::add_cereal<everything>(types, "everything");
+  troupe::add_cereal<tree>(types, "tree");
 }
 
 } // namespace rich

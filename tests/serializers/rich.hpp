@@ -139,7 +139,8 @@ everything full();
 /// Empty when both are the same, else the first member that differs.
 std::string difference(const everything& a, const everything& b);
 
-/// Registers `everything` and `tree`. Not a template, so that only one file compiles them.
+/// Registers `everything` and `tree`, for the family cereal as well. Not a template, so that only one file compiles
+/// them.
 void add_to(troupe::type_registry& types);
 
 } // namespace rich

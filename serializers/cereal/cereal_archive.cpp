@@ -1,0 +1,121 @@
+#include <troupe/serializers/cereal/cereal_archive.hpp>
+
+#include <troupe/framework/base/sizes.hpp>
+#include <troupe/serializers/internal/type_text.hpp>
+
+namespace troupe {
+
+namespace {
+
+// The byte ahead of every value: the byte order of what follows.
+constexpr std::uint8_t little_endian = 1;
+
+std::size_t total_bytes(std::span<const frame> frames) {
+  std::size_t total = 0;
+  for (const auto& each : frames)
+    total += each.size_bytes();
+  return total;
+}
+
+} // namespace
+
+// -- cereal_writer
+
+cereal_writer::cereal_writer(const troupe::context& ctx, encode_output& output)
+    : coding(ctx), archive(this), output_(output) {
+  output_.body().append(std::byte{little_endian});
+}
+
+void cereal_writer::refuse(serialize_errc code, std::string reason) {
+  fail(code, std::move(reason));
+  throw detail::cereal_stop();
+}
+
+std::uint32_t cereal_writer::registerSharedPointer(const std::shared_ptr<const void>& object) {
+  if (object) {
+    const auto [known, is_new] = shared_types_.try_emplace(object.get(), *pointee_);
+    if (known->second != *pointee_)
+      refuse(serialize_errc::not_supported, "shared pointers to " + detail::type_text(known->second) + " and to "
+                                                + detail::type_text(*pointee_)
+                                                + " at one address, which cereal would take for one object");
+  }
+  return archive::registerSharedPointer(object);
+}
+
+// -- cereal_reader
+
+cereal_reader::cereal_reader(const troupe::context& ctx, std::span<const frame> frames)
+    : decoding(ctx, total_bytes(frames)), archive(this) {
+  if (!frames.empty()) {
+    body_ = frames[0].bytes();
+    frames_ = frames.subspan(1);
+  }
+}
+
+void cereal_reader::begin() {
+  std::uint8_t order = 0;
+  take(&order, sizeof(order));
+  if (order != little_endian)
+    refuse(serialize_errc::malformed, "the first byte is " + std::to_string(order) + ", not 1 for little-endian");
+}
+
+void cereal_reader::finish() {
+  if (!body_.empty())
+    refuse(serialize_errc::malformed, grouped(body_.size()) + " bytes behind the value");
+  if (!frames_.empty())
+    refuse(serialize_errc::malformed, grouped(frames_.size()) + " frames that the value does not have");
+}
+
+const frame& cereal_reader::take_frame() {
+  if (frames_.empty())
+    refuse(serialize_errc::malformed, "a frame of the value is missing");
+  const auto& taken = frames_.front();
+  frames_ = frames_.subspan(1);
+  return taken;
+}
+
+void cereal_reader::refuse(serialize_errc code, std::string reason) {
+  fail(code, std::move(reason));
+  throw detail::cereal_stop();
+}
+
+void cereal_reader::refuse_cut(std::size_t size_bytes) {
+  refuse(serialize_errc::malformed, grouped(size_bytes) + " bytes wanted, " + grouped(body_.size()) + " are left");
+}
+
+bool cereal_reader::take_boolean() {
+  std::uint8_t byte = 0;
+  take(&byte, sizeof(byte));
+  if (byte > 1)
+    refuse(serialize_errc::malformed, "a boolean of " + std::to_string(byte));
+  return byte == 1;
+}
+
+void cereal_reader::charge_size(std::uint64_t count) {
+  const auto element_bytes = std::exchange(element_bytes_, 1);
+  if (element_bytes != text_)
+    return spend(count, element_bytes);
+  if (count > context().limits.text_bytes)
+    refuse(serialize_errc::limit_exceeded, "text of " + grouped(count) + " bytes, limit "
+                                               + grouped(context().limits.text_bytes) + " (limits::text_bytes)");
+  spend(1, count);
+}
+
+void cereal_reader::registerSharedPointer(std::uint32_t id, std::shared_ptr<void> object) {
+  const auto number = id & ~::cereal::detail::msb_32bit;
+  if (!shared_types_.try_emplace(number, *pointee_).second)
+    refuse(serialize_errc::malformed, "two shared objects have the number " + grouped(number));
+  archive::registerSharedPointer(id, std::move(object));
+}
+
+std::shared_ptr<void> cereal_reader::getSharedPointer(std::uint32_t id) {
+  if (id == 0)
+    return nullptr;
+  const auto known = shared_types_.find(id);
+  if (known == shared_types_.end() || known->second != *pointee_)
+    refuse(serialize_errc::malformed, "refers to shared object " + grouped(id) + ", which is "
+                                          + (known == shared_types_.end() ? "not there" : "of another type"));
+  return archive::getSharedPointer(id);
+}
+
+} // namespace troupe

@@ -1,0 +1,371 @@
+// cereal_writer and cereal_reader: archives of the cereal library over this project's buffers and frames.
+//
+// The bytes are those of cereal's portable binary archive. Archives of our own and not cereal's over a stream, because
+// these write where the bytes will leave from, charge sizes before anything is allocated, bound recursion, know the
+// types of shared objects, and let handles and arrays inside a value leave as frames.
+//
+// Polymorphic types: include this header, or cereal_type.hpp, before CEREAL_REGISTER_TYPE, which binds a type to the
+// archives that it knows.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <typeindex>
+#include <unordered_map>
+
+#include <cereal/cereal.hpp>
+#include <cereal/types/memory.hpp>
+#include <cereal/types/vector.hpp>
+
+#include <troupe/serializers/coding.hpp>
+#include <troupe/serializers/encode_output.hpp>
+#include <troupe/serializers/internal/shapes.hpp>
+
+#if !CEREAL_THREAD_SAFE
+#error "cereal would share a table of versions between threads: define CEREAL_THREAD_SAFE=1 for the whole program, \
+as linking troupe::cereal does"
+#endif
+
+namespace troupe {
+
+class cereal_reader;
+class cereal_writer;
+
+namespace detail {
+
+/// Thrown to leave a user's functions once the archive's coding state has the failure.
+class cereal_stop final : public ::cereal::Exception {
+public:
+  cereal_stop() : ::cereal::Exception("the value cannot go on") {}
+};
+
+/// Archives that nothing is written for, to ask what functions a type has for archives in general.
+struct any_output : ::cereal::OutputArchive<any_output, ::cereal::AllowEmptyClassElision> {};
+struct any_input : ::cereal::InputArchive<any_input, ::cereal::AllowEmptyClassElision> {};
+
+template <class T>
+inline constexpr bool brings_cereal = ::cereal::traits::is_output_serializable<T, any_output>::value
+                                      || ::cereal::traits::is_input_serializable<T, any_input>::value;
+
+/// Types of this project that have no cereal functions: the archives carry them by their description or codec.
+template <class T>
+consteval bool carried_by_shape() {
+  constexpr auto of = shape_of<T>;
+  if constexpr (of == shape::structure || of == shape::hook || of == shape::path || of == shape::frame
+                || of == shape::array)
+    return !brings_cereal<T>;
+  else
+    return false;
+}
+template <class T>
+concept by_shape = carried_by_shape<T>();
+
+template <class T>
+inline constexpr bool is_text = false;
+template <class... Rest>
+inline constexpr bool is_text<std::basic_string<Rest...>> = true;
+
+/// Containers and pointers: what makes a value deep, and what has a size ahead.
+template <class T>
+concept holds_elements = requires {
+  typename T::value_type;
+}
+&&!is_text<T>;
+template <class T>
+concept nests = holds_elements<T> || requires {
+  typename T::element_type;
+};
+
+/// The type of the object when T is what cereal wraps a shared pointer in, else void.
+template <class T>
+struct shared_pointee {
+  using type = void;
+};
+template <class T>
+struct shared_pointee<::cereal::memory_detail::PtrWrapper<std::shared_ptr<T>&>> {
+  using type = std::remove_const_t<T>;
+};
+template <class T>
+struct shared_pointee<::cereal::memory_detail::PtrWrapper<const std::shared_ptr<T>&>> {
+  using type = std::remove_const_t<T>;
+};
+
+template <class T>
+void write_shape(cereal_writer& to, const T& value);
+template <class T>
+void read_shape(cereal_reader& from, T& target);
+
+} // namespace detail
+
+/// Appends to an output's body. Stops by an exception once anything failed.
+class cereal_writer final : public coding,
+                            public ::cereal::OutputArchive<cereal_writer, ::cereal::AllowEmptyClassElision> {
+  using archive = ::cereal::OutputArchive<cereal_writer, ::cereal::AllowEmptyClassElision>;
+
+public:
+  cereal_writer(const troupe::context& ctx, encode_output& output);
+
+  void put(std::span<const std::byte> bytes) { output_.body().append(bytes); }
+  /// The frame leaves behind the body; the reader takes frames in the same order.
+  void attach(const frame& attached) { output_.attach(attached); }
+  /// Sets the failure and throws.
+  [[noreturn, gnu::cold]] void refuse(serialize_errc code, std::string reason);
+
+  /// Hides cereal's, which would take an object and its first member for the same.
+  std::uint32_t registerSharedPointer(const std::shared_ptr<const void>& object);
+
+private:
+  template <class T>
+  requires std::is_arithmetic_v<T>
+  friend void save(cereal_writer& to, const T& value) { to.put(std::as_bytes(std::span(&value, 1))); }
+  template <class T>
+  friend void save(cereal_writer& to, const ::cereal::BinaryData<T>& data) {
+    to.put({static_cast<const std::byte*>(data.data), static_cast<std::size_t>(data.size)});
+  }
+  template <class T>
+  friend void serialize(cereal_writer& to, ::cereal::NameValuePair<T>& pair) {
+    to(pair.value);
+  }
+  template <class T>
+  friend void serialize(cereal_writer& to, ::cereal::SizeTag<T>& tag) {
+    to(tag.size);
+  }
+  template <detail::by_shape T>
+  friend void save(cereal_writer& to, const T& value) {
+    detail::write_shape(to, value);
+  }
+
+  // Called by cereal around each value.
+  template <class T>
+  friend void prologue(cereal_writer& to, const T&) {
+    if constexpr (detail::nests<T>)
+      if (!to.enter())
+        throw detail::cereal_stop();
+    if constexpr (!std::is_void_v<typename detail::shared_pointee<T>::type>)
+      to.pointee_ = &typeid(typename detail::shared_pointee<T>::type);
+  }
+  template <class T>
+  friend void epilogue(cereal_writer& to, const T&) {
+    if constexpr (detail::nests<T>)
+      to.leave();
+  }
+
+  encode_output& output_;
+  const std::type_info* pointee_ = nullptr; // Of the shared pointer that is being written.
+  std::unordered_map<const void*, std::type_index> shared_types_;
+};
+
+/// Reads a body. Stops by an exception once anything failed. What the archive itself does withstands any bytes; what
+/// the types' own functions do with what they get is theirs.
+class cereal_reader final : public decoding,
+                            public ::cereal::InputArchive<cereal_reader, ::cereal::AllowEmptyClassElision> {
+  using archive = ::cereal::InputArchive<cereal_reader, ::cereal::AllowEmptyClassElision>;
+
+public:
+  /// `frames` are the body and those behind it.
+  cereal_reader(const troupe::context& ctx, std::span<const frame> frames);
+
+  /// Reads what is ahead of the value.
+  void begin();
+  /// Fails when bytes or frames are left over.
+  void finish();
+
+  [[nodiscard]] std::size_t left() const { return body_.size(); }
+  void take(void* to, std::size_t size_bytes) {
+    if (size_bytes > body_.size()) [[unlikely]]
+      refuse_cut(size_bytes);
+    if (size_bytes > 0)
+      std::memcpy(to, body_.data(), size_bytes);
+    body_ = body_.subspan(size_bytes);
+  }
+  [[nodiscard]] const frame& take_frame();
+  [[noreturn, gnu::cold]] void refuse(serialize_errc code, std::string reason);
+  /// As decoding::charge, but throws.
+  void spend(std::size_t count, std::size_t element_bytes) {
+    if (!charge(count, element_bytes)) [[unlikely]]
+      throw detail::cereal_stop();
+  }
+
+  /// Hide cereal's, which believe that a reference leads to an object of the right type.
+  void registerSharedPointer(std::uint32_t id, std::shared_ptr<void> object);
+  [[nodiscard]] std::shared_ptr<void> getSharedPointer(std::uint32_t id);
+
+private:
+  [[noreturn, gnu::cold]] void refuse_cut(std::size_t size_bytes);
+  [[nodiscard]] bool take_boolean();
+
+  template <class T>
+  requires std::is_arithmetic_v<T>
+  friend void load(cereal_reader& from, T& value) {
+    if constexpr (std::is_same_v<T, bool>)
+      value = from.take_boolean();
+    else
+      from.take(&value, sizeof(value));
+  }
+  template <class T>
+  friend void load(cereal_reader& from, ::cereal::BinaryData<T>& data) {
+    from.take(data.data, static_cast<std::size_t>(data.size));
+  }
+  template <class T>
+  friend void serialize(cereal_reader& from, ::cereal::NameValuePair<T>& pair) {
+    from(pair.value);
+  }
+  template <class T>
+  friend void serialize(cereal_reader& from, ::cereal::SizeTag<T>& tag) {
+    from(tag.size);
+    from.charge_size(static_cast<std::uint64_t>(tag.size));
+  }
+  template <detail::by_shape T>
+  friend void load(cereal_reader& from, T& target) {
+    detail::read_shape(from, target);
+  }
+
+  template <class T>
+  friend void prologue(cereal_reader& from, const T&) {
+    if constexpr (detail::nests<T>)
+      if (!from.enter())
+        throw detail::cereal_stop();
+    if constexpr (detail::holds_elements<T>)
+      from.element_bytes_ = sizeof(typename T::value_type);
+    else if constexpr (detail::is_text<T>)
+      from.element_bytes_ = text_;
+    if constexpr (!std::is_void_v<typename detail::shared_pointee<T>::type>)
+      from.pointee_ = &typeid(typename detail::shared_pointee<T>::type);
+  }
+  template <class T>
+  friend void epilogue(cereal_reader& from, const T&) {
+    if constexpr (detail::nests<T>)
+      from.leave();
+  }
+
+  /// A container's size was read: what it is about to allocate is charged.
+  void charge_size(std::uint64_t count);
+
+  static constexpr std::size_t text_ = 0; // As element_bytes_: the container is a string.
+
+  std::span<const std::byte> body_;
+  std::span<const frame> frames_;           // Behind the body, and not taken yet.
+  std::size_t element_bytes_ = 1;           // Of the container whose size comes next.
+  const std::type_info* pointee_ = nullptr; // Of the shared pointer that is being read.
+  std::unordered_map<std::uint32_t, std::type_index> shared_types_;
+};
+
+namespace detail {
+
+/// Runs a step for the field of that name, which goes into the error's path.
+template <class Step>
+void within_field(coding& state, std::string_view field, Step step) {
+  try {
+    step();
+  } catch (...) {
+    state.within(field);
+    throw;
+  }
+}
+
+template <class T, class Step>
+void for_each_field(coding& state, Step step) {
+  using fields = fields_of<T>;
+  [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+    (within_field(state, fields::names[Index], [&] { step(std::get<Index>(fields::members)); }), ...);
+  }
+  (std::make_index_sequence<fields::count>{});
+}
+
+/// A shape as cereal writes a list of numbers; then whether the elements stay in the body, and they or nothing.
+template <class T>
+void write_array(cereal_writer& to, const troupe::array<T>& value) {
+  const std::vector<std::uint64_t> shape(value.shape().begin(), value.shape().end());
+  const auto& bytes = value.bytes();
+  const bool in_body = bytes.size_bytes() < out_of_band_bytes;
+  to(shape, in_body);
+  if (in_body)
+    to.put(bytes.bytes());
+  else
+    to.attach(bytes);
+}
+
+template <class T>
+void read_array(cereal_reader& from, troupe::array<T>& target) {
+  std::vector<std::uint64_t> lengths;
+  bool in_body = false;
+  from(lengths, in_body);
+  std::vector<std::size_t> shape(lengths.begin(), lengths.end());
+  const auto count = troupe::array<T>::count_of(shape);
+  if (!count || *count > SIZE_MAX / sizeof(T) || (in_body && *count * sizeof(T) > from.left()))
+    from.refuse(serialize_errc::malformed, "the array's shape is not that of its data");
+  if (in_body) {
+    const auto size = *count * sizeof(T);
+    from.spend(1, size);
+    std::vector<T> values(*count);
+    from.take(values.data(), size);
+    auto owned = troupe::array<T>(std::move(values));
+    target = *troupe::array<T>::view_of(owned.bytes(), std::move(shape));
+    return;
+  }
+  const auto& bytes = from.take_frame();
+  const bool is_unaligned = reinterpret_cast<std::uintptr_t>(bytes.bytes().data()) % alignof(T) != 0;
+  if (is_unaligned)
+    from.spend(1, bytes.size_bytes());
+  auto view = troupe::array<T>::view_of(is_unaligned ? frame::copy_of(bytes.bytes()) : bytes, std::move(shape));
+  if (!view)
+    from.refuse(serialize_errc::malformed, "the array's shape is not that of its data");
+  target = *std::move(view);
+}
+
+template <class T>
+void write_shape(cereal_writer& to, const T& value) {
+  constexpr auto of = shape_of<T>;
+  if constexpr (of == shape::structure) {
+    for_each_field<T>(to, [&](auto member) { to(value.*member); });
+  } else if constexpr (of == shape::hook) {
+    auto form = hook<T>::reduce(value, to.context());
+    if (!form)
+      to.refuse(form.error().code(), form.error().message());
+    to(*form);
+  } else if constexpr (of == shape::path) {
+    to(value.native());
+  } else if constexpr (of == shape::frame) {
+    to.attach(value);
+  } else {
+    write_array(to, value);
+  }
+}
+
+template <class T>
+void read_shape(cereal_reader& from, T& target) {
+  constexpr auto of = shape_of<T>;
+  if constexpr (of == shape::structure) {
+    for_each_field<T>(from, [&](auto member) { from(target.*member); });
+  } else if constexpr (of == shape::hook) {
+    typename hook<T>::form form{};
+    from(form);
+    auto value = hook<T>::rebuild(std::move(form), from.context());
+    if (!value)
+      from.refuse(value.error().code(), value.error().message());
+    target = *std::move(value);
+  } else if constexpr (of == shape::path) {
+    std::string text;
+    from(text);
+    target = std::move(text);
+  } else if constexpr (of == shape::frame) {
+    target = from.take_frame();
+  } else {
+    read_array(from, target);
+  }
+}
+
+} // namespace detail
+} // namespace troupe
+
+CEREAL_SETUP_ARCHIVE_TRAITS(troupe::detail::any_input, troupe::detail::any_output)
+CEREAL_SETUP_ARCHIVE_TRAITS(troupe::cereal_reader, troupe::cereal_writer)
+CEREAL_REGISTER_ARCHIVE(troupe::cereal_writer)
+CEREAL_REGISTER_ARCHIVE(troupe::cereal_reader)

@@ -1,0 +1,119 @@
+#include <troupe/serializers/cereal/cereal_family.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <stdexcept>
+#include <unordered_map>
+
+#include <troupe/serializers/cereal/cereal_type.hpp>
+
+namespace troupe {
+
+namespace {
+
+using function_table = std::unordered_map<std::type_index, cereal_functions>;
+
+template <class... Types>
+void add_all(function_table& table) {
+  (table.emplace(typeid(Types), detail::cereal_functions_of<Types>()), ...);
+}
+
+template <class... Numbers>
+void add_numbers(function_table& table) {
+  add_all<Numbers..., std::vector<Numbers>..., array<Numbers>...>(table);
+}
+
+/// The types that every type_registry starts with.
+const function_table& plain_types() {
+  static const auto table = [] {
+    function_table made;
+    add_numbers<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t,
+                std::uint64_t, float, double, std::byte>(made);
+    add_all<bool, char, std::string, std::vector<std::string>, std::map<std::string, std::string>,
+            std::filesystem::path, frame>(made);
+    return made;
+  }();
+  return table;
+}
+
+/// Null when the family cannot carry the type.
+const cereal_functions* functions_of(const type_entry& entry) {
+  if (const auto* attached = entry.attachment<cereal_functions>())
+    return attached;
+  const auto found = plain_types().find(entry.type());
+  return found == plain_types().end() ? nullptr : &found->second;
+}
+
+std::unexpected<serialize_error> failure(serialize_errc code, const type_entry& entry, const std::string& reason) {
+  return std::unexpected(serialize_error(code, "cereal: " + entry.alias() + ": " + reason));
+}
+
+// What a user's function has to say; cut, since it may travel.
+std::string thrown_text(const char* what) {
+  constexpr std::size_t longest = 500;
+  return "a cereal function threw: " + std::string(what).substr(0, longest);
+}
+
+/// Runs a step that may throw and whose failures end in `state`. Cereal's own exceptions become `cereals_code`.
+template <class Step>
+std::expected<void, serialize_error> run(coding& state, const type_entry& entry, serialize_errc cereals_code,
+                                         Step step) {
+  try {
+    step();
+  } catch (const detail::cereal_stop&) { // The state says why.
+  } catch (const ::cereal::Exception& thrown) {
+    state.fail(cereals_code, thrown_text(thrown.what()));
+  } catch (const std::bad_alloc&) {
+    state.fail(serialize_errc::limit_exceeded, "out of memory");
+  } catch (const std::length_error& thrown) {
+    state.fail(serialize_errc::limit_exceeded, thrown_text(thrown.what()));
+  } catch (const std::exception& thrown) {
+    state.fail(serialize_errc::codec_failed, thrown_text(thrown.what()));
+  } catch (...) {
+    state.fail(serialize_errc::codec_failed, thrown_text("something that is no std::exception"));
+  }
+  if (state.failed()) // Also when a function caught what it should not have.
+    return std::unexpected(state.error(entry.alias(), "cereal"));
+  return {};
+}
+
+} // namespace
+
+std::string cereal_family::unsupported(const type_entry& entry) const {
+  return functions_of(entry) != nullptr ? "" : "it was not registered with add_cereal<T>(types, alias)";
+}
+
+std::span<const std::byte> cereal_family::schema(const type_entry& entry) const {
+  const auto* functions = functions_of(entry);
+  return functions != nullptr && functions->by_description ? entry.schema() : std::span<const std::byte>();
+}
+
+std::expected<void, serialize_error> cereal_family::encode(const type_entry& entry, const void* value,
+                                                           const context& ctx, encode_output& output) const {
+  const auto* functions = functions_of(entry);
+  if (functions == nullptr)
+    return failure(serialize_errc::not_supported, entry, unsupported(entry));
+  cereal_writer writer(ctx, output);
+  return run(writer, entry, serialize_errc::codec_failed, [&] { functions->write(writer, value); });
+}
+
+std::expected<void, serialize_error> cereal_family::decode(const type_entry& entry, void* target,
+                                                           const header_fields& header, std::span<const frame> frames,
+                                                           const context& ctx) const {
+  const auto* functions = functions_of(entry);
+  if (functions == nullptr)
+    return failure(serialize_errc::not_supported, entry, unsupported(entry));
+  if (!std::ranges::equal(header.schema, schema(entry)))
+    return failure(serialize_errc::layout_mismatch, entry,
+                   "the sender has another version of the type, or carries it by other functions; described types go "
+                   "by this family only between equal versions");
+  cereal_reader reader(ctx, frames);
+  return run(reader, entry, serialize_errc::malformed, [&] {
+    reader.begin();
+    functions->read(reader, target);
+    reader.finish();
+  });
+}
+
+} // namespace troupe
