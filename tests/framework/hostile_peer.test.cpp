@@ -240,6 +240,13 @@ TEST_F(hostile_peer, a_family_that_was_refused_in_the_handshake_ends_the_link_wh
   expect_contains(peer.farewell(), "data serialized with msgpack but this link only accepts [typed]");
 }
 
+TEST_F(hostile_peer, a_family_that_needs_trust_ends_the_link_when_it_is_sent_without) {
+  raw_peer peer{address_};
+  auto echo = peer.open_and_find("echo");
+  peer.send_int(echo, header_of_int("cereal").bytes(), bytes_of("\x01\x07\0\0\0"));
+  expect_contains(peer.farewell(), "data serialized with cereal but this link only accepts [typed]");
+}
+
 TEST_F(hostile_peer, an_actor_that_was_never_exported_cannot_be_reached) {
   auto hidden = far().system.spawn([this]() -> caf::behavior { return {[this](int) { ++delivered_; }}; });
   raw_peer peer{address_};

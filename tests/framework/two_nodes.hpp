@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include <troupe/framework/node.hpp>
+#include <troupe/serializers/cereal/cereal_family.hpp>
 
 namespace troupe::tests {
 
@@ -60,6 +61,7 @@ inline std::string unique_name(std::string_view prefix) {
 /// An actor system with its node, and all that a program's main would own.
 struct side {
   explicit side(node_options options, const std::function<void(type_registry&)>& add_types = {}) {
+    families.add(std::make_unique<cereal_family>()); // For links that list it.
     types.add<reading>("test.reading");
     types.add<guest_list>("test.guests");
     types.add<std::map<std::string, int>>("test.map");
@@ -94,7 +96,7 @@ protected:
   /// The dialing end.
   side& near() {
     if (!near_)
-      near_ = std::make_unique<side>(near_options_);
+      near_ = std::make_unique<side>(near_options_, near_types_);
     return *near_;
   }
 
@@ -131,6 +133,7 @@ protected:
   std::string store_ = unique_name("two-nodes");
   std::string address_ = "unix://@" + unique_name("troupe-test");
   std::function<void(type_registry&)> far_types_;
+  std::function<void(type_registry&)> near_types_;
   node_options far_options_{
       .name = "far", .listen = {address_}, .store = store::options{.name = store_, .capacity_bytes = 64_MiB}};
   node_options near_options_{.name = "near", .store = store::options{.name = store_, .capacity_bytes = 64_MiB}};

@@ -8,6 +8,7 @@
 #include <caf/all.hpp>
 
 #include <troupe/framework/actor_codecs.hpp>
+#include <troupe/serializers/cereal/cereal_type.hpp>
 
 namespace troupe::internal {
 
@@ -24,10 +25,12 @@ const auto& builtin_infos() {
   return infos;
 }
 
+/// Under that alias, unless it has one already. For the family cereal too, so that a link with no other family can
+/// answer with errors.
 template <class T>
 void add_once(type_registry& types, std::string alias) {
-  if (types.find(std::type_index{typeid(T)}) == nullptr)
-    types.add<T>(std::move(alias));
+  const auto* known = types.find<T>();
+  add_cereal<T>(types, known != nullptr ? known->alias() : std::move(alias));
 }
 
 } // namespace
