@@ -57,13 +57,13 @@ void allow_many_open_files() {
   ::setrlimit(RLIMIT_NOFILE, &files);
 }
 
-/// The coordinator's end of all links: the families that any worker was given, the usual ones first.
-troupe::link_options link_policy(const options& with) {
+/// The coordinator's end of all links has the families that any worker was given, the usual ones first.
+std::vector<std::string> families_of_all(const options& with) {
   auto families = with.families;
   for (const auto& [worker, others] : with.worker_families)
     std::ranges::copy_if(others, std::back_inserter(families),
                          [&](const auto& one) { return std::ranges::find(families, one) == families.end(); });
-  return {.serializers = families, .deserializers = families};
+  return families;
 }
 
 std::vector<std::vector<std::string>> arguments_for_all(const options& with, const std::string& address,
@@ -132,9 +132,11 @@ std::expected<outcome, std::string> count(const options& with, const troupe::fam
   const auto address = "unix://@troupe-" + name;
   const troupe::store::options store_options{.name = name, .capacity_bytes = with.store_bytes};
   worker_processes workers{arguments_for_all(with, address, name)};
-  auto node = troupe::node::open(
-      system, types, families,
-      {.name = "coordinator", .listen = {address}, .accepted_links = link_policy(with), .store = store_options});
+  auto node = troupe::node::open(system, types, families,
+                                 {.name = "coordinator",
+                                  .listen = {address},
+                                  .accepted_links = link_policy(families_of_all(with)),
+                                  .store = store_options});
   if (!node)
     return std::unexpected{node.error().message()};
   outcome over;

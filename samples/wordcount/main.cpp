@@ -3,10 +3,12 @@
 #include "options.hpp"
 #include "worker.hpp"
 
-#include <troupe/serializers/family.hpp>
+#include <troupe/serializers/cereal/cereal_family.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>
+
+#include <memory>
 
 namespace {
 
@@ -24,7 +26,8 @@ void keep_standard_streams() {
 
 int main(int argc, char** argv) {
   keep_standard_streams();
-  const troupe::family_set families; // typed and msgpack; a program with families of its own would add them here.
+  troupe::family_set families; // Starts with typed and msgpack.
+  families.add(std::make_unique<troupe::cereal_family>());
   const auto options = wordcount::read_options(argc, argv, families);
   if (!options)
     return options.error();

@@ -6,6 +6,7 @@
 #include <troupe/framework/actor_codecs.hpp>
 #include <troupe/framework/message_types.hpp>
 #include <troupe/framework/object_ref.hpp>
+#include <troupe/framework/options.hpp>
 #include <troupe/serializers/type_registry.hpp>
 
 #include <caf/actor.hpp>
@@ -34,10 +35,13 @@ struct text_block {
 };
 TROUPE_DESCRIBE(text_block, number, text)
 
-inline void add_message_types(troupe::type_registry& types) {
-  types.add<registration>("wordcount.registration");
-  types.add<text_block>("wordcount.text_block");
-  types.add<block_counts>("wordcount.block_counts");
+/// For every family of the program's set, cereal among them.
+void add_message_types(troupe::type_registry& types);
+
+/// The policy of either end of a worker's link. Families that trust their input are admitted: the workers are copies of
+/// this program, and whoever else gets in runs as the same user and could as well run code here.
+[[nodiscard]] inline troupe::link_options link_policy(std::vector<std::string> families) {
+  return {.serializers = families, .deserializers = families, .trusted_families = true};
 }
 
 /// A worker's node has this name, by which the coordinator knows its link.

@@ -85,7 +85,7 @@ int run_worker(const options& with, const troupe::family_set& families) {
   if (!node)
     return fail(mine.number, node.error().message());
   const auto store = *node->store();
-  auto link = node->connect(mine.address, {.serializers = with.families, .deserializers = with.families});
+  auto link = node->connect(mine.address, link_policy(with.families));
   if (!link)
     return fail(mine.number, link.error().message());
   auto coordinator = link->find(coordinator_name);

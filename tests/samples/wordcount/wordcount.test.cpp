@@ -178,13 +178,23 @@ INSTANTIATE_TEST_SUITE_P(
         family_mix{"msgpack", {"--families", "msgpack"}, {"worker-1 +msgpack / msgpack "}},
         family_mix{"both", {"--families", "typed,msgpack"}, {"worker-1 +typed,msgpack / typed,msgpack "}},
         family_mix{"reversed", {"--families", "msgpack,typed"}, {"worker-1 +msgpack,typed / msgpack,typed "}},
+        family_mix{"cereal", {"--families", "cereal"}, {"worker-1 +cereal / cereal ", "worker-3 +cereal / cereal "}},
+        family_mix{"cereal_first",
+                   {"--families", "cereal,typed"},
+                   {"worker-1 +cereal,typed / cereal,typed ", "worker-3 +cereal,typed / cereal,typed "}},
+        family_mix{"one_has_cereal",
+                   {"--worker-families", "2=cereal"},
+                   {"worker-1 +typed,msgpack / typed,msgpack ", "worker-2 +cereal / cereal "}},
         family_mix{"one_differs",
                    {"--worker-families", "2=msgpack"},
                    {"worker-1 +typed,msgpack / typed,msgpack ", "worker-2 +msgpack / msgpack "}},
         family_mix{
             "all_differ",
             {"--families", "typed", "--worker-families", "2=msgpack", "--worker-families", "3=msgpack,typed"},
-            {"worker-1 +typed / typed ", "worker-2 +msgpack / msgpack ", "worker-3 +typed,msgpack / msgpack,typed "}}),
+            {"worker-1 +typed / typed ", "worker-2 +msgpack / msgpack ", "worker-3 +typed,msgpack / msgpack,typed "}},
+        family_mix{"one_of_each",
+                   {"--worker-families", "1=cereal", "--worker-families", "2=typed", "--worker-families", "3=msgpack"},
+                   {"worker-1 +cereal / cereal ", "worker-2 +typed / typed ", "worker-3 +msgpack / msgpack "}}),
     [](const auto& mix) { return mix.param.name; });
 
 // -- lost workers --
@@ -203,6 +213,12 @@ TEST_F(counting, all_workers_but_one_killed_change_no_count) {
 
 TEST_F(counting, a_worker_that_answers_with_an_error_is_given_up) {
   const auto result = run(job({"--fault", "1=3:fail"}));
+  expect_right_counts(result);
+  EXPECT_THAT(result.output, ContainsRegex("worker-1 [^\n]* lost: [^\n]*a fault that was asked for"));
+}
+
+TEST_F(counting, an_error_reaches_the_coordinator_by_cereal_too) {
+  const auto result = run(job({"--families", "cereal", "--fault", "1=3:fail"}));
   expect_right_counts(result);
   EXPECT_THAT(result.output, ContainsRegex("worker-1 [^\n]* lost: [^\n]*a fault that was asked for"));
 }
