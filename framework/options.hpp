@@ -33,7 +33,8 @@ struct link_options {
   /// Lower: less is copied through the socket, but each handle costs about two messages' time.
   std::size_t spill_bytes = 64_KiB;
 
-  /// Whether families that trust their input may be listed. Only for peers that could as well run code here.
+  /// Whether families that trust their input, such as "cereal", may be listed above; else listing one is an error. Only
+  /// for peers that could as well run code here.
   bool trusted_families = false;
 
   /// Whether the store is shared with the peer, where both have opened the same one. Whoever shares a store can map
