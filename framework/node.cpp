@@ -125,6 +125,10 @@ std::expected<link, node_error> node::connect(std::string_view address, const li
   return link{*std::move(connected)};
 }
 
+std::vector<std::string> node::addresses() const {
+  return core_->addresses();
+}
+
 std::vector<link> node::links() const {
   std::vector<link> result;
   for (auto& open : core_->open_links())

@@ -59,6 +59,9 @@ public:
   /// `nothing_in_common` (both lists are in the text), `timed_out` or `protocol_violation`.
   [[nodiscard]] std::expected<link, node_error> connect(std::string_view address, const link_options& options = {});
 
+  /// Where this node listens: the addresses of its options in their order, with the ports that the system chose.
+  [[nodiscard]] std::vector<std::string> addresses() const;
+
   /// The open links, dialed and accepted ones.
   [[nodiscard]] std::vector<link> links() const;
 

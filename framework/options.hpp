@@ -20,6 +20,43 @@ enum class when_full : std::uint8_t {
   drop_oldest ///< The oldest of those that wait for the same receiver goes; where it was a request, it gets the error.
 };
 
+/// Certificates and keys, in PEM files. TLS 1.3 only.
+struct tls_options {
+  /// This end's certificate, followed by those between it and the authority, and its key, without a passphrase.
+  /// Listening needs both; dialing where the listener asks for a certificate.
+  std::string certificate_file = {};
+  std::string key_file = {};
+
+  /// The authorities whose certificates are accepted. Dialing with none of its own uses the system's.
+  std::string authority_file = {};
+
+  /// Listening: only peers with a certificate of `authority_file` get in.
+  bool require_client_certificate = false;
+
+  /// Dialing: the name or IP address that the peer's certificate must hold; empty: the host of the address.
+  std::string server_name = {};
+};
+
+/// By what the two ends of a TCP or TLS link know each other. Unix sockets need nothing: only processes of the same
+/// user get in.
+struct credentials {
+  /// A key that both ends know, of at least 16 bytes: random bytes, no password, since who talks to one end can try
+  /// guesses at leisure. It is proven, never sent. Over plain TCP it lets only those in who know it, but does not
+  /// protect what is then said: for trusted networks only.
+  std::string secret = {};
+
+  /// The same, read from a file that no other user may read: all of it but line ends at its end. At most one of the
+  /// two.
+  std::string secret_file = {};
+
+  /// Over plain TCP between processes of one host (127.0.0.0/8 and ::1) and without a secret, a random secret is used
+  /// that lies in this file, and is made where it is missing. Empty: $XDG_RUNTIME_DIR/troupe/cookie, or else
+  /// $HOME/.config/troupe/cookie.
+  std::string cookie_file = {};
+
+  tls_options tls = {};
+};
+
 /// The policy of one link. Both ends have one; each states in the handshake what it sends and accepts.
 struct link_options {
   /// Families that encode what this end sends, in order of preference: the first one that supports a value's type and
@@ -37,11 +74,22 @@ struct link_options {
   /// for peers that could as well run code here.
   bool trusted_families = false;
 
-  /// Whether the store is shared with the peer, where both have opened the same one. Whoever shares a store can map
-  /// all of it.
-  bool share_store = true;
+  /// Whether the store is shared with the peer, where both have opened the same one; nullopt: over unix sockets only.
+  /// Whoever shares a store can map all of it.
+  std::optional<bool> share_store = std::nullopt;
 
-  /// How long connecting may take, from dialing to the end of the handshake.
+  /// What the peer of this link may ask for beyond sending messages to the actors that it was given. Nothing answers
+  /// such requests yet, whatever stands here; exit messages never cross a link.
+  bool allow_spawn = false;          ///< Spawning actors of registered types in this process.
+  bool allow_tasks = false;          ///< Running registered functions in this process.
+  bool allow_exit = false;           ///< Ending this process's actors by exit messages.
+  bool allow_memory_summary = false; ///< Asking what this node keeps alive, and why.
+
+  /// Who gets in over TCP and TLS.
+  struct credentials credentials = {};
+
+  /// How long connecting may take, from dialing to the end of the handshake; also how long a peer that connects may
+  /// take. Longer: slow networks get through; who connects and says nothing stays longer.
   std::chrono::milliseconds connect_timeout = std::chrono::seconds(5);
 
   /// The largest message that this end takes through the socket; the peer is told and refuses to send more. Frames
@@ -84,10 +132,16 @@ struct node_options {
   /// What peers and logs call this node; need not be unique.
   std::string name = "node";
 
-  /// Addresses to listen at: "unix:///path/of/socket", or "unix://@name" for a name without a file.
+  /// Addresses to listen at: "unix:///path/of/socket", "unix://@name" for a name without a file, "tcp://host:port" or
+  /// "tls://host:port", where host is a name, an IPv4 address or an IPv6 address in brackets; "0.0.0.0" and "[::]" are
+  /// all of this host's. With port 0 the system chooses one; `node::addresses` tells.
   std::vector<std::string> listen = {};
 
-  /// The policy for links that peers dial.
+  /// How many peers may be connected without having proven who they are. When one more comes, the oldest of those from
+  /// the address with the most goes. Each may cost 128 KiB for `connect_timeout`.
+  std::size_t unproven_peers_max = 64;
+
+  /// The policy for links that peers dial; its credentials decide who gets in at the TCP and TLS addresses of `listen`.
   link_options accepted_links = {};
 
   /// The host's store to attach to; nullopt for a node without one.

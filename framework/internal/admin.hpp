@@ -2,6 +2,7 @@
 // know and gives missing ones their default, so fields may be added; operations are numbered by hand: append only.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,8 +13,8 @@
 namespace troupe::internal {
 
 enum class admin_op : std::uint8_t {
-  hello = 1,           // Each end, first: who it is, what it sends and accepts.
-  ready = 2,           // Dialer: the acceptor's hello is accepted; the link is open.
+  hello = 1,           // Each end, once the peer is let in: its name, what it sends and accepts.
+  ready = 2,           // Dialer: the acceptor's hello is accepted.
   refuse = 3,          // Either end instead of going on; the link closes.
   goodbye = 4,         // Either end: nothing more will come; the link closes.
   find = 5,            // Look up a published actor.
@@ -24,14 +25,36 @@ enum class admin_op : std::uint8_t {
   release_object = 10, // I have dropped an object of yours that I received this often.
   credit = 11,         // An actor of mine has consumed this much of what you sent it.
   ping = 12,           // Are you alive?
-  pong = 13            // Answers ping.
+  pong = 13,           // Answers ping.
+  greet = 14,          // Each end, first: which node it is, and how the two shall prove themselves.
+  prove = 15,          // Each end, where a secret is asked for: that it knows it.
+  opened = 16          // Acceptor: the ready is accepted; the link is open.
 };
+
+/// How the ends of a link prove themselves. Numbered by hand: append only.
+enum class greet_method : std::uint8_t {
+  none = 0,  // The transport has seen to it: the same user's process, or certificates.
+  secret = 1 // Both show that they know the shared secret.
+};
+
+/// All that a peer learns before it has proven itself.
+struct greet {
+  std::uint32_t process = 0;    // With `host`: the node id.
+  std::string host;             // 40 hexadecimal digits.
+  std::vector<std::byte> nonce; // 32 bytes, fresh for each link.
+  std::uint8_t method = 0;      // greet_method
+};
+TROUPE_DESCRIBE(greet, process, host, nonce, method)
+
+struct prove {
+  std::vector<std::byte> proof; // 32 bytes: HMAC-SHA256 by the secret over the handshake so far.
+};
+TROUPE_DESCRIBE(prove, proof)
 
 struct hello {
   std::uint16_t version = 0;
   std::string name;
-  std::uint32_t process = 0; // With `host`: the node id.
-  std::string host;          // 40 hexadecimal digits.
+  std::vector<std::byte> token; // 32 bytes, the same on all links between these two nodes.
   std::vector<std::string> serializers;
   std::vector<std::string> deserializers;
   std::uint64_t message_bytes = 0; // The largest message that this end takes.
@@ -45,13 +68,19 @@ struct hello {
   std::uint64_t channel = 0; // Chosen by the dialer: names the link inside the store.
   bool shares_store = false; // Set by the acceptor, who has checked the dialer's nonce.
 };
-TROUPE_DESCRIBE(hello, version, name, process, host, serializers, deserializers, message_bytes, window_bytes,
+TROUPE_DESCRIBE(hello, version, name, token, serializers, deserializers, message_bytes, window_bytes,
                 actor_window_bytes, store_number, store_slot, store_nonce, channel, shares_store)
 
 struct ready {
-  bool shares_store = false; // Both have checked.
+  bool shares_store = false;    // Both have checked.
+  std::vector<std::byte> proof; // Over the handshake with both hellos, where a secret is used.
 };
-TROUPE_DESCRIBE(ready, shares_store)
+TROUPE_DESCRIBE(ready, shares_store, proof)
+
+struct opened {
+  std::vector<std::byte> proof; // Over the handshake with the ready in it, where a secret is used.
+};
+TROUPE_DESCRIBE(opened, proof)
 
 struct refuse {
   std::uint8_t code = 0; // node_errc

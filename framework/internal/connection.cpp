@@ -12,16 +12,23 @@ namespace troupe::internal {
 
 namespace {
 
-// At first; grows to what the largest packet needs.
+// Of an open link; grows to what the largest packet needs. Before, room for the largest packet of an unknown peer.
 constexpr std::size_t read_buffer_bytes = 64_KiB;
+constexpr std::size_t first_read_buffer_bytes = packet_head_bytes + unproven_body_bytes_max;
 
 // How long a peer that broke the protocol has to read why its link ends.
 constexpr std::chrono::milliseconds farewell_time{200};
 
+node_error read_failure(std::error_code error) {
+  if (error.category() == admission_category())
+    return {node_errc::refused, error.message()};
+  return {node_errc::link_down, "the peer has closed the connection: " + error.message()};
+}
+
 } // namespace
 
 connection::connection(asio::io_context& io, std::shared_ptr<transport> bytes, std::shared_ptr<std::mutex> mutex)
-    : io_(io), mutex_(std::move(mutex)), bytes_(std::move(bytes)), read_buffer_(read_buffer_bytes) {}
+    : io_(io), mutex_(std::move(mutex)), bytes_(std::move(bytes)), read_buffer_(first_read_buffer_bytes) {}
 
 connection::~connection() = default;
 
@@ -56,12 +63,14 @@ void connection::read_next() {
     std::memmove(read_buffer_.data(), read_buffer_.data() + read_begin_, read_end_ - read_begin_);
     read_end_ -= std::exchange(read_begin_, 0);
   }
+  if (body_bytes_max_ == packet_body_bytes_max && read_buffer_.size() < read_buffer_bytes)
+    read_buffer_.resize(read_buffer_bytes);
   bytes_->read_some(std::span{read_buffer_}.subspan(read_end_),
                     [self = shared_from_this()](std::error_code error, std::size_t count) {
                       if (self->ended_)
                         return;
                       if (error) {
-                        self->end({node_errc::link_down, "the peer has closed the connection: " + error.message()});
+                        self->end(read_failure(error));
                         return;
                       }
                       self->bytes_read_.fetch_add(count, std::memory_order_relaxed);

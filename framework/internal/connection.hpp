@@ -39,7 +39,7 @@ public:
 /// whoever fills a batch, or by the I/O thread a tick later. On the I/O thread everything waits for the end of its
 /// round of work (io_batch). One thread writes at a time.
 ///
-/// Threads: start, admit_* and the events on the I/O thread; the rest from any thread.
+/// Threads: start, admit_packets, session_key and the events on the I/O thread; the rest from any thread.
 /// Lifetime: keeps its events alive until it is closed; must be closed before `io` ends.
 class connection : public std::enable_shared_from_this<connection> {
 public:
@@ -80,8 +80,11 @@ public:
   /// How long bytes have waited for a peer that takes none; zero when none wait.
   [[nodiscard]] std::chrono::steady_clock::duration stalled() const;
 
-  /// From now on packets may be as large as `packet_body_bytes_max`; before, `greeting_body_bytes_max`.
-  void admit_large_packets() noexcept { body_bytes_max_ = packet_body_bytes_max; }
+  /// From now on a packet's body may be as large as this; at first, `unproven_body_bytes_max`.
+  void admit_packets(std::size_t body_bytes_max) noexcept { body_bytes_max_ = body_bytes_max; }
+
+  /// As the transport has it. Requires: not closed.
+  [[nodiscard]] byte_vector session_key() const { return bytes_->session_key(); }
 
   /// Writes what is waiting, for `patience` at most, then closes with this reason.
   void close(node_error reason, std::chrono::milliseconds patience);
@@ -139,7 +142,7 @@ private:
   std::size_t read_begin_ = 0; // Parsed up to here.
   std::size_t read_end_ = 0;   // Filled up to here.
   bool greeted_ = false;       // The peer's preamble has come.
-  std::size_t body_bytes_max_ = greeting_body_bytes_max;
+  std::size_t body_bytes_max_ = unproven_body_bytes_max;
   bool ended_ = false;
   std::optional<node_error> close_reason_; // Set while draining.
   std::unique_ptr<asio::steady_timer> drain_timer_;

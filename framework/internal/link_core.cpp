@@ -52,18 +52,21 @@ std::expected<family_list, node_error> resolve(const std::vector<std::string>& n
 
 // -- life
 
-link_core::link_core(std::shared_ptr<node_core> node, const link_options& options, role side)
+link_core::link_core(std::shared_ptr<node_core> node, const link_options& options, role side,
+                     std::shared_ptr<const link_security> security)
     : serial_(next_serial.fetch_add(1, std::memory_order_relaxed)),
       node_(std::move(node)),
       options_(options),
       role_(side),
+      security_(std::move(security)),
       actor_exports_(node_->system().node()),
       transfers_({.frame_bytes_max = options.message_bytes, .total_bytes_max = options.message_bytes}) {}
 
 link_core::~link_core() = default;
 
 std::expected<std::shared_ptr<link_core>, node_error> link_core::make(std::shared_ptr<node_core> node,
-                                                                      const link_options& options, role side) {
+                                                                      const link_options& options, role side,
+                                                                      std::shared_ptr<const link_security> security) {
   const auto& known = node->families();
   if (options.serializers.empty())
     return fail(node_errc::bad_option, "a link needs at least one family in `serializers`");
@@ -75,7 +78,7 @@ std::expected<std::shared_ptr<link_core>, node_error> link_core::make(std::share
     return fail(node_errc::bad_option, "a link's windows and queues have at least one byte");
   if (options.heartbeat_interval.count() <= 0 || options.heartbeat_timeout < options.heartbeat_interval)
     return fail(node_errc::bad_option, "heartbeat_timeout must be at least heartbeat_interval, which is above zero");
-  auto link = std::shared_ptr<link_core>{new link_core{std::move(node), options, side}};
+  auto link = std::shared_ptr<link_core>{new link_core{std::move(node), options, side, std::move(security)}};
   auto sends = resolve(options.serializers, known, options.trusted_families);
   if (!sends)
     return std::unexpected{std::move(sends).error()};
@@ -122,6 +125,10 @@ void link_core::on_closed(const node_error& reason) {
   }
   handshake_timer_.reset();
   heartbeat_timer_.reset();
+  handshake_.reset();
+  node_->unproven_peer_is_gone(this);
+  if (peer_is_known_)
+    node_->known_peer_is_gone(peer_node_);
   settle_opening(std::unexpected{reason});
   fail_everything({node_errc::link_down, "the link to " + peer_name_ + " is down: " + reason.message()});
   transfers_.clear();
@@ -214,7 +221,7 @@ std::expected<void, node_error> link_core::on_packet(const packet_head& head, by
       handled = fail(node_errc::protocol_violation, "a packet of kind " + std::to_string(static_cast<int>(head.kind))
                                                         + " came before the handshake was over");
     else
-      return on_greeting(static_cast<admin_op>(head.detail), body); // Says itself why it refuses.
+      return on_greeting(head, body); // Says itself why it refuses.
   } else {
     switch (head.kind) {
     case packet_kind::message:

@@ -25,6 +25,8 @@
 #include <troupe/framework/internal/caf_port/proxy.hpp>
 #include <troupe/framework/internal/connection.hpp>
 #include <troupe/framework/internal/link_extension.hpp>
+#include <troupe/framework/internal/link_handshake.hpp>
+#include <troupe/framework/internal/link_security.hpp>
 #include <troupe/framework/internal/link_state.hpp>
 #include <troupe/framework/internal/object_tables.hpp>
 #include <troupe/framework/internal/receive_window.hpp>
@@ -60,18 +62,22 @@ struct received_header {
 /// reference, handle or frame is dropped, and nothing of CAF or of the store is called that could wait.
 class link_core final : public connection_events, public proxy_link, public std::enable_shared_from_this<link_core> {
 public:
-  enum class role : std::uint8_t { dialer, acceptor };
+  using role = link_side;
 
   /// Fails with `bad_option` when a list names a family that is not there or not allowed.
   [[nodiscard]] static std::expected<std::shared_ptr<link_core>, node_error>
-  make(std::shared_ptr<node_core> node, const link_options& options, role side);
+  make(std::shared_ptr<node_core> node, const link_options& options, role side,
+       std::shared_ptr<const link_security> security);
 
   ~link_core() override;
 
   // -- life
 
-  /// I/O thread. Greets the peer; ends the link when the handshake takes longer than the options allow.
-  void start(std::shared_ptr<transport> bytes);
+  /// I/O thread. Greets the peer; ends the link when the handshake takes longer than `patience`.
+  void start(std::shared_ptr<transport> bytes, std::chrono::milliseconds patience);
+
+  /// I/O thread. Ends a link whose peer has not proven who it is, to make room for others.
+  void displace();
 
   /// Blocks until the link is open or has failed.
   [[nodiscard]] std::expected<void, node_error> wait_until_open();
@@ -124,7 +130,8 @@ public:
 private:
   friend class outgoing_message;
 
-  link_core(std::shared_ptr<node_core> node, const link_options& options, role side);
+  link_core(std::shared_ptr<node_core> node, const link_options& options, role side,
+            std::shared_ptr<const link_security> security);
 
   [[nodiscard]] std::uint64_t send_channel() const noexcept { return channel_ + (role_ == role::acceptor ? 1 : 0); }
   [[nodiscard]] std::uint64_t receive_channel() const noexcept { return channel_ + (role_ == role::dialer ? 1 : 0); }
@@ -132,9 +139,22 @@ private:
   void enter(link_state next); // The only writer of state_. Requires mutex_.
 
   // -- link_handshake.cpp
+  template <class Admin>
+  void say(admin_op op, const Admin& what);
+  template <class Admin>
+  std::expected<void, node_error> hear(admin_op due, const packet_head& head, bytes_view body, const limits& bounds,
+                                       std::expected<void, node_error> (link_core::*handle)(const Admin&));
+  std::expected<void, node_error> on_expected(const packet_head& head, bytes_view body);
   void send_hello(bool shares_store);
-  std::expected<void, node_error> on_greeting(admin_op op, bytes_view body);
+  std::expected<void, node_error> on_greeting(const packet_head& head, bytes_view body);
+  std::expected<void, node_error> on_refuse(bytes_view body) const;
+  std::expected<void, node_error> on_greet(const greet& theirs);
+  std::expected<void, node_error> on_prove(const prove& theirs);
   std::expected<void, node_error> on_hello(const hello& theirs);
+  std::expected<void, node_error> on_ready(const ready& theirs);
+  std::expected<void, node_error> on_opened(const opened& theirs);
+  void let_peer_in();
+  [[nodiscard]] bool wants_to_share_store() const;
   std::expected<void, node_error> agree_on_families(const hello& theirs);
   [[nodiscard]] bool agrees_on_store(const hello& theirs) const;
   std::expected<void, node_error> become_open();
@@ -226,6 +246,7 @@ private:
   const std::shared_ptr<node_core> node_;
   const link_options options_;
   const role role_;
+  const std::shared_ptr<const link_security> security_;
   family_list serializers_; // What this end sends, as the hello says.
   family_list accepted_;    // What this end accepts.
 
@@ -273,9 +294,10 @@ private:
   std::uint64_t heard_bytes_ = 0;             // Read from the peer until heard_at_.
   std::chrono::steady_clock::time_point heard_at_;
   std::shared_ptr<const object_environment> received_objects_; // With this link's allow-list.
-  std::vector<received_element>
-      elements_; // Reused from message to message: the first element_count_ are the message's.
-  std::size_t element_count_ = 0;
+  std::vector<received_element> elements_;    // Reused from message to message ...
+  std::size_t element_count_ = 0;             // ... of which so many are in use.
+  std::unique_ptr<link_handshake> handshake_; // From start() until the link is open.
+  bool peer_is_known_ = false;                // It counts among the node's known peers.
   std::shared_ptr<void> handshake_timer_;
   std::shared_ptr<asio::steady_timer> heartbeat_timer_;
 

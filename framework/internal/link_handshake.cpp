@@ -1,6 +1,8 @@
-// The handshake: who the peer is, what each end sends and accepts, whether a store is shared.
+// The handshake: who the peer is and whether it may come in, what each end sends and accepts, whether a store is
+// shared.
 #include <algorithm>
-#include <random>
+#include <array>
+#include <bit>
 #include <string>
 #include <utility>
 
@@ -18,15 +20,6 @@ namespace troupe::internal {
 namespace {
 
 constexpr std::string_view hex_digits = "0123456789abcdef";
-
-std::string to_hex(const caf::node_id::default_data::host_id_type& bytes) {
-  std::string text;
-  for (auto byte : bytes) {
-    text += hex_digits[byte >> 4];
-    text += hex_digits[byte & 0xf];
-  }
-  return text;
-}
 
 /// An invalid node id when the text is none.
 caf::node_id read_node_id(std::uint32_t process, std::string_view host) {
@@ -49,13 +42,24 @@ bool share_any(const std::vector<std::string>& left, const std::vector<std::stri
 }
 
 std::uint64_t random_number() {
-  std::random_device random;
-  return static_cast<std::uint64_t>(random()) << 32 | random();
+  std::array<std::byte, sizeof(std::uint64_t)> bytes;
+  fill_randomly(bytes);
+  return std::bit_cast<std::uint64_t>(bytes);
 }
+
+/// What anybody may make this node decode.
+constexpr limits unproven_limits{.header_bytes = unproven_body_bytes_max,
+                                 .frames = 0,
+                                 .body_bytes = unproven_body_bytes_max,
+                                 .frame_bytes = 0,
+                                 .text_bytes = unproven_body_bytes_max,
+                                 .elements = unproven_body_bytes_max,
+                                 .depth = 8,
+                                 .memory_bytes = 4 * unproven_body_bytes_max};
 
 } // namespace
 
-void link_core::start(std::shared_ptr<transport> bytes) {
+void link_core::start(std::shared_ptr<transport> bytes, std::chrono::milliseconds patience) {
   auto self = shared_from_this();
   if (state_.load(std::memory_order_relaxed) != link_state::greeting) {
     on_closed({node_errc::link_down, "the link was closed before it was connected"});
@@ -63,7 +67,7 @@ void link_core::start(std::shared_ptr<transport> bytes) {
   }
   connection_ = std::make_shared<connection>(node_->io(), std::move(bytes), shared_mutex_);
   // The member owns it alone, so that dropping it cancels it.
-  auto timer = std::make_shared<asio::steady_timer>(node_->io(), options_.connect_timeout);
+  auto timer = std::make_shared<asio::steady_timer>(node_->io(), patience);
   timer->async_wait([self = weak_from_this()](std::error_code error) {
     auto link = self.lock();
     if (!error && link && link->state_.load(std::memory_order_relaxed) == link_state::greeting)
@@ -73,11 +77,31 @@ void link_core::start(std::shared_ptr<transport> bytes) {
           std::chrono::milliseconds{0});
   });
   handshake_timer_ = std::move(timer);
+  auto id = node_->system().node();
+  const auto& data = static_cast<const caf::node_id::default_data&>(*id);
+  handshake_ = std::make_unique<link_handshake>(link_handshake{
+      {role_, data.process_id(), hex(std::as_bytes(std::span{data.host_id()})), security_->secret, random_digest()}});
   connection_->start(self);
   if (role_ == role::dialer) {
     channel_ = random_number() & ~std::uint64_t{1};
-    send_hello(false);
+    say(admin_op::greet, handshake_->proofs.my_greet());
   }
+}
+
+void link_core::displace() {
+  connection_->close({node_errc::timed_out, "others have come, and this peer has not proven who it is"},
+                     std::chrono::milliseconds{0});
+}
+
+/// Sends a part of the handshake, which counts among what was said.
+template <class Admin>
+void link_core::say(admin_op op, const Admin& what) {
+  auto body = msgpack::encode_described(what);
+  packet_head head{.body_bytes = static_cast<std::uint32_t>(body.size()),
+                   .kind = packet_kind::admin,
+                   .detail = static_cast<std::uint8_t>(op)};
+  handshake_->proofs.said.add_packet(role_, head, body);
+  connection_->write([&](outbox& out) { out.append_packet(head.kind, head.detail, body); });
 }
 
 std::expected<void, node_error> link_core::wait_until_open() {
@@ -91,12 +115,9 @@ void link_core::settle_opening(std::expected<void, node_error> result) {
 }
 
 void link_core::send_hello(bool shares_store) {
-  auto id = node_->system().node();
-  const auto& data = static_cast<const caf::node_id::default_data&>(*id);
   hello mine{.version = protocol_version,
              .name = node_->options().name,
-             .process = data.process_id(),
-             .host = to_hex(data.host_id()),
+             .token = node_->token_for(handshake_->theirs),
              .serializers = serializers_.names,
              .deserializers = accepted_.names,
              .message_bytes = options_.message_bytes,
@@ -104,55 +125,119 @@ void link_core::send_hello(bool shares_store) {
              .actor_window_bytes = options_.actor_window_bytes,
              .channel = channel_,
              .shares_store = shares_store};
-  if (options_.share_store && node_->store()) {
+  if (wants_to_share_store()) {
     auto process = node_->store()->self();
     mine.store_number = node_->store()->number();
     mine.store_slot = process.slot;
     mine.store_nonce = process.nonce;
   }
-  send_admin(admin_op::hello, mine);
+  say(admin_op::hello, mine);
 }
 
-std::expected<void, node_error> link_core::on_greeting(admin_op op, bytes_view body) {
-  auto expected_op = role_ == role::acceptor && peer_node_ ? admin_op::ready : admin_op::hello;
-  if (op == admin_op::refuse) {
-    auto theirs = msgpack::decode_described<refuse>(body, options_.receive_limits);
-    auto reason = theirs ? theirs->reason : theirs.error().message();
-    auto code = theirs && theirs->code == static_cast<std::uint8_t>(node_errc::nothing_in_common)
-                    ? node_errc::nothing_in_common
-                    : node_errc::refused;
-    return std::unexpected{node_error{code, "the peer refused: " + reason}};
-  }
+std::expected<void, node_error> link_core::on_greeting(const packet_head& head, bytes_view body) {
+  auto op = static_cast<admin_op>(head.detail);
+  if (op == admin_op::refuse)
+    return on_refuse(body);
   if (op == admin_op::goodbye)
     return std::unexpected{node_error{node_errc::link_down, "the peer closed the link in the handshake"}};
-  if (op != expected_op)
-    return refuse_peer({node_errc::protocol_violation,
-                        "admin message " + std::to_string(static_cast<int>(op)) + " is out of place in the handshake"});
-  if (op == admin_op::hello) {
-    auto theirs = msgpack::decode_described<hello>(body, options_.receive_limits);
-    if (!theirs)
-      return refuse_peer({node_errc::protocol_violation, "the hello cannot be read: " + theirs.error().message()});
-    return on_hello(*theirs);
+  auto handled = on_expected(head, body);
+  return handled ? handled : refuse_peer(std::move(handled).error());
+}
+
+std::expected<void, node_error> link_core::on_refuse(bytes_view body) const {
+  auto theirs = msgpack::decode_described<refuse>(body, unproven_limits);
+  auto reason = cut_to_one_line(theirs ? theirs->reason : theirs.error().message());
+  auto code = theirs && theirs->code == static_cast<std::uint8_t>(node_errc::nothing_in_common)
+                  ? node_errc::nothing_in_common
+                  : node_errc::refused;
+  return std::unexpected{node_error{code, "the peer refused: " + reason}};
+}
+
+std::expected<void, node_error> link_core::on_expected(const packet_head& head, bytes_view body) {
+  switch (handshake_->step) {
+  case handshake_step::greet:
+    return hear(admin_op::greet, head, body, unproven_limits, &link_core::on_greet);
+  case handshake_step::prove:
+    return hear(admin_op::prove, head, body, unproven_limits, &link_core::on_prove);
+  case handshake_step::hello:
+    return hear(admin_op::hello, head, body, options_.receive_limits, &link_core::on_hello);
+  case handshake_step::agreement:
+    break;
   }
-  auto theirs = msgpack::decode_described<ready>(body, options_.receive_limits);
-  if (!theirs)
-    return refuse_peer({node_errc::protocol_violation, "the ready cannot be read: " + theirs.error().message()});
-  shares_store_ = shares_store_ && theirs->shares_store;
-  return become_open();
+  return role_ == role::acceptor ? hear(admin_op::ready, head, body, options_.receive_limits, &link_core::on_ready)
+                                 : hear(admin_op::opened, head, body, options_.receive_limits, &link_core::on_opened);
+}
+
+/// Reads the one admin message that is due, and counts it among what was said.
+template <class Admin>
+std::expected<void, node_error> link_core::hear(admin_op due, const packet_head& head, bytes_view body,
+                                                const limits& bounds,
+                                                std::expected<void, node_error> (link_core::*handle)(const Admin&)) {
+  if (head.detail != static_cast<std::uint8_t>(due))
+    return std::unexpected{node_error{node_errc::protocol_violation, "admin message " + std::to_string(head.detail)
+                                                                         + " is out of place in the handshake"}};
+  auto what = msgpack::decode_described<Admin>(body, bounds);
+  if (!what)
+    return std::unexpected{
+        node_error{node_errc::protocol_violation, "admin message " + std::to_string(head.detail)
+                                                      + " of the handshake cannot be read: " + what.error().message()}};
+  handshake_->said_before = handshake_->proofs.said;
+  handshake_->proofs.said.add_packet(other(role_), head, body);
+  return (this->*handle)(*what);
+}
+
+std::expected<void, node_error> link_core::on_greet(const greet& theirs) {
+  auto& proofs = handshake_->proofs;
+  if (auto good = proofs.check(theirs); !good)
+    return good;
+  peer_node_ = read_node_id(theirs.process, theirs.host);
+  if (!peer_node_)
+    return std::unexpected{node_error{node_errc::protocol_violation, "the greeting holds no node id"}};
+  handshake_->theirs = theirs;
+  if (role_ == role::acceptor)
+    say(admin_op::greet, proofs.my_greet());
+  proofs.said.add_session(connection_->session_key());
+  if (!proofs.asks_for_secret()) {
+    let_peer_in();
+    return {};
+  }
+  handshake_->step = handshake_step::prove;
+  if (role_ == role::dialer)
+    say(admin_op::prove, prove{proofs.my_proof(proof_of::secret)});
+  return {};
+}
+
+std::expected<void, node_error> link_core::on_prove(const prove& theirs) {
+  auto& proofs = handshake_->proofs;
+  if (!proofs.peer_proves(proof_of::secret, theirs.proof, handshake_->said_before))
+    return std::unexpected{node_error{node_errc::refused, "the peer does not have the same shared secret"}};
+  if (role_ == role::acceptor)
+    say(admin_op::prove, prove{proofs.my_proof(proof_of::secret)});
+  let_peer_in();
+  return {};
+}
+
+/// From here on it is told names, and may send more than a few bytes.
+void link_core::let_peer_in() {
+  handshake_->step = handshake_step::hello;
+  connection_->admit_packets(greeting_body_bytes_max);
+  node_->unproven_peer_is_gone(this);
+  if (role_ == role::dialer)
+    send_hello(false);
 }
 
 std::expected<void, node_error> link_core::on_hello(const hello& theirs) {
-  peer_node_ = read_node_id(theirs.process, theirs.host);
-  if (!peer_node_)
-    return refuse_peer({node_errc::protocol_violation, "the hello holds no node id"});
-  if (peer_node_ == node_->system().node())
-    return refuse_peer({node_errc::refused, "the peer has this node's own id; a node does not link to itself"});
   if (theirs.name.size() > alias_bytes_max)
-    return refuse_peer({node_errc::protocol_violation, "the peer's name is longer than 1,024 bytes"});
+    return std::unexpected{node_error{node_errc::protocol_violation, "the peer's name is longer than 1,024 bytes"}};
+  peer_is_known_ = theirs.token.size() == sizeof(digest) && node_->know_peer(peer_node_, theirs.token);
+  if (!peer_is_known_)
+    return std::unexpected{node_error{node_errc::refused, "the peer has the id of a node that is linked already, and "
+                                                          "does not prove to be the same"}};
   peer_name_ = theirs.name;
   peer_message_bytes_ = theirs.message_bytes;
   if (theirs.window_bytes == 0 || theirs.actor_window_bytes == 0)
-    return refuse_peer({node_errc::protocol_violation, "the peer takes no messages: its window is empty"});
+    return std::unexpected{
+        node_error{node_errc::protocol_violation, "the peer takes no messages: its window is empty"}};
   sending_.set_bounds({.window = theirs.window_bytes,
                        .actor_window = theirs.actor_window_bytes,
                        .queue = options_.queue_bytes,
@@ -160,7 +245,8 @@ std::expected<void, node_error> link_core::on_hello(const hello& theirs) {
                        .replies = options_.window_bytes});
   peer_process_ = {theirs.store_slot, theirs.store_nonce};
   if (auto agreed = agree_on_families(theirs); !agreed)
-    return refuse_peer(agreed.error());
+    return agreed;
+  handshake_->step = handshake_step::agreement;
   if (role_ == role::acceptor) {
     channel_ = theirs.channel & ~std::uint64_t{1};
     shares_store_ = agrees_on_store(theirs);
@@ -169,7 +255,24 @@ std::expected<void, node_error> link_core::on_hello(const hello& theirs) {
   }
   if (theirs.shares_store)
     shares_store_ = agrees_on_store(theirs);
-  send_admin(admin_op::ready, ready{shares_store_});
+  say(admin_op::ready, ready{shares_store_, handshake_->proofs.my_proof(proof_of::agreement)});
+  return {};
+}
+
+std::expected<void, node_error> link_core::on_ready(const ready& theirs) {
+  auto& proofs = handshake_->proofs;
+  if (!proofs.peer_proves(proof_of::agreement, theirs.proof, handshake_->said_before))
+    return std::unexpected{node_error{node_errc::refused, "the peer has not seen the same handshake: somebody in "
+                                                          "between has changed it"}};
+  shares_store_ = shares_store_ && theirs.shares_store;
+  say(admin_op::opened, opened{proofs.my_proof(proof_of::agreement)});
+  return become_open();
+}
+
+std::expected<void, node_error> link_core::on_opened(const opened& theirs) {
+  if (!handshake_->proofs.peer_proves(proof_of::agreement, theirs.proof, handshake_->said_before))
+    return std::unexpected{node_error{node_errc::refused, "the peer has not seen the same handshake: somebody in "
+                                                          "between has changed it"}};
   return become_open();
 }
 
@@ -192,9 +295,13 @@ std::expected<void, node_error> link_core::agree_on_families(const hello& theirs
   return {};
 }
 
+bool link_core::wants_to_share_store() const {
+  return node_->store() && options_.share_store.value_or(security_->kind == transport_kind::unix_socket);
+}
+
 /// Both must have opened the same store: the peer's nonce stands in it at the peer's slot.
 bool link_core::agrees_on_store(const hello& theirs) const {
-  if (!options_.share_store || !node_->store() || theirs.store_nonce == 0)
+  if (!wants_to_share_store() || theirs.store_nonce == 0)
     return false;
   const auto& store = *node_->store();
   return theirs.store_number == store.number() && store.shares_with({theirs.store_slot, theirs.store_nonce});
@@ -216,8 +323,9 @@ std::expected<void, node_error> link_core::become_open() {
     enter(link_state::open);
   }
   handshake_timer_.reset();
+  handshake_.reset();
   start_heartbeat();
-  connection_->admit_large_packets();
+  connection_->admit_packets(packet_body_bytes_max);
   log(log_level::info, "link to " + peer_name_ + " is open; sends " + bracketed(effective_serializers()) + ", accepts "
                            + bracketed(accepted_.names) + (shares_store_ ? ", shares the store" : ""));
   settle_opening({});

@@ -8,6 +8,7 @@
 #include <asio/post.hpp>
 
 #include <troupe/framework/internal/caf_port/builtin_types.hpp>
+#include <troupe/framework/internal/dial.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/log.hpp>
 
@@ -18,7 +19,8 @@ node_core::node_core(caf::actor_system& system, type_registry& types, const fami
       types_(types),
       families_(families),
       options_(std::move(options)),
-      loop_(system, {.enabled = options_.dispatch}) {}
+      loop_(system, {.enabled = options_.dispatch}),
+      unproven_peers_(options_.unproven_peers_max) {}
 
 node_core::~node_core() = default;
 
@@ -47,19 +49,36 @@ std::expected<void, node_error> node_core::start() {
     store_ = *std::move(opened);
   }
   // A policy that could never make a link is an error now, not when the first peer dials.
-  if (auto probe = link_core::make(shared_from_this(), options_.accepted_links, link_core::role::acceptor); !probe)
+  if (auto probe = link_core::make(shared_from_this(), options_.accepted_links, link_core::role::acceptor, nullptr);
+      !probe)
     return std::unexpected{std::move(probe).error()};
-  for (const auto& text : options_.listen) {
-    auto at = parse_address(text);
-    if (!at)
-      return std::unexpected{std::move(at).error()};
-    auto opened = listener::open(io(), *at, [this](stream_socket socket) { on_accept(std::move(socket)); });
-    if (!opened)
-      return std::unexpected{std::move(opened).error()};
-    listeners_.push_back(*std::move(opened));
-  }
+  if (options_.unproven_peers_max == 0)
+    return std::unexpected{node_error{node_errc::bad_option, "unproven_peers_max is 0: nobody could ever come in"}};
+  for (const auto& text : options_.listen)
+    if (auto listens = listen_at(text); !listens)
+      return listens;
   loop_.start([this] { flush_links(); });
   running_ = true;
+  return {};
+}
+
+std::expected<void, node_error> node_core::listen_at(const std::string& text) {
+  auto at = parse_address(text);
+  if (!at)
+    return std::unexpected{std::move(at).error()};
+  auto endpoints = resolve(*at, options_.accepted_links.connect_timeout);
+  if (!endpoints)
+    return std::unexpected{std::move(endpoints).error()};
+  auto security = security_for_listening(*at, *endpoints, options_.accepted_links.credentials);
+  if (!security)
+    return std::unexpected{std::move(security).error()};
+  auto opened = listener::open(io(), *at, endpoints->front(),
+                               [this, terms = std::make_shared<const link_security>(*std::move(security))](
+                                   stream_socket socket) { on_accept(std::move(socket), terms); });
+  if (!opened)
+    return std::unexpected{std::move(opened).error()};
+  addresses_.push_back((*opened)->text());
+  listeners_.push_back(*std::move(opened));
   return {};
 }
 
@@ -130,34 +149,66 @@ caf::strong_actor_ptr node_core::published(std::string_view name) const {
 
 std::expected<std::shared_ptr<link_core>, node_error> node_core::connect(std::string_view to,
                                                                          const link_options& options) {
+  auto until = std::chrono::steady_clock::now() + options.connect_timeout;
   auto at = parse_address(to);
   if (!at)
     return std::unexpected{std::move(at).error()};
-  auto link = link_core::make(shared_from_this(), options, link_core::role::dialer);
+  auto endpoints = resolve(*at, options.connect_timeout);
+  if (!endpoints)
+    return std::unexpected{std::move(endpoints).error()};
+  auto terms = security_for_dialing(*at, *endpoints, options.credentials);
+  if (!terms)
+    return std::unexpected{std::move(terms).error()};
+  auto security = std::make_shared<const link_security>(*std::move(terms));
+  auto link = link_core::make(shared_from_this(), options, link_core::role::dialer, security);
   if (!link)
     return std::unexpected{std::move(link).error()};
-  auto socket = dial(io(), *at, options.connect_timeout);
+  auto socket = dial(io(), at->text, *endpoints, until);
   if (!socket)
     return std::unexpected{std::move(socket).error()};
-  if (auto same = check_same_user(*socket); !same)
-    return std::unexpected{std::move(same).error()};
+  auto bytes = make_transport(*std::move(socket), *security);
+  if (!bytes)
+    return std::unexpected{std::move(bytes).error()};
   if (!add_link(*link))
     return std::unexpected{node_error{node_errc::link_down, "the node is closing"}};
-  asio::post(io(), [core = *link, bytes = make_socket_transport(*std::move(socket))] { core->start(bytes); });
+  asio::post(io(), [core = *link, bytes = *std::move(bytes), until] { core->start(bytes, time_until(until)); });
   if (auto opened = (*link)->wait_until_open(); !opened)
     return std::unexpected{
         node_error{opened.error().code(), "connecting to " + at->text + ": " + opened.error().message()}};
   return *std::move(link);
 }
 
-void node_core::on_accept(stream_socket socket) {
-  if (auto same = check_same_user(socket); !same) {
-    log(log_level::warning, "a connection was refused: " + same.error().message());
+void node_core::on_accept(stream_socket socket, const std::shared_ptr<const link_security>& security) {
+  auto source = source_of(socket);
+  auto bytes = make_transport(std::move(socket), *security);
+  if (!bytes) {
+    log(log_level::warning, "a connection was refused: " + bytes.error().message());
     return;
   }
-  auto link = link_core::make(shared_from_this(), options_.accepted_links, link_core::role::acceptor);
-  if (link && add_link(*link))
-    (*link)->start(make_socket_transport(std::move(socket)));
+  auto link = link_core::make(shared_from_this(), options_.accepted_links, link_core::role::acceptor, security);
+  if (!link || !add_link(*link))
+    return;
+  if (auto displaced = unproven_peers_.enter(link->get(), std::move(source))) {
+    log(log_level::info, "the oldest of too many peers that have not proven who they are is disconnected");
+    (*displaced)->displace();
+  }
+  (*link)->start(*std::move(bytes), options_.accepted_links.connect_timeout);
+}
+
+byte_vector node_core::token_for(const greet& peer) const {
+  return node_token(key_, peer.process, peer.host);
+}
+
+bool node_core::know_peer(const caf::node_id& peer, bytes_view token) {
+  return known_peers_.enter(peer, token);
+}
+
+void node_core::known_peer_is_gone(const caf::node_id& peer) {
+  known_peers_.leave(peer);
+}
+
+void node_core::unproven_peer_is_gone(link_core* link) {
+  unproven_peers_.leave(link);
 }
 
 bool node_core::add_link(const std::shared_ptr<link_core>& link) {

@@ -18,9 +18,13 @@
 #include <caf/actor_system.hpp>
 
 #include <troupe/framework/fwd.hpp>
+#include <troupe/framework/internal/authentication.hpp>
 #include <troupe/framework/internal/io_loop.hpp>
+#include <troupe/framework/internal/known_peers.hpp>
+#include <troupe/framework/internal/link_security.hpp>
+#include <troupe/framework/internal/listener.hpp>
 #include <troupe/framework/internal/object_environment.hpp>
-#include <troupe/framework/internal/socket.hpp>
+#include <troupe/framework/internal/waiting_room.hpp>
 #include <troupe/framework/node_error.hpp>
 #include <troupe/framework/options.hpp>
 #include <troupe/serializers/family.hpp>
@@ -49,6 +53,16 @@ public:
                                                                               const link_options& options);
   [[nodiscard]] std::vector<std::shared_ptr<link_core>> open_links() const;
   void link_ended(const link_core* link);
+  /// Where this node listens, with the ports that the system chose.
+  [[nodiscard]] const std::vector<std::string>& addresses() const noexcept { return addresses_; }
+
+  /// I/O thread. What this node tells a peer and no other.
+  [[nodiscard]] byte_vector token_for(const greet& peer) const;
+  /// I/O thread. Counts one more link to `peer`; false when it is linked already and known by another token.
+  [[nodiscard]] bool know_peer(const caf::node_id& peer, bytes_view token);
+  void known_peer_is_gone(const caf::node_id& peer);
+  /// I/O thread. The peer has proven who it is, or its link has ended. Nothing happens where it did not wait.
+  void unproven_peer_is_gone(link_core* link);
   /// I/O thread. A peer that shared the store is gone, perhaps killed: clears up after it now and for a while, since a
   /// process that is dying closes its sockets before it is seen to be dead.
   void reap_soon();
@@ -64,7 +78,8 @@ public:
 
 private:
   void flush_links();
-  void on_accept(stream_socket socket);
+  [[nodiscard]] std::expected<void, node_error> listen_at(const std::string& text);
+  void on_accept(stream_socket socket, const std::shared_ptr<const link_security>& security);
   void reap_next();
   [[nodiscard]] bool add_link(const std::shared_ptr<link_core>& link);
 
@@ -75,12 +90,16 @@ private:
   const node_options options_;
   std::optional<store::object_store> store_;
   std::shared_ptr<const object_environment> objects_;
+  std::vector<std::string> addresses_;
+  const digest key_ = random_digest(); // Tells this node from others that claim its id.
 
   io_loop loop_;
   bool running_ = false;                             // Set by start().
   std::vector<std::shared_ptr<listener>> listeners_; // I/O thread, once it runs.
   asio::steady_timer reap_timer_{loop_.context()};   // I/O thread.
   int reaps_left_ = 0;                               // I/O thread.
+  known_peers known_peers_;                          // I/O thread.
+  waiting_room<link_core*> unproven_peers_;          // I/O thread.
 
   mutable std::mutex mutex_;
   // Guarded by mutex_.

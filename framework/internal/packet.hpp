@@ -44,7 +44,9 @@ inline constexpr std::size_t packet_head_bytes = 8;
 
 /// No packet's body is larger; a frame that does not fit goes ahead of its message in chunks.
 inline constexpr std::size_t packet_body_bytes_max = 320 * 1024;
-/// The same until the link is open: an unknown peer makes a node hold no more than this.
+/// The same until the peer has proven who it is: all that anybody makes a node hold.
+inline constexpr std::size_t unproven_body_bytes_max = 4 * 1024;
+/// The same from then on until the link is open.
 inline constexpr std::size_t greeting_body_bytes_max = 64 * 1024;
 /// The most bytes of a frame in one chunk.
 inline constexpr std::size_t chunk_bytes_max = 256 * 1024;

@@ -1,6 +1,8 @@
 // Words that several messages of a link share.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +17,18 @@ namespace troupe::internal {
   return text + ']';
 }
 
+/// "00ff17".
+[[nodiscard]] inline std::string hex(std::span<const std::byte> bytes) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  text.reserve(2 * bytes.size());
+  for (auto byte : bytes) {
+    text += digits[static_cast<unsigned>(byte) >> 4];
+    text += digits[static_cast<unsigned>(byte) & 15];
+  }
+  return text;
+}
+
 /// What a text of somebody else's may take in a message of ours.
 inline constexpr std::size_t quoted_bytes_max = 1024;
 
@@ -22,6 +36,15 @@ inline constexpr std::size_t quoted_bytes_max = 1024;
   if (text.size() <= quoted_bytes_max)
     return std::string{text};
   return std::string{text.substr(0, quoted_bytes_max)} + " ...";
+}
+
+/// The same for somebody who is not known yet, and could write lines into a log that look like this node's own.
+[[nodiscard]] inline std::string cut_to_one_line(std::string_view text) {
+  auto result = cut(text);
+  for (auto& letter : result)
+    if (static_cast<unsigned char>(letter) < ' ' || letter == 0x7f)
+      letter = '?';
+  return result;
 }
 
 } // namespace troupe::internal

@@ -12,6 +12,9 @@
 
 namespace troupe::internal {
 
+/// Errors that say why a peer was not let in, or did not let this end in, before any byte was read.
+[[nodiscard]] const std::error_category& admission_category();
+
 /// One connection's bytes, both ways. At most one read and one write are under way at a time, and each keeps the
 /// transport alive until it has called back, also after close().
 class transport {
@@ -24,10 +27,14 @@ public:
   /// Writes all of `pieces` in order, then calls `done`. The bytes must stay until then, the list of pieces need not.
   virtual void write(std::span<const bytes_view> pieces, std::function<void(std::error_code)> done) = 0;
 
-  /// Any thread, but never while another write of this transport is under way: writes at once what the kernel takes,
-  /// and gives how many bytes that was; 0 when it takes nothing now, or when this transport writes on the I/O thread
-  /// only.
+  /// Any thread, but never while another write of this transport is under way, nor while it is closed: writes at once
+  /// what the kernel takes, and gives how many bytes that was; 0 when it takes nothing now, or when this transport
+  /// writes on the I/O thread only.
   virtual std::expected<std::size_t, std::error_code> write_now(std::span<const bytes_view> pieces) = 0;
+
+  /// Bytes that the two ends of this connection derive from its encryption and nobody else knows; empty without one.
+  /// There once anything was read.
+  [[nodiscard]] virtual byte_vector session_key() const { return {}; }
 
   /// Ends the connection; what is under way is called back with an error. Idempotent.
   virtual void close() = 0;

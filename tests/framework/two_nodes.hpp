@@ -88,8 +88,10 @@ protected:
 
   /// The listening end.
   side& far() {
-    if (!far_)
+    if (!far_) {
       far_ = std::make_unique<side>(far_options_, far_types_);
+      address_ = far_->home->addresses().front();
+    }
     return *far_;
   }
 
@@ -131,6 +133,7 @@ protected:
   }
 
   std::string store_ = unique_name("two-nodes");
+  /// Where the far end listens; with the port that the system chose, once it does.
   std::string address_ = "unix://@" + unique_name("troupe-test");
   std::function<void(type_registry&)> far_types_;
   std::function<void(type_registry&)> near_types_;

@@ -1,0 +1,48 @@
+// Where a node listens and what it dials, as people write it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <asio/generic/stream_protocol.hpp>
+
+#include <troupe/framework/node_error.hpp>
+
+namespace troupe::internal {
+
+enum class transport_kind : std::uint8_t { unix_socket, tcp, tls };
+
+/// "unix:///path" (a socket file), "unix://@name" (a name without a file, gone with its owner), "tcp://host:port",
+/// "tls://host:port". A host is a name, an IPv4 address, or an IPv6 address in brackets.
+struct address {
+  std::string text; // As it was given.
+  transport_kind kind = transport_kind::unix_socket;
+  std::string path; // Of a unix socket; begins with '@' for one without a file.
+  std::string host; // Without brackets.
+  std::uint16_t port = 0;
+};
+
+/// Fails with `bad_address`, saying what is readable.
+[[nodiscard]] std::expected<address, node_error> parse_address(std::string_view text);
+
+/// The same address with another port.
+[[nodiscard]] std::string with_port(const address& at, std::uint16_t port);
+
+using stream_endpoint = asio::generic::stream_protocol::endpoint;
+
+/// The endpoints that the address stands for, at least one; names are looked up within `timeout`.
+/// Fails with `bad_address` or `timed_out`. Blocks the caller, who must not be the I/O thread.
+[[nodiscard]] std::expected<std::vector<stream_endpoint>, node_error> resolve(const address& at,
+                                                                              std::chrono::milliseconds timeout);
+
+/// Whether only processes of this host reach the endpoint: unix sockets, 127.0.0.0/8 and ::1.
+[[nodiscard]] bool is_of_this_host(const stream_endpoint& endpoint);
+
+/// Of an IP endpoint.
+[[nodiscard]] std::uint16_t port_of(const stream_endpoint& endpoint);
+
+} // namespace troupe::internal

@@ -1,0 +1,127 @@
+#include <troupe/framework/internal/link_security.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <troupe/framework/internal/log.hpp>
+#include <troupe/framework/internal/secret_file.hpp>
+#include <troupe/framework/internal/socket_transport.hpp>
+#include <troupe/framework/internal/tls_transport.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+std::unexpected<node_error> fail(std::string text) {
+  return std::unexpected{node_error{node_errc::bad_option, std::move(text)}};
+}
+
+/// The secret that the options give; empty when they give none.
+std::expected<std::string, node_error> given_secret(const credentials& with) {
+  if (!with.secret.empty() && !with.secret_file.empty())
+    return fail("credentials.secret and credentials.secret_file are both set; set one");
+  if (!with.secret_file.empty())
+    return read_secret_file(with.secret_file);
+  if (!with.secret.empty() && with.secret.size() < secret_bytes_min)
+    return fail("credentials.secret has " + std::to_string(with.secret.size())
+                + " bytes, a secret at least 16; make one with: openssl rand -hex 32");
+  if (with.secret.size() > secret_bytes_max)
+    return fail("credentials.secret has more than 4,096 bytes");
+  return with.secret;
+}
+
+std::expected<std::string, node_error> cookie(const credentials& with) {
+  if (!with.cookie_file.empty())
+    return read_or_make_cookie(with.cookie_file);
+  auto path = default_cookie_file();
+  return path ? read_or_make_cookie(*path) : path;
+}
+
+/// Over plain TCP there is always a secret: the one given, or on one host the cookie.
+std::expected<std::string, node_error> secret_for_tcp(const address& at, std::span<const stream_endpoint> endpoints,
+                                                      const credentials& with, const std::string& without) {
+  auto secret = given_secret(with);
+  if (!secret)
+    return secret;
+  bool one_host = std::ranges::all_of(endpoints, is_of_this_host);
+  if (secret->empty())
+    return one_host ? cookie(with) : fail(at.text + without);
+  if (!one_host)
+    log(log_level::warning, "trusted network only: at " + at.text
+                                + " the secret lets only those in who know it, but does not protect what is then said; "
+                                  "use tls:// where others have access to the network");
+  return secret;
+}
+
+} // namespace
+
+std::expected<link_security, node_error>
+security_for_listening(const address& at, std::span<const stream_endpoint> endpoints, const credentials& with) {
+  link_security result{.kind = at.kind, .secret = {}, .tls = {}, .tls_server = {}};
+  if (at.kind == transport_kind::unix_socket)
+    return result;
+  if (at.kind == transport_kind::tcp) {
+    auto secret = secret_for_tcp(at, endpoints, with,
+                                 " can be reached from other hosts, and nothing says who may come in: set "
+                                 "credentials.secret or credentials.secret_file of accepted_links, to the same at all "
+                                 "peers; or listen at tls://, or at 127.0.0.1 for processes of this host only");
+    if (!secret)
+      return std::unexpected{std::move(secret).error()};
+    result.secret = *std::move(secret);
+    return result;
+  }
+  auto secret = given_secret(with);
+  if (!secret)
+    return std::unexpected{std::move(secret).error()};
+  if (with.tls.certificate_file.empty() || with.tls.key_file.empty())
+    return fail(at.text + " needs a certificate: set credentials.tls.certificate_file and key_file of accepted_links");
+  if (with.tls.require_client_certificate && with.tls.authority_file.empty())
+    return fail(at.text
+                + " asks peers for certificates, but nothing says whose: set credentials.tls.authority_file of "
+                  "accepted_links");
+  if (!with.tls.require_client_certificate && secret->empty())
+    return fail(at.text
+                + " would let anybody in: set credentials.tls.require_client_certificate and authority_file of "
+                  "accepted_links, or credentials.secret, or both");
+  auto context = make_listening_tls(with.tls);
+  if (!context)
+    return std::unexpected{std::move(context).error()};
+  result.secret = *std::move(secret);
+  result.tls = *std::move(context);
+  return result;
+}
+
+std::expected<link_security, node_error>
+security_for_dialing(const address& to, std::span<const stream_endpoint> endpoints, const credentials& with) {
+  link_security result{.kind = to.kind, .secret = {}, .tls = {}, .tls_server = {}};
+  if (to.kind == transport_kind::unix_socket)
+    return result;
+  auto secret = to.kind == transport_kind::tls
+                    ? given_secret(with)
+                    : secret_for_tcp(to, endpoints, with,
+                                     " is not on this host: set credentials.secret or credentials.secret_file to what "
+                                     "the node there has, or use tls://");
+  if (!secret)
+    return std::unexpected{std::move(secret).error()};
+  result.secret = *std::move(secret);
+  if (to.kind == transport_kind::tls) {
+    auto context = make_dialing_tls(with.tls);
+    if (!context)
+      return std::unexpected{std::move(context).error()};
+    result.tls = *std::move(context);
+    result.tls_server = with.tls.server_name.empty() ? to.host : with.tls.server_name;
+  }
+  return result;
+}
+
+std::expected<std::shared_ptr<transport>, node_error> make_transport(stream_socket socket,
+                                                                     const link_security& security) {
+  if (security.kind == transport_kind::tls)
+    return make_tls_transport(std::move(socket), security.tls, security.tls_server);
+  if (security.kind == transport_kind::unix_socket)
+    if (auto same = check_same_user(socket); !same)
+      return std::unexpected{std::move(same).error()};
+  return make_socket_transport(std::move(socket));
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,38 @@
+// Who gets in: what an address and the options ask of the two ends of a link. The rules: framework/link-protocol.md.
+#pragma once
+
+#include <expected>
+#include <memory>
+#include <span>
+#include <string>
+
+#include <troupe/framework/internal/address.hpp>
+#include <troupe/framework/internal/stream_socket.hpp>
+#include <troupe/framework/internal/tls_context.hpp>
+#include <troupe/framework/internal/transport.hpp>
+#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/options.hpp>
+
+namespace troupe::internal {
+
+/// Set before a link starts, then only read.
+struct link_security {
+  transport_kind kind = transport_kind::unix_socket;
+  std::string secret;     // To be proven by both ends; empty where the transport lets nobody in who should not be.
+  tls_context tls;        // With TLS only.
+  std::string tls_server; // Dialing with TLS: whose certificate the peer must have.
+};
+
+/// Fails with `bad_option` where anybody could come in, saying how to change that.
+[[nodiscard]] std::expected<link_security, node_error>
+security_for_listening(const address& at, std::span<const stream_endpoint> endpoints, const credentials& with);
+
+/// Fails with `bad_option`.
+[[nodiscard]] std::expected<link_security, node_error>
+security_for_dialing(const address& to, std::span<const stream_endpoint> endpoints, const credentials& with);
+
+/// The transport over a connected socket. Fails with `refused` when a unix socket's other end is another user.
+[[nodiscard]] std::expected<std::shared_ptr<transport>, node_error> make_transport(stream_socket socket,
+                                                                                   const link_security& security);
+
+} // namespace troupe::internal

@@ -1,0 +1,153 @@
+#include <troupe/framework/internal/listener.hpp>
+
+#include <cerrno>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <asio/ip/v6_only.hpp>
+
+#include <troupe/framework/internal/log.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+constexpr std::chrono::milliseconds pause_without_descriptors{100};
+
+// Of those who wait when there is no descriptor left, how many are told at once.
+constexpr int turned_away_max = 64;
+
+std::unexpected<node_error> fail(node_errc code, std::string text) {
+  return std::unexpected{node_error{code, std::move(text)}};
+}
+
+std::string socket_file_of(const address& at) {
+  return at.kind == transport_kind::unix_socket && at.path[0] == '/' ? at.path : std::string{};
+}
+
+/// Whether a socket file was left behind by somebody who is gone. Anything that is no socket, or that cannot be asked,
+/// is not.
+bool is_left_behind(const std::string& file, const stream_endpoint& endpoint) {
+  struct stat status {};
+  if (file.empty() || ::lstat(file.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode))
+    return false;
+  // Non-blocking: a listener whose queue is full is alive.
+  auto probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (probe < 0)
+    return false;
+  auto connected = ::connect(probe, endpoint.data(), static_cast<socklen_t>(endpoint.size()));
+  auto refused = connected != 0 && errno == ECONNREFUSED;
+  ::close(probe);
+  return refused;
+}
+
+int open_spare() {
+  return ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+} // namespace
+
+listener::listener(asio::io_context& io, const address& at, accepted on_accept)
+    : text_(at.text), on_accept_(std::move(on_accept)), acceptor_(io), pause_(io), spare_(open_spare()) {}
+
+listener::~listener() {
+  close();
+}
+
+std::expected<std::shared_ptr<listener>, node_error>
+listener::open(asio::io_context& io, const address& at, const stream_endpoint& endpoint, accepted on_accept) {
+  auto result = std::shared_ptr<listener>{new listener{io, at, std::move(on_accept)}};
+  auto error = result->bind(at, endpoint);
+  if (error == asio::error::address_in_use)
+    return fail(node_errc::cannot_connect, "cannot listen at " + at.text + ": somebody listens there already");
+  if (!error)
+    result->acceptor_.listen(asio::socket_base::max_listen_connections, error);
+  if (error)
+    return fail(node_errc::bad_address, "cannot listen at " + at.text + ": " + error.message());
+  if (at.kind != transport_kind::unix_socket)
+    result->text_ = with_port(at, port_of(result->acceptor_.local_endpoint()));
+  result->accept_next();
+  return result;
+}
+
+std::error_code listener::bind(const address& at, const stream_endpoint& endpoint) {
+  std::error_code error;
+  acceptor_.open(endpoint.protocol(), error);
+  if (error)
+    return error;
+  if (endpoint.data()->sa_family == AF_INET6)
+    acceptor_.set_option(asio::ip::v6_only{true}, error); // [::] and 0.0.0.0 are two addresses, each listed or not.
+  if (at.kind != transport_kind::unix_socket)
+    acceptor_.set_option(asio::socket_base::reuse_address{true}, error); // Connections of before may linger.
+  auto file = socket_file_of(at);
+  acceptor_.bind(endpoint, error);
+  if (error == asio::error::address_in_use && is_left_behind(file, endpoint)) {
+    ::unlink(file.c_str());
+    acceptor_.bind(endpoint, error);
+  }
+  if (error || file.empty())
+    return error;
+  socket_file_ = file;
+  if (::chmod(file.c_str(), S_IRUSR | S_IWUSR) != 0)
+    return {errno, std::system_category()};
+  return {};
+}
+
+void listener::accept_next() {
+  acceptor_.async_accept([weak = weak_from_this()](std::error_code error, stream_socket socket) {
+    auto self = weak.lock();
+    if (!self || !self->acceptor_.is_open())
+      return;
+    if (!error) {
+      self->on_accept_(std::move(socket));
+      self->accept_next();
+      return;
+    }
+    if (error == asio::error::connection_aborted) {
+      self->accept_next();
+      return;
+    }
+    // The next try at once would fail the same way.
+    log(log_level::warning, "a connection at " + self->text_ + " was not accepted: " + error.message());
+    if (error == asio::error::no_descriptors)
+      self->turn_away();
+    self->pause_.expires_after(pause_without_descriptors);
+    self->pause_.async_wait([weak](std::error_code cancelled) {
+      auto paused = weak.lock();
+      if (paused && !cancelled && paused->acceptor_.is_open())
+        paused->accept_next();
+    });
+  });
+}
+
+/// No descriptor is left, so these would wait for nothing.
+void listener::turn_away() {
+  for (int count = 0; count < turned_away_max; ++count) {
+    if (spare_ >= 0)
+      ::close(std::exchange(spare_, -1));
+    auto guest = ::accept4(acceptor_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC);
+    if (guest >= 0)
+      ::close(guest);
+    spare_ = open_spare();
+    if (guest < 0 || spare_ < 0)
+      return;
+  }
+}
+
+void listener::close() {
+  if (spare_ >= 0)
+    ::close(std::exchange(spare_, -1));
+  if (!acceptor_.is_open())
+    return;
+  std::error_code ignored;
+  acceptor_.close(ignored);
+  pause_.cancel();
+  if (!socket_file_.empty())
+    ::unlink(socket_file_.c_str());
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,53 @@
+// Listening at an address.
+#pragma once
+
+#include <expected>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <asio/basic_socket_acceptor.hpp>
+#include <asio/io_context.hpp>
+#include <asio/steady_timer.hpp>
+
+#include <troupe/framework/internal/address.hpp>
+#include <troupe/framework/internal/stream_socket.hpp>
+#include <troupe/framework/node_error.hpp>
+
+namespace troupe::internal {
+
+/// Listens and hands over each connection. A socket file is made with mode 0600 and removed at the end.
+///
+/// When the process has no file descriptor left, it gives up a spare one for a moment to accept who waits and to close
+/// the connection at once, so that the peer is told instead of waiting, and goes on after a pause.
+class listener : public std::enable_shared_from_this<listener> {
+public:
+  using accepted = std::function<void(stream_socket)>;
+
+  /// Fails with `bad_address`, or with `cannot_connect` when somebody listens there already. A socket file that nobody
+  /// listens at any more is replaced.
+  static std::expected<std::shared_ptr<listener>, node_error> open(asio::io_context& io, const address& at,
+                                                                   const stream_endpoint& endpoint, accepted on_accept);
+  ~listener();
+
+  /// The address as it was given, with the port that the system chose where that was 0.
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+
+  /// I/O thread only. Idempotent.
+  void close();
+
+private:
+  listener(asio::io_context& io, const address& at, accepted on_accept);
+  std::error_code bind(const address& at, const stream_endpoint& endpoint);
+  void accept_next();
+  void turn_away();
+
+  std::string text_;
+  std::string socket_file_; // Empty when there is none of our making.
+  accepted on_accept_;
+  asio::basic_socket_acceptor<asio::generic::stream_protocol> acceptor_;
+  asio::steady_timer pause_;
+  int spare_ = -1; // A descriptor of nothing.
+};
+
+} // namespace troupe::internal

@@ -1,0 +1,172 @@
+#include <troupe/framework/internal/authentication.hpp>
+
+#include <gtest/gtest.h>
+
+#include "bytes.hpp"
+
+namespace troupe::internal {
+namespace {
+
+using tests::bytes_of;
+using tests::to_hex;
+
+const std::string key = "0123456789abcdef";
+const std::string dialer_host(40, 'a');
+const std::string acceptor_host(40, 'b');
+
+digest filled(int value) {
+  digest result;
+  result.fill(static_cast<std::byte>(value));
+  return result;
+}
+
+std::string hex_without_spaces(bytes_view bytes) {
+  auto text = to_hex(bytes);
+  std::erase(text, ' ');
+  return text;
+}
+
+packet_head head_of(std::size_t size) {
+  return {.body_bytes = static_cast<std::uint32_t>(size), .kind = packet_kind::admin, .detail = 11};
+}
+
+TEST(hashes, have_the_values_that_the_standards_give) {
+  EXPECT_EQ(hex_without_spaces(sha256(bytes_of("abc"))),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  // RFC 4231, case 2.
+  EXPECT_EQ(hex_without_spaces(hmac_sha256(bytes_of("Jefe"), bytes_of("what do ya want for nothing?"))),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+}
+
+TEST(hashes, are_compared_whole) {
+  auto one = filled(1);
+  auto late = one, early = one;
+  late.back() = early.front() = std::byte{2};
+  EXPECT_TRUE(same_digest(one, one));
+  EXPECT_FALSE(same_digest(one, late));
+  EXPECT_FALSE(same_digest(one, early));
+  EXPECT_FALSE(same_digest(one, bytes_view{one}.first(31)));
+  EXPECT_FALSE(same_digest(one, {}));
+}
+
+TEST(a_transcript, has_its_golden_bytes) {
+  transcript said;
+  EXPECT_EQ(hex_without_spaces(said.so_far()), "2ce702eca3bf059f7653e6c70cdf63b095f7fc370c5d6aa0cdfc257443feb372");
+  said.add_packet(link_side::dialer, head_of(3), bytes_of("abc"));
+  EXPECT_EQ(hex_without_spaces(said.so_far()), "229d916e721a1ac8b42789b5457bf292a397371b09a2504236e4ed17362feb10");
+  said.add_session(bytes_of("key"));
+  EXPECT_EQ(hex_without_spaces(said.so_far()), "cc3c878af1f1ecc54c805b9b370890ebcf5fa88ece749e4f3ca9a0f998bc0a89");
+}
+
+TEST(a_transcript, differs_by_speaker_order_boundaries_and_session) {
+  auto of = [](auto... steps) {
+    transcript said;
+    (steps(said), ...);
+    return said.so_far();
+  };
+  auto says = [](link_side who, std::string_view text) {
+    return [=](transcript& said) { said.add_packet(who, head_of(text.size()), bytes_of(text)); };
+  };
+  auto session = [](std::string_view text) { return [=](transcript& said) { said.add_session(bytes_of(text)); }; };
+  using enum link_side;
+  std::vector<digest> all = {of(),
+                             of(says(dialer, "ab")),
+                             of(says(acceptor, "ab")),
+                             of(says(dialer, "a"), says(dialer, "b")),
+                             of(says(dialer, "b"), says(dialer, "a")),
+                             of(says(dialer, "ab"), session("")),
+                             of(says(dialer, "ab"), session("k")),
+                             of(session("k"), says(dialer, "ab"))};
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      EXPECT_NE(all[i], all[j]) << i << ' ' << j;
+}
+
+TEST(a_proof, has_its_golden_bytes) {
+  transcript said;
+  EXPECT_EQ(hex_without_spaces(make_proof(key, link_side::dialer, proof_of::secret, said)),
+            "ae1583920879188eec1bef14e8e7e36b753aeab0740f7bf91cd60f5aaa56a01c");
+  EXPECT_EQ(hex_without_spaces(make_proof(key, link_side::acceptor, proof_of::secret, said)),
+            "91208babdf0fc05a1eb7a1b96888fcd830d77cca9e7ce02d1b4f6f4f487923c0");
+  EXPECT_EQ(hex_without_spaces(make_proof(key, link_side::dialer, proof_of::agreement, said)),
+            "e4822f04c0fee35227c173b526bf668b3414e448301b787d6edba2b7d9e1b881");
+  EXPECT_EQ(hex_without_spaces(make_proof(key, link_side::acceptor, proof_of::agreement, said)),
+            "59680d6a5e0a07ed67cdf693749315a680ce0fd34244fb129061e9960162441f");
+}
+
+TEST(a_proof, depends_on_the_secret) {
+  transcript said;
+  EXPECT_NE(make_proof(key, link_side::dialer, proof_of::secret, said),
+            make_proof(key + '.', link_side::dialer, proof_of::secret, said));
+}
+
+/// Two ends that have the given secrets, and what each makes of the other's greeting.
+class two_ends : public testing::Test {
+protected:
+  authentication dialer(std::string secret = key, int nonce = 1) {
+    return {link_side::dialer, 1, dialer_host, std::move(secret), filled(nonce)};
+  }
+  authentication acceptor(std::string secret = key, int nonce = 2) {
+    return {link_side::acceptor, 2, acceptor_host, std::move(secret), filled(nonce)};
+  }
+  static std::string text_of(const std::expected<void, node_error>& result) {
+    return result ? "let in" : result.error().message();
+  }
+};
+
+TEST_F(two_ends, with_one_secret_accept_each_others_proofs_and_not_their_own) {
+  auto left = dialer();
+  auto right = acceptor();
+  EXPECT_TRUE(left.check(right.my_greet()));
+  EXPECT_TRUE(right.check(left.my_greet()));
+  for (auto what : {proof_of::secret, proof_of::agreement}) {
+    EXPECT_TRUE(right.peer_proves(what, left.my_proof(what), right.said));
+    EXPECT_TRUE(left.peer_proves(what, right.my_proof(what), left.said));
+    EXPECT_FALSE(left.peer_proves(what, left.my_proof(what), left.said)); // Reflected.
+  }
+  EXPECT_FALSE(right.peer_proves(proof_of::agreement, left.my_proof(proof_of::secret), right.said));
+  EXPECT_FALSE(right.peer_proves(proof_of::secret, {}, right.said));
+}
+
+TEST_F(two_ends, that_have_heard_different_things_do_not) {
+  auto left = dialer();
+  auto right = acceptor();
+  left.said.add_packet(link_side::dialer, head_of(1), bytes_of("a"));
+  right.said.add_packet(link_side::dialer, head_of(1), bytes_of("b"));
+  EXPECT_FALSE(right.peer_proves(proof_of::secret, left.my_proof(proof_of::secret), right.said));
+}
+
+TEST_F(two_ends, without_a_secret_prove_nothing) {
+  auto left = dialer("");
+  EXPECT_TRUE(left.check(acceptor("").my_greet()));
+  EXPECT_TRUE(left.my_proof(proof_of::secret).empty());
+  EXPECT_TRUE(left.peer_proves(proof_of::secret, {}, left.said));
+}
+
+TEST_F(two_ends, of_which_one_asks_for_a_secret_refuse_each_other) {
+  EXPECT_NE(text_of(dialer().check(acceptor("").my_greet())).find("the peer was given none"), std::string::npos);
+  EXPECT_NE(text_of(dialer("").check(acceptor().my_greet())).find("this end was given none"), std::string::npos);
+  auto strange = acceptor().my_greet();
+  strange.method = 7;
+  EXPECT_NE(text_of(dialer().check(strange)).find("does not know"), std::string::npos);
+}
+
+TEST_F(two_ends, refuse_their_own_echo) {
+  auto left = dialer();
+  EXPECT_NE(text_of(left.check(left.my_greet())).find("own id"), std::string::npos);
+  EXPECT_NE(text_of(left.check(acceptor(key, 1).my_greet())).find("own nonce"), std::string::npos);
+  auto cut = acceptor().my_greet();
+  cut.nonce.pop_back();
+  EXPECT_NE(text_of(left.check(cut)).find("31 bytes instead of 32"), std::string::npos);
+}
+
+TEST(a_node_token, differs_by_node_and_by_peer) {
+  auto token = node_token(filled(1), 7, dialer_host);
+  EXPECT_EQ(hex_without_spaces(token), "5a617d8876ac36657eb951cbb88962f9f817636b0ff66b59d6111b521ebd793b");
+  EXPECT_NE(token, node_token(filled(2), 7, dialer_host));
+  EXPECT_NE(token, node_token(filled(1), 8, dialer_host));
+  EXPECT_NE(token, node_token(filled(1), 7, acceptor_host));
+}
+
+} // namespace
+} // namespace troupe::internal

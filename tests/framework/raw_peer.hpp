@@ -1,0 +1,264 @@
+// A peer that speaks the protocol by hand, well or badly.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include <troupe/framework/internal/admin.hpp>
+#include <troupe/framework/internal/authentication.hpp>
+#include <troupe/framework/internal/packet.hpp>
+#include <troupe/serializers/msgpack/described.hpp>
+
+namespace troupe::tests {
+
+using namespace internal;
+
+inline bytes_view bytes_of(std::string_view text) {
+  return std::as_bytes(std::span{text});
+}
+
+inline void expect_contains(const std::string& text, std::string_view part) {
+  EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+/// A socket connected to "unix://@name", "tcp://127.0.0.1:port" or "tls://127.0.0.1:port".
+inline int connect_to(const std::string& address) {
+  int made = -1;
+  int failed = 0;
+  if (address.starts_with("unix://@")) {
+    made = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_un to{.sun_family = AF_UNIX, .sun_path = {}};
+    auto name = address.substr(std::string_view{"unix://@"}.size());
+    name.copy(to.sun_path + 1, sizeof(to.sun_path) - 1);
+    auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+    failed = ::connect(made, reinterpret_cast<const sockaddr*>(&to), size);
+  } else {
+    made = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    failed = ::connect(made, reinterpret_cast<const sockaddr*>(&to), sizeof(to));
+  }
+  if (failed != 0)
+    throw std::runtime_error("cannot connect to " + address);
+  return made;
+}
+
+class raw_peer {
+public:
+  /// Connects; with a secret it proves itself by it.
+  explicit raw_peer(const std::string& address, std::string secret = {})
+      : raw_peer(connect_to(address), link_side::dialer, std::move(secret)) {}
+
+  /// Takes a connected socket over, at either end.
+  raw_peer(int connected, link_side side, std::string secret = {})
+      : socket_(connected),
+        side_(side),
+        proofs_(side, 1, std::string(40, side == link_side::dialer ? 'a' : 'b'), std::move(secret), random_digest()) {
+    timeval limit{.tv_sec = 10, .tv_usec = 0};
+    ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+  }
+  ~raw_peer() { ::close(socket_); }
+  raw_peer(const raw_peer&) = delete;
+  raw_peer& operator=(const raw_peer&) = delete;
+
+  void write(bytes_view bytes) {
+    while (!bytes.empty()) {
+      auto written = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (written <= 0)
+        return; // The node has closed already: what the test waits for.
+      bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+  }
+
+  static byte_vector packet(packet_kind kind, std::uint8_t detail, bytes_view body) {
+    byte_vector out;
+    append_packet_head(out, {.body_bytes = static_cast<std::uint32_t>(body.size()), .kind = kind, .detail = detail});
+    out.insert(out.end(), body.begin(), body.end());
+    return out;
+  }
+
+  void write_packet(packet_kind kind, std::uint8_t detail, bytes_view body) { write(packet(kind, detail, body)); }
+
+  template <class Admin>
+  void write_admin(admin_op op, const Admin& what) {
+    write_packet(packet_kind::admin, static_cast<std::uint8_t>(op), msgpack::encode_described(what));
+  }
+
+  /// Closes at once and throws away what is under way, as a process that is killed does.
+  void reset() {
+    linger at_once{.l_onoff = 1, .l_linger = 0};
+    ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    ::close(std::exchange(socket_, -1));
+  }
+
+  // -- the handshake, step by step
+
+  authentication& proofs() { return proofs_; }
+
+  /// A part of the handshake, which counts among what was said.
+  template <class Admin>
+  void say(admin_op op, const Admin& what) {
+    auto body = msgpack::encode_described(what);
+    proofs_.said.add_packet(side_, head_of(op, body), body);
+    write_packet(packet_kind::admin, static_cast<std::uint8_t>(op), body);
+  }
+
+  template <class Admin>
+  std::optional<Admin> hear(admin_op op) {
+    read_preamble();
+    auto body = read_admin_body(op);
+    if (!body)
+      return std::nullopt;
+    said_before_ = proofs_.said;
+    proofs_.said.add_packet(other(side_), head_of(op, *body), *body);
+    auto what = msgpack::decode_described<Admin>(*body);
+    return what ? std::optional{*what} : std::nullopt;
+  }
+
+  void greet() {
+    write(make_preamble());
+    say(admin_op::greet, proofs_.my_greet());
+  }
+
+  static hello honest_hello() {
+    return {.version = protocol_version,
+            .name = "raw",
+            .token = byte_vector(32, std::byte{1}),
+            .serializers = {"typed", "msgpack"},
+            .deserializers = {"typed", "msgpack"},
+            .message_bytes = 1 << 20};
+  }
+
+  /// The dialer's part up to the hellos.
+  void prove_itself() {
+    greet();
+    EXPECT_TRUE(hear<struct greet>(admin_op::greet));
+    proofs_.said.add_session({});
+    if (!proofs_.asks_for_secret())
+      return;
+    say(admin_op::prove, prove{proofs_.my_proof(proof_of::secret)});
+    auto theirs = hear<prove>(admin_op::prove);
+    ASSERT_TRUE(theirs);
+    EXPECT_TRUE(proofs_.peer_proves(proof_of::secret, theirs->proof, said_before_));
+  }
+
+  /// A correct handshake.
+  void open(const hello& mine = honest_hello()) {
+    prove_itself();
+    say(admin_op::hello, mine);
+    EXPECT_TRUE(hear<hello>(admin_op::hello));
+    say(admin_op::ready, ready{false, proofs_.my_proof(proof_of::agreement)});
+    auto theirs = hear<opened>(admin_op::opened);
+    ASSERT_TRUE(theirs);
+    EXPECT_TRUE(proofs_.peer_proves(proof_of::agreement, theirs->proof, said_before_));
+  }
+
+  /// A correct handshake, and the number of what is published as `name`.
+  std::uint64_t open_and_find(const std::string& name) {
+    open();
+    write_admin(admin_op::find, find_query{1, name});
+    auto answer = hear<found>(admin_op::found);
+    return answer ? answer->actor : 0;
+  }
+
+  // -- afterwards
+
+  /// A message for `receiver` with one i32 whose header and body are given.
+  void send_int(std::uint64_t receiver, bytes_view header, bytes_view body) {
+    byte_vector signature;
+    append_signature(signature, {.number = 0, .aliases = {"i32"}});
+    write_packet(packet_kind::signature, 0, signature);
+    byte_vector message;
+    append_message_head(message, {.receiver = receiver, .signature = 0});
+    append_element(message, {.header_number = 0, .header = header, .frames = {{.size_bytes = body.size()}}});
+    message.insert(message.end(), body.begin(), body.end());
+    write_packet(packet_kind::message, 0, message);
+  }
+
+  /// Reads packets until the node closes; gives the reason of its goodbye or refusal, or "closed" without one.
+  std::string farewell() {
+    std::string reason = "closed";
+    read_preamble();
+    for (;;) {
+      std::array<std::byte, packet_head_bytes> head_bytes{};
+      if (!read(head_bytes))
+        return reason;
+      auto head = read_packet_head(head_bytes);
+      byte_vector body(head.body_bytes);
+      if (!read(body))
+        return reason;
+      auto op = static_cast<admin_op>(head.detail);
+      if (head.kind == packet_kind::admin && op == admin_op::goodbye)
+        reason = msgpack::decode_described<goodbye>(body).value().reason;
+      if (head.kind == packet_kind::admin && op == admin_op::refuse)
+        reason = msgpack::decode_described<refuse>(body).value().reason;
+    }
+  }
+
+  /// All that the node writes until it closes.
+  byte_vector everything() {
+    byte_vector all;
+    std::array<std::byte, 4096> some;
+    for (;;) {
+      auto count = ::recv(socket_, some.data(), some.size(), 0);
+      if (count <= 0)
+        return all;
+      all.insert(all.end(), some.begin(), some.begin() + count);
+    }
+  }
+
+  /// The node writes it first; read once.
+  void read_preamble() {
+    std::array<std::byte, preamble_bytes> preamble{};
+    if (!std::exchange(preamble_read_, true))
+      read(preamble);
+  }
+
+  /// False at the end of the stream, and after ten seconds.
+  bool read(std::span<std::byte> into) {
+    while (!into.empty()) {
+      auto count = ::recv(socket_, into.data(), into.size(), 0);
+      if (count <= 0)
+        return false;
+      into = into.subspan(static_cast<std::size_t>(count));
+    }
+    return true;
+  }
+
+private:
+  static packet_head head_of(admin_op op, bytes_view body) {
+    return {.body_bytes = static_cast<std::uint32_t>(body.size()),
+            .kind = packet_kind::admin,
+            .detail = static_cast<std::uint8_t>(op)};
+  }
+
+  std::optional<byte_vector> read_admin_body(admin_op op) {
+    std::array<std::byte, packet_head_bytes> head_bytes{};
+    if (!read(head_bytes))
+      return std::nullopt;
+    auto head = read_packet_head(head_bytes);
+    byte_vector body(head.body_bytes);
+    if (!read(body) || head.kind != packet_kind::admin || head.detail != static_cast<std::uint8_t>(op))
+      return std::nullopt;
+    return body;
+  }
+
+  int socket_;
+  const link_side side_;
+  authentication proofs_;
+  transcript said_before_;
+  bool preamble_read_ = false;
+};
+
+} // namespace troupe::tests
