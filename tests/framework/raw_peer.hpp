@@ -30,8 +30,18 @@ inline void expect_contains(const std::string& text, std::string_view part) {
   EXPECT_NE(text.find(part), std::string::npos) << text;
 }
 
+/// An IPv4 address of this host, 127.0.0.`last`.
+inline sockaddr_in loopback(std::uint16_t port, std::uint32_t last = 1) {
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_port = htons(port);
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK - 1 + last);
+  return at;
+}
+
 /// A socket connected to "unix://@name", "tcp://127.0.0.1:port" or "tls://127.0.0.1:port".
-inline int connect_to(const std::string& address) {
+/// It comes from 127.0.0.`source`.
+inline int connect_to(const std::string& address, std::uint32_t source = 1) {
   int made = -1;
   int failed = 0;
   if (address.starts_with("unix://@")) {
@@ -43,32 +53,65 @@ inline int connect_to(const std::string& address) {
     failed = ::connect(made, reinterpret_cast<const sockaddr*>(&to), size);
   } else {
     made = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in to{};
-    to.sin_family = AF_INET;
-    to.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    failed = ::connect(made, reinterpret_cast<const sockaddr*>(&to), sizeof(to));
+    auto from = loopback(0, source);
+    auto to = loopback(static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
+    if (source != 1)
+      failed = ::bind(made, reinterpret_cast<const sockaddr*>(&from), sizeof(from));
+    if (failed == 0)
+      failed = ::connect(made, reinterpret_cast<const sockaddr*>(&to), sizeof(to));
   }
   if (failed != 0)
     throw std::runtime_error("cannot connect to " + address);
   return made;
 }
 
+/// A TCP socket that listens, for ends that are no nodes.
+class raw_listener {
+public:
+  raw_listener() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    auto at = loopback(0);
+    socklen_t size = sizeof(at);
+    if (::bind(socket_, reinterpret_cast<const sockaddr*>(&at), size) != 0 || ::listen(socket_, 16) != 0
+        || ::getsockname(socket_, reinterpret_cast<sockaddr*>(&at), &size) != 0)
+      throw std::runtime_error("cannot listen");
+    port_ = ntohs(at.sin_port);
+  }
+  ~raw_listener() { ::close(socket_); }
+  raw_listener(const raw_listener&) = delete;
+  raw_listener& operator=(const raw_listener&) = delete;
+
+  [[nodiscard]] std::string address(const std::string& scheme = "tcp") const {
+    return scheme + "://127.0.0.1:" + std::to_string(port_);
+  }
+  [[nodiscard]] int accept() const { return ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC); }
+
+private:
+  int socket_;
+  std::uint16_t port_ = 0;
+};
+
+/// Who a raw peer says it is.
+struct raw_identity {
+  std::uint32_t process = 1;
+  std::string host = std::string(40, 'a');
+};
+
 class raw_peer {
 public:
   /// Connects; with a secret it proves itself by it.
-  explicit raw_peer(const std::string& address, std::string secret = {})
-      : raw_peer(connect_to(address), link_side::dialer, std::move(secret)) {}
+  explicit raw_peer(const std::string& address, std::string secret = {}, const raw_identity& me = {})
+      : raw_peer(connect_to(address), link_side::dialer, std::move(secret), me) {}
 
   /// Takes a connected socket over, at either end.
-  raw_peer(int connected, link_side side, std::string secret = {})
-      : socket_(connected),
-        side_(side),
-        proofs_(side, 1, std::string(40, side == link_side::dialer ? 'a' : 'b'), std::move(secret), random_digest()) {
+  raw_peer(int connected, link_side side, std::string secret = {}, const raw_identity& me = {})
+      : socket_(connected), side_(side), proofs_(side, me.process, me.host, std::move(secret), random_digest()) {
     timeval limit{.tv_sec = 10, .tv_usec = 0};
     ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
   }
-  ~raw_peer() { ::close(socket_); }
+  ~raw_peer() {
+    if (socket_ >= 0)
+      ::close(socket_);
+  }
   raw_peer(const raw_peer&) = delete;
   raw_peer& operator=(const raw_peer&) = delete;
 
@@ -93,6 +136,12 @@ public:
   template <class Admin>
   void write_admin(admin_op op, const Admin& what) {
     write_packet(packet_kind::admin, static_cast<std::uint8_t>(op), msgpack::encode_described(what));
+  }
+
+  /// The beginning of a packet whose rest never comes.
+  void write_half_a_packet() {
+    auto whole = packet(packet_kind::admin, static_cast<std::uint8_t>(admin_op::hello), byte_vector(100));
+    write(bytes_view{whole}.first(50));
   }
 
   /// Closes at once and throws away what is under way, as a process that is killed does.

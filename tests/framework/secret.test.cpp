@@ -1,4 +1,5 @@
 // Who gets in over plain TCP: who knows the secret, at both ends, and nobody who has only listened or stood in between.
+#include "man_in_between.hpp"
 #include "raw_peer.hpp"
 #include "two_nodes.hpp"
 
@@ -6,6 +7,10 @@ namespace troupe::tests {
 namespace {
 
 const std::string key = "a secret of at least 16 bytes";
+
+std::string text_of(bytes_view bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 class secret_over_tcp : public two_nodes {
 protected:
@@ -75,11 +80,181 @@ TEST_F(secret_over_tcp, nothing_about_names_is_told_to_who_has_not_proven_itself
     peer.say(admin_op::hello, raw_peer::honest_hello());
     peer.write_admin(admin_op::find, find_query{1, "echo"});
     auto told = peer.everything();
-    std::string text{reinterpret_cast<const char*>(told.data()), told.size()};
+    auto text = text_of(told);
     EXPECT_GT(text.size(), 0u);
     for (const auto* name : {"far", "echo", "typed", "msgpack"})
       EXPECT_EQ(text.find(name), std::string::npos) << name;
   }
+}
+
+// -- who only listened
+
+TEST_F(secret_over_tcp, the_recorded_bytes_of_an_honest_dialer_let_nobody_in) {
+  far();
+  man_in_between recorder{address_};
+  near();
+  ASSERT_TRUE(near().home->connect(recorder.address(), with_secret(key)));
+  near_->home.reset();
+  auto recorded = recorder.end().from_dialer;
+  ASSERT_GT(recorded.size(), 200u);
+  raw_peer replay{address_};
+  replay.write(recorded);
+  expect_contains(replay.farewell(), "does not have the same shared secret");
+}
+
+TEST_F(secret_over_tcp, a_nodes_own_words_let_nobody_in) {
+  // Everything that the node says is said back to it, on the same connection and on a second one.
+  far();
+  raw_peer first{address_, key};
+  first.greet();
+  auto own_greeting = first.hear<greet>(admin_op::greet);
+  ASSERT_TRUE(own_greeting);
+  raw_peer echo{address_};
+  echo.write(make_preamble());
+  echo.write_admin(admin_op::greet, *own_greeting);
+  expect_contains(echo.farewell(), "own id");
+
+  raw_peer second{address_, key};
+  second.greet();
+  auto fresh = second.hear<greet>(admin_op::greet);
+  ASSERT_TRUE(fresh);
+  second.proofs().said.add_session({});
+  // The proof of the right secret and transcript, but of the acceptor's part.
+  auto reflected = make_proof(key, link_side::acceptor, proof_of::secret, second.proofs().said);
+  second.write_admin(admin_op::prove, prove{{reflected.begin(), reflected.end()}});
+  expect_contains(second.farewell(), "does not have the same shared secret");
+}
+
+TEST_F(secret_over_tcp, a_nonce_that_comes_back_is_refused) {
+  raw_listener elsewhere;
+  std::jthread acceptor{[&] {
+    raw_peer peer{elsewhere.accept(), link_side::acceptor, key};
+    auto theirs = peer.hear<greet>(admin_op::greet);
+    theirs->process += 1;
+    peer.write(make_preamble());
+    peer.write_admin(admin_op::greet, *theirs);
+    peer.farewell();
+  }};
+  auto connected = near().home->connect(elsewhere.address(), with_secret(key));
+  ASSERT_FALSE(connected);
+  expect_contains(connected.error().message(), "own nonce");
+}
+
+// -- the listening end is the one that does not know it
+
+TEST_F(secret_over_tcp, an_acceptor_that_does_not_know_it_learns_no_names) {
+  for (const auto* attempt : {"guesses", "asks for none", "sends the dialer's proof back"}) {
+    raw_listener elsewhere;
+    byte_vector heard;
+    std::jthread acceptor{[&] {
+      bool asks = attempt != std::string_view{"asks for none"};
+      raw_peer peer{elsewhere.accept(), link_side::acceptor, asks ? "some other secret, long" : "", {2}};
+      EXPECT_TRUE(peer.hear<greet>(admin_op::greet));
+      peer.greet();
+      if (!asks) {
+        heard = peer.everything();
+        return;
+      }
+      peer.proofs().said.add_session({});
+      auto proof = peer.hear<prove>(admin_op::prove);
+      ASSERT_TRUE(proof);
+      if (attempt == std::string_view{"guesses"})
+        proof->proof = peer.proofs().my_proof(proof_of::secret);
+      peer.say(admin_op::prove, *proof);
+      heard = peer.everything();
+    }};
+    auto connected = near().home->connect(elsewhere.address(), with_secret(key));
+    ASSERT_FALSE(connected) << attempt;
+    EXPECT_EQ(connected.error().code(), node_errc::refused) << attempt;
+    acceptor.join();
+    EXPECT_EQ(text_of(heard).find("near"), std::string::npos) << attempt;
+    EXPECT_NE(text_of(heard).find("secret"), std::string::npos) << attempt; // The refusal.
+  }
+}
+
+// -- who stands in between
+
+TEST_F(secret_over_tcp, whatever_is_changed_on_the_way_ends_the_link) {
+  far();
+  auto flip_method = [](auto& greeting) { greeting.method = 0; };
+  auto shorten = [](auto& what) { what.serializers.pop_back(), what.deserializers.pop_back(); };
+  std::vector<man_in_between::change> changes{
+      {link_side::dialer, admin_op::greet, man_in_between::change_of<greet>(flip_method)},
+      {link_side::acceptor, admin_op::greet, man_in_between::change_of<greet>(flip_method)},
+      {link_side::dialer, admin_op::hello, man_in_between::change_of<hello>(shorten)},
+      {link_side::acceptor, admin_op::hello, man_in_between::change_of<hello>(shorten)},
+      {link_side::dialer, admin_op::ready,
+       man_in_between::change_of<ready>([](auto& what) { what.shares_store = !what.shares_store; })},
+      {link_side::acceptor, admin_op::opened,
+       man_in_between::change_of<opened>([](auto& what) { what.proof.clear(); })},
+  };
+  for (const auto& change : changes) {
+    man_in_between middle{address_, change};
+    auto connected = near().home->connect(middle.address(), with_secret(key));
+    EXPECT_FALSE(connected) << static_cast<int>(change.op);
+    if (!connected) {
+      EXPECT_EQ(connected.error().code(), node_errc::refused) << connected.error().message();
+    }
+  }
+  expect_that_the_owner_gets_in();
+}
+
+// -- ids
+
+TEST_F(secret_over_tcp, a_peer_that_claims_the_nodes_own_id_is_refused) {
+  far();
+  raw_peer asks{address_, key};
+  asks.greet();
+  auto theirs = asks.hear<greet>(admin_op::greet);
+  ASSERT_TRUE(theirs);
+  raw_peer spoofs{address_, key, {theirs->process, theirs->host}};
+  spoofs.greet();
+  expect_contains(spoofs.farewell(), "own id");
+}
+
+TEST_F(secret_over_tcp, a_peer_that_claims_a_linked_nodes_id_is_refused_though_it_knows_the_secret) {
+  far();
+  raw_peer honest{address_, key, {7, std::string(40, 'c')}};
+  honest.open();
+  raw_peer spoofs{address_, key, {7, std::string(40, 'c')}};
+  spoofs.prove_itself();
+  auto mine = raw_peer::honest_hello();
+  mine.token = byte_vector(32, std::byte{9});
+  spoofs.say(admin_op::hello, mine);
+  expect_contains(spoofs.farewell(), "has the id of a node that is linked already");
+  EXPECT_EQ(far().home->links().size(), 1u);
+}
+
+TEST_F(secret_over_tcp, a_hello_without_a_token_is_refused) {
+  far();
+  raw_peer peer{address_, key};
+  peer.prove_itself();
+  auto mine = raw_peer::honest_hello();
+  mine.token.clear();
+  peer.say(admin_op::hello, mine);
+  expect_contains(peer.farewell(), "does not prove to be the same");
+}
+
+TEST_F(secret_over_tcp, two_nodes_may_have_two_links) {
+  connect(with_secret(key));
+  auto again = near().home->connect(address_, with_secret(key));
+  ASSERT_TRUE(again) << again.error().message();
+  EXPECT_TRUE(link_->is_open());
+  EXPECT_TRUE(again->is_open());
+  EXPECT_EQ(near().home->links().size(), 2u);
+}
+
+TEST_F(secret_over_tcp, the_id_is_free_again_when_its_node_is_gone) {
+  far();
+  std::optional<raw_peer> first;
+  first.emplace(address_, key, raw_identity{7, std::string(40, 'c')});
+  first->open();
+  first.reset();
+  ASSERT_TRUE(eventually([&] { return far().home->links().empty(); }));
+  raw_peer second{address_, key, {7, std::string(40, 'c')}};
+  auto mine = raw_peer::honest_hello();
+  mine.token = byte_vector(32, std::byte{9});
+  second.open(mine);
 }
 
 } // namespace

@@ -1,0 +1,33 @@
+// Certificates made for a test, in a folder that goes with it.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace troupe::tests {
+
+/// Names of two PEM files.
+struct certificate_files {
+  std::string certificate;
+  std::string key;
+};
+
+class certificate_folder {
+public:
+  certificate_folder();
+  ~certificate_folder();
+  certificate_folder(const certificate_folder&) = delete;
+  certificate_folder& operator=(const certificate_folder&) = delete;
+
+  /// A certificate that signs others.
+  certificate_files authority(const std::string& name);
+
+  /// A certificate for `names`, as OpenSSL writes them ("DNS:localhost,IP:127.0.0.1"), good until then.
+  certificate_files issue(const certificate_files& authority, const std::string& name, const std::string& names,
+                          std::chrono::seconds good_until = std::chrono::hours(1));
+
+private:
+  std::string folder_;
+};
+
+} // namespace troupe::tests

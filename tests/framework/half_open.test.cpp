@@ -1,0 +1,380 @@
+// Peers that connect and do not prove who they are: how long, how many, and what each costs.
+#include <fstream>
+#include <list>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "certificates.hpp"
+#include "raw_peer.hpp"
+#include "two_nodes.hpp"
+
+namespace troupe::tests {
+namespace {
+
+const std::string key = "a secret of at least 16 bytes";
+
+/// Whether the other end closes, without anything that is said before, within ten seconds.
+bool is_closed(int socket) {
+  pollfd ready{.fd = socket, .events = POLLIN, .revents = 0};
+  std::array<char, 4096> bytes;
+  while (::poll(&ready, 1, 10'000) == 1)
+    if (::recv(socket, bytes.data(), bytes.size(), 0) <= 0)
+      return true;
+  return false;
+}
+
+bool is_open(int socket) {
+  pollfd ready{.fd = socket, .events = POLLRDHUP, .revents = 0};
+  return ::poll(&ready, 1, 0) == 0;
+}
+
+/// Sockets that somebody holds and does not use.
+class held_sockets {
+public:
+  held_sockets() = default;
+  ~held_sockets() {
+    for (int one : sockets_)
+      ::close(one);
+  }
+  held_sockets(const held_sockets&) = delete;
+  held_sockets& operator=(const held_sockets&) = delete;
+
+  void add(int socket) { sockets_.push_back(socket); }
+  [[nodiscard]] int operator[](std::size_t i) const { return sockets_[i]; }
+  [[nodiscard]] const std::vector<int>& all() const { return sockets_; }
+
+private:
+  std::vector<int> sockets_;
+};
+
+class half_open : public two_nodes {
+protected:
+  void SetUp() override {
+    authority_ = made_.authority("authority");
+    auto server = made_.issue(authority_, "server", "IP:127.0.0.1");
+    far_options_.listen = {"tcp://127.0.0.1:0", "tls://127.0.0.1:0"};
+    far_options_.accepted_links.credentials = {.secret = key,
+                                               .tls = {.certificate_file = server.certificate, .key_file = server.key}};
+    owner_.credentials = {.secret = key, .tls = {.authority_file = authority_.certificate}};
+    owner_.connect_timeout = 10s;
+  }
+
+  std::string tls_address() { return far().home->addresses().at(1); }
+
+  certificate_folder made_;
+  certificate_files authority_;
+  link_options owner_;
+};
+
+// -- how long
+
+TEST_F(half_open, peers_that_stop_at_any_step_are_dropped_when_the_handshake_is_due) {
+  far_options_.accepted_links.connect_timeout = 300ms;
+  far();
+  std::list<raw_peer> peers;
+  peers.emplace_back(address_, key);
+  peers.emplace_back(tls_address(), key);
+  peers.emplace_back(address_, key).write(make_preamble());
+  peers.emplace_back(address_, key).greet();
+  peers.emplace_back(address_, key).prove_itself();
+  auto& late = peers.emplace_back(address_, key, raw_identity{5});
+  late.prove_itself();
+  late.say(admin_op::hello, raw_peer::honest_hello());
+  for (auto& peer : peers)
+    peer.everything(); // Until the node closes.
+  EXPECT_TRUE(eventually([&] { return far().home->links().empty(); }));
+}
+
+TEST_F(half_open, a_node_ends_at_once_though_peers_are_half_open) {
+  far();
+  held_sockets held;
+  for (const auto& address : {address_, tls_address(), tls_address()})
+    held.add(connect_to(address));
+  raw_peer greeted{address_, key};
+  greeted.greet();
+  EXPECT_TRUE(greeted.hear<greet>(admin_op::greet));
+  auto begin = std::chrono::steady_clock::now();
+  far_.reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 4s); // connect_timeout is 5 seconds.
+}
+
+// -- resets
+
+TEST_F(half_open, connections_reset_in_mid_packet_at_any_step_harm_nobody) {
+  far();
+  auto at_step = [&](const std::function<void(raw_peer&)>& steps) {
+    raw_peer peer{address_, key};
+    steps(peer);
+    peer.write_half_a_packet();
+    peer.reset();
+  };
+  at_step([](raw_peer&) {});
+  at_step([](raw_peer& peer) { peer.write(make_preamble()); });
+  at_step([](raw_peer& peer) { peer.greet(); });
+  at_step([](raw_peer& peer) { peer.prove_itself(); });
+  at_step([](raw_peer& peer) {
+    peer.prove_itself();
+    peer.say(admin_op::hello, raw_peer::honest_hello());
+  });
+  at_step([](raw_peer& peer) { peer.open(); });
+  at_step([](raw_peer& peer) {
+    peer.open();
+    peer.write_admin(admin_op::find, find_query{1, "nobody"});
+  });
+  raw_peer in_preamble{address_};
+  in_preamble.write(bytes_view{make_preamble()}.first(3));
+  in_preamble.reset();
+  raw_peer in_tls{tls_address()};
+  in_tls.write(bytes_of("\x16\x03\x01\x02"));
+  in_tls.reset();
+  EXPECT_TRUE(eventually([&] { return far().home->links().empty(); }));
+  connect(owner_);
+  EXPECT_TRUE(link_->is_open());
+}
+
+TEST_F(half_open, a_dialer_is_told_when_the_other_end_goes_at_any_step) {
+  for (int steps = 0; steps < 4; ++steps) {
+    raw_listener elsewhere;
+    std::jthread acceptor{[&] {
+      raw_peer peer{elsewhere.accept(), link_side::acceptor, key, {2}};
+      if (steps > 0) {
+        EXPECT_TRUE(peer.hear<greet>(admin_op::greet));
+      }
+      if (steps > 1)
+        peer.greet();
+      if (steps > 2) {
+        peer.proofs().said.add_session({});
+        EXPECT_TRUE(peer.hear<prove>(admin_op::prove));
+        peer.say(admin_op::prove, prove{peer.proofs().my_proof(proof_of::secret)});
+      }
+      peer.write_half_a_packet();
+      peer.reset();
+    }};
+    auto connected = near().home->connect(elsewhere.address(), owner_);
+    ASSERT_FALSE(connected) << steps;
+    EXPECT_NE(connected.error().code(), node_errc::timed_out) << connected.error().message();
+  }
+}
+
+// -- how many
+
+TEST_F(half_open, the_oldest_makes_room_and_the_owner_gets_in) {
+  far_options_.unproven_peers_max = 4;
+  far();
+  held_sockets held;
+  for (int i = 0; i < 4; ++i)
+    held.add(connect_to(address_));
+  connect(owner_);
+  EXPECT_TRUE(is_closed(held[0]));
+  for (std::size_t i : {1u, 2u, 3u})
+    EXPECT_TRUE(is_open(held[i])) << i;
+  held.add(connect_to(address_)); // The owner has left a place.
+  EXPECT_EQ(ask<int>(
+                near().system,
+                [&] {
+                  publish("one",
+                          far().system.spawn([]() -> caf::behavior { return {[](int value) { return value; }}; }));
+                  return find("one");
+                }(),
+                5),
+            5);
+  EXPECT_TRUE(is_open(held[1]));
+}
+
+TEST_F(half_open, a_flood_from_elsewhere_does_not_displace_the_owner) {
+  far_options_.unproven_peers_max = 4;
+  far();
+  raw_peer owner{address_, key};
+  owner.greet();
+  EXPECT_TRUE(owner.hear<greet>(admin_op::greet)); // Half-open, and slow.
+  held_sockets flood;
+  for (int i = 0; i < 50; ++i)
+    flood.add(connect_to(address_, 2));
+  for (std::size_t i = 0; i < 47; ++i)
+    EXPECT_TRUE(is_closed(flood[i])) << i;
+  owner.proofs().said.add_session({});
+  owner.say(admin_op::prove, prove{owner.proofs().my_proof(proof_of::secret)});
+  EXPECT_TRUE(owner.hear<prove>(admin_op::prove));
+}
+
+TEST_F(half_open, owners_get_in_while_a_flood_goes_on) {
+  far_options_.unproven_peers_max = 8;
+  far();
+  std::jthread flood{[&](const std::stop_token& stop) {
+    while (!stop.stop_requested())
+      ::close(connect_to(address_, 2));
+  }};
+  for (int i = 0; i < 5; ++i) {
+    auto connected = near().home->connect(address_, owner_);
+    EXPECT_TRUE(connected) << connected.error().message();
+  }
+}
+
+// -- what each costs
+
+std::size_t resident_bytes() {
+  std::ifstream file{"/proc/self/statm"};
+  std::size_t all = 0, resident = 0;
+  file >> all >> resident;
+  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+constexpr bool memory_is_as_in_production =
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    false;
+#else
+    true;
+#endif
+
+class cost_of_half_open : public half_open {
+protected:
+  /// Resident memory for each of 60 peers that have said this and then nothing.
+  void measure(const std::string& what, const std::string& address, bytes_view said) {
+    if (!memory_is_as_in_production)
+      GTEST_SKIP() << "sanitizers need memory of their own";
+    constexpr std::size_t peers = 60;
+    constexpr std::size_t bytes_max = 128_KiB;
+    auto measured = [&] {
+      auto before = resident_bytes();
+      held_sockets held;
+      for (std::size_t i = 0; i < peers; ++i) {
+        held.add(connect_to(address));
+        ASSERT_EQ(::send(held[i], said.data(), said.size(), MSG_NOSIGNAL), static_cast<ssize_t>(said.size()));
+      }
+      // The node has handled all that came before when it has handled what comes last.
+      raw_peer last{address_, key};
+      last.greet();
+      EXPECT_TRUE(last.hear<greet>(admin_op::greet));
+      std::size_t highest = 0;
+      for (int look = 0; look < 50; ++look) {
+        highest = std::max(highest, resident_bytes());
+        std::this_thread::sleep_for(1ms);
+      }
+      auto each = (highest - std::min(before, highest)) / peers;
+      std::cout << what << ": " << grouped(each) << " bytes each\n";
+      RecordProperty("bytes_each", static_cast<int>(each));
+      EXPECT_LE(each, bytes_max);
+      for (int one : held.all())
+        EXPECT_TRUE(is_open(one));
+    };
+    measured();
+  }
+
+  void SetUp() override {
+    half_open::SetUp();
+    far();
+    raw_peer warm{address_, key}; // What is made once is not counted.
+    warm.open();
+  }
+};
+
+TEST_F(cost_of_half_open, silent_over_tcp) {
+  measure("silent", address_, {});
+}
+
+TEST_F(cost_of_half_open, greeted_with_most_of_a_packet_behind_it) {
+  authentication somebody{link_side::dialer, 3, std::string(40, 'd'), key, random_digest()};
+  byte_vector said;
+  auto append = [&](bytes_view bytes) { said.insert(said.end(), bytes.begin(), bytes.end()); };
+  append(make_preamble());
+  append(raw_peer::packet(packet_kind::admin, 14, msgpack::encode_described(somebody.my_greet())));
+  auto large = raw_peer::packet(packet_kind::admin, 15, byte_vector(unproven_body_bytes_max));
+  append(bytes_view{large}.first(large.size() - 1));
+  measure("greeted, most of a packet", address_, said);
+}
+
+TEST_F(cost_of_half_open, silent_over_tls) {
+  measure("TLS, silent", tls_address(), {});
+}
+
+TEST_F(cost_of_half_open, with_most_of_a_large_tls_handshake) {
+  // Records of a ClientHello that announces 100 KiB.
+  byte_vector said;
+  constexpr std::size_t record_bytes = 15'000;
+  for (int record = 0; record < 2; ++record) {
+    for (int byte : {0x16, 0x03, 0x01, static_cast<int>(record_bytes >> 8), static_cast<int>(record_bytes & 0xff)})
+      said.push_back(static_cast<std::byte>(byte));
+    byte_vector body(record_bytes, std::byte{0x5a});
+    if (record == 0) {
+      body[0] = std::byte{1};
+      body[1] = std::byte{1};
+      body[2] = std::byte{0x90};
+      body[3] = std::byte{0};
+    }
+    said.insert(said.end(), body.begin(), body.end());
+  }
+  measure("TLS, most of a handshake", tls_address(), said);
+}
+
+TEST_F(half_open, a_tls_handshake_that_is_too_large_is_cut_off) {
+  far();
+  int socket = connect_to(tls_address());
+  held_sockets held;
+  held.add(socket);
+  byte_vector said = {std::byte{0x16}, std::byte{3}, std::byte{1}, std::byte{0x40}, std::byte{0}};
+  said.resize(said.size() + 0x4000, std::byte{0});
+  said[5] = std::byte{1};
+  said[6] = std::byte{1};
+  for (int i = 0; i < 8; ++i) {
+    [[maybe_unused]] auto sent = ::send(socket, said.data(), said.size(), MSG_NOSIGNAL);
+    std::fill(said.begin() + 5, said.end(), std::byte{0});
+  }
+  EXPECT_TRUE(is_closed(socket));
+}
+
+// -- descriptors
+
+TEST_F(half_open, a_node_out_of_descriptors_turns_peers_away_and_goes_on) {
+  // The node lives in a child process with few descriptors; the peers in this one.
+  int told[2], until[2];
+  ASSERT_EQ(::pipe2(told, O_CLOEXEC), 0);
+  ASSERT_EQ(::pipe2(until, O_CLOEXEC), 0);
+  auto child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::close(until[1]);
+    far_options_.store = std::nullopt;
+    far_options_.accepted_links.connect_timeout = 60s;
+    {
+      auto& node = far();
+      int lowest_free = ::dup(0);
+      ::close(lowest_free);
+      rlimit few{.rlim_cur = static_cast<rlim_t>(lowest_free + 10), .rlim_max = static_cast<rlim_t>(lowest_free + 10)};
+      ::setrlimit(RLIMIT_NOFILE, &few);
+      auto address = node.home->addresses()[0];
+      address.resize(64);
+      [[maybe_unused]] auto written = ::write(told[1], address.data(), address.size());
+      char nothing = 0;
+      [[maybe_unused]] auto ended = ::read(until[0], &nothing, 1);
+    }
+    ::_exit(0);
+  }
+  ::close(until[0]);
+  std::string address(64, '\0');
+  ASSERT_EQ(::read(told[0], address.data(), address.size()), 64);
+  address.resize(address.find('\0'));
+  {
+    held_sockets held;
+    for (int i = 0; i < 40; ++i)
+      held.add(connect_to(address));
+    // More than ten cannot stay, and are told.
+    std::size_t closed = 0;
+    EXPECT_TRUE(eventually([&] {
+      closed = static_cast<std::size_t>(std::ranges::count_if(held.all(), [](int one) { return !is_open(one); }));
+      return closed >= 30;
+    })) << closed;
+    EXPECT_LT(closed, 40u);
+  }
+  raw_peer owner{address, key};
+  owner.open();
+  ::close(until[1]);
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+} // namespace
+} // namespace troupe::tests
