@@ -143,9 +143,13 @@ void io_loop::lead(dispatcher& own) {
 
 /// False when the other thread has taken over meanwhile.
 bool io_loop::dispatch(dispatcher& own) {
+  if (!covered_.load(std::memory_order_acquire)) {
+    own.hand_over(); // Nobody could take over from a handler that takes long.
+    return true;
+  }
   auto mine = turn_.load(std::memory_order_relaxed) & ~std::uint64_t{1};
-  turn_.store(mine | 1, std::memory_order_release);
-  if (!watching_.load(std::memory_order_acquire))
+  turn_.store(mine | 1); // Sequentially consistent, as what follows: of two threads that miss each other's store, one
+  if (!watching_.load()) // must see the other's.
     wake_watch();
   own.run(budget_);
   auto expected = mine | 1;
@@ -167,19 +171,22 @@ void io_loop::stand_by() {
   std::uint64_t seen = 0;
   int idle_looks = 0;
   std::unique_lock guard{mutex_};
+  covered_.store(true, std::memory_order_release);
   while (!stopped_) {
     if (idle_looks >= idle_looks_max) {
-      watching_.store(false, std::memory_order_release);
-      changed_.wait(guard, [this] { return stopped_ || watch_wanted_; });
+      watching_.store(false);
+      if ((turn_.load() & 1) == 0) // Else it has begun to dispatch before it could see that nobody watches.
+        changed_.wait(guard, [this] { return stopped_ || watch_wanted_; });
       idle_looks = 0;
     }
     watch_wanted_ = false;
-    watching_.store(true, std::memory_order_release);
+    watching_.store(true);
     changed_.wait_for(guard, budget_.overrun, [this] { return stopped_; });
     if (stopped_)
       return;
     auto before = seen;
     if (take_over(seen)) {
+      covered_.store(false, std::memory_order_release);
       guard.unlock();
       log(log_level::debug, "a handler takes longer than the I/O thread's budget; another thread goes on reading");
       on_takeover_();

@@ -35,8 +35,9 @@ struct dispatch_budget {
 /// waking a scheduler's thread for them costs several times what a short handler does. Actors that take long go to
 /// CAF's scheduler.
 ///
-/// A handler that takes long does not hold up the sockets: a second thread, otherwise asleep, takes them over. So "the
-/// I/O thread" is whichever of the two leads; what is only touched on the I/O thread is never touched by both.
+/// A handler that takes long does not hold up the sockets: a second thread, otherwise asleep, takes them over, and
+/// until the first one is back all actors go to CAF's scheduler. So "the I/O thread" is whichever of the two leads;
+/// what is only touched on the I/O thread is never touched by both.
 ///
 /// Threads: start and stop from the thread that owns it; post and context from any.
 class io_loop {
@@ -77,7 +78,8 @@ private:
   // The leader's turn: its number in the upper bits, whether it dispatches in the lowest. Written by the leader; a
   // takeover replaces "dispatching" by the next turn's "leading".
   std::atomic<std::uint64_t> turn_{0};
-  std::atomic<bool> watching_{false}; // The other thread looks at turn_ now and then.
+  std::atomic<bool> covered_{false};  // The other thread stands by.
+  std::atomic<bool> watching_{false}; // ... and looks at turn_ now and then.
 
   std::mutex mutex_;
   std::condition_variable changed_;
