@@ -45,6 +45,15 @@ std::unexpected<node_error> fail(node_errc code, std::string text) {
   return std::unexpected{node_error{code, std::move(text)}};
 }
 
+/// In words that are true at both ends, since a refusal is read at the other.
+std::string one_sided(link_side asking) {
+  std::string dialing = "the dialing end", listening = "the listening end";
+  const auto& asks = asking == link_side::dialer ? dialing : listening;
+  const auto& has_none = asking == link_side::dialer ? listening : dialing;
+  return asks + " asks for a shared secret and " + has_none
+         + " was given none; set credentials.secret or credentials.secret_file in its link options";
+}
+
 } // namespace
 
 void fill_randomly(std::span<std::byte> into) {
@@ -137,11 +146,9 @@ std::expected<void, node_error> authentication::check(const greet& theirs) const
     return fail(node_errc::refused, "the peer asks for a way to prove itself that this node does not know");
   bool they_ask = theirs.method == static_cast<std::uint8_t>(greet_method::secret);
   if (they_ask && !asks_for_secret())
-    return fail(node_errc::refused, "the peer asks for a shared secret and this end was given none; set "
-                                    "credentials.secret or credentials.secret_file in its link options");
+    return fail(node_errc::refused, one_sided(other(mine_)));
   if (!they_ask && asks_for_secret())
-    return fail(node_errc::refused, "this end asks for the shared secret and the peer was given none; set "
-                                    "credentials.secret or credentials.secret_file in its link options");
+    return fail(node_errc::refused, one_sided(mine_));
   return {};
 }
 

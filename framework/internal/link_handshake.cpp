@@ -210,7 +210,7 @@ std::expected<void, node_error> link_core::on_greet(const greet& theirs) {
 std::expected<void, node_error> link_core::on_prove(const prove& theirs) {
   auto& proofs = handshake_->proofs;
   if (!proofs.peer_proves(proof_of::secret, theirs.proof, handshake_->said_before))
-    return std::unexpected{node_error{node_errc::refused, "the peer does not have the same shared secret"}};
+    return std::unexpected{node_error{node_errc::refused, "the two ends do not have the same shared secret"}};
   if (role_ == role::acceptor)
     say(admin_op::prove, prove{proofs.my_proof(proof_of::secret)});
   let_peer_in();

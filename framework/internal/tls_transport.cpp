@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include <asio/post.hpp>
 #include <asio/ssl/error.hpp>
 #include <asio/ssl/stream.hpp>
 #include <asio/write.hpp>
@@ -16,13 +15,11 @@
 #include <openssl/x509.h>
 
 #include <troupe/framework/internal/socket_transport.hpp>
+#include <troupe/framework/internal/tls_meter.hpp>
 
 namespace troupe::internal {
 
 namespace {
-
-// All that a TLS handshake may bring; with what OpenSSL and Asio keep, an unknown peer stays below 128 KiB.
-constexpr std::size_t handshake_bytes_max = 32 * 1024;
 
 // RFC 5705. Both ends prove the shared secret over these bytes, so a proof cannot be carried to another session.
 constexpr std::string_view exporter_label = "EXPORTER-troupe-link";
@@ -38,22 +35,17 @@ public:
 
   executor_type get_executor() { return socket_.get_executor(); }
   lowest_layer_type& lowest_layer() { return socket_.lowest_layer(); }
-  void admit() { bytes_left_ = SIZE_MAX; }
+  void admit() { meter_.reset(); }
 
   template <class Buffers, class Handler>
   void async_read_some(const Buffers& into, Handler&& handler) {
-    if (bytes_left_ == 0) {
-      asio::post(socket_.get_executor(), [handler = std::forward<Handler>(handler)]() mutable {
-        handler(std::make_error_code(std::errc::message_size), std::size_t{0});
-      });
-      return;
-    }
-    socket_.async_read_some(
-        into, [this, handler = std::forward<Handler>(handler)](std::error_code error, std::size_t count) mutable {
-          if (bytes_left_ != SIZE_MAX)
-            bytes_left_ -= std::min(bytes_left_, count);
-          handler(error, count);
-        });
+    auto* bytes = static_cast<const std::byte*>(asio::buffer_sequence_begin(into)->data());
+    socket_.async_read_some(into, [this, bytes, handler = std::forward<Handler>(handler)](std::error_code error,
+                                                                                          std::size_t count) mutable {
+      if (!error && meter_ && !meter_->admits({bytes, count}))
+        error = std::make_error_code(std::errc::message_size);
+      handler(error, error ? 0 : count);
+    });
   }
 
   template <class Buffers, class Handler>
@@ -63,7 +55,7 @@ public:
 
 private:
   stream_socket socket_;
-  std::size_t bytes_left_ = handshake_bytes_max;
+  std::optional<tls_meter> meter_{std::in_place}; // Until the peer is let in.
 };
 
 class admission_errors final : public std::error_category {

@@ -144,7 +144,7 @@ TEST_F(cookie_file, lets_the_processes_of_its_owner_in_and_nobody_else) {
   EXPECT_EQ(other.error().code(), node_errc::refused);
   raw_peer without{address_};
   without.greet();
-  expect_contains(without.farewell(), "asks for the shared secret");
+  expect_contains(without.farewell(), "asks for a shared secret");
 }
 
 TEST_F(cookie_file, serves_as_the_secret_file_of_another_host) {

@@ -47,7 +47,7 @@ TEST_F(secret_over_tcp, who_knows_it_gets_in) {
 TEST_F(secret_over_tcp, who_knows_another_does_not) {
   auto error = refusal(with_secret("another secret of 16 bytes"));
   EXPECT_EQ(error.code(), node_errc::refused);
-  expect_contains(error.message(), "does not have the same shared secret");
+  expect_contains(error.message(), "do not have the same shared secret");
   expect_that_the_owner_gets_in();
 }
 
@@ -61,7 +61,7 @@ TEST_F(secret_over_tcp, a_peer_that_asks_for_none_is_refused) {
   far();
   raw_peer peer{address_};
   peer.greet();
-  expect_contains(peer.farewell(), "this end asks for the shared secret and the peer was given none");
+  expect_contains(peer.farewell(), "the listening end asks for a shared secret and the dialing end was given none");
 }
 
 TEST_F(secret_over_tcp, a_correct_handshake_by_hand_gets_in) {
@@ -99,7 +99,7 @@ TEST_F(secret_over_tcp, the_recorded_bytes_of_an_honest_dialer_let_nobody_in) {
   ASSERT_GT(recorded.size(), 200u);
   raw_peer replay{address_};
   replay.write(recorded);
-  expect_contains(replay.farewell(), "does not have the same shared secret");
+  expect_contains(replay.farewell(), "do not have the same shared secret");
 }
 
 TEST_F(secret_over_tcp, a_nodes_own_words_let_nobody_in) {
@@ -122,7 +122,7 @@ TEST_F(secret_over_tcp, a_nodes_own_words_let_nobody_in) {
   // The proof of the right secret and transcript, but of the acceptor's part.
   auto reflected = make_proof(key, link_side::acceptor, proof_of::secret, second.proofs().said);
   second.write_admin(admin_op::prove, prove{{reflected.begin(), reflected.end()}});
-  expect_contains(second.farewell(), "does not have the same shared secret");
+  expect_contains(second.farewell(), "do not have the same shared secret");
 }
 
 TEST_F(secret_over_tcp, a_nonce_that_comes_back_is_refused) {

@@ -61,9 +61,9 @@ TEST_F(tls, with_a_secret_lets_in_who_knows_it) {
 
 TEST_F(tls, with_a_secret_refuses_who_does_not) {
   near_links_.credentials.secret = "another secret of 16 bytes";
-  expect_contains(refusal(), "does not have the same shared secret");
+  expect_contains(refusal(), "do not have the same shared secret");
   near_links_.credentials.secret.clear();
-  expect_contains(refusal(), "asks for a shared secret and this end was given none");
+  expect_contains(refusal(), "the listening end asks for a shared secret and the dialing end was given none");
 }
 
 TEST_F(tls, by_certificate_lets_in_who_has_one) {
@@ -93,7 +93,7 @@ TEST_F(tls, may_ask_for_both) {
   ask_for_certificates();
   far_options_.accepted_links.credentials.secret = key;
   show(made_.issue(authority_, "client", "DNS:client"));
-  expect_contains(refusal(), "this end was given none");
+  expect_contains(refusal(), "the dialing end was given none");
   near_links_.credentials.secret = key;
   EXPECT_EQ(refusal(), "connected");
 }
@@ -203,7 +203,7 @@ TEST_F(tls, binds_the_secret_to_the_session_so_that_nobody_can_pass_proofs_on) {
   auto connected = near().home->connect(middle.address(), near_links_);
   ASSERT_FALSE(connected);
   EXPECT_EQ(connected.error().code(), node_errc::refused);
-  expect_contains(connected.error().message(), "does not have the same shared secret");
+  expect_contains(connected.error().message(), "do not have the same shared secret");
   EXPECT_GT(middle.relayed(), 200u); // The greetings and a proof went through.
 }
 
