@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <troupe/serializers/msgpack/described.hpp>
+
 #include "bytes.hpp"
 
 namespace troupe::internal {
@@ -126,6 +128,38 @@ TEST_F(two_ends, with_one_secret_accept_each_others_proofs_and_not_their_own) {
   }
   EXPECT_FALSE(right.peer_proves(proof_of::agreement, left.my_proof(proof_of::secret), right.said));
   EXPECT_FALSE(right.peer_proves(proof_of::secret, {}, right.said));
+}
+
+/// "A handshake, byte by byte" in framework/link-protocol.md.
+TEST_F(two_ends, say_what_the_document_shows) {
+  auto left = dialer();
+  auto right = acceptor();
+  auto says = [&](link_side who, admin_op op, const auto& what) {
+    auto body = msgpack::encode_described(what);
+    packet_head head{.body_bytes = static_cast<std::uint32_t>(body.size()),
+                     .kind = packet_kind::admin,
+                     .detail = static_cast<std::uint8_t>(op)};
+    for (auto* end : {&left, &right})
+      end->said.add_packet(who, head, body);
+    byte_vector packet;
+    append_packet_head(packet, head);
+    packet.insert(packet.end(), body.begin(), body.end());
+    return hex_without_spaces(packet);
+  };
+  EXPECT_EQ(says(link_side::dialer, admin_op::greet, left.my_greet()),
+            "69000000010e000084a770726f6365737301a4686f7374d92861616161616161616161616161616161616161616161616161"
+            "616161616161616161616161616161a56e6f6e6365c420010101010101010101010101010101010101010101010101010101"
+            "0101010101a66d6574686f6401");
+  says(link_side::acceptor, admin_op::greet, right.my_greet());
+  for (auto* end : {&left, &right})
+    end->said.add_session({});
+  EXPECT_EQ(hex_without_spaces(left.said.so_far()),
+            "9a21d8dd65213165e2685f015e4e4592a35460296ed4d5a826853091af328892");
+  auto proof = left.my_proof(proof_of::secret);
+  EXPECT_EQ(hex_without_spaces(proof), "5930e12eba252bb92a0d49a6706c1368832a644cd5816628d6cd0e4627c7201e");
+  says(link_side::dialer, admin_op::prove, prove{proof});
+  EXPECT_EQ(hex_without_spaces(right.my_proof(proof_of::secret)),
+            "68a7d0042b1600a56a2c39036dd2a6a4e0daa9447b785865e4300b5da1ef8b55");
 }
 
 TEST_F(two_ends, that_have_heard_different_things_do_not) {
