@@ -133,8 +133,9 @@ struct node_options {
   std::string name = "node";
 
   /// Addresses to listen at: "unix:///path/of/socket", "unix://@name" for a name without a file, "tcp://host:port" or
-  /// "tls://host:port", where host is a name, an IPv4 address or an IPv6 address in brackets; "0.0.0.0" and "[::]" are
-  /// all of this host's. With port 0 the system chooses one; `node::addresses` tells.
+  /// "tls://host:port", where host is a name (which stands for the first address that it has), an IPv4 address or an
+  /// IPv6 address in brackets; "0.0.0.0" and "[::]" are all of this host's. With port 0 the system chooses one;
+  /// `node::addresses` tells.
   std::vector<std::string> listen = {};
 
   /// How many peers may be connected without having proven who they are. When one more comes, the oldest of those from

@@ -31,6 +31,12 @@ void append(byte_vector& out, bytes_view bytes) {
   out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
+template <class T>
+void append_little_endian(byte_vector& out, T value) {
+  for (unsigned shift = 0; shift < 8 * sizeof(value); shift += 8)
+    out.push_back(static_cast<std::byte>(value >> shift));
+}
+
 unsigned char* raw(digest& bytes) {
   return reinterpret_cast<unsigned char*>(bytes.data());
 }
@@ -110,8 +116,7 @@ void transcript::chain(std::uint8_t what, bytes_view bytes) {
   byte_vector step{so_far_.begin(), so_far_.end()};
   step.reserve(step.size() + 1 + sizeof(std::uint64_t) + bytes.size());
   step.push_back(static_cast<std::byte>(what));
-  for (unsigned shift = 0; shift < 64; shift += 8)
-    step.push_back(static_cast<std::byte>(std::uint64_t{bytes.size()} >> shift));
+  append_little_endian(step, std::uint64_t{bytes.size()});
   append(step, bytes);
   so_far_ = sha256(step);
 }
@@ -166,8 +171,7 @@ bool authentication::peer_proves(proof_of what, bytes_view proof, const transcri
 byte_vector node_token(const digest& node_key, std::uint32_t peer_process, std::string_view peer_host) {
   byte_vector text;
   append(text, bytes_of(token_label));
-  for (unsigned shift = 0; shift < 32; shift += 8)
-    text.push_back(static_cast<std::byte>(peer_process >> shift));
+  append_little_endian(text, peer_process);
   append(text, bytes_of(peer_host));
   auto token = hmac_sha256(node_key, text);
   return {token.begin(), token.end()};

@@ -92,6 +92,16 @@ TEST_F(half_open, peers_that_stop_at_any_step_are_dropped_when_the_handshake_is_
   EXPECT_TRUE(eventually([&] { return far().home->links().empty(); }));
 }
 
+TEST_F(half_open, a_listener_that_says_nothing_keeps_a_dialer_no_longer_than_it_wants) {
+  raw_listener silent;
+  owner_.connect_timeout = 200ms;
+  for (const auto* scheme : {"tcp", "tls"}) {
+    auto connected = near().home->connect(silent.address(scheme), owner_);
+    ASSERT_FALSE(connected) << scheme;
+    EXPECT_EQ(connected.error().code(), node_errc::timed_out) << connected.error().message();
+  }
+}
+
 TEST_F(half_open, a_node_ends_at_once_though_peers_are_half_open) {
   far();
   held_sockets held;

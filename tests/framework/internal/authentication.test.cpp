@@ -153,8 +153,7 @@ TEST_F(two_ends, say_what_the_document_shows) {
   says(link_side::acceptor, admin_op::greet, right.my_greet());
   for (auto* end : {&left, &right})
     end->said.add_session({});
-  EXPECT_EQ(hex_without_spaces(left.said.so_far()),
-            "9a21d8dd65213165e2685f015e4e4592a35460296ed4d5a826853091af328892");
+  EXPECT_EQ(hex_without_spaces(left.said.so_far()), "9a21d8dd65213165e2685f015e4e4592a35460296ed4d5a826853091af328892");
   auto proof = left.my_proof(proof_of::secret);
   EXPECT_EQ(hex_without_spaces(proof), "5930e12eba252bb92a0d49a6706c1368832a644cd5816628d6cd0e4627c7201e");
   says(link_side::dialer, admin_op::prove, prove{proof});
