@@ -117,7 +117,6 @@ std::expected<std::string, std::string> child_process::read_line(milliseconds pa
     pollfd waited_for[] = {
         {socket_, POLLIN, 0}, {signals.fd(), POLLIN, 0}, {partner == nullptr ? -1 : partner->socket_, 0, 0}};
     ::poll(waited_for, 3, static_cast<int>(left.count()));
-    // First, because what the process itself says of its partner's end knows less.
     if ((waited_for[2].revents & POLLHUP) != 0)
       return std::unexpected{"at the other end " + partner->end(ending_patience)};
     if (waited_for[0].revents == 0)
@@ -149,6 +148,14 @@ std::string child_process::end(milliseconds patience) {
   }
   process_ = -1;
   return end_of(status);
+}
+
+std::optional<std::string> child_process::ended_within(milliseconds patience) {
+  pollfd waited_for{socket_, 0, 0}; // Hanging up is always reported.
+  ::poll(&waited_for, 1, static_cast<int>(patience.count()));
+  if (waited_for.revents == 0)
+    return std::nullopt;
+  return end(ending_patience);
 }
 
 void child_process::run_on(const std::vector<int>& cores) const {

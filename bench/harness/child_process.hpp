@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,9 @@ public:
   /// that it works with has ended, or when a stop signal came.
   [[nodiscard]] std::expected<std::string, std::string>
   read_line(std::chrono::milliseconds patience, stop_signals& signals, child_process* partner = nullptr);
+
+  /// How it ended, if it did or does so within `patience`.
+  [[nodiscard]] std::optional<std::string> ended_within(std::chrono::milliseconds patience);
 
   /// Lets all its threads, and those that they start, run on these cores only. Requires: not empty.
   void run_on(const std::vector<int>& cores) const;

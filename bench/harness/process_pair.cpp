@@ -65,6 +65,10 @@ std::expected<std::string, failure> process_pair::listen(child_process& child, s
     return std::unexpected{failure{.is_stop = signals_.came() != 0, .reason = std::move(line).error()}};
   if (line->starts_with(begin))
     return line->substr(begin.size());
+  // A process whose partner dies fails too, maybe before the death is seen here, and knows less about it.
+  constexpr std::chrono::milliseconds dying{100};
+  if (const auto ended = partner == nullptr ? std::nullopt : partner->ended_within(dying))
+    return failed_with("at the other end " + *ended);
   constexpr std::string_view failed = "failed ";
   if (line->starts_with(failed))
     return std::unexpected{failure{.is_absent = true, .reason = line->substr(failed.size())}};

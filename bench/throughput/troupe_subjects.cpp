@@ -14,23 +14,14 @@ namespace bench {
 
 namespace {
 
-/// Room for all that the benchmark has under way, since it keeps a bound of its own, the same for all subjects. By
-/// default Troupe refuses what an actor sends beyond 5 MiB that its receiver has not consumed.
-troupe::link_options roomy_link() {
-  using namespace troupe::literals;
-  constexpr auto room = 64_MiB;
-  return {.window_bytes = room, .actor_window_bytes = room, .queue_bytes = room, .actor_queue_bytes = room};
-}
-
 /// All that one process needs, declared in the order that node.hpp asks for.
 struct troupe_process {
   troupe_process() { types.add<small_message>("bench.small_message"); }
 
   /// Without a store: small messages do not use it, and a process may be killed without leaving one behind.
   std::expected<void, std::string> open(std::vector<std::string> listen) {
-    auto opened = troupe::node::open(
-        system, types, families,
-        {.name = "bench", .listen = std::move(listen), .accepted_links = roomy_link(), .store = std::nullopt});
+    auto opened = troupe::node::open(system, types, families,
+                                     {.name = "bench", .listen = std::move(listen), .store = std::nullopt});
     if (!opened)
       return std::unexpected{opened.error().message()};
     node.emplace(*std::move(opened));
@@ -62,7 +53,7 @@ public:
   std::expected<void, std::string> connect(const std::string& address) {
     if (auto opened = process_.open({}); !opened)
       return opened;
-    auto link = process_.node->connect(address, roomy_link());
+    auto link = process_.node->connect(address);
     if (!link)
       return std::unexpected{link.error().message()};
     auto consumer = link->find("consumer");
