@@ -74,7 +74,8 @@ public:
     return true;
   }
 
-  /// At the end of a round of work on the I/O thread.
+  /// At the end of a round of work on the I/O thread, or when another thread goes on in its place: whoever appends
+  /// next on the I/O thread is batched anew.
   void flush_batch();
 
   /// How long bytes have waited for a peer that takes none; zero when none wait.

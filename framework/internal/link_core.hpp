@@ -97,8 +97,8 @@ public:
   [[nodiscard]] bool is_ready(std::uint64_t receiver) override;
   void notify_when_ready(std::uint64_t receiver, const caf::strong_actor_ptr& proxy,
                          const caf::strong_actor_ptr& who) override;
-  /// Writes what any thread has left for later.
-  void flush();
+  /// I/O thread. Writes what the last one has left for the end of its round of work.
+  void flush_batch();
 
   // -- for codecs of actor handles
 

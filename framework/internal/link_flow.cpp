@@ -183,10 +183,9 @@ bool link_core::refill(outbox& out) {
   return !bulk_.empty();
 }
 
-void link_core::flush() {
-  std::unique_lock guard{mutex_};
+void link_core::flush_batch() {
   if (connection_)
-    connection_->flush(guard);
+    connection_->flush_batch();
 }
 
 // -- credit

@@ -113,7 +113,7 @@ void node_core::flush_links() {
   auto links = links_;
   guard.unlock();
   for (const auto& link : links)
-    link->flush();
+    link->flush_batch();
 }
 
 std::expected<void, node_error> node_core::publish(std::string name, caf::strong_actor_ptr actor) {

@@ -1,6 +1,7 @@
 // The smallest whole program: `hello serve` in one terminal, `hello` in another.
 #include <iostream>
 #include <numeric>
+#include <stdexcept>
 
 #include <caf/all.hpp>
 #include <troupe/framework/node.hpp>
@@ -10,12 +11,12 @@ using doubles = troupe::array<double>;
 template <class T>
 T must(std::expected<T, troupe::node_error> result) {
   if (!result)
-    std::cerr << result.error().message() << '\n', std::exit(1);
+    throw std::runtime_error(result.error().message());
   if constexpr (!std::is_void_v<T>)
     return *std::move(result);
 }
 
-int main(int argument_count, char**) {
+int main(int argument_count, char**) try {
   troupe::type_registry types; // What may travel, by the name that travels.
   types.add<troupe::object_ref<doubles>>("hello.doubles");
   troupe::family_set families; // typed and msgpack
@@ -41,8 +42,11 @@ int main(int argument_count, char**) {
     caf::scoped_actor self{system};
     self->request(adder, std::chrono::seconds(5), numbers)
         .receive([](double sum) { std::cout << "the sum is " << sum << '\n'; },
-                 [](const caf::error& error) { std::cerr << troupe::text_of(error) << '\n'; });
+                 [](const caf::error& error) { throw std::runtime_error(troupe::text_of(error)); });
     auto [by_socket, by_handle] = std::pair{link.stats().socket_bytes_sent, link.stats().handle_bytes_sent};
     std::cout << by_socket << " bytes through the socket, " << by_handle << " bytes by handle\n";
   }
+} catch (const std::exception& error) { // By now the node has left the store and its links in good order.
+  std::cerr << error.what() << '\n';
+  return 1;
 }

@@ -175,14 +175,12 @@ int run_job(const options& with, const troupe::family_set& families) {
                             "would be wrong; raise the limit (ulimit -n)",
                             starved));
 
+  // Everything is cleared up: from here on nothing that waits, for a pipe's reader say, shall outlive Control-C.
   std::signal(SIGPIPE, SIG_DFL);
-  if (with.output) {
-    const auto written = write_output(*with.output, result->totals, [&signals] { return signals.pending() != 0; });
-    if (const auto signal = signals.pending(); !written && signal != 0)
-      return end_by(signal);
-    if (!written)
+  signals.end_process();
+  if (with.output)
+    if (const auto written = write_output(*with.output, result->totals); !written)
       return fail(written.error());
-  }
   const auto text = report(*result, with.top, with.folder, store);
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
     return fail(std::string{"cannot write the report: "} + std::strerror(errno));

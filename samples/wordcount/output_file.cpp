@@ -2,6 +2,7 @@
 
 #include "file_descriptor.hpp"
 #include "folder_walk.hpp"
+#include "stop_signals.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -31,16 +32,12 @@ bool write_all(int file, std::string_view text) {
   return true;
 }
 
-bool write_words(int file, const word_totals& totals, const std::function<bool()>& is_stopped) {
+bool write_words(int file, const word_totals& totals) {
   std::string buffer;
   for (const auto* entry : totals.most_frequent(totals.distinct().size())) {
     buffer.append(std::to_string(entry->count)).append(1, '\t').append(entry->word()).append(1, '\n');
     if (buffer.size() < buffer_bytes)
       continue;
-    if (is_stopped()) {
-      errno = EINTR;
-      return false;
-    }
     if (!write_all(file, buffer))
       return false;
     buffer.clear();
@@ -55,26 +52,28 @@ bool is_regular_or_absent(const std::string& path) {
 
 } // namespace
 
-std::expected<void, std::string> write_output(const std::string& path, const word_totals& totals,
-                                              const std::function<bool()>& is_stopped) {
+std::expected<void, std::string> write_output(const std::string& path, const word_totals& totals) {
   const auto failed = [&path](int error_number) {
     return std::unexpected{"cannot write " + printable(path) + ": " + std::generic_category().message(error_number)};
   };
   const auto is_renamed = is_regular_or_absent(path);
   const auto written_path = is_renamed ? path + ".part-" + std::to_string(::getpid()) : path;
   const auto flags = O_WRONLY | O_CLOEXEC | (is_renamed ? O_CREAT | O_EXCL : O_TRUNC);
+  if (is_renamed)
+    stop_signals::remove_when_ended(written_path);
   file_descriptor file{::open(written_path.c_str(), flags, 0666)};
   if (!file.is_open())
     return failed(errno);
-  auto done = write_words(file.number(), totals, is_stopped);
+  auto done = write_words(file.number(), totals);
   done = ::close(file.release()) == 0 && done; // Some file systems say only now that they are full.
   if (is_renamed)
     done = done && ::rename(written_path.c_str(), path.c_str()) == 0;
+  const auto error_number = errno;
+  if (!done && is_renamed)
+    ::unlink(written_path.c_str());
+  stop_signals::remove_when_ended({});
   if (done)
     return {};
-  const auto error_number = errno;
-  if (is_renamed)
-    ::unlink(written_path.c_str());
   return failed(error_number);
 }
 

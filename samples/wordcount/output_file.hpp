@@ -4,16 +4,14 @@
 #include "counts.hpp"
 
 #include <expected>
-#include <functional>
 #include <string>
 
 namespace wordcount {
 
 /// Writes every word as `count<TAB>word`, most frequent first, ties in byte order. A regular file appears whole or not
 /// at all: it is written under another name beside it and then renamed. What exists and is something else, such as
-/// /dev/stdout or a link, is written to as it is. Gives up, leaving nothing, when `is_stopped` says so.
+/// /dev/stdout or a link, is written to as it is. A stop signal that ends the process leaves nothing half written.
 /// Fails with a text.
-[[nodiscard]] std::expected<void, std::string> write_output(const std::string& path, const word_totals& totals,
-                                                            const std::function<bool()>& is_stopped);
+[[nodiscard]] std::expected<void, std::string> write_output(const std::string& path, const word_totals& totals);
 
 } // namespace wordcount

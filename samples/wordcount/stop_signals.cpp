@@ -1,7 +1,10 @@
 #include "stop_signals.hpp"
 
 #include <pthread.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace wordcount {
@@ -10,6 +13,16 @@ namespace {
 
 /// Wakes the watching thread when it shall end.
 constexpr auto wake_signal = SIGUSR1;
+
+// For the signal handler: a mark that there is one, then its path.
+char file_to_remove[4098];
+
+/// Only what may be called in a signal handler.
+void end_by_signal(int signal) {
+  if (file_to_remove[0] != '\0')
+    ::unlink(file_to_remove + 1);
+  ::_exit(128 + signal); // As shells say it.
+}
 
 bool is_ignored(int signal) {
   struct sigaction current {};
@@ -20,20 +33,27 @@ bool is_ignored(int signal) {
 
 stop_signals::stop_signals() {
   ::sigemptyset(&waited_for_);
-  for (const auto signal : {SIGINT, SIGTERM, wake_signal})
+  for (const auto signal : {SIGINT, SIGTERM, SIGQUIT, wake_signal})
     ::sigaddset(&waited_for_, signal);
   if (!is_ignored(SIGHUP)) // Under nohup it is.
     ::sigaddset(&waited_for_, SIGHUP);
   ::pthread_sigmask(SIG_BLOCK, &waited_for_, nullptr);
 }
 
-int stop_signals::pending() const {
-  sigset_t came;
-  ::sigpending(&came);
-  for (const auto signal : {SIGINT, SIGTERM, SIGHUP})
-    if (::sigismember(&came, signal) == 1 && ::sigismember(&waited_for_, signal) == 1)
-      return signal;
-  return 0;
+void stop_signals::end_process() const {
+  for (const auto signal : {SIGINT, SIGTERM, SIGQUIT, SIGHUP})
+    if (::sigismember(&waited_for_, signal) == 1)
+      std::signal(signal, end_by_signal);
+  ::pthread_sigmask(SIG_UNBLOCK, &waited_for_, nullptr);
+}
+
+void stop_signals::remove_when_ended(const std::string& path) {
+  file_to_remove[0] = '\0'; // A signal in between finds no file, or the whole name.
+  if (path.size() >= std::size(file_to_remove))
+    return;
+  std::copy(path.begin(), path.end() + 1, file_to_remove + 1);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  file_to_remove[0] = path.empty() ? '\0' : '\1';
 }
 
 signal_watch::signal_watch(const stop_signals& signals, std::function<void(int signal)> report) {

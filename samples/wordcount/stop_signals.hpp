@@ -5,18 +5,24 @@
 
 #include <atomic>
 #include <functional>
+#include <string>
 #include <thread>
 
 namespace wordcount {
 
-/// From its construction on, SIGINT, SIGTERM and SIGHUP do not end the process but wait to be looked at. Construct it
-/// before all other threads, since they inherit what is blocked.
+/// From its construction on, SIGINT, SIGTERM, SIGQUIT and SIGHUP do not end the process but wait to be looked at.
+/// Construct it before all other threads, since they inherit what is blocked.
 class stop_signals {
 public:
   stop_signals();
 
-  /// One that has come and was not taken by a signal_watch; 0: none.
-  [[nodiscard]] int pending() const;
+  /// From now on such a signal, also one that came before, ends the process with status 128 + signal at once, whatever
+  /// it waits for. For when there is nothing to clear up but the file that is being written. Requires: no other
+  /// threads.
+  void end_process() const;
+
+  /// Names a file that shall not stay when the process is ended so; an empty path: none.
+  static void remove_when_ended(const std::string& path);
 
 private:
   friend class signal_watch;

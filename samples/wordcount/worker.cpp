@@ -66,8 +66,8 @@ private:
 int run_worker(const options& with, const troupe::family_set& families) {
   const auto& mine = *with.assignment;
   // Control-C reaches the whole process group, but it is the coordinator that ends the job, in good order.
-  std::signal(SIGINT, SIG_IGN);
-  std::signal(SIGHUP, SIG_IGN);
+  for (const auto signal : {SIGINT, SIGQUIT, SIGHUP})
+    std::signal(signal, SIG_IGN);
   wait_to_begin();
   std::optional<fault> planned;
   if (const auto found = with.faults.find(mine.number); found != with.faults.end())

@@ -57,7 +57,7 @@ while read -r lines file; do
 done < <(find framework serializers store samples tests bench tools \( -name '*.cpp' -o -name '*.hpp' \) -exec wc -l {} + 2>/dev/null)
 
 # The smallest program in the README is the sample, but for the sample's first comment.
-shown=$(sed -n '/^```cpp$/,/^```$/p' README.md | sed '1d;$d')
+shown=$(sed -n '/^```cpp$/,/^```$/{p;/^```$/q}' README.md | sed '1d;$d')
 built=$(sed '1{/^\/\//d}' samples/hello/hello.cpp)
 [ "$shown" = "$built" ] || breach "README.md does not show samples/hello/hello.cpp as it is"
 

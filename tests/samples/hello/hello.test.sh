@@ -19,6 +19,15 @@ printf '%s\n' "$output"
 grep -qx 'the sum is 5e+06' <<<"$output" || fail "wrong sum"
 grep -qxE '[0-9]{3,4} bytes through the socket, 80000000 bytes by handle' <<<"$output" || fail "wrong path of the bytes"
 
+# Without a server: says so, fails, and leaves nothing in the store's folder.
+stores() { ls /dev/shm | grep -c "^troupe\.$(id -u)\.default\."; }
+
 printf '\n' >&"${server[1]}"
 wait "$server_process" || fail "the server ends with status $?"
 trap - EXIT
+
+before=$(stores)
+if timeout 30 "$hello" >/dev/null 2>&1; then
+  fail "the client ends with status 0 though there is no server"
+fi
+[ "$(stores)" -le "$before" ] || fail "the client has left its store behind"

@@ -309,9 +309,18 @@ TEST_F(endless_job, an_interrupt_ends_it_in_good_order) {
   EXPECT_THAT(running_->store_files(), IsEmpty());
 }
 
+TEST_F(endless_job, a_quit_signal_to_all_of_them_leaves_nothing) {
+  start("2");
+  for (const auto worker : running_->workers())
+    ::kill(worker, SIGQUIT);
+  running_->signal(SIGQUIT);
+  EXPECT_EQ(running_->wait().status, 128 + SIGQUIT);
+  EXPECT_THAT(running_->workers(), IsEmpty());
+  EXPECT_THAT(running_->store_files(), IsEmpty());
+}
+
 TEST_F(endless_job, a_termination_ends_it_in_good_order) {
-  start("1");
-  ::kill(stopped_, SIGCONT);
+  start("1"); // Worker 1 stays stopped, so that the job cannot be done before the signal comes.
   running_->signal(SIGTERM);
   EXPECT_EQ(running_->wait().status, 128 + SIGTERM);
   EXPECT_THAT(running_->workers(), IsEmpty());
@@ -339,6 +348,32 @@ TEST_F(counting, an_output_file_replaces_an_older_one_and_leaves_nothing_beside_
   EXPECT_EQ(run({"--workers", "1", "--output", (folder / "counts.tsv").string(), tree_.path().string()}).status, 0);
   EXPECT_TRUE(read_file(folder / "counts.tsv") == counts_by_coreutils());
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator{folder}, {}), 1);
+}
+
+// Goal: nothing that the output waits for outlives a stop signal.
+// Method: a pipe with a name that nobody reads; the job is done once its workers and its store are gone.
+TEST_F(counting, a_signal_ends_it_while_the_output_waits_for_a_reader) {
+  const auto pipe = (files_.path() / "unread").string();
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  program waiting{files_.path(), {"--workers", "1", "--output", pipe, tree_.path().string()}};
+  ASSERT_TRUE(eventually([&] { return !waiting.store_files().empty(); }));
+  ASSERT_TRUE(eventually([&] { return waiting.store_files().empty() && waiting.workers().empty(); }));
+  waiting.signal(SIGTERM);
+  EXPECT_EQ(waiting.wait().status, 128 + SIGTERM);
+}
+
+TEST_F(counting, a_signal_leaves_no_part_of_the_output) {
+  files_.write("folder/old", "");
+  for (int round = 0; round < 10; ++round) {
+    program writing{files_.path(),
+                    {"--workers", "1", "--output", (files_.path() / "folder/counts").string(), "/usr/include/linux"}};
+    static_cast<void>(eventually([&] { return !writing.store_files().empty(); }));
+    ASSERT_TRUE(eventually([&] { return writing.store_files().empty(); }));
+    writing.signal(SIGINT);
+    static_cast<void>(writing.wait()); // Done before the signal, or ended by it.
+    for (const auto& entry : std::filesystem::directory_iterator{files_.path() / "folder"})
+      EXPECT_THAT(entry.path().filename().string(), testing::AnyOf("old", "counts"));
+  }
 }
 
 TEST_F(counting, bad_arguments_start_nothing) {
