@@ -1,0 +1,70 @@
+// What the ledger of handles wants done.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <troupe/framework/internal/handles/messages.hpp>
+
+namespace troupe::internal::handles {
+
+/// Chosen by who waits; means nothing to the ledger.
+using waiter_id = std::uint64_t;
+
+/// Names one attempt to make a replica. Never used again.
+using room_id = std::uint64_t;
+
+/// Write it, in order with everything else on that link.
+struct send_message {
+  link_number link = 0;
+  message what;
+};
+/// Write it, with these bytes of the object at `place` beside it. May be overtaken by messages that are sent later.
+struct send_bytes {
+  link_number link = 0;
+  pull_chunk what;
+  object_id place;
+};
+/// The peer broke the protocol, or said that the link is lost. The ledger has ended the link already.
+struct close_link {
+  link_number link = 0;
+  handle_errc why = handle_errc::none;
+  std::string_view text; // Static.
+};
+/// A handle could be had from there. To be ignored where there is no way.
+struct connect_to {
+  node_name node;
+};
+/// The answer to one fetch().
+struct answer_waiter {
+  waiter_id waiter = 0;
+  handle_errc error = handle_errc::none;
+  object_id place; // Where there is no error.
+};
+/// Make a builder; answer with room_made() or room_failed(), now or later.
+struct make_room {
+  room_id room = 0;
+  std::uint64_t size_bytes = 0;
+};
+/// The bytes of the chunk that was just given to on_message() belong there.
+struct write_room {
+  room_id room = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t size_bytes = 0;
+};
+/// Seal it, with these captured; answer with room_sealed() or room_failed(). The captured ones are held until then.
+struct seal_room {
+  room_id room = 0;
+  std::vector<object_id> captured;
+};
+/// Forget it in whatever state it is, sealed too. Answers that come late are ignored.
+struct drop_room {
+  room_id room = 0;
+};
+
+using action = std::variant<send_message, send_bytes, close_link, connect_to, answer_waiter, make_room, write_room,
+                            seal_room, drop_room>;
+
+} // namespace troupe::internal::handles

@@ -1,0 +1,38 @@
+// What the ledger of handles asks of the store.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <troupe/framework/internal/handles/messages.hpp>
+
+namespace troupe::internal::handles {
+
+/// The store as the ledger sees it. Calls return at once; none calls back.
+class local_objects {
+public:
+  virtual ~local_objects() = default;
+
+  /// One more hold of this process. Requires: something keeps the object at this moment.
+  virtual void hold(const object_id& place) = 0;
+  virtual void drop(const object_id& place) = 0;
+
+  [[nodiscard]] virtual std::uint64_t size_of(const object_id& place) const = 0;
+  [[nodiscard]] virtual std::vector<object_id> captured_by(const object_id& place) const = 0;
+
+  /// Counts one handle in flight to the peer of `link`, on this end's channel. False when that cannot be done now.
+  [[nodiscard]] virtual bool hand_over(const object_id& place, link_number link) = 0;
+  virtual void take_back(const object_id& place, link_number link) = 0;
+
+  enum class adoption : std::uint8_t {
+    done,   // The count in flight is a hold of this process now.
+    absent, // Nothing is in flight.
+    busy,   // The store could not be asked.
+  };
+  [[nodiscard]] virtual adoption adopt(const object_id& place, link_number link) = 0;
+
+  /// Drops what is still in flight to this end: the link is over.
+  virtual void abandon(link_number link) = 0;
+};
+
+} // namespace troupe::internal::handles

@@ -1,0 +1,253 @@
+// Handles on their way out and in: exports, imports, RELEASE, LOST.
+#include <troupe/framework/internal/handles/ledger.hpp>
+
+#include <cassert>
+
+namespace troupe::internal::handles {
+
+/// What a peer knows an entry by that this node has behind another: the entry's own number.
+object_id ledger::proxy_name(reference what) const {
+  return {options_.proxy_number, what.index, what.generation};
+}
+
+// -- out
+
+std::expected<draft::item, handle_errc> ledger::describe_one(link_record& to, reference what) {
+  what = resolve(what);
+  auto& which = at(what);
+  draft::item item{.what = what, .described = {.size_bytes = which.size_bytes}};
+  auto& described = item.described;
+  switch (which.state) {
+  case entry_state::here:
+    described.name = which.place;
+    described.mode = to.shares_store ? handle_mode::shared : handle_mode::mine;
+    if (to.shares_store && !objects_.hand_over(which.place, to.number))
+      return std::unexpected{handle_errc::busy};
+    break;
+  case entry_state::remote:
+    if (which.link == to.number) {
+      described.name = which.name;
+      described.mode = handle_mode::yours;
+      break;
+    }
+    described.name = proxy_name(what);
+    described.mode = handle_mode::behind;
+    if (const auto* source = up_link(which.link)) {
+      item.vouch_on = source->number;
+      item.vouch_name = which.name;
+      described.offer = adoption_offer{source->peer, which.name, options_.fresh_token()};
+    }
+    break;
+  case entry_state::lost:
+    return std::unexpected{handle_errc::object_lost};
+  case entry_state::free:
+  case entry_state::moved:
+    assert(!"resolve() gives neither");
+    return std::unexpected{handle_errc::unknown};
+  }
+  ++which.dependents;
+  return item;
+}
+
+std::expected<handle_descriptor, handle_errc> ledger::describe(draft& into, reference what) {
+  auto* to = up_link(into.link_);
+  if (to == nullptr)
+    return std::unexpected{handle_errc::link_down};
+  auto item = describe_one(*to, what);
+  if (!item)
+    return std::unexpected{item.error()};
+  into.items_.push_back(*item);
+  return std::move(item->described);
+}
+
+void ledger::undo_one(link_number to, const draft::item& what) {
+  if (what.described.mode == handle_mode::shared)
+    objects_.take_back(what.described.name, to);
+  --at(what.what).dependents;
+  settle(what.what);
+}
+
+void ledger::roll_back(draft& what) {
+  for (const auto& item : std::exchange(what.items_, {}))
+    undo_one(what.link_, item);
+}
+
+/// Counts it; the draft's dependent becomes the record's. Whoever will be asked to adopt hears of it first.
+void ledger::commit_one(link_record& to, const draft::item& what) {
+  const auto& described = what.described;
+  if (described.mode == handle_mode::yours) {
+    --at(what.what).dependents;
+    settle(what.what);
+    return;
+  }
+  if (described.offer && up_link(what.vouch_on) != nullptr)
+    send(what.vouch_on, vouch{what.vouch_name, to.peer, described.offer->token});
+  auto [record, fresh] = to.exports.try_emplace(described.name);
+  ++record->second.count;
+  if (fresh) {
+    record->second.what = what.what;
+  } else {
+    --at(what.what).dependents;
+    settle(what.what);
+  }
+}
+
+std::expected<void, handle_errc> ledger::commit(draft& what) {
+  auto* to = up_link(what.link_);
+  if (to == nullptr) {
+    roll_back(what);
+    return std::unexpected{handle_errc::link_down};
+  }
+  for (const auto& item : what.items_) {
+    const auto& which = at(item.what);
+    bool still_theirs = which.state == entry_state::remote && which.link == what.link_;
+    bool is_stale = item.described.mode == handle_mode::yours ? !still_theirs : which.state == entry_state::lost;
+    if (is_stale) {
+      roll_back(what);
+      return std::unexpected{handle_errc::stale};
+    }
+  }
+  for (const auto& item : std::exchange(what.items_, {}))
+    commit_one(*to, item);
+  return {};
+}
+
+/// For what the protocol itself sends: described and counted at once.
+std::expected<handle_descriptor, handle_errc> ledger::export_now(link_record& to, reference what) {
+  auto item = describe_one(to, what);
+  if (!item)
+    return std::unexpected{item.error()};
+  commit_one(to, *item);
+  return std::move(item->described);
+}
+
+void ledger::drop_export(link_record& from, std::map<object_id, export_record>::iterator which) {
+  std::vector<request_number> ended;
+  for (const auto& [request, each] : from.servings)
+    if (each.name == which->first)
+      ended.push_back(request);
+  for (auto request : ended)
+    end_serving(from, request);
+  auto what = which->second.what;
+  from.exports.erase(which);
+  --at(what).dependents;
+  settle(what);
+}
+
+void ledger::on(link_record& from, const release& what) {
+  auto record = from.exports.find(what.name);
+  if (record == from.exports.end() || what.count == 0 || what.count > record->second.count)
+    return violated(from.number, "released more than was exported");
+  record->second.count -= what.count;
+  if (record->second.count == 0)
+    drop_export(from, record);
+}
+
+// -- in
+
+std::expected<std::vector<reference>, handle_errc> ledger::receive(link_number from,
+                                                                   std::span<const handle_descriptor> handles) {
+  auto* link = up_link(from);
+  if (link == nullptr)
+    return std::unexpected{handle_errc::link_down};
+  std::vector<reference> result;
+  result.reserve(handles.size());
+  for (const auto& handle : handles) {
+    auto imported = import_one(*link, handle);
+    if (!imported) {
+      for (auto each : result)
+        drop(each);
+      violated(from, "sent a handle that it could not send");
+      return std::unexpected{handle_errc::violation};
+    }
+    result.push_back(*imported);
+  }
+  return result;
+}
+
+/// Fails with `violation`; the caller ends the link.
+std::expected<reference, handle_errc> ledger::import_one(link_record& from, const handle_descriptor& handle) {
+  if (handle.mode == handle_mode::yours) {
+    auto own = from.exports.find(handle.name);
+    if (own == from.exports.end())
+      return std::unexpected{handle_errc::violation};
+    ++at(own->second.what).references;
+    return own->second.what;
+  }
+  if (handle.mode == handle_mode::shared)
+    return import_shared(from, handle);
+  bool is_behind = handle.mode == handle_mode::behind;
+  if ((!is_behind && (handle.mode != handle_mode::mine || from.shares_store)) || (handle.offer && !is_behind))
+    return std::unexpected{handle_errc::violation};
+  auto [known, fresh] = from.imports.try_emplace(handle.name);
+  if (fresh) {
+    known->second = make_entry(entry_state::remote);
+    auto& made = at(known->second);
+    made.link = from.number;
+    made.name = handle.name;
+    made.size_bytes = handle.size_bytes;
+  }
+  auto what = known->second;
+  auto& which = at(what);
+  if (which.size_bytes != handle.size_bytes)
+    return std::unexpected{handle_errc::violation};
+  ++which.references;
+  ++which.count;
+  which.mode = handle.mode;
+  if (which.state == entry_state::here)
+    release_count(which); // The replica needs nobody.
+  else if (handle.offer && !which.offer && which.adopting == 0) {
+    which.offer = handle.offer;
+    seek_adoption(what);
+  }
+  return what;
+}
+
+/// The count in flight becomes a hold of this node's.
+std::expected<reference, handle_errc> ledger::import_shared(link_record& from, const handle_descriptor& handle) {
+  if (!from.shares_store || handle.offer)
+    return std::unexpected{handle_errc::violation};
+  auto adoption = objects_.adopt(handle.name, from.number);
+  if (adoption == local_objects::adoption::absent)
+    return std::unexpected{handle_errc::violation};
+  if (adoption == local_objects::adoption::busy) {
+    send(from.number, release{handle.name, 1});
+    auto gone = make_entry(entry_state::lost);
+    ++at(gone).references;
+    return gone;
+  }
+  auto [known, fresh] = from.imports.try_emplace(handle.name);
+  if (fresh) {
+    known->second = make_entry(entry_state::here);
+    auto& made = at(known->second);
+    made.link = from.number;
+    made.name = handle.name;
+    made.place = handle.name;
+    made.size_bytes = handle.size_bytes;
+  }
+  auto what = known->second;
+  auto& which = at(what);
+  ++which.references;
+  ++which.count;
+  which.mode = handle_mode::shared;
+  if (which.state == entry_state::remote) { // Exported over a link without a store, and reclaimed over this one.
+    which.place = handle.name;
+    finish_fetch(what);
+  } else if (!fresh) {
+    objects_.drop(handle.name); // It has one hold already.
+  }
+  return what;
+}
+
+void ledger::on(link_record& from, const lost& what) {
+  auto known = from.imports.find(what.name);
+  if (known == from.imports.end()) // Released meanwhile.
+    return;
+  auto imported = known->second;
+  if (at(imported).state != entry_state::remote)
+    return;
+  forget_import(imported);
+  forsake(imported);
+}
+
+} // namespace troupe::internal::handles

@@ -1,0 +1,346 @@
+#include "run.hpp"
+
+#include <algorithm>
+#include <array>
+#include <ostream>
+#include <random>
+#include <sstream>
+
+#include "liar.hpp"
+
+namespace troupe::simulation {
+
+namespace {
+
+using kind = step_choice::kind;
+
+struct weighed {
+  kind what;
+  unsigned weight;
+  const char* name;
+};
+
+// clang-format off
+constexpr auto table = std::to_array<weighed>({
+    {kind::put, 30, "put"}, {kind::put_capturing, 12, "put_capturing"}, {kind::send, 120, "send"},
+    {kind::send_to_nobody, 10, "send_to_nobody"}, {kind::open_draft, 12, "open_draft"},
+    {kind::finish_draft, 12, "finish_draft"}, {kind::give_up_draft, 4, "give_up_draft"}, {kind::copy, 10, "copy"},
+    {kind::drop, 90, "drop"}, {kind::fetch, 50, "fetch"}, {kind::cancel, 8, "cancel"},
+    {kind::deliver, 300, "deliver"}, {kind::deliver_in_order, 160, "deliver_in_order"},
+    {kind::send_chunk, 80, "send_chunk"}, {kind::make_room, 90, "make_room"}, {kind::fail_room, 3, "fail_room"},
+    {kind::connect, 6, "connect"}, {kind::connect_wanted, 20, "connect_wanted"}, {kind::cut, 4, "cut"},
+    {kind::notice, 20, "notice"}, {kind::kill, 2, "kill"}, {kind::restart, 4, "restart"},
+    {kind::freeze, 4, "freeze"}, {kind::thaw, 12, "thaw"}, {kind::pass, 10, "pass"}, {kind::tick, 20, "tick"},
+    {kind::reap, 4, "reap"}, {kind::spill, 10, "spill"}, {kind::hand_over_trouble, 1, "hand_over_trouble"},
+    {kind::adopt_trouble, 1, "adopt_trouble"}, {kind::forge, 30, "forge"}, {kind::tamper, 6, "tamper"},
+});
+// clang-format on
+
+constexpr std::size_t nodes_max = 40; // A bit each in a node_mask.
+constexpr std::size_t application_max = 24;
+
+/// Makes one step after the other in a world.
+class player {
+public:
+  player(world& in, std::uint64_t seed) : in_(in) {
+    auto liars = seed % 3 == 0;
+    auto hosts = 2 + seed / 3 % 2;
+    for (std::size_t host = 0; host < hosts; ++host) {
+      in_.add_host();
+      for (std::size_t each = 0; each < 2; ++each)
+        in_.add_node(host);
+    }
+    if (liars)
+      in_.add_node(in_.add_host(), true);
+    for (node_index one = 0; one < in_.nodes.size(); ++one)
+      for (node_index other = one + 1; other < in_.nodes.size(); ++other)
+        if ((seed / 8 >> (one * 5 + other) % 40 & 3) != 0)
+          in_.connect(one, other);
+  }
+
+  void make(const step_choice& what) {
+    ++in_.step;
+    auto at = what.first % in_.nodes.size();
+    auto& node = in_.nodes[at];
+    if (!in_.active(at) && what.what < kind::deliver)
+      return;
+    switch (what.what) {
+    case kind::put:
+    case kind::put_capturing:
+      return put(at, what);
+    case kind::send:
+    case kind::send_to_nobody:
+    case kind::open_draft:
+      return send(at, what);
+    case kind::finish_draft:
+    case kind::give_up_draft:
+      if (!node.drafts.empty())
+        (void)in_.finish_draft(at, what.second % node.drafts.size(), what.what == kind::finish_draft);
+      return check(at);
+    case kind::copy:
+    case kind::drop:
+    case kind::fetch:
+      return use_reference(at, what);
+    case kind::cancel:
+      if (!node.waits.empty())
+        in_.cancel(at, std::next(node.waits.begin(), what.second % node.waits.size())->first);
+      return check(at);
+    case kind::restart:
+      return restart(what);
+    case kind::connect:
+    case kind::connect_wanted:
+      return connect(at, what);
+    case kind::deliver:
+    case kind::deliver_in_order:
+    case kind::send_chunk:
+    case kind::cut:
+    case kind::notice:
+      return use_link(what);
+    default:
+      return trouble(at, what);
+    }
+  }
+
+private:
+  void check(node_index at) { in_.check(at); }
+
+  void put(node_index at, const step_choice& what) {
+    auto& application = in_.nodes[at].application;
+    if (application.size() >= application_max)
+      return;
+    std::vector<held> captured;
+    if (what.what == kind::put_capturing && !application.empty())
+      for (std::uint32_t i = 0; i <= what.second % 3; ++i)
+        captured.push_back(application[(what.second / 3 + i) % application.size()]);
+    in_.put(at, 1 + what.third % 12, captured);
+  }
+
+  void send(node_index at, const step_choice& what) {
+    auto& application = in_.nodes[at].application;
+    std::vector<link_index> open;
+    for (link_index each = 0; each < in_.links.size(); ++each)
+      for (int end = 0; end < 2; ++end)
+        if (in_.links[each].ends[end] == at && in_.links[each].up[end])
+          open.push_back(each);
+    if (open.empty() || application.empty())
+      return;
+    std::vector<held> content;
+    for (std::uint32_t i = 0; i <= what.third % 4 / 2; ++i) // One handle, or two; sometimes the same.
+      content.push_back(application[(what.third / 4 + i * (what.third % 2)) % application.size()]);
+    auto over = open[what.second % open.size()];
+    if (what.what == kind::open_draft)
+      (void)in_.open_draft(at, over, content);
+    else
+      (void)in_.send(at, over, content, what.what == kind::send);
+    check(at);
+  }
+
+  void use_reference(node_index at, const step_choice& what) {
+    auto& application = in_.nodes[at].application;
+    if (application.empty())
+      return;
+    auto which = what.second % application.size();
+    if (what.what == kind::drop)
+      in_.drop(at, which);
+    else if (what.what == kind::fetch)
+      (void)in_.fetch(at, which, std::chrono::seconds(1 + what.third % 100));
+    else if (application.size() < application_max)
+      in_.copy(at, which);
+    check(at);
+  }
+
+  void use_link(const step_choice& what) {
+    if (in_.links.empty())
+      return;
+    auto over = what.first % in_.links.size();
+    auto end = static_cast<int>(what.second % 2);
+    for (std::size_t tried = 0; tried < in_.links.size(); ++tried) { // One where something can happen.
+      auto& link = in_.links[over];
+      if (what.what == kind::notice ? link.is_cut && link.up[end]
+          : what.what == kind::send_chunk || what.what == kind::cut ? !link.is_cut
+                                                                    : !link.queues[end].empty() && link.up[end])
+        break;
+      end = 1 - end;
+      if (tried % 2 == 1)
+        over = (over + 1) % in_.links.size();
+    }
+    auto at = in_.links[over].ends[end];
+    if (what.what == kind::cut)
+      in_.cut(over);
+    else if (what.what == kind::notice)
+      in_.notice(over, end);
+    else if (what.what == kind::send_chunk)
+      (void)in_.send_chunk(over, end);
+    else
+      (void)in_.deliver(over, end, what.what == kind::deliver_in_order);
+    while (in_.nodes[at].application.size() > 2 * application_max)
+      in_.drop(at, 0);
+    check(at);
+  }
+
+  void connect(node_index at, const step_choice& what) {
+    if (!in_.active(at))
+      return;
+    auto other = what.second % in_.nodes.size();
+    if (what.what == kind::connect_wanted) {
+      auto wanted = std::exchange(in_.nodes[at].wanted_links, {});
+      if (wanted.empty())
+        return;
+      other = at;
+      for (node_index each = 0; each < in_.nodes.size(); ++each)
+        if (in_.nodes[each].name == wanted[what.second % wanted.size()])
+          other = each;
+    }
+    bool second_link = what.third % 8 == 0;
+    if (other != at && in_.active(other) && (second_link || !in_.link_between(at, other)))
+      in_.connect(at, other);
+    check(at);
+    check(other);
+  }
+
+  void restart(const step_choice& what) {
+    std::vector<node_index> dead;
+    for (node_index each = 0; each < in_.nodes.size(); ++each) {
+      bool again = std::ranges::any_of(in_.nodes, [&](const node& other) {
+        return other.name.node == in_.nodes[each].name.node && other.name > in_.nodes[each].name;
+      });
+      if (in_.nodes[each].is == condition::dead && !again)
+        dead.push_back(each);
+    }
+    if (!dead.empty() && in_.nodes.size() < nodes_max)
+      in_.restart(dead[what.first % dead.size()]);
+  }
+
+  void trouble(node_index at, const step_choice& what) {
+    switch (what.what) {
+    case kind::kill:
+      in_.kill(at);
+      return in_.check_all();
+    case kind::freeze:
+      return in_.freeze(at);
+    case kind::thaw:
+      return in_.thaw(at);
+    case kind::pass:
+      return in_.pass(std::chrono::seconds(1 + what.second % 20));
+    case kind::tick:
+      in_.tick(at);
+      return check(at);
+    case kind::reap:
+      in_.reap(what.first % in_.stores.size());
+      return in_.check_all();
+    case kind::spill: {
+      auto& store = in_.stores[what.first % in_.stores.size()];
+      if (auto living = store.living(); !living.empty())
+        store.spill(living[what.second % living.size()]);
+      return;
+    }
+    case kind::hand_over_trouble:
+      in_.hand_over_fails = what.first % 4 == 0;
+      return;
+    case kind::adopt_trouble:
+      in_.adopting_fails = what.first % 4 == 0;
+      return;
+    case kind::make_room:
+    case kind::fail_room:
+      for (std::size_t tried = 0; tried < in_.nodes.size() && in_.nodes[at].rooms.empty(); ++tried)
+        at = (at + 1) % in_.nodes.size();
+      in_.finish_room(at, what.what == kind::make_room);
+      return check(at);
+    case kind::forge:
+      return forge(in_, what.second, what.third);
+    case kind::tamper:
+      return tamper(in_, what.second, what.third);
+    default:
+      return;
+    }
+  }
+
+  world& in_;
+};
+
+} // namespace
+
+std::ostream& operator<<(std::ostream& out, const step_choice& what) {
+  auto row = std::ranges::find(table, what.what, &weighed::what);
+  return out << row->name << ' ' << what.first << ' ' << what.second << ' ' << what.third;
+}
+
+run_report& run_report::operator+=(const run_report& more) {
+  steps += more.steps;
+  adoptions += more.adoptions;
+  reclaims += more.reclaims;
+  losses += more.losses;
+  answers += more.answers;
+  return *this;
+}
+
+std::vector<step_choice> steps_of(const run_plan& plan) {
+  std::mt19937_64 random{plan.seed};
+  auto calm = plan.seed % 5 == 0; // Some runs have no failures at all: then nothing may be lost.
+  unsigned total = 0;
+  for (const auto& each : table)
+    total += each.weight;
+  std::vector<step_choice> steps;
+  while (steps.size() < plan.steps) {
+    auto at = static_cast<unsigned>(random() % total);
+    auto row = table.begin();
+    while (at >= row->weight)
+      at -= row++->weight;
+    auto first = static_cast<std::uint32_t>(random());
+    auto second = static_cast<std::uint32_t>(random());
+    auto third = static_cast<std::uint32_t>(random());
+    bool failure = row->what == kind::cut || row->what == kind::kill || row->what == kind::freeze;
+    if (!(calm && failure))
+      steps.push_back({row->what, first % 0xffff, second % 0xffff, third % 0xffff});
+  }
+  return steps;
+}
+
+std::optional<run_failure> replay(const run_plan& plan, const std::vector<step_choice>& steps, run_report* report) {
+  world made{plan.how};
+  try {
+    player play{made, plan.seed};
+    for (const auto& each : steps)
+      play.make(each);
+    made.check_all();
+    made.read_everything();
+    made.wind_up();
+  } catch (const broken& why) {
+    return run_failure{why.what(), steps};
+  }
+  if (report != nullptr)
+    *report += {steps.size(), made.adoptions, made.reclaims, made.losses, made.answers.size()};
+  return std::nullopt;
+}
+
+run_failure shrink(const run_plan& plan, run_failure failure) {
+  std::size_t tries = 4000;
+  for (std::size_t piece = std::max<std::size_t>(1, failure.steps.size() / 2); tries > 0;) {
+    bool shorter = false;
+    for (std::size_t at = 0; at < failure.steps.size() && tries > 0; --tries) {
+      auto fewer = failure.steps;
+      auto first = fewer.begin() + static_cast<std::ptrdiff_t>(at);
+      fewer.erase(first, first + static_cast<std::ptrdiff_t>(std::min(piece, fewer.size() - at)));
+      if (auto still = replay(plan, fewer)) {
+        failure = *std::move(still);
+        shorter = true;
+      } else {
+        at += piece;
+      }
+    }
+    if (piece == 1 && !shorter)
+      break;
+    piece = std::max<std::size_t>(1, piece / 2);
+  }
+  return failure;
+}
+
+std::string story_of(const run_plan& plan, const run_failure& failure) {
+  std::ostringstream out;
+  out << failure.what << "\nrepeat it with TROUPE_SEED=" << plan.seed << "; " << failure.steps.size() << " steps:\n";
+  for (const auto& each : failure.steps)
+    out << "  " << each << '\n';
+  return out.str();
+}
+
+} // namespace troupe::simulation

@@ -1,0 +1,62 @@
+// Random runs of a world: made from a seed, repeated from a list of steps, shrunk when they fail.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "world.hpp"
+
+namespace troupe::simulation {
+
+/// What happens next. The choices are taken modulo what there is when the step is made, so that a list stays a legal
+/// run when steps are taken out of it.
+struct step_choice {
+  enum class kind : std::uint8_t {
+    put, put_capturing, send, send_to_nobody, open_draft, finish_draft, give_up_draft, copy, drop, fetch, cancel,
+    deliver, deliver_in_order, send_chunk, make_room, fail_room, connect, connect_wanted, cut, notice, kill, restart,
+    freeze, thaw, pass, tick, reap, spill, hand_over_trouble, adopt_trouble, forge, tamper,
+  };
+  kind what;
+  std::uint32_t first, second, third;
+};
+
+std::ostream& operator<<(std::ostream& out, const step_choice& what);
+
+/// How a world begins, and how often what happens.
+struct run_plan {
+  std::uint64_t seed = 0;
+  std::size_t steps = 400;
+  sabotage how = sabotage::none;
+};
+
+struct run_report {
+  std::uint64_t steps = 0;
+  std::uint64_t adoptions = 0;
+  std::uint64_t reclaims = 0;
+  std::uint64_t losses = 0;
+  std::uint64_t answers = 0;
+
+  run_report& operator+=(const run_report& more);
+};
+
+struct run_failure {
+  std::string what;
+  std::vector<step_choice> steps;
+};
+
+[[nodiscard]] std::vector<step_choice> steps_of(const run_plan& plan);
+
+/// What broke, if anything did.
+[[nodiscard]] std::optional<run_failure> replay(const run_plan& plan, const std::vector<step_choice>& steps,
+                                                run_report* report = nullptr);
+
+/// Takes steps out as long as the rest still fails.
+[[nodiscard]] run_failure shrink(const run_plan& plan, run_failure failure);
+
+/// For people: the seed and the steps.
+[[nodiscard]] std::string story_of(const run_plan& plan, const run_failure& failure);
+
+} // namespace troupe::simulation

@@ -1,0 +1,79 @@
+// One host's shared store, as far as handles are concerned: the rules of store/format.md without its bytes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <vector>
+
+#include <troupe/store/object_id.hpp>
+
+namespace troupe::simulation {
+
+using store::object_id;
+
+/// Stands for an attachment's nonce: never used again.
+using process_number = std::uint64_t;
+/// What an object's bytes are; a replica has the same.
+using content_number = std::uint64_t;
+
+class store_model {
+public:
+  explicit store_model(std::uint64_t number) : number_(number) {}
+
+  /// Test only: rows are used again under the same id.
+  bool ignores_generation = false;
+
+  /// A sealed object with one hold of `creator`.
+  object_id create(process_number creator, content_number content, std::uint64_t size_bytes,
+                   const std::vector<object_id>& captured);
+  [[nodiscard]] bool lives(const object_id& id) const { return find(id) != nullptr; }
+  [[nodiscard]] content_number content_of(const object_id& id) const { return find(id)->content; }
+  [[nodiscard]] std::uint64_t size_of(const object_id& id) const { return find(id)->size_bytes; }
+  [[nodiscard]] std::vector<object_id> captured_by(const object_id& id) const { return find(id)->captured; }
+  [[nodiscard]] bool is_spilled(const object_id& id) const { return find(id)->spilled; }
+
+  void set_bit(const object_id& id, process_number holder);
+  void clear_bit(const object_id& id, process_number holder);
+
+  void hand_over(const object_id& id, process_number from, process_number to, std::uint64_t channel);
+  /// Takes one count; false when there is none.
+  bool take_flight(const object_id& id, process_number from, process_number to, std::uint64_t channel);
+  void abandon(process_number to, std::uint64_t channel);
+  /// Bits of the dead go and so does what is in flight to them; what they have in flight stays.
+  void reap(const std::set<process_number>& dead);
+
+  void spill(const object_id& id) { row_of(id)->spilled = true; }
+  /// Reading brings the bytes back.
+  void restore(const object_id& id) { row_of(id)->spilled = false; }
+
+  [[nodiscard]] std::vector<object_id> living() const;
+
+private:
+  struct flight {
+    process_number from, to;
+    std::uint64_t channel, count;
+  };
+  struct row {
+    std::uint32_t generation = 0;
+    bool sealed = false;
+    bool spilled = false;
+    content_number content = 0;
+    std::uint64_t size_bytes = 0;
+    std::set<process_number> holders;
+    std::vector<flight> flights;
+    std::vector<object_id> captured;
+    std::uint64_t captured_times = 0;
+  };
+
+  [[nodiscard]] const row* find(const object_id& id) const;
+  [[nodiscard]] row* row_of(const object_id& id) { return const_cast<row*>(find(id)); }
+  void free_if_unkept(std::size_t index);
+  void sweep();
+
+  std::uint64_t number_;
+  std::vector<row> rows_;
+};
+
+} // namespace troupe::simulation

@@ -1,0 +1,283 @@
+// Building a world, and what its applications do.
+#include "world.hpp"
+
+#include <algorithm>
+
+namespace troupe::simulation {
+
+namespace {
+
+constexpr auto proxy_numbers = std::uint64_t{1} << 40; // Far from the stores' numbers.
+
+} // namespace
+
+// -- a node's view of its store
+
+void process_objects::hold(const object_id& place) {
+  auto& store = world_.store_of(self_);
+  if (!store.lives(place))
+    throw broken("a hold of an object that is gone: " + store::to_string(place));
+  if (counts_[place]++ == 0)
+    store.set_bit(place, world_.nodes[self_].process);
+}
+
+void process_objects::drop(const object_id& place) {
+  auto known = counts_.find(place);
+  if (known == counts_.end())
+    throw broken("a drop of what is not held: " + store::to_string(place));
+  if (--known->second > 0)
+    return;
+  counts_.erase(known);
+  world_.store_of(self_).clear_bit(place, world_.nodes[self_].process);
+}
+
+std::uint64_t process_objects::size_of(const object_id& place) const {
+  return world_.store_of(self_).size_of(place);
+}
+
+std::vector<object_id> process_objects::captured_by(const object_id& place) const {
+  return world_.store_of(self_).captured_by(place);
+}
+
+namespace {
+
+[[nodiscard]] std::uint64_t channel_to(const world& in, link_index link, int end) {
+  return in.links[link].number * 2 + static_cast<std::uint64_t>(end);
+}
+
+} // namespace
+
+bool process_objects::hand_over(const object_id& place, handles::link_number link) {
+  if (world_.hand_over_fails)
+    return false;
+  auto over = world_.index_of(link);
+  auto to_end = 1 - world_.end_of(over, self_);
+  auto to = world_.links[over].ends[to_end];
+  if (!world_.store_of(self_).lives(place))
+    throw broken("a hand-over of an object that is gone: " + store::to_string(place));
+  if (world_.nodes[to].is == condition::dead)
+    return false;
+  world_.store_of(self_).hand_over(place, world_.nodes[self_].process, world_.nodes[to].process,
+                                   channel_to(world_, over, to_end));
+  return true;
+}
+
+void process_objects::take_back(const object_id& place, handles::link_number link) {
+  auto over = world_.index_of(link);
+  auto to_end = 1 - world_.end_of(over, self_);
+  (void)world_.store_of(self_).take_flight(place, world_.nodes[self_].process,
+                                           world_.nodes[world_.links[over].ends[to_end]].process,
+                                           channel_to(world_, over, to_end));
+}
+
+process_objects::adoption process_objects::adopt(const object_id& place, handles::link_number link) {
+  if (world_.adopting_fails)
+    return adoption::busy;
+  auto over = world_.index_of(link);
+  auto own_end = world_.end_of(over, self_);
+  auto& store = world_.store_of(self_);
+  auto self = world_.nodes[self_].process;
+  auto from = world_.nodes[world_.links[over].ends[1 - own_end]].process;
+  bool sabotaged = world_.sabotage_ == sabotage::skip_adoption;
+  if (!sabotaged && store.lives(place))
+    store.set_bit(place, self); // Before the entry goes.
+  if (!store.take_flight(place, from, self, channel_to(world_, over, own_end))) {
+    if (!counts_.contains(place))
+      store.clear_bit(place, self);
+    return adoption::absent;
+  }
+  ++counts_[place];
+  return adoption::done;
+}
+
+void process_objects::abandon(handles::link_number link) {
+  auto over = world_.index_of(link);
+  auto own_end = world_.end_of(over, self_);
+  world_.store_of(self_).abandon(world_.nodes[self_].process, channel_to(world_, over, own_end));
+}
+
+// -- building
+
+std::size_t world::add_host() {
+  stores.emplace_back(++last_number_).ignores_generation = sabotage_ == sabotage::ignore_generation;
+  return stores.size() - 1;
+}
+
+node_index world::add_node(std::size_t host, bool liar, std::uint64_t number) {
+  auto self = nodes.size();
+  auto& made = nodes.emplace_back();
+  made.name = {number != 0 ? number : self + 1, ++last_number_};
+  made.host = host;
+  made.process = ++last_number_;
+  made.liar = liar;
+  made.objects = std::make_unique<process_objects>(*this, self);
+  handles::ledger_options options{.self = made.name,
+                                  .proxy_number = proxy_numbers + made.process,
+                                  .fresh_token = [this] { return ++last_number_ * 0x9e3779b97f4a7c15u; },
+                                  .grace = grace,
+                                  .chunk_bytes_max = chunk_bytes};
+  made.ledger = std::make_unique<handles::ledger>(std::move(options), *made.objects);
+  made.ledger->tick(now);
+  if (liar)
+    liars_ |= node_mask{1} << self;
+  return self;
+}
+
+node_index world::restart(node_index dead) {
+  return add_node(nodes[dead].host, nodes[dead].liar, nodes[dead].name.node);
+}
+
+link_index world::connect(node_index dialer, node_index acceptor) {
+  auto made = links.size();
+  bool shares = nodes[dialer].host == nodes[acceptor].host;
+  auto& link = links.emplace_back();
+  link.number = made + 1;
+  link.ends[0] = dialer;
+  link.ends[1] = acceptor;
+  link.shares_store = shares;
+  nodes[dialer].ledger->link_up(link.number, nodes[acceptor].name, shares);
+  nodes[acceptor].ledger->link_up(link.number, nodes[dialer].name, shares);
+  pump(dialer);
+  pump(acceptor);
+  return made;
+}
+
+std::optional<link_index> world::link_between(node_index one, node_index other) const {
+  for (link_index at = links.size(); at-- > 0;) {
+    const auto& link = links[at];
+    bool joins = (link.ends[0] == one && link.ends[1] == other) || (link.ends[0] == other && link.ends[1] == one);
+    if (joins && !link.is_cut && link.up[0] && link.up[1])
+      return at;
+  }
+  return std::nullopt;
+}
+
+// -- applications
+
+held world::put(node_index at, std::uint64_t size_bytes, const std::vector<held>& captured) {
+  auto& node = nodes[at];
+  original made{.size_bytes = size_bytes, .captured = {}, .born = step};
+  std::vector<object_id> places;
+  auto path = node_mask{1} << at;
+  for (const auto& inner : captured) {
+    auto place = node.ledger->place_of(inner.what);
+    if (!place)
+      continue; // Only what is here can be captured.
+    places.push_back(*place);
+    made.captured.push_back(store_of(at).content_of(*place));
+    path |= inner.path;
+  }
+  auto content = truths_.size();
+  truths_.push_back(std::move(made));
+  auto place = store_of(at).create(node.process, content, size_bytes, places);
+  node.objects->took_over(place); // The builder's hold ...
+  auto what = node.ledger->add(place);
+  node.objects->drop(place); // ... ends when the ledger has its own.
+  names_seen.push_back(place);
+  if (node.liar)
+    known_to_liars.insert(content);
+  node.application.push_back({what, content, path, true});
+  return node.application.back();
+}
+
+bool world::open_draft(node_index from, link_index over, const std::vector<held>& what) {
+  auto& node = nodes[from];
+  handles::draft made{links[over].number};
+  std::vector<handles::handle_descriptor> described;
+  for (const auto& each : what) {
+    auto one = node.ledger->describe(made, each.what);
+    if (!one) { // Encoding has failed half-way.
+      node.ledger->roll_back(made);
+      pump(from);
+      return false;
+    }
+    described.push_back(*one);
+  }
+  node.drafts.emplace_back(std::move(made), std::move(described));
+  node.draft_content.push_back(what);
+  pump(from);
+  return true;
+}
+
+bool world::finish_draft(node_index from, std::size_t which, bool commit, bool kept) {
+  auto& node = nodes[from];
+  auto [made, described] = std::move(node.drafts[which]);
+  auto content = std::move(node.draft_content[which]);
+  node.drafts.erase(node.drafts.begin() + static_cast<std::ptrdiff_t>(which));
+  node.draft_content.erase(node.draft_content.begin() + static_cast<std::ptrdiff_t>(which));
+  auto over = index_of(made.link());
+  if (!commit) {
+    node.ledger->roll_back(made);
+    pump(from);
+    return false;
+  }
+  auto committed = node.ledger->commit(made);
+  pump(from); // VOUCH goes first.
+  if (!committed)
+    return false;
+  auto to_end = 1 - end_of(over, from);
+  auto to = links[over].ends[to_end];
+  for (auto& each : content) {
+    each.path |= node_mask{1} << from | node_mask{1} << to;
+    if (nodes[to].liar)
+      tell_liars(each.truth);
+  }
+  for (const auto& each : described)
+    if (sabotage_ == sabotage::drop_hold_early && each.mode == handles::handle_mode::mine)
+      store_of(from).clear_bit(each.name, node.process);
+  post(over, to_end, {0, parcel{std::move(described), std::move(content), kept}, 0});
+  return true;
+}
+
+bool world::send(node_index from, link_index over, const std::vector<held>& what, bool kept) {
+  return open_draft(from, over, what) && finish_draft(from, nodes[from].drafts.size() - 1, true, kept);
+}
+
+void world::copy(node_index at, std::size_t which) {
+  auto again = nodes[at].application[which];
+  nodes[at].ledger->retain(again.what);
+  nodes[at].application.push_back(again);
+}
+
+void world::drop(node_index at, std::size_t which) {
+  auto& application = nodes[at].application;
+  auto gone = application[which];
+  application.erase(application.begin() + static_cast<std::ptrdiff_t>(which));
+  nodes[at].ledger->drop(gone.what);
+  pump(at);
+}
+
+void world::drop_all(node_index at) {
+  while (!nodes[at].application.empty())
+    drop(at, nodes[at].application.size() - 1);
+}
+
+handles::waiter_id world::fetch(node_index at, std::size_t which, std::chrono::nanoseconds limit) {
+  auto& node = nodes[at];
+  const auto& what = node.application[which];
+  auto waiter = ++last_number_;
+  node.waits[waiter] = {what.truth, what.path, now + limit};
+  node.ledger->fetch(what.what, waiter, now + limit);
+  pump(at);
+  return waiter;
+}
+
+void world::cancel(node_index at, handles::waiter_id which) {
+  auto& node = nodes[at];
+  for (const auto& each : std::vector{node.application}) {
+    if (!node.waits.contains(which))
+      break;
+    node.ledger->cancel_fetch(each.what, which);
+    pump(at);
+  }
+}
+
+/// A liar that has a handle may read the object and all that it captures.
+void world::tell_liars(content_number what) {
+  if (what == 0 || what >= truths_.size() || !known_to_liars.insert(what).second)
+    return;
+  for (auto inner : truths_[what].captured)
+    tell_liars(inner);
+}
+
+} // namespace troupe::simulation

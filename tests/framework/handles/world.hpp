@@ -1,0 +1,253 @@
+// Hosts, nodes and links of the simulator, and the oracle: what the applications hold is known here independently of
+// the protocol's own tables, and is checked against what the ledgers and stores say.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <troupe/framework/internal/handles/ledger.hpp>
+
+#include "store_model.hpp"
+
+namespace troupe::simulation {
+
+namespace handles = internal::handles;
+
+/// How the protocol is broken on purpose, to show that the simulator notices.
+enum class sabotage : std::uint8_t {
+  none,
+  forget_count,      // Some releases say one too few.
+  release_twice,     // Some releases are sent twice.
+  skip_adoption,     // What was in flight is taken out without a hold.
+  ignore_generation, // Rows of the store are used again under the same id.
+  drop_hold_early,   // What was sent to another host is not held for it.
+};
+
+/// What a run has found. Thrown by the checks.
+struct broken : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+using node_index = std::size_t;
+using link_index = std::size_t;
+/// A bit per node: those by which a reference came.
+using node_mask = std::uint64_t;
+
+/// One reference that an application holds.
+struct held {
+  handles::reference what;
+  content_number truth = 0; // What get() must give. 0: only a liar knows.
+  node_mask path = 0;
+  bool was_here = false;
+};
+
+struct wait {
+  content_number truth = 0;
+  node_mask path = 0;
+  handles::time_point deadline{};
+};
+
+class world;
+
+/// A node's view of its host's store: counts per process, as store/internal/local_counts.hpp has them.
+class process_objects final : public handles::local_objects {
+public:
+  process_objects(world& in, node_index self) : world_(in), self_(self) {}
+
+  void hold(const object_id& place) override;
+  void drop(const object_id& place) override;
+  [[nodiscard]] std::uint64_t size_of(const object_id& place) const override;
+  [[nodiscard]] std::vector<object_id> captured_by(const object_id& place) const override;
+  [[nodiscard]] bool hand_over(const object_id& place, handles::link_number link) override;
+  void take_back(const object_id& place, handles::link_number link) override;
+  [[nodiscard]] adoption adopt(const object_id& place, handles::link_number link) override;
+  void abandon(handles::link_number link) override;
+
+  /// A hold that the store has given already.
+  void took_over(const object_id& place) { ++counts_[place]; }
+  [[nodiscard]] bool empty() const { return counts_.empty(); }
+
+private:
+  world& world_;
+  node_index self_;
+  std::map<object_id, std::uint64_t> counts_;
+};
+
+/// A replica being made.
+struct room {
+  std::uint64_t size_bytes = 0;
+  bool made = false;
+  content_number content = 0; // Of the chunks so far; mixed ones make garbage.
+  std::optional<std::vector<object_id>> sealing;
+};
+
+enum class condition : std::uint8_t { running, frozen, dead };
+
+struct node {
+  handles::node_name name;
+  std::size_t host = 0;
+  process_number process = 0;
+  condition is = condition::running;
+  bool liar = false;
+  std::unique_ptr<process_objects> objects;
+  std::unique_ptr<handles::ledger> ledger;
+  std::vector<held> application;
+  std::vector<std::pair<handles::draft, std::vector<handles::handle_descriptor>>> drafts;
+  std::vector<std::vector<held>> draft_content; // One per draft.
+  std::map<handles::waiter_id, wait> waits;
+  std::map<handles::room_id, room> rooms;
+  std::vector<handles::node_name> wanted_links;
+};
+
+/// A message of the application.
+struct parcel {
+  std::vector<handles::handle_descriptor> handles;
+  std::vector<held> content; // What they are.
+  bool kept = true;          // Else for an actor that is gone.
+};
+
+struct packet {
+  std::uint64_t number = 0;
+  std::variant<handles::message, parcel> what;
+  content_number content = 0; // Of a chunk.
+
+  [[nodiscard]] bool is_chunk() const;
+};
+
+struct link_model {
+  handles::link_number number = 0;
+  node_index ends[2] = {};
+  bool shares_store = false;
+  bool is_cut = false;
+  bool up[2] = {true, true};
+  std::deque<packet> queues[2]; // [i]: on the way to ends[i].
+};
+
+struct fault {
+  node_mask nodes = 0; // All of them must be on a reference's path for it to excuse a loss.
+  std::uint64_t step = 0;
+};
+
+class world {
+public:
+  explicit world(sabotage how = sabotage::none) : sabotage_(how) {}
+  world(const world&) = delete;
+  world& operator=(const world&) = delete;
+
+  static constexpr auto grace = std::chrono::seconds(30);
+  static constexpr auto chunk_bytes = std::uint64_t{4};
+
+  // -- building
+  std::size_t add_host();
+  node_index add_node(std::size_t host, bool liar = false, std::uint64_t number = 0);
+  /// The same node again, as a new process.
+  node_index restart(node_index dead);
+  link_index connect(node_index dialer, node_index acceptor);
+
+  // -- what applications do
+  held put(node_index at, std::uint64_t size_bytes, const std::vector<held>& captured = {});
+  /// False when the message could not be sent.
+  bool send(node_index from, link_index over, const std::vector<held>& what, bool kept = true);
+  bool open_draft(node_index from, link_index over, const std::vector<held>& what);
+  bool finish_draft(node_index from, std::size_t which, bool commit, bool kept = true);
+  void copy(node_index at, std::size_t which);
+  void drop(node_index at, std::size_t which);
+  void drop_all(node_index at);
+  handles::waiter_id fetch(node_index at, std::size_t which, std::chrono::nanoseconds limit);
+  void cancel(node_index at, handles::waiter_id which);
+
+  // -- what the network, the hosts and time do
+  bool deliver(link_index over, int end, bool chunks_first = false);
+  bool send_chunk(link_index over, int end);
+  void finish_room(node_index at, bool well = true);
+  void cut(link_index over);
+  void notice(link_index over, int end);
+  void kill(node_index which);
+  void freeze(node_index which);
+  void thaw(node_index which);
+  void reap(std::size_t host);
+  void pass(std::chrono::nanoseconds how_long);
+  void tick(node_index at);
+  /// Puts any packet on a link in a liar's name.
+  void forge(link_index over, int from_end, packet what);
+
+  // -- checks
+  void check(node_index at);
+  void check_all();
+  /// No more faults: delivers everything until nothing moves.
+  void run_until_quiet();
+  /// run_until_quiet(), then every reference is read.
+  void read_everything();
+  /// All applications let go, liars and frozen nodes die, graces pass: nothing may be left anywhere.
+  void wind_up();
+
+  [[nodiscard]] bool excused(content_number truth, node_mask path) const;
+  [[nodiscard]] int end_of(link_index over, node_index at) const { return links[over].ends[0] == at ? 0 : 1; }
+  [[nodiscard]] std::optional<link_index> link_between(node_index one, node_index other) const;
+  [[nodiscard]] store_model& store_of(node_index at) { return stores[nodes[at].host]; }
+  [[nodiscard]] link_index index_of(handles::link_number number) const { return number - 1; }
+  [[nodiscard]] bool active(node_index at) const { return nodes[at].is == condition::running; }
+
+  std::deque<store_model> stores;
+  std::deque<node> nodes;
+  std::deque<link_model> links;
+  std::uint64_t step = 0;
+  handles::time_point now{};
+  bool hand_over_fails = false;
+  bool adopting_fails = false;
+  std::map<handles::waiter_id, handles::handle_errc> answers;
+  /// What liars were given, or made themselves.
+  std::set<content_number> known_to_liars;
+  std::vector<object_id> names_seen; // By anybody: liars may guess well.
+  std::vector<std::uint64_t> tokens_seen;
+  std::uint64_t adoptions = 0; // ADOPTED messages that arrived.
+  std::uint64_t reclaims = 0;
+  std::uint64_t losses = 0;
+
+private:
+  friend class process_objects;
+
+  struct original {
+    std::uint64_t size_bytes = 0;
+    std::vector<content_number> captured;
+    std::uint64_t born = 0;
+  };
+
+  void pump(node_index at);
+  void act(node_index at, const handles::send_message& what);
+  void act(node_index at, const handles::send_bytes& what);
+  void act(node_index at, const handles::close_link& what);
+  void act(node_index at, const handles::connect_to& what);
+  void act(node_index at, const handles::answer_waiter& what);
+  void act(node_index at, const handles::make_room& what);
+  void act(node_index at, const handles::write_room& what);
+  void act(node_index at, const handles::seal_room& what);
+  void act(node_index at, const handles::drop_room& what);
+  void post(link_index over, int to_end, packet what);
+  void arrive(node_index at, const packet& what, handles::link_number over);
+  void tell_liars(content_number what);
+  void check_content(node_index at, const object_id& place, content_number truth, node_mask path, bool deep);
+  void note_fault(node_mask nodes_hit) { faults_.push_back({nodes_hit, step}); }
+  [[nodiscard]] bool by_liar(node_mask path) const { return (path & liars_) != 0; }
+  [[nodiscard]] bool release_is_sabotaged();
+
+  sabotage sabotage_;
+  std::vector<original> truths_{1};
+  std::vector<fault> faults_;
+  node_mask liars_ = 0;
+  node_mask ever_frozen_ = 0;
+  std::uint64_t last_number_ = 0;
+  content_number arriving_content_ = 0;
+  std::uint64_t releases_ = 0;
+};
+
+} // namespace troupe::simulation

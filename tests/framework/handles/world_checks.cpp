@@ -1,0 +1,173 @@
+// The oracle.
+#include "world.hpp"
+
+#include <algorithm>
+
+namespace troupe::simulation {
+
+namespace {
+
+constexpr auto garbage = content_number{1} << 32;
+
+} // namespace
+
+/// Whether something failed on the way by which a reference came, since the object was made.
+bool world::excused(content_number truth, node_mask path) const {
+  if (by_liar(path))
+    return true;
+  auto born = truth < truths_.size() ? truths_[truth].born : 0;
+  return std::ranges::any_of(
+      faults_, [&](const fault& each) { return each.step >= born && (each.nodes & path) == each.nodes; });
+}
+
+void world::check_content(node_index at, const object_id& place, content_number truth, node_mask path, bool deep) {
+  auto& store = store_of(at);
+  if (!store.lives(place))
+    throw broken("content " + std::to_string(truth) + " was freed while node " + std::to_string(at) + " holds it");
+  auto content = store.content_of(place);
+  if (by_liar(path)) {
+    if (content < garbage && content != 0 && !known_to_liars.contains(content))
+      throw broken("a liar's handle gives content " + std::to_string(content) + ", which was never given to it");
+    return;
+  }
+  if (content != truth && truths_[truth].size_bytes > 0) // Without bytes nobody can tell.
+    throw broken("node " + std::to_string(at) + " reads content " + std::to_string(content) + " for "
+                 + std::to_string(truth));
+  if (!deep || content >= truths_.size())
+    return;
+  auto captured = store.captured_by(place);
+  if (captured.size() != truths_[content].captured.size())
+    throw broken("a replica captures another number of objects than its original");
+  for (std::size_t i = 0; i < captured.size(); ++i) {
+    auto inner = truths_[content].captured[i];
+    if (inner != 0 && inner < truths_.size())
+      check_content(at, captured[i], inner, path, true);
+  }
+}
+
+void world::check(node_index at) {
+  auto& node = nodes[at];
+  if (node.is == condition::dead || node.liar)
+    return;
+  for (auto& each : node.application) {
+    auto place = node.ledger->place_of(each.what);
+    if (place)
+      check_content(at, *place, each.truth, each.path, false);
+    else if (each.was_here)
+      throw broken("what was here is not here any more");
+    else if (node.ledger->is_lost(each.what) && !excused(each.truth, each.path))
+      throw broken("content " + std::to_string(each.truth) + " is lost for node " + std::to_string(at)
+                   + " though nothing failed on its way");
+    each.was_here = place.has_value();
+  }
+  if (auto text = node.ledger->broken_invariant(); !text.empty())
+    throw broken("node " + std::to_string(at) + ": " + std::string(text));
+}
+
+void world::check_all() {
+  for (node_index at = 0; at < nodes.size(); ++at)
+    check(at);
+}
+
+void world::run_until_quiet() {
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (node_index at = 0; at < nodes.size(); ++at) {
+      auto before = nodes[at].rooms.size();
+      finish_room(at);
+      moved |= before > 0 && active(at)
+               && std::ranges::any_of(nodes[at].rooms,
+                                      [](const auto& each) { return !each.second.made || each.second.sealing; });
+      for (const auto& wanted : std::exchange(nodes[at].wanted_links, {}))
+        for (node_index other = 0; other < nodes.size(); ++other)
+          if (active(at) && active(other) && other != at && nodes[other].name == wanted && !link_between(at, other))
+            moved |= (connect(at, other), true);
+    }
+    for (link_index over = 0; over < links.size(); ++over) {
+      for (int end = 0; end < 2; ++end) {
+        moved |= send_chunk(over, end);
+        while (deliver(over, end))
+          moved = true;
+        if (links[over].is_cut && links[over].up[end] && active(links[over].ends[end])) {
+          notice(over, end);
+          moved = true;
+        }
+      }
+    }
+    for (const auto& each : nodes)
+      moved |= each.is == condition::running
+               && std::ranges::any_of(each.rooms, [](const auto& one) { return !one.second.made || one.second.sealing; });
+  }
+}
+
+void world::read_everything() {
+  for (node_index at = 0; at < nodes.size(); ++at)
+    thaw(at);
+  hand_over_fails = false;
+  adopting_fails = false;
+  run_until_quiet();
+  for (node_index at = 0; at < nodes.size(); ++at)
+    for (std::size_t which = 0; active(at) && which < nodes[at].application.size(); ++which)
+      fetch(at, which, std::chrono::hours(1));
+  run_until_quiet();
+  pass(std::chrono::minutes(2)); // Graces end, pulls from liars stall.
+  for (int round = 0; round < 3; ++round) {
+    for (node_index at = 0; at < nodes.size(); ++at)
+      tick(at);
+    run_until_quiet();
+    pass(std::chrono::minutes(2));
+  }
+  for (node_index at = 0; at < nodes.size(); ++at)
+    if (!nodes[at].liar && !nodes[at].waits.empty())
+      throw broken("node " + std::to_string(at) + " has " + std::to_string(nodes[at].waits.size())
+                   + " waiters without an answer");
+  check_all();
+}
+
+void world::wind_up() {
+  hand_over_fails = false;
+  adopting_fails = false;
+  for (node_index at = 0; at < nodes.size(); ++at) {
+    thaw(at);
+    if (nodes[at].liar)
+      kill(at);
+  }
+  for (int round = 0; round < 6; ++round) {
+    for (node_index at = 0; at < nodes.size(); ++at) {
+      if (nodes[at].is == condition::dead)
+        continue;
+      while (!nodes[at].drafts.empty())
+        (void)finish_draft(at, 0, false);
+      drop_all(at);
+      tick(at);
+    }
+    run_until_quiet();
+    pass(std::chrono::hours(1));
+  }
+  for (std::size_t host = 0; host < stores.size(); ++host)
+    reap(host);
+  for (node_index at = 0; at < nodes.size(); ++at) {
+    const auto& each = nodes[at];
+    if (each.is == condition::dead)
+      continue;
+    auto left = each.ledger->tables();
+    if (!each.waits.empty())
+      throw broken("node " + std::to_string(at) + " has waiters without an answer");
+    if (left.entries + left.links_in_grace + left.exports + left.imports + left.requests + left.servings + left.parked
+            + left.vouchers + left.rooms + left.fetches + each.rooms.size()
+        > 0)
+      throw broken("node " + std::to_string(at) + " keeps " + std::to_string(left.entries) + " entries, "
+                   + std::to_string(left.exports) + " exports, " + std::to_string(left.imports) + " imports, "
+                   + std::to_string(left.links_in_grace) + " lost links, " + std::to_string(left.requests)
+                   + " requests, " + std::to_string(left.servings) + " servings, " + std::to_string(left.parked)
+                   + " parked");
+    if (!each.objects->empty())
+      throw broken("node " + std::to_string(at) + " keeps holds");
+  }
+  for (const auto& each : stores)
+    if (auto left = each.living(); !left.empty())
+      throw broken(std::to_string(left.size()) + " objects are left in a store, the first is "
+                   + store::to_string(left[0]));
+}
+
+} // namespace troupe::simulation

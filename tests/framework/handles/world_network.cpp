@@ -1,0 +1,325 @@
+// What the network, the hosts and time do in a world, and the ledgers' actions.
+#include "world.hpp"
+
+#include <algorithm>
+
+namespace troupe::simulation {
+
+namespace {
+
+constexpr auto garbage = content_number{1} << 32;
+
+} // namespace
+
+bool packet::is_chunk() const {
+  const auto* message = std::get_if<handles::message>(&what);
+  return message != nullptr && std::holds_alternative<handles::pull_chunk>(*message);
+}
+
+// -- packets
+
+void world::post(link_index over, int to_end, packet what) {
+  auto& link = links[over];
+  if (link.is_cut)
+    return;
+  what.number = ++last_number_;
+  const auto see = [&](const handles::handle_descriptor& each) {
+    names_seen.push_back(each.name);
+    if (each.offer)
+      tokens_seen.push_back(each.offer->token);
+  };
+  if (names_seen.size() < 4096) {
+    if (const auto* carried = std::get_if<parcel>(&what.what))
+      std::ranges::for_each(carried->handles, see);
+    else if (const auto* head = std::get_if<handles::pull_head>(&std::get<handles::message>(what.what)))
+      std::ranges::for_each(head->captured, see);
+  }
+  link.queues[to_end].push_back(std::move(what));
+}
+
+/// One packet arrives. A chunk never overtakes; everything else may overtake chunks, but nothing else.
+bool world::deliver(link_index over, int end, bool chunks_first) {
+  auto& link = links[over];
+  auto& queue = link.queues[end];
+  auto at = link.ends[end];
+  if (queue.empty() || !link.up[end] || !active(at))
+    return false;
+  auto next = queue.begin();
+  if (!chunks_first)
+    next = std::ranges::find_if(queue, [](const packet& each) { return !each.is_chunk(); });
+  if (next == queue.end())
+    next = queue.begin();
+  auto arrived = std::move(*next);
+  queue.erase(next);
+  arrive(at, arrived, link.number);
+  return true;
+}
+
+void world::arrive(node_index at, const packet& what, handles::link_number over) {
+  auto& node = nodes[at];
+  if (const auto* message = std::get_if<handles::message>(&what.what)) {
+    arriving_content_ = what.content;
+    if (node.liar && what.is_chunk() && what.content < garbage && !known_to_liars.contains(what.content))
+      throw broken("a liar was sent content " + std::to_string(what.content) + ", which was never given to it");
+    adoptions += std::holds_alternative<handles::adopted>(*message);
+    reclaims += std::holds_alternative<handles::reclaimed>(*message);
+    node.ledger->on_message(over, *message);
+    pump(at);
+    return;
+  }
+  const auto& carried = std::get<parcel>(what.what);
+  auto received = node.ledger->receive(over, carried.handles);
+  if (received) {
+    for (std::size_t i = 0; i < received->size(); ++i) {
+      auto each = i < carried.content.size() ? carried.content[i] : held{};
+      each.path |= node_mask{1} << at;
+      if (carried.content.empty())
+        each.path |= liars_; // Forged.
+      each.what = (*received)[i];
+      each.was_here = false;
+      if (adopting_fails && node.ledger->is_lost(each.what))
+        each.path |= liars_ | ~node_mask{0}; // Its loss is announced.
+      node.application.push_back(each);
+    }
+    pump(at);
+    if (!carried.kept)
+      for (std::size_t i = 0; i < received->size(); ++i)
+        drop(at, node.application.size() - 1);
+    return;
+  }
+  pump(at);
+}
+
+bool world::send_chunk(link_index over, int end) {
+  auto at = links[over].ends[end];
+  if (!links[over].up[end] || !active(at))
+    return false;
+  bool sent = nodes[at].ledger->send_chunk(links[over].number);
+  pump(at);
+  return sent;
+}
+
+void world::forge(link_index over, int from_end, packet what) {
+  if (what.is_chunk())
+    what.content = garbage + last_number_;
+  post(over, 1 - from_end, std::move(what));
+}
+
+// -- actions
+
+void world::pump(node_index at) {
+  for (bool more = true; more;) {
+    auto actions = nodes[at].ledger->take_actions();
+    more = !actions.empty();
+    for (const auto& each : actions)
+      std::visit([&](const auto& what) { act(at, what); }, each);
+  }
+}
+
+bool world::release_is_sabotaged() {
+  return ++releases_ % 2 == 0;
+}
+
+void world::act(node_index at, const handles::send_message& what) {
+  auto over = index_of(what.link);
+  auto to_end = 1 - end_of(over, at);
+  auto sent = what.what;
+  if (auto* released = std::get_if<handles::release>(&sent); released != nullptr) {
+    if (sabotage_ == sabotage::release_twice && release_is_sabotaged())
+      post(over, to_end, {0, sent, 0});
+    if (sabotage_ == sabotage::forget_count && release_is_sabotaged() && --released->count == 0)
+      return;
+  }
+  if (const auto* head = std::get_if<handles::pull_head>(&sent);
+      head != nullptr && sabotage_ == sabotage::drop_hold_early)
+    for (const auto& inner : head->captured)
+      store_of(at).clear_bit(inner.name, nodes[at].process);
+  post(over, to_end, {0, std::move(sent), 0});
+}
+
+void world::act(node_index at, const handles::send_bytes& what) {
+  auto& store = store_of(at);
+  if (!store.lives(what.place))
+    throw broken("bytes of " + store::to_string(what.place) + " are wanted, which is gone");
+  store.restore(what.place);
+  auto over = index_of(what.link);
+  post(over, 1 - end_of(over, at), {0, handles::message{what.what}, store.content_of(what.place)});
+}
+
+void world::act(node_index at, const handles::close_link& what) {
+  auto over = index_of(what.link);
+  auto end = end_of(over, at);
+  auto peer = links[over].ends[1 - end];
+  if (what.why == handles::handle_errc::violation && !nodes[at].liar && !nodes[peer].liar)
+    throw broken("an honest node breaks the protocol: it " + std::string(what.text));
+  cut(over);
+  links[over].up[end] = false;
+  links[over].queues[end].clear();
+}
+
+void world::act(node_index at, const handles::connect_to& what) {
+  nodes[at].wanted_links.push_back(what.node);
+}
+
+void world::act(node_index at, const handles::answer_waiter& what) {
+  using enum handles::handle_errc;
+  auto& node = nodes[at];
+  auto waited = node.waits.extract(what.waiter);
+  if (waited.empty())
+    throw broken("a waiter was answered twice");
+  answers[what.waiter] = what.error;
+  if (node.liar)
+    return;
+  const auto& [truth, path, deadline] = waited.mapped();
+  switch (what.error) {
+  case none:
+    return check_content(at, what.place, truth, path, true);
+  case timed_out:
+    if (now < deadline)
+      throw broken("a waiter timed out before its time");
+    return;
+  case object_lost:
+  case unknown:
+  case link_down:
+    ++losses;
+    if (!excused(truth, path))
+      throw broken("content " + std::to_string(truth) + " was lost (" + std::string(to_string(what.error))
+                   + ") though nothing failed on its way");
+    return;
+  case stalled:
+    if ((path & ever_frozen_) == 0 && !excused(truth, path))
+      throw broken("a pull stalled though nobody was frozen");
+    return;
+  case full:
+  case busy:
+  case cancelled:
+    return;
+  case stale:
+  case violation:
+    throw broken("a waiter got an error that is none for it");
+  }
+}
+
+void world::act(node_index at, const handles::make_room& what) {
+  nodes[at].rooms[what.room] = {.size_bytes = what.size_bytes, .sealing = {}};
+}
+
+void world::act(node_index at, const handles::write_room& what) {
+  auto& made = nodes[at].rooms.at(what.room);
+  if (!made.made || made.sealing)
+    throw broken("bytes for a room that is not open");
+  made.content = what.offset == 0 || made.content == arriving_content_ ? arriving_content_ : garbage;
+}
+
+void world::act(node_index at, const handles::seal_room& what) {
+  nodes[at].rooms.at(what.room).sealing = what.captured;
+}
+
+void world::act(node_index at, const handles::drop_room& what) {
+  nodes[at].rooms.erase(what.room);
+}
+
+/// The oldest room is made, or its replica sealed; or that fails.
+void world::finish_room(node_index at, bool well) {
+  auto& node = nodes[at];
+  auto next = std::ranges::find_if(node.rooms, [](const auto& each) { return !each.second.made || each.second.sealing; });
+  if (next == node.rooms.end() || !active(at))
+    return;
+  auto& [number, what] = *next;
+  auto id = number;
+  if (!well) {
+    node.rooms.erase(next);
+    node.ledger->room_failed(id, handles::handle_errc::full);
+  } else if (!what.made) {
+    what.made = true;
+    node.ledger->room_made(id);
+  } else {
+    auto done = std::move(what);
+    node.rooms.erase(next);
+    for (const auto& inner : *done.sealing)
+      if (!store_of(at).lives(inner))
+        throw broken("a replica captures an object that is gone");
+    auto place = store_of(at).create(node.process, done.content, done.size_bytes, *done.sealing);
+    node.objects->took_over(place);
+    names_seen.push_back(place);
+    if (!node.ledger->room_sealed(id, place))
+      node.objects->drop(place);
+  }
+  pump(at);
+}
+
+// -- failures and time
+
+void world::cut(link_index over) {
+  if (links[over].is_cut)
+    return;
+  links[over].is_cut = true;
+  note_fault(node_mask{1} << links[over].ends[0] | node_mask{1} << links[over].ends[1]);
+}
+
+/// An end sees that its link was cut. What was on the way to it is gone.
+void world::notice(link_index over, int end) {
+  auto& link = links[over];
+  auto at = link.ends[end];
+  if (!link.is_cut || !link.up[end] || !active(at))
+    return;
+  link.up[end] = false;
+  link.queues[end].clear();
+  nodes[at].ledger->link_down(link.number);
+  pump(at);
+}
+
+void world::kill(node_index which) {
+  auto& node = nodes[which];
+  if (node.is == condition::dead)
+    return;
+  node.is = condition::dead;
+  note_fault(node_mask{1} << which);
+  for (link_index at = 0; at < links.size(); ++at) {
+    for (int end = 0; end < 2; ++end) {
+      if (links[at].ends[end] != which)
+        continue;
+      cut(at);
+      links[at].up[end] = false;
+      links[at].queues[end].clear();
+    }
+  }
+  node.drafts.clear(); // Not rolled back: the process is gone with its memory, and the store keeps its bits.
+  node.draft_content.clear();
+  node.application.clear();
+  node.waits.clear();
+  node.rooms.clear();
+}
+
+void world::freeze(node_index which) {
+  if (nodes[which].is != condition::running)
+    return;
+  nodes[which].is = condition::frozen;
+  ever_frozen_ |= node_mask{1} << which;
+}
+
+void world::thaw(node_index which) {
+  if (nodes[which].is == condition::frozen)
+    nodes[which].is = condition::running;
+}
+
+void world::reap(std::size_t host) {
+  std::set<process_number> dead;
+  for (const auto& each : nodes)
+    if (each.is == condition::dead && each.host == host)
+      dead.insert(each.process);
+  stores[host].reap(dead);
+}
+
+void world::pass(std::chrono::nanoseconds how_long) {
+  now += how_long;
+}
+
+void world::tick(node_index at) {
+  if (!active(at))
+    return;
+  nodes[at].ledger->tick(now);
+  pump(at);
+}
+
+} // namespace troupe::simulation
