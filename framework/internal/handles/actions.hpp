@@ -13,6 +13,14 @@ namespace troupe::internal::handles {
 /// Chosen by who waits; means nothing to the ledger.
 using waiter_id = std::uint64_t;
 
+/// Names an entry of a node's ledger; an entry's number is used again with the next generation.
+struct reference {
+  std::uint32_t index = 0;
+  std::uint32_t generation = 0; // 0: refers to nothing.
+
+  friend auto operator<=>(const reference&, const reference&) = default;
+};
+
 /// Names one attempt to make a replica. Never used again.
 using room_id = std::uint64_t;
 
@@ -20,6 +28,11 @@ using room_id = std::uint64_t;
 struct send_message {
   link_number link = 0;
   message what;
+};
+/// Write the message that this draft was made for: it is committed.
+struct write_draft {
+  link_number link = 0;
+  std::uint64_t draft = 0;
 };
 /// Write it, with these bytes of the object at `place` beside it. May be overtaken by messages that are sent later.
 struct send_bytes {
@@ -37,11 +50,12 @@ struct close_link {
 struct connect_to {
   node_name node;
 };
-/// The answer to one fetch().
+/// The answer to one fetch(). Without an error it brings one reference, which keeps the bytes until it is dropped: whoever
+/// asked may have dropped its own meanwhile.
 struct answer_waiter {
   waiter_id waiter = 0;
   handle_errc error = handle_errc::none;
-  object_id place; // Where there is no error.
+  reference object;
 };
 /// Make a builder; answer with room_made() or room_failed(), now or later.
 struct make_room {
@@ -64,7 +78,7 @@ struct drop_room {
   room_id room = 0;
 };
 
-using action = std::variant<send_message, send_bytes, close_link, connect_to, answer_waiter, make_room, write_room,
+using action = std::variant<send_message, write_draft, send_bytes, close_link, connect_to, answer_waiter, make_room, write_room,
                             seal_room, drop_room>;
 
 } // namespace troupe::internal::handles

@@ -44,10 +44,11 @@ struct ledger_options {
 /// Handles that are described and not yet sent. Must end in commit() or roll_back().
 class draft {
 public:
-  explicit draft(link_number link) : link_(link) {}
+  /// `number` is the caller's own, for `write_draft`.
+  draft(link_number link, std::uint64_t number) : link_(link), number_(number) {}
 
   [[nodiscard]] link_number link() const noexcept { return link_; }
-  [[nodiscard]] bool empty() const noexcept { return items_.empty(); }
+  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
 
 private:
   friend class ledger;
@@ -59,6 +60,7 @@ private:
   };
 
   link_number link_;
+  std::uint64_t number_;
   std::vector<item> items_;
 };
 
@@ -109,8 +111,8 @@ public:
   /// Describes one more handle for the message. Fails with `object_lost`, `link_down` or `busy`; the draft is as before.
   [[nodiscard]] std::expected<handle_descriptor, handle_errc> describe(draft& into, reference what);
 
-  /// Counts what the draft describes; the message must be written next. Fails with `link_down` or `stale`, and is
-  /// rolled back then.
+  /// Counts what the draft describes; the action `write_draft` says when to write the message: after what vouches for
+  /// it, before what releases it. Fails with `link_down` or `stale`, and is rolled back then.
   [[nodiscard]] std::expected<void, handle_errc> commit(draft& what);
   void roll_back(draft& what);
 
@@ -166,6 +168,7 @@ private:
 
   // sending.cpp: descriptors out and in
   [[nodiscard]] std::expected<draft::item, handle_errc> describe_one(link_record& to, reference what);
+  void count(link_record& to, const draft::item& what);
   void commit_one(link_record& to, const draft::item& what);
   void undo_one(link_number to, const draft::item& what);
   [[nodiscard]] std::expected<handle_descriptor, handle_errc> export_now(link_record& to, reference what);

@@ -30,6 +30,7 @@ void ledger::link_down(link_number link) {
   ended.phase = link_phase::grace;
   ended.grace_ends = now_ + options_.grace;
   ended.parked.clear();
+  ended.unclaimed.clear(); // Abandoned below, with everything else.
   while (!ended.servings.empty())
     end_serving(ended, ended.servings.begin()->first);
   objects_.abandon(link);
@@ -95,6 +96,12 @@ void ledger::tick(time_point now) {
         return false;
       send(link.number, refused{each.request, handle_errc::unknown});
       return true;
+    });
+    std::erase_if(link.unclaimed, [&](const object_id& place) {
+      auto adoption = objects_.adopt(place, link.number);
+      if (adoption == local_objects::adoption::done)
+        objects_.drop(place);
+      return adoption != local_objects::adoption::busy;
     });
   }
   for (auto number : ended)

@@ -43,8 +43,9 @@ void ledger::add_waiter(reference what, const waiter& who) {
 
 void ledger::answer(const waiter& who, handle_errc error, reference what) {
   if (const auto* outside = std::get_if<outside_waiter>(&who)) {
-    actions_.push_back(
-        answer_waiter{outside->waiter, error, error == handle_errc::none ? *place_of(what) : object_id{}});
+    if (error == handle_errc::none)
+      ++at(what).references; // The waiter's.
+    actions_.push_back(answer_waiter{outside->waiter, error, error == handle_errc::none ? what : reference{}});
   } else if (const auto* outer = std::get_if<outer_waiter>(&who)) {
     captured_arrived(*outer, error);
   } else {
@@ -107,6 +108,7 @@ void ledger::room_made(room_id room) {
   if (fetch.step != fetch_step::making_room)
     return;
   step_to(fetch, fetch_step::asking);
+  fetch.source = source.number;
   fetch.request = ++source.last_request;
   source.requests[fetch.request] = {open_request::kind::pull, known->second, {}};
   send(source.number, pull{fetch.request, which.name});
@@ -142,7 +144,7 @@ void ledger::stop(entry& which) {
     actions_.push_back(drop_room{fetch->room});
   }
   if (fetch->request != 0) {
-    if (auto* source = up_link(which.link); source != nullptr && source->requests.erase(fetch->request) > 0)
+    if (auto* source = up_link(fetch->source); source != nullptr && source->requests.erase(fetch->request) > 0)
       send(source->number, cancel{fetch->request});
   }
   for (auto inner : fetch->captured) {
@@ -317,10 +319,12 @@ void ledger::on(link_record& from, const pull_here& what) {
   auto about = asked->second.about;
   from.requests.erase(asked);
   at(about).fetch->request = 0;
-  if (resolve(*imported) == about)
-    drop(*imported);
-  else
-    move_to(about, *imported);
+  auto target = resolve(*imported);
+  if (target != about && at(target).state == entry_state::here)
+    return move_to(about, *imported);
+  drop(*imported);
+  if (target != about)
+    fail_fetch(about, handle_errc::busy); // The store could not be asked: it can be fetched again.
 }
 
 /// One that the object captures is here, or will never be.

@@ -72,24 +72,26 @@ void ledger::roll_back(draft& what) {
     undo_one(what.link_, item);
 }
 
-/// Counts it; the draft's dependent becomes the record's. Whoever will be asked to adopt hears of it first.
-void ledger::commit_one(link_record& to, const draft::item& what) {
+/// Counts it. Whoever will be asked to adopt hears of it first.
+void ledger::count(link_record& to, const draft::item& what) {
   const auto& described = what.described;
-  if (described.mode == handle_mode::yours) {
-    --at(what.what).dependents;
-    settle(what.what);
+  if (described.mode == handle_mode::yours)
     return;
-  }
-  if (described.offer && up_link(what.vouch_on) != nullptr)
+  const auto& which = at(what.what);
+  bool still_vouches = which.state == entry_state::remote && which.link == what.vouch_on;
+  if (described.offer && still_vouches && up_link(what.vouch_on) != nullptr) // Else the offer will be refused.
     send(what.vouch_on, vouch{what.vouch_name, to.peer, described.offer->token});
-  auto [record, fresh] = to.exports.try_emplace(described.name);
+  auto [record, fresh] = to.exports.try_emplace(described.name, export_record{what.what, 0, {}});
   ++record->second.count;
-  if (fresh) {
-    record->second.what = what.what;
-  } else {
-    --at(what.what).dependents;
-    settle(what.what);
-  }
+  if (fresh)
+    ++at(what.what).dependents;
+}
+
+/// For what the protocol itself sends, in the same event.
+void ledger::commit_one(link_record& to, const draft::item& what) {
+  count(to, what);
+  --at(what.what).dependents;
+  settle(what.what);
 }
 
 std::expected<void, handle_errc> ledger::commit(draft& what) {
@@ -107,8 +109,14 @@ std::expected<void, handle_errc> ledger::commit(draft& what) {
       return std::unexpected{handle_errc::stale};
     }
   }
-  for (const auto& item : std::exchange(what.items_, {}))
-    commit_one(*to, item);
+  auto items = std::exchange(what.items_, {});
+  for (const auto& item : items)
+    count(*to, item);
+  actions_.push_back(write_draft{what.link_, what.number_});
+  for (const auto& item : items) { // From here on a release may follow: what is the peer's own must reach it before.
+    --at(item.what).dependents;
+    settle(item.what);
+  }
   return {};
 }
 
@@ -211,6 +219,7 @@ std::expected<reference, handle_errc> ledger::import_shared(link_record& from, c
   if (adoption == local_objects::adoption::absent)
     return std::unexpected{handle_errc::violation};
   if (adoption == local_objects::adoption::busy) {
+    from.unclaimed.push_back(handle.name);
     send(from.number, release{handle.name, 1});
     auto gone = make_entry(entry_state::lost);
     ++at(gone).references;

@@ -17,14 +17,6 @@ namespace troupe::internal::handles {
 /// Since when does not matter; it only grows.
 using time_point = std::chrono::nanoseconds;
 
-/// Names an entry of this node's ledger; an entry's number is used again with the next generation.
-struct reference {
-  std::uint32_t index = 0;
-  std::uint32_t generation = 0; // 0: refers to nothing.
-
-  friend auto operator<=>(const reference&, const reference&) = default;
-};
-
 //  free --import--> remote --replica sealed--> here     free --local object--> here
 //                     |  \---adopted elsewhere--> moved
 //                     \---source gone for good--> lost
@@ -90,7 +82,8 @@ enum class fetch_step : std::uint8_t { waiting, making_room, asking, receiving, 
 struct fetch_state {
   fetch_step step = fetch_step::waiting;
   room_id room = 0; // 0: none.
-  request_number request = 0;
+  link_number source = 0;     // Where `request` was asked: the entry may have lost its own link since.
+  request_number request = 0; // 0: nothing is asked.
   std::uint64_t received_bytes = 0;
   std::vector<reference> captured; // One reference each.
   std::vector<waiter> waiters;
@@ -181,6 +174,7 @@ struct link_record {
   std::map<request_number, serving> servings;
   request_number last_served = 0; // Whose turn it was.
   std::vector<parked_adopt> parked;
+  std::vector<object_id> unclaimed; // In flight to here when the store was busy: nobody wants them any more.
 };
 
 } // namespace troupe::internal::handles

@@ -63,15 +63,16 @@ bool store_model::take_flight(const object_id& id, process_number from, process_
 }
 
 void store_model::abandon(process_number to, std::uint64_t channel) {
+  ended_.emplace(to, channel);
   for (auto& each : rows_)
-    std::erase_if(each.flights, [&](const flight& sent) { return sent.to == to && sent.channel == channel; });
+    std::erase_if(each.flights, [&](const flight& sent) { return ended_.contains({sent.to, sent.channel}); });
   sweep();
 }
 
 void store_model::reap(const std::set<process_number>& dead) {
   for (auto& each : rows_) {
     std::erase_if(each.holders, [&](process_number holder) { return dead.contains(holder); });
-    std::erase_if(each.flights, [&](const flight& sent) { return dead.contains(sent.to); });
+    std::erase_if(each.flights, [&](const flight& sent) { return dead.contains(sent.to) || ended_.contains({sent.to, sent.channel}); });
   }
   sweep();
 }

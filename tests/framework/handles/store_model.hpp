@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include <troupe/store/object_id.hpp>
@@ -41,7 +41,8 @@ public:
   /// Takes one count; false when there is none.
   bool take_flight(const object_id& id, process_number from, process_number to, std::uint64_t channel);
   void abandon(process_number to, std::uint64_t channel);
-  /// Bits of the dead go and so does what is in flight to them; what they have in flight stays.
+  /// Bits of the dead go and so does what is in flight to them, or was sent late on a channel that its receiver has
+  /// abandoned; what they have in flight stays.
   void reap(const std::set<process_number>& dead);
 
   void spill(const object_id& id) { row_of(id)->spilled = true; }
@@ -74,6 +75,7 @@ private:
 
   std::uint64_t number_;
   std::vector<row> rows_;
+  std::set<std::pair<process_number, std::uint64_t>> ended_; // Receiver, channel.
 };
 
 } // namespace troupe::simulation

@@ -165,7 +165,6 @@ held world::put(node_index at, std::uint64_t size_bytes, const std::vector<held>
       continue; // Only what is here can be captured.
     places.push_back(*place);
     made.captured.push_back(store_of(at).content_of(*place));
-    path |= inner.path;
   }
   auto content = truths_.size();
   truths_.push_back(std::move(made));
@@ -182,7 +181,7 @@ held world::put(node_index at, std::uint64_t size_bytes, const std::vector<held>
 
 bool world::open_draft(node_index from, link_index over, const std::vector<held>& what) {
   auto& node = nodes[from];
-  handles::draft made{links[over].number};
+  handles::draft made{links[over].number, ++last_number_};
   std::vector<handles::handle_descriptor> described;
   for (const auto& each : what) {
     auto one = node.ledger->describe(made, each.what);
@@ -211,22 +210,15 @@ bool world::finish_draft(node_index from, std::size_t which, bool commit, bool k
     pump(from);
     return false;
   }
-  auto committed = node.ledger->commit(made);
-  pump(from); // VOUCH goes first.
-  if (!committed)
-    return false;
   auto to_end = 1 - end_of(over, from);
   auto to = links[over].ends[to_end];
-  for (auto& each : content) {
+  for (auto& each : content)
     each.path |= node_mask{1} << from | node_mask{1} << to;
-    if (nodes[to].liar)
-      tell_liars(each.truth);
-  }
-  for (const auto& each : described)
-    if (sabotage_ == sabotage::drop_hold_early && each.mode == handles::handle_mode::mine)
-      store_of(from).clear_bit(each.name, node.process);
-  post(over, to_end, {0, parcel{std::move(described), std::move(content), kept}, 0});
-  return true;
+  node.committed = parcel{std::move(described), std::move(content), kept};
+  auto committed = node.ledger->commit(made);
+  pump(from);
+  node.committed.reset();
+  return committed.has_value();
 }
 
 bool world::send(node_index from, link_index over, const std::vector<held>& what, bool kept) {
@@ -256,7 +248,7 @@ handles::waiter_id world::fetch(node_index at, std::size_t which, std::chrono::n
   auto& node = nodes[at];
   const auto& what = node.application[which];
   auto waiter = ++last_number_;
-  node.waits[waiter] = {what.truth, what.path, now + limit};
+  node.waits[waiter] = {what.truth, what.path, now + limit, what.may_be_lost};
   node.ledger->fetch(what.what, waiter, now + limit);
   pump(at);
   return waiter;

@@ -48,12 +48,14 @@ struct held {
   content_number truth = 0; // What get() must give. 0: only a liar knows.
   node_mask path = 0;
   bool was_here = false;
+  bool may_be_lost = false; // The store could not be asked when it came.
 };
 
 struct wait {
   content_number truth = 0;
   node_mask path = 0;
   handles::time_point deadline{};
+  bool may_be_lost = false;
 };
 
 class world;
@@ -92,6 +94,13 @@ struct room {
 
 enum class condition : std::uint8_t { running, frozen, dead };
 
+/// A message of the application.
+struct parcel {
+  std::vector<handles::handle_descriptor> handles;
+  std::vector<held> content; // What they are.
+  bool kept = true;          // Else for an actor that is gone.
+};
+
 struct node {
   handles::node_name name;
   std::size_t host = 0;
@@ -106,13 +115,7 @@ struct node {
   std::map<handles::waiter_id, wait> waits;
   std::map<handles::room_id, room> rooms;
   std::vector<handles::node_name> wanted_links;
-};
-
-/// A message of the application.
-struct parcel {
-  std::vector<handles::handle_descriptor> handles;
-  std::vector<held> content; // What they are.
-  bool kept = true;          // Else for an actor that is gone.
+  std::optional<parcel> committed; // Until the ledger says when to write it.
 };
 
 struct packet {
@@ -224,6 +227,7 @@ private:
 
   void pump(node_index at);
   void act(node_index at, const handles::send_message& what);
+  void act(node_index at, const handles::write_draft& what);
   void act(node_index at, const handles::send_bytes& what);
   void act(node_index at, const handles::close_link& what);
   void act(node_index at, const handles::connect_to& what);
@@ -244,7 +248,6 @@ private:
   std::vector<original> truths_{1};
   std::vector<fault> faults_;
   node_mask liars_ = 0;
-  node_mask ever_frozen_ = 0;
   std::uint64_t last_number_ = 0;
   content_number arriving_content_ = 0;
   std::uint64_t releases_ = 0;

@@ -55,7 +55,7 @@ void world::check(node_index at) {
       check_content(at, *place, each.truth, each.path, false);
     else if (each.was_here)
       throw broken("what was here is not here any more");
-    else if (node.ledger->is_lost(each.what) && !excused(each.truth, each.path))
+    else if (node.ledger->is_lost(each.what) && !each.may_be_lost && !excused(each.truth, each.path))
       throw broken("content " + std::to_string(each.truth) + " is lost for node " + std::to_string(at)
                    + " though nothing failed on its way");
     each.was_here = place.has_value();
@@ -110,6 +110,10 @@ void world::read_everything() {
     for (std::size_t which = 0; active(at) && which < nodes[at].application.size(); ++which)
       fetch(at, which, std::chrono::hours(1));
   run_until_quiet();
+  for (const auto& each : nodes)
+    for (const auto& [waiter, what] : each.waits)
+      if (!each.liar && each.is == condition::running && !what.may_be_lost && !excused(what.truth, what.path))
+        throw broken("content " + std::to_string(what.truth) + " does not come though everything was delivered");
   pass(std::chrono::minutes(2)); // Graces end, pulls from liars stall.
   for (int round = 0; round < 3; ++round) {
     for (node_index at = 0; at < nodes.size(); ++at)

@@ -78,7 +78,7 @@ void world::arrive(node_index at, const packet& what, handles::link_number over)
       each.what = (*received)[i];
       each.was_here = false;
       if (adopting_fails && node.ledger->is_lost(each.what))
-        each.path |= liars_ | ~node_mask{0}; // Its loss is announced.
+        each.may_be_lost = true;
       node.application.push_back(each);
     }
     pump(at);
@@ -137,6 +137,19 @@ void world::act(node_index at, const handles::send_message& what) {
   post(over, to_end, {0, std::move(sent), 0});
 }
 
+void world::act(node_index at, const handles::write_draft& what) {
+  auto written = std::exchange(nodes[at].committed, std::nullopt).value();
+  auto over = index_of(what.link);
+  auto to_end = 1 - end_of(over, at);
+  if (nodes[links[over].ends[to_end]].liar)
+    for (const auto& each : written.content)
+      tell_liars(each.truth);
+  for (const auto& each : written.handles)
+    if (sabotage_ == sabotage::drop_hold_early && each.mode == handles::handle_mode::mine)
+      store_of(at).clear_bit(each.name, nodes[at].process);
+  post(over, to_end, {0, std::move(written), 0});
+}
+
 void world::act(node_index at, const handles::send_bytes& what) {
   auto& store = store_of(at);
   if (!store.lives(what.place))
@@ -168,12 +181,20 @@ void world::act(node_index at, const handles::answer_waiter& what) {
   if (waited.empty())
     throw broken("a waiter was answered twice");
   answers[what.waiter] = what.error;
+  auto place = what.error == none ? node.ledger->place_of(what.object) : std::nullopt;
+  if (what.error == none) {
+    if (!place)
+      throw broken("a waiter was told that the bytes are here, and they are not");
+    if (!node.liar)
+      check_content(at, *place, waited.mapped().truth, waited.mapped().path, true);
+    node.ledger->drop(what.object);
+  }
   if (node.liar)
     return;
-  const auto& [truth, path, deadline] = waited.mapped();
+  const auto& [truth, path, deadline, may_be_lost] = waited.mapped();
   switch (what.error) {
   case none:
-    return check_content(at, what.place, truth, path, true);
+    return;
   case timed_out:
     if (now < deadline)
       throw broken("a waiter timed out before its time");
@@ -182,14 +203,11 @@ void world::act(node_index at, const handles::answer_waiter& what) {
   case unknown:
   case link_down:
     ++losses;
-    if (!excused(truth, path))
+    if (!may_be_lost && !excused(truth, path))
       throw broken("content " + std::to_string(truth) + " was lost (" + std::string(to_string(what.error))
                    + ") though nothing failed on its way");
     return;
   case stalled:
-    if ((path & ever_frozen_) == 0 && !excused(truth, path))
-      throw broken("a pull stalled though nobody was frozen");
-    return;
   case full:
   case busy:
   case cancelled:
@@ -292,10 +310,8 @@ void world::kill(node_index which) {
 }
 
 void world::freeze(node_index which) {
-  if (nodes[which].is != condition::running)
-    return;
-  nodes[which].is = condition::frozen;
-  ever_frozen_ |= node_mask{1} << which;
+  if (nodes[which].is == condition::running)
+    nodes[which].is = condition::frozen;
 }
 
 void world::thaw(node_index which) {
