@@ -169,7 +169,7 @@ link_record* ledger::up_link(link_number link) {
 }
 
 void ledger::send(link_number link, message what) {
-  actions_.push_back(send_message{link, std::move(what)});
+  want(send_message{link, std::move(what)});
 }
 
 // -- references of the application

@@ -165,6 +165,10 @@ private:
   void move_to(reference what, reference target);
   [[nodiscard]] link_record* up_link(link_number link);
   void send(link_number link, message what);
+  template <class Action>
+  void want(Action what) { // Built in place: g++ 12 warns of moved variants.
+    actions_.emplace_back(std::in_place_type<Action>, std::move(what));
+  }
 
   // sending.cpp: descriptors out and in
   [[nodiscard]] std::expected<draft::item, handle_errc> describe_one(link_record& to, reference what);
@@ -203,6 +207,8 @@ private:
   void advance(reference what);
   void restart(reference what);
   void stop(entry& which);
+  void stop_if_unwanted(reference what);
+  void settle_or_lose(reference what);
   void fail_fetch(reference what, handle_errc why);
   void finish_fetch(reference what);
   void drop_waiters_of(link_number link, request_number request, reference what);

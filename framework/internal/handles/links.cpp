@@ -60,7 +60,7 @@ void ledger::link_down(link_number link) {
 
 /// A peer that breaks the protocol loses its link, and nothing else happens.
 void ledger::violated(link_number link, std::string_view text) {
-  actions_.push_back(close_link{link, handle_errc::violation, text});
+  want(close_link{link, handle_errc::violation, text});
   link_down(link);
 }
 
@@ -154,7 +154,7 @@ void ledger::on(link_record& from, const reclaim& what) {
   auto* previous = up_link(what.previous);
   if (previous != nullptr && previous != &from && previous->peer == from.peer) {
     // The peer has seen the end of that link before this node has.
-    actions_.push_back(close_link{what.previous, handle_errc::link_down, "the peer has lost this link"});
+    want(close_link{what.previous, handle_errc::link_down, "the peer has lost this link"});
     link_down(what.previous);
   }
   if (take_from_grace(from, what.name))
@@ -215,7 +215,7 @@ void ledger::seek_adoption(reference what) {
   for (auto& [number, link] : links_)
     if (link.phase == link_phase::up && link.peer == offer.exporter)
       return ask_adoption(what, link);
-  actions_.push_back(connect_to{offer.exporter});
+  want(connect_to{offer.exporter});
 }
 
 void ledger::ask_adoption(reference what, link_record& over) {

@@ -22,10 +22,27 @@ void ledger::cancel_fetch(reference what, waiter_id who) {
     return outside != nullptr && outside->waiter == who;
   });
   if (gone > 0)
-    actions_.push_back(answer_waiter{who, handle_errc::cancelled, {}});
-  if (which.fetch->waiters.empty())
+    want(answer_waiter{who, handle_errc::cancelled, {}});
+  stop_if_unwanted(what);
+}
+
+/// Nobody waits any more.
+void ledger::stop_if_unwanted(reference what) {
+  auto& which = at(what);
+  if (which.fetch && which.fetch->waiters.empty()) {
     stop(which);
-  settle(what);
+    settle_or_lose(what);
+  }
+}
+
+/// After the end of a fetch, which may have been all that kept an entry from being lost: its source may have gone while
+/// the replica was being sealed.
+void ledger::settle_or_lose(reference what) {
+  const auto& which = at(what);
+  if (which.wanted() && which.state == entry_state::remote && which.link == 0 && which.adopting == 0)
+    lose(what);
+  else
+    settle(what);
 }
 
 /// Requires: `what` is resolved.
@@ -45,7 +62,7 @@ void ledger::answer(const waiter& who, handle_errc error, reference what) {
   if (const auto* outside = std::get_if<outside_waiter>(&who)) {
     if (error == handle_errc::none)
       ++at(what).references; // The waiter's.
-    actions_.push_back(answer_waiter{outside->waiter, error, error == handle_errc::none ? what : reference{}});
+    want(answer_waiter{outside->waiter, error, error == handle_errc::none ? what : reference{}});
   } else if (const auto* outer = std::get_if<outer_waiter>(&who)) {
     captured_arrived(*outer, error);
   } else {
@@ -69,9 +86,7 @@ void ledger::drop_waiters_of(link_number link, request_number request, reference
     const auto* peer = std::get_if<peer_waiter>(&each);
     return peer != nullptr && peer->link == link && peer->request == request;
   });
-  if (which->fetch->waiters.empty())
-    stop(*which);
-  settle(what);
+  stop_if_unwanted(what);
 }
 
 // -- the course of a fetch
@@ -95,7 +110,7 @@ void ledger::advance(reference what) {
   if (source->shares_store) // It will be handed over: no replica.
     room_made(fetch.room);
   else
-    actions_.push_back(make_room{fetch.room, which.size_bytes});
+    want(make_room{fetch.room, which.size_bytes});
 }
 
 void ledger::room_made(room_id room) {
@@ -141,7 +156,7 @@ void ledger::stop(entry& which) {
   auto fetch = std::move(which.fetch);
   if (fetch->room != 0) {
     rooms_.erase(fetch->room);
-    actions_.push_back(drop_room{fetch->room});
+    want(drop_room{fetch->room});
   }
   if (fetch->request != 0) {
     if (auto* source = up_link(fetch->source); source != nullptr && source->requests.erase(fetch->request) > 0)
@@ -155,8 +170,7 @@ void ledger::stop(entry& which) {
         const auto* outer = std::get_if<outer_waiter>(&each);
         return outer != nullptr && outer->room == fetch->room;
       });
-      if (captured->fetch->waiters.empty())
-        stop(*captured);
+      stop_if_unwanted(onto);
     }
     drop(inner);
   }
@@ -172,10 +186,7 @@ void ledger::fail_fetch(reference what, handle_errc why) {
   for (const auto& each : waiters)
     answer(each, why, what);
   --which.references;
-  if (which.state == entry_state::remote && which.link == 0 && which.adopting == 0)
-    lose(what); // The source went while it was being sealed.
-  else
-    settle(what);
+  settle_or_lose(what);
 }
 
 /// The bytes are at `place`: all who wait get their answer. Invariant 1 of `entry` holds from here on.
@@ -222,15 +233,13 @@ void ledger::expire_fetches() {
       const auto* outside = std::get_if<outside_waiter>(&each);
       if (outside == nullptr || outside->deadline > now_)
         return false;
-      actions_.push_back(answer_waiter{outside->waiter, handle_errc::timed_out, {}});
+      want(answer_waiter{outside->waiter, handle_errc::timed_out, {}});
       return true;
     });
-    if (which.fetch->waiters.empty()) {
-      stop(which);
-      settle(what);
-    } else if (which.fetch->deadline <= now_ && which.fetch->step != fetch_step::sealing) {
+    if (which.fetch->waiters.empty())
+      stop_if_unwanted(what);
+    else if (which.fetch->deadline <= now_ && which.fetch->step != fetch_step::sealing)
       fail_fetch(what, handle_errc::stalled);
-    }
   }
 }
 
@@ -294,7 +303,7 @@ void ledger::on(link_record& from, const pull_chunk& what) {
   if (what.offset != fetch.received_bytes || what.size_bytes == 0
       || what.size_bytes > which.size_bytes - fetch.received_bytes)
     return violated(from.number, "sent bytes out of order, or too many");
-  actions_.push_back(write_room{fetch.room, what.offset, what.size_bytes});
+  want(write_room{fetch.room, what.offset, what.size_bytes});
   fetch.received_bytes += what.size_bytes;
   fetch.deadline = now_ + options_.pull_patience;
   if (fetch.received_bytes < which.size_bytes)
@@ -351,7 +360,7 @@ void ledger::seal_if_complete(reference what) {
     places.push_back(*place);
   }
   step_to(fetch, fetch_step::sealing);
-  actions_.push_back(seal_room{fetch.room, std::move(places)});
+  want(seal_room{fetch.room, std::move(places)});
 }
 
 // -- serving
@@ -416,7 +425,7 @@ bool ledger::send_chunk(link_number link) {
     if (!what.sending)
       continue;
     auto size_bytes = std::min(options_.chunk_bytes_max, what.size_bytes - what.offset);
-    actions_.push_back(send_bytes{link, {request, what.offset, size_bytes}, what.place});
+    want(send_bytes{link, {request, what.offset, size_bytes}, what.place});
     what.offset += size_bytes;
     to->last_served = request;
     if (what.offset == what.size_bytes)

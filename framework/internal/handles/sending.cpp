@@ -112,7 +112,7 @@ std::expected<void, handle_errc> ledger::commit(draft& what) {
   auto items = std::exchange(what.items_, {});
   for (const auto& item : items)
     count(*to, item);
-  actions_.push_back(write_draft{what.link_, what.number_});
+  want(write_draft{what.link_, what.number_});
   for (const auto& item : items) { // From here on a release may follow: what is the peer's own must reach it before.
     --at(item.what).dependents;
     settle(item.what);

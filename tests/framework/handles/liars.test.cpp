@@ -1,0 +1,223 @@
+// What a peer that lies gets: nothing that it was not given, and the end of its link. Cycles too, since only lies make
+// them.
+#include "scenario.hpp"
+
+namespace troupe::simulation {
+
+namespace {
+
+using handles::handle_descriptor;
+using handles::handle_errc;
+using handles::handle_mode;
+
+class lying_peer : public handle_protocol {
+protected:
+  lying_peer() : a(node_on_new_host()), liar(node_on_new_host(true)) { link(a, liar); }
+
+  [[nodiscard]] object_id name_of(const held& what) { return in_.nodes[a].ledger->place_of(what.what).value(); }
+  [[nodiscard]] bool loses_its_link_by(const handles::message& what) {
+    say(liar, a, what);
+    arrive();
+    return !is_linked(a, liar);
+  }
+  [[nodiscard]] bool loses_its_link_by_sending(const handle_descriptor& what) {
+    auto over = in_.link_between(a, liar).value();
+    in_.forge(over, in_.end_of(over, liar), {0, parcel{{what}, {}, true}, 0});
+    arrive();
+    return !is_linked(a, liar);
+  }
+
+  node_index a;
+  node_index liar;
+};
+
+TEST_F(lying_peer, releases_more_than_it_was_given) {
+  auto object = in_.put(a, 10);
+  send_and_arrive(a, liar, {object});
+  EXPECT_TRUE(loses_its_link_by(handles::release{name_of(object), 2}));
+  EXPECT_EQ(objects_at(a), 1u);
+}
+
+TEST_F(lying_peer, releases_what_it_was_never_given) {
+  EXPECT_TRUE(loses_its_link_by(handles::release{name_of(in_.put(a, 10)), 1}));
+  EXPECT_EQ(objects_at(a), 1u);
+}
+
+TEST_F(lying_peer, pulls_what_it_was_never_given) {
+  say(liar, a, handles::pull{100, name_of(in_.put(a, 10))});
+  ASSERT_TRUE(in_.deliver(0, 0));
+  EXPECT_EQ(tables(a).servings, 0u); // It is refused.
+  EXPECT_FALSE(in_.send_chunk(0, 0));
+}
+
+TEST_F(lying_peer, pulls_another_generation) {
+  auto object = in_.put(a, 10);
+  send_and_arrive(a, liar, {object});
+  auto name = name_of(object);
+  ++name.generation;
+  say(liar, a, handles::pull{100, name});
+  arrive();
+  EXPECT_EQ(tables(a).servings, 0u);
+}
+
+TEST_F(lying_peer, sends_home_what_it_was_never_given) {
+  EXPECT_TRUE(loses_its_link_by_sending({name_of(in_.put(a, 10)), handle_mode::yours, 10, {}}));
+}
+
+TEST_F(lying_peer, names_an_object_in_a_store_that_it_does_not_share) {
+  EXPECT_TRUE(loses_its_link_by_sending({name_of(in_.put(a, 10)), handle_mode::shared, 10, {}}));
+}
+
+TEST_F(lying_peer, adopts_with_a_token_that_was_meant_for_another) {
+  auto b = node_on_new_host();
+  auto c = node_on_new_host();
+  auto ab = link(a, b);
+  link(b, c);
+  auto object = in_.put(a, 10);
+  send(a, b, {object});
+  ASSERT_TRUE(in_.deliver(ab, 1));
+  send(b, c, {last_of(b)});
+  ASSERT_TRUE(in_.deliver(ab, 0)); // The vouch.
+  ASSERT_EQ(in_.tokens_seen.size(), 1u);
+  say(liar, a, handles::adopt{100, name_of(object), in_.tokens_seen[0]});
+  in_.deliver(0, 0);
+  EXPECT_EQ(tables(a).parked, 1u);
+  pass_grace();
+  EXPECT_EQ(tables(a).parked, 0u);
+  arrive(); // The world would notice if the liar got it.
+}
+
+TEST_F(lying_peer, reclaims_what_another_was_given) {
+  auto b = node_on_new_host();
+  auto ab = link(a, b);
+  auto object = in_.put(a, 10);
+  send_and_arrive(a, b, {object});
+  in_.cut(ab);
+  in_.notice(ab, 0);
+  say(liar, a, handles::reclaim{100, name_of(object), in_.links[ab].number});
+  in_.deliver(0, 0);
+  EXPECT_EQ(tables(a).links_in_grace, 1u);
+  EXPECT_EQ(tables(a).exports, 1u);
+}
+
+TEST_F(lying_peer, cannot_end_a_link_of_another_by_reclaiming_over_it) {
+  auto b = node_on_new_host();
+  auto ab = link(a, b);
+  say(liar, a, handles::reclaim{100, {1, 2, 3}, in_.links[ab].number});
+  in_.deliver(0, 0);
+  EXPECT_TRUE(is_linked(a, b));
+}
+
+TEST_F(lying_peer, cannot_give_its_own_bytes_for_anothers_name) {
+  auto b = node_on_new_host();
+  link(a, b);
+  link(b, liar);
+  auto object = in_.put(a, 10);
+  auto over = in_.link_between(b, liar).value();
+  in_.forge(over, in_.end_of(over, liar), {0, parcel{{{name_of(object), handle_mode::mine, 10, {}}}, {}, true}, 0});
+  arrive();
+  send_and_arrive(a, b, {object});
+  EXPECT_EQ(read(b), handle_errc::none); // The world checks that these are A's bytes.
+}
+
+TEST_F(lying_peer, answers_what_was_not_asked) {
+  EXPECT_TRUE(loses_its_link_by(handles::pull_chunk{7, 0, 4}));
+  link(a, liar);
+  EXPECT_TRUE(loses_its_link_by(handles::adopted{7, {{9, 9, 9}, handle_mode::mine, 4, {}}}));
+  link(a, liar);
+  EXPECT_TRUE(loses_its_link_by(handles::reclaimed{7}));
+  link(a, liar);
+  EXPECT_TRUE(loses_its_link_by(handles::vouch{{9, 9, 9}, in_.nodes[liar].name, 1}));
+}
+
+TEST_F(lying_peer, sends_more_bytes_than_it_said) {
+  send_and_arrive(liar, a, {in_.put(liar, 4)});
+  auto waiter = begin_reading(a);
+  in_.finish_room(a);
+  in_.freeze(liar);
+  say(liar, a, handles::pull_head{1, 4, {}});
+  say(liar, a, handles::pull_chunk{1, 0, 5});
+  arrive();
+  EXPECT_FALSE(is_linked(a, liar));
+  pass_grace();
+  EXPECT_EQ(answer_to(waiter), handle_errc::object_lost);
+}
+
+// Goal: handles never form a cycle that keeps itself alive.
+// Method: a liar says that X captures Y and that Y captures X. Both replicas then wait for each other.
+TEST_F(lying_peer, makes_a_cycle_of_captured_handles_which_ends_by_itself) {
+  auto x = object_id{77, 1, 1};
+  auto y = object_id{77, 2, 1};
+  in_.freeze(liar);
+  EXPECT_FALSE(loses_its_link_by_sending({x, handle_mode::mine, 4, {}}));
+  auto waiter = begin_reading(a);
+  in_.finish_room(a);
+  say(liar, a, handles::pull_head{1, 4, {{y, handle_mode::mine, 4, {}}}});
+  arrive();
+  say(liar, a, handles::pull_chunk{1, 0, 4});
+  say(liar, a, handles::pull_head{2, 4, {{x, handle_mode::mine, 4, {}}}});
+  say(liar, a, handles::pull_chunk{2, 0, 4});
+  arrive();
+  EXPECT_EQ(tables(a).fetches, 2u);
+  in_.drop_all(a);
+  in_.pass(61s);
+  in_.tick(a);
+  EXPECT_EQ(answer_to(waiter), handle_errc::stalled);
+  EXPECT_EQ(tables(a).fetches, 0u);
+  EXPECT_EQ(tables(a).entries, 0u);
+}
+
+// Goal: no cycle of nodes that are behind each other, either.
+// Method: A -> B -> C -> A, each before anybody could adopt; then the way back is looked at.
+TEST_F(handle_protocol, a_handle_that_went_in_a_circle_is_let_go_by_all) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  auto c = node_on_new_host();
+  auto ab = link(a, b);
+  auto bc = link(b, c);
+  auto d = node_on_new_host();
+  auto cd = link(c, d);
+  auto db = link(d, b);
+  send(a, b, {in_.put(a, 10)});
+  ASSERT_TRUE(in_.deliver(ab, 1));
+  for (auto [from, to, over] : {std::tuple{b, c, bc}, std::tuple{c, d, cd}, std::tuple{d, b, db}}) {
+    send(from, to, {last_of(from)});
+    while (in_.nodes[to].application.empty() || (to == b && in_.nodes[b].application.size() < 2))
+      ASSERT_TRUE(in_.deliver(over, in_.end_of(over, to)));
+  }
+  for (auto each : {a, b, c, d})
+    in_.drop_all(each);
+  arrive();
+  for (auto each : {a, b, c, d})
+    EXPECT_EQ(tables(each).entries, 0u);
+  EXPECT_EQ(objects_at(a), 0u);
+}
+
+// Goal: nor after the first link of the circle is lost.
+TEST_F(handle_protocol, a_circle_whose_source_is_lost_is_lost_for_all_and_keeps_nothing) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  auto c = node_on_new_host();
+  auto d = node_on_new_host();
+  auto ab = link(a, b);
+  link(b, c);
+  link(c, d);
+  link(d, b);
+  send(a, b, {in_.put(a, 10)});
+  ASSERT_TRUE(in_.deliver(ab, 1));
+  in_.freeze(a);
+  send_and_arrive(b, c, {last_of(b)});
+  send_and_arrive(c, d, {last_of(c)});
+  send_and_arrive(d, b, {last_of(d)});
+  for (auto& each : in_.nodes)
+    each.wanted_links.clear();
+  kill(a);
+  arrive();
+  pass_grace();
+  for (auto each : {b, c, d})
+    EXPECT_EQ(read(each), handle_errc::object_lost);
+}
+
+} // namespace
+
+} // namespace troupe::simulation

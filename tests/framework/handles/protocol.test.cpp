@@ -1,0 +1,579 @@
+// The handle protocol's exchanges, one test each. Names of nodes as in framework/handle-protocol.md: A has the object,
+// B gets it from A, C gets it from B.
+#include "scenario.hpp"
+
+namespace troupe::simulation {
+
+namespace {
+
+using handles::handle_errc;
+
+TEST_F(handle_protocol, an_exported_object_lives_until_its_importer_releases_it) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  link(a, b);
+  send(a, b, {in_.put(a, 10)});
+  in_.drop_all(a);
+  arrive();
+  EXPECT_EQ(objects_at(a), 1u);
+  in_.drop_all(b);
+  arrive();
+  EXPECT_EQ(objects_at(a), 0u);
+  EXPECT_EQ(tables(a).exports, 0u);
+}
+
+TEST_F(handle_protocol, a_release_that_crosses_a_second_sending_takes_back_the_first_only) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  link(a, b);
+  auto object = in_.put(a, 10);
+  send_and_arrive(a, b, {object});
+  send(a, b, {object}); // Under way ...
+  in_.drop(b, 0);       // ... when the release is sent.
+  in_.drop_all(a);
+  arrive();
+  EXPECT_EQ(tables(a).exports, 1u);
+  EXPECT_EQ(read(b), handle_errc::none);
+}
+
+TEST_F(handle_protocol, a_handle_that_is_twice_in_a_message_counts_two_and_is_released_by_one) {
+  for (bool shared : {false, true}) {
+    auto a = node_on_new_host();
+    auto b = shared ? node_beside(a) : node_on_new_host();
+    link(a, b);
+    auto object = in_.put(a, 10);
+    send_and_arrive(a, b, {object, object});
+    in_.drop_all(a);
+    in_.drop(b, 0);
+    arrive();
+    EXPECT_EQ(tables(a).exports, 1u);
+    EXPECT_EQ(read(b), handle_errc::none);
+    in_.drop_all(b);
+    arrive();
+    EXPECT_EQ(tables(a).exports, 0u);
+    EXPECT_EQ(objects_at(a), 0u);
+  }
+}
+
+TEST_F(handle_protocol, a_handle_that_returns_to_its_home_is_the_object_itself) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  link(a, b);
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  in_.drop_all(a);
+  send(b, a, {last_of(b)});
+  in_.drop_all(b); // The release follows the message.
+  arrive();
+  EXPECT_TRUE(in_.nodes[a].ledger->place_of(last_of(a).what));
+  EXPECT_EQ(objects_at(a), 1u);
+  EXPECT_EQ(tables(a).exports, 0u);
+  EXPECT_EQ(tables(a).imports, 0u);
+}
+
+TEST_F(handle_protocol, a_release_never_overtakes_the_message_that_brings_its_handle_home) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  link(a, b);
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  ASSERT_TRUE(in_.open_draft(b, 0, {last_of(b)}));
+  in_.drop_all(a);
+  in_.drop_all(b); // Only the draft is left.
+  ASSERT_TRUE(in_.finish_draft(b, 0, true));
+  arrive(); // A violation would throw.
+  EXPECT_TRUE(is_linked(a, b));
+  EXPECT_EQ(objects_at(a), 1u);
+}
+
+TEST_F(handle_protocol, a_handle_that_comes_home_over_another_link_is_the_object_itself) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  auto first = link(a, b);
+  auto second = link(b, a);
+  ASSERT_TRUE(in_.send(a, first, {in_.put(a, 10)}));
+  arrive();
+  in_.drop_all(a);
+  ASSERT_TRUE(in_.send(b, second, {last_of(b)}));
+  in_.drop_all(b);
+  arrive();
+  EXPECT_TRUE(in_.nodes[a].ledger->place_of(last_of(a).what));
+  EXPECT_EQ(tables(a).exports + tables(a).imports, 0u);
+}
+
+TEST_F(handle_protocol, a_third_node_adopts_from_the_first_and_outlives_the_second) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  auto c = node_on_new_host();
+  link(a, b);
+  link(b, c);
+  link(c, a);
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  in_.drop_all(a);
+  send_and_arrive(b, c, {last_of(b)});
+  EXPECT_EQ(in_.adoptions, 1u);
+  EXPECT_EQ(tables(b).exports, 0u); // C has released it.
+  in_.drop_all(b);
+  kill(b);
+  arrive();
+  pass_grace();
+  EXPECT_EQ(read(c), handle_errc::none);
+}
+
+TEST_F(handle_protocol, the_second_may_die_before_the_third_has_adopted) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  auto c = node_on_new_host();
+  link(a, b);
+  auto bc = link(b, c);
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  in_.drop_all(a);
+  send(b, c, {last_of(b)});
+  ASSERT_TRUE(in_.deliver(bc, 1)); // There is no link to A yet: C is behind B.
+  kill(b);
+  in_.notice(bc, 1);
+  EXPECT_EQ(tables(c).links_in_grace, 1u);
+  arrive(); // C connects to A and adopts within the grace.
+  EXPECT_EQ(in_.adoptions, 1u);
+  pass_grace();
+  EXPECT_EQ(read(c), handle_errc::none);
+}
+
+TEST_F(handle_protocol, without_a_way_to_the_first_the_third_stays_behind_the_second) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  auto c = node_on_new_host();
+  link(a, b);
+  link(b, c);
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  in_.drop_all(a);
+  in_.freeze(a); // So that nobody connects to it.
+  send_and_arrive(b, c, {last_of(b)});
+  in_.drop_all(b);
+  in_.nodes[c].wanted_links.clear();
+  in_.thaw(a);
+  EXPECT_EQ(read(c), handle_errc::none); // B fetches, then serves.
+  EXPECT_EQ(in_.adoptions, 0u);
+}
+
+TEST_F(handle_protocol, behind_a_dead_node_what_was_not_fetched_is_lost_and_says_so) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  auto c = node_on_new_host();
+  link(a, b);
+  link(b, c);
+  auto object = in_.put(a, 10);
+  send_and_arrive(a, b, {object, in_.put(a, 11)});
+  in_.freeze(a);
+  send_and_arrive(b, c, {in_.nodes[b].application[0], in_.nodes[b].application[1]});
+  in_.nodes[c].wanted_links.clear();
+  in_.thaw(a);
+  EXPECT_EQ(read(c), handle_errc::none);
+  in_.copy(c, 0);
+  auto waiter = begin_reading(c); // Of the one that is not here yet.
+  kill(b);
+  arrive();
+  EXPECT_EQ(answer_to(waiter), handle_errc::violation); // The grace is not over.
+  pass_grace();
+  EXPECT_EQ(answer_to(waiter), handle_errc::object_lost);
+  EXPECT_TRUE(in_.nodes[c].ledger->place_of(in_.nodes[c].application[1].what));
+}
+
+TEST_F(handle_protocol, an_adoption_that_comes_before_its_vouch_waits_for_it) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  auto c = node_on_new_host();
+  auto ab = link(a, b);
+  auto bc = link(b, c);
+  auto ca = link(c, a);
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  send(b, c, {last_of(b)});
+  ASSERT_TRUE(in_.deliver(bc, 1));
+  ASSERT_TRUE(in_.deliver(ca, 1));
+  EXPECT_EQ(tables(a).parked, 1u);
+  ASSERT_TRUE(in_.deliver(ab, 0)); // The vouch.
+  EXPECT_EQ(tables(a).parked, 0u);
+  arrive();
+  EXPECT_EQ(in_.adoptions, 1u);
+}
+
+TEST_F(handle_protocol, an_adoption_after_the_graces_end_is_refused) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  auto c = node_on_new_host();
+  auto ab = link(a, b);
+  auto bc = link(b, c);
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  in_.drop_all(a);
+  send(b, c, {last_of(b)});
+  ASSERT_TRUE(in_.deliver(ab, 0)); // The vouch.
+  ASSERT_TRUE(in_.deliver(bc, 1));
+  kill(b);
+  in_.notice(ab, 0);
+  in_.pass(world::grace + 1s);
+  in_.tick(a); // A's clock is ahead: the grace is over there, not yet at C.
+  EXPECT_EQ(objects_at(a), 0u);
+  arrive();
+  EXPECT_EQ(in_.adoptions, 0u);
+  pass_grace();
+  EXPECT_EQ(read(c), handle_errc::object_lost);
+}
+
+TEST_F(handle_protocol, an_adoption_just_before_the_graces_end_saves_the_object) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  auto c = node_on_new_host();
+  auto ab = link(a, b);
+  auto bc = link(b, c);
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  in_.drop_all(a);
+  send(b, c, {last_of(b)});
+  ASSERT_TRUE(in_.deliver(ab, 0));
+  ASSERT_TRUE(in_.deliver(bc, 1));
+  kill(b);
+  in_.notice(ab, 0);
+  in_.pass(world::grace - 1s);
+  in_.tick(a);
+  arrive();
+  EXPECT_EQ(in_.adoptions, 1u);
+  pass_grace();
+  EXPECT_EQ(read(c), handle_errc::none);
+}
+
+TEST_F(handle_protocol, a_chain_behind_dead_nodes_still_adopts_from_who_has_the_bytes) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  auto c = node_on_new_host();
+  auto d = node_on_new_host();
+  auto ab = link(a, b);
+  auto bc = link(b, c);
+  auto cd = link(c, d);
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  in_.drop_all(a);
+  send(b, c, {last_of(b)});
+  ASSERT_TRUE(in_.deliver(ab, 0));
+  ASSERT_TRUE(in_.deliver(bc, 1));
+  send(c, d, {last_of(c)}); // D is behind C, so that C may only adopt from who has the bytes.
+  ASSERT_TRUE(in_.deliver(cd, 1));
+  kill(b);
+  arrive();
+  pass_grace();
+  EXPECT_EQ(read(c), handle_errc::none);
+  EXPECT_EQ(read(d), handle_errc::none);
+}
+
+TEST_F(handle_protocol, a_new_link_of_the_same_incarnation_reclaims) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  link(a, b);
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  in_.drop_all(a);
+  auto waiter = begin_reading(b);
+  break_link(a, b);
+  arrive();
+  in_.pass(world::grace - 1s);
+  link(a, b);
+  arrive();
+  pass_grace();
+  EXPECT_EQ(answer_to(waiter), handle_errc::none); // The pull began again.
+  EXPECT_EQ(in_.reclaims, 1u);
+}
+
+TEST_F(handle_protocol, a_reclaim_ends_a_link_whose_loss_the_exporter_has_not_seen) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  auto first = link(a, b);
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  in_.drop_all(a);
+  in_.cut(first);
+  in_.notice(first, 1);
+  link(a, b);
+  for (int packets = 0; packets < 4; ++packets)
+    in_.deliver(first + 1, packets % 2);
+  EXPECT_FALSE(in_.links[first].up[0]);
+  EXPECT_EQ(read(b), handle_errc::none);
+}
+
+TEST_F(handle_protocol, a_new_incarnation_reclaims_nothing_and_its_stale_release_ends_its_link) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  auto first = link(a, b);
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  auto name = in_.nodes[a].ledger->place_of(last_of(a).what).value();
+  kill(b);
+  in_.notice(first, 0);
+  auto again = in_.restart(b);
+  link(a, again);
+  say(again, a, handles::reclaim{1, name, in_.links[first].number});
+  in_.nodes[again].liar = true; // Its ledger has asked nothing of the kind.
+  arrive();
+  EXPECT_EQ(tables(a).links_in_grace, 1u); // Nothing was taken from the grace.
+  if (!is_linked(a, again))
+    link(a, again);
+  say(again, a, handles::release{name, 1});
+  arrive();
+  EXPECT_FALSE(is_linked(a, again));
+  EXPECT_EQ(objects_at(a), 1u);
+}
+
+TEST_F(handle_protocol, a_message_to_an_actor_that_is_gone_releases_its_handles) {
+  for (bool shared : {false, true}) {
+    auto a = node_on_new_host();
+    auto b = shared ? node_beside(a) : node_on_new_host();
+    link(a, b);
+    send(a, b, {in_.put(a, 10)}, false);
+    in_.drop_all(a);
+    arrive();
+    EXPECT_EQ(objects_at(a), 0u);
+    EXPECT_EQ(tables(a).exports, 0u);
+  }
+}
+
+TEST_F(handle_protocol, an_encoding_that_fails_half_way_takes_everything_back) {
+  for (bool shared : {false, true}) {
+    auto a = node_on_new_host();
+    auto b = shared ? node_beside(a) : node_on_new_host();
+    auto over = link(a, b);
+    ASSERT_TRUE(in_.open_draft(a, over, {in_.put(a, 10), in_.put(a, 11)}));
+    in_.drop_all(a);
+    EXPECT_EQ(objects_at(a), 2u);
+    EXPECT_FALSE(in_.finish_draft(a, 0, false));
+    EXPECT_EQ(objects_at(a), 0u);
+    EXPECT_EQ(tables(a).exports, 0u);
+  }
+}
+
+TEST_F(handle_protocol, a_hand_over_that_fails_takes_back_what_was_described_before_it) {
+  auto a = node_on_new_host();
+  auto b = node_beside(a);
+  auto over = link(a, b);
+  in_.hand_over_fails = true;
+  EXPECT_FALSE(in_.open_draft(a, over, {in_.put(a, 10)}));
+  in_.hand_over_fails = false;
+  in_.drop_all(a);
+  EXPECT_EQ(objects_at(a), 0u);
+}
+
+TEST_F(handle_protocol, one_payload_goes_to_many_links_and_each_counts_for_itself) {
+  auto a = node_on_new_host();
+  auto object = in_.put(a, 10);
+  std::vector<node_index> others;
+  for (int i = 0; i < 5; ++i) {
+    others.push_back(i % 2 == 0 ? node_on_new_host() : node_beside(a));
+    link(a, others.back());
+    send(a, others.back(), {object});
+  }
+  in_.drop_all(a);
+  arrive();
+  EXPECT_EQ(tables(a).exports, 5u);
+  for (auto each : others) {
+    EXPECT_EQ(objects_at(a), 1u);
+    EXPECT_EQ(read(each), handle_errc::none);
+    in_.drop_all(each);
+    arrive();
+  }
+  EXPECT_EQ(objects_at(a), 0u);
+}
+
+TEST_F(handle_protocol, an_exporter_killed_between_hold_and_send_leaves_nothing) {
+  auto a = node_on_new_host();
+  auto b = node_beside(a);
+  auto over = link(a, b);
+  ASSERT_TRUE(in_.open_draft(a, over, {in_.put(a, 10)})); // In flight already, and held.
+  kill(a);
+  EXPECT_EQ(objects_at(b), 1u); // In flight to B until B sees the end of the link.
+  arrive();
+  EXPECT_EQ(objects_at(b), 0u);
+}
+
+TEST_F(handle_protocol, an_exporter_killed_between_send_and_receive_loses_nothing_in_a_shared_store) {
+  auto a = node_on_new_host();
+  auto b = node_beside(a);
+  link(a, b);
+  send(a, b, {in_.put(a, 10)});
+  kill(a);
+  EXPECT_EQ(objects_at(b), 1u);
+  arrive(); // What was written before the death is still delivered.
+  EXPECT_EQ(read(b), handle_errc::none);
+}
+
+TEST_F(handle_protocol, an_exporter_killed_between_send_and_receive_is_object_lost_on_another_host) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  link(a, b);
+  send(a, b, {in_.put(a, 10)});
+  kill(a);
+  in_.deliver(0, 1);
+  auto waiter = begin_reading(b);
+  arrive();
+  pass_grace();
+  EXPECT_EQ(answer_to(waiter), handle_errc::object_lost);
+}
+
+TEST_F(handle_protocol, an_importer_killed_in_mid_pull_leaves_nothing_after_the_grace) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  auto over = link(a, b);
+  send_and_arrive(a, b, {in_.put(a, 10 * world::chunk_bytes)});
+  in_.drop_all(a);
+  (void)begin_reading(b);
+  in_.finish_room(b);
+  ASSERT_TRUE(in_.deliver(over, 0));
+  ASSERT_TRUE(in_.send_chunk(over, 0));
+  EXPECT_EQ(tables(a).servings, 1u);
+  kill(b);
+  arrive();
+  EXPECT_EQ(tables(a).servings, 0u);
+  EXPECT_EQ(objects_at(a), 1u);
+  pass_grace();
+  EXPECT_EQ(objects_at(a), 0u);
+}
+
+TEST_F(handle_protocol, a_row_that_is_used_again_is_another_object_to_everybody) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  link(a, b);
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  EXPECT_EQ(read(b), handle_errc::none); // B's replica lives on, and A's row is free.
+  in_.drop_all(a);
+  arrive();
+  auto second = in_.put(a, 12);
+  EXPECT_EQ(in_.nodes[a].ledger->place_of(second.what)->generation, 2u);
+  send_and_arrive(a, b, {second});
+  EXPECT_EQ(read(b), handle_errc::none); // The world checks that these are the second object's bytes.
+  EXPECT_EQ(objects_at(b), 2u);
+}
+
+TEST_F(handle_protocol, captured_handles_come_along_and_are_released_once) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  link(a, b);
+  auto inner = in_.put(a, 5);
+  auto outer = in_.put(a, 6, {inner, inner});
+  auto outermost = in_.put(a, 7, {outer, inner});
+  send_and_arrive(a, b, {outermost});
+  in_.drop_all(a);
+  EXPECT_EQ(objects_at(a), 3u);
+  EXPECT_EQ(read(b), handle_errc::none);
+  EXPECT_EQ(objects_at(b), 3u);
+  EXPECT_EQ(objects_at(a), 0u);
+  EXPECT_EQ(tables(a).exports + tables(b).imports - tables(b).entries, 0u);
+  in_.drop_all(b);
+  arrive();
+  EXPECT_EQ(objects_at(b), 0u);
+}
+
+TEST_F(handle_protocol, of_two_who_wait_for_one_pull_one_may_cancel) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  link(a, b);
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  auto patient = begin_reading(b);
+  auto hasty = begin_reading(b);
+  EXPECT_EQ(tables(b).fetches, 1u);
+  in_.cancel(b, hasty);
+  arrive();
+  EXPECT_EQ(answer_to(hasty), handle_errc::cancelled);
+  EXPECT_EQ(answer_to(patient), handle_errc::none);
+}
+
+TEST_F(handle_protocol, a_pull_that_all_have_cancelled_stops_and_releases_what_came_along) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  auto over = link(a, b);
+  auto inner = in_.put(a, 5);
+  send_and_arrive(a, b, {in_.put(a, 10, {inner})});
+  auto only = begin_reading(b);
+  in_.finish_room(b);
+  ASSERT_TRUE(in_.deliver(over, 0)); // The pull; its head, with the captured handle, is under way.
+  in_.cancel(b, only);
+  EXPECT_EQ(tables(a).servings, 1u);
+  arrive();
+  EXPECT_EQ(tables(a).servings, 0u);
+  EXPECT_EQ(tables(a).exports, 1u); // The inner one's was released.
+  EXPECT_EQ(read(b), handle_errc::none);
+}
+
+TEST_F(handle_protocol, an_object_that_spills_while_it_is_pulled_arrives_whole) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  auto over = link(a, b);
+  auto object = in_.put(a, 4 * world::chunk_bytes);
+  auto place = in_.nodes[a].ledger->place_of(object.what).value();
+  send_and_arrive(a, b, {object});
+  auto waiter = begin_reading(b);
+  in_.finish_room(b);
+  ASSERT_TRUE(in_.deliver(over, 0));
+  for (int chunk = 0; chunk < 4; ++chunk) {
+    in_.store_of(a).spill(place);
+    ASSERT_TRUE(in_.send_chunk(over, 0));
+    EXPECT_FALSE(in_.store_of(a).is_spilled(place)); // Read, so restored.
+  }
+  arrive();
+  EXPECT_EQ(answer_to(waiter), handle_errc::none);
+}
+
+TEST_F(handle_protocol, a_replica_without_room_is_an_error_and_can_be_fetched_again) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  link(a, b);
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  auto waiter = begin_reading(b);
+  in_.finish_room(b, false);
+  EXPECT_EQ(answer_to(waiter), handle_errc::full);
+  EXPECT_EQ(read(b), handle_errc::none);
+}
+
+TEST_F(handle_protocol, a_frozen_exporter_costs_a_waiter_its_patience_and_not_more) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  link(a, b);
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  in_.freeze(a);
+  auto waiter = begin_reading(b);
+  auto sooner = in_.fetch(b, 0, 5s);
+  arrive();
+  in_.pass(6s);
+  in_.tick(b);
+  EXPECT_EQ(answer_to(sooner), handle_errc::timed_out);
+  in_.pass(60s);
+  in_.tick(b);
+  EXPECT_EQ(answer_to(waiter), handle_errc::stalled);
+  in_.thaw(a);
+  EXPECT_EQ(read(b), handle_errc::none);
+}
+
+TEST_F(handle_protocol, nodes_that_share_a_store_make_one_replica) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  auto c = node_beside(b);
+  link(a, b);
+  link(b, c);
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  in_.freeze(a);
+  send_and_arrive(b, c, {last_of(b)});
+  in_.nodes[c].wanted_links.clear();
+  in_.thaw(a);
+  EXPECT_EQ(read(c), handle_errc::none);
+  EXPECT_EQ(objects_at(b), 1u);
+  in_.drop_all(b);
+  kill(b);
+  EXPECT_EQ(read(c), handle_errc::none); // C has its own hold.
+}
+
+TEST_F(handle_protocol, a_store_that_could_not_be_asked_leaves_nothing_in_flight) {
+  auto a = node_on_new_host();
+  auto b = node_beside(a);
+  link(a, b);
+  send(a, b, {in_.put(a, 10)});
+  in_.drop_all(a);
+  in_.adopting_fails = true;
+  arrive();
+  EXPECT_EQ(read(b), handle_errc::object_lost);
+  EXPECT_EQ(objects_at(a), 1u);
+  in_.adopting_fails = false;
+  in_.tick(b);
+  EXPECT_EQ(objects_at(a), 0u);
+}
+
+} // namespace
+
+} // namespace troupe::simulation

@@ -1,0 +1,89 @@
+// The words in which the named tests of the handle protocol are told.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "world.hpp"
+
+namespace troupe::simulation {
+
+using namespace std::chrono_literals;
+
+/// Hosts with one node each, unless a test adds more; nothing is linked yet. Ends by letting everything go, after
+/// which nothing may be left.
+class handle_protocol : public testing::Test {
+protected:
+  static constexpr auto far_off = std::chrono::hours(1);
+
+  node_index node_on_new_host(bool liar = false) { return in_.add_node(in_.add_host(), liar); }
+  node_index node_beside(node_index other) { return in_.add_node(in_.nodes[other].host); }
+  link_index link(node_index one, node_index other) { return in_.connect(one, other); }
+
+  void send(node_index from, node_index to, const std::vector<held>& what, bool kept = true) {
+    ASSERT_TRUE(in_.send(from, in_.link_between(from, to).value(), what, kept));
+  }
+  void arrive() { in_.run_until_quiet(); }
+  void send_and_arrive(node_index from, node_index to, const std::vector<held>& what) {
+    send(from, to, what);
+    arrive();
+  }
+
+  /// The last reference that a node got.
+  [[nodiscard]] held last_of(node_index at) const { return in_.nodes[at].application.back(); }
+
+  /// How a read of the node's last reference ends; the bytes themselves are checked by the world.
+  [[nodiscard]] handles::handle_errc read(node_index at) {
+    auto waiter = begin_reading(at);
+    in_.run_until_quiet();
+    return answer_to(waiter);
+  }
+  [[nodiscard]] handles::waiter_id begin_reading(node_index at) {
+    return in_.fetch(at, in_.nodes[at].application.size() - 1, far_off);
+  }
+  /// `violation` stands for "no answer yet", which no waiter ever gets.
+  [[nodiscard]] handles::handle_errc answer_to(handles::waiter_id waiter) const {
+    auto found = in_.answers.find(waiter);
+    return found == in_.answers.end() ? handles::handle_errc::violation : found->second;
+  }
+
+  void break_link(node_index one, node_index other) { in_.cut(in_.link_between(one, other).value()); }
+  void pass_grace() {
+    in_.pass(world::grace + 1s);
+    for (node_index at = 0; at < in_.nodes.size(); ++at)
+      in_.tick(at);
+    in_.run_until_quiet();
+  }
+  void kill(node_index which) {
+    in_.kill(which);
+    in_.reap(in_.nodes[which].host);
+  }
+
+  [[nodiscard]] handles::ledger_tables tables(node_index at) const { return in_.nodes[at].ledger->tables(); }
+  [[nodiscard]] std::size_t objects_at(node_index at) { return in_.store_of(at).living().size(); }
+  [[nodiscard]] bool is_linked(node_index one, node_index other) const {
+    return in_.link_between(one, other).has_value();
+  }
+
+  void say(node_index from, node_index to, const handles::message& what) {
+    auto over = in_.link_between(from, to).value();
+    in_.forge(over, in_.end_of(over, from), {0, what, 0});
+  }
+
+  void TearDown() override {
+    if (HasFailure())
+      return;
+    try {
+      in_.check_all();
+      in_.wind_up();
+    } catch (const broken& why) {
+      FAIL() << why.what();
+    }
+  }
+
+  world in_;
+};
+
+} // namespace troupe::simulation
