@@ -90,6 +90,77 @@ TEST_F(in_flight_test, a_killed_receivers_handle_is_freed) {
   EXPECT_TRUE(store.verify()) << message_of(store.verify());
 }
 
+// Goal: a sender that dies before it has written its message leaves nothing.
+// Method: it hands over and is killed; the receiver never hears of it, sees the end of the connection and abandons it.
+TEST_F(in_flight_test, what_a_killed_sender_never_wrote_goes_when_the_receiver_ends_the_channel) {
+  auto store = open();
+  talk_->receiver = store.self();
+  auto sender = child([&] {
+    auto mine = open();
+    talk_->sender = mine.self();
+    if (!put(mine, "never written").hand_over(talk_->receiver, channel))
+      return 1;
+    ::raise(SIGKILL);
+    return 2;
+  });
+  ASSERT_EQ(sender.wait(), killed);
+  EXPECT_EQ(store.reap(), 1u);
+  EXPECT_EQ(store.summary()->objects, 1u); // It might have been written.
+  ASSERT_TRUE(store.abandon(talk_->sender, channel));
+  EXPECT_EQ(store.summary()->objects, 0u);
+  EXPECT_TRUE(store.verify()) << message_of(store.verify());
+}
+
+TEST_F(in_flight_test, what_was_in_flight_between_two_dead_processes_is_freed) {
+  auto store = open();
+  auto peer = receiver(talk_, [](object_store&) { return 0; });
+  auto sender = child([&] {
+    auto mine = open();
+    if (!put(mine, "for nobody").hand_over(talk_->receiver, channel))
+      return 1;
+    ::raise(SIGKILL);
+    return 2;
+  });
+  ASSERT_EQ(sender.wait(), killed);
+  EXPECT_EQ(store.reap(), 1u);
+  EXPECT_EQ(store.summary()->objects, 1u);
+  peer.kill_and_wait();
+  EXPECT_EQ(store.reap(), 1u);
+  EXPECT_EQ(store.summary()->objects, 0u);
+  EXPECT_TRUE(store.verify()) << message_of(store.verify());
+}
+
+// Goal: an entry in flight keeps what its object captures, and adopting passes that on.
+// Method: the creator of both is killed with the outer one in flight; then the adopter lets it go.
+TEST_F(in_flight_test, captured_objects_stay_while_the_outer_one_is_in_flight_from_a_dead_process) {
+  auto store = open();
+  talk_->receiver = store.self();
+  auto inner_id = shared<object_id>{};
+  auto sender = child([&] {
+    auto mine = open();
+    const auto inner = put(mine, "inner");
+    const auto outer = put(mine, "outer", std::vector{inner.id()});
+    *inner_id = inner.id();
+    talk_->id = outer.id();
+    talk_->sender = mine.self();
+    if (!outer.hand_over(talk_->receiver, channel))
+      return 1;
+    ::raise(SIGKILL);
+    return 2;
+  });
+  ASSERT_EQ(sender.wait(), killed);
+  EXPECT_EQ(store.reap(), 1u);
+  EXPECT_EQ(store.summary()->objects, 2u);
+  auto adopted = store.adopt(talk_->id, talk_->sender, channel);
+  ASSERT_TRUE(adopted) << message_of(adopted);
+  const auto inner = store.find(*inner_id);
+  ASSERT_TRUE(inner);
+  EXPECT_EQ(read(*inner), "inner");
+  *adopted = {};
+  EXPECT_EQ(store.summary()->objects, 1u); // The inner one, which is held by itself now.
+  EXPECT_TRUE(store.verify()) << message_of(store.verify());
+}
+
 TEST_F(in_flight_test, a_receiver_that_leaves_cleanly_drops_what_it_never_adopted) {
   auto store = open();
   auto peer = receiver(talk_, [](object_store&) { return 0; });
