@@ -50,8 +50,8 @@ struct close_link {
 struct connect_to {
   node_name node;
 };
-/// The answer to one fetch(). Without an error it brings one reference, which keeps the bytes until it is dropped: whoever
-/// asked may have dropped its own meanwhile.
+/// The answer to one fetch(). Without an error it brings one reference, which keeps the bytes until it is dropped:
+/// whoever asked may have dropped its own meanwhile.
 struct answer_waiter {
   waiter_id waiter = 0;
   handle_errc error = handle_errc::none;
@@ -78,7 +78,7 @@ struct drop_room {
   room_id room = 0;
 };
 
-using action = std::variant<send_message, write_draft, send_bytes, close_link, connect_to, answer_waiter, make_room, write_room,
-                            seal_room, drop_room>;
+using action = std::variant<send_message, write_draft, send_bytes, close_link, connect_to, answer_waiter, make_room,
+                            write_room, seal_room, drop_room>;
 
 } // namespace troupe::internal::handles

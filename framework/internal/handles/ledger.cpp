@@ -245,8 +245,7 @@ std::string_view ledger::broken_invariant() const {
       if (found == nullptr || found->link != number || found->name != name)
         return "a link and its import do not agree";
     }
-    if (link.phase == link_phase::grace
-        && (!link.requests.empty() || !link.servings.empty() || !link.parked.empty()))
+    if (link.phase == link_phase::grace && (!link.requests.empty() || !link.servings.empty() || !link.parked.empty()))
       return "a lost link still has questions";
   }
   for (const auto& each : entries_) {

@@ -27,7 +27,8 @@ struct ledger_options {
   std::uint64_t proxy_number = 0;
   /// Gives numbers that nobody can guess.
   std::function<std::uint64_t()> fresh_token;
-  /// How long a lost link's exports stay. Longer saves handles through longer interruptions and keeps dead peers' objects.
+  /// How long a lost link's exports stay. Longer saves handles through longer interruptions and keeps dead peers'
+  /// objects.
   std::chrono::nanoseconds grace = std::chrono::seconds(30);
   /// How long an `adopt` waits for its `vouch`.
   std::chrono::nanoseconds vouch_patience = std::chrono::seconds(10);
@@ -108,7 +109,8 @@ public:
 
   // -- messages of the application
 
-  /// Describes one more handle for the message. Fails with `object_lost`, `link_down` or `busy`; the draft is as before.
+  /// Describes one more handle for the message. Fails with `object_lost`, `link_down` or `busy`; the draft is as
+  /// before.
   [[nodiscard]] std::expected<handle_descriptor, handle_errc> describe(draft& into, reference what);
 
   /// Counts what the draft describes; the action `write_draft` says when to write the message: after what vouches for

@@ -306,8 +306,8 @@ void ledger::on(link_record& from, const adopted& what) {
   which->offer.reset();
   auto target = resolve(*imported);
   const auto& onto = at(target);
-  bool has_bytes = onto.state == entry_state::here
-                   || (onto.state == entry_state::remote && onto.mode == handle_mode::mine);
+  bool has_bytes =
+      onto.state == entry_state::here || (onto.state == entry_state::remote && onto.mode == handle_mode::mine);
   // While others are behind this entry, it must not get behind something that may be behind them.
   if (target != about && (has_bytes || which->dependents == 0) && onto.state != entry_state::lost) {
     which->adopting = 0;

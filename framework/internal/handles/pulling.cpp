@@ -267,8 +267,7 @@ void ledger::on(link_record& from, const pull_head& what) {
   auto about = asked->second.about;
   bool is_pull = asked->second.what == open_request::kind::pull;
   auto& which = at(about);
-  if (!is_pull || which.fetch->step != fetch_step::asking || which.size_bytes != what.size_bytes
-      || from.shares_store) {
+  if (!is_pull || which.fetch->step != fetch_step::asking || which.size_bytes != what.size_bytes || from.shares_store) {
     for (auto inner : captured)
       drop(inner);
     return violated(from.number, "answered a pull with something else");

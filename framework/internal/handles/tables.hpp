@@ -81,7 +81,7 @@ enum class fetch_step : std::uint8_t { waiting, making_room, asking, receiving, 
 /// One pull, shared by all who wait for the same entry.
 struct fetch_state {
   fetch_step step = fetch_step::waiting;
-  room_id room = 0; // 0: none.
+  room_id room = 0;           // 0: none.
   link_number source = 0;     // Where `request` was asked: the entry may have lost its own link since.
   request_number request = 0; // 0: nothing is asked.
   std::uint64_t received_bytes = 0;

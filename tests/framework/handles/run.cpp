@@ -156,7 +156,7 @@ private:
     auto end = static_cast<int>(what.second % 2);
     for (std::size_t tried = 0; tried < in_.links.size(); ++tried) { // One where something can happen.
       auto& link = in_.links[over];
-      if (what.what == kind::notice ? link.is_cut && link.up[end]
+      if (what.what == kind::notice                                 ? link.is_cut && link.up[end]
           : what.what == kind::send_chunk || what.what == kind::cut ? !link.is_cut
                                                                     : !link.queues[end].empty() && link.up[end])
         break;
@@ -296,12 +296,19 @@ std::vector<step_choice> steps_of(const run_plan& plan) {
   return steps;
 }
 
-std::optional<run_failure> replay(const run_plan& plan, const std::vector<step_choice>& steps, run_report* report) {
+std::optional<run_failure> replay(const run_plan& plan, const std::vector<step_choice>& steps, run_report* report,
+                                  std::ostream* story) {
   world made{plan.how};
+  made.story = story;
   try {
     player play{made, plan.seed};
-    for (const auto& each : steps)
+    for (const auto& each : steps) {
+      if (story != nullptr)
+        *story << each << '\n';
       play.make(each);
+    }
+    if (story != nullptr)
+      *story << "everything is read, then dropped\n";
     made.check_all();
     made.read_everything();
     made.wind_up();
@@ -338,8 +345,8 @@ run_failure shrink(const run_plan& plan, run_failure failure) {
 std::string story_of(const run_plan& plan, const run_failure& failure) {
   std::ostringstream out;
   out << failure.what << "\nrepeat it with TROUPE_SEED=" << plan.seed << "; " << failure.steps.size() << " steps:\n";
-  for (const auto& each : failure.steps)
-    out << "  " << each << '\n';
+  (void)replay(plan, failure.steps, nullptr, &out);
+  out << "broken: " << failure.what << '\n';
   return out.str();
 }
 

@@ -15,9 +15,38 @@ namespace troupe::simulation {
 /// run when steps are taken out of it.
 struct step_choice {
   enum class kind : std::uint8_t {
-    put, put_capturing, send, send_to_nobody, open_draft, finish_draft, give_up_draft, copy, drop, fetch, cancel,
-    deliver, deliver_in_order, send_chunk, make_room, fail_room, connect, connect_wanted, cut, notice, kill, restart,
-    freeze, thaw, pass, tick, reap, spill, hand_over_trouble, adopt_trouble, forge, tamper,
+    put,
+    put_capturing,
+    send,
+    send_to_nobody,
+    open_draft,
+    finish_draft,
+    give_up_draft,
+    copy,
+    drop,
+    fetch,
+    cancel,
+    deliver,
+    deliver_in_order,
+    send_chunk,
+    make_room,
+    fail_room,
+    connect,
+    connect_wanted,
+    cut,
+    notice,
+    kill,
+    restart,
+    freeze,
+    thaw,
+    pass,
+    tick,
+    reap,
+    spill,
+    hand_over_trouble,
+    adopt_trouble,
+    forge,
+    tamper,
   };
   kind what;
   std::uint32_t first, second, third;
@@ -49,9 +78,9 @@ struct run_failure {
 
 [[nodiscard]] std::vector<step_choice> steps_of(const run_plan& plan);
 
-/// What broke, if anything did.
+/// What broke, if anything did. Tells the run in words where there is a `story`.
 [[nodiscard]] std::optional<run_failure> replay(const run_plan& plan, const std::vector<step_choice>& steps,
-                                                run_report* report = nullptr);
+                                                run_report* report = nullptr, std::ostream* story = nullptr);
 
 /// Takes steps out as long as the rest still fails.
 [[nodiscard]] run_failure shrink(const run_plan& plan, run_failure failure);

@@ -72,7 +72,9 @@ void store_model::abandon(process_number to, std::uint64_t channel) {
 void store_model::reap(const std::set<process_number>& dead) {
   for (auto& each : rows_) {
     std::erase_if(each.holders, [&](process_number holder) { return dead.contains(holder); });
-    std::erase_if(each.flights, [&](const flight& sent) { return dead.contains(sent.to) || ended_.contains({sent.to, sent.channel}); });
+    std::erase_if(each.flights, [&](const flight& sent) {
+      return dead.contains(sent.to) || ended_.contains({sent.to, sent.channel});
+    });
   }
   sweep();
 }

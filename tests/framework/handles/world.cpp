@@ -135,6 +135,7 @@ link_index world::connect(node_index dialer, node_index acceptor) {
   link.ends[0] = dialer;
   link.ends[1] = acceptor;
   link.shares_store = shares;
+  tell("  link ", link.number, ": node ", dialer, " and node ", acceptor, shares ? ", sharing a store" : "");
   nodes[dialer].ledger->link_up(link.number, nodes[acceptor].name, shares);
   nodes[acceptor].ledger->link_up(link.number, nodes[dialer].name, shares);
   pump(dialer);
@@ -172,6 +173,7 @@ held world::put(node_index at, std::uint64_t size_bytes, const std::vector<held>
   node.objects->took_over(place); // The builder's hold ...
   auto what = node.ledger->add(place);
   node.objects->drop(place); // ... ends when the ledger has its own.
+  tell("  node ", at, " puts content ", content, " capturing ", places.size());
   names_seen.push_back(place);
   if (node.liar)
     known_to_liars.insert(content);
@@ -235,6 +237,7 @@ void world::drop(node_index at, std::size_t which) {
   auto& application = nodes[at].application;
   auto gone = application[which];
   application.erase(application.begin() + static_cast<std::ptrdiff_t>(which));
+  tell("  node ", at, " drops a reference to content ", gone.truth);
   nodes[at].ledger->drop(gone.what);
   pump(at);
 }
@@ -248,6 +251,7 @@ handles::waiter_id world::fetch(node_index at, std::size_t which, std::chrono::n
   auto& node = nodes[at];
   const auto& what = node.application[which];
   auto waiter = ++last_number_;
+  tell("  node ", at, " fetches content ", what.truth);
   node.waits[waiter] = {what.truth, what.path, now + limit, what.may_be_lost};
   node.ledger->fetch(what.what, waiter, now + limit);
   pump(at);

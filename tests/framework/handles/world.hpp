@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -200,6 +201,9 @@ public:
   [[nodiscard]] link_index index_of(handles::link_number number) const { return number - 1; }
   [[nodiscard]] bool active(node_index at) const { return nodes[at].is == condition::running; }
 
+  /// Where the run is told in words; null: nowhere.
+  std::ostream* story = nullptr;
+
   std::deque<store_model> stores;
   std::deque<node> nodes;
   std::deque<link_model> links;
@@ -225,6 +229,11 @@ private:
     std::uint64_t born = 0;
   };
 
+  template <class... Words>
+  void tell(const Words&... words) {
+    if (story != nullptr)
+      (*story << ... << words) << '\n';
+  }
   void pump(node_index at);
   void act(node_index at, const handles::send_message& what);
   void act(node_index at, const handles::write_draft& what);

@@ -16,8 +16,8 @@ bool world::excused(content_number truth, node_mask path) const {
   if (by_liar(path))
     return true;
   auto born = truth < truths_.size() ? truths_[truth].born : 0;
-  return std::ranges::any_of(
-      faults_, [&](const fault& each) { return each.step >= born && (each.nodes & path) == each.nodes; });
+  return std::ranges::any_of(faults_,
+                             [&](const fault& each) { return each.step >= born && (each.nodes & path) == each.nodes; });
 }
 
 void world::check_content(node_index at, const object_id& place, content_number truth, node_mask path, bool deep) {
@@ -75,9 +75,9 @@ void world::run_until_quiet() {
     for (node_index at = 0; at < nodes.size(); ++at) {
       auto before = nodes[at].rooms.size();
       finish_room(at);
-      moved |= before > 0 && active(at)
-               && std::ranges::any_of(nodes[at].rooms,
-                                      [](const auto& each) { return !each.second.made || each.second.sealing; });
+      moved |= before > 0 && active(at) && std::ranges::any_of(nodes[at].rooms, [](const auto& each) {
+                 return !each.second.made || each.second.sealing;
+               });
       for (const auto& wanted : std::exchange(nodes[at].wanted_links, {}))
         for (node_index other = 0; other < nodes.size(); ++other)
           if (active(at) && active(other) && other != at && nodes[other].name == wanted && !link_between(at, other))
@@ -95,8 +95,9 @@ void world::run_until_quiet() {
       }
     }
     for (const auto& each : nodes)
-      moved |= each.is == condition::running
-               && std::ranges::any_of(each.rooms, [](const auto& one) { return !one.second.made || one.second.sealing; });
+      moved |= each.is == condition::running && std::ranges::any_of(each.rooms, [](const auto& one) {
+                 return !one.second.made || one.second.sealing;
+               });
   }
 }
 

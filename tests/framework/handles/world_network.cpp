@@ -1,5 +1,5 @@
 // What the network, the hosts and time do in a world, and the ledgers' actions.
-#include "world.hpp"
+#include "story.hpp"
 
 #include <algorithm>
 
@@ -23,6 +23,8 @@ void world::post(link_index over, int to_end, packet what) {
   if (link.is_cut)
     return;
   what.number = ++last_number_;
+  if (story != nullptr)
+    tell("  node ", link.ends[1 - to_end], " writes to node ", link.ends[to_end], ": ", text_of(what));
   const auto see = [&](const handles::handle_descriptor& each) {
     names_seen.push_back(each.name);
     if (each.offer)
@@ -51,6 +53,8 @@ bool world::deliver(link_index over, int end, bool chunks_first) {
     next = queue.begin();
   auto arrived = std::move(*next);
   queue.erase(next);
+  if (story != nullptr)
+    tell("  node ", at, " reads from node ", link.ends[1 - end], ": ", text_of(arrived));
   arrive(at, arrived, link.number);
   return true;
 }
@@ -181,6 +185,7 @@ void world::act(node_index at, const handles::answer_waiter& what) {
   if (waited.empty())
     throw broken("a waiter was answered twice");
   answers[what.waiter] = what.error;
+  tell("  node ", at, " is answered: ", to_string(what.error));
   auto place = what.error == none ? node.ledger->place_of(what.object) : std::nullopt;
   if (what.error == none) {
     if (!place)
@@ -240,7 +245,8 @@ void world::act(node_index at, const handles::drop_room& what) {
 /// The oldest room is made, or its replica sealed; or that fails.
 void world::finish_room(node_index at, bool well) {
   auto& node = nodes[at];
-  auto next = std::ranges::find_if(node.rooms, [](const auto& each) { return !each.second.made || each.second.sealing; });
+  auto next =
+      std::ranges::find_if(node.rooms, [](const auto& each) { return !each.second.made || each.second.sealing; });
   if (next == node.rooms.end() || !active(at))
     return;
   auto& [number, what] = *next;
@@ -272,6 +278,7 @@ void world::cut(link_index over) {
   if (links[over].is_cut)
     return;
   links[over].is_cut = true;
+  tell("  link ", links[over].number, " is cut");
   note_fault(node_mask{1} << links[over].ends[0] | node_mask{1} << links[over].ends[1]);
 }
 
@@ -283,6 +290,7 @@ void world::notice(link_index over, int end) {
     return;
   link.up[end] = false;
   link.queues[end].clear();
+  tell("  node ", at, " sees the end of link ", link.number);
   nodes[at].ledger->link_down(link.number);
   pump(at);
 }
@@ -292,6 +300,7 @@ void world::kill(node_index which) {
   if (node.is == condition::dead)
     return;
   node.is = condition::dead;
+  tell("  node ", which, " is killed");
   note_fault(node_mask{1} << which);
   for (link_index at = 0; at < links.size(); ++at) {
     for (int end = 0; end < 2; ++end) {
@@ -329,6 +338,7 @@ void world::reap(std::size_t host) {
 
 void world::pass(std::chrono::nanoseconds how_long) {
   now += how_long;
+  tell("  ", std::chrono::duration_cast<std::chrono::seconds>(how_long).count(), " s pass");
 }
 
 void world::tick(node_index at) {
