@@ -9,6 +9,7 @@
 #include <expected>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -84,6 +85,8 @@ struct ledger_tables {
 /// fetches what is remote, forwards, and survives the loss of links.
 ///
 /// Threads: one at a time. Time: only what tick() says.
+/// TODO(perf): tick(), link_up() and vouchers for this node look at all entries; lists of those with a fetch or an offer
+/// would do.
 /// After every event the caller does what take_actions() gives, in order.
 class ledger {
 public:
