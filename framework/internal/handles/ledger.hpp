@@ -85,9 +85,8 @@ struct ledger_tables {
 /// fetches what is remote, forwards, and survives the loss of links.
 ///
 /// Threads: one at a time. Time: only what tick() says.
-/// TODO(perf): tick(), link_up() and vouchers for this node look at all entries; lists of those with a fetch or an offer
-/// would do.
-/// After every event the caller does what take_actions() gives, in order.
+/// TODO(perf): tick(), link_up() and vouchers for this node look at all entries; lists of those with a fetch or an
+/// offer would do. After every event the caller does what take_actions() gives, in order.
 class ledger {
 public:
   ledger(ledger_options options, local_objects& objects);

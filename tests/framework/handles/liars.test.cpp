@@ -167,6 +167,44 @@ TEST_F(lying_peer, makes_a_cycle_of_captured_handles_which_ends_by_itself) {
   EXPECT_EQ(tables(a).entries, 0u);
 }
 
+// Goal: a liar cannot close a circle of honest nodes, which would keep itself for ever.
+// Method: what C has from the liar goes C -> D -> A -> liar; the liar then vouches at A for C, so that C would get
+// behind A, who is behind D, who is behind C.
+TEST_F(lying_peer, cannot_close_a_circle_by_vouching) {
+  auto c = node_on_new_host();
+  auto d = node_on_new_host();
+  auto lc = link(liar, c);
+  auto cd = link(c, d);
+  auto da = link(d, a);
+  auto ca = link(c, a);
+  auto invented = object_id{77, 1, 1};
+  auto give = [&](std::optional<handles::adoption_offer> offer) {
+    in_.forge(lc, 0, {0, parcel{{{invented, handle_mode::behind, 10, offer}}, {}, true}, 0});
+    ASSERT_TRUE(in_.deliver(lc, 1));
+  };
+  give(std::nullopt);
+  send(c, d, {last_of(c)});
+  ASSERT_TRUE(in_.deliver(cd, 1));
+  send(d, a, {last_of(d)});
+  ASSERT_TRUE(in_.deliver(da, 1));
+  send(a, liar, {last_of(a)});
+  auto name = std::get<parcel>(in_.links[0].queues[1].back().what).handles[0].name;
+  say(liar, a, handles::vouch{name, in_.nodes[c].name, 7});
+  ASSERT_TRUE(in_.deliver(0, 0));
+  give(handles::adoption_offer{in_.nodes[a].name, name, 7});
+  ASSERT_TRUE(in_.deliver(ca, 1)); // C asks A to adopt ...
+  ASSERT_TRUE(in_.deliver(ca, 0)); // ... A asked C before, but D's vouch is not there yet ...
+  ASSERT_TRUE(in_.deliver(ca, 0)); // ... and C gets its answer.
+  EXPECT_EQ(in_.adoptions, 1u);
+  for (auto each : {a, c, d})
+    in_.drop_all(each);
+  kill(liar);
+  arrive();
+  pass_grace();
+  for (auto each : {a, c, d})
+    EXPECT_EQ(tables(each).entries, 0u);
+}
+
 // Goal: no cycle of nodes that are behind each other, either.
 // Method: A -> B -> C -> A, each before anybody could adopt; then the way back is looked at.
 TEST_F(handle_protocol, a_handle_that_went_in_a_circle_is_let_go_by_all) {
