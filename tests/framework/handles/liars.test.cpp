@@ -87,6 +87,20 @@ TEST_F(lying_peer, adopts_with_a_token_that_was_meant_for_another) {
   arrive(); // The world would notice if the liar got it.
 }
 
+TEST_F(lying_peer, adopts_twice_with_one_token) {
+  auto b = node_on_new_host();
+  link(a, b);
+  link(b, liar);
+  auto object = in_.put(a, 10);
+  send_and_arrive(a, b, {object});
+  send_and_arrive(b, liar, {last_of(b)});
+  ASSERT_EQ(in_.adoptions, 1u);
+  ASSERT_EQ(in_.tokens_seen.size(), 1u);
+  say(liar, a, handles::adopt{100, name_of(object), in_.tokens_seen[0]});
+  ASSERT_TRUE(in_.deliver(0, 0));
+  EXPECT_EQ(tables(a).parked, 1u); // As if nobody had ever vouched.
+}
+
 TEST_F(lying_peer, reclaims_what_another_was_given) {
   auto b = node_on_new_host();
   auto ab = link(a, b);
