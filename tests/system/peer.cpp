@@ -1,7 +1,10 @@
 // A process at the other end of a link, for the system tests: `system_peer ADDRESS STORE FAMILIES`.
 // Prints "ready" once it listens, and ends when its standard input does.
+#include <atomic>
+#include <chrono>
 #include <iostream>
 #include <string>
+#include <thread>
 
 #include <signal.h>
 #include <unistd.h>
@@ -49,6 +52,16 @@ caf::behavior keeper(caf::stateful_actor<keeper_state>* self, troupe::node* home
   };
 }
 
+std::atomic<bool> ending = false;
+
+/// Handles a thousand messages a second at most, until the process ends: its exit message comes last in its mailbox.
+caf::behavior slow(caf::event_based_actor*) {
+  return {[](const measurement&) {
+    if (!ending)
+      std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  }};
+}
+
 } // namespace
 
 int main(int argument_count, char** arguments) {
@@ -74,8 +87,15 @@ int main(int argument_count, char** arguments) {
     std::cerr << published.error().message() << '\n';
     return 1;
   }
+  auto slow_one = system.spawn(slow);
+  if (auto published = home->publish("slow", slow_one); !published) {
+    std::cerr << published.error().message() << '\n';
+    return 1;
+  }
   std::cout << "ready" << std::endl;
   for (std::string line; std::getline(std::cin, line);)
     ;
   caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
+  ending = true;
+  caf::anon_send_exit(slow_one, caf::exit_reason::user_shutdown);
 }
