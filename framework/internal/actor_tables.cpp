@@ -75,6 +75,11 @@ void actor_imports::put(std::uint64_t number, const caf::strong_actor_ptr& proxy
   found->second.proxy = caf::weak_actor_ptr{proxy.get()};
 }
 
+void actor_imports::add(std::uint64_t number, std::uint64_t count) {
+  if (auto found = entries_.find(number); found != entries_.end()) // Gone at the link's end.
+    found->second.count += count;
+}
+
 caf::strong_actor_ptr actor_imports::find(std::uint64_t number) const {
   auto found = entries_.find(number);
   return found == entries_.end() ? nullptr : found->second.proxy.lock();

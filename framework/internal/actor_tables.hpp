@@ -61,6 +61,9 @@ public:
   caf::strong_actor_ptr receive(std::uint64_t number);
   void put(std::uint64_t number, const caf::strong_actor_ptr& proxy);
 
+  /// Counts more receipts of an actor whose proxy lives.
+  void add(std::uint64_t number, std::uint64_t count);
+
   /// The living proxy, or null; counts nothing.
   [[nodiscard]] caf::strong_actor_ptr find(std::uint64_t number) const;
 

@@ -16,6 +16,9 @@ namespace {
 constexpr std::size_t read_buffer_bytes = 64_KiB;
 constexpr std::size_t first_read_buffer_bytes = packet_head_bytes + unproven_body_bytes_max;
 
+// So many packets are handled in a row.
+constexpr int packets_per_turn = 64;
+
 // How long a peer that broke the protocol has to read why its link ends.
 constexpr std::chrono::milliseconds farewell_time{200};
 
@@ -75,47 +78,64 @@ void connection::read_next() {
                       }
                       self->bytes_read_.fetch_add(count, std::memory_order_relaxed);
                       self->read_end_ += count;
-                      if (self->parse())
-                        self->read_next();
+                      self->go_on_reading();
                     });
 }
 
-/// Handles every whole packet; false when the connection has ended.
-bool connection::parse() {
+/// Handles what has been read: a turn of it, so that the messages of this turn are handled while they are in the
+/// caches.
+void connection::go_on_reading() {
+  auto result = parse();
+  if (events_)
+    events_->on_turn_end();
+  if (ended_)
+    return;
+  if (result == parsed::more_bytes_wanted)
+    read_next();
+  else if (result == parsed::turn_over)
+    asio::post(io_, [self = shared_from_this()] {
+      if (!self->ended_)
+        self->go_on_reading();
+    });
+}
+
+connection::parsed connection::parse() {
   if (!greeted_) {
     if (read_end_ - read_begin_ < preamble_bytes)
-      return true;
+      return parsed::more_bytes_wanted;
     if (auto greeting = handle_preamble(); !greeting) {
       end(greeting.error());
-      return false;
+      return parsed::closing;
     }
   }
-  while (read_end_ - read_begin_ >= packet_head_bytes) {
+  for (int packets = 0; read_end_ - read_begin_ >= packet_head_bytes; ++packets) {
+    if (packets == packets_per_turn)
+      return parsed::turn_over;
     auto head = read_packet_head(
         std::span<const std::byte, packet_head_bytes>{read_buffer_.data() + read_begin_, packet_head_bytes});
     if (head.body_bytes > body_bytes_max_ || head.reserved != 0) {
       close({node_errc::protocol_violation, "packet of " + grouped(head.body_bytes) + " bytes, limit "
                                                 + grouped(body_bytes_max_) + ", reserved " + grouped(head.reserved)},
             farewell_time);
-      return false;
+      return parsed::closing;
     }
     auto packet_bytes = packet_head_bytes + head.body_bytes;
     if (read_end_ - read_begin_ < packet_bytes) {
       if (read_buffer_.size() < packet_bytes)
         read_buffer_.resize(2 * packet_bytes);
-      return true;
+      return parsed::more_bytes_wanted;
     }
     auto body = bytes_view{read_buffer_}.subspan(read_begin_ + packet_head_bytes, head.body_bytes);
     read_begin_ += packet_bytes;
     auto handled = guarded_on_packet(head, body);
     if (ended_)
-      return false;
+      return parsed::closing;
     if (!handled) {
       close(handled.error(), farewell_time);
-      return false;
+      return parsed::closing;
     }
   }
-  return true;
+  return parsed::more_bytes_wanted;
 }
 
 /// Memory that runs out, or a user type that throws where nobody expects it, ends this link only.

@@ -1,7 +1,6 @@
 #include <troupe/framework/internal/io_loop.hpp>
 
-#include <exception>
-#include <string>
+#include <utility>
 
 #include <caf/scheduler/abstract_coordinator.hpp>
 
@@ -23,29 +22,39 @@ thread_local caf::execution_unit* thread_unit = nullptr;
 
 } // namespace
 
-/// One thread's queue of actors to resume.
+/// One thread's queue of actors to resume. Its lock is for the other thread only, which takes the queue away from one
+/// that is stuck.
 class io_loop::dispatcher final : public caf::execution_unit {
 public:
   explicit dispatcher(caf::actor_system& system) : caf::execution_unit(&system) {}
 
-  void exec_later(caf::resumable* job) override { queue_.push_back(job); }
+  void exec_later(caf::resumable* job) override {
+    std::unique_lock guard{mutex_};
+    if (!deposed_) {
+      queue_.push_back(job);
+      return;
+    }
+    guard.unlock();
+    system().scheduler().enqueue(job);
+  }
 
-  [[nodiscard]] bool empty() const noexcept { return queue_.empty(); }
+  [[nodiscard]] bool empty() {
+    std::lock_guard guard{mutex_};
+    return queue_.empty();
+  }
 
-  /// Resumes until the queue is empty or the time is over. An actor that uses up the time of a round in one turn goes
-  /// to the scheduler's threads.
+  /// Resumes until the queue is empty or the time is over. An actor that takes too long for one turn goes to the
+  /// scheduler's threads.
   void run(const dispatch_budget& budget) {
     auto begin = clock::now();
     auto deadline = begin + budget.time;
-    while (!queue_.empty() && begin < deadline) {
-      auto* job = queue_.front();
-      queue_.pop_front();
+    for (auto* job = next(); job != nullptr; job = begin < deadline ? next() : nullptr) {
       auto result = job->resume(this, budget.messages);
       auto end = clock::now();
       if (result != caf::resumable::resume_later)
         caf::intrusive_ptr_release(job);
       else if (end - begin < budget.turn)
-        queue_.push_back(job);
+        exec_later(job);
       else
         system().scheduler().enqueue(job);
       begin = end;
@@ -54,15 +63,43 @@ public:
 
   /// Gives what is left to the scheduler's threads.
   void hand_over() {
-    for (auto* job : queue_)
+    std::unique_lock guard{mutex_};
+    auto jobs = std::exchange(queue_, {});
+    guard.unlock();
+    for (auto* job : jobs)
       system().scheduler().enqueue(job);
-    queue_.clear();
+  }
+
+  /// Another thread leads from now on: everything that is or comes into the queue goes to the scheduler, until `lead`.
+  void depose() {
+    {
+      std::lock_guard guard{mutex_};
+      deposed_ = true;
+    }
+    hand_over();
+  }
+
+  void lead() {
+    std::lock_guard guard{mutex_};
+    deposed_ = false;
   }
 
   io_batch batch;
 
 private:
+  caf::resumable* next() {
+    std::lock_guard guard{mutex_};
+    if (queue_.empty())
+      return nullptr;
+    auto* job = queue_.front();
+    queue_.pop_front();
+    return job;
+  }
+
+  std::mutex mutex_;
+  // Guarded by mutex_.
   std::deque<caf::resumable*> queue_;
+  bool deposed_ = false;
 };
 
 io_loop::io_loop(caf::actor_system& system, const dispatch_budget& budget) : system_(system), budget_(budget) {}
@@ -122,6 +159,8 @@ void io_loop::run() {
 
 /// Returns when all work is done, or when the other thread has taken over.
 void io_loop::lead(dispatcher& own) {
+  own.lead();
+  leader_.store(&own, std::memory_order_release);
   for (;;) {
     if (!own.empty())
       io_.poll_one();
@@ -186,6 +225,7 @@ void io_loop::stand_by() {
       return;
     auto before = seen;
     if (take_over(seen)) {
+      leader_.load(std::memory_order_acquire)->depose();
       covered_.store(false, std::memory_order_release);
       guard.unlock();
       log(log_level::debug, "a handler takes longer than the I/O thread's budget; another thread goes on reading");

@@ -78,8 +78,9 @@ private:
   // The leader's turn: its number in the upper bits, whether it dispatches in the lowest. Written by the leader; a
   // takeover replaces "dispatching" by the next turn's "leading".
   std::atomic<std::uint64_t> turn_{0};
-  std::atomic<bool> covered_{false};  // The other thread stands by.
-  std::atomic<bool> watching_{false}; // ... and looks at turn_ now and then.
+  std::atomic<dispatcher*> leader_{nullptr}; // The last to lead; lives as long as its thread.
+  std::atomic<bool> covered_{false};         // The other thread stands by.
+  std::atomic<bool> watching_{false};        // ... and looks at turn_ now and then.
 
   std::mutex mutex_;
   std::condition_variable changed_;

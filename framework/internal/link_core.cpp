@@ -133,6 +133,7 @@ void link_core::on_closed(const node_error& reason) {
   fail_everything({node_errc::link_down, "the link to " + peer_name_ + " is down: " + reason.message()});
   transfers_.clear();
   clear_elements();
+  settle_last_pair();
   received_signatures_.clear();
   received_headers_.clear();
   if (shares_store_) {
@@ -254,6 +255,7 @@ std::expected<void, node_error> link_core::on_packet(const packet_head& head, by
 }
 
 std::expected<void, node_error> link_core::on_admin(admin_op op, bytes_view body) {
+  settle_last_pair(); // It may be about one of them.
   auto with = [&]<class Admin>(auto handle) -> std::expected<void, node_error> {
     auto what = msgpack::decode_described<Admin>(body, options_.receive_limits);
     if (!what)

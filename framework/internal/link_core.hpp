@@ -231,8 +231,18 @@ private:
   std::expected<std::uint64_t, node_error> read_elements(packet_reader& in, std::size_t count);
   std::expected<frame, node_error> claim_frame(packet_reader& in, const frame_descriptor& from, bool is_body);
   std::expected<frame, node_error> claim_object(const frame_descriptor& from);
-  std::expected<std::pair<caf::strong_actor_ptr, caf::strong_actor_ptr>, node_error>
-  actors_of(const message_head& head);
+  /// The actors of the last message in this turn, since most messages are of the same pair.
+  struct last_pair {
+    std::uint64_t receiver_number = 0;
+    std::uint64_t sender_number = 0; // 0: nobody; then `sender` is null.
+    caf::strong_actor_ptr receiver;
+    caf::strong_actor_ptr sender;
+    bool is_reusable = false;    // Nothing but its numbers decides.
+    std::uint64_t uncounted = 0; // Mentions of the sender that the table does not know of yet.
+  };
+  std::expected<void, node_error> find_actors(const message_head& head);
+  void settle_last_pair();
+  void on_turn_end() override;
   std::expected<caf::message, node_error> decode(const std::shared_ptr<const signature>& types, receipt owed);
   std::expected<void, node_error> decode_element(const received_element& element, const type_entry& type,
                                                  message_under_construction& into);
@@ -294,8 +304,9 @@ private:
   std::uint64_t heard_bytes_ = 0;             // Read from the peer until heard_at_.
   std::chrono::steady_clock::time_point heard_at_;
   std::shared_ptr<const object_environment> received_objects_; // With this link's allow-list.
-  std::vector<received_element> elements_;    // Reused from message to message ...
-  std::size_t element_count_ = 0;             // ... of which so many are in use.
+  std::vector<received_element> elements_;                     // Reused from message to message ...
+  std::size_t element_count_ = 0;                              // ... of which so many are in use.
+  last_pair last_pair_;
   std::unique_ptr<link_handshake> handshake_; // From start() until the link is open.
   bool peer_is_known_ = false;                // It counts among the node's known peers.
   std::shared_ptr<void> handshake_timer_;

@@ -151,9 +151,8 @@ std::expected<void, node_error> link_core::on_message(std::uint8_t flags, bytes_
                      + " bytes cannot be read, or names signature " + grouped(head.signature) + " of "
                      + grouped(received_signatures_.size()));
   auto types = received_signatures_[head.signature];
-  auto actors = actors_of(head);
-  if (!actors)
-    return std::unexpected{std::move(actors).error()};
+  if (auto found = find_actors(head); !found)
+    return found;
   // All frames are claimed before anything is decoded, so that handles in flight are taken over even from a message
   // that then cannot be delivered.
   auto chunk_bytes = read_elements(in, types->aliases.size());
@@ -161,7 +160,8 @@ std::expected<void, node_error> link_core::on_message(std::uint8_t flags, bytes_
     return std::unexpected{std::move(chunk_bytes).error()};
   if (!in.finished())
     return violation("message of " + grouped(body.size()) + " bytes has " + grouped(in.rest().size()) + " too many");
-  auto& [receiver, sender] = *actors;
+  auto receiver = last_pair_.receiver; // Copies: handling may end the turn.
+  auto sender = last_pair_.sender;
   auto owed = charge(head, body.size() + *chunk_bytes + message_cost_bytes);
   if (!owed)
     return std::unexpected{std::move(owed).error()};
@@ -213,18 +213,22 @@ bool link_core::take_pending(const message_head& head, std::uint64_t cost, recei
   return false;
 }
 
-/// The receiver and the sender that a head names.
-std::expected<std::pair<caf::strong_actor_ptr, caf::strong_actor_ptr>, node_error>
-link_core::actors_of(const message_head& head) {
+/// Puts the receiver and the sender that a head names into last_pair_.
+std::expected<void, node_error> link_core::find_actors(const message_head& head) {
+  bool returned = (head.flags & message_flags::returned) != 0;
+  auto& last = last_pair_;
+  if (!returned && last.is_reusable && last.receiver_number == head.receiver && last.sender_number == head.sender) {
+    last.uncounted += head.sender != 0 ? 1 : 0;
+    return {};
+  }
+  settle_last_pair();
   std::unique_lock guard{mutex_};
   auto receiver = actor_exports_.find(head.receiver);
   if (!receiver)
     return violation("the peer sends to actor " + grouped(head.receiver) + ", which it was never given");
-  auto side = head.sender == 0                              ? actor_name::side::nobody
-              : (head.flags & message_flags::returned) != 0 ? actor_name::side::yours
-                                                            : actor_name::side::mine;
+  auto side = head.sender == 0 ? actor_name::side::nobody : returned ? actor_name::side::yours : actor_name::side::mine;
   std::optional<pending_requests::entry> asked; // Dropped without the lock.
-  if (side == actor_name::side::yours && (head.flags & message_flags::request) != 0) {
+  if (returned && (head.flags & message_flags::request) != 0) {
     // This end's own question comes back for somebody else of this end to answer: only one that is pending can.
     asked = pending_.take({head.sender, head.request_number});
     if (!asked)
@@ -236,7 +240,25 @@ link_core::actors_of(const message_head& head) {
   guard.unlock();
   if (!sender)
     return std::unexpected{std::move(sender).error()};
-  return std::pair{std::move(receiver), *std::move(sender)};
+  last = {.receiver_number = head.receiver,
+          .sender_number = head.sender,
+          .receiver = std::move(receiver),
+          .sender = *std::move(sender),
+          .is_reusable = !returned};
+  return {};
+}
+
+/// Tells the table what it does not know yet, and lets go of both actors.
+void link_core::settle_last_pair() {
+  if (last_pair_.uncounted > 0) {
+    std::lock_guard guard{mutex_};
+    actor_imports_.add(last_pair_.sender_number, last_pair_.uncounted);
+  }
+  last_pair_ = {};
+}
+
+void link_core::on_turn_end() {
+  settle_last_pair();
 }
 
 std::expected<caf::strong_actor_ptr, node_error> link_core::import_actor(const actor_name& name) {

@@ -79,7 +79,7 @@ std::uint8_t packet_reader::byte() {
   return one.empty() ? std::uint8_t{0} : static_cast<std::uint8_t>(one[0]);
 }
 
-std::uint64_t packet_reader::varint() {
+std::uint64_t packet_reader::long_varint() {
   std::uint64_t value = 0;
   for (unsigned shift = 0; shift < 64; shift += 7) {
     auto next = byte();

@@ -68,7 +68,14 @@ public:
   explicit packet_reader(bytes_view bytes) : rest_(bytes) {}
 
   std::uint8_t byte();
-  std::uint64_t varint();
+  std::uint64_t varint() {
+    if (!rest_.empty() && static_cast<std::uint8_t>(rest_[0]) < 0x80) { // Most are short.
+      auto value = static_cast<std::uint64_t>(rest_[0]);
+      rest_ = rest_.subspan(1);
+      return value;
+    }
+    return long_varint();
+  }
   /// A varint that must not exceed `max`.
   std::uint64_t varint_up_to(std::uint64_t max);
   bytes_view take(std::uint64_t size_bytes);
@@ -81,6 +88,8 @@ public:
   void fail() noexcept;
 
 private:
+  std::uint64_t long_varint();
+
   bytes_view rest_;
   bool ok_ = true;
 };

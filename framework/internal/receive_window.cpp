@@ -87,9 +87,14 @@ receive_window::receive_window(const receive_bounds& bounds, std::function<void(
 receive_window::~receive_window() = default;
 
 std::expected<receipt, node_error> receive_window::received(std::uint64_t actor, std::uint64_t cost) {
-  auto& found = accounts_[actor];
-  if (!found)
-    found = std::make_shared<account>(actor, shared_);
+  if (last_ == nullptr || last_actor_ != actor) {
+    auto& entry = accounts_[actor];
+    if (!entry)
+      entry = std::make_shared<account>(actor, shared_);
+    last_ = &entry; // Stays in place while it is in the map.
+    last_actor_ = actor;
+  }
+  const auto& found = *last_;
   if (found->outstanding >= bounds_.actor_window || outstanding_ >= bounds_.window)
     return std::unexpected{node_error{node_errc::protocol_violation,
                                       "the peer sends to actor " + grouped(actor)
@@ -120,7 +125,7 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> receive_window::take_due() 
       due.emplace_back(actor, consumed);
     }
     if (one.released() && one.outstanding == 0)
-      accounts_.erase(found);
+      accounts_.erase(found), last_ = nullptr;
   }
   return due;
 }

@@ -84,6 +84,9 @@ private:
   const std::shared_ptr<shared_state> shared_; // Outlives the window with the last receipt.
   std::atomic<std::uint64_t> outstanding_{0};  // As the peer sees it; written on the I/O thread.
   std::unordered_map<std::uint64_t, std::shared_ptr<account>> accounts_;
+  const std::shared_ptr<account>* last_ =
+      nullptr; // In accounts_: most messages are for the same actor as the last one.
+  std::uint64_t last_actor_ = 0;
 };
 
 } // namespace troupe::internal

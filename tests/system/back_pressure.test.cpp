@@ -53,7 +53,7 @@ protected:
   std::optional<link> link_;
 };
 
-const link_options impatient{.heartbeat_interval = 100ms, .heartbeat_timeout = 500ms};
+const link_options impatient{.block_timeout = 0ms, .heartbeat_interval = 100ms, .heartbeat_timeout = 500ms};
 
 TEST_F(slow_peer, a_frozen_peer_is_given_up) {
   auto keeper = connect(impatient, "keeper");
@@ -92,7 +92,7 @@ TEST_F(slow_peer, a_peer_that_only_works_long_is_not_given_up) {
 }
 
 TEST_F(slow_peer, a_node_ends_within_a_second_whatever_its_peer_does) {
-  auto keeper = connect({}, "keeper");
+  auto keeper = connect({.block_timeout = 0ms}, "keeper");
   peer_->freeze();
   std::vector<double> large(1'000'000);
   for (int i = 0; i < 4; ++i)
