@@ -18,6 +18,9 @@ namespace {
 // A chain of certificates that a peer may make this end keep before it is let in.
 constexpr long chain_bytes_max = 16 * 1024;
 
+// How large a record this end writes until the peer is let in, for which OpenSSL keeps a buffer.
+constexpr long first_record_bytes = 2 * 1024;
+
 std::unexpected<node_error> fail(std::string text) {
   return std::unexpected{node_error{node_errc::bad_option, std::move(text)}};
 }
@@ -125,7 +128,7 @@ std::expected<tls_context, node_error> make_dialing_tls(const tls_options& optio
 
 ssl_st* make_tls_session(const tls_context& context, const std::string& server) {
   std::unique_ptr<ssl_st, void (*)(ssl_st*)> session{::SSL_new(context.get()), ::SSL_free};
-  if (!session)
+  if (!session || ::SSL_set_max_send_fragment(session.get(), first_record_bytes) != 1)
     throw std::bad_alloc{};
   if (server.empty())
     return session.release();

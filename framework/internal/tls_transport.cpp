@@ -161,6 +161,7 @@ private:
     auto write = std::exchange(held_write_, nullptr);
     if (!error) {
       stream_->next_layer().admit();
+      ::SSL_set_max_send_fragment(stream_->native_handle(), SSL3_RT_MAX_PLAIN_LENGTH);
       established_ = true;
       if (write)
         write_buffers(std::move(write));

@@ -1,4 +1,5 @@
 // Peers that connect and do not prove who they are: how long, how many, and what each costs.
+#include <fstream>
 #include <list>
 
 #include <fcntl.h>
@@ -229,11 +230,17 @@ TEST_F(half_open, owners_get_in_while_a_flood_goes_on) {
 
 // -- what each costs
 
-/// What this process has taken from the heap and not given back: unlike its resident memory, this does not depend on
-/// what was free before.
-std::size_t allocated_bytes() {
-  auto heap = ::mallinfo2();
-  return heap.uordblks + heap.hblkhd;
+std::size_t resident_bytes() {
+  std::ifstream file{"/proc/self/statm"};
+  std::size_t all = 0, resident = 0;
+  file >> all >> resident;
+  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+/// The same when nothing is free that could be taken again without being seen.
+std::size_t resident_bytes_at_least() {
+  ::malloc_trim(0);
+  return resident_bytes();
 }
 
 constexpr bool memory_is_as_in_production =
@@ -245,14 +252,14 @@ constexpr bool memory_is_as_in_production =
 
 class cost_of_half_open : public half_open {
 protected:
-  /// Memory for each of 60 peers that have said this and then nothing.
+  /// Resident memory for each of 60 peers that have said this and then nothing.
   void measure(const std::string& what, const std::string& address, bytes_view said) {
     if (!memory_is_as_in_production)
       GTEST_SKIP() << "sanitizers need memory of their own";
     constexpr std::size_t peers = 60;
     constexpr std::size_t bytes_max = 128_KiB;
     {
-      auto before = allocated_bytes();
+      auto before = resident_bytes_at_least();
       held_sockets held;
       for (std::size_t i = 0; i < peers; ++i) {
         held.add(connect_to(address));
@@ -264,7 +271,7 @@ protected:
       EXPECT_TRUE(last.hear<greet>(admin_op::greet));
       std::size_t highest = 0;
       for (int look = 0; look < 50; ++look) {
-        highest = std::max(highest, allocated_bytes());
+        highest = std::max(highest, resident_bytes());
         std::this_thread::sleep_for(1ms);
       }
       auto each = (highest - std::min(before, highest)) / peers;
@@ -383,11 +390,11 @@ TEST_F(half_open, costs_little_with_most_of_a_packet_behind_a_whole_tls_handshak
   tls_clients warm{2, said};
   far();
   ASSERT_TRUE(warm.connect_all(tls_address()));
-  auto before = allocated_bytes();
+  auto before = resident_bytes_at_least();
   ASSERT_TRUE(clients.connect_all(tls_address()));
   std::size_t highest = 0;
   for (int look = 0; look < 50; ++look) {
-    highest = std::max(highest, allocated_bytes());
+    highest = std::max(highest, resident_bytes());
     std::this_thread::sleep_for(1ms);
   }
   auto each = (highest - std::min(before, highest)) / peers;
