@@ -1,4 +1,5 @@
 // Peers that connect and do not prove who they are: how long, how many, and what each costs.
+#include <deque>
 #include <fstream>
 #include <list>
 
@@ -218,9 +219,17 @@ TEST_F(half_open, a_flood_from_elsewhere_does_not_displace_the_owner) {
 TEST_F(half_open, owners_get_in_while_a_flood_goes_on) {
   far_options_.unproven_peers_max = 8;
   far();
+  // As fast as the node accepts: every new connection displaces the one before the last eight.
   std::jthread flood{[&](const std::stop_token& stop) {
-    while (!stop.stop_requested())
-      ::close(connect_to(address_, 2));
+    std::deque<std::unique_ptr<held_sockets>> held;
+    while (!stop.stop_requested()) {
+      held.push_back(std::make_unique<held_sockets>());
+      held.back()->add(connect_to(address_, 2));
+      if (held.size() > 9) {
+        EXPECT_TRUE(is_closed((*held.front())[0]));
+        held.pop_front();
+      }
+    }
   }};
   for (int i = 0; i < 5; ++i) {
     auto connected = near().home->connect(address_, owner_);
