@@ -22,11 +22,11 @@ namespace {
 
 const std::string key = "a secret of at least 16 bytes";
 
-/// Whether the other end closes, without anything that is said before, within ten seconds.
+/// Whether the other end closes, without anything that is said before, within a minute.
 bool is_closed(int socket) {
   pollfd ready{.fd = socket, .events = POLLIN, .revents = 0};
   std::array<char, 4096> bytes;
-  while (::poll(&ready, 1, 10'000) == 1)
+  while (::poll(&ready, 1, 60'000) == 1)
     if (::recv(socket, bytes.data(), bytes.size(), 0) <= 0)
       return true;
   return false;
@@ -65,7 +65,8 @@ protected:
     far_options_.accepted_links.credentials = {.secret = key,
                                                .tls = {.certificate_file = server.certificate, .key_file = server.key}};
     owner_.credentials = {.secret = key, .tls = {.authority_file = authority_.certificate}};
-    owner_.connect_timeout = 10s;
+    // Nobody is dropped for being slow, however busy the machine is, unless the test is about that.
+    owner_.connect_timeout = far_options_.accepted_links.connect_timeout = 60s;
   }
 
   std::string tls_address() { return far().home->addresses().at(1); }
@@ -114,7 +115,7 @@ TEST_F(half_open, a_node_ends_at_once_though_peers_are_half_open) {
   EXPECT_TRUE(greeted.hear<greet>(admin_op::greet));
   auto begin = std::chrono::steady_clock::now();
   far_.reset();
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, 4s); // connect_timeout is 5 seconds.
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s); // connect_timeout is 60 seconds.
 }
 
 // -- resets
@@ -439,7 +440,6 @@ TEST_F(half_open, a_node_out_of_descriptors_turns_peers_away_and_goes_on) {
   if (child == 0) {
     ::close(until[1]);
     far_options_.store = std::nullopt;
-    far_options_.accepted_links.connect_timeout = 60s;
     {
       auto& node = far();
       int lowest_free = ::dup(0);

@@ -105,7 +105,7 @@ public:
   /// Takes a connected socket over, at either end.
   raw_peer(int connected, link_side side, std::string secret = {}, const raw_identity& me = {})
       : socket_(connected), side_(side), proofs_(side, me.process, me.host, std::move(secret), random_digest()) {
-    timeval limit{.tv_sec = 10, .tv_usec = 0};
+    timeval limit{.tv_sec = 60, .tv_usec = 0};
     ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
   }
   ~raw_peer() {
@@ -274,7 +274,7 @@ public:
       read(preamble);
   }
 
-  /// False at the end of the stream, and after ten seconds.
+  /// False at the end of the stream, and after a minute.
   bool read(std::span<std::byte> into) {
     while (!into.empty()) {
       auto count = ::recv(socket_, into.data(), into.size(), 0);

@@ -17,11 +17,11 @@ protected:
   void SetUp() override {
     far_options_.listen = {"tcp://127.0.0.1:0"};
     far_options_.accepted_links.credentials.secret = key;
-    far_options_.accepted_links.connect_timeout = 2s;
+    far_options_.accepted_links.connect_timeout = 60s;
   }
 
   static link_options with_secret(std::string secret) {
-    link_options options;
+    link_options options{.connect_timeout = 60s};
     options.credentials.secret = std::move(secret);
     return options;
   }

@@ -19,6 +19,7 @@ protected:
     far_options_.listen = {"tls://127.0.0.1:0"};
     far_options_.accepted_links.credentials.secret = key;
     serve(made_.issue(authority_, "server", "DNS:localhost,IP:127.0.0.1"));
+    near_links_.connect_timeout = far_options_.accepted_links.connect_timeout = 60s;
     near_links_.credentials = {.secret = key, .tls = {.authority_file = authority_.certificate}};
   }
 
