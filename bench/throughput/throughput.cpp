@@ -18,6 +18,7 @@
 #include "throughput/floors.hpp"
 #include "throughput/options.hpp"
 #include "throughput/subjects.hpp"
+#include "throughput/troupe_subjects.hpp"
 
 #include <fmt/format.h>
 
@@ -148,6 +149,7 @@ int measure(const options& told) {
       return 2;
     }
   }
+  make_secret_of_this_run();
   stop_signals signals;
   const auto outcome = run_rounds(told.rounds, told.subjects, measuring{told, signals});
   if (outcome.is_stopped)

@@ -2,7 +2,9 @@
 
 #include "peers/caf_ends.hpp"
 
+#include <cstdlib>
 #include <optional>
+#include <random>
 
 #include <caf/all.hpp>
 #include <netinet/in.h>
@@ -14,14 +16,25 @@ namespace bench {
 
 namespace {
 
+/// In the environment, where other users cannot read it, as they can arguments.
+constexpr const char* secret_variable = "TROUPE_BENCH_SECRET";
+
+troupe::link_options link_of_this_run() {
+  troupe::link_options options;
+  if (const auto* secret = std::getenv(secret_variable))
+    options.credentials.secret = secret;
+  return options;
+}
+
 /// All that one process needs, declared in the order that node.hpp asks for.
 struct troupe_process {
   troupe_process() { types.add<small_message>("bench.small_message"); }
 
   /// Without a store: small messages do not use it, and a process may be killed without leaving one behind.
   std::expected<void, std::string> open(std::vector<std::string> listen) {
-    auto opened = troupe::node::open(system, types, families,
-                                     {.name = "bench", .listen = std::move(listen), .store = std::nullopt});
+    auto opened = troupe::node::open(
+        system, types, families,
+        {.name = "bench", .listen = std::move(listen), .accepted_links = link_of_this_run(), .store = std::nullopt});
     if (!opened)
       return std::unexpected{opened.error().message()};
     node.emplace(*std::move(opened));
@@ -53,7 +66,7 @@ public:
   std::expected<void, std::string> connect(const std::string& address) {
     if (auto opened = process_.open({}); !opened)
       return opened;
-    auto link = process_.node->connect(address);
+    auto link = process_.node->connect(address, link_of_this_run());
     if (!link)
       return std::unexpected{link.error().message()};
     auto consumer = link->find("consumer");
@@ -94,6 +107,14 @@ std::uint16_t free_port() {
 }
 
 } // namespace
+
+void make_secret_of_this_run() {
+  std::random_device random; // The system's own source of randomness.
+  std::string secret;
+  for (int i = 0; i < 8; ++i)
+    secret += std::to_string(random());
+  ::setenv(secret_variable, secret.c_str(), 1);
+}
 
 subject troupe_unix() {
   return {

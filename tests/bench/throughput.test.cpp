@@ -78,10 +78,13 @@ protected:
     std::vector<std::string> texts{THROUGHPUT_PROGRAM};
     texts.insert(texts.end(), arguments.begin(), arguments.end());
     // In the environment of the program and, inherited, of all that it starts: finds them after its death, too.
-    std::vector<std::string> variables{mark()};
-    for (auto** variable = environ; *variable != nullptr; ++variable)
-      if (!std::string_view{*variable}.starts_with("TMPDIR="))
-        variables.emplace_back(*variable);
+    const auto home = (folder_ / "tmp").string(); // So that what is left there is seen.
+    std::vector<std::string> variables{mark(), "HOME=" + home, "XDG_RUNTIME_DIR=" + home};
+    for (auto** variable = environ; *variable != nullptr; ++variable) {
+      const std::string_view known{*variable};
+      if (!known.starts_with("TMPDIR=") && !known.starts_with("HOME=") && !known.starts_with("XDG_RUNTIME_DIR="))
+        variables.emplace_back(known);
+    }
     std::vector<char*> argv, environment;
     for (auto& text : texts)
       argv.push_back(text.data());
