@@ -99,6 +99,18 @@ bool is_numeric(const std::string& host) {
 
 } // namespace
 
+std::string_view name_of(transport_kind kind) {
+  switch (kind) {
+  case transport_kind::unix_socket:
+    return "unix";
+  case transport_kind::tcp:
+    return "tcp";
+  case transport_kind::tls:
+    return "tls";
+  }
+  return "";
+}
+
 std::expected<address, node_error> parse_address(std::string_view text) {
   address result{.text = std::string{text}, .path = {}, .host = {}};
   auto rest_behind = [&](std::string_view scheme) { return text.substr(scheme.size()); };

@@ -16,6 +16,9 @@ namespace troupe::internal {
 
 enum class transport_kind : std::uint8_t { unix_socket, tcp, tls };
 
+/// As it stands before "://" in an address.
+[[nodiscard]] std::string_view name_of(transport_kind kind);
+
 /// "unix:///path" (a socket file), "unix://@name" (a name without a file, gone with its owner), "tcp://host:port",
 /// "tls://host:port". A host is a name, an IPv4 address, or an IPv6 address in brackets.
 struct address {

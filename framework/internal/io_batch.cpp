@@ -1,6 +1,9 @@
 #include <troupe/framework/internal/io_batch.hpp>
 
+#include <utility>
+
 #include <troupe/framework/internal/connection.hpp>
+#include <troupe/framework/internal/consumption.hpp>
 
 namespace troupe::internal {
 
@@ -22,7 +25,27 @@ io_batch::scope::~scope() {
   current_batch = nullptr;
 }
 
+void io_batch::gather(consumption& to, std::uint64_t cost) noexcept {
+  if (consumed_of_ != &to) {
+    settle();
+    consumed_of_ = &to;
+  }
+  consumed_bytes_ += cost;
+  ++consumed_messages_;
+  if (consumed_bytes_ >= to.gathered_max())
+    settle();
+}
+
+void io_batch::settle() noexcept {
+  auto* to = std::exchange(consumed_of_, nullptr);
+  if (to == nullptr)
+    return;
+  to->consumed(std::exchange(consumed_bytes_, 0));
+  to->let_go(std::exchange(consumed_messages_, 0));
+}
+
 void io_batch::flush() {
+  settle(); // First, since it may have something to write.
   while (!appended_.empty()) {
     std::swap(appended_, flushing_);
     for (const auto& one : flushing_)

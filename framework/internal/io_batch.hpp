@@ -1,7 +1,8 @@
-// What the I/O thread's round of work has appended to connections and not yet written: one flush each at the round's
-// end.
+// What the I/O thread's round of work leaves for the round's end: one write for each connection that it has appended to,
+// one note of what was consumed.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -9,9 +10,10 @@
 namespace troupe::internal {
 
 class connection;
+class consumption;
 
 /// The connections that this thread has appended to since its round of work began. A thread that has one current writes
-/// nothing by itself in between, so that the answers to many messages leave in one write.
+/// nothing by itself in between, so that the answers to many messages leave in one write. The same for messages that end.
 ///
 /// Threads: one.
 class io_batch {
@@ -30,10 +32,18 @@ public:
 
   void add(std::shared_ptr<connection> appended) { appended_.push_back(std::move(appended)); }
 
-  /// Writes what each of them has waiting.
+  /// A message of this cost is consumed; its receipt's use passes to the batch.
+  void gather(consumption& to, std::uint64_t cost) noexcept;
+
+  /// Writes what each of them has waiting, and tells what was consumed.
   void flush();
 
 private:
+  void settle() noexcept;
+
+  consumption* consumed_of_ = nullptr; // Whose messages were consumed last ...
+  std::uint64_t consumed_bytes_ = 0;
+  std::uint64_t consumed_messages_ = 0; // ... and how many of them, one use each.
   std::vector<std::shared_ptr<connection>> appended_;
   std::vector<std::shared_ptr<connection>> flushing_;
 };

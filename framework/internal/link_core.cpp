@@ -87,7 +87,7 @@ std::expected<std::shared_ptr<link_core>, node_error> link_core::make(std::share
     return std::unexpected{std::move(accepts).error()};
   link->serializers_ = *std::move(sends);
   link->accepted_ = *std::move(accepts);
-  link->replies_ = std::make_shared<reply_consumption>(link);
+  link->replies_.reset(new reply_consumption{link, link->received_signatures_});
   link->received_objects_ = std::make_shared<object_environment>(
       object_environment{link->node_->types(), link->node_->families(), link->accepted_.names, options.receive_limits});
   return link;
@@ -134,7 +134,6 @@ void link_core::on_closed(const node_error& reason) {
   transfers_.clear();
   clear_elements();
   settle_last_pair();
-  received_signatures_.clear();
   received_headers_.clear();
   if (shares_store_) {
     auto store = *node_->store();

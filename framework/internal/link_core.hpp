@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <future>
 #include <map>
 #include <memory>
@@ -55,6 +56,11 @@ struct received_header {
   header_fields fields;
   const family* by = nullptr; // Null where this end does not accept it.
 };
+
+/// Adds to what only one thread at a time writes, and others may read.
+inline void add_alone(std::atomic<std::uint64_t>& counter, std::uint64_t more) {
+  counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+}
 
 /// Threads: `send`, `watch`, `proxy_gone`, `object_gone`, `find`, `close` and the readers from any thread; the rest,
 /// and everything whose name starts with `on_`, on the node's I/O thread.
@@ -214,6 +220,7 @@ private:
   // -- link_receive.cpp
   struct received_element {
     element_descriptor descriptor;
+    bool is_plain = false; // One frame, which lies in the packet, and no actors.
     std::vector<frame> frames;
     std::vector<caf::strong_actor_ptr> actors; // As the descriptor mentions them.
     std::optional<node_error> lost;            // Why a frame could not be claimed, where that is nobody's fault.
@@ -243,13 +250,13 @@ private:
   std::expected<void, node_error> find_actors(const message_head& head);
   void settle_last_pair();
   void on_turn_end() override;
-  std::expected<caf::message, node_error> decode(const std::shared_ptr<const signature>& types, receipt owed);
+  std::expected<void, node_error> decode(const signature& types, message_under_construction& into);
   std::expected<void, node_error> decode_element(const received_element& element, const type_entry& type,
-                                                 message_under_construction& into);
+                                                 message_under_construction& into, context& ctx);
+  std::expected<void, node_error> give_up(const message_head& head, node_error reason);
   [[nodiscard]] std::expected<receipt, node_error> charge(const message_head& head, std::uint64_t cost);
   [[nodiscard]] bool take_pending(const message_head& head, std::uint64_t cost, receipt& owed);
-  void deliver(const caf::strong_actor_ptr& receiver, caf::strong_actor_ptr sender, const message_head& head,
-               caf::message content);
+  [[nodiscard]] bool refuses_bare_error(const message_head& head, const signature& types);
 
   // Set by make(), never changed.
   const std::uint64_t serial_;
@@ -269,6 +276,7 @@ private:
   std::uint64_t peer_message_bytes_ = 0; // The largest message that the peer takes.
   store::process_id peer_process_;
   std::uint64_t channel_ = 0; // Even: what the dialer sends; the next number: what the acceptor sends.
+  context context_;           // Of a value that is sent; where to whom changes places when one is received.
 
   std::shared_ptr<connection> connection_; // Set by start().
   std::atomic<link_state> state_{link_state::greeting};
@@ -296,7 +304,8 @@ private:
   std::uint64_t next_query_ = 1;
 
   // I/O thread only.
-  std::vector<std::shared_ptr<const signature>> received_signatures_;
+  const std::shared_ptr<std::deque<signature>> received_signatures_ = // Stay as long as messages that have them.
+      std::make_shared<std::deque<signature>>();
   std::vector<std::unique_ptr<const received_header>> received_headers_;
   std::size_t received_definition_bytes_ = 0; // Of headers and signatures together.
   transfers transfers_;
@@ -312,7 +321,7 @@ private:
   std::shared_ptr<void> handshake_timer_;
   std::shared_ptr<asio::steady_timer> heartbeat_timer_;
 
-  std::shared_ptr<reply_consumption> replies_; // Set by make().
+  consumption_ptr<reply_consumption> replies_; // Set by make().
   std::atomic<bool> replies_wanted_{false};    // Requests or watchers wait for answers to be consumed.
   std::atomic<std::chrono::steady_clock::rep> busy_logged_at_{0};
 
@@ -329,7 +338,10 @@ private:
 /// Counts the answers that actors here have consumed, so that new requests find room for theirs.
 class link_core::reply_consumption final : public consumption {
 public:
-  explicit reply_consumption(std::weak_ptr<link_core> link) : link_(std::move(link)) {}
+  static constexpr std::uint64_t gathered_bytes_max = 16 * 1024;
+
+  reply_consumption(std::weak_ptr<link_core> link, std::shared_ptr<const void> keeps)
+      : consumption(gathered_bytes_max, std::move(keeps)), link_(std::move(link)) {}
   void consumed(std::uint64_t cost) noexcept override;
 
   std::atomic<std::uint64_t> consumed_bytes{0}; // Not settled yet.

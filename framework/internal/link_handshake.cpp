@@ -312,14 +312,23 @@ std::expected<void, node_error> link_core::become_open() {
     std::lock_guard guard{mutex_};
     if (state_.load(std::memory_order_relaxed) != link_state::greeting)
       return std::unexpected{node_error{node_errc::link_down, "this end closed the link in the handshake"}};
+    auto report = [weak = weak_from_this()] {
+      if (auto link = weak.lock())
+        asio::post(link->node_->io(), [weak] {
+          if (auto alive = weak.lock(); alive && alive->is_open())
+            alive->report_consumed();
+        });
+    };
     receiving_ = std::make_unique<receive_window>(receive_bounds{options_.window_bytes, options_.actor_window_bytes},
-                                                  [weak = weak_from_this()] {
-                                                    if (auto link = weak.lock())
-                                                      asio::post(link->node_->io(), [weak] {
-                                                        if (auto alive = weak.lock(); alive && alive->is_open())
-                                                          alive->report_consumed();
-                                                      });
-                                                  });
+                                                  std::move(report), received_signatures_);
+    context_ = {.sender = node_->options().name,
+                .recipient = peer_name_,
+                .transport = name_of(security_->kind),
+                .same_host = security_->kind == transport_kind::unix_socket || shares_store_,
+                .shared_store = shares_store_,
+                .limits = options_.receive_limits,
+                .extension = nullptr,
+                .value_owner = nullptr};
     enter(link_state::open);
   }
   handshake_timer_.reset();

@@ -1,5 +1,6 @@
 // The way in: a message's bytes become a CAF message in the receiver's mailbox, on the I/O thread.
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include <caf/error.hpp>
@@ -27,6 +28,12 @@ std::unexpected<node_error> violation(std::string text) {
 
 std::unexpected<node_error> undecodable(std::string text) {
   return std::unexpected{node_error{node_errc::undecodable, std::move(text)}};
+}
+
+caf::message_id id_of(const message_head& head) {
+  bool urgent = (head.flags & message_flags::urgent) != 0;
+  auto id = question_id(head.request_number, urgent); // Of number 0 where nothing is asked.
+  return (head.flags & message_flags::response) != 0 ? id.response_id() : id;
 }
 
 /// Keeps a received object alive and mapped; tells the link when nothing here refers to it any more.
@@ -105,12 +112,13 @@ std::expected<void, node_error> link_core::charge_definition(std::size_t size_by
 
 std::expected<void, node_error> link_core::on_signature(bytes_view body) {
   auto definition = read_signature(body);
-  if (!definition || definition->number != received_signatures_.size() || definition->number >= signatures_max)
+  auto due = received_signatures_->size();
+  if (!definition || definition->number != due || definition->number >= signatures_max)
     return violation("signature " + (definition ? grouped(definition->number) : "?") + " cannot be read or is not the "
-                     + grouped(received_signatures_.size()) + "th, limit " + grouped(signatures_max));
+                     + grouped(due) + "th, limit " + grouped(signatures_max));
   if (auto charged = charge_definition(body.size() + alias_cost_bytes * (1 + definition->aliases.size())); !charged)
     return charged;
-  received_signatures_.push_back(resolve_signature(definition->aliases, node_->types()));
+  received_signatures_->push_back(resolve_signature(definition->aliases, node_->types()));
   return {};
 }
 
@@ -146,44 +154,62 @@ std::expected<received_header, node_error> link_core::admit_header(bytes_view by
 std::expected<void, node_error> link_core::on_message(std::uint8_t flags, bytes_view body) {
   packet_reader in{body};
   auto head = read_message_head(in, flags);
-  if (!in.ok() || head.signature >= received_signatures_.size())
+  if (!in.ok() || head.signature >= received_signatures_->size())
     return violation("message head of a packet of " + grouped(body.size())
                      + " bytes cannot be read, or names signature " + grouped(head.signature) + " of "
-                     + grouped(received_signatures_.size()));
-  auto types = received_signatures_[head.signature];
+                     + grouped(received_signatures_->size()));
+  const auto& types = (*received_signatures_)[head.signature];
   if (auto found = find_actors(head); !found)
     return found;
   // All frames are claimed before anything is decoded, so that handles in flight are taken over even from a message
   // that then cannot be delivered.
-  auto chunk_bytes = read_elements(in, types->aliases.size());
+  auto chunk_bytes = read_elements(in, types.aliases.size());
   if (!chunk_bytes)
     return std::unexpected{std::move(chunk_bytes).error()};
   if (!in.finished())
     return violation("message of " + grouped(body.size()) + " bytes has " + grouped(in.rest().size()) + " too many");
-  auto receiver = last_pair_.receiver; // Copies: handling may end the turn.
-  auto sender = last_pair_.sender;
   auto owed = charge(head, body.size() + *chunk_bytes + message_cost_bytes);
   if (!owed)
     return std::unexpected{std::move(owed).error()};
-  counters_.messages_received.fetch_add(1, std::memory_order_relaxed);
+  add_alone(counters_.messages_received, 1);
   if ((head.flags & message_flags::response) != 0 && !take_pending(head, body.size() + *chunk_bytes, *owed))
     return {};
-  auto content = decode(types, *std::move(owed));
+  message_under_construction built{types, *std::move(owed)};
+  auto decoded = decode(types, built);
   clear_elements();
-  if (content) {
-    deliver(receiver, std::move(sender), head, *std::move(content));
-    return {};
-  }
-  if (content.error().code() == node_errc::protocol_violation)
-    return std::unexpected{std::move(content).error()};
-  counters_.undecodable.fetch_add(1, std::memory_order_relaxed);
-  log(log_level::warning, "a message from " + peer_name_ + " was not delivered: " + content.error().message());
-  if ((head.flags & message_flags::request) != 0 && sender)
-    sender->enqueue(receiver, question_id(head.request_number, (head.flags & message_flags::urgent) != 0).response_id(),
-                    caf::make_message(to_caf_error(content.error())), nullptr);
-  else if ((head.flags & message_flags::response) != 0)
-    deliver(receiver, std::move(sender), head, caf::make_message(to_caf_error(content.error())));
+  if (!decoded)
+    return give_up(head, std::move(decoded).error());
+  if (!refuses_bare_error(head, types))
+    last_pair_.receiver->enqueue(std::move(built).finish(last_pair_.sender, id_of(head)), io_loop::unit());
   return {};
+}
+
+/// A message that cannot be decoded: who waits is told. Gives an error when the link has to end for it.
+std::expected<void, node_error> link_core::give_up(const message_head& head, node_error reason) {
+  if (reason.code() == node_errc::protocol_violation)
+    return std::unexpected{std::move(reason)};
+  counters_.undecodable.fetch_add(1, std::memory_order_relaxed);
+  log(log_level::warning, "a message from " + peer_name_ + " was not delivered: " + reason.message());
+  const auto& [receiver, sender] = std::tie(last_pair_.receiver, last_pair_.sender);
+  auto text = caf::make_message(to_caf_error(reason));
+  if ((head.flags & message_flags::response) != 0)
+    receiver->enqueue(sender, id_of(head), std::move(text), io_loop::unit());
+  else if ((head.flags & message_flags::request) != 0 && sender)
+    sender->enqueue(receiver, id_of(head).response_id(), std::move(text), nullptr);
+  return {};
+}
+
+/// CAF ends an actor that gets a bare error; ending actors is not among what a peer may do.
+bool link_core::refuses_bare_error(const message_head& head, const signature& types) {
+  if ((head.flags & message_flags::response) != 0 || types.type_token != caf::make_type_token<caf::error>())
+    return false;
+  counters_.undelivered.fetch_add(1, std::memory_order_relaxed);
+  log(log_level::warning, "an error from " + peer_name_ + " that answers nothing was not delivered");
+  const auto& [receiver, sender] = std::tie(last_pair_.receiver, last_pair_.sender);
+  if ((head.flags & message_flags::request) != 0 && sender)
+    sender->enqueue(receiver, id_of(head).response_id(),
+                    caf::make_message(to_caf_error({node_errc::unsupported, "an error cannot be asked"})), nullptr);
+  return true;
 }
 
 /// What the message costs until it is consumed; nothing where it answers a request, which has room reserved.
@@ -204,7 +230,7 @@ bool link_core::take_pending(const message_head& head, std::uint64_t cost, recei
   }
   guard.unlock();
   if (asked) {
-    owed = receipt{replies_, cost};
+    owed = replies_->issue(cost);
     return true;
   }
   clear_elements();
@@ -289,6 +315,8 @@ std::expected<caf::strong_actor_ptr, node_error> link_core::import_actor(const a
 // -- frames
 
 void link_core::received_element::clear() {
+  if (std::exchange(is_plain, false))
+    return; // What it has refers to nothing.
   frames.clear();
   actors.clear();
   lost.reset();
@@ -316,6 +344,14 @@ std::expected<std::uint64_t, node_error> link_core::read_elements(packet_reader&
   for (std::size_t number = 0; number < count; ++number) {
     auto& element = elements_[number];
     ++element_count_;
+    if (auto plain = read_plain_element(in)) {
+      element.is_plain = true;
+      element.descriptor.header_number = plain->header_number;
+      element.descriptor.actors.clear();
+      element.frames.resize(1);
+      element.frames[0] = frame{plain->body, nullptr}; // Read before the packet's bytes go.
+      continue;
+    }
     read_element(in, element.descriptor, limits);
     for (std::size_t i = 0; i < element.descriptor.frames.size() && in.ok(); ++i) {
       auto claimed = claim_frame(in, element.descriptor.frames[i], i == 0);
@@ -389,19 +425,20 @@ std::expected<frame, node_error> link_core::claim_object(const frame_descriptor&
 
 // -- values
 
-std::expected<caf::message, node_error> link_core::decode(const std::shared_ptr<const signature>& types, receipt owed) {
-  if (!types->unknown_alias.empty())
-    return undecodable("type \"" + types->unknown_alias + "\" is not in this node's type registry");
-  message_under_construction built{types, std::move(owed)};
+std::expected<void, node_error> link_core::decode(const signature& types, message_under_construction& into) {
+  if (!types.unknown_alias.empty())
+    return undecodable("type \"" + types.unknown_alias + "\" is not in this node's type registry");
+  auto ctx = context_;
+  std::swap(ctx.sender, ctx.recipient);
   for (std::size_t i = 0; i < element_count_; ++i) {
-    if (auto decoded = decode_element(elements_[i], *types->entries[i], built); !decoded)
-      return std::unexpected{std::move(decoded).error()};
+    if (auto decoded = decode_element(elements_[i], *types.entries[i], into, ctx); !decoded)
+      return decoded;
   }
-  return std::move(built).finish();
+  return {};
 }
 
 std::expected<void, node_error> link_core::decode_element(const received_element& element, const type_entry& type,
-                                                          message_under_construction& into) {
+                                                          message_under_construction& into, context& ctx) {
   if (element.lost)
     return undecodable(element.lost->message());
   received_header own;
@@ -409,14 +446,7 @@ std::expected<void, node_error> link_core::decode_element(const received_element
   if (!header)
     return std::unexpected{std::move(header).error()};
   incoming_extension extension{element.descriptor.actors, element.actors, received_objects_};
-  context ctx{.sender = peer_name_,
-              .recipient = node_->options().name,
-              .transport = "unix",
-              .same_host = true,
-              .shared_store = shares_store_,
-              .limits = options_.receive_limits,
-              .extension = &extension,
-              .value_owner = nullptr};
+  ctx.extension = &extension;
   void* place = nullptr;
   try {
     place = into.construct_next();
@@ -451,24 +481,6 @@ link_core::header_of_element(const element_descriptor& element, const type_entry
     return violation("a payload of type \"" + std::string{header->fields.type} + "\" stands where the signature says \""
                      + type.alias() + '"');
   return header;
-}
-
-void link_core::deliver(const caf::strong_actor_ptr& receiver, caf::strong_actor_ptr sender, const message_head& head,
-                        caf::message content) {
-  bool urgent = (head.flags & message_flags::urgent) != 0;
-  auto mid = question_id((head.flags & message_flags::request) != 0 ? head.request_number : 0, urgent);
-  if ((head.flags & message_flags::response) != 0) {
-    mid = question_id(head.request_number, urgent).response_id();
-  } else if (content.type_token() == caf::make_type_token<caf::error>()) {
-    // CAF ends an actor that gets a bare error; ending actors is not among what a peer may do.
-    counters_.undelivered.fetch_add(1, std::memory_order_relaxed);
-    log(log_level::warning, "an error from " + peer_name_ + " that answers nothing was not delivered");
-    if (mid.is_request() && sender)
-      sender->enqueue(receiver, mid.response_id(),
-                      caf::make_message(to_caf_error({node_errc::unsupported, "an error cannot be asked"})), nullptr);
-    return;
-  }
-  receiver->enqueue(caf::make_mailbox_element(std::move(sender), mid, {}, std::move(content)), io_loop::unit());
 }
 
 } // namespace troupe::internal

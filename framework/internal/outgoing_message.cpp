@@ -55,15 +55,9 @@ std::expected<void, node_error> outgoing_message::encode(link_core& link,
   if (content.size() > signature_aliases_max)
     return fail(node_errc::unserializable,
                 "message of " + grouped(content.size()) + " elements, limit " + grouped(signature_aliases_max));
-  const auto& node = link.node();
-  context ctx{.sender = node.options().name,
-              .recipient = link.peer_name(),
-              .transport = "unix",
-              .same_host = true,
-              .shared_store = link.shares_store(),
-              .limits = link.options().receive_limits,
-              .extension = this,
-              .value_owner = message};
+  auto ctx = link.context_;
+  ctx.extension = this;
+  ctx.value_owner = message;
   for (std::size_t i = 0; i < content.size(); ++i) {
     auto rtti = content.type(i);
     auto* type = known(rtti);
@@ -269,9 +263,9 @@ std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver,
                                    .reserved_bytes = link.sending_.reserve_reply(receiver),
                                    .since = std::chrono::steady_clock::now()});
     write_or_pack(head, *admitted, question);
+    add_alone(link.counters_.messages_sent, 1);
+    add_alone(link.counters_.handle_bytes_sent, handle_bytes_);
     link.connection_->flush(guard);
-    link.counters_.messages_sent.fetch_add(1, std::memory_order_relaxed);
-    link.counters_.handle_bytes_sent.fetch_add(handle_bytes_, std::memory_order_relaxed);
   } else {
     guard.unlock();
   }

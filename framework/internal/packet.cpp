@@ -181,6 +181,22 @@ void read_actors(packet_reader& in, element_descriptor& element, const element_l
 
 } // namespace
 
+std::optional<plain_element> read_plain_element(packet_reader& in) {
+  auto ahead = in;
+  plain_element result{.header_number = ahead.varint()};
+  auto frames = ahead.varint();
+  auto size_and_place = ahead.varint();
+  auto actors = ahead.varint();
+  auto place = static_cast<frame_place>(size_and_place & ((1u << place_bits) - 1));
+  if (result.header_number == 0 || frames != 1 || place != frame_place::inline_ || actors != 0)
+    return std::nullopt;
+  result.body = ahead.take(size_and_place >> place_bits);
+  if (!ahead.ok())
+    return std::nullopt;
+  in = ahead;
+  return result;
+}
+
 void read_element(packet_reader& in, element_descriptor& element, const element_limits& limits) {
   element.frames.clear();
   element.header = {};

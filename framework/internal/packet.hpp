@@ -162,6 +162,14 @@ struct element_limits {
 /// Reads into `element`, whose vector is reused. Inline bytes follow in the reader.
 void read_element(packet_reader& in, element_descriptor& element, const element_limits& limits);
 
+/// What most elements are: a header by its number, one frame, which lies in the packet, and no actors.
+struct plain_element {
+  std::uint64_t header_number = 0;
+  bytes_view body = {};
+};
+/// Nothing is read where the next element is another.
+[[nodiscard]] std::optional<plain_element> read_plain_element(packet_reader& in);
+
 /// Bits of a chunk packet's detail byte.
 struct chunk_flags {
   static constexpr std::uint8_t first = 1; // The total size follows the number.

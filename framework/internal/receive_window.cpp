@@ -13,6 +13,7 @@ struct receive_window::shared_state {
   shared_state(const receive_bounds& bounds, std::function<void()> wake_up)
       : report_at(std::max<std::uint64_t>(1, bounds.window / 8)),
         actor_report_at(std::max<std::uint64_t>(1, bounds.actor_window / 8)),
+        gathered_max(std::min(report_at, actor_report_at) / 8),
         wake(std::move(wake_up)) {}
 
   void wake_once() {
@@ -32,6 +33,7 @@ struct receive_window::shared_state {
 
   const std::uint64_t report_at;
   const std::uint64_t actor_report_at;
+  const std::uint64_t gathered_max; // Little beside what makes a report.
   const std::function<void()> wake;
   std::atomic<std::uint64_t> consumed{0}; // Of all actors, not reported.
   std::atomic<bool> woken{false};
@@ -41,7 +43,8 @@ struct receive_window::shared_state {
 
 class receive_window::account final : public consumption {
 public:
-  account(std::uint64_t actor, std::shared_ptr<shared_state> shared) : actor_(actor), shared_(std::move(shared)) {}
+  account(std::uint64_t actor, std::shared_ptr<shared_state> shared, std::shared_ptr<const void> keeps)
+      : consumption(shared->gathered_max, std::move(keeps)), actor_(actor), shared_(std::move(shared)) {}
 
   void consumed(std::uint64_t cost) noexcept override {
     auto own = consumed_.fetch_add(cost, std::memory_order_acq_rel) + cost;
@@ -81,8 +84,11 @@ private:
   std::atomic<bool> listed_{false}; // In shared_->due.
 };
 
-receive_window::receive_window(const receive_bounds& bounds, std::function<void()> wake)
-    : bounds_(bounds), shared_(std::make_shared<shared_state>(bounds, std::move(wake))) {}
+receive_window::receive_window(const receive_bounds& bounds, std::function<void()> wake,
+                               std::shared_ptr<const void> keeps)
+    : bounds_(bounds),
+      shared_(std::make_shared<shared_state>(bounds, std::move(wake))),
+      keeps_(std::move(keeps)) {}
 
 receive_window::~receive_window() = default;
 
@@ -90,21 +96,22 @@ std::expected<receipt, node_error> receive_window::received(std::uint64_t actor,
   if (last_ == nullptr || last_actor_ != actor) {
     auto& entry = accounts_[actor];
     if (!entry)
-      entry = std::make_shared<account>(actor, shared_);
-    last_ = &entry; // Stays in place while it is in the map.
+      entry.reset(new account{actor, shared_, keeps_});
+    last_ = entry.get();
     last_actor_ = actor;
   }
-  const auto& found = *last_;
-  if (found->outstanding >= bounds_.actor_window || outstanding_ >= bounds_.window)
+  auto& found = *last_;
+  auto all = outstanding_.load(std::memory_order_relaxed);
+  if (found.outstanding >= bounds_.actor_window || all >= bounds_.window)
     return std::unexpected{node_error{node_errc::protocol_violation,
                                       "the peer sends to actor " + grouped(actor)
-                                          + " without credit: " + grouped(found->outstanding) + " of "
+                                          + " without credit: " + grouped(found.outstanding) + " of "
                                           + grouped(bounds_.actor_window) + " bytes are not consumed there, "
-                                          + grouped(outstanding_) + " of " + grouped(bounds_.window) + " on the link"}};
-  found->outstanding += cost;
-  outstanding_ += cost;
-  found->set_released(false);
-  return receipt{found, cost};
+                                          + grouped(all) + " of " + grouped(bounds_.window) + " on the link"}};
+  found.outstanding += cost;
+  outstanding_.store(all + cost, std::memory_order_relaxed); // No other thread writes it.
+  found.set_released(false);
+  return found.issue(cost);
 }
 
 std::vector<std::pair<std::uint64_t, std::uint64_t>> receive_window::take_due() {
@@ -121,7 +128,7 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> receive_window::take_due() 
       continue;
     auto& one = *found->second;
     if (auto consumed = one.take(); consumed > 0) {
-      outstanding_ -= consumed;
+      outstanding_.store(outstanding_.load(std::memory_order_relaxed) - consumed, std::memory_order_relaxed);
       due.emplace_back(actor, consumed);
     }
     if (one.released() && one.outstanding == 0)
@@ -139,8 +146,9 @@ void receive_window::release(std::uint64_t actor) {
 }
 
 std::uint64_t receive_window::unconsumed_bytes() const noexcept {
-  auto reported = shared_->consumed.load(std::memory_order_acquire);
-  return outstanding_ > reported ? outstanding_ - reported : 0;
+  auto unreported = shared_->consumed.load(std::memory_order_acquire);
+  auto outstanding = outstanding_.load(std::memory_order_relaxed);
+  return outstanding > unreported ? outstanding - unreported : 0;
 }
 
 } // namespace troupe::internal

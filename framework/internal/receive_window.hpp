@@ -10,41 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include <troupe/framework/internal/consumption.hpp>
 #include <troupe/framework/node_error.hpp>
 
 namespace troupe::internal {
-
-/// Told when a message is consumed: its last reference has died.
-class consumption {
-public:
-  virtual ~consumption() = default;
-  /// From any thread, also under locks of CAF: must not wait, nor drop anything.
-  virtual void consumed(std::uint64_t cost) noexcept = 0;
-};
-
-/// A message's cost until it is consumed. Empty, or owed exactly once.
-class receipt {
-public:
-  receipt() = default;
-  receipt(std::shared_ptr<consumption> to, std::uint64_t cost) : to_(std::move(to)), cost_(cost) {}
-  receipt(receipt&& other) noexcept : to_(std::move(other.to_)), cost_(other.cost_) {}
-  receipt& operator=(receipt&& other) noexcept {
-    settle();
-    to_ = std::move(other.to_);
-    cost_ = other.cost_;
-    return *this;
-  }
-  ~receipt() { settle(); }
-
-private:
-  void settle() noexcept {
-    if (auto to = std::exchange(to_, nullptr))
-      to->consumed(cost_);
-  }
-
-  std::shared_ptr<consumption> to_;
-  std::uint64_t cost_ = 0;
-};
 
 /// How much a peer may have sent that is not consumed, in bytes.
 struct receive_bounds {
@@ -52,7 +21,7 @@ struct receive_bounds {
   std::uint64_t actor_window = 0;
 };
 
-/// Counts what each actor of this end was sent and has consumed, and says when the peer is to be told: when a quarter
+/// Counts what each actor of this end was sent and has consumed, and says when the peer is to be told: when an eighth
 /// of a window has gathered, so that it costs one packet for many messages and the peer never waits for what is
 /// consumed.
 ///
@@ -61,7 +30,8 @@ struct receive_bounds {
 class receive_window {
 public:
   /// `wake(...)` is called from any thread, at most once until the next take_due(), when there is something due.
-  receive_window(const receive_bounds& bounds, std::function<void()> wake);
+  /// Messages keep `keeps` alive.
+  receive_window(const receive_bounds& bounds, std::function<void()> wake, std::shared_ptr<const void> keeps = nullptr);
   ~receive_window();
 
   /// A message of this cost has arrived. Fails with `protocol_violation` when the peer had no credit left.
@@ -82,10 +52,10 @@ private:
 
   const receive_bounds bounds_;
   const std::shared_ptr<shared_state> shared_; // Outlives the window with the last receipt.
-  std::atomic<std::uint64_t> outstanding_{0};  // As the peer sees it; written on the I/O thread.
-  std::unordered_map<std::uint64_t, std::shared_ptr<account>> accounts_;
-  const std::shared_ptr<account>* last_ =
-      nullptr; // In accounts_: most messages are for the same actor as the last one.
+  const std::shared_ptr<const void> keeps_;
+  std::atomic<std::uint64_t> outstanding_{0}; // As the peer sees it; written on the I/O thread.
+  std::unordered_map<std::uint64_t, consumption_ptr<account>> accounts_;
+  account* last_ = nullptr; // Most messages are for the same actor as the last one.
   std::uint64_t last_actor_ = 0;
 };
 

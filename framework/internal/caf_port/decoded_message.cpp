@@ -80,25 +80,24 @@ private:
 
 } // namespace
 
-std::shared_ptr<const signature> resolve_signature(const std::vector<std::string>& aliases,
-                                                   const type_registry& types) {
-  auto result = std::make_shared<signature>();
-  result->aliases = aliases;
-  result->type_token = caf::make_type_token<>();
+signature resolve_signature(const std::vector<std::string>& aliases, const type_registry& types) {
+  signature result;
+  result.aliases = aliases;
+  result.type_token = caf::make_type_token<>();
   for (const auto& alias : aliases) {
     const auto* entry = types.find(std::string_view{alias});
     if (entry == nullptr) {
-      result->unknown_alias = alias;
+      result.unknown_alias = alias;
       return result;
     }
     auto rtti = rtti_of(*entry);
-    result->entries.push_back(entry->shared_from_this());
-    result->types.push_back(rtti);
-    result->type_token = caf::add_to_type_token(result->type_token, rtti.first);
-    result->storage_bytes = align_up(result->storage_bytes, entry->alignment_bytes());
-    result->offsets.push_back(result->storage_bytes);
-    result->storage_bytes += entry->size_bytes();
-    result->alignment = std::max(result->alignment, entry->alignment_bytes());
+    result.entries.push_back(entry->shared_from_this());
+    result.types.push_back(rtti);
+    result.type_token = caf::add_to_type_token(result.type_token, rtti.first);
+    result.storage_bytes = align_up(result.storage_bytes, entry->alignment_bytes());
+    result.offsets.push_back(result.storage_bytes);
+    result.storage_bytes += entry->size_bytes();
+    result.alignment = std::max(result.alignment, entry->alignment_bytes());
   }
   return result;
 }
@@ -106,8 +105,8 @@ std::shared_ptr<const signature> resolve_signature(const std::vector<std::string
 /// Invariant: the first made_ elements exist.
 class decoded_message final : public caf::detail::message_data {
 public:
-  static decoded_message* make(std::shared_ptr<const signature> types, receipt owed) {
-    return ::new (take_block(block_bytes(*types))) decoded_message{std::move(types), std::move(owed)};
+  static decoded_message* make(const signature& types, receipt owed) {
+    return ::new (take_block(block_bytes(types))) decoded_message{types, std::move(owed)};
   }
 
   ~decoded_message() override {
@@ -118,26 +117,28 @@ public:
 
   // Made by make() in one block with its elements.
   void operator delete(decoded_message* self, std::destroying_delete_t) {
-    auto size_bytes = block_bytes(*self->types_);
+    auto size_bytes = block_bytes(self->types_);
     self->~decoded_message();
     give_block(self, size_bytes);
   }
 
   void* construct_next() {
-    assert(made_ < types_->entries.size());
-    void* place = at(made_);
-    const auto construct = types_->entries[made_]->life().construct;
-    if (construct == nullptr || types_->entries[made_]->life().copy == nullptr)
+    assert(made_ < types_.entries.size());
+    const auto& life = types_.entries[made_]->life();
+    if (life.construct == nullptr || life.copy == nullptr)
       return nullptr;
-    construct(place);
+    void* place = at(made_);
+    life.construct(place);
     ++made_;
     return place;
   }
 
+  caf::mailbox_element_ptr into_envelope(caf::strong_actor_ptr sender, caf::message_id id);
+
   decoded_message* copy() const override {
-    auto* result = make(types_, {});
+    auto* result = make(types_, owed_.of_copy());
     for (std::size_t i = 0; i < made_; ++i) {
-      types_->entries[i]->life().copy(result->at(i), at(i));
+      types_.entries[i]->life().copy(result->at(i), at(i));
       ++result->made_;
     }
     return result;
@@ -149,44 +150,85 @@ public:
   }
   caf::error load(std::size_t, caf::deserializer&) override { return no_caf_serialization(); }
   std::size_t size() const noexcept override { return made_; }
-  std::uint32_t type_token() const noexcept override { return types_->type_token; }
-  caf::rtti_pair type(std::size_t pos) const noexcept override { return types_->types[pos]; }
+  std::uint32_t type_token() const noexcept override { return types_.type_token; }
+  caf::rtti_pair type(std::size_t pos) const noexcept override { return types_.types[pos]; }
   const void* get(std::size_t pos) const noexcept override {
     takes_over(this);
     return at(pos);
   }
-  std::string stringify(std::size_t pos) const override { return text_of_element(*types_->entries[pos], at(pos)); }
+  std::string stringify(std::size_t pos) const override { return text_of_element(*types_.entries[pos], at(pos)); }
   caf::type_erased_value_ptr copy(std::size_t pos) const override {
-    return caf::type_erased_value_ptr{new decoded_value(types_->entries[pos], types_->types[pos], at(pos))};
+    return caf::type_erased_value_ptr{new decoded_value(types_.entries[pos], types_.types[pos], at(pos))};
   }
   caf::error save(std::size_t, caf::serializer&) const override { return no_caf_serialization(); }
 
 private:
-  decoded_message(std::shared_ptr<const signature> types, receipt owed)
+  /// The message's place in a mailbox, in the same block. Holds one reference to the message.
+  class envelope final : public caf::mailbox_element {
+  public:
+    envelope(caf::strong_actor_ptr from, caf::message_id id, decoded_message* content)
+        : caf::mailbox_element(std::move(from), id, {}), content_(content) {}
+
+    caf::type_erased_tuple& content() override {
+      takes_over(this);
+      return *content_;
+    }
+    const caf::type_erased_tuple& content() const override {
+      takes_over(this);
+      return *content_;
+    }
+    caf::message move_content_to_message() override { return shared_content(); }
+    caf::message copy_content_to_message() const override { return shared_content(); }
+
+    void request_deletion(bool) const noexcept override {
+      takes_over(this);
+      auto* content = content_;
+      this->~envelope();
+      content->deref(); // The block goes with it.
+    }
+
+  private:
+    [[nodiscard]] caf::message shared_content() const {
+      takes_over(this);
+      return caf::message{caf::message::data_ptr{content_}};
+    }
+
+    decoded_message* const content_;
+  };
+
+  decoded_message(const signature& types, receipt owed)
       : owed_(std::move(owed)),
-        types_(std::move(types)),
-        storage_(
-            reinterpret_cast<std::byte*>(align_up(reinterpret_cast<std::uintptr_t>(this + 1), types_->alignment))) {}
+        types_(types),
+        storage_(reinterpret_cast<std::byte*>(align_up(reinterpret_cast<std::uintptr_t>(this + 1), types_.alignment))) {
+  }
 
   [[nodiscard]] static std::size_t block_bytes(const signature& types) noexcept {
     return sizeof(decoded_message) + types.alignment + types.storage_bytes;
   }
 
-  [[nodiscard]] void* at(std::size_t pos) const noexcept { return storage_ + types_->offsets[pos]; }
+  [[nodiscard]] void* at(std::size_t pos) const noexcept { return storage_ + types_.offsets[pos]; }
 
   void destroy_last() {
     --made_;
-    types_->entries[made_]->life().destroy(at(made_));
+    types_.entries[made_]->life().destroy(at(made_));
   }
 
-  const receipt owed_; // Settled last, when the elements are gone.
-  const std::shared_ptr<const signature> types_;
+  const receipt owed_; // Settled last, when the elements are gone; keeps types_.
+  const signature& types_;
   std::byte* const storage_;
   std::size_t made_ = 0;
+  alignas(envelope) std::byte envelope_[sizeof(envelope)]; // Once it is on its way to a mailbox.
 };
 
-message_under_construction::message_under_construction(std::shared_ptr<const signature> types, receipt owed)
-    : data_(decoded_message::make(std::move(types), std::move(owed))) {}
+caf::mailbox_element_ptr decoded_message::into_envelope(caf::strong_actor_ptr sender, caf::message_id id) {
+  auto* made = ::new (envelope_) envelope{std::move(sender), id, this};
+  passes_on(this);
+  passes_on(made);
+  return caf::mailbox_element_ptr{made};
+}
+
+message_under_construction::message_under_construction(const signature& types, receipt owed)
+    : data_(decoded_message::make(types, std::move(owed))) {}
 
 message_under_construction::~message_under_construction() {
   if (data_ != nullptr)
@@ -197,9 +239,8 @@ void* message_under_construction::construct_next() {
   return data_->construct_next();
 }
 
-caf::message message_under_construction::finish() && {
-  passes_on(data_);
-  return caf::message{caf::message::data_ptr{std::exchange(data_, nullptr), false}};
+caf::mailbox_element_ptr message_under_construction::finish(caf::strong_actor_ptr sender, caf::message_id id) && {
+  return std::exchange(data_, nullptr)->into_envelope(std::move(sender), id);
 }
 
 } // namespace troupe::internal

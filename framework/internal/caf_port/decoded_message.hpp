@@ -1,4 +1,5 @@
-// A CAF message whose elements were decoded by a registry's type entries: one allocation for all of them.
+// A CAF message whose elements were decoded by a registry's type entries: one block of memory for all of them and for
+// their place in a mailbox.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +8,10 @@
 #include <string>
 #include <vector>
 
-#include <caf/detail/message_data.hpp>
-#include <caf/message.hpp>
+#include <caf/mailbox_element.hpp>
 #include <caf/rtti_pair.hpp>
 
-#include <troupe/framework/internal/receive_window.hpp>
+#include <troupe/framework/internal/consumption.hpp>
 #include <troupe/serializers/type_registry.hpp>
 
 namespace troupe::internal {
@@ -28,16 +28,16 @@ struct signature {
   std::uint32_t type_token = 0;
 };
 
-[[nodiscard]] std::shared_ptr<const signature> resolve_signature(const std::vector<std::string>& aliases,
-                                                                 const type_registry& types);
+[[nodiscard]] signature resolve_signature(const std::vector<std::string>& aliases, const type_registry& types);
 
 class decoded_message;
 
 /// Elements are made one after the other; given up half-way, those made so far are destroyed.
 class message_under_construction {
 public:
-  /// `owed` is settled when the message has been consumed. A copy, which somebody makes on purpose, owes nothing.
-  message_under_construction(std::shared_ptr<const signature> types, receipt owed);
+  /// `owed` is settled when the message has been consumed, and keeps `types`. A copy, which somebody makes on purpose,
+  /// owes nothing.
+  message_under_construction(const signature& types, receipt owed);
   ~message_under_construction();
   message_under_construction(const message_under_construction&) = delete;
   message_under_construction& operator=(const message_under_construction&) = delete;
@@ -46,8 +46,8 @@ public:
   /// copied, which CAF does with messages that have several receivers.
   [[nodiscard]] void* construct_next();
 
-  /// Requires: all elements are made.
-  [[nodiscard]] caf::message finish() &&;
+  /// Ready for a mailbox. Requires: all elements are made.
+  [[nodiscard]] caf::mailbox_element_ptr finish(caf::strong_actor_ptr sender, caf::message_id id) &&;
 
 private:
   decoded_message* data_;

@@ -24,14 +24,19 @@ struct free_list {
   std::size_t size = 0;
 };
 
-thread_local bool thread_ends = false; // Messages may still be dropped after the pool is gone.
-
+// Without a destructor, so that using it costs no check: `emptying` sees to its end.
 struct thread_pool {
   std::array<free_list, classes> lists;
+  bool has_end = false; // `emptying` is made.
+  bool ended = false;   // Messages may still be dropped after the thread's pool is gone.
+};
 
-  ~thread_pool() {
-    thread_ends = true;
-    for (auto& list : lists)
+constinit thread_local thread_pool pool;
+
+struct emptying {
+  ~emptying() {
+    pool.ended = true;
+    for (auto& list : pool.lists)
       while (list.first != nullptr) {
         auto* block = list.first;
         list.first = block->next;
@@ -40,7 +45,10 @@ struct thread_pool {
   }
 };
 
-thread_local thread_pool pool;
+[[gnu::noinline]] void arrange_end() {
+  [[maybe_unused]] thread_local const emptying at_thread_end;
+  pool.has_end = true;
+}
 
 constexpr std::size_t class_of(std::size_t size_bytes) {
   return (size_bytes - 1) / class_bytes;
@@ -52,23 +60,23 @@ void* take_block(std::size_t size_bytes) {
   auto which = class_of(size_bytes);
   if (which >= classes)
     return ::operator new(size_bytes);
-  if (!thread_ends) {
-    auto& list = pool.lists[which];
-    if (auto* block = list.first) {
-      list.first = block->next;
-      --list.size;
-      return block;
-    }
-  }
-  return ::operator new((which + 1) * class_bytes);
+  auto& list = pool.lists[which];
+  auto* block = list.first;
+  if (block == nullptr)
+    return ::operator new((which + 1) * class_bytes);
+  list.first = block->next;
+  --list.size;
+  return block;
 }
 
 void give_block(void* block, std::size_t size_bytes) noexcept {
   auto which = class_of(size_bytes);
-  if (which >= classes || thread_ends || pool.lists[which].size >= blocks_max) {
+  if (which >= classes || pool.ended || pool.lists[which].size >= blocks_max) {
     ::operator delete(block);
     return;
   }
+  if (!pool.has_end)
+    arrange_end();
   auto& list = pool.lists[which];
   list.first = ::new (block) free_block{list.first};
   ++list.size;

@@ -1,0 +1,99 @@
+// When a received message is consumed, and who is told.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace troupe::internal {
+
+class receipt;
+
+/// Told when messages are consumed: their last reference has died. Lives until its maker and all receipts let it go.
+///
+/// Threads: `issue` and `release` by one thread at a time; the rest from any.
+class consumption {
+public:
+  /// Up to `gathered_max` bytes that were consumed may be told later, together. `keeps` is what messages need as long
+  /// as they live, beside what they hold themselves.
+  consumption(std::uint64_t gathered_max, std::shared_ptr<const void> keeps)
+      : gathered_max_(gathered_max), keeps_(std::move(keeps)) {}
+  consumption(const consumption&) = delete;
+  consumption& operator=(const consumption&) = delete;
+
+  /// From any thread, also under locks of CAF: must not wait, nor drop anything.
+  virtual void consumed(std::uint64_t cost) noexcept = 0;
+
+  /// For a message that has arrived.
+  [[nodiscard]] receipt issue(std::uint64_t cost);
+
+  /// The maker's last call.
+  void release() noexcept { let_go(1 + std::exchange(prepaid_, 0)); }
+
+  [[nodiscard]] std::uint64_t gathered_max() const noexcept { return gathered_max_; }
+
+protected:
+  virtual ~consumption();
+
+private:
+  friend class receipt;
+  friend class io_batch;
+
+  void use() noexcept { uses_.fetch_add(1, std::memory_order_relaxed); }
+  void let_go(std::uint64_t uses) noexcept;
+
+  const std::uint64_t gathered_max_;
+  const std::shared_ptr<const void> keeps_;
+  std::atomic<std::uint64_t> uses_{1}; // The maker's, its receipts', and those that it has in stock.
+  std::uint64_t prepaid_ = 0;          // In stock: counted for many receipts at once.
+};
+
+/// What the maker holds.
+struct releases {
+  void operator()(consumption* what) const noexcept { what->release(); }
+};
+template <class T>
+using consumption_ptr = std::unique_ptr<T, releases>;
+
+/// A message's cost until it is consumed. Empty, or owed exactly once.
+class receipt {
+public:
+  receipt() = default;
+  receipt(receipt&& other) noexcept : to_(std::exchange(other.to_, nullptr)), cost_(other.cost_) {}
+  receipt& operator=(receipt&& other) noexcept {
+    settle();
+    to_ = std::exchange(other.to_, nullptr);
+    cost_ = other.cost_;
+    return *this;
+  }
+  ~receipt() { settle(); }
+
+  /// Of no cost, for a copy that somebody makes on purpose.
+  [[nodiscard]] receipt of_copy() const;
+
+private:
+  friend class consumption;
+
+  receipt(consumption* to, std::uint64_t cost) noexcept : to_(to), cost_(cost) {}
+  void settle() noexcept {
+    if (to_ != nullptr)
+      settle_now();
+  }
+  void settle_now() noexcept;
+
+  consumption* to_ = nullptr;
+  std::uint64_t cost_ = 0;
+};
+
+inline receipt consumption::issue(std::uint64_t cost) {
+  constexpr std::uint64_t stock = 256;
+  if (prepaid_ == 0) {
+    uses_.fetch_add(stock, std::memory_order_relaxed);
+    prepaid_ = stock;
+  }
+  --prepaid_;
+  return {this, cost};
+}
+
+} // namespace troupe::internal
