@@ -16,21 +16,4 @@ void byte_buffer::grow(std::size_t count) {
   capacity_ = capacity;
 }
 
-void byte_buffer::shrink(std::size_t keep_bytes) {
-  if (capacity_ <= keep_bytes)
-    return;
-  data_.reset();
-  size_ = 0;
-  capacity_ = 0;
-}
-
-void encode_output::clear() {
-  constexpr auto kept_bytes = 1_MiB;
-  body_.shrink(kept_bytes);
-  body_.clear();
-  extra_.shrink(kept_bytes);
-  extra_.clear();
-  frames_.clear();
-}
-
 } // namespace troupe

@@ -38,8 +38,11 @@ public:
     data_[size_++] = byte;
   }
 
-  /// Gives memory back when more than `keep_bytes` are held.
-  void shrink(std::size_t keep_bytes);
+  /// Gives memory back when more than `keep_bytes` are held; then it is empty.
+  void shrink(std::size_t keep_bytes) {
+    if (capacity_ > keep_bytes) [[unlikely]]
+      *this = {};
+  }
 
 private:
   [[gnu::cold, gnu::noinline]] void grow(std::size_t count);
@@ -54,7 +57,14 @@ private:
 class encode_output {
 public:
   /// Empties it. Keeps memory for the next value, though not the memory of an unusually large one.
-  void clear();
+  void clear() {
+    constexpr std::size_t kept_bytes = 1 << 20;
+    for (auto* each : {&body_, &extra_}) {
+      each->clear();
+      each->shrink(kept_bytes);
+    }
+    frames_.clear();
+  }
 
   [[nodiscard]] byte_buffer& body() { return body_; }
   [[nodiscard]] const byte_buffer& body() const { return body_; }

@@ -16,6 +16,10 @@ actor_exports::actor_exports(caf::node_id home) : home_(std::move(home)) {
 
 std::uint64_t actor_exports::add(const caf::strong_actor_ptr& actor) {
   assert(actor);
+  if (last_ != nullptr && last_->actor == actor) {
+    ++last_->count;
+    return last_number_;
+  }
   auto number = actor->id();
   if (actor->node() != home_) {
     auto [known, is_new] = foreign_numbers_.try_emplace(actor.get(), next_foreign_ | foreign_bit);
@@ -27,6 +31,8 @@ std::uint64_t actor_exports::add(const caf::strong_actor_ptr& actor) {
   if (!found.actor)
     found.actor = actor;
   ++found.count;
+  last_ = &found; // Stays in its place while it is in the map.
+  last_number_ = number;
   return number;
 }
 
@@ -42,6 +48,7 @@ std::optional<caf::strong_actor_ptr> actor_exports::release(std::uint64_t number
   found->second.count -= count;
   if (found->second.count > 0)
     return caf::strong_actor_ptr{};
+  last_ = nullptr;
   auto dropped = std::move(found->second.actor);
   foreign_numbers_.erase(dropped.get());
   entries_.erase(found);
@@ -51,6 +58,7 @@ std::optional<caf::strong_actor_ptr> actor_exports::release(std::uint64_t number
 std::vector<caf::strong_actor_ptr> actor_exports::take_all() {
   std::vector<caf::strong_actor_ptr> result;
   result.reserve(entries_.size());
+  last_ = nullptr;
   for (auto& [number, found] : entries_)
     result.push_back(std::move(found.actor));
   entries_.clear();

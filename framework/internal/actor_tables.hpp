@@ -47,6 +47,9 @@ private:
   caf::node_id home_;
   std::unordered_map<std::uint64_t, entry> entries_;
   std::unordered_map<const caf::actor_control_block*, std::uint64_t> foreign_numbers_;
+  // The last to be added, since most messages are of the same sender as the one before; null: none.
+  entry* last_ = nullptr;
+  std::uint64_t last_number_ = 0;
   std::uint64_t next_foreign_; // From a random start: two links to one node must not name two actors alike.
 };
 

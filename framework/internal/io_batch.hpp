@@ -1,5 +1,5 @@
-// What the I/O thread's round of work leaves for the round's end: one write for each connection that it has appended to,
-// one note of what was consumed.
+// What the I/O thread's round of work leaves for the round's end: one write for each connection that it has appended
+// to, one note of what was consumed.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ class connection;
 class consumption;
 
 /// The connections that this thread has appended to since its round of work began. A thread that has one current writes
-/// nothing by itself in between, so that the answers to many messages leave in one write. The same for messages that end.
+/// nothing by itself in between, so that the answers to many messages leave in one write. The same for messages that
+/// end.
 ///
 /// Threads: one.
 class io_batch {

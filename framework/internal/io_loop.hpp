@@ -25,7 +25,7 @@ namespace troupe::internal {
 /// How much the I/O thread works for actors before it reads again.
 struct dispatch_budget {
   bool enabled = true;
-  std::size_t messages = 50;             // Per actor and turn.
+  std::size_t messages = 100;             // Per actor and turn.
   std::chrono::microseconds turn{100};   // An actor that takes longer for them goes to CAF's scheduler.
   std::chrono::microseconds time{500};   // Per round of work, as far as handlers end by then.
   std::chrono::milliseconds overrun{10}; // A handler that takes longer loses the sockets to another thread.

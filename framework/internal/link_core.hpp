@@ -54,7 +54,8 @@ struct family_list {
 struct received_header {
   byte_vector bytes; // What `fields` views.
   header_fields fields;
-  const family* by = nullptr; // Null where this end does not accept it.
+  const family* by = nullptr;                       // Null where this end does not accept it.
+  std::shared_ptr<const type_entry> type = nullptr; // Null where the registry did not have it when the header came.
 };
 
 /// Adds to what only one thread at a time writes, and others may read.
@@ -252,7 +253,7 @@ private:
   void on_turn_end() override;
   std::expected<void, node_error> decode(const signature& types, message_under_construction& into);
   std::expected<void, node_error> decode_element(const received_element& element, const type_entry& type,
-                                                 message_under_construction& into, context& ctx);
+                                                 message_under_construction& into);
   std::expected<void, node_error> give_up(const message_head& head, node_error reason);
   [[nodiscard]] std::expected<receipt, node_error> charge(const message_head& head, std::uint64_t cost);
   [[nodiscard]] bool take_pending(const message_head& head, std::uint64_t cost, receipt& owed);
@@ -276,7 +277,7 @@ private:
   std::uint64_t peer_message_bytes_ = 0; // The largest message that the peer takes.
   store::process_id peer_process_;
   std::uint64_t channel_ = 0; // Even: what the dialer sends; the next number: what the acceptor sends.
-  context context_;           // Of a value that is sent; where to whom changes places when one is received.
+  context context_;           // Of values that are sent.
 
   std::shared_ptr<connection> connection_; // Set by start().
   std::atomic<link_state> state_{link_state::greeting};
@@ -312,6 +313,7 @@ private:
   std::unique_ptr<receive_window> receiving_; // From the opening on.
   std::uint64_t heard_bytes_ = 0;             // Read from the peer until heard_at_.
   std::chrono::steady_clock::time_point heard_at_;
+  context received_context_;                                   // Of values that are received.
   std::shared_ptr<const object_environment> received_objects_; // With this link's allow-list.
   std::vector<received_element> elements_;                     // Reused from message to message ...
   std::size_t element_count_ = 0;                              // ... of which so many are in use.

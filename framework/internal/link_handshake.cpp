@@ -329,6 +329,8 @@ std::expected<void, node_error> link_core::become_open() {
                 .limits = options_.receive_limits,
                 .extension = nullptr,
                 .value_owner = nullptr};
+    received_context_ = context_;
+    std::swap(received_context_.sender, received_context_.recipient);
     enter(link_state::open);
   }
   handshake_timer_.reset();

@@ -139,7 +139,7 @@ std::expected<void, node_error> link_core::on_header(bytes_view body) {
 /// Reads a header, and refuses a family that this end does not accept before anything of it is decoded. A peer that
 /// keeps to the handshake does not send one.
 std::expected<received_header, node_error> link_core::admit_header(bytes_view bytes) const {
-  received_header result{.bytes = {bytes.begin(), bytes.end()}, .fields = {}, .by = nullptr};
+  received_header result{.bytes = {bytes.begin(), bytes.end()}};
   auto fields = parse_header(result.bytes, options_.receive_limits);
   if (!fields)
     return violation("a payload's header cannot be read: " + fields.error().message());
@@ -148,6 +148,8 @@ std::expected<received_header, node_error> link_core::admit_header(bytes_view by
   if (!by)
     return violation(by.error().message());
   result.by = *by;
+  if (const auto* type = node_->types().find(fields->type))
+    result.type = type->shared_from_this();
   return result;
 }
 
@@ -428,17 +430,15 @@ std::expected<frame, node_error> link_core::claim_object(const frame_descriptor&
 std::expected<void, node_error> link_core::decode(const signature& types, message_under_construction& into) {
   if (!types.unknown_alias.empty())
     return undecodable("type \"" + types.unknown_alias + "\" is not in this node's type registry");
-  auto ctx = context_;
-  std::swap(ctx.sender, ctx.recipient);
   for (std::size_t i = 0; i < element_count_; ++i) {
-    if (auto decoded = decode_element(elements_[i], *types.entries[i], into, ctx); !decoded)
+    if (auto decoded = decode_element(elements_[i], *types.entries[i], into); !decoded)
       return decoded;
   }
   return {};
 }
 
 std::expected<void, node_error> link_core::decode_element(const received_element& element, const type_entry& type,
-                                                          message_under_construction& into, context& ctx) {
+                                                          message_under_construction& into) {
   if (element.lost)
     return undecodable(element.lost->message());
   received_header own;
@@ -446,7 +446,7 @@ std::expected<void, node_error> link_core::decode_element(const received_element
   if (!header)
     return std::unexpected{std::move(header).error()};
   incoming_extension extension{element.descriptor.actors, element.actors, received_objects_};
-  ctx.extension = &extension;
+  received_context_.extension = &extension;
   void* place = nullptr;
   try {
     place = into.construct_next();
@@ -456,7 +456,7 @@ std::expected<void, node_error> link_core::decode_element(const received_element
   if (place == nullptr)
     return undecodable("type \"" + type.alias()
                        + "\" cannot be received: message elements need a default and a copy constructor");
-  auto decoded = decode_value(type, place, *(*header)->by, (*header)->fields, element.frames, ctx);
+  auto decoded = decode_value(type, place, *(*header)->by, (*header)->fields, element.frames, received_context_);
   if (!decoded)
     return undecodable(decoded.error().message());
   return {};
@@ -477,7 +477,7 @@ link_core::header_of_element(const element_descriptor& element, const type_entry
       return std::unexpected{std::move(admitted).error()};
     own = *std::move(admitted);
   }
-  if (header->fields.type != type.alias())
+  if (header->type.get() != &type && header->fields.type != type.alias())
     return violation("a payload of type \"" + std::string{header->fields.type} + "\" stands where the signature says \""
                      + type.alias() + '"');
   return header;

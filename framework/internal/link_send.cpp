@@ -31,7 +31,8 @@ struct sending_scratch {
         if (!sent)
           what = std::move(scratch.owner->element);
         // Where no frame borrows the values, the owner serves for the next message; else the frames keep it.
-        if (scratch.owner.use_count() == 1)
+        constexpr long own_uses = 2; // Here and in the message's context.
+        if (scratch.owner.use_count() <= own_uses)
           scratch.owner->element.reset();
         else
           scratch.owner = std::make_shared<message_owner>();
@@ -46,6 +47,12 @@ struct sending_scratch {
   }
 };
 
+/// Whether that type's one value is all that there is. Asks for the token first, which costs less than to compare.
+template <class T>
+bool is_only(const caf::type_erased_tuple& content) {
+  return content.type_token() == caf::make_type_token<T>() && content.match_elements<T>();
+}
+
 /// Why CAF messages of this sort do not cross links; empty when they do.
 std::string_view unsupported(const caf::mailbox_element& what) {
   if (!what.stages.empty())
@@ -53,7 +60,7 @@ std::string_view unsupported(const caf::mailbox_element& what) {
   if (what.mid.is_stream_message())
     return "CAF streams do not cross links";
   const auto& content = what.content();
-  if (content.match_elements<caf::exit_msg>() || content.match_elements<caf::down_msg>())
+  if (is_only<caf::exit_msg>(content) || is_only<caf::down_msg>(content))
     return "exit messages do not cross links; let the remote actor end itself";
   return {};
 }

@@ -7,20 +7,20 @@
 namespace troupe::internal {
 
 void outbox::append(bytes_view small) {
-  bytes_.insert(bytes_.end(), small.begin(), small.end());
+  bytes_.append(small);
 }
 
 void outbox::append_packet(packet_kind kind, std::uint8_t detail, bytes_view begin, bytes_view end) {
-  append_packet_head(
-      bytes_, {.body_bytes = static_cast<std::uint32_t>(begin.size() + end.size()), .kind = kind, .detail = detail});
+  auto body_bytes = begin.size() + end.size();
+  bytes_.reserve(packet_head_bytes + body_bytes);
+  append(packet_head_of({.body_bytes = static_cast<std::uint32_t>(body_bytes), .kind = kind, .detail = detail}));
   append(begin);
   append(end);
 }
 
 void outbox::append_packet(packet_kind kind, std::uint8_t detail, bytes_view begin, frame end) {
-  append_packet_head(
-      bytes_,
-      {.body_bytes = static_cast<std::uint32_t>(begin.size() + end.size_bytes()), .kind = kind, .detail = detail});
+  auto body_bytes = begin.size() + end.size_bytes();
+  append(packet_head_of({.body_bytes = static_cast<std::uint32_t>(body_bytes), .kind = kind, .detail = detail}));
   append(begin);
   append(std::move(end));
 }
@@ -35,21 +35,19 @@ void outbox::gather(std::vector<bytes_view>& pieces) const {
   std::size_t from = 0;
   for (const auto& placed : frames_) {
     if (placed.behind_bytes > from)
-      pieces.push_back(bytes_view{bytes_}.subspan(from, placed.behind_bytes - from));
+      pieces.push_back(bytes_.bytes().subspan(from, placed.behind_bytes - from));
     if (placed.bytes.size_bytes() > 0)
       pieces.push_back(placed.bytes.bytes());
     from = placed.behind_bytes;
   }
   if (bytes_.size() > from)
-    pieces.push_back(bytes_view{bytes_}.subspan(from));
+    pieces.push_back(bytes_.bytes().subspan(from));
 }
 
 void outbox::clear() {
   constexpr std::size_t kept_bytes_max = 1_MiB;
-  if (bytes_.capacity() > kept_bytes_max)
-    bytes_ = {};
-  else
-    bytes_.clear();
+  bytes_.clear();
+  bytes_.shrink(kept_bytes_max);
   frames_.clear();
   kept_.clear();
   frame_bytes_ = 0;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <troupe/framework/internal/packet.hpp>
+#include <troupe/serializers/encode_output.hpp>
 #include <troupe/serializers/frame.hpp>
 
 namespace troupe::internal {
@@ -30,7 +31,7 @@ public:
   /// Keeps something alive until the outbox is cleared.
   void keep(std::shared_ptr<const void> what) { kept_.push_back(std::move(what)); }
 
-  [[nodiscard]] bool empty() const noexcept { return bytes_.empty() && frames_.empty(); }
+  [[nodiscard]] bool empty() const noexcept { return bytes_.size() == 0 && frames_.empty(); }
   [[nodiscard]] std::size_t size_bytes() const noexcept { return bytes_.size() + frame_bytes_; }
 
   /// All bytes as a list to write; valid until the next change.
@@ -45,7 +46,7 @@ private:
     frame bytes;
   };
 
-  byte_vector bytes_;
+  byte_buffer bytes_;
   std::vector<placed_frame> frames_;
   std::vector<std::shared_ptr<const void>> kept_;
   std::size_t frame_bytes_ = 0;

@@ -1,5 +1,6 @@
 #include <troupe/framework/internal/outgoing_message.hpp>
 
+#include <cassert>
 #include <optional>
 #include <string>
 
@@ -49,15 +50,19 @@ void outgoing_message::clear() {
 
 std::expected<void, node_error> outgoing_message::encode(link_core& link,
                                                          const std::shared_ptr<message_owner>& message) {
-  clear();
+  assert(!in_use());
   link_ = &link;
+  if (context_link_ != link.serial()) {
+    context_ = link.context_;
+    context_.extension = this;
+    context_link_ = link.serial();
+  }
+  if (context_.value_owner != message)
+    context_.value_owner = message;
   const auto& content = message->element->content();
   if (content.size() > signature_aliases_max)
     return fail(node_errc::unserializable,
                 "message of " + grouped(content.size()) + " elements, limit " + grouped(signature_aliases_max));
-  auto ctx = link.context_;
-  ctx.extension = this;
-  ctx.value_owner = message;
   for (std::size_t i = 0; i < content.size(); ++i) {
     auto rtti = content.type(i);
     auto* type = known(rtti);
@@ -66,7 +71,8 @@ std::expected<void, node_error> outgoing_message::encode(link_core& link,
                                                  + " has no alias; add it to the node's type "
                                                    "registry with types.add<T>(\"alias\")");
     types_.push_back(type->type);
-    if (auto encoded = encode_element(*type, content.get(i), ctx); !encoded)
+    last_known_ = type;
+    if (auto encoded = encode_element(*type, content.get(i)); !encoded)
       return encoded;
   }
   if (elements_.size() + 64 > packet_body_bytes_max)
@@ -94,13 +100,11 @@ outgoing_message::known_type* outgoing_message::known(const caf::rtti_pair& rtti
   return &slot;
 }
 
-std::expected<void, node_error> outgoing_message::encode_element(known_type& known, const void* value,
-                                                                 const context& ctx) {
+std::expected<void, node_error> outgoing_message::encode_element(known_type& known, const void* value) {
   const auto& type = *known.type;
-  output_.clear();
   descriptor_.frames.clear();
   descriptor_.actors.clear();
-  auto used = encode_value(type, value, link_->send_families_, ctx, output_);
+  auto used = encode_value(type, value, link_->send_families_, context_, output_);
   if (!used)
     return std::unexpected{describe(used.error())};
   descriptor_.header_number = 0;
@@ -276,12 +280,21 @@ std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver,
   return {};
 }
 
+/// Requires the link's mutex.
+std::uint64_t outgoing_message::signature_number(outbox& out) {
+  if (types_.size() != 1)
+    return link_->signature_number(types_, out);
+  if (last_known_->signature == unknown_signature)
+    last_known_->signature = link_->signature_number(types_, out);
+  return last_known_->signature;
+}
+
 /// Requires the link's mutex and an open link.
 void outgoing_message::write_or_pack(message_head& head, send_window::admission admitted,
                                      const pending_requests::key& question) {
   auto& link = *link_;
   auto& out = *link.connection_->open_outbox();
-  head.signature = link.signature_number(types_, out);
+  head.signature = signature_number(out);
   start_.clear();
   append_message_head(start_, head);
   bool data = (head.flags & message_flags::response) == 0;

@@ -26,7 +26,8 @@ public:
   ~outgoing_message() override;
 
   /// Encodes the content of `element`, whose values may leave without a copy and are then kept by the frames.
-  /// What encoding has exported and handed over is taken back by `clear`, unless `commit` came first.
+  /// What encoding has exported and handed over is taken back by `clear`, unless `commit` came first. Keeps `message`
+  /// until it is given another. Requires: cleared.
   std::expected<void, node_error> encode(link_core& link, const std::shared_ptr<message_owner>& message);
 
   /// Writes the message, with the signature and the chunks that it needs, or lets it wait for the peer's credit. May
@@ -43,26 +44,33 @@ public:
   std::shared_ptr<const object_environment> objects() const override;
 
 private:
+  static constexpr std::uint64_t unknown_signature = UINT64_MAX;
+
   /// What one link knows of one type, so that neither the registry nor the link's tables are asked for each message.
   struct known_type {
     std::uint64_t link = 0; // link_core::serial; 0: nothing is known here.
     caf::rtti_pair rtti = {};
     const type_entry* type = nullptr;
-    const family* by = nullptr; // Whose header it is.
-    std::uint64_t header = 0;   // 0: not known yet.
+    const family* by = nullptr;                  // Whose header it is.
+    std::uint64_t header = 0;                    // 0: not known yet.
+    std::uint64_t signature = unknown_signature; // Of a message of one element of this type.
   };
 
   [[nodiscard]] known_type* known(const caf::rtti_pair& rtti);
-  std::expected<void, node_error> encode_element(known_type& type, const void* value, const context& ctx);
+  std::expected<void, node_error> encode_element(known_type& type, const void* value);
+  [[nodiscard]] std::uint64_t signature_number(outbox& out);
   std::expected<frame_descriptor, node_error> place(bytes_view bytes, const frame* shared);
   std::expected<std::optional<frame_descriptor>, node_error> place_in_store(bytes_view bytes, const frame* shared);
   void write_or_pack(message_head& head, send_window::admission admitted, const pending_requests::key& question);
   [[nodiscard]] node_error describe(const serialize_error& error) const;
 
   std::array<known_type, 64> known_types_; // By a hash; the last one to come stays.
+  context context_;                        // As context_link_ has it, with the last message as owner of the values.
+  std::uint64_t context_link_ = 0;         // link_core::serial
   link_core* link_ = nullptr;
   bool committed_ = false;
   std::vector<const type_entry*> types_;
+  known_type* last_known_ = nullptr; // Of the last element.
   encode_output output_;
   element_descriptor descriptor_;
   frame header_;

@@ -14,12 +14,6 @@ constexpr std::string_view magic = "TROUPE";
 constexpr unsigned place_bits = 2;
 
 template <class T>
-void append_raw(byte_vector& out, T value) {
-  auto raw = std::bit_cast<std::array<std::byte, sizeof(T)>>(value);
-  out.insert(out.end(), raw.begin(), raw.end());
-}
-
-template <class T>
 T read_raw(const std::byte* from) {
   T value;
   std::memcpy(&value, from, sizeof(T));
@@ -48,10 +42,7 @@ std::optional<std::uint16_t> read_preamble(std::span<const std::byte, preamble_b
 void append_packet_head(byte_vector& out, const packet_head& head) {
   assert(head.body_bytes <= packet_body_bytes_max);
   assert(head.reserved == 0);
-  append_raw(out, head.body_bytes);
-  append_raw(out, static_cast<std::uint8_t>(head.kind));
-  append_raw(out, head.detail);
-  append_raw(out, head.reserved);
+  append_bytes(out, packet_head_of(head));
 }
 
 packet_head read_packet_head(std::span<const std::byte, packet_head_bytes> bytes) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
@@ -41,6 +42,11 @@ struct packet_head {
   std::uint16_t reserved = 0; // Written as zero, refused otherwise.
 };
 inline constexpr std::size_t packet_head_bytes = 8;
+static_assert(sizeof(packet_head) == packet_head_bytes && std::endian::native == std::endian::little,
+              "heads are written as they lie in memory");
+[[nodiscard]] constexpr std::array<std::byte, packet_head_bytes> packet_head_of(const packet_head& head) {
+  return std::bit_cast<std::array<std::byte, packet_head_bytes>>(head);
+}
 
 /// No packet's body is larger; a frame that does not fit goes ahead of its message in chunks.
 inline constexpr std::size_t packet_body_bytes_max = 320 * 1024;

@@ -86,9 +86,7 @@ private:
 
 receive_window::receive_window(const receive_bounds& bounds, std::function<void()> wake,
                                std::shared_ptr<const void> keeps)
-    : bounds_(bounds),
-      shared_(std::make_shared<shared_state>(bounds, std::move(wake))),
-      keeps_(std::move(keeps)) {}
+    : bounds_(bounds), shared_(std::make_shared<shared_state>(bounds, std::move(wake))), keeps_(std::move(keeps)) {}
 
 receive_window::~receive_window() = default;
 

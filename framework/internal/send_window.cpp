@@ -12,6 +12,22 @@ constexpr std::uint64_t reply_estimate_min = 256;
 
 } // namespace
 
+/// Null where nothing is known of it.
+const send_window::receiver_state* send_window::find(std::uint64_t receiver) const {
+  if (last_ != nullptr && last_receiver_ == receiver)
+    return last_;
+  auto found = receivers_.find(receiver);
+  return found == receivers_.end() ? nullptr : &found->second;
+}
+
+send_window::receiver_state& send_window::state_of(std::uint64_t receiver) {
+  if (last_ == nullptr || last_receiver_ != receiver) {
+    last_ = &receivers_[receiver]; // Stays in its place while it is in the map.
+    last_receiver_ = receiver;
+  }
+  return *last_;
+}
+
 bool send_window::may_leave(const receiver_state& state, bool request) const {
   return state.outstanding < bounds_.actor_window && outstanding_ < bounds_.window
          && (!request || has_room_for_reply());
@@ -19,8 +35,8 @@ bool send_window::may_leave(const receiver_state& state, bool request) const {
 
 send_window::admission send_window::admit(std::uint64_t receiver, std::uint64_t cost, bool request) const {
   static const receiver_state fresh;
-  auto found = receivers_.find(receiver);
-  const auto& state = found == receivers_.end() ? fresh : found->second;
+  const auto* found = find(receiver);
+  const auto& state = found == nullptr ? fresh : *found;
   if (!state.waits() && may_leave(state, request))
     return admission::leaves;
   bool fits = state.queued + cost <= bounds_.actor_queue || state.queued == 0;
@@ -29,7 +45,7 @@ send_window::admission send_window::admit(std::uint64_t receiver, std::uint64_t 
 }
 
 void send_window::charge(std::uint64_t receiver, std::uint64_t cost) {
-  auto& state = receivers_[receiver];
+  auto& state = state_of(receiver);
   state.forgotten = false;
   state.outstanding += cost;
   outstanding_ += cost;
@@ -37,7 +53,7 @@ void send_window::charge(std::uint64_t receiver, std::uint64_t cost) {
 
 void send_window::wait(packed_message message) {
   auto receiver = message.receiver;
-  auto& state = receivers_[receiver];
+  auto& state = state_of(receiver);
   state.forgotten = false;
   if (!state.waits())
     turns_.push_back(receiver);
@@ -104,7 +120,7 @@ std::optional<packed_message> send_window::next() {
 // -- replies
 
 std::uint64_t send_window::reserve_reply(std::uint64_t receiver) {
-  auto reserved = std::max(receivers_[receiver].reply_estimate, reply_estimate_min);
+  auto reserved = std::max(state_of(receiver).reply_estimate, reply_estimate_min);
   reserved_replies_ += reserved;
   return reserved;
 }
@@ -124,13 +140,13 @@ bool send_window::is_ready(std::uint64_t receiver) const {
 }
 
 std::uint64_t send_window::outstanding_bytes(std::uint64_t receiver) const {
-  auto found = receivers_.find(receiver);
-  return found == receivers_.end() ? 0 : found->second.outstanding;
+  const auto* found = find(receiver);
+  return found == nullptr ? 0 : found->outstanding;
 }
 
 std::uint64_t send_window::queued_bytes(std::uint64_t receiver) const {
-  auto found = receivers_.find(receiver);
-  return found == receivers_.end() ? 0 : found->second.queued;
+  const auto* found = find(receiver);
+  return found == nullptr ? 0 : found->queued;
 }
 
 void send_window::forget(std::uint64_t receiver) {
@@ -142,8 +158,10 @@ void send_window::forget(std::uint64_t receiver) {
 }
 
 void send_window::drop_if_idle(receiver_map::iterator at) {
-  if (at->second.forgotten && at->second.outstanding == 0 && !at->second.waits())
-    receivers_.erase(at);
+  if (!at->second.forgotten || at->second.outstanding > 0 || at->second.waits())
+    return;
+  last_ = nullptr;
+  receivers_.erase(at);
 }
 
 std::vector<packed_message> send_window::take_all() {
@@ -152,6 +170,7 @@ std::vector<packed_message> send_window::take_all() {
     std::ranges::move(state.urgent, std::back_inserter(all));
     std::ranges::move(state.normal, std::back_inserter(all));
   }
+  last_ = nullptr;
   receivers_.clear();
   turns_.clear();
   outstanding_ = queued_ = reserved_replies_ = unconsumed_replies_ = 0;

@@ -127,6 +127,8 @@ private:
   };
   using receiver_map = std::unordered_map<std::uint64_t, receiver_state>;
 
+  [[nodiscard]] const receiver_state* find(std::uint64_t receiver) const;
+  [[nodiscard]] receiver_state& state_of(std::uint64_t receiver);
   [[nodiscard]] bool may_leave(const receiver_state& state, bool request) const;
   packed_message take_front(receiver_state& state, std::deque<packed_message>& from);
   void drop_if_idle(receiver_map::iterator at);
@@ -137,6 +139,9 @@ private:
   std::uint64_t reserved_replies_ = 0;
   std::uint64_t unconsumed_replies_ = 0;
   receiver_map receivers_;
+  // The last to be sent to: most messages are for the same receiver as the one before. Null: none.
+  receiver_state* last_ = nullptr;
+  std::uint64_t last_receiver_ = 0;
   std::list<std::uint64_t> turns_; // Receivers for whom something waits.
 };
 
