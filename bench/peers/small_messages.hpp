@@ -35,7 +35,7 @@ typename Inspector::result_type inspect(Inspector& inspector, small_message& mes
 
 constexpr std::uint64_t acknowledged_every = 4'000;
 constexpr std::uint64_t window_max = 20'000;
-constexpr std::uint64_t echo_window = 1'000;
+constexpr std::uint64_t echo_window = 100;
 
 /// The message with that number: built anew for each sending, as a program would.
 inline small_message numbered(std::uint64_t number) {

@@ -161,10 +161,11 @@ void io_loop::run() {
 void io_loop::lead(dispatcher& own) {
   own.lead();
   leader_.store(&own, std::memory_order_release);
+  spinning spin;
   for (;;) {
     if (!own.empty())
       io_.poll_one();
-    else if (io_.run_one() == 0)
+    else if (wait_for_work(spin) == 0)
       break;
     // What was read is handled before more is read: it is still in the caches, and mailboxes stay short.
     for (int handlers = 0; handlers < handlers_per_round && own.empty() && io_.poll_one() > 0; ++handlers) {
@@ -178,6 +179,25 @@ void io_loop::lead(dispatcher& own) {
   std::lock_guard guard{mutex_};
   stopped_ = true;
   changed_.notify_all();
+}
+
+/// Runs one handler of a socket or a timer; 0 when all work is done.
+std::size_t io_loop::wait_for_work(spinning& spin) {
+  if (!budget_.enabled)
+    return io_.run_one();
+  if (io_.poll_one() > 0)
+    return 1;
+  if (spin.is_worth()) {
+    auto end = clock::now() + budget_.spin;
+    do {
+      if (io_.poll_one() > 0) {
+        spin.found();
+        return 1;
+      }
+    } while (!io_.stopped() && clock::now() < end);
+    spin.missed();
+  }
+  return io_.run_one();
 }
 
 /// False when the other thread has taken over meanwhile.

@@ -19,6 +19,7 @@
 #include <caf/resumable.hpp>
 
 #include <troupe/framework/internal/io_batch.hpp>
+#include <troupe/framework/internal/spinning.hpp>
 
 namespace troupe::internal {
 
@@ -29,6 +30,7 @@ struct dispatch_budget {
   std::chrono::microseconds turn{100};   // An actor that takes longer for them goes to CAF's scheduler.
   std::chrono::microseconds time{500};   // Per round of work, as far as handlers end by then.
   std::chrono::milliseconds overrun{10}; // A handler that takes longer loses the sockets to another thread.
+  std::chrono::microseconds spin{50};    // How long to look for more before sleeping, where that has paid of late.
 };
 
 /// Runs an io_context, and after each round of its work resumes the actors that the round has put messages into, since
@@ -64,6 +66,7 @@ private:
 
   void run();
   void lead(dispatcher& own);
+  std::size_t wait_for_work(spinning& spin);
   bool dispatch(dispatcher& own);
   void stand_by();
   void wake_watch();

@@ -318,7 +318,7 @@ std::expected<caf::strong_actor_ptr, node_error> link_core::import_actor(const a
 
 void link_core::received_element::clear() {
   if (std::exchange(is_plain, false))
-    return; // What it has refers to nothing.
+    return; // What it has refers to nothing, and may stay for the next one.
   frames.clear();
   actors.clear();
   lost.reset();
@@ -354,6 +354,7 @@ std::expected<std::uint64_t, node_error> link_core::read_elements(packet_reader&
       element.frames[0] = frame{plain->body, nullptr}; // Read before the packet's bytes go.
       continue;
     }
+    element.frames.clear(); // Of a plain one before.
     read_element(in, element.descriptor, limits);
     for (std::size_t i = 0; i < element.descriptor.frames.size() && in.ok(); ++i) {
       auto claimed = claim_frame(in, element.descriptor.frames[i], i == 0);

@@ -159,6 +159,36 @@ TEST(packet, an_element_beyond_its_limits_is_refused) {
   }
 }
 
+TEST(packet, a_plain_element_is_read_at_once) {
+  auto bytes = from_hex("05 01 08 00 aa bb cc"); // Header 5, one frame of two bytes in the packet, no actors.
+  packet_reader in{bytes};
+  auto plain = read_plain_element(in);
+  ASSERT_TRUE(plain);
+  EXPECT_EQ(plain->header_number, 5u);
+  EXPECT_EQ(to_hex(plain->body), "aa bb");
+  EXPECT_EQ(to_hex(in.rest()), "cc");
+}
+
+TEST(packet, of_an_element_that_is_not_plain_nothing_is_read) {
+  for (const auto* hex : {
+           "00 01 08 00 aa bb",       // Brings its own header.
+           "05 00 00",                // No frame.
+           "05 02 04 04 00 aa bb",    // Two frames.
+           "05 01 09 07 00 aa bb",    // A frame in chunks.
+           "05 01 0a 07 01 00 00 aa", // A frame in the store.
+           "05 01 08 01 00 07 aa bb", // Mentions an actor.
+           "05 01 08 00 aa",          // Cut short.
+           "05 01 08",
+           "",
+       }) {
+    auto bytes = from_hex(hex);
+    packet_reader in{bytes};
+    EXPECT_FALSE(read_plain_element(in)) << hex;
+    EXPECT_TRUE(in.ok()) << hex;
+    EXPECT_EQ(in.rest().size(), bytes.size()) << hex;
+  }
+}
+
 TEST(packet, a_header_definition_has_its_golden_bytes) {
   auto header = from_hex("82 a1 66");
   byte_vector out;
