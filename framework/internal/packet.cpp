@@ -11,7 +11,6 @@ static_assert(std::endian::native == std::endian::little, "the link's integers a
 namespace {
 
 constexpr std::string_view magic = "TROUPE";
-constexpr unsigned place_bits = 2;
 
 template <class T>
 T read_raw(const std::byte* from) {
@@ -60,11 +59,6 @@ void append_varint(byte_vector& out, std::uint64_t value) {
   out.push_back(static_cast<std::byte>(value));
 }
 
-void packet_reader::fail() noexcept {
-  ok_ = false;
-  rest_ = {};
-}
-
 std::uint8_t packet_reader::byte() {
   auto one = take(1);
   return one.empty() ? std::uint8_t{0} : static_cast<std::uint8_t>(one[0]);
@@ -87,25 +81,6 @@ std::uint64_t packet_reader::long_varint() {
   return 0;
 }
 
-std::uint64_t packet_reader::varint_up_to(std::uint64_t max) {
-  auto value = varint();
-  if (value > max) {
-    fail();
-    return 0;
-  }
-  return value;
-}
-
-bytes_view packet_reader::take(std::uint64_t size_bytes) {
-  if (!ok_ || size_bytes > rest_.size()) {
-    fail();
-    return {};
-  }
-  auto result = rest_.first(static_cast<std::size_t>(size_bytes));
-  rest_ = rest_.subspan(result.size());
-  return result;
-}
-
 std::string_view packet_reader::text(std::uint64_t size_max) {
   auto bytes = take(varint_up_to(size_max));
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -119,22 +94,6 @@ void append_message_head(byte_vector& out, const message_head& head) {
   append_varint(out, head.signature);
 }
 
-message_head read_message_head(packet_reader& in, std::uint8_t flags) {
-  constexpr auto numbered = message_flags::request | message_flags::response;
-  message_head head{.flags = flags};
-  // Unknown bits would change the meaning; a message cannot ask and answer at once.
-  if ((flags & ~message_flags::known) != 0 || (flags & numbered) == numbered)
-    in.fail();
-  head.receiver = in.varint();
-  head.sender = in.varint();
-  if ((flags & numbered) != 0)
-    head.request_number = in.varint_up_to(request_number_max);
-  head.signature = in.varint();
-  if ((flags & numbered) != 0 && head.request_number == 0)
-    in.fail();
-  return head;
-}
-
 void append_element(byte_vector& out, const element_descriptor& element) {
   append_varint(out, element.header_number);
   if (element.header_number == 0) {
@@ -143,7 +102,7 @@ void append_element(byte_vector& out, const element_descriptor& element) {
   }
   append_varint(out, element.frames.size());
   for (const auto& frame : element.frames) {
-    append_varint(out, frame.size_bytes << place_bits | static_cast<std::uint64_t>(frame.place));
+    append_varint(out, frame.size_bytes << frame_place_bits | static_cast<std::uint64_t>(frame.place));
     if (frame.place == frame_place::chunks) {
       append_varint(out, frame.transfer);
     } else if (frame.place == frame_place::stored) {
@@ -172,22 +131,6 @@ void read_actors(packet_reader& in, element_descriptor& element, const element_l
 
 } // namespace
 
-std::optional<plain_element> read_plain_element(packet_reader& in) {
-  auto ahead = in;
-  plain_element result{.header_number = ahead.varint()};
-  auto frames = ahead.varint();
-  auto size_and_place = ahead.varint();
-  auto actors = ahead.varint();
-  auto place = static_cast<frame_place>(size_and_place & ((1u << place_bits) - 1));
-  if (result.header_number == 0 || frames != 1 || place != frame_place::inline_ || actors != 0)
-    return std::nullopt;
-  result.body = ahead.take(size_and_place >> place_bits);
-  if (!ahead.ok())
-    return std::nullopt;
-  in = ahead;
-  return result;
-}
-
 void read_element(packet_reader& in, element_descriptor& element, const element_limits& limits) {
   element.frames.clear();
   element.header = {};
@@ -198,8 +141,8 @@ void read_element(packet_reader& in, element_descriptor& element, const element_
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
     frame_descriptor frame;
     auto size_and_place = in.varint();
-    frame.size_bytes = size_and_place >> place_bits;
-    frame.place = static_cast<frame_place>(size_and_place & ((1u << place_bits) - 1));
+    frame.size_bytes = size_and_place >> frame_place_bits;
+    frame.place = static_cast<frame_place>(size_and_place & ((1u << frame_place_bits) - 1));
     switch (frame.place) {
     case frame_place::inline_:
       break;

@@ -83,15 +83,32 @@ public:
     return long_varint();
   }
   /// A varint that must not exceed `max`.
-  std::uint64_t varint_up_to(std::uint64_t max);
-  bytes_view take(std::uint64_t size_bytes);
+  std::uint64_t varint_up_to(std::uint64_t max) {
+    auto value = varint();
+    if (value <= max)
+      return value;
+    fail();
+    return 0;
+  }
+  bytes_view take(std::uint64_t size_bytes) {
+    if (!ok_ || size_bytes > rest_.size()) {
+      fail();
+      return {};
+    }
+    auto result = rest_.first(static_cast<std::size_t>(size_bytes));
+    rest_ = rest_.subspan(result.size());
+    return result;
+  }
   std::string_view text(std::uint64_t size_max);
 
   [[nodiscard]] bool ok() const noexcept { return ok_; }
   [[nodiscard]] bytes_view rest() const noexcept { return rest_; }
   /// Everything read without failure, nothing left.
   [[nodiscard]] bool finished() const noexcept { return ok_ && rest_.empty(); }
-  void fail() noexcept;
+  void fail() noexcept {
+    ok_ = false;
+    rest_ = {};
+  }
 
 private:
   std::uint64_t long_varint();
@@ -123,7 +140,21 @@ struct message_head {
 };
 
 void append_message_head(byte_vector& out, const message_head& head);
-[[nodiscard]] message_head read_message_head(packet_reader& in, std::uint8_t flags);
+[[nodiscard]] inline message_head read_message_head(packet_reader& in, std::uint8_t flags) {
+  constexpr auto numbered = message_flags::request | message_flags::response;
+  message_head head{.flags = flags};
+  // Unknown bits would change the meaning; a message cannot ask and answer at once.
+  if ((flags & ~message_flags::known) != 0 || (flags & numbered) == numbered)
+    in.fail();
+  head.receiver = in.varint();
+  head.sender = in.varint();
+  if ((flags & numbered) != 0)
+    head.request_number = in.varint_up_to(request_number_max);
+  head.signature = in.varint();
+  if ((flags & numbered) != 0 && head.request_number == 0)
+    in.fail();
+  return head;
+}
 
 /// Where a frame's bytes are.
 enum class frame_place : std::uint8_t {
@@ -131,6 +162,8 @@ enum class frame_place : std::uint8_t {
   chunks = 1,  // In chunks that came before.
   stored = 2,  // In the store that both ends share; one count of the object is in flight to the reader.
 };
+
+inline constexpr unsigned frame_place_bits = 2; // A frame's size and place are one number.
 
 struct frame_descriptor {
   frame_place place = frame_place::inline_;
@@ -174,7 +207,21 @@ struct plain_element {
   bytes_view body = {};
 };
 /// Nothing is read where the next element is another.
-[[nodiscard]] std::optional<plain_element> read_plain_element(packet_reader& in);
+[[nodiscard]] inline std::optional<plain_element> read_plain_element(packet_reader& in) {
+  const auto start = in;
+  plain_element result{.header_number = in.varint()};
+  auto frames = in.varint();
+  auto size_and_place = in.varint();
+  auto actors = in.varint();
+  auto place = static_cast<frame_place>(size_and_place & ((1u << frame_place_bits) - 1));
+  if (result.header_number != 0 && frames == 1 && place == frame_place::inline_ && actors == 0) {
+    result.body = in.take(size_and_place >> frame_place_bits);
+    if (in.ok())
+      return result;
+  }
+  in = start;
+  return std::nullopt;
+}
 
 /// Bits of a chunk packet's detail byte.
 struct chunk_flags {
