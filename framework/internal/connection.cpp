@@ -7,6 +7,7 @@
 #include <asio/steady_timer.hpp>
 
 #include <troupe/framework/base/sizes.hpp>
+#include <troupe/framework/internal/io_batch.hpp>
 
 namespace troupe::internal {
 
@@ -93,10 +94,12 @@ void connection::go_on_reading() {
   if (result == parsed::more_bytes_wanted)
     read_next();
   else if (result == parsed::turn_over)
-    asio::post(io_, [self = shared_from_this()] {
-      if (!self->ended_)
-        self->go_on_reading();
-    });
+    io_batch::current()->read_on_later(shared_from_this());
+}
+
+void connection::read_on() {
+  if (!ended_)
+    go_on_reading();
 }
 
 connection::parsed connection::parse() {

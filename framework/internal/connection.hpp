@@ -80,6 +80,9 @@ public:
   /// next on the I/O thread is batched anew.
   void flush_batch();
 
+  /// I/O thread. The next turn of what was read and not handled.
+  void read_on();
+
   /// How long bytes have waited for a peer that takes none; zero when none wait.
   [[nodiscard]] std::chrono::steady_clock::duration stalled() const;
 

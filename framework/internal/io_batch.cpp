@@ -44,6 +44,12 @@ void io_batch::settle() noexcept {
   to->let_go(std::exchange(consumed_messages_, 0));
 }
 
+void io_batch::read_on() {
+  auto next = std::move(reading_.front());
+  reading_.pop_front();
+  next->read_on();
+}
+
 void io_batch::flush() {
   settle(); // First, since it may have something to write.
   while (!appended_.empty()) {

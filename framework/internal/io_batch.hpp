@@ -1,8 +1,9 @@
-// What the I/O thread's round of work leaves for the round's end: one write for each connection that it has appended
-// to, one note of what was consumed.
+// What the I/O thread's round of work leaves for later: for the round's end, one write for each connection that it has
+// appended to and one note of what was consumed; for the next rounds, what was read and is not handled yet.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -39,6 +40,14 @@ public:
   /// Writes what each of them has waiting, and tells what was consumed.
   void flush();
 
+  /// A connection that has read more than it handles in one turn: its next turn comes without asking the system again.
+  void read_on_later(std::shared_ptr<connection> has_more) { reading_.push_back(std::move(has_more)); }
+  [[nodiscard]] bool has_more() const noexcept { return !reading_.empty(); }
+  /// One turn of the first of them. Requires: has_more().
+  void read_on();
+  /// Goes on in the place of another thread's batch, which is not used meanwhile.
+  void take_reading(io_batch& of) { reading_ = std::exchange(of.reading_, {}); }
+
 private:
   void settle() noexcept;
 
@@ -47,6 +56,7 @@ private:
   std::uint64_t consumed_messages_ = 0; // ... and how many of them, one use each.
   std::vector<std::shared_ptr<connection>> appended_;
   std::vector<std::shared_ptr<connection>> flushing_;
+  std::deque<std::shared_ptr<connection>> reading_;
 };
 
 } // namespace troupe::internal

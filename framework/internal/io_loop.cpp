@@ -15,6 +15,9 @@ using clock = std::chrono::steady_clock;
 // Handlers of sockets and timers that run in a row before actors get their turn.
 constexpr int handlers_per_round = 64;
 
+// So many turns of what has been read already before sockets and timers are looked at.
+constexpr int turns_between_looks = 4;
+
 // So many looks that find nothing dispatched let the watching thread sleep until it is wanted.
 constexpr int idle_looks_max = 20;
 
@@ -144,7 +147,7 @@ void io_loop::run() {
       if (stopped_)
         break;
       guard.unlock();
-      stand_by();
+      stand_by(own);
       guard.lock();
       if (stopped_)
         break;
@@ -162,13 +165,19 @@ void io_loop::lead(dispatcher& own) {
   own.lead();
   leader_.store(&own, std::memory_order_release);
   spinning spin;
-  for (;;) {
-    if (!own.empty())
+  for (int turns = 1;; ++turns) {
+    if (own.batch.has_more()) {
+      own.batch.read_on();
+      if (turns % turns_between_looks == 0)
+        io_.poll_one();
+    } else if (!own.empty()) {
       io_.poll_one();
-    else if (wait_for_work(spin) == 0)
+    } else if (wait_for_work(spin) == 0) {
       break;
+    }
     // What was read is handled before more is read: it is still in the caches, and mailboxes stay short.
-    for (int handlers = 0; handlers < handlers_per_round && own.empty() && io_.poll_one() > 0; ++handlers) {
+    for (int handlers = 0;
+         handlers < handlers_per_round && own.empty() && !own.batch.has_more() && io_.poll_one() > 0; ++handlers) {
     }
     if (!own.empty() && !dispatch(own))
       return;
@@ -226,7 +235,7 @@ void io_loop::wake_watch() {
 }
 
 /// Returns when this thread leads, or all is over.
-void io_loop::stand_by() {
+void io_loop::stand_by(dispatcher& own) {
   std::uint64_t seen = 0;
   int idle_looks = 0;
   std::unique_lock guard{mutex_};
@@ -245,7 +254,9 @@ void io_loop::stand_by() {
       return;
     auto before = seen;
     if (take_over(seen)) {
-      leader_.load(std::memory_order_acquire)->depose();
+      auto* stuck = leader_.load(std::memory_order_acquire);
+      stuck->depose();
+      own.batch.take_reading(stuck->batch);
       covered_.store(false, std::memory_order_release);
       guard.unlock();
       log(log_level::debug, "a handler takes longer than the I/O thread's budget; another thread goes on reading");

@@ -68,7 +68,7 @@ private:
   void lead(dispatcher& own);
   std::size_t wait_for_work(spinning& spin);
   bool dispatch(dispatcher& own);
-  void stand_by();
+  void stand_by(dispatcher& own);
   void wake_watch();
   [[nodiscard]] bool take_over(std::uint64_t& seen_turn);
 
