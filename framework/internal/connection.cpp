@@ -87,14 +87,14 @@ void connection::read_next() {
 /// caches.
 void connection::go_on_reading() {
   auto result = parse();
-  if (events_)
-    events_->on_turn_end();
-  if (ended_)
-    return;
-  if (result == parsed::more_bytes_wanted)
-    read_next();
-  else if (result == parsed::turn_over)
+  if (result == parsed::turn_over) {
     io_batch::current()->read_on_later(shared_from_this());
+    return;
+  }
+  if (events_)
+    events_->on_all_handled();
+  if (!ended_ && result == parsed::more_bytes_wanted)
+    read_next();
 }
 
 void connection::read_on() {

@@ -25,8 +25,8 @@ public:
   virtual ~connection_events() = default;
   /// `body` is valid during the call. An error ends the connection, once what was written so far has left.
   virtual std::expected<void, node_error> on_packet(const packet_head& head, bytes_view body) = 0;
-  /// After each turn of packets.
-  virtual void on_turn_end() = 0;
+  /// All that has been read is handled.
+  virtual void on_all_handled() = 0;
   /// Appends the next piece of what is too large to wait in the outbox; false when there is no more of it. Called on
   /// the I/O thread before each write, with the mutex held.
   virtual bool refill(outbox& out) = 0;

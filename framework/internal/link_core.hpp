@@ -233,13 +233,13 @@ private:
   std::expected<void, node_error> on_signature(bytes_view body);
   std::expected<void, node_error> on_header(bytes_view body);
   std::expected<received_header, node_error> admit_header(bytes_view bytes) const;
-  std::expected<const received_header*, node_error> header_of_element(const element_descriptor& element,
-                                                                      const type_entry& type, received_header& own);
+  std::expected<const received_header*, node_error>
+  header_of_element(const element_descriptor& element, const type_entry& type, std::optional<received_header>& own);
   std::expected<void, node_error> charge_definition(std::size_t size_bytes);
   std::expected<std::uint64_t, node_error> read_elements(packet_reader& in, std::size_t count);
   std::expected<frame, node_error> claim_frame(packet_reader& in, const frame_descriptor& from, bool is_body);
   std::expected<frame, node_error> claim_object(const frame_descriptor& from);
-  /// The actors of the last message in this turn, since most messages are of the same pair.
+  /// The actors of the last message, until all that was read is handled, since most messages are of the same pair.
   struct last_pair {
     std::uint64_t receiver_number = 0;
     std::uint64_t sender_number = 0; // 0: nobody; then `sender` is null.
@@ -250,7 +250,7 @@ private:
   };
   std::expected<void, node_error> find_actors(const message_head& head);
   void settle_last_pair();
-  void on_turn_end() override;
+  void on_all_handled() override;
   std::expected<void, node_error> decode(const signature& types, message_under_construction& into);
   std::expected<void, node_error> decode_element(const received_element& element, const type_entry& type,
                                                  message_under_construction& into);

@@ -1,4 +1,6 @@
 // The way in: a message's bytes become a CAF message in the receiver's mailbox, on the I/O thread.
+#include <cassert>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -285,7 +287,7 @@ void link_core::settle_last_pair() {
   last_pair_ = {};
 }
 
-void link_core::on_turn_end() {
+void link_core::on_all_handled() {
   settle_last_pair();
 }
 
@@ -339,7 +341,7 @@ std::expected<std::uint64_t, node_error> link_core::read_elements(packet_reader&
   const auto& bounds = options_.receive_limits;
   // A stored frame costs this node no memory and has no other bound than its object.
   const element_limits limits{bounds.header_bytes, bounds.frames, actors_max, UINT64_MAX >> 2};
-  clear_elements();
+  assert(element_count_ == 0);
   if (elements_.size() < count)
     elements_.resize(count);
   std::uint64_t chunk_bytes = 0;
@@ -442,7 +444,7 @@ std::expected<void, node_error> link_core::decode_element(const received_element
                                                           message_under_construction& into) {
   if (element.lost)
     return undecodable(element.lost->message());
-  received_header own;
+  std::optional<received_header> own;
   auto header = header_of_element(element.descriptor, type, own);
   if (!header)
     return std::unexpected{std::move(header).error()};
@@ -464,9 +466,10 @@ std::expected<void, node_error> link_core::decode_element(const received_element
 }
 
 /// The header that an element names, or brings itself; it then lies in `own`.
-std::expected<const received_header*, node_error>
-link_core::header_of_element(const element_descriptor& element, const type_entry& type, received_header& own) {
-  const received_header* header = &own;
+std::expected<const received_header*, node_error> link_core::header_of_element(const element_descriptor& element,
+                                                                               const type_entry& type,
+                                                                               std::optional<received_header>& own) {
+  const received_header* header = nullptr;
   if (element.header_number > received_headers_.size())
     return violation("an element names header " + grouped(element.header_number) + " of "
                      + grouped(received_headers_.size()));
@@ -476,7 +479,7 @@ link_core::header_of_element(const element_descriptor& element, const type_entry
     auto admitted = admit_header(element.header);
     if (!admitted)
       return std::unexpected{std::move(admitted).error()};
-    own = *std::move(admitted);
+    header = &own.emplace(*std::move(admitted));
   }
   if (header->type.get() != &type && header->fields.type != type.alias())
     return violation("a payload of type \"" + std::string{header->fields.type} + "\" stands where the signature says \""
