@@ -66,24 +66,40 @@ std::vector<std::string> families_of_all(const options& with) {
   return families;
 }
 
-std::vector<std::vector<std::string>> arguments_for_all(const options& with, const std::string& address,
-                                                        const std::string& store_name) {
+std::vector<std::vector<std::string>> arguments_for_all(const options& with, const std::string& store_name) {
   std::vector<std::vector<std::string>> arguments;
   for (std::size_t number = 1; number <= with.workers; ++number)
-    arguments.push_back(worker_arguments(with, {number, address, store_name}));
+    arguments.push_back(worker_arguments(with, {number, store_name}));
   return arguments;
 }
 
+/// 256 random bits.
+std::string random_secret() {
+  std::random_device random;
+  std::string secret;
+  for (int i = 0; i < 8; ++i)
+    secret += fmt::format("{:08x}", random());
+  return secret;
+}
+
+/// Where the coordinator is asked to listen, and how workers get in. Over TCP the system chooses the port.
+invitation plan_invitation(transport over, const std::string& name_of_run) {
+  if (over == transport::tcp)
+    return {.address = "tcp://127.0.0.1:0", .secret = random_secret()};
+  return {.address = "unix://@troupe-" + name_of_run, .secret = {}};
+}
+
 /// Runs coordinator, reader and workers until the job is over. When it returns, actors, node and links are gone.
-job_result_ptr run_actors(const options& with, caf::actor_system& system, troupe::node node, worker_processes& workers,
-                          block_reader files, console& shown, const stop_signals& signals) {
+job_result_ptr run_actors(const options& with, caf::actor_system& system, troupe::node node, invitation told,
+                          worker_processes& workers, block_reader files, console& shown, const stop_signals& signals) {
   caf::scoped_actor self{system};
   const auto reader = system.spawn<text_reader, caf::detached>(node, std::move(files));
   const auto chief =
       system.spawn<coordinator>(coordinator::settings{with.workers, with.start_timeout}, reader, node, shown);
   [[maybe_unused]] const auto published = node.publish(coordinator_name, chief); // Nothing else has the name.
   auto asked = self->request(chief, caf::infinite, start_job{});
-  workers.begin([chief](std::size_t number, const std::string& how) {
+  told.address = node.addresses().front(); // Now with a port.
+  workers.begin(told, [chief](std::size_t number, const std::string& how) {
     caf::anon_send(chief, worker_ended{number, how});
   });
   const signal_watch watch{signals, [chief](int signal) { caf::anon_send(chief, interrupted{signal}); }};
@@ -129,20 +145,20 @@ std::expected<outcome, std::string> count(const options& with, const troupe::fam
   caf::actor_system system{config};
   // Store and socket of this run only; the socket's name is none in the file system.
   const auto name = fmt::format("wordcount-{}-{:08x}", ::getpid(), std::random_device{}());
-  const auto address = "unix://@troupe-" + name;
+  const auto planned = plan_invitation(with.over, name);
   const troupe::store::options store_options{.name = name, .capacity_bytes = with.store_bytes};
-  worker_processes workers{arguments_for_all(with, address, name)};
+  worker_processes workers{arguments_for_all(with, name)};
   auto node = troupe::node::open(system, types, families,
                                  {.name = "coordinator",
-                                  .listen = {address},
-                                  .accepted_links = link_policy(families_of_all(with)),
+                                  .listen = {planned.address},
+                                  .accepted_links = link_policy(families_of_all(with), planned.secret),
                                   .store = store_options});
   if (!node)
     return std::unexpected{node.error().message()};
   outcome over;
   {
     auto store = *node->store();
-    over.result = run_actors(with, system, *std::move(node), workers, std::move(files), shown, signals);
+    over.result = run_actors(with, system, *std::move(node), planned, workers, std::move(files), shown, signals);
     over.store = usage_of(store);
   }
   // A worker that was killed while it left could not clear up. Opening the store anew does, and leaving it removes it.
@@ -181,7 +197,7 @@ int run_job(const options& with, const troupe::family_set& families) {
   if (with.output)
     if (const auto written = write_output(*with.output, result->totals); !written)
       return fail(written.error());
-  const auto text = report(*result, with.top, with.folder, store);
+  const auto text = report(*result, with, store);
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
     return fail(std::string{"cannot write the report: "} + std::strerror(errno));
   return 0;

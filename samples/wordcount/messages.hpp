@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace wordcount {
@@ -38,10 +39,18 @@ TROUPE_DESCRIBE(text_block, number, text)
 /// For every family of the program's set, cereal among them.
 void add_message_types(troupe::type_registry& types);
 
-/// The policy of either end of a worker's link. Families that trust their input are admitted: the workers are copies of
-/// this program, and whoever else gets in runs as the same user and could as well run code here.
-[[nodiscard]] inline troupe::link_options link_policy(std::vector<std::string> families) {
-  return {.serializers = families, .deserializers = families, .trusted_families = true};
+/// The policy of either end of a worker's link, by whatever transport it goes.
+///
+/// The workers are copies of this program. Who else could get in is a process of the same user (over a unix socket), or
+/// who knows the run's secret (over TCP; only the run's own processes have it), and that could as well run code here.
+/// So families that trust their input are admitted. And the store is shared, which over TCP both ends have to say:
+/// there it is not the rule, since the peer may be somewhere else. These are all on one host.
+[[nodiscard]] inline troupe::link_options link_policy(std::vector<std::string> families, std::string secret) {
+  return {.serializers = families,
+          .deserializers = families,
+          .trusted_families = true,
+          .share_store = true,
+          .credentials = {.secret = std::move(secret)}};
 }
 
 /// A worker's node has this name, by which the coordinator knows its link.

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <ranges>
 #include <string_view>
@@ -18,6 +19,9 @@ constexpr std::size_t workers_max = 200; // The store has room for 256 processes
 constexpr std::size_t top_max = 1'000'000'000;
 constexpr std::size_t block_bytes_max = 1 << 30;
 constexpr int bad_arguments = 2;
+
+constexpr std::array<std::pair<std::string_view, transport>, 2> transports{
+    {{"unix", transport::unix_socket}, {"tcp", transport::tcp}}};
 
 /// Says which argument is wrong and why, as CLI11 does for those that it checks itself.
 [[noreturn]] void refuse(const std::string& option, const std::string& why) {
@@ -36,6 +40,16 @@ std::vector<std::string> read_families(const std::string& option, std::string_vi
   if (families.empty())
     refuse(option, "at least one family is needed");
   return families;
+}
+
+transport read_transport(const std::string& option, const std::string& text) {
+  std::string known;
+  for (const auto& [name, over] : transports) {
+    if (name == text)
+      return over;
+    known += (known.empty() ? "" : ", ") + std::string{name};
+  }
+  refuse(option, "there is no transport '" + text + "'; known are " + known);
 }
 
 /// Splits "2=rest" and checks the number.
@@ -61,6 +75,7 @@ std::size_t cores() {
 
 /// The command line as CLI11 fills it in, before it is checked and split further.
 struct raw_options {
+  std::string transport = to_string(transport::unix_socket);
   std::string families = "typed,msgpack";
   std::vector<std::string> worker_families;
   std::vector<std::string> faults;
@@ -74,6 +89,9 @@ void declare(CLI::App& app, options& result, raw_options& raw) {
       ->capture_default_str();
   app.add_option("--workers", result.workers, "Number of worker processes (default: one per core)")
       ->check(CLI::Range(std::size_t{1}, workers_max));
+  app.add_option("--transport", raw.transport,
+                 "What the workers' links go over: unix (sockets), or tcp (on the loopback interface)")
+      ->capture_default_str();
   app.add_option("--families", raw.families, "Families of the workers' links, in order of preference")
       ->capture_default_str();
   app.add_option("--worker-families", raw.worker_families,
@@ -92,11 +110,11 @@ void declare(CLI::App& app, options& result, raw_options& raw) {
   app.add_option("--start-seconds", raw.start_seconds)->group(hidden);
   app.add_option("--fault", raw.faults)->allow_extra_args(false)->group(hidden);
   app.add_option("--as-worker", raw.assignment.number)->group(hidden);
-  app.add_option("--address", raw.assignment.address)->group(hidden);
   app.add_option("--store", raw.assignment.store)->group(hidden);
 }
 
 void refine(options& result, const CLI::App& app, const raw_options& raw, const troupe::family_set& known_families) {
+  result.over = read_transport("--transport", raw.transport);
   result.families = read_families("--families", raw.families, known_families);
   result.start_timeout = std::chrono::seconds(raw.start_seconds);
   if (app.count("--output") > 0)
@@ -120,6 +138,10 @@ void refine(options& result, const CLI::App& app, const raw_options& raw, const 
 }
 
 } // namespace
+
+std::string to_string(transport of) {
+  return std::string{std::ranges::find(transports, of, &decltype(transports)::value_type::second)->first};
+}
 
 const std::vector<std::string>& options::families_of(std::size_t worker) const {
   const auto found = worker_families.find(worker);
@@ -147,11 +169,9 @@ std::expected<options, int> read_options(int argc, const char* const* argv, cons
 
 std::vector<std::string> worker_arguments(const options& job, const worker_assignment& assignment) {
   const auto number = std::to_string(assignment.number);
-  std::vector<std::string> arguments{"--as-worker", number,
-                                     "--workers",   number,
-                                     "--address",   assignment.address,
-                                     "--store",     assignment.store,
-                                     "--families",  CLI::detail::join(job.families_of(assignment.number), ",")};
+  std::vector<std::string> arguments{
+      "--as-worker", number,           "--workers",  number,
+      "--store",     assignment.store, "--families", CLI::detail::join(job.families_of(assignment.number), ",")};
   if (const auto found = job.faults.find(assignment.number); found != job.faults.end())
     arguments.insert(arguments.end(), {"--fault", number + "=" + to_string(found->second)});
   return arguments;

@@ -15,11 +15,16 @@
 
 namespace wordcount {
 
-/// What the coordinator tells a worker that it starts.
+/// What the workers' links go over.
+enum class transport { unix_socket, tcp };
+
+/// As it is written on the command line and in the report.
+[[nodiscard]] std::string to_string(transport of);
+
+/// What the coordinator tells a worker that it starts, before there is a store or an address to dial.
 struct worker_assignment {
   std::size_t number = 0; // From 1.
-  std::string address;    // Where the coordinator listens.
-  std::string store;      // The name of the store in which the text lies.
+  std::string store;      // The name of the store in which the text will lie.
 };
 
 struct options {
@@ -27,6 +32,7 @@ struct options {
   std::size_t workers = 1;
   std::vector<std::string> families = {"typed", "msgpack"};             // For links without an entry below.
   std::map<std::size_t, std::vector<std::string>> worker_families = {}; // By worker number.
+  transport over = transport::unix_socket;
   std::size_t top = 20;
   std::optional<std::string> output = {};
 
@@ -44,7 +50,8 @@ struct options {
 [[nodiscard]] std::expected<options, int> read_options(int argc, const char* const* argv,
                                                        const troupe::family_set& known_families);
 
-/// The arguments with which the coordinator starts a worker; read_options makes an assignment of them again.
+/// The arguments with which the coordinator starts a worker; read_options makes an assignment of them again. All users
+/// of the host can read them.
 [[nodiscard]] std::vector<std::string> worker_arguments(const options& job, const worker_assignment& assignment);
 
 } // namespace wordcount

@@ -59,9 +59,10 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
   return text;
 }
 
-std::vector<std::string> cells_of(const link_row& link) {
+std::vector<std::string> cells_of(const link_row& link, transport over) {
   const auto& stats = link.stats;
   return {link.peer,
+          to_string(over),
           of_both_ways(list(link.sends_with), list(link.answers_with)),
           of_both_ways(grouped(stats.messages_sent), grouped(stats.messages_received)),
           of_both_ways(size_text(stats.socket_bytes_sent), size_text(stats.socket_bytes_received)),
@@ -72,12 +73,12 @@ std::vector<std::string> cells_of(const link_row& link) {
 
 } // namespace
 
-std::string report(const job_result& result, std::size_t top, const std::string& folder, const store_usage& store) {
+std::string report(const job_result& result, const options& with, const store_usage& store) {
   std::string text;
-  for (const auto* entry : result.totals.most_frequent(top))
+  for (const auto* entry : result.totals.most_frequent(with.top))
     text += fmt::format("{:>12}  {}\n", grouped(entry->count), shown(entry->word()));
   if (!text.empty())
-    text = fmt::format("most frequent words below {}:\n{}\n", printable(folder), text);
+    text = fmt::format("most frequent words below {}:\n{}\n", printable(with.folder), text);
 
   const auto& [unreadable, vanished, changed, starved] = result.problems;
   const auto megabytes = static_cast<double>(result.read.bytes) / 1e6;
@@ -89,8 +90,9 @@ std::string report(const job_result& result, std::size_t top, const std::string&
   text += fmt::format("time:     {:.2f} s, {:.0f} MB/s\n\n", result.time.count(), megabytes / result.time.count());
 
   std::vector<std::vector<std::string>> rows{
-      {"link to", "families", "messages", "through the socket", "by handle", "blocks counted", ""}};
-  std::ranges::transform(result.links, std::back_inserter(rows), cells_of);
+      {"link to", "over", "families", "messages", "through the socket", "by handle", "blocks counted", ""}};
+  std::ranges::transform(result.links, std::back_inserter(rows),
+                         [&](const auto& link) { return cells_of(link, with.over); });
   text += "links (what the coordinator sent / received):\n" + table(rows);
   text += fmt::format("\nstore {}: at most {} in use, {} objects left\n", store.name, size_text(store.high_water_bytes),
                       grouped(store.objects_left));

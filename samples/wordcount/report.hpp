@@ -2,6 +2,7 @@
 #pragma once
 
 #include "job_result.hpp"
+#include "options.hpp"
 
 #include <cstddef>
 #include <string>
@@ -15,8 +16,7 @@ struct store_usage {
   std::size_t objects_left = 0;
 };
 
-/// The `top` most frequent words, the totals, a row per link, and the store.
-[[nodiscard]] std::string report(const job_result& result, std::size_t top, const std::string& folder,
-                                 const store_usage& store);
+/// The most frequent words, the totals, a row per link, and the store.
+[[nodiscard]] std::string report(const job_result& result, const options& with, const store_usage& store);
 
 } // namespace wordcount

@@ -64,37 +64,41 @@ private:
 } // namespace
 
 int run_worker(const options& with, const troupe::family_set& families) {
-  const auto& mine = *with.assignment;
+  const auto& [number, store_name] = *with.assignment;
   // Control-C reaches the whole process group, but it is the coordinator that ends the job, in good order.
   for (const auto signal : {SIGINT, SIGQUIT, SIGHUP})
     std::signal(signal, SIG_IGN);
-  wait_to_begin();
+  const auto told = wait_to_begin();
+  if (!told) { // The coordinator was killed, and may have left a store behind: whoever leaves it last clears it up.
+    [[maybe_unused]] const auto cleared = troupe::store::object_store::open({.name = store_name});
+    return 1;
+  }
   std::optional<fault> planned;
-  if (const auto found = with.faults.find(mine.number); found != with.faults.end())
+  if (const auto found = with.faults.find(number); found != with.faults.end())
     planned = found->second;
   if (planned && planned->strikes(0))
-    return fail(mine.number, "a fault that was asked for");
+    return fail(number, "a fault that was asked for");
 
   troupe::type_registry types;
   add_message_types(types);
   troupe::system_config config;
   config.set("scheduler.max-threads", std::size_t{1}); // Each core has a worker of its own.
   caf::actor_system system{config};
-  auto node = troupe::node::open(
-      system, types, families, {.name = worker_name(mine.number), .store = troupe::store::options{.name = mine.store}});
+  auto node = troupe::node::open(system, types, families,
+                                 {.name = worker_name(number), .store = troupe::store::options{.name = store_name}});
   if (!node)
-    return fail(mine.number, node.error().message());
+    return fail(number, node.error().message());
   const auto store = *node->store();
-  auto link = node->connect(mine.address, link_policy(with.families));
+  auto link = node->connect(told->address, link_policy(with.families, told->secret));
   if (!link)
-    return fail(mine.number, link.error().message());
+    return fail(number, link.error().message());
   auto coordinator = link->find(coordinator_name);
   if (!coordinator)
-    return fail(mine.number, coordinator.error().message());
+    return fail(number, coordinator.error().message());
 
   caf::scoped_actor self{system};
   auto counting =
-      system.spawn<counter>(*std::move(coordinator), registration{mine.number, {}, link->serializers()}, planned);
+      system.spawn<counter>(*std::move(coordinator), registration{number, {}, link->serializers()}, planned);
   self->wait_for(counting);
   { const auto ending = *std::move(node); }
   wait_to_end(); // And keep the store until then.

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstring>
 #include <expected>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -17,8 +18,29 @@ namespace wordcount {
 
 namespace {
 
+constexpr std::ptrdiff_t invitation_lines = 2;
+
+std::string to_text(const invitation& told) {
+  return told.address + '\n' + told.secret + '\n';
+}
+
+std::unexpected<std::string> cannot_start(int error) {
+  return std::unexpected{"it cannot be started: " + std::generic_category().message(error)};
+}
+
+struct started_process {
+  pid_t number = 0;
+  file_descriptor commands; // The other end of its standard input.
+};
+
 /// posix_spawn and not fork: this process has threads, of which a forked child would have only one.
-std::expected<pid_t, std::string> spawn_self(const std::vector<std::string>& arguments, const file_descriptor& input) {
+std::expected<started_process, std::string> spawn_self(const std::vector<std::string>& arguments) {
+  int ends[2] = {-1, -1};
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    return cannot_start(errno);
+  const file_descriptor input{ends[0]};
+  started_process started{.number = 0, .commands = file_descriptor{ends[1]}};
+
   std::string program = "/proc/self/exe"; // The same file, even if it was replaced or removed meanwhile.
   std::string name = "wordcount";
   std::vector<char*> argv{name.data()};
@@ -40,13 +62,12 @@ std::expected<pid_t, std::string> spawn_self(const std::vector<std::string>& arg
   ::posix_spawnattr_setsigmask(&attributes, &none);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
 
-  pid_t process = 0;
-  const auto error = ::posix_spawn(&process, program.c_str(), &files, &attributes, argv.data(), environ);
+  const auto error = ::posix_spawn(&started.number, program.c_str(), &files, &attributes, argv.data(), environ);
   ::posix_spawn_file_actions_destroy(&files);
   ::posix_spawnattr_destroy(&attributes);
   if (error != 0)
-    return std::unexpected{"it cannot be started: " + std::generic_category().message(error)};
-  return process;
+    return cannot_start(error);
+  return started;
 }
 
 std::string end_of(int status) {
@@ -58,18 +79,15 @@ std::string end_of(int status) {
 } // namespace
 
 worker_processes::worker_processes(const std::vector<std::vector<std::string>>& arguments)
-    : running_(arguments.size()) {
+    : commands_(arguments.size()), running_(arguments.size()) {
   std::signal(SIGCHLD, SIG_DFL); // Where it is ignored, ends cannot be waited for.
-  int ends[2] = {-1, -1};
-  if (::pipe2(ends, O_CLOEXEC) != 0)
-    ends[0] = ends[1] = -1; // Then none can be started.
-  const file_descriptor input{ends[0]};
-  commands_ = file_descriptor{ends[1]};
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (auto process = spawn_self(arguments[i], input))
-      running_[i] = *process;
-    else
-      unreported_.emplace_back(i + 1, std::move(process).error());
+    if (auto started = spawn_self(arguments[i])) {
+      running_[i] = started->number;
+      commands_[i] = std::move(started->commands);
+    } else {
+      unreported_.emplace_back(i + 1, std::move(started).error());
+    }
   }
   watcher_ = std::thread{[this] { watch(); }};
 }
@@ -78,10 +96,11 @@ worker_processes::~worker_processes() {
   kill_and_wait();
 }
 
-void worker_processes::begin(ended_report on_ended) {
+void worker_processes::begin(const invitation& to, ended_report on_ended) {
+  const auto text = to_text(to);
+  for (const auto& commands : commands_) // One that is not there, or not any more, is reported below.
+    [[maybe_unused]] const auto written = ::write(commands.number(), text.data(), text.size());
   std::unique_lock guard{mutex_};
-  const std::string one_for_each(running_.size(), '\n');
-  [[maybe_unused]] const auto written = ::write(commands_.number(), one_for_each.data(), one_for_each.size());
   on_ended_ = std::move(on_ended);
   const auto reports = std::exchange(unreported_, {});
   guard.unlock();
@@ -90,7 +109,7 @@ void worker_processes::begin(ended_report on_ended) {
 }
 
 bool worker_processes::end(std::chrono::milliseconds patience) {
-  commands_ = {};
+  commands_.clear();
   std::unique_lock guard{mutex_};
   changed_.wait_for(guard, patience, [this] { return running() == 0; });
   guard.unlock();
@@ -146,16 +165,27 @@ void worker_processes::report(std::size_t worker, const std::string& how) {
   on_ended_(worker, how); // It does not change any more.
 }
 
-void wait_to_begin() {
-  char command = 0;
-  while (::read(STDIN_FILENO, &command, 1) < 0 && errno == EINTR)
-    continue;
+std::optional<invitation> wait_to_begin() {
+  std::string text;
+  while (std::ranges::count(text, '\n') < invitation_lines) {
+    char piece[256];
+    const auto size = ::read(STDIN_FILENO, piece, sizeof piece);
+    if (size > 0)
+      text.append(piece, static_cast<std::size_t>(size));
+    else if (size == 0 || errno != EINTR)
+      return std::nullopt;
+  }
+  invitation told;
+  std::istringstream lines{text};
+  for (auto* line : {&told.address, &told.secret})
+    std::getline(lines, *line);
+  return told;
 }
 
 void wait_to_end() {
-  char command = 0; // Of a worker that died before it read its own.
-  for (auto read = ssize_t{1}; read > 0 || (read < 0 && errno == EINTR);)
-    read = ::read(STDIN_FILENO, &command, 1);
+  char nothing = 0;
+  while (::read(STDIN_FILENO, &nothing, 1) < 0 && errno == EINTR)
+    continue;
 }
 
 } // namespace wordcount

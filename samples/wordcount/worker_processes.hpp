@@ -10,12 +10,20 @@
 #include <cstddef>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 namespace wordcount {
+
+/// What a worker is told when it may begin: whom to dial, and how to get in. Told and not given as arguments: it is not
+/// known before the coordinator listens, and arguments can be read by all users of the host.
+struct invitation {
+  std::string address; // Where the coordinator listens.
+  std::string secret;  // By which the two ends of a link know each other; empty where they need none.
+};
 
 /// Copies of this program that are started, begin together, are noticed when they end, and do not outlive their owner.
 ///
@@ -35,8 +43,8 @@ public:
   /// Kills those that still run, and waits for their end.
   ~worker_processes();
 
-  /// Lets them begin, and from then on reports each that ends or could not be started. To be called once.
-  void begin(ended_report on_ended);
+  /// Invites them all, and from then on reports each that ends or could not be started. To be called once.
+  void begin(const invitation& to, ended_report on_ended);
 
   /// Tells them to end, waits, and kills those that have not ended within `patience`. False when one of them was killed
   /// or failed, now or before.
@@ -48,7 +56,8 @@ private:
   void report(std::size_t worker, const std::string& how);
   [[nodiscard]] std::size_t running() const; // Requires mutex_.
 
-  file_descriptor commands_; // A pipe, their standard input: a byte for each says begin, its closing says end.
+  // By worker number - 1: the other end of its standard input. The invitation says begin, closing says end.
+  std::vector<file_descriptor> commands_;
   std::mutex mutex_;
   std::condition_variable changed_;
   // Guarded by mutex_.
@@ -60,8 +69,8 @@ private:
   std::thread watcher_;
 };
 
-/// In a worker: waits until the coordinator says begin(), or is gone.
-void wait_to_begin();
+/// In a worker: waits until the coordinator says begin(). Nullopt when it is gone without having said so.
+[[nodiscard]] std::optional<invitation> wait_to_begin();
 
 /// In a worker: waits until the coordinator says end(), or is gone.
 void wait_to_end();

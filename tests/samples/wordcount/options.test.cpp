@@ -34,6 +34,7 @@ TEST(arguments, have_defaults) {
   ASSERT_TRUE(parsed);
   EXPECT_EQ(parsed->folder, "/usr/include");
   EXPECT_GE(parsed->workers, 1u);
+  EXPECT_EQ(parsed->over, transport::unix_socket);
   EXPECT_THAT(parsed->families_of(1), ElementsAre("typed", "msgpack"));
   EXPECT_EQ(parsed->top, 20u);
   EXPECT_FALSE(parsed->output);
@@ -59,14 +60,22 @@ TEST(arguments, an_option_takes_nothing_that_follows_its_value) {
   EXPECT_EQ(parsed->folder, "/etc");
 }
 
+TEST(arguments, name_the_transport) {
+  for (const auto& [name, meant] : {std::pair{"unix", transport::unix_socket}, std::pair{"tcp", transport::tcp}}) {
+    const auto parsed = parse({"--transport", name});
+    ASSERT_TRUE(parsed);
+    EXPECT_EQ(parsed->over, meant);
+    EXPECT_EQ(to_string(parsed->over), name);
+  }
+}
+
 TEST(arguments, of_a_worker_come_back_as_its_assignment) {
   const auto job = parse({"--workers", "3", "--worker-families", "2=msgpack", "--fault", "2=4:fail"});
   ASSERT_TRUE(job);
-  const auto parsed = parse(worker_arguments(*job, {2, "unix://@somewhere", "a-store"}));
+  const auto parsed = parse(worker_arguments(*job, {2, "a-store"}));
   ASSERT_TRUE(parsed);
   ASSERT_TRUE(parsed->assignment);
   EXPECT_EQ(parsed->assignment->number, 2u);
-  EXPECT_EQ(parsed->assignment->address, "unix://@somewhere");
   EXPECT_EQ(parsed->assignment->store, "a-store");
   EXPECT_THAT(parsed->families, ElementsAre("msgpack"));
   EXPECT_EQ(parsed->faults.at(2).block, 4u);
@@ -91,6 +100,10 @@ INSTANTIATE_TEST_SUITE_P(
     each, refused_arguments,
     testing::Values(bad_arguments{{"--workers", "0"}, "--workers"}, bad_arguments{{"--workers", "201"}, "--workers"},
                     bad_arguments{{"--workers", "many"}, "--workers"}, bad_arguments{{"--top", "-1"}, "--top"},
+                    bad_arguments{{"--transport", "pipe"}, "there is no transport 'pipe'; known are unix, tcp"},
+                    bad_arguments{{"--transport", "TCP"}, "there is no transport 'TCP'; known are unix, tcp"},
+                    bad_arguments{{"--transport", ""}, "--transport: there is no transport ''; known are unix, tcp"},
+                    bad_arguments{{"--transport"}, "--transport"},
                     bad_arguments{{"--families", "xml"}, "there is no family 'xml'; known are typed, msgpack"},
                     bad_arguments{{"--families", ""}, "--families"}, bad_arguments{{"--output", ""}, "--output"},
                     bad_arguments{{"--workers", "2", "--worker-families", "3=typed"}, "there are workers 1 to 2"},

@@ -10,7 +10,9 @@
 #include <csignal>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 
 namespace wordcount::tests {
@@ -47,10 +49,13 @@ program::program(const std::filesystem::path& folder, const std::vector<std::str
   for (auto& text : texts)
     argv.push_back(text.data());
   argv.push_back(nullptr);
-  auto mark = mark_of(folder);
-  std::vector<char*> environment{mark.data()};
+  std::vector<std::string> ours{mark_of(folder), "HOME=" + folder.string(), "XDG_RUNTIME_DIR=" + folder.string()};
+  std::vector<char*> environment;
+  for (auto& variable : ours)
+    environment.push_back(variable.data());
   for (auto** variable = environ; *variable != nullptr; ++variable)
-    environment.push_back(*variable);
+    if (const std::string_view known{*variable}; !known.starts_with("HOME=") && !known.starts_with("XDG_RUNTIME_DIR="))
+      environment.push_back(*variable);
   environment.push_back(nullptr);
   const auto error = ::posix_spawn(&process_, WORDCOUNT_PROGRAM, &files, nullptr, argv.data(), environment.data());
   ::posix_spawn_file_actions_destroy(&files);
@@ -86,7 +91,7 @@ std::vector<pid_t> program::workers() const {
     if (name.find_first_not_of("0123456789") != std::string::npos || name == std::to_string(process_))
       continue;
     const auto state = state_of(name);
-    if (!state.empty() && state[0] != 'Z' && read_file(entry.path() / "environ").starts_with(mark + '\0'))
+    if (!state.empty() && state[0] != 'Z' && environment_of(std::stoi(name)).starts_with(mark + '\0'))
       found.push_back(std::stoi(name));
   }
   return found;
@@ -106,6 +111,18 @@ std::string program::errors() const {
 
 bool is_stopped(pid_t process) {
   return state_of(std::to_string(process)).starts_with('T');
+}
+
+std::vector<std::string> arguments_of(pid_t process) {
+  std::istringstream all{read_file("/proc/" + std::to_string(process) + "/cmdline")};
+  std::vector<std::string> arguments;
+  for (std::string one; std::getline(all, one, '\0');)
+    arguments.push_back(one);
+  return arguments;
+}
+
+std::string environment_of(pid_t process) {
+  return read_file("/proc/" + std::to_string(process) + "/environ");
 }
 
 bool eventually(const std::function<bool()>& condition) {

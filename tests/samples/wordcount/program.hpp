@@ -16,7 +16,7 @@ struct run_result {
   std::string errors;
 };
 
-/// One run of the program. Its output goes to files in `folder`.
+/// One run of the program. Its output goes to files in `folder`, which is its home folder, too.
 class program {
 public:
   program(const std::filesystem::path& folder, const std::vector<std::string>& arguments);
@@ -29,6 +29,7 @@ public:
   /// Waits for its end.
   run_result wait();
 
+  [[nodiscard]] pid_t process() const { return process_; }
   /// The processes that it has started and that still run.
   [[nodiscard]] std::vector<pid_t> workers() const;
   /// The files of its store in /dev/shm.
@@ -47,6 +48,11 @@ private:
 
 /// Waits until the condition holds; false after ten seconds.
 [[nodiscard]] bool eventually(const std::function<bool()>& condition);
+
+/// What all users of the host can see of a process: its arguments.
+[[nodiscard]] std::vector<std::string> arguments_of(pid_t process);
+/// As the kernel keeps it, of the time when the process was started.
+[[nodiscard]] std::string environment_of(pid_t process);
 
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);
 

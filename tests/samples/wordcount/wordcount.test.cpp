@@ -7,6 +7,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -15,12 +16,14 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace wordcount::tests {
 namespace {
 
 using testing::ContainsRegex;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -174,38 +177,157 @@ TEST_P(family_mixes, give_the_same_counts) {
 INSTANTIATE_TEST_SUITE_P(
     each, family_mixes,
     testing::Values(
-        family_mix{"typed", {"--families", "typed"}, {"worker-1 +typed / typed ", "worker-3 +typed / typed "}},
-        family_mix{"msgpack", {"--families", "msgpack"}, {"worker-1 +msgpack / msgpack "}},
-        family_mix{"both", {"--families", "typed,msgpack"}, {"worker-1 +typed,msgpack / typed,msgpack "}},
-        family_mix{"reversed", {"--families", "msgpack,typed"}, {"worker-1 +msgpack,typed / msgpack,typed "}},
-        family_mix{"cereal", {"--families", "cereal"}, {"worker-1 +cereal / cereal ", "worker-3 +cereal / cereal "}},
+        family_mix{
+            "typed", {"--families", "typed"}, {"worker-1 +unix +typed / typed ", "worker-3 +unix +typed / typed "}},
+        family_mix{"msgpack", {"--families", "msgpack"}, {"worker-1 +unix +msgpack / msgpack "}},
+        family_mix{"both", {"--families", "typed,msgpack"}, {"worker-1 +unix +typed,msgpack / typed,msgpack "}},
+        family_mix{"reversed", {"--families", "msgpack,typed"}, {"worker-1 +unix +msgpack,typed / msgpack,typed "}},
+        family_mix{"cereal",
+                   {"--families", "cereal"},
+                   {"worker-1 +unix +cereal / cereal ", "worker-3 +unix +cereal / cereal "}},
         family_mix{"cereal_first",
                    {"--families", "cereal,typed"},
-                   {"worker-1 +cereal,typed / cereal,typed ", "worker-3 +cereal,typed / cereal,typed "}},
+                   {"worker-1 +unix +cereal,typed / cereal,typed ", "worker-3 +unix +cereal,typed / cereal,typed "}},
         family_mix{"one_has_cereal",
                    {"--worker-families", "2=cereal"},
-                   {"worker-1 +typed,msgpack / typed,msgpack ", "worker-2 +cereal / cereal "}},
+                   {"worker-1 +unix +typed,msgpack / typed,msgpack ", "worker-2 +unix +cereal / cereal "}},
         family_mix{"one_differs",
                    {"--worker-families", "2=msgpack"},
-                   {"worker-1 +typed,msgpack / typed,msgpack ", "worker-2 +msgpack / msgpack "}},
-        family_mix{
-            "all_differ",
-            {"--families", "typed", "--worker-families", "2=msgpack", "--worker-families", "3=msgpack,typed"},
-            {"worker-1 +typed / typed ", "worker-2 +msgpack / msgpack ", "worker-3 +typed,msgpack / msgpack,typed "}},
+                   {"worker-1 +unix +typed,msgpack / typed,msgpack ", "worker-2 +unix +msgpack / msgpack "}},
+        family_mix{"all_differ",
+                   {"--families", "typed", "--worker-families", "2=msgpack", "--worker-families", "3=msgpack,typed"},
+                   {"worker-1 +unix +typed / typed ", "worker-2 +unix +msgpack / msgpack ",
+                    "worker-3 +unix +typed,msgpack / msgpack,typed "}},
         family_mix{"one_of_each",
                    {"--worker-families", "1=cereal", "--worker-families", "2=typed", "--worker-families", "3=msgpack"},
-                   {"worker-1 +cereal / cereal ", "worker-2 +typed / typed ", "worker-3 +msgpack / msgpack "}}),
+                   {"worker-1 +unix +cereal / cereal ", "worker-2 +unix +typed / typed ",
+                    "worker-3 +unix +msgpack / msgpack "}}),
     [](const auto& mix) { return mix.param.name; });
 
-// -- lost workers --
+// -- over TCP --
 
-TEST_F(counting, a_worker_killed_in_the_middle_changes_no_count) {
+/// A link's row in the report, cut into its columns.
+std::vector<std::string> columns_of(const run_result& result, const std::string& worker) {
+  std::istringstream lines{result.output};
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(worker + " "))
+      continue;
+    std::vector<std::string> columns;
+    for (std::size_t at = 0; at != std::string::npos; at = line.find_first_not_of(' ', at)) {
+      const auto end = line.find("  ", at);
+      columns.push_back(line.substr(at, end - at));
+      at = end;
+    }
+    return columns;
+  }
+  return {};
+}
+
+/// What stands first in a column, such as "146.2 kB / 80.2 kB".
+double bytes_of(const std::string& column) {
+  std::istringstream text{column};
+  double size = 0;
+  std::string unit;
+  text >> size >> unit;
+  return size * (unit == "MB" ? 1e6 : unit == "kB" ? 1e3 : 1);
+}
+
+class counting_over : public counting, public testing::WithParamInterface<std::string> {
+protected:
+  /// A job over the transport that the test is run for.
+  arguments job(arguments more, int workers = 2, std::size_t block_bytes = 65'536) const {
+    more.insert(more.begin(), {"--transport", GetParam()});
+    return counting::job(more, workers, block_bytes);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(each, counting_over, testing::Values("unix", "tcp"),
+                         [](const auto& over) { return over.param; });
+
+// Goal: whatever the links go over, the text is read where it lies.
+TEST_P(counting_over, no_text_goes_through_a_socket) {
+  const auto result = run(job({"--families", "typed", "--worker-families", "2=cereal"}));
+  expect_right_counts(result);
+  std::string shown = result.output;
+  std::erase(shown, ',');
+  ASSERT_THAT(shown, ContainsRegex("bytes: +[0-9]+ in "));
+  const auto text_bytes = std::stod(shown.substr(shown.find("bytes:") + 6));
+  double bytes_by_handle = 0;
+  double bytes_by_socket = 0;
+  for (const auto& [worker, families] :
+       {std::pair{"worker-1", "typed / typed"}, std::pair{"worker-2", "cereal / cereal"}}) {
+    const auto columns = columns_of(result, worker);
+    ASSERT_GE(columns.size(), 7u) << result.output;
+    EXPECT_EQ(columns[1], GetParam());
+    EXPECT_EQ(columns[2], families);
+    bytes_by_socket += bytes_of(columns[4]);
+    bytes_by_handle += bytes_of(columns[5]);
+  }
+  EXPECT_NEAR(bytes_by_handle, text_bytes, 0.1e6); // As far as it is shown.
+  EXPECT_LT(bytes_by_socket, text_bytes / 20);
+}
+
+TEST_P(counting_over, a_worker_killed_in_the_middle_changes_no_count) {
   const auto result = run(job({"--fault", "2=4:kill"}, 3));
   expect_right_counts(result);
   EXPECT_THAT(result.errors, ContainsRegex("worker 2 is lost: [^\n]*; [12] of its blocks go to others"));
-  EXPECT_THAT(result.output, ContainsRegex("worker-2 [^\n]* lost: "));
+  EXPECT_THAT(result.output, ContainsRegex("worker-2 +" + GetParam() + " [^\n]* lost: "));
   EXPECT_THAT(result.output, Not(ContainsRegex("worker-[13] [^\n]* lost")));
 }
+
+TEST_P(counting_over, a_worker_that_dies_before_it_registers_is_not_waited_for) {
+  const auto result = run(job({"--fault", "2=0:kill"}));
+  expect_right_counts(result);
+  EXPECT_THAT(result.errors, HasSubstr("worker 2 is lost: killed by signal 9 (Killed); 0 of its blocks go to others"));
+}
+
+// Goal: there is no moment at which the coordinator's death leaves something.
+// Method: kill it a little later each time, from before its store is made until after the job is done.
+TEST_P(counting_over, a_coordinator_killed_at_any_moment_leaves_nothing) {
+  for (int milliseconds = 0; milliseconds < 120; milliseconds += 3) {
+    program killed{files_.path(), job({}, 3)};
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    killed.signal(SIGKILL);
+    static_cast<void>(killed.wait());
+    ASSERT_TRUE(eventually([&] { return killed.workers().empty() && killed.store_files().empty(); }))
+        << "after " << milliseconds << " ms";
+  }
+}
+
+// Goal: the secret by which a run's processes know each other over TCP is nowhere but in their memory.
+// Method: a worker's arguments are those that are known beforehand, its environment the coordinator's, and no file is
+// made in the home folder, where the cookie would be.
+TEST_F(counting, over_tcp_no_secret_is_seen) {
+  program running{files_.path(), job({"--transport", "tcp", "--fault", "1=1:stop"})};
+  ASSERT_TRUE(eventually([&] {
+    const auto workers = running.workers();
+    return workers.size() == 2 && std::ranges::any_of(workers, is_stopped);
+  })) << running.errors();
+  const auto store = testing::MatchesRegex("wordcount-" + std::to_string(running.process()) + "-[0-9a-f]+");
+  for (const auto worker : running.workers()) {
+    if (is_stopped(worker))
+      EXPECT_THAT(arguments_of(worker), ElementsAre("wordcount", "--as-worker", "1", "--workers", "1", "--store", store,
+                                                    "--families", "typed,msgpack", "--fault", "1=1:stop"));
+    else
+      EXPECT_THAT(arguments_of(worker), ElementsAre("wordcount", "--as-worker", "2", "--workers", "2", "--store", store,
+                                                    "--families", "typed,msgpack"));
+    EXPECT_TRUE(environment_of(worker) == environment_of(running.process()));
+  }
+  running.signal(SIGTERM);
+  EXPECT_EQ(running.wait().status, 128 + SIGTERM);
+  std::vector<std::string> at_home;
+  for (const auto& entry : std::filesystem::directory_iterator{files_.path()})
+    at_home.push_back(entry.path().filename().string());
+  EXPECT_THAT(at_home, testing::UnorderedElementsAre("stdout", "stderr"));
+}
+
+TEST_F(counting, a_transport_that_is_not_there_starts_nothing) {
+  const auto result = run({"--transport", "pipe", tree_.path().string()});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_THAT(result.errors, HasSubstr("there is no transport 'pipe'; known are unix, tcp"));
+}
+
+// -- lost workers --
 
 TEST_F(counting, all_workers_but_one_killed_change_no_count) {
   expect_right_counts(run(job({"--fault", "1=1:kill", "--fault", "3=2:kill", "--fault", "4=7:kill"}, 4)));
@@ -221,12 +343,6 @@ TEST_F(counting, an_error_reaches_the_coordinator_by_cereal_too) {
   const auto result = run(job({"--families", "cereal", "--fault", "1=3:fail"}));
   expect_right_counts(result);
   EXPECT_THAT(result.output, ContainsRegex("worker-1 [^\n]* lost: [^\n]*a fault that was asked for"));
-}
-
-TEST_F(counting, a_worker_that_dies_before_it_registers_is_not_waited_for) {
-  const auto result = run(job({"--fault", "2=0:kill"}));
-  expect_right_counts(result);
-  EXPECT_THAT(result.errors, HasSubstr("worker 2 is lost: killed by signal 9 (Killed); 0 of its blocks go to others"));
 }
 
 TEST_F(counting, a_worker_that_does_not_register_is_given_up) {
@@ -284,19 +400,6 @@ TEST_F(endless_job, the_workers_of_a_coordinator_killed_while_they_start_end_by_
   EXPECT_TRUE(eventually([this] { return running_->workers() == std::vector{stopped_}; }));
   ::kill(stopped_, SIGCONT); // It has not even dialed.
   expect_nothing_left();
-}
-
-// Goal: there is no moment at which the coordinator's death leaves something.
-// Method: kill it a little later each time, from before its store is made until after the job is done.
-TEST_F(counting, a_coordinator_killed_at_any_moment_leaves_nothing) {
-  for (int milliseconds = 0; milliseconds < 120; milliseconds += 3) {
-    program killed{files_.path(), job({}, 3)};
-    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
-    killed.signal(SIGKILL);
-    static_cast<void>(killed.wait());
-    ASSERT_TRUE(eventually([&] { return killed.workers().empty() && killed.store_files().empty(); }))
-        << "after " << milliseconds << " ms";
-  }
 }
 
 TEST_F(endless_job, an_interrupt_ends_it_in_good_order) {
