@@ -80,8 +80,10 @@ public:
 
   // -- life
 
-  /// I/O thread. Greets the peer; ends the link when the handshake takes longer than `patience`.
-  void start(std::shared_ptr<transport> bytes, std::chrono::milliseconds patience);
+  /// I/O thread. Greets the peer; ends the link when the handshake takes longer than `patience`. Notes in `refusals`,
+  /// where there are any, why the peer is not let in.
+  void start(std::shared_ptr<transport> bytes, std::chrono::milliseconds patience,
+             std::shared_ptr<refusal_log> refusals = nullptr);
 
   /// I/O thread. Ends a link whose peer has not proven who it is, to make room for others.
   void displace();

@@ -59,7 +59,8 @@ constexpr limits unproven_limits{.header_bytes = unproven_body_bytes_max,
 
 } // namespace
 
-void link_core::start(std::shared_ptr<transport> bytes, std::chrono::milliseconds patience) {
+void link_core::start(std::shared_ptr<transport> bytes, std::chrono::milliseconds patience,
+                      std::shared_ptr<refusal_log> refusals) {
   auto self = shared_from_this();
   if (state_.load(std::memory_order_relaxed) != link_state::greeting) {
     on_closed({node_errc::link_down, "the link was closed before it was connected"});
@@ -81,6 +82,7 @@ void link_core::start(std::shared_ptr<transport> bytes, std::chrono::millisecond
   const auto& data = static_cast<const caf::node_id::default_data&>(*id);
   handshake_ = std::make_unique<link_handshake>(link_handshake{
       {role_, data.process_id(), hex(std::as_bytes(std::span{data.host_id()})), security_->secret, random_digest()}});
+  handshake_->refusals = std::move(refusals);
   connection_->start(self);
   if (role_ == role::dialer) {
     channel_ = random_number() & ~std::uint64_t{1};
@@ -344,7 +346,11 @@ std::expected<void, node_error> link_core::become_open() {
 }
 
 std::unexpected<node_error> link_core::refuse_peer(node_error reason) {
-  log(log_level::warning, "a peer was refused in the handshake: " + reason.message());
+  auto text = "a peer was refused in the handshake: " + reason.message();
+  if (handshake_->refusals)
+    handshake_->refusals->note(log_level::warning, text);
+  else
+    log(log_level::warning, text);
   send_admin(admin_op::refuse, refuse{static_cast<std::uint8_t>(reason.code()), cut(reason.message())});
   return std::unexpected{std::move(reason)};
 }

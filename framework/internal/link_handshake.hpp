@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include <troupe/framework/internal/authentication.hpp>
+#include <troupe/framework/internal/refusal_log.hpp>
 
 namespace troupe::internal {
 
@@ -15,8 +17,9 @@ enum class handshake_step : std::uint8_t { greet, prove, hello, agreement };
 struct link_handshake {
   authentication proofs;
   handshake_step step = handshake_step::greet;
-  greet theirs = {};           // Once it has come.
-  transcript said_before = {}; // Without the packet that is being handled: what its proof covers.
+  greet theirs = {};                          // Once it has come.
+  transcript said_before = {};                // Without the packet that is being handled: what its proof covers.
+  std::shared_ptr<refusal_log> refusals = {}; // Of the address that the peer dialed; null at the dialing end.
 };
 
 } // namespace troupe::internal

@@ -10,8 +10,6 @@
 
 #include <asio/ip/v6_only.hpp>
 
-#include <troupe/framework/internal/log.hpp>
-
 namespace troupe::internal {
 
 namespace {
@@ -70,6 +68,7 @@ listener::open(asio::io_context& io, const address& at, const stream_endpoint& e
     return fail(node_errc::bad_address, "cannot listen at " + at.text + ": " + error.message());
   if (at.kind != transport_kind::unix_socket)
     result->text_ = with_port(at, port_of(result->acceptor_.local_endpoint()));
+  result->refusals_ = std::make_shared<refusal_log>(io, result->text_);
   result->accept_next();
   return result;
 }
@@ -103,7 +102,7 @@ void listener::accept_next() {
     if (!self || !self->acceptor_.is_open())
       return;
     if (!error) {
-      self->on_accept_(std::move(socket));
+      self->on_accept_(std::move(socket), self->refusals_);
       self->accept_next();
       return;
     }
@@ -112,7 +111,8 @@ void listener::accept_next() {
       return;
     }
     // The next try at once would fail the same way.
-    log(log_level::warning, "a connection at " + self->text_ + " was not accepted: " + error.message());
+    self->refusals_->note(log_level::warning,
+                          "a connection at " + self->text_ + " was not accepted: " + error.message());
     if (error == asio::error::no_descriptors)
       self->turn_away();
     self->pause_.expires_after(pause_without_descriptors);

@@ -11,6 +11,7 @@
 #include <asio/steady_timer.hpp>
 
 #include <troupe/framework/internal/address.hpp>
+#include <troupe/framework/internal/refusal_log.hpp>
 #include <troupe/framework/internal/stream_socket.hpp>
 #include <troupe/framework/node_error.hpp>
 
@@ -22,7 +23,8 @@ namespace troupe::internal {
 /// the connection at once, so that the peer is told instead of waiting, and goes on after a pause.
 class listener : public std::enable_shared_from_this<listener> {
 public:
-  using accepted = std::function<void(stream_socket)>;
+  /// Is given each connection, and where to note that it was refused.
+  using accepted = std::function<void(stream_socket, const std::shared_ptr<refusal_log>&)>;
 
   /// Fails with `bad_address`, or with `cannot_connect` when somebody listens there already. A socket file that nobody
   /// listens at any more is replaced.
@@ -45,6 +47,7 @@ private:
   std::string text_;
   std::string socket_file_; // Empty when there is none of our making.
   accepted on_accept_;
+  std::shared_ptr<refusal_log> refusals_; // Set by open().
   asio::basic_socket_acceptor<asio::generic::stream_protocol> acceptor_;
   asio::steady_timer pause_;
   int spare_ = -1; // A descriptor of nothing.

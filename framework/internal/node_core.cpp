@@ -10,7 +10,6 @@
 #include <troupe/framework/internal/caf_port/builtin_types.hpp>
 #include <troupe/framework/internal/dial.hpp>
 #include <troupe/framework/internal/link_core.hpp>
-#include <troupe/framework/internal/log.hpp>
 
 namespace troupe::internal {
 
@@ -74,7 +73,9 @@ std::expected<void, node_error> node_core::listen_at(const std::string& text) {
     return std::unexpected{std::move(security).error()};
   auto opened = listener::open(io(), *at, endpoints->front(),
                                [this, terms = std::make_shared<const link_security>(*std::move(security))](
-                                   stream_socket socket) { on_accept(std::move(socket), terms); });
+                                   stream_socket socket, const std::shared_ptr<refusal_log>& refusals) {
+                                 on_accept(std::move(socket), terms, refusals);
+                               });
   if (!opened)
     return std::unexpected{std::move(opened).error()};
   addresses_.push_back((*opened)->text());
@@ -178,21 +179,22 @@ std::expected<std::shared_ptr<link_core>, node_error> node_core::connect(std::st
   return *std::move(link);
 }
 
-void node_core::on_accept(stream_socket socket, const std::shared_ptr<const link_security>& security) {
+void node_core::on_accept(stream_socket socket, const std::shared_ptr<const link_security>& security,
+                          const std::shared_ptr<refusal_log>& refusals) {
   auto source = source_of(socket);
   auto bytes = make_transport(std::move(socket), *security);
   if (!bytes) {
-    log(log_level::warning, "a connection was refused: " + bytes.error().message());
+    refusals->note(log_level::warning, "a connection was refused: " + bytes.error().message());
     return;
   }
   auto link = link_core::make(shared_from_this(), options_.accepted_links, link_core::role::acceptor, security);
   if (!link || !add_link(*link))
     return;
   if (auto displaced = unproven_peers_.enter(link->get(), std::move(source))) {
-    log(log_level::info, "the oldest of too many peers that have not proven who they are is disconnected");
+    refusals->note(log_level::info, "the oldest of too many peers that have not proven who they are is disconnected");
     (*displaced)->displace();
   }
-  (*link)->start(*std::move(bytes), options_.accepted_links.connect_timeout);
+  (*link)->start(*std::move(bytes), options_.accepted_links.connect_timeout, refusals);
 }
 
 byte_vector node_core::token_for(const greet& peer) const {

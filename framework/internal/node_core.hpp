@@ -79,7 +79,8 @@ public:
 private:
   void flush_links();
   [[nodiscard]] std::expected<void, node_error> listen_at(const std::string& text);
-  void on_accept(stream_socket socket, const std::shared_ptr<const link_security>& security);
+  void on_accept(stream_socket socket, const std::shared_ptr<const link_security>& security,
+                 const std::shared_ptr<refusal_log>& refusals);
   void reap_next();
   [[nodiscard]] bool add_link(const std::shared_ptr<link_core>& link);
 

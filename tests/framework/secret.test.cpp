@@ -1,4 +1,6 @@
 // Who gets in over plain TCP: who knows the secret, at both ends, and nobody who has only listened or stood in between.
+#include <sstream>
+
 #include "man_in_between.hpp"
 #include "raw_peer.hpp"
 #include "two_nodes.hpp"
@@ -49,6 +51,34 @@ TEST_F(secret_over_tcp, who_knows_another_does_not) {
   EXPECT_EQ(error.code(), node_errc::refused);
   expect_contains(error.message(), "do not have the same shared secret");
   expect_that_the_owner_gets_in();
+}
+
+// Goal: who tries again and again cannot fill the log, and every attempt is accounted for.
+TEST_F(secret_over_tcp, refused_attempts_beyond_ten_a_second_are_counted_in_one_line) {
+  constexpr std::uint64_t attempts = 100;
+  far();
+  near();
+  testing::internal::CaptureStderr();
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::uint64_t i = 0; i < attempts; ++i) {
+    raw_peer peer{address_};
+    peer.greet(); // Without the secret.
+    static_cast<void>(peer.farewell());
+  }
+  far_.reset(); // Which says what is not said yet.
+  const auto seconds = (std::chrono::steady_clock::now() - begin) / 1s + 1;
+  std::istringstream log{testing::internal::GetCapturedStderr()};
+  std::uint64_t lines = 0;
+  std::uint64_t summarized = 0;
+  for (std::string line; std::getline(log, line);) {
+    if (line.find("a peer was refused in the handshake: ") != std::string::npos)
+      ++lines;
+    else if (line.find("further attempts at " + address_ + " were refused in the last second") != std::string::npos)
+      summarized += std::stoull(line.substr(line.find(": ") + 2));
+  }
+  EXPECT_GE(lines, 10u);
+  EXPECT_LE(lines, static_cast<std::uint64_t>(10 * seconds));
+  EXPECT_EQ(lines + summarized, attempts);
 }
 
 TEST_F(secret_over_tcp, one_that_is_too_short_is_no_option) {

@@ -1,0 +1,35 @@
+// How often the same thing is said, when others decide how often it happens. Pure: the clock is handed in.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace troupe::internal {
+
+/// So many lines in a second; those beyond are counted, to be said in one line when the second is over. A second begins
+/// with its first line.
+class line_limit {
+public:
+  using clock = std::chrono::steady_clock;
+  static constexpr std::chrono::seconds period{1};
+
+  explicit line_limit(std::size_t lines_max) : lines_max_(lines_max) {}
+
+  /// Whether one more line is to be written; else it is counted, and `settle` is due at `ends`.
+  [[nodiscard]] bool admit(clock::time_point now);
+
+  /// How many lines were counted and not written. The next line begins a new second.
+  [[nodiscard]] std::uint64_t settle();
+
+  [[nodiscard]] std::uint64_t left_out() const noexcept { return left_out_; }
+  [[nodiscard]] clock::time_point ends() const noexcept { return ends_; }
+
+private:
+  const std::size_t lines_max_;
+  clock::time_point ends_ = clock::time_point::min();
+  std::size_t lines_ = 0;      // Written in this second.
+  std::uint64_t left_out_ = 0; // While there are any, the second goes on until it is settled, however late.
+};
+
+} // namespace troupe::internal
