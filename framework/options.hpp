@@ -104,7 +104,8 @@ struct link_options {
   /// The same for one receiving actor, so that a slow one leaves room for the others.
   std::size_t actor_window_bytes = 8_MiB;
 
-  /// How much may wait on this end until the peer has consumed enough, and how much of that for one receiver.
+  /// How much may wait on this end until the peer has consumed enough, and how much of that for one receiver. A message
+  /// that finds half of the room free may exceed it.
   /// Higher: bursts pass that would be refused; more memory, and older messages.
   std::size_t queue_bytes = 8_MiB;
   std::size_t actor_queue_bytes = 2_MiB;

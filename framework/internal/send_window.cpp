@@ -10,6 +10,12 @@ namespace {
 // What the first answer of a receiver is expected to cost.
 constexpr std::uint64_t reply_estimate_min = 256;
 
+/// Whether one more message finds room to wait in. Where half of it is free, a message of any size does: so `is_ready`
+/// keeps its word, and large messages are not turned away because of a few small ones.
+bool has_room(std::uint64_t queued, std::uint64_t cost, std::uint64_t bound) {
+  return queued + cost <= bound || queued <= bound / 2;
+}
+
 } // namespace
 
 /// Null where nothing is known of it.
@@ -39,9 +45,8 @@ send_window::admission send_window::admit(std::uint64_t receiver, std::uint64_t 
   const auto& state = found == nullptr ? fresh : *found;
   if (!state.waits() && may_leave(state, request))
     return admission::leaves;
-  bool fits = state.queued + cost <= bounds_.actor_queue || state.queued == 0;
-  bool fits_all = queued_ + cost <= bounds_.queue || queued_ == 0;
-  return fits && fits_all ? admission::waits : admission::at_bound;
+  bool fits = has_room(state.queued, cost, bounds_.actor_queue) && has_room(queued_, cost, bounds_.queue);
+  return fits ? admission::waits : admission::at_bound;
 }
 
 void send_window::charge(std::uint64_t receiver, std::uint64_t cost) {

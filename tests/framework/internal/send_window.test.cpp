@@ -186,6 +186,17 @@ TEST_F(sending, is_ready_from_half_empty_on) {
   EXPECT_TRUE(window.is_ready(1));
 }
 
+TEST_F(sending, who_is_ready_takes_a_message_of_any_size) {
+  send(1, 400);
+  send(1, 100, "small");
+  EXPECT_TRUE(window.is_ready(1));
+  EXPECT_TRUE(send(1, 5000, "large"));
+  EXPECT_FALSE(window.is_ready(1));
+  EXPECT_FALSE(send(1, 1));
+  consume(1, 400);
+  EXPECT_EQ(left, "smalllarge");
+}
+
 // -- lanes of large frames
 
 class lanes : public testing::Test {
