@@ -28,8 +28,10 @@ constexpr std::chrono::microseconds tick_time{50};
 // So many ticks that find nothing end the ticking, which the next burst begins again.
 constexpr int idle_ticks_max = 20;
 
-// The I/O thread reads again after so many writes in a row.
+// The I/O thread reads again after so many writes, or bytes, in a row: what arrives meanwhile waits. Chunks of large
+// frames are as large as that.
 constexpr int writes_in_a_row_max = 16;
+constexpr std::size_t bytes_in_a_row_max = 256_KiB;
 
 } // namespace
 
@@ -178,7 +180,8 @@ void connection::tick() {
 }
 
 void connection::write_by_io_thread() {
-  for (int writes = 0; writes < writes_in_a_row_max; ++writes)
+  auto begin = bytes_written();
+  for (int writes = 0; writes < writes_in_a_row_max && bytes_written() - begin < bytes_in_a_row_max; ++writes)
     if (!write_once())
       return;
   asio::post(io_, [self = shared_from_this()] { self->write_by_io_thread(); });
