@@ -14,11 +14,11 @@
 #include "harness/process_pair.hpp"
 #include "harness/report.hpp"
 #include "harness/rounds.hpp"
+#include "peers/troupe_process.hpp"
 #include "throughput/cases.hpp"
 #include "throughput/floors.hpp"
 #include "throughput/options.hpp"
 #include "throughput/subjects.hpp"
-#include "throughput/troupe_subjects.hpp"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,43 @@
+// Two pairs of actors on one link: one sends large messages, the other asks small questions meanwhile.
+#pragma once
+
+#include "peers/small_messages.hpp"
+
+#include <cstddef>
+#include <memory>
+
+namespace bench {
+
+/// One large message's frame. It is no multiple of a chunk, so that the last one is a short one.
+constexpr std::size_t bulk_frame_bytes = (16 << 20) + 1'000;
+
+/// In the far process: see subject::serve.
+[[nodiscard]] std::expected<void, std::string> serve_bulk(const std::string& address, const ready_report& ready);
+
+/// The driving end. Its calls block.
+class bulk_near_end {
+public:
+  [[nodiscard]] static std::expected<std::unique_ptr<bulk_near_end>, std::string> connect(const std::string& address);
+  ~bulk_near_end();
+
+  /// So many questions, one after the other, with nothing else on the link.
+  [[nodiscard]] std::expected<std::vector<seconds>, std::string> ask(std::uint64_t count);
+
+  /// Sends so many large messages. The time until the far end has handled all of them.
+  [[nodiscard]] std::expected<seconds, std::string> send_bulk(std::uint64_t messages);
+
+  struct both {
+    seconds bulk_took;
+    std::vector<seconds> round_trips;
+  };
+
+  /// The same, with questions for as long as it lasts.
+  [[nodiscard]] std::expected<both, std::string> ask_beside_bulk(std::uint64_t messages);
+
+private:
+  class parts;
+  explicit bulk_near_end(std::unique_ptr<parts> made);
+  std::unique_ptr<parts> parts_;
+};
+
+} // namespace bench
