@@ -76,6 +76,7 @@ struct codec<caf::typed_actor<Signatures...>> : internal::handle_codec<caf::type
 template <>
 struct codec<caf::atom_value> {
   using form = std::string;
+  static constexpr bool is_self_contained = true;
   static std::expected<form, serialize_error> reduce(const caf::atom_value& atom, const context&) {
     return caf::to_string(atom);
   }
@@ -91,6 +92,7 @@ struct codec<caf::atom_value> {
 template <>
 struct codec<caf::error> {
   using form = internal::error_form;
+  static constexpr bool is_self_contained = true;
   static std::expected<form, serialize_error> reduce(const caf::error& error, const context&) {
     return internal::reduce_error(error);
   }
@@ -102,6 +104,7 @@ struct codec<caf::error> {
 template <>
 struct codec<caf::unit_t> {
   using form = bool;
+  static constexpr bool is_self_contained = true;
   static std::expected<form, serialize_error> reduce(const caf::unit_t&, const context&) { return true; }
   static std::expected<caf::unit_t, serialize_error> rebuild(form&&, const context&) { return caf::unit; }
 };

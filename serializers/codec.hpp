@@ -23,6 +23,9 @@ namespace troupe {
 /// never copied, and the same bytes come back with an owner of the receiver's. The type itself needs no default
 /// constructor when it stands in a vector, list, deque, set, optional, pointer or map. What reduce or rebuild throws
 /// becomes an error.
+///
+/// A codec that does not depend on the context may say so with `static constexpr bool is_self_contained = true;`. Then
+/// values that stay in their process, on an inproc link, are handed over without it.
 template <class T>
 struct codec; // No definition: `requires { typename codec<T>::form; }` tells whether there is one.
 

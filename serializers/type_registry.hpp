@@ -20,6 +20,7 @@
 #include <vector>
 
 #include <troupe/serializers/internal/schema.hpp>
+#include <troupe/serializers/internal/self_contained.hpp>
 #include <troupe/serializers/internal/typed_reader.hpp>
 #include <troupe/serializers/internal/typed_writer.hpp>
 #include <troupe/serializers/internal/visit_read.hpp>
@@ -81,6 +82,12 @@ public:
   /// Where and why the description cannot carry the type ("samples[].lock: std::mutex has ..."); empty when it can.
   [[nodiscard]] const std::string& unsupported() const { return unsupported_; }
 
+  /// Whether values mean the same wherever they are: nothing in them, such as a handle, that a codec translates for
+  /// where it goes.
+  [[nodiscard]] bool is_self_contained() const { return held_bytes_ != nullptr; }
+  /// What a value takes in memory, roughly. Requires: is_self_contained().
+  [[nodiscard]] std::size_t memory_bytes(const void* value) const { return size_bytes_ + held_bytes_(value); }
+
   /// The type's layout, and its hash: equal layouts are decoded without looking at it.
   [[nodiscard]] std::span<const std::byte> schema() const { return schema_; }
   [[nodiscard]] std::uint32_t fingerprint() const { return fingerprint_; }
@@ -125,6 +132,7 @@ private:
   std::vector<std::byte> schema_;
   std::uint32_t fingerprint_ = 0;
   std::string unsupported_;
+  std::size_t (*held_bytes_)(const void*) = nullptr; // Null where values are not self-contained.
 
   mutable std::mutex mutex_; // Guards what follows.
   mutable std::vector<std::pair<std::string, frame>> headers_;
@@ -215,6 +223,8 @@ type_entry::type_entry(std::in_place_type_t<T>, std::string alias, std::optional
     life_.move = [](void* at, void* source) { new (at) T(std::move(*static_cast<T*>(source))); };
   if (own_)
     return; // Its own codec is all it needs; it may be a type that nothing can describe.
+  if constexpr (detail::self_contained<T>())
+    held_bytes_ = [](const void* value) { return detail::held_bytes(*static_cast<const T*>(value)); };
   detail::schema_builder builder;
   builder.add<T>();
   unsupported_ = builder.unsupported();

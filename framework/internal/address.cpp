@@ -31,6 +31,15 @@ std::expected<address, node_error> parse_unix(address result, std::string_view p
   return result;
 }
 
+std::expected<address, node_error> parse_inproc(address result, std::string_view name) {
+  constexpr std::size_t name_bytes_max = 255;
+  if (name.empty() || name.size() > name_bytes_max)
+    return fail(node_errc::bad_address,
+                "address \"" + result.text + "\" needs a name of 1 to 255 bytes, has " + std::to_string(name.size()));
+  result.path = name;
+  return result;
+}
+
 std::expected<address, node_error> parse_host_and_port(address result, std::string_view rest) {
   auto refuse = [&](std::string why) { return fail(node_errc::bad_address, "address \"" + result.text + "\" " + why); };
   constexpr std::size_t host_bytes_max = 253; // As DNS has it.
@@ -107,6 +116,8 @@ std::string_view name_of(transport_kind kind) {
     return "tcp";
   case transport_kind::tls:
     return "tls";
+  case transport_kind::inproc:
+    return "inproc";
   }
   return "";
 }
@@ -116,6 +127,10 @@ std::expected<address, node_error> parse_address(std::string_view text) {
   auto rest_behind = [&](std::string_view scheme) { return text.substr(scheme.size()); };
   if (text.starts_with("unix://"))
     return parse_unix(std::move(result), rest_behind("unix://"));
+  if (text.starts_with("inproc://")) {
+    result.kind = transport_kind::inproc;
+    return parse_inproc(std::move(result), rest_behind("inproc://"));
+  }
   if (text.starts_with("tcp://")) {
     result.kind = transport_kind::tcp;
     return parse_host_and_port(std::move(result), rest_behind("tcp://"));
@@ -126,7 +141,7 @@ std::expected<address, node_error> parse_address(std::string_view text) {
   }
   return fail(node_errc::bad_address, "address \"" + result.text
                                           + "\" is not one this node can use; known: unix:///path/of/socket, "
-                                            "unix://@name, tcp://host:port, tls://host:port");
+                                            "unix://@name, tcp://host:port, tls://host:port, inproc://name");
 }
 
 std::string with_port(const address& at, std::uint16_t port) {

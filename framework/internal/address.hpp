@@ -14,17 +14,23 @@
 
 namespace troupe::internal {
 
-enum class transport_kind : std::uint8_t { unix_socket, tcp, tls };
+enum class transport_kind : std::uint8_t { unix_socket, tcp, tls, inproc };
 
 /// As it stands before "://" in an address.
 [[nodiscard]] std::string_view name_of(transport_kind kind);
 
+/// Whether both ends are on one host, whatever the address.
+[[nodiscard]] constexpr bool stays_on_host(transport_kind kind) {
+  return kind == transport_kind::unix_socket || kind == transport_kind::inproc;
+}
+
 /// "unix:///path" (a socket file), "unix://@name" (a name without a file, gone with its owner), "tcp://host:port",
-/// "tls://host:port". A host is a name, an IPv4 address, or an IPv6 address in brackets.
+/// "tls://host:port", "inproc://name" (within this process). A host is a name, an IPv4 address, or an IPv6 address in
+/// brackets.
 struct address {
   std::string text; // As it was given.
   transport_kind kind = transport_kind::unix_socket;
-  std::string path; // Of a unix socket; begins with '@' for one without a file.
+  std::string path; // Of a unix socket, where it begins with '@' for one without a file; of inproc, the name.
   std::string host; // Without brackets.
   std::uint16_t port = 0;
 };

@@ -89,6 +89,11 @@ public:
   /// From now on a packet's body may be as large as this; at first, `unproven_body_bytes_max`.
   void admit_packets(std::size_t body_bytes_max) noexcept { body_bytes_max_ = body_bytes_max; }
 
+  /// As the transport has it, which it then keeps; null where only bytes pass. Requires: not closed.
+  [[nodiscard]] std::shared_ptr<value_lane> values() const {
+    return bytes_->values() == nullptr ? nullptr : std::shared_ptr<value_lane>{bytes_, bytes_->values()};
+  }
+
   /// As the transport has it. Requires: not closed.
   [[nodiscard]] byte_vector session_key() const { return bytes_->session_key(); }
 

@@ -227,6 +227,9 @@ std::expected<void, node_error> link_core::on_packet(const packet_head& head, by
     case packet_kind::message:
       handled = on_message(head.detail, body);
       break;
+    case packet_kind::value:
+      handled = on_value(head.detail, body);
+      break;
     case packet_kind::chunk:
       handled = on_chunk(head.detail, body);
       break;

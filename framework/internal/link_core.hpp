@@ -204,6 +204,7 @@ private:
   void undo_dropped(packed_message message);
   void pump(std::unique_lock<std::mutex>& guard);
   void leave(packed_message message, outbox& out);
+  void append_packed(packed_message message, outbox& out);
   std::expected<void, node_error> on_credit(const credit& what);
   void report_consumed();
   void settle_replies();
@@ -231,6 +232,7 @@ private:
   };
   void clear_elements();
   std::expected<void, node_error> on_message(std::uint8_t flags, bytes_view body);
+  std::expected<void, node_error> on_value(std::uint8_t flags, bytes_view body);
   std::expected<void, node_error> on_chunk(std::uint8_t flags, bytes_view body);
   std::expected<void, node_error> on_signature(bytes_view body);
   std::expected<void, node_error> on_header(bytes_view body);
@@ -259,7 +261,7 @@ private:
   std::expected<void, node_error> give_up(const message_head& head, node_error reason);
   [[nodiscard]] std::expected<receipt, node_error> charge(const message_head& head, std::uint64_t cost);
   [[nodiscard]] bool take_pending(const message_head& head, std::uint64_t cost, receipt& owed);
-  [[nodiscard]] bool refuses_bare_error(const message_head& head, const signature& types);
+  [[nodiscard]] bool refuses_bare_error(const message_head& head, std::uint32_t type_token);
 
   // Set by make(), never changed.
   const std::uint64_t serial_;
@@ -278,8 +280,9 @@ private:
   bool shares_store_ = false;
   std::uint64_t peer_message_bytes_ = 0; // The largest message that the peer takes.
   store::process_id peer_process_;
-  std::uint64_t channel_ = 0; // Even: what the dialer sends; the next number: what the acceptor sends.
-  context context_;           // Of values that are sent.
+  std::uint64_t channel_ = 0;          // Even: what the dialer sends; the next number: what the acceptor sends.
+  context context_;                    // Of values that are sent.
+  std::shared_ptr<value_lane> values_; // Null where only bytes pass.
 
   std::shared_ptr<connection> connection_; // Set by start().
   std::atomic<link_state> state_{link_state::greeting};

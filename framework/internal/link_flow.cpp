@@ -159,12 +159,19 @@ void link_core::pump(std::unique_lock<std::mutex>& guard) {
 /// Requires the mutex. The message is charged already.
 void link_core::leave(packed_message message, outbox& out) {
   if (message.transfers.empty() && !bulk_.has(bulk_lanes::key_of(message.receiver, message.sender, message.flags))) {
-    out.append_packet(packet_kind::message, message.flags, message.body);
-    out.keep(std::make_shared<packed_message>(std::move(message)));
+    append_packed(std::move(message), out);
   } else {
     bulk_.add(std::move(message));
     connection_->write_refills();
   }
+}
+
+/// Requires the mutex.
+void link_core::append_packed(packed_message message, outbox& out) {
+  out.append_packet(message.value ? packet_kind::value : packet_kind::message, message.flags, message.body);
+  if (message.value)
+    values_->push(*std::move(message.value));
+  out.keep(std::make_shared<packed_message>(std::move(message))); // Its frames end outside of the lock.
 }
 
 bool link_core::refill(outbox& out) {
@@ -177,8 +184,7 @@ bool link_core::refill(outbox& out) {
     out.append_packet(packet_kind::chunk, step.first ? chunk_flags::first : std::uint8_t{0}, start,
                       std::move(step.bytes));
   } else {
-    out.append_packet(packet_kind::message, step.message->flags, step.message->body);
-    out.keep(std::make_shared<packed_message>(*std::move(step.message))); // Its frames end outside of the lock.
+    append_packed(*std::move(step.message), out);
   }
   return !bulk_.empty();
 }

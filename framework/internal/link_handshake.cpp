@@ -298,7 +298,7 @@ std::expected<void, node_error> link_core::agree_on_families(const hello& theirs
 }
 
 bool link_core::wants_to_share_store() const {
-  return node_->store() && options_.share_store.value_or(security_->kind == transport_kind::unix_socket);
+  return node_->store() && options_.share_store.value_or(stays_on_host(security_->kind));
 }
 
 /// Both must have opened the same store: the peer's nonce stands in it at the peer's slot.
@@ -326,13 +326,14 @@ std::expected<void, node_error> link_core::become_open() {
     context_ = {.sender = node_->options().name,
                 .recipient = peer_name_,
                 .transport = name_of(security_->kind),
-                .same_host = security_->kind == transport_kind::unix_socket || shares_store_,
+                .same_host = stays_on_host(security_->kind) || shares_store_,
                 .shared_store = shares_store_,
                 .limits = options_.receive_limits,
                 .extension = nullptr,
                 .value_owner = nullptr};
     received_context_ = context_;
     std::swap(received_context_.sender, received_context_.recipient);
+    values_ = connection_->values();
     enter(link_state::open);
   }
   handshake_timer_.reset();

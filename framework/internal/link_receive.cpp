@@ -9,6 +9,7 @@
 #include <caf/mailbox_element.hpp>
 
 #include <troupe/framework/base/sizes.hpp>
+#include <troupe/framework/internal/caf_port/passed_message.hpp>
 #include <troupe/framework/internal/caf_port/question_id.hpp>
 #include <troupe/framework/internal/io_loop.hpp>
 #include <troupe/framework/internal/link_core.hpp>
@@ -183,8 +184,32 @@ std::expected<void, node_error> link_core::on_message(std::uint8_t flags, bytes_
   clear_elements();
   if (!decoded)
     return give_up(head, std::move(decoded).error());
-  if (!refuses_bare_error(head, types))
+  if (!refuses_bare_error(head, types.type_token))
     last_pair_.receiver->enqueue(std::move(built).finish(last_pair_.sender, id_of(head)), io_loop::unit());
+  return {};
+}
+
+/// A message that came beside the bytes, as it is.
+std::expected<void, node_error> link_core::on_value(std::uint8_t flags, bytes_view body) {
+  packet_reader in{body};
+  auto head = read_message_head(in, flags);
+  auto size_bytes = in.varint();
+  if (!in.finished() || !values_)
+    return violation("the packet of a message that goes beside the bytes cannot be read, or there is no beside");
+  auto content = values_->pop();
+  if (!content)
+    return violation("no message came with its packet");
+  if (auto found = find_actors(head); !found)
+    return found;
+  auto owed = charge(head, body.size() + size_bytes + message_cost_bytes);
+  if (!owed)
+    return std::unexpected{std::move(owed).error()};
+  add_alone(counters_.messages_received, 1);
+  if ((head.flags & message_flags::response) != 0 && !take_pending(head, body.size() + size_bytes, *owed))
+    return {};
+  if (!refuses_bare_error(head, content->type_token()))
+    last_pair_.receiver->enqueue(
+        make_passed_message(last_pair_.sender, id_of(head), *std::move(content), *std::move(owed)), io_loop::unit());
   return {};
 }
 
@@ -204,8 +229,8 @@ std::expected<void, node_error> link_core::give_up(const message_head& head, nod
 }
 
 /// CAF ends an actor that gets a bare error; ending actors is not among what a peer may do.
-bool link_core::refuses_bare_error(const message_head& head, const signature& types) {
-  if ((head.flags & message_flags::response) != 0 || types.type_token != caf::make_type_token<caf::error>())
+bool link_core::refuses_bare_error(const message_head& head, std::uint32_t type_token) {
+  if ((head.flags & message_flags::response) != 0 || type_token != caf::make_type_token<caf::error>())
     return false;
   counters_.undelivered.fetch_add(1, std::memory_order_relaxed);
   log(log_level::warning, "an error from " + peer_name_ + " that answers nothing was not delivered");

@@ -58,7 +58,7 @@ std::expected<std::string, node_error> secret_for_tcp(const address& at, std::sp
 std::expected<link_security, node_error>
 security_for_listening(const address& at, std::span<const stream_endpoint> endpoints, const credentials& with) {
   link_security result{.kind = at.kind, .secret = {}, .tls = {}, .tls_server = {}};
-  if (at.kind == transport_kind::unix_socket)
+  if (at.kind == transport_kind::unix_socket || at.kind == transport_kind::inproc)
     return result;
   if (at.kind == transport_kind::tcp) {
     auto secret = secret_for_tcp(at, endpoints, with,
@@ -94,7 +94,7 @@ security_for_listening(const address& at, std::span<const stream_endpoint> endpo
 std::expected<link_security, node_error>
 security_for_dialing(const address& to, std::span<const stream_endpoint> endpoints, const credentials& with) {
   link_security result{.kind = to.kind, .secret = {}, .tls = {}, .tls_server = {}};
-  if (to.kind == transport_kind::unix_socket)
+  if (to.kind == transport_kind::unix_socket || to.kind == transport_kind::inproc)
     return result;
   auto secret = to.kind == transport_kind::tls
                     ? given_secret(with)

@@ -65,6 +65,8 @@ std::expected<void, node_error> node_core::listen_at(const std::string& text) {
   auto at = parse_address(text);
   if (!at)
     return std::unexpected{std::move(at).error()};
+  if (at->kind == transport_kind::inproc)
+    return listen_in_process(*at);
   auto endpoints = resolve(*at, options_.accepted_links.connect_timeout);
   if (!endpoints)
     return std::unexpected{std::move(endpoints).error()};
@@ -83,12 +85,31 @@ std::expected<void, node_error> node_core::listen_at(const std::string& text) {
   return {};
 }
 
+std::expected<void, node_error> node_core::listen_in_process(const address& at) {
+  auto terms =
+      std::make_shared<const link_security>(link_security{.kind = at.kind, .secret = {}, .tls = {}, .tls_server = {}});
+  auto opened = inproc_listener::open(io(), at.path, [this, terms](std::shared_ptr<transport> bytes) {
+    auto link = link_core::make(shared_from_this(), options_.accepted_links, link_core::role::acceptor, terms);
+    if (link && add_link(*link))
+      (*link)->start(std::move(bytes), options_.accepted_links.connect_timeout);
+  });
+  if (!opened)
+    return std::unexpected{std::move(opened).error()};
+  addresses_.push_back(at.text);
+  inproc_listeners_.push_back(*std::move(opened));
+  return {};
+}
+
 void node_core::shut_down() {
-  if (!running_) {
+  auto stop_listening = [this] {
     listeners_.clear();
+    inproc_listeners_.clear();
+  };
+  if (!running_) {
+    stop_listening();
     return;
   }
-  asio::post(io(), [this] { listeners_.clear(); });
+  asio::post(io(), stop_listening);
   std::unique_lock guard{mutex_};
   closing_ = true;
   auto open = links_;
@@ -154,20 +175,21 @@ std::expected<std::shared_ptr<link_core>, node_error> node_core::connect(std::st
   auto at = parse_address(to);
   if (!at)
     return std::unexpected{std::move(at).error()};
-  auto endpoints = resolve(*at, options.connect_timeout);
-  if (!endpoints)
-    return std::unexpected{std::move(endpoints).error()};
-  auto terms = security_for_dialing(*at, *endpoints, options.credentials);
+  std::vector<stream_endpoint> endpoints;
+  if (at->kind != transport_kind::inproc) {
+    auto resolved = resolve(*at, options.connect_timeout);
+    if (!resolved)
+      return std::unexpected{std::move(resolved).error()};
+    endpoints = *std::move(resolved);
+  }
+  auto terms = security_for_dialing(*at, endpoints, options.credentials);
   if (!terms)
     return std::unexpected{std::move(terms).error()};
   auto security = std::make_shared<const link_security>(*std::move(terms));
   auto link = link_core::make(shared_from_this(), options, link_core::role::dialer, security);
   if (!link)
     return std::unexpected{std::move(link).error()};
-  auto socket = dial(io(), at->text, *endpoints, until);
-  if (!socket)
-    return std::unexpected{std::move(socket).error()};
-  auto bytes = make_transport(*std::move(socket), *security);
+  auto bytes = dial_to(*at, endpoints, *security, until);
   if (!bytes)
     return std::unexpected{std::move(bytes).error()};
   if (!add_link(*link))
@@ -177,6 +199,18 @@ std::expected<std::shared_ptr<link_core>, node_error> node_core::connect(std::st
     return std::unexpected{
         node_error{opened.error().code(), "connecting to " + at->text + ": " + opened.error().message()}};
   return *std::move(link);
+}
+
+std::expected<std::shared_ptr<transport>, node_error> node_core::dial_to(const address& at,
+                                                                         std::span<const stream_endpoint> endpoints,
+                                                                         const link_security& security,
+                                                                         std::chrono::steady_clock::time_point until) {
+  if (at.kind == transport_kind::inproc)
+    return dial_inproc(io(), at.path);
+  auto socket = dial(io(), at.text, endpoints, until);
+  if (!socket)
+    return std::unexpected{std::move(socket).error()};
+  return make_transport(*std::move(socket), security);
 }
 
 void node_core::on_accept(stream_socket socket, const std::shared_ptr<const link_security>& security,

@@ -19,6 +19,7 @@
 
 #include <troupe/framework/fwd.hpp>
 #include <troupe/framework/internal/authentication.hpp>
+#include <troupe/framework/internal/inproc.hpp>
 #include <troupe/framework/internal/io_loop.hpp>
 #include <troupe/framework/internal/known_peers.hpp>
 #include <troupe/framework/internal/link_security.hpp>
@@ -79,6 +80,10 @@ public:
 private:
   void flush_links();
   [[nodiscard]] std::expected<void, node_error> listen_at(const std::string& text);
+  [[nodiscard]] std::expected<void, node_error> listen_in_process(const address& at);
+  [[nodiscard]] std::expected<std::shared_ptr<transport>, node_error>
+  dial_to(const address& at, std::span<const stream_endpoint> endpoints, const link_security& security,
+          std::chrono::steady_clock::time_point until);
   void on_accept(stream_socket socket, const std::shared_ptr<const link_security>& security,
                  const std::shared_ptr<refusal_log>& refusals);
   void reap_next();
@@ -95,12 +100,13 @@ private:
   const digest key_ = random_digest(); // Tells this node from others that claim its id.
 
   io_loop loop_;
-  bool running_ = false;                             // Set by start().
-  std::vector<std::shared_ptr<listener>> listeners_; // I/O thread, once it runs.
-  asio::steady_timer reap_timer_{loop_.context()};   // I/O thread.
-  int reaps_left_ = 0;                               // I/O thread.
-  known_peers known_peers_;                          // I/O thread.
-  waiting_room<link_core*> unproven_peers_;          // I/O thread.
+  bool running_ = false;                                           // Set by start().
+  std::vector<std::shared_ptr<listener>> listeners_;               // I/O thread, once it runs.
+  std::vector<std::unique_ptr<inproc_listener>> inproc_listeners_; // I/O thread, once it runs.
+  asio::steady_timer reap_timer_{loop_.context()};                 // I/O thread.
+  int reaps_left_ = 0;                                             // I/O thread.
+  known_peers known_peers_;                                        // I/O thread.
+  waiting_room<link_core*> unproven_peers_;                        // I/O thread.
 
   mutable std::mutex mutex_;
   // Guarded by mutex_.

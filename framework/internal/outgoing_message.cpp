@@ -43,6 +43,8 @@ void outgoing_message::clear() {
   socket_bytes_ = 0;
   inline_bytes_ = 0;
   transfer_bytes_ = 0;
+  value_bytes_ = 0;
+  value_.reset();
   handle_bytes_ = 0;
 }
 
@@ -63,6 +65,11 @@ std::expected<void, node_error> outgoing_message::encode(link_core& link,
   if (content.size() > signature_aliases_max)
     return fail(node_errc::unserializable,
                 "message of " + grouped(content.size()) + " elements, limit " + grouped(signature_aliases_max));
+  if (link.values_ && passes(content)) {
+    append_varint(elements_, value_bytes_);
+    value_ = message->element->move_content_to_message();
+    return {};
+  }
   for (std::size_t i = 0; i < content.size(); ++i) {
     auto rtti = content.type(i);
     auto* type = known(rtti);
@@ -85,6 +92,18 @@ std::expected<void, node_error> outgoing_message::encode(link_core& link,
                     + grouped(link.peer_message_bytes_)
                     + "; share a store and send it as an object_ref, or raise message_bytes");
   return {};
+}
+
+/// Whether all of it means the same at the other end, which is in this process; then value_bytes_ is what it takes.
+bool outgoing_message::passes(const caf::type_erased_tuple& content) {
+  value_bytes_ = 0;
+  for (std::size_t i = 0; i < content.size(); ++i) {
+    const auto* type = known(content.type(i));
+    if (type == nullptr || !type->type->is_self_contained())
+      return false;
+    value_bytes_ += type->type->memory_bytes(content.get(i));
+  }
+  return true;
 }
 
 /// What the link knows of a type, or null when the registry does not have it.
@@ -247,8 +266,9 @@ std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver,
   constexpr std::uint64_t message_head_bytes_max = 40; // Four numbers of at most ten bytes.
   std::vector<packed_message> dropped;
   std::unique_lock guard{link.mutex_};
-  auto admitted = link.admit(guard, head,
-                             elements_.size() + transfer_bytes_ + message_cost_bytes + message_head_bytes_max, dropped);
+  auto admitted = link.admit(
+      guard, head, elements_.size() + transfer_bytes_ + value_bytes_ + message_cost_bytes + message_head_bytes_max,
+      dropped);
   if (admitted) {
     pending_requests::key question{};
     if (element.sender) {
@@ -294,11 +314,11 @@ void outgoing_message::write_or_pack(message_head& head, send_window::admission 
                                      const pending_requests::key& question) {
   auto& link = *link_;
   auto& out = *link.connection_->open_outbox();
-  head.signature = signature_number(out);
+  head.signature = value_ ? 0 : signature_number(out);
   start_.clear();
   append_message_head(start_, head);
   bool data = (head.flags & message_flags::response) == 0;
-  auto cost = data ? start_.size() + elements_.size() + transfer_bytes_ + message_cost_bytes : 0;
+  auto cost = data ? start_.size() + elements_.size() + transfer_bytes_ + value_bytes_ + message_cost_bytes : 0;
   for (const auto& object : objects_)
     link.object_exports_.add(object);
   committed_ = true;
@@ -306,7 +326,9 @@ void outgoing_message::write_or_pack(message_head& head, send_window::admission 
     link.sending_.charge(head.receiver, cost);
   bool behind_bulk = link.bulk_.has(bulk_lanes::key_of(head.receiver, head.sender, head.flags));
   if (admitted == send_window::admission::leaves && transfers_.empty() && !behind_bulk) {
-    out.append_packet(packet_kind::message, head.flags, start_, elements_);
+    out.append_packet(value_ ? packet_kind::value : packet_kind::message, head.flags, start_, elements_);
+    if (value_)
+      link.values_->push(*std::move(value_));
     return;
   }
   packed_message packed{
@@ -314,6 +336,7 @@ void outgoing_message::write_or_pack(message_head& head, send_window::admission 
   packed.body.reserve(start_.size() + elements_.size());
   packed.body.insert(packed.body.end(), start_.begin(), start_.end());
   packed.body.insert(packed.body.end(), elements_.begin(), elements_.end());
+  packed.value = std::exchange(value_, std::nullopt);
   packed.transfers = std::move(transfers_);
   packed.objects = std::move(objects_);
   packed.actors = std::move(actors_);

@@ -61,6 +61,7 @@ private:
   [[nodiscard]] std::uint64_t signature_number(outbox& out);
   std::expected<frame_descriptor, node_error> place(bytes_view bytes, const frame* shared);
   std::expected<std::optional<frame_descriptor>, node_error> place_in_store(bytes_view bytes, const frame* shared);
+  [[nodiscard]] bool passes(const caf::type_erased_tuple& content);
   void write_or_pack(message_head& head, send_window::admission admitted, const pending_requests::key& question);
   [[nodiscard]] node_error describe(const serialize_error& error) const;
 
@@ -74,8 +75,9 @@ private:
   encode_output output_;
   element_descriptor descriptor_;
   frame header_;
-  byte_vector elements_; // Descriptors and inline bytes of all elements, as they go into the packet.
-  byte_vector start_;    // The message's head.
+  byte_vector elements_;              // Descriptors and inline bytes of all elements, as they go into the packet.
+  byte_vector start_;                 // The message's head.
+  std::optional<caf::message> value_; // Goes beside the bytes; then elements_ says only how large it is.
   std::vector<outgoing_transfer> transfers_;   // Go ahead in chunks.
   std::vector<store::handle> objects_;         // Handed over, one count each.
   std::vector<std::uint64_t> actors_;          // Exported, one count each.
@@ -83,6 +85,7 @@ private:
   std::uint64_t socket_bytes_ = 0;
   std::uint64_t inline_bytes_ = 0;
   std::uint64_t transfer_bytes_ = 0;
+  std::uint64_t value_bytes_ = 0;
   std::uint64_t handle_bytes_ = 0;
 };
 

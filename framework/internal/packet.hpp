@@ -32,6 +32,7 @@ enum class packet_kind : std::uint8_t {
   chunk = 3,     // Detail: chunk_flags. Body: transfer number, total size when first, bytes.
   signature = 4, // Detail: 0. Body: number, count, aliases.
   header = 5,    // Detail: 0. Body: number, a payload's header.
+  value = 6, // Detail: message_flags. Body: message_head, size. The message itself goes beside the bytes (inproc only).
 };
 
 /// First bytes of every packet; integers little-endian.

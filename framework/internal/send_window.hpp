@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <caf/actor_control_block.hpp>
+#include <caf/message.hpp>
 
 #include <troupe/framework/internal/actor_tables.hpp>
 #include <troupe/framework/internal/packet.hpp>
@@ -32,9 +33,10 @@ struct outgoing_transfer {
 struct packed_message {
   std::uint64_t receiver = 0;
   std::uint64_t sender = 0;
-  std::uint8_t flags = 0; // message_flags
-  std::uint64_t cost = 0; // Charged against the window; zero for what is never held back.
-  byte_vector body;       // Head and elements.
+  std::uint8_t flags = 0;                 // message_flags
+  std::uint64_t cost = 0;                 // Charged against the window; zero for what is never held back.
+  byte_vector body;                       // Head and elements.
+  std::optional<caf::message> value = {}; // Goes beside the bytes, instead of elements.
   std::vector<outgoing_transfer> transfers = {};
   // The receiver, and the peer's actors that the message mentions: released to the peer after the message only.
   std::vector<caf::strong_actor_ptr> proxies = {};

@@ -5,8 +5,11 @@
 #include <expected>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <system_error>
+
+#include <caf/message.hpp>
 
 #include <troupe/framework/internal/packet.hpp>
 
@@ -14,6 +17,17 @@ namespace troupe::internal {
 
 /// Errors that say why a peer was not let in, or did not let this end in, before any byte was read.
 [[nodiscard]] const std::error_category& admission_category();
+
+/// Messages that go beside the bytes as they are, where both ends are in one process. They come out in the order in
+/// which they were pushed; a packet tells when the next one is due.
+class value_lane {
+public:
+  virtual ~value_lane() = default;
+  /// Any thread, also under the link's lock: drops nothing and does not wait.
+  virtual void push(caf::message value) = 0;
+  /// I/O thread. Nothing where none was pushed.
+  [[nodiscard]] virtual std::optional<caf::message> pop() = 0;
+};
 
 /// One connection's bytes, both ways. At most one read and one write are under way at a time, and each keeps the
 /// transport alive until it has called back, also after close().
@@ -35,6 +49,9 @@ public:
   /// Bytes that the two ends of this connection derive from its encryption and nobody else knows; empty without one.
   /// There once anything was read.
   [[nodiscard]] virtual byte_vector session_key() const { return {}; }
+
+  /// Null where only bytes pass. Lives as long as the transport.
+  [[nodiscard]] virtual value_lane* values() noexcept { return nullptr; }
 
   /// Ends the connection; what is under way is called back with an error. Idempotent.
   virtual void close() = 0;

@@ -176,6 +176,19 @@ consteval bool copyable() {
   else return true;
 }
 
+template <class T>
+struct fixed_extent; // Element type and count of std::array and built-in arrays.
+template <class T, std::size_t Count>
+struct fixed_extent<std::array<T, Count>> {
+  using element = T;
+  static constexpr std::size_t count = Count;
+};
+template <class T, std::size_t Count>
+struct fixed_extent<T[Count]> {
+  using element = T;
+  static constexpr std::size_t count = Count;
+};
+
 // The size on the `typed` wire of types that always have the same and need no state to be written; 0 for all others.
 template <class T>
 consteval std::size_t fixed_bytes();
@@ -197,19 +210,6 @@ consteval std::size_t fixed_parts(std::index_sequence<Index...>) {
   else
     return 0;
 }
-
-template <class T>
-struct fixed_extent; // Element type and count of std::array and built-in arrays.
-template <class T, std::size_t Count>
-struct fixed_extent<std::array<T, Count>> {
-  using element = T;
-  static constexpr std::size_t count = Count;
-};
-template <class T, std::size_t Count>
-struct fixed_extent<T[Count]> {
-  using element = T;
-  static constexpr std::size_t count = Count;
-};
 
 template <class T>
 consteval std::size_t fixed_bytes() {

@@ -1,4 +1,4 @@
-// A link is a link, whatever carries it: TCP by IPv4 and IPv6 and by name, and TLS.
+// A link is a link, whatever carries it: TCP by IPv4 and IPv6 and by name, TLS, or memory.
 #include <numeric>
 
 #include "certificates.hpp"
@@ -35,8 +35,14 @@ protected:
     options_.connect_timeout = accepted.connect_timeout = 60s;
     options_.credentials.secret = key;
     options_.credentials.tls.authority_file = authority.certificate;
-    asked_ = GetParam() + (GetParam() == std::string_view{"unix://@"} ? unique_name("troupe-transport") : "");
+    asked_ = GetParam();
+    if (stays_here())
+      asked_ += unique_name("troupe-transport");
     far_options_.listen = {asked_};
+  }
+
+  static bool stays_here() {
+    return std::string_view{GetParam()}.starts_with("unix") || std::string_view{GetParam()}.starts_with("inproc");
   }
 
   certificate_folder made_;
@@ -45,8 +51,9 @@ protected:
 };
 
 INSTANTIATE_TEST_SUITE_P(all, every_transport,
-                         testing::Values("unix://@", "tcp://127.0.0.1:0", "tcp://[::1]:0", "tcp://localhost:0",
-                                         "tls://127.0.0.1:0", "tls://[::1]:0", "tls://localhost:0"),
+                         testing::Values("unix://@", "inproc://", "tcp://127.0.0.1:0", "tcp://[::1]:0",
+                                         "tcp://localhost:0", "tls://127.0.0.1:0", "tls://[::1]:0",
+                                         "tls://localhost:0"),
                          [](const auto& address) {
                            std::string name{address.param};
                            std::erase_if(name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); });
@@ -86,12 +93,11 @@ TEST_P(every_transport, carries_requests_large_values_and_handles_of_actors) {
 TEST_P(every_transport, carries_references_to_objects) {
   publish("worker", far().system.spawn(worker));
   connect(options_);
-  auto is_unix = std::string_view{GetParam()}.starts_with("unix");
-  EXPECT_EQ(link_->shares_store(), is_unix); // Elsewhere only when both say so.
+  EXPECT_EQ(link_->shares_store(), stays_here()); // Elsewhere only when both say so.
   auto ref = near().home->put(array<double>(std::vector<double>(100'000, 0.5)));
   ASSERT_TRUE(ref) << ref.error().message();
   EXPECT_EQ(ask<double>(near().system, find("worker"), *ref), 50'000);
-  EXPECT_EQ(link_->stats().handle_bytes_sent, is_unix ? 800'000u : 0u);
+  EXPECT_EQ(link_->stats().handle_bytes_sent, stays_here() ? 800'000u : 0u);
 }
 
 TEST_P(every_transport, shares_a_store_where_both_ends_say_so) {
@@ -109,7 +115,7 @@ TEST_P(every_transport, shares_a_store_where_both_ends_say_so) {
 
 TEST_P(every_transport, shares_no_store_when_one_end_says_no) {
   options_.share_store = true;
-  if (std::string_view{GetParam()}.starts_with("unix"))
+  if (stays_here())
     far_options_.accepted_links.share_store = false;
   connect(options_);
   EXPECT_FALSE(link_->shares_store());
@@ -148,7 +154,7 @@ TEST_P(every_transport, tells_where_it_really_listens) {
   far();
   auto addresses = far().home->addresses();
   ASSERT_EQ(addresses.size(), 1u);
-  if (asked_.starts_with("unix")) {
+  if (stays_here()) {
     EXPECT_EQ(addresses[0], asked_);
     return;
   }

@@ -24,6 +24,7 @@ bool is_here(std::string_view text) {
 TEST(an_address, is_read) {
   EXPECT_EQ(parts("unix:///tmp/a"), "/tmp/a||0");
   EXPECT_EQ(parts("unix://@a"), "@a||0");
+  EXPECT_EQ(parts("inproc://a name"), "a name||0");
   EXPECT_EQ(parts("tcp://localhost:80"), "|localhost|80");
   EXPECT_EQ(parts("tcp://127.0.0.1:0"), "|127.0.0.1|0");
   EXPECT_EQ(parts("tcp://[::1]:65535"), "|::1|65535");
@@ -35,6 +36,8 @@ TEST(an_address, is_read) {
 TEST(an_address, that_cannot_be_read_says_why) {
   for (const auto* text : {"", "/tmp/a", "http://a:1", "unix:/tmp/a", "TCP://a:1"})
     EXPECT_NE(why_not(text).find("known: unix:///path/of/socket"), std::string::npos) << text;
+  EXPECT_NE(why_not("inproc://").find("needs a name of 1 to 255 bytes, has 0"), std::string::npos);
+  EXPECT_NE(why_not("inproc://" + std::string(256, 'x')).find("has 256"), std::string::npos);
   for (const auto* text : {"unix://", "unix://@", "unix://relative"})
     EXPECT_NE(why_not(text).find("needs an absolute path or @name"), std::string::npos) << text;
   for (const auto* text :

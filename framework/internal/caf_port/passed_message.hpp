@@ -1,0 +1,16 @@
+// A message that came over a link as it was sent, without having been encoded.
+#pragma once
+
+#include <caf/mailbox_element.hpp>
+#include <caf/message.hpp>
+
+#include <troupe/framework/internal/consumption.hpp>
+
+namespace troupe::internal {
+
+/// Ready for a mailbox. `owed` is settled when the receiver has handled or dropped it; what it keeps of the content is
+/// not counted any more.
+[[nodiscard]] caf::mailbox_element_ptr make_passed_message(caf::strong_actor_ptr sender, caf::message_id id,
+                                                           caf::message content, receipt owed);
+
+} // namespace troupe::internal

@@ -1,0 +1,178 @@
+// Links within one process: what is handed over as it is, what is not, and that it is bounded all the same.
+#include "two_nodes.hpp"
+
+#include <numeric>
+
+namespace troupe::tests {
+namespace {
+
+/// Known to no registry but the sender's.
+struct parcel {
+  std::string label;
+  std::vector<double> content;
+};
+TROUPE_DESCRIBE(parcel, label, content)
+
+class inproc : public two_nodes {
+protected:
+  inproc() {
+    far_options_.listen = {"inproc://" + unique_name("troupe-inproc")};
+    near_types_ = [](type_registry& types) { types.add<parcel>("test.parcel"); };
+  }
+
+  /// Answers with where the values of what it got lie.
+  caf::actor storekeeper() {
+    publish("storekeeper", far().system.spawn([](caf::event_based_actor*) -> caf::behavior {
+      return {[](const parcel& got) { return reinterpret_cast<std::uint64_t>(got.content.data()); },
+              [](std::uint64_t number) { return number + 1; }};
+    }));
+    if (!link_)
+      connect();
+    return find("storekeeper");
+  }
+};
+
+TEST_F(inproc, values_are_handed_over_as_they_are) {
+  auto keeper = storekeeper();
+  parcel sent{.label = "fragile", .content = std::vector<double>(1'000'000, 0.5)};
+  auto address = reinterpret_cast<std::uint64_t>(sent.content.data());
+  EXPECT_EQ(ask<std::uint64_t>(near().system, keeper, std::move(sent)), address);
+  EXPECT_LT(link_->stats().socket_bytes_sent, 10'000u);
+}
+
+TEST_F(inproc, actors_in_messages_are_the_links_own) {
+  // The far end must answer through the link, and what it gets back is what it once sent.
+  publish("host", far().system.spawn([](caf::event_based_actor* self) -> caf::behavior {
+    return {[self](const guest_list& list) {
+      for (const auto& guest : list.guests)
+        self->send(guest, list.host);
+      return list;
+    }};
+  }));
+  connect();
+  auto heard = std::make_shared<std::promise<bool>>();
+  auto guest = near().system.spawn([heard](caf::event_based_actor* self) -> caf::behavior {
+    return {[self, heard](const std::string&) {
+      auto from = self->current_sender();
+      heard->set_value(from && from->node() != self->node() && from->home_system == &self->system());
+    }};
+  });
+  auto back = ask<guest_list>(near().system, find("host"), guest_list{.host = "me", .guests = {guest}});
+  ASSERT_TRUE(back) << text_of(back);
+  EXPECT_EQ(back->guests, std::vector<caf::actor>{guest});
+  auto is_proxy = heard->get_future();
+  ASSERT_EQ(is_proxy.wait_for(10s), std::future_status::ready);
+  EXPECT_TRUE(is_proxy.get());
+}
+
+TEST_F(inproc, encoded_and_handed_over_messages_keep_their_order) {
+  auto next = std::make_shared<int>(0);
+  auto done = std::make_shared<std::promise<bool>>();
+  auto note = [next, done](int value) {
+    if (value != (*next)++ || *next == 2'000)
+      done->set_value(value == 1'999);
+  };
+  publish("collector", far().system.spawn([note](caf::event_based_actor*) -> caf::behavior {
+    return {[note](int value) { note(value); }, [note](const guest_list& list) { note(std::stoi(list.host)); }};
+  }));
+  connect();
+  auto remote = find("collector");
+  caf::scoped_actor self{near().system};
+  for (int i = 0; i < 2'000; ++i) {
+    if (i % 3 == 0)
+      self->send(remote, guest_list{.host = std::to_string(i), .guests = {caf::actor{self}}});
+    else
+      self->send(remote, i);
+  }
+  auto in_order = done->get_future();
+  ASSERT_EQ(in_order.wait_for(10s), std::future_status::ready);
+  EXPECT_TRUE(in_order.get());
+}
+
+TEST_F(inproc, large_values_fill_the_window_too) {
+  link_options small;
+  small.window_bytes = small.actor_window_bytes = 1'000'000;
+  small.queue_bytes = small.actor_queue_bytes = 500'000;
+  small.block_timeout = 0ms;
+  far_options_.accepted_links = small;
+  auto gate = std::make_shared<std::promise<void>>();
+  auto consumed = std::make_shared<std::atomic<int>>(0);
+  publish("stuck",
+          far().system.spawn([opens = gate->get_future().share(), consumed](caf::event_based_actor*) -> caf::behavior {
+            return {[=](const parcel&) {
+              opens.wait_for(10s);
+              consumed->fetch_add(1);
+            }};
+          }));
+  connect(small);
+  auto stuck = find("stuck");
+  int taken = -1;
+  for (; link_->stats().refused_at_bound == 0 && taken < 1'000; ++taken)
+    caf::anon_send(stuck, parcel{.label = "large", .content = std::vector<double>(12'500)}); // 100 kB
+  EXPECT_GE(taken, 12);
+  EXPECT_LE(taken, 18);
+  gate->set_value();
+  EXPECT_TRUE(eventually([&] { return *consumed == taken; })) << *consumed << " of " << taken;
+  EXPECT_TRUE(eventually([&] { return link_->stats().unconsumed_bytes_there < 1'000'000; }));
+}
+
+TEST_F(inproc, a_handler_may_change_what_it_got_without_the_sender_seeing) {
+  publish("changer", far().system.spawn([](caf::event_based_actor*) -> caf::behavior {
+    return {[](parcel& got) {
+      got.content[0] = 7;
+      return got.content[0];
+    }};
+  }));
+  connect();
+  auto message = caf::make_message(parcel{.label = "shared", .content = {1}});
+  caf::scoped_actor self{near().system};
+  self->request(find("changer"), 10s, message)
+      .receive([](double first) { EXPECT_EQ(first, 7); },
+               [](const caf::error& error) { ADD_FAILURE() << troupe::text_of(error); });
+  EXPECT_EQ(message.get_as<parcel>(0).content[0], 1);
+}
+
+TEST_F(inproc, the_links_end_fails_what_is_asked_and_frees_what_is_under_way) {
+  publish("silent", far().system.spawn([](caf::event_based_actor* self) -> caf::behavior {
+    return {[self](const parcel&) { return self->make_response_promise<int>(); }};
+  }));
+  connect();
+  auto silent = find("silent");
+  caf::scoped_actor self{near().system};
+  auto asked = self->request(silent, 10s, parcel{});
+  link_->close();
+  asked.receive([](int) { ADD_FAILURE() << "an answer"; },
+                [](const caf::error& error) {
+                  EXPECT_EQ(error.code(), static_cast<std::uint8_t>(node_errc::link_down)) << troupe::text_of(error);
+                });
+}
+
+TEST_F(inproc, a_name_belongs_to_one_node_while_it_lives) {
+  far();
+  type_registry types;
+  family_set families;
+  system_config config;
+  caf::actor_system system{config};
+  auto open = [&] {
+    return node::open(system, types, families,
+                      {.name = "second", .listen = far_options_.listen, .store = std::nullopt});
+  };
+  auto second = open();
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code(), node_errc::cannot_connect);
+  EXPECT_NE(second.error().message().find("somebody in this process listens there already"), std::string::npos)
+      << second.error().message();
+  far_.reset();
+  EXPECT_TRUE(open());
+}
+
+TEST_F(inproc, nobody_under_a_name_is_said_at_once) {
+  auto connected = near().home->connect("inproc://nobody-at-all");
+  ASSERT_FALSE(connected);
+  EXPECT_EQ(connected.error().code(), node_errc::cannot_connect);
+  EXPECT_EQ(connected.error().message(),
+            "cannot connect to inproc://nobody-at-all: nobody in this process listens there");
+}
+
+} // namespace
+} // namespace troupe::tests
