@@ -37,6 +37,9 @@ struct link_stats {
   std::uint64_t unconsumed_bytes_there = 0; // Sent and not consumed by the peer, as far as it has said.
   std::uint64_t waiting_bytes = 0;          // Waiting on this end.
   std::uint64_t unconsumed_bytes_here = 0;  // Received and not consumed.
+  /// Now, and against no bound: large frames that came through the socket and still live, on their way in, in messages,
+  /// or because actors keep views of them.
+  std::uint64_t large_frame_bytes_here = 0;
 };
 
 /// A reference to a link; copies refer to the same one. A link is used once: after its end, connecting again makes a

@@ -74,8 +74,8 @@ struct link_options {
   /// for peers that could as well run code here.
   bool trusted_families = false;
 
-  /// Whether the store is shared with the peer, where both have opened the same one; nullopt: over unix sockets only.
-  /// Whoever shares a store can map all of it.
+  /// Whether the store is shared with the peer, where both have opened the same one; nullopt: over unix sockets and
+  /// within a process only. Whoever shares a store can map all of it.
   std::optional<bool> share_store = std::nullopt;
 
   /// What the peer of this link may ask for beyond sending messages to the actors that it was given. Nothing answers
@@ -133,8 +133,8 @@ struct node_options {
   /// What peers and logs call this node; need not be unique.
   std::string name = "node";
 
-  /// Addresses to listen at: "unix:///path/of/socket", "unix://@name" for a name without a file, "tcp://host:port" or
-  /// "tls://host:port", where host is a name (which stands for the first address that it has), an IPv4 address or an
+  /// Addresses to listen at: "unix:///path/of/socket", "unix://@name" for a name without a file, "inproc://name" for
+  /// other nodes of this process, "tcp://host:port" or "tls://host:port", where host is a name (which stands for the first address that it has), an IPv4 address or an
   /// IPv6 address in brackets; "0.0.0.0" and "[::]" are all of this host's. With port 0 the system chooses one;
   /// `node::addresses` tells.
   std::vector<std::string> listen = {};
@@ -152,9 +152,10 @@ struct node_options {
   /// Families that encode what `node::put` is given, in order of preference. Arrays lie in the store as they are.
   std::vector<std::string> store_families = {"typed", "msgpack"};
 
-  /// Whether the I/O thread runs the actors whose messages it has just read, for up to 200 microseconds at a time. That
-  /// saves waking one of CAF's workers, which takes longer than a short handler; long handlers are moved to the
-  /// workers. Off: every message wakes a worker.
+  /// Whether the I/O thread runs the actors whose messages it has just read, for up to 500 microseconds at a time, and
+  /// looks for more for 50 microseconds before it sleeps, where that has found something of late. That saves waking
+  /// threads, which takes longer than a short handler; long handlers are moved to CAF's workers. Off: every message
+  /// wakes a worker.
   bool dispatch = true;
 
   /// How long the node's end waits until what was sent has left.

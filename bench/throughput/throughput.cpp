@@ -1,7 +1,7 @@
 // Question: how many small messages a second go between actors of two processes, and how long does one take there and
 // back when nothing else is going on; and how does that compare to what a user would pick instead?
 //
-// One way: a producer streams, a consumer counts, until the consumer has the last one. Pipelined echo: 1,000 requests
+// One way: a producer streams, a consumer counts, until the consumer has the last one. Pipelined echo: 100 requests
 // under way, each answered with the message. Idle round trip: one request at a time, with the two processes where the
 // system puts them, on a core each, and on one core. For every subject alike, no more than 20,000 messages are under
 // way, see peers/small_messages.hpp.

@@ -477,7 +477,8 @@ link_stats link_core::stats() const {
           .dropped = read(counters_.dropped),
           .unconsumed_bytes_there = sending_.outstanding_bytes(),
           .waiting_bytes = sending_.queued_bytes(),
-          .unconsumed_bytes_here = receiving_ ? receiving_->unconsumed_bytes() : 0};
+          .unconsumed_bytes_here = receiving_ ? receiving_->unconsumed_bytes() : 0,
+          .large_frame_bytes_here = transfers_.living_bytes()};
 }
 
 } // namespace troupe::internal

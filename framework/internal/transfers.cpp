@@ -22,12 +22,18 @@ std::unexpected<node_error> violation(std::string text) {
 /// Uninitialized memory that fills front to back.
 class transfers::buffer final : public frame_owner {
 public:
-  explicit buffer(std::size_t size_bytes)
+  buffer(std::size_t size_bytes, std::shared_ptr<std::atomic<std::uint64_t>> living_bytes)
       : bytes_(static_cast<std::byte*>(::operator new(size_bytes, frame_alignment, std::nothrow))),
-        size_bytes_(size_bytes) {}
+        size_bytes_(size_bytes),
+        living_bytes_(std::move(living_bytes)) {
+    living_bytes_->fetch_add(size_bytes_, std::memory_order_relaxed);
+  }
   buffer(const buffer&) = delete;
   buffer& operator=(const buffer&) = delete;
-  ~buffer() override { ::operator delete(bytes_, frame_alignment); }
+  ~buffer() override {
+    living_bytes_->fetch_sub(size_bytes_, std::memory_order_relaxed);
+    ::operator delete(bytes_, frame_alignment);
+  }
 
   /// False when there is no memory for it; it must not be used then.
   [[nodiscard]] bool allocated() const noexcept { return bytes_ != nullptr; }
@@ -43,6 +49,7 @@ public:
 private:
   std::byte* const bytes_;
   const std::size_t size_bytes_;
+  const std::shared_ptr<std::atomic<std::uint64_t>> living_bytes_;
   std::size_t filled_bytes_ = 0;
 };
 
@@ -57,7 +64,7 @@ std::expected<void, node_error> transfers::add_chunk(const chunk_head& head, boo
       return violation("frames of " + grouped(charged_bytes_ + head.total_bytes) + " bytes in "
                        + grouped(open_.size() + 1) + " transfers without their message, limit "
                        + grouped(limits_.total_bytes_max) + " in " + grouped(limits_.count_max));
-    auto into = std::make_shared<buffer>(static_cast<std::size_t>(head.total_bytes));
+    auto into = std::make_shared<buffer>(static_cast<std::size_t>(head.total_bytes), living_bytes_);
     if (!into->allocated())
       return violation("no memory for a frame of " + grouped(head.total_bytes) + " bytes");
     charged_bytes_ += head.total_bytes;

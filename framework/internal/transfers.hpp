@@ -1,6 +1,7 @@
 // Frames that arrive in chunks, ahead of the message that they belong to.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
@@ -20,7 +21,8 @@ struct transfer_limits {
   std::size_t count_max = 65'536;
 };
 
-/// Threads: one. Every failure is `protocol_violation`: a peer that keeps to the protocol causes none.
+/// Threads: one, but for `living_bytes`. Every failure is `protocol_violation`: a peer that keeps to the protocol
+/// causes none.
 class transfers {
 public:
   explicit transfers(const transfer_limits& limits) : limits_(limits) {}
@@ -32,12 +34,16 @@ public:
 
   void clear();
 
+  /// Of all frames that have begun and still live somewhere, claimed or not. Any thread.
+  [[nodiscard]] std::uint64_t living_bytes() const noexcept { return living_bytes_->load(std::memory_order_relaxed); }
+
 private:
   class buffer;
 
   transfer_limits limits_;
   std::unordered_map<std::uint64_t, std::shared_ptr<buffer>> open_;
   std::uint64_t charged_bytes_ = 0;
+  const std::shared_ptr<std::atomic<std::uint64_t>> living_bytes_ = std::make_shared<std::atomic<std::uint64_t>>(0);
 };
 
 } // namespace troupe::internal

@@ -78,6 +78,21 @@ TEST_F(bounded_transfers, claiming_gives_the_room_back) {
   EXPECT_TRUE(begin(2, 100, "a"));
 }
 
+TEST_F(bounded_transfers, what_lives_is_counted_as_long_as_anybody_keeps_it) {
+  EXPECT_TRUE(begin(1, 4, "four"));
+  EXPECT_TRUE(begin(2, 100, "a"));
+  auto kept = transfers_.claim(1, 4);
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(transfers_.living_bytes(), 104u);
+  transfers_.clear();
+  EXPECT_EQ(transfers_.living_bytes(), 4u);
+  auto part = kept->slice(1, 2);
+  kept = frame{};
+  EXPECT_EQ(transfers_.living_bytes(), 4u); // A part keeps the whole.
+  part = {};
+  EXPECT_EQ(transfers_.living_bytes(), 0u);
+}
+
 TEST_F(bounded_transfers, their_number_is_bounded) {
   for (std::uint64_t number : {1, 2, 3})
     EXPECT_TRUE(begin(number, 1, "a"));
