@@ -12,29 +12,11 @@
 
 #include <troupe/framework/internal/caf_port/builtin_types.hpp>
 #include <troupe/framework/internal/caf_port/message_pool.hpp>
-
-#ifdef __SANITIZE_THREAD__
-extern "C" void __tsan_acquire(void* at);
-extern "C" void __tsan_release(void* at);
-#endif
+#include <troupe/framework/internal/caf_port/passing_on.hpp>
 
 namespace troupe::internal {
 
 namespace {
-
-// Messages change threads inside CAF's mailboxes, whose library is not instrumented: ThreadSanitizer is told here what
-// the mailbox guarantees.
-void passes_on([[maybe_unused]] const void* message) {
-#ifdef __SANITIZE_THREAD__
-  __tsan_release(const_cast<void*>(message));
-#endif
-}
-
-void takes_over([[maybe_unused]] const void* message) {
-#ifdef __SANITIZE_THREAD__
-  __tsan_acquire(const_cast<void*>(message));
-#endif
-}
 
 std::size_t align_up(std::size_t value, std::size_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
