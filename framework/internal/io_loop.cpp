@@ -15,8 +15,8 @@ using clock = std::chrono::steady_clock;
 // Handlers of sockets and timers that run in a row before actors get their turn.
 constexpr int handlers_per_round = 64;
 
-// So many turns of what has been read already before sockets and timers are looked at.
-constexpr int turns_between_looks = 4;
+// What has been read already is handled for so long before sockets and timers are looked at.
+constexpr std::chrono::microseconds look_pause{100};
 
 // So many looks that find nothing dispatched let the watching thread sleep until it is wanted.
 constexpr int idle_looks_max = 20;
@@ -165,19 +165,22 @@ void io_loop::lead(dispatcher& own) {
   own.lead();
   leader_.store(&own, std::memory_order_release);
   spinning spin;
-  for (int turns = 1;; ++turns) {
+  auto looked_at = clock::now();
+  for (;;) {
     if (own.batch.has_more()) {
       own.batch.read_on();
-      if (turns % turns_between_looks == 0)
+      if (auto now = clock::now(); now - looked_at >= look_pause) {
+        looked_at = now;
         io_.poll_one();
+      }
     } else if (!own.empty()) {
       io_.poll_one();
     } else if (wait_for_work(spin) == 0) {
       break;
     }
     // What was read is handled before more is read: it is still in the caches, and mailboxes stay short.
-    for (int handlers = 0;
-         handlers < handlers_per_round && own.empty() && !own.batch.has_more() && io_.poll_one() > 0; ++handlers) {
+    for (int handlers = 0; handlers < handlers_per_round && own.empty() && !own.batch.has_more() && io_.poll_one() > 0;
+         ++handlers) {
     }
     if (!own.empty() && !dispatch(own))
       return;

@@ -237,8 +237,8 @@ private:
   std::expected<void, node_error> on_signature(bytes_view body);
   std::expected<void, node_error> on_header(bytes_view body);
   std::expected<received_header, node_error> admit_header(bytes_view bytes) const;
-  std::expected<const received_header*, node_error>
-  header_of_element(const element_descriptor& element, const type_entry& type, std::optional<received_header>& own);
+  std::expected<const received_header*, node_error> header_of_element(const element_descriptor& element,
+                                                                      const type_entry& type);
   std::expected<void, node_error> charge_definition(std::size_t size_bytes);
   std::expected<std::uint64_t, node_error> read_elements(packet_reader& in, std::size_t count);
   std::expected<frame, node_error> claim_frame(packet_reader& in, const frame_descriptor& from, bool is_body);
@@ -313,6 +313,7 @@ private:
   const std::shared_ptr<std::deque<signature>> received_signatures_ = // Stay as long as messages that have them.
       std::make_shared<std::deque<signature>>();
   std::vector<std::unique_ptr<const received_header>> received_headers_;
+  std::optional<received_header> own_header_; // Of the last element that brought one.
   std::size_t received_definition_bytes_ = 0; // Of headers and signatures together.
   transfers transfers_;
   std::unique_ptr<receive_window> receiving_; // From the opening on.

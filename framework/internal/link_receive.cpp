@@ -469,8 +469,7 @@ std::expected<void, node_error> link_core::decode_element(const received_element
                                                           message_under_construction& into) {
   if (element.lost)
     return undecodable(element.lost->message());
-  std::optional<received_header> own;
-  auto header = header_of_element(element.descriptor, type, own);
+  auto header = header_of_element(element.descriptor, type);
   if (!header)
     return std::unexpected{std::move(header).error()};
   incoming_extension extension{element.descriptor.actors, element.actors, received_objects_};
@@ -490,10 +489,9 @@ std::expected<void, node_error> link_core::decode_element(const received_element
   return {};
 }
 
-/// The header that an element names, or brings itself; it then lies in `own`.
+/// The header that an element names, or brings itself: that one stays until the next such element.
 std::expected<const received_header*, node_error> link_core::header_of_element(const element_descriptor& element,
-                                                                               const type_entry& type,
-                                                                               std::optional<received_header>& own) {
+                                                                               const type_entry& type) {
   const received_header* header = nullptr;
   if (element.header_number > received_headers_.size())
     return violation("an element names header " + grouped(element.header_number) + " of "
@@ -504,7 +502,7 @@ std::expected<const received_header*, node_error> link_core::header_of_element(c
     auto admitted = admit_header(element.header);
     if (!admitted)
       return std::unexpected{std::move(admitted).error()};
-    header = &own.emplace(*std::move(admitted));
+    header = &own_header_.emplace(*std::move(admitted));
   }
   if (header->type.get() != &type && header->fields.type != type.alias())
     return violation("a payload of type \"" + std::string{header->fields.type} + "\" stands where the signature says \""
