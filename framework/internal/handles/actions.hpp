@@ -47,14 +47,24 @@ struct close_link {
   std::string_view text; // Static.
 };
 /// A handle could be had from there. To be ignored where there is no way.
+/// At most `ledger_options::dials_max` at a time come of what one peer says.
 struct connect_to {
   node_name node;
+};
+/// Why a fetch has failed.
+struct fetch_error {
+  handle_errc code = handle_errc::none;
+  // For `too_many`: how many handles it would have imported, and how many it may. 0 where that was a peer's limit.
+  std::uint64_t imports = 0;
+  std::uint64_t imports_max = 0;
+
+  friend bool operator==(const fetch_error&, const fetch_error&) = default;
 };
 /// The answer to one fetch(). Without an error it brings one reference, which keeps the bytes until it is dropped:
 /// whoever asked may have dropped its own meanwhile.
 struct answer_waiter {
   waiter_id waiter = 0;
-  handle_errc error = handle_errc::none;
+  fetch_error error;
   reference object;
 };
 /// Make a builder; answer with room_made() or room_failed(), now or later.

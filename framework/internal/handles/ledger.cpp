@@ -1,4 +1,5 @@
-// Entries, and what refers to them. The other parts of the ledger: sending.cpp, links.cpp, pulling.cpp.
+// Entries, and what refers to them. The other parts of the ledger: sending.cpp, links.cpp, adoption.cpp, pulling.cpp,
+// serving.cpp, invariants.cpp.
 #include <troupe/framework/internal/handles/ledger.hpp>
 
 #include <algorithm>
@@ -51,35 +52,91 @@ reference ledger::make_entry(entry_state state) {
   return {index, entries_[index].generation};
 }
 
+/// A reference to a local object, which the ledger holds from now on.
+reference ledger::refer_to(const object_id& place) {
+  auto [known, fresh] = places_.try_emplace(place);
+  if (fresh) {
+    objects_.hold(place);
+    known->second = make_entry(entry_state::here);
+    auto& made = at(known->second);
+    made.place = place;
+    made.size_bytes = objects_.size_of(place);
+  }
+  ++at(known->second).references;
+  return known->second;
+}
+
 void ledger::enter(entry& which, entry_state next) {
   assert(may_follow(which.state, next));
   which.state = next;
 }
 
-/// Frees the entry if nothing wants it any more: what it held is let go, what was imported is released.
+// -- the end of an event
+
+/// Has it looked at when the event ends. To be called wherever something that an entry needs may have gone.
+void ledger::touch(reference what) {
+  auto& which = at(what);
+  if (!std::exchange(which.touched, true))
+    touched_.push_back(what);
+}
+
+void ledger::unrefer(reference what) {
+  assert(at(what).references > 0);
+  --at(what).references;
+  touch(what);
+}
+
+void ledger::undepend(reference what) {
+  assert(at(what).dependents > 0);
+  --at(what).dependents;
+  touch(what);
+}
+
+void ledger::settle() {
+  while (!touched_.empty()) {
+    auto what = touched_.back();
+    touched_.pop_back();
+    settle(what);
+  }
+}
+
+/// Draws the conclusions from what an entry has left: a fetch that failed, or that nobody waits for, ends; without a
+/// source it is lost; what nothing wants is freed.
 void ledger::settle(reference what) {
   auto* found = find(what);
-  if (found == nullptr || found->wanted())
+  if (found == nullptr)
     return;
+  auto& which = *found;
+  which.touched = false;
+  if (which.fetch && which.fetch->waiters.empty())
+    (void)stop(what);
+  bool is_sealing = which.fetch && which.fetch->step == fetch_step::sealing;
+  if (which.state == entry_state::remote && which.link == 0 && which.adopting == 0 && !is_sealing)
+    lose(what);
+  if (which.fetch && which.fetch->failed.code != handle_errc::none)
+    answer_failed(what);
+  if (!which.wanted())
+    free(what);
+}
+
+/// Nothing wants the entry any more: what it held is let go, what was imported is released.
+void ledger::free(reference what) {
+  auto& which = at(what);
   forget_import(what);
-  auto state = found->state;
-  auto target = found->target;
-  auto place = found->place;
-  auto generation = found->generation;
-  enter(*found, entry_state::free);
-  *found = entry{};
-  found->generation = generation;
-  if (generation < std::numeric_limits<std::uint32_t>::max()) { // Else it is retired: no name comes back.
-    ++found->generation;
-    free_entries_.push_back(what.index);
-  }
-  if (state == entry_state::here) {
-    if (auto known = places_.find(place); known != places_.end() && known->second == what)
+  if (which.state == entry_state::here) {
+    if (auto known = places_.find(which.place); known != places_.end() && known->second == what)
       places_.erase(known);
-    objects_.drop(place);
-  } else if (state == entry_state::moved) {
-    --at(target).dependents;
-    settle(target);
+    objects_.drop(which.place);
+  } else if (which.state == entry_state::moved) {
+    undepend(which.target);
+  }
+  enter(which, entry_state::free);
+  auto generation = which.generation;
+  which = entry{};
+  which.generation = generation;
+  if (generation < std::numeric_limits<std::uint32_t>::max()) { // Else it is retired: no name comes back.
+    ++which.generation;
+    free_entries_.push_back(what.index);
   }
 }
 
@@ -89,13 +146,9 @@ void ledger::forget_import(reference what) {
   if (which.link == 0)
     return;
   release_count(which);
-  auto link = links_.find(which.link);
-  if (link != links_.end()) {
-    auto known = link->second.imports.find(which.name);
-    if (known != link->second.imports.end() && known->second == what)
-      link->second.imports.erase(known);
-  }
+  links_.at(which.link).imports.erase(which.name);
   which.link = 0;
+  which.reclaiming = 0;
 }
 
 void ledger::release_count(entry& which) {
@@ -104,34 +157,15 @@ void ledger::release_count(entry& which) {
     send(which.link, release{which.name, count});
 }
 
-/// The source is gone for good. What is complete, or may still be adopted elsewhere, is not lost.
-void ledger::forsake(reference what) {
-  auto& which = at(what);
-  assert(which.link == 0);
-  if (which.state != entry_state::remote || (which.fetch && which.fetch->step == fetch_step::sealing))
-    return;
-  if (which.adopting != 0)
-    restart(what);
-  else
-    lose(what);
-}
-
+/// The source is gone for good. Everybody behind the entry is told, and releases it then.
 void ledger::lose(reference what) {
   auto& which = at(what);
-  ++which.references; // Until the end of this function.
   enter(which, entry_state::lost);
   which.offer.reset();
-  fail_fetch(what, handle_errc::object_lost);
-  announce_loss(what);
-  --which.references;
-  settle(what);
-}
-
-/// Tells everybody behind this entry. They release then.
-void ledger::announce_loss(reference what) {
+  fail(what, {handle_errc::object_lost});
   for (auto& [number, link] : links_) {
-    for (auto at = link.exports.begin(); at != link.exports.end();) {
-      auto behind = at++;
+    for (auto next = link.exports.begin(); next != link.exports.end();) {
+      auto behind = next++;
       if (resolve(behind->second.what) != what)
         continue;
       if (link.phase == link_phase::up)
@@ -148,24 +182,31 @@ void ledger::move_to(reference what, reference target) {
   ++onto.dependents;
   --onto.references;
   auto& which = at(what);
+  auto waiters = stop(what);
   forget_import(what);
   which.offer.reset();
+  which.adopting = 0;
   which.target = target;
-  std::vector<waiter> waiters;
-  if (which.fetch)
-    waiters = std::move(which.fetch->waiters);
-  ++which.references; // Until the end of this function.
-  stop(which);
   enter(which, entry_state::moved);
   for (const auto& each : waiters)
-    add_waiter(resolve(what), each);
-  --which.references;
-  settle(what);
+    add_waiter(resolve(target), each);
+  touch(what);
 }
 
 link_record* ledger::up_link(link_number link) {
   auto found = links_.find(link);
   return found != links_.end() && found->second.phase == link_phase::up ? &found->second : nullptr;
+}
+
+const link_record* ledger::up_link(link_number link) const {
+  return const_cast<ledger*>(this)->up_link(link);
+}
+
+link_record* ledger::up_link_to(const node_name& peer) {
+  for (auto& [number, link] : links_)
+    if (link.phase == link_phase::up && link.peer == peer)
+      return &link;
+  return nullptr;
 }
 
 void ledger::send(link_number link, message what) {
@@ -175,16 +216,7 @@ void ledger::send(link_number link, message what) {
 // -- references of the application
 
 reference ledger::add(const object_id& place) {
-  auto [known, fresh] = places_.try_emplace(place);
-  if (fresh) {
-    objects_.hold(place);
-    known->second = make_entry(entry_state::here);
-    auto& made = at(known->second);
-    made.place = place;
-    made.size_bytes = objects_.size_of(place);
-  }
-  ++at(known->second).references;
-  return known->second;
+  return refer_to(place);
 }
 
 void ledger::retain(reference what) {
@@ -192,10 +224,8 @@ void ledger::retain(reference what) {
 }
 
 void ledger::drop(reference what) {
-  auto& which = at(what);
-  assert(which.references > 0);
-  --which.references;
-  settle(what);
+  unrefer(what);
+  settle();
 }
 
 std::optional<object_id> ledger::place_of(reference what) const {
@@ -210,8 +240,6 @@ bool ledger::is_lost(reference what) const {
   return found == nullptr || found->state == entry_state::lost;
 }
 
-// -- looking
-
 ledger_tables ledger::tables() const {
   ledger_tables result;
   for (const auto& each : entries_) {
@@ -225,50 +253,12 @@ ledger_tables ledger::tables() const {
     result.requests += link.requests.size();
     result.servings += link.servings.size();
     result.parked += link.parked.size();
+    result.dialed += link.dialed.size();
     for (const auto& [name, record] : link.exports)
       result.vouchers += record.vouchers.size();
   }
   result.rooms = rooms_.size();
   return result;
-}
-
-std::string_view ledger::broken_invariant() const {
-  std::vector<std::uint64_t> dependents(entries_.size());
-  for (const auto& [number, link] : links_) {
-    for (const auto& [name, record] : link.exports) {
-      if (record.count == 0 || find(record.what) == nullptr)
-        return "an export counts nothing, or is of nothing";
-      ++dependents[record.what.index];
-    }
-    for (const auto& [name, what] : link.imports) {
-      const auto* found = find(what);
-      if (found == nullptr || found->link != number || found->name != name)
-        return "a link and its import do not agree";
-    }
-    if (link.phase == link_phase::grace && (!link.requests.empty() || !link.servings.empty() || !link.parked.empty()))
-      return "a lost link still has questions";
-  }
-  for (const auto& each : entries_) {
-    if (each.state == entry_state::moved) {
-      if (find(each.target) == nullptr)
-        return "an entry has moved to nowhere";
-      ++dependents[each.target.index];
-    }
-    if (each.fetch && each.fetch->waiters.empty())
-      return "a fetch that nobody waits for";
-    if (each.fetch && each.state != entry_state::remote)
-      return "a fetch of what is not remote";
-    if (each.state == entry_state::remote && each.link == 0 && each.adopting == 0
-        && (!each.fetch || each.fetch->step != fetch_step::sealing))
-      return "a remote entry without a source is not lost";
-  }
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    if (entries_[i].dependents < dependents[i]) // Drafts count too.
-      return "an entry counts too few dependents";
-    if (entries_[i].state != entry_state::free && !entries_[i].wanted())
-      return "an entry that nothing wants";
-  }
-  return {};
 }
 
 } // namespace troupe::internal::handles

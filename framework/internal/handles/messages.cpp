@@ -20,6 +20,8 @@ std::string_view to_string(handle_errc code) {
     return "object_lost";
   case handle_errc::unknown:
     return "unknown";
+  case handle_errc::too_many:
+    return "too_many";
   case handle_errc::link_down:
     return "link_down";
   case handle_errc::cancelled:

@@ -37,6 +37,7 @@ enum class handle_errc : std::uint8_t {
   // Ask for something else.
   object_lost = 6, // Whoever had the bytes is gone.
   unknown = 7,     // Nothing of that name was given to who asks.
+  too_many = 11,   // One fetch would import more handles than it may.
   link_down = 8,   // The link is not up (any more).
   cancelled = 9,   // By who asked.
   // The peer's fault: it loses its link.
@@ -44,6 +45,12 @@ enum class handle_errc : std::uint8_t {
 };
 
 [[nodiscard]] std::string_view to_string(handle_errc code);
+
+/// Whether a peer may give this as the reason of a refusal. The rest only this end can know.
+[[nodiscard]] constexpr bool may_refuse(handle_errc why) {
+  using enum handle_errc;
+  return why == busy || why == full || why == stalled || why == object_lost || why == unknown || why == too_many;
+}
 
 /// How the writer of a handle has what it names.
 enum class handle_mode : std::uint8_t {
@@ -73,7 +80,7 @@ struct handle_descriptor {
   friend bool operator==(const handle_descriptor&, const handle_descriptor&) = default;
 };
 
-/// Numbers a question on its link, for its answer. Counted up by who asks, never used twice.
+/// Numbers a question on its link, for its answer. Counted up by who asks, from 1.
 using request_number = std::uint64_t;
 
 // From importer to exporter.
@@ -119,6 +126,7 @@ struct adopted {
 /// Counts one sending of the name that was asked for.
 struct reclaimed {
   request_number request = 0;
+  object_id name;
 };
 /// To a pull: the bytes follow. The captured objects are exported along.
 struct pull_head {

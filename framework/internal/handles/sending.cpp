@@ -60,21 +60,23 @@ std::expected<handle_descriptor, handle_errc> ledger::describe(draft& into, refe
   return std::move(item->described);
 }
 
-void ledger::undo_one(link_number to, const draft::item& what) {
-  if (what.described.mode == handle_mode::shared)
-    objects_.take_back(what.described.name, to);
-  --at(what.what).dependents;
-  settle(what.what);
+void ledger::undo(draft& what) {
+  for (const auto& item : std::exchange(what.items_, {})) {
+    if (item.described.mode == handle_mode::shared)
+      objects_.take_back(item.described.name, what.link_);
+    undepend(item.what);
+  }
 }
 
 void ledger::roll_back(draft& what) {
-  for (const auto& item : std::exchange(what.items_, {}))
-    undo_one(what.link_, item);
+  undo(what);
+  settle();
 }
 
 /// Counts it. Whoever will be asked to adopt hears of it first.
 void ledger::count(link_record& to, const draft::item& what) {
   const auto& described = what.described;
+  undepend(what.what);
   if (described.mode == handle_mode::yours)
     return;
   const auto& which = at(what.what);
@@ -87,36 +89,29 @@ void ledger::count(link_record& to, const draft::item& what) {
     ++at(what.what).dependents;
 }
 
-/// For what the protocol itself sends, in the same event.
-void ledger::commit_one(link_record& to, const draft::item& what) {
-  count(to, what);
-  --at(what.what).dependents;
-  settle(what.what);
+std::expected<void, handle_errc> ledger::commit(draft& what) {
+  auto result = count_all(what);
+  if (result)
+    want(write_draft{what.link_, what.number_}); // Before the releases that the end of this event may bring.
+  else
+    undo(what);
+  settle();
+  return result;
 }
 
-std::expected<void, handle_errc> ledger::commit(draft& what) {
+std::expected<void, handle_errc> ledger::count_all(draft& what) {
   auto* to = up_link(what.link_);
-  if (to == nullptr) {
-    roll_back(what);
+  if (to == nullptr)
     return std::unexpected{handle_errc::link_down};
-  }
   for (const auto& item : what.items_) {
     const auto& which = at(item.what);
     bool still_theirs = which.state == entry_state::remote && which.link == what.link_;
     bool is_stale = item.described.mode == handle_mode::yours ? !still_theirs : which.state == entry_state::lost;
-    if (is_stale) {
-      roll_back(what);
+    if (is_stale)
       return std::unexpected{handle_errc::stale};
-    }
   }
-  auto items = std::exchange(what.items_, {});
-  for (const auto& item : items)
+  for (const auto& item : std::exchange(what.items_, {}))
     count(*to, item);
-  want(write_draft{what.link_, what.number_});
-  for (const auto& item : items) { // From here on a release may follow: what is the peer's own must reach it before.
-    --at(item.what).dependents;
-    settle(item.what);
-  }
   return {};
 }
 
@@ -125,7 +120,7 @@ std::expected<handle_descriptor, handle_errc> ledger::export_now(link_record& to
   auto item = describe_one(to, what);
   if (!item)
     return std::unexpected{item.error()};
-  commit_one(to, *item);
+  count(to, *item);
   return std::move(item->described);
 }
 
@@ -138,8 +133,7 @@ void ledger::drop_export(link_record& from, std::map<object_id, export_record>::
     end_serving(from, request);
   auto what = which->second.what;
   from.exports.erase(which);
-  --at(what).dependents;
-  settle(what);
+  undepend(what);
 }
 
 void ledger::on(link_record& from, const release& what) {
@@ -158,15 +152,23 @@ std::expected<std::vector<reference>, handle_errc> ledger::receive(link_number f
   auto* link = up_link(from);
   if (link == nullptr)
     return std::unexpected{handle_errc::link_down};
+  auto result = import_all(*link, handles);
+  settle();
+  return result;
+}
+
+/// All of them, one reference each, or none: then the link has ended.
+std::expected<std::vector<reference>, handle_errc> ledger::import_all(link_record& from,
+                                                                      std::span<const handle_descriptor> handles) {
   std::vector<reference> result;
   result.reserve(handles.size());
   for (const auto& handle : handles) {
-    auto imported = import_one(*link, handle);
+    auto imported = import_one(from, handle);
     if (!imported) {
       for (auto each : result)
-        drop(each);
-      violated(from, "sent a handle that it could not send");
-      return std::unexpected{handle_errc::violation};
+        unrefer(each);
+      violated(from.number, "sent a handle that it could not send");
+      return std::unexpected{imported.error()};
     }
     result.push_back(*imported);
   }
@@ -194,19 +196,20 @@ std::expected<reference, handle_errc> ledger::import_one(link_record& from, cons
     made.link = from.number;
     made.name = handle.name;
     made.size_bytes = handle.size_bytes;
+    made.mode = handle.mode;
   }
   auto what = known->second;
   auto& which = at(what);
-  if (which.size_bytes != handle.size_bytes)
+  if (which.size_bytes != handle.size_bytes || (which.mode == handle_mode::behind) != is_behind)
     return std::unexpected{handle_errc::violation};
   ++which.references;
   ++which.count;
-  which.mode = handle.mode;
-  if (which.state == entry_state::here)
+  if (which.state == entry_state::here) {
     release_count(which); // The replica needs nobody.
-  else if (handle.offer && !which.offer && which.adopting == 0) {
+  } else if (handle.offer) {
     which.offer = handle.offer;
-    seek_adoption(what);
+    if (which.adopting == 0)
+      seek_adoption(what);
   }
   return what;
 }
@@ -225,6 +228,12 @@ std::expected<reference, handle_errc> ledger::import_shared(link_record& from, c
     ++at(gone).references;
     return gone;
   }
+  auto old = from.imports.find(handle.name);
+  auto size_bytes = objects_.size_of(handle.name);
+  if (handle.size_bytes != size_bytes || (old != from.imports.end() && at(old->second).size_bytes != size_bytes)) {
+    objects_.drop(handle.name);
+    return std::unexpected{handle_errc::violation};
+  }
   auto [known, fresh] = from.imports.try_emplace(handle.name);
   if (fresh) {
     known->second = make_entry(entry_state::here);
@@ -238,7 +247,6 @@ std::expected<reference, handle_errc> ledger::import_shared(link_record& from, c
   auto& which = at(what);
   ++which.references;
   ++which.count;
-  which.mode = handle_mode::shared;
   if (which.state == entry_state::remote) { // Exported over a link without a store, and reclaimed over this one.
     which.place = handle.name;
     finish_fetch(what);
@@ -252,11 +260,8 @@ void ledger::on(link_record& from, const lost& what) {
   auto known = from.imports.find(what.name);
   if (known == from.imports.end()) // Released meanwhile.
     return;
-  auto imported = known->second;
-  if (at(imported).state != entry_state::remote)
-    return;
-  forget_import(imported);
-  forsake(imported);
+  if (at(known->second).state == entry_state::remote)
+    lose_source(known->second);
 }
 
 } // namespace troupe::internal::handles

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <variant>
 #include <vector>
 
@@ -44,14 +45,20 @@ static_assert(!may_follow(entry_state::moved, entry_state::here));
 struct outside_waiter { // A caller of fetch().
   waiter_id waiter = 0;
   time_point deadline{};
+
+  friend auto operator<=>(const outside_waiter&, const outside_waiter&) = default;
 };
 struct peer_waiter { // A peer's pull.
   link_number link = 0;
   request_number request = 0;
+
+  friend auto operator<=>(const peer_waiter&, const peer_waiter&) = default;
 };
 struct outer_waiter { // A fetch whose object captures this one.
   reference outer;
   room_id room = 0;
+
+  friend auto operator<=>(const outer_waiter&, const outer_waiter&) = default;
 };
 using waiter = std::variant<outside_waiter, peer_waiter, outer_waiter>;
 
@@ -78,16 +85,23 @@ enum class fetch_step : std::uint8_t { waiting, making_room, asking, receiving, 
   return false;
 }
 
+/// What one fetch of the application, or of a peer, has imported: what its object captures, what that captures, ...
+struct import_budget {
+  reference root; // What was asked for.
+  std::uint64_t imports = 0;
+};
+
 /// One pull, shared by all who wait for the same entry.
 struct fetch_state {
   fetch_step step = fetch_step::waiting;
   room_id room = 0;           // 0: none.
-  link_number source = 0;     // Where `request` was asked: the entry may have lost its own link since.
-  request_number request = 0; // 0: nothing is asked.
+  request_number request = 0; // On the entry's link. 0: nothing is asked.
   std::uint64_t received_bytes = 0;
   std::vector<reference> captured; // One reference each.
-  std::vector<waiter> waiters;
-  time_point deadline{}; // Of the next sign of progress.
+  std::set<waiter> waiters;
+  std::shared_ptr<import_budget> budget; // Of who began it: who joins later does not pay.
+  fetch_error failed;                    // Told to all who wait at the end of the event.
+  time_point deadline{};                 // Of the next sign of progress.
 };
 
 /// One object that this node has a handle to.
@@ -109,11 +123,13 @@ struct entry {
   handle_mode mode = handle_mode::mine;
   std::uint64_t count = 0;
   std::uint64_t size_bytes = 0;
-  std::optional<adoption_offer> offer;
-  link_number adopting = 0; // Where an `adopt` is unanswered.
-  object_id place;          // here
-  reference target;         // moved
+  std::optional<adoption_offer> offer; // The newest that was not refused.
+  link_number adopting = 0;            // Where an `adopt` is unanswered.
+  link_number reclaiming = 0;          // Where a `reclaim` is unanswered.
+  object_id place;                     // here
+  reference target;                    // moved
   std::unique_ptr<fetch_state> fetch;
+  bool touched = false; // To be looked at at the end of the event.
 
   [[nodiscard]] bool wanted() const noexcept { return references > 0 || dependents > 0 || fetch != nullptr; }
 };
@@ -122,6 +138,8 @@ struct entry {
 struct voucher {
   node_name beneficiary;
   std::uint64_t token = 0;
+
+  friend bool operator==(const voucher&, const voucher&) = default;
 };
 
 /// What was sent to a peer and not yet released: held, under the name that the peer knows.
@@ -145,7 +163,9 @@ struct open_request {
   enum class kind : std::uint8_t { adopt, reclaim, pull };
   kind what = kind::pull;
   reference about;
-  object_id name; // reclaim: what to release when nobody wants it any more.
+  object_id name;          // reclaim
+  std::uint64_t token = 0; // adopt
+  time_point deadline{};   // adopt, reclaim: when it is given up. A pull's is its fetch's.
 };
 
 /// An `adopt` that came before its `vouch`, which takes another way.
@@ -169,12 +189,15 @@ struct link_record {
   std::map<object_id, export_record> exports;
   std::map<object_id, reference> imports;
   // While up only.
-  request_number last_request = 0;
+  request_number last_request = 0; // Of this end.
+  request_number last_asked = 0;   // Of the peer.
   std::map<request_number, open_request> requests;
+  std::size_t adoptions = 0; // Among them.
   std::map<request_number, serving> servings;
   request_number last_served = 0; // Whose turn it was.
   std::vector<parked_adopt> parked;
-  std::vector<object_id> unclaimed; // In flight to here when the store was busy: nobody wants them any more.
+  std::map<node_name, time_point> dialed; // Where the peer's offers have led lately.
+  std::vector<object_id> unclaimed;       // In flight to here when the store was busy: nobody wants them any more.
 };
 
 } // namespace troupe::internal::handles

@@ -139,7 +139,7 @@ TEST_F(lying_peer, answers_what_was_not_asked) {
   link(a, liar);
   EXPECT_TRUE(loses_its_link_by(handles::adopted{7, {{9, 9, 9}, handle_mode::mine, 4, {}}}));
   link(a, liar);
-  EXPECT_TRUE(loses_its_link_by(handles::reclaimed{7}));
+  EXPECT_TRUE(loses_its_link_by(handles::reclaimed{7, {}}));
   link(a, liar);
   EXPECT_TRUE(loses_its_link_by(handles::vouch{{9, 9, 9}, in_.nodes[liar].name, 1}));
 }

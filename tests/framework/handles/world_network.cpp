@@ -184,10 +184,10 @@ void world::act(node_index at, const handles::answer_waiter& what) {
   auto waited = node.waits.extract(what.waiter);
   if (waited.empty())
     throw broken("a waiter was answered twice");
-  answers[what.waiter] = what.error;
-  tell("  node ", at, " is answered: ", to_string(what.error));
-  auto place = what.error == none ? node.ledger->place_of(what.object) : std::nullopt;
-  if (what.error == none) {
+  answers[what.waiter] = what.error.code;
+  tell("  node ", at, " is answered: ", to_string(what.error.code));
+  auto place = what.error.code == none ? node.ledger->place_of(what.object) : std::nullopt;
+  if (what.error.code == none) {
     if (!place)
       throw broken("a waiter was told that the bytes are here, and they are not");
     if (!node.liar)
@@ -197,7 +197,7 @@ void world::act(node_index at, const handles::answer_waiter& what) {
   if (node.liar)
     return;
   const auto& [truth, path, deadline, may_be_lost] = waited.mapped();
-  switch (what.error) {
+  switch (what.error.code) {
   case none:
     return;
   case timed_out:
@@ -209,9 +209,10 @@ void world::act(node_index at, const handles::answer_waiter& what) {
   case link_down:
     ++losses;
     if (!may_be_lost && !excused(truth, path))
-      throw broken("content " + std::to_string(truth) + " was lost (" + std::string(to_string(what.error))
+      throw broken("content " + std::to_string(truth) + " was lost (" + std::string(to_string(what.error.code))
                    + ") though nothing failed on its way");
     return;
+  case too_many:
   case stalled:
   case full:
   case busy:
