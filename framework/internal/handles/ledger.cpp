@@ -240,6 +240,11 @@ bool ledger::is_lost(reference what) const {
   return found == nullptr || found->state == entry_state::lost;
 }
 
+bool ledger::is_behind(reference what) const {
+  const auto* found = find(resolve(what));
+  return found != nullptr && found->state == entry_state::remote && found->mode == handle_mode::behind;
+}
+
 ledger_tables ledger::tables() const {
   ledger_tables result;
   for (const auto& each : entries_) {

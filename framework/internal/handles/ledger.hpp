@@ -116,6 +116,8 @@ public:
   /// Where the bytes are, if they are in this host's store.
   [[nodiscard]] std::optional<object_id> place_of(reference what) const;
   [[nodiscard]] bool is_lost(reference what) const;
+  /// Whether the bytes would come by way of a node that need not have them itself.
+  [[nodiscard]] bool is_behind(reference what) const;
 
   /// Asks for the bytes to be brought here. There is exactly one `answer_waiter` for it, at the deadline at the latest.
   void fetch(reference what, waiter_id who, time_point deadline);

@@ -196,7 +196,8 @@ void ledger::reclaim_from(const node_name& peer) {
   }
 }
 
-/// What the peer had under this name on the link that was lost counts one on the new one.
+/// What the peer had under this name on the link that was lost counts one on the new one. It stays on the lost one
+/// until the grace ends: when the answer is lost with the new link, the peer asks for it again.
 void ledger::on(link_record& from, const reclaim& what) {
   if (!may_ask(from, what.request))
     return;
@@ -207,16 +208,19 @@ void ledger::on(link_record& from, const reclaim& what) {
     end_link(what.previous);
   }
   auto lost = links_.find(what.previous);
-  bool is_theirs = lost != links_.end() && lost->second.phase == link_phase::grace && lost->second.peer == from.peer;
-  auto taken = is_theirs ? lost->second.exports.extract(what.name) : decltype(lost->second.exports)::node_type{};
-  if (taken.empty())
+  if (lost == links_.end() || lost->second.phase != link_phase::grace || lost->second.peer != from.peer
+      || !lost->second.exports.contains(what.name))
     return send(from.number, refused{what.request, handle_errc::unknown});
-  auto [kept, is_new] = from.exports.try_emplace(what.name, export_record{taken.mapped().what, 0, {}});
-  ++kept->second.count;
-  for (const auto& each : taken.mapped().vouchers)
-    add_voucher(kept->second, each);
-  if (!is_new)
-    undepend(taken.mapped().what);
+  auto object = lost->second.exports.at(what.name).what;
+  auto [record, fresh] = from.exports.try_emplace(what.name, export_record{object, 0, {}});
+  ++record->second.count;
+  if (fresh)
+    ++at(object).dependents;
+  for (auto& [number, link] : links_)
+    if (auto old = link.exports.find(what.name);
+        link.phase == link_phase::grace && link.peer == from.peer && old != link.exports.end())
+      for (const auto& each : std::exchange(old->second.vouchers, {}))
+        add_voucher(record->second, each);
   send(from.number, reclaimed{what.request, what.name});
 }
 

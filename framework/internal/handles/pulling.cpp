@@ -153,6 +153,7 @@ std::set<waiter> ledger::stop(reference what) {
   }
   if (fetch->step != fetch_step::sealing)
     fetch->budget->imports -= fetch->captured.size();
+  fetch->waiters.erase(outer_waiter{what, fetch->room}); // A liar's object may capture itself.
   for (auto inner : fetch->captured) {
     if (auto onto = resolve(inner); at(onto).fetch) {
       at(onto).fetch->waiters.erase(outer_waiter{what, fetch->room});

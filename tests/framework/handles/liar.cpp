@@ -6,15 +6,19 @@ namespace troupe::simulation {
 
 namespace {
 
+using namespace handles;
+
 class forger {
 public:
-  forger(world& in, std::uint32_t seed) : in_(in), random_(seed) {}
+  forger(world& in, liar_end& end, std::uint32_t seed) : in_(in), end_(end), random_(seed) {}
 
   std::uint64_t below(std::uint64_t bound) { return bound == 0 ? 0 : random_() % bound; }
 
+  object_id invented() { return {invented_store, static_cast<std::uint32_t>(1 + below(12)), 1}; }
+
   object_id name() {
-    if (in_.names_seen.empty())
-      return {1, 0, 1};
+    if (in_.names_seen.empty() || below(3) == 0)
+      return invented();
     auto made = in_.names_seen[below(in_.names_seen.size())];
     switch (below(8)) {
     case 0:
@@ -36,63 +40,118 @@ public:
     return in_.tokens_seen.empty() || below(4) == 0 ? below(100) : in_.tokens_seen[below(in_.tokens_seen.size())];
   }
 
-  handles::node_name node() {
+  node_name node() {
     auto made = in_.nodes[below(in_.nodes.size())].name;
     made.incarnation += below(4) == 0;
     return made;
   }
 
-  handles::handle_descriptor handle() {
-    handles::handle_descriptor made{name(), static_cast<handles::handle_mode>(1 + below(4)), 1 + below(12), {}};
-    if (made.mode == handles::handle_mode::behind && below(2) == 0)
-      made.offer = handles::adoption_offer{node(), name(), token()};
+  handle_descriptor handle() {
+    if (below(2) == 0) {
+      auto made = invented();
+      return {made, handle_mode::mine, invented_size(made), {}};
+    }
+    handle_descriptor made{name(), static_cast<handle_mode>(1 + below(4)), 1 + below(12), {}};
+    if (made.name.store == invented_store && below(8) != 0)
+      made.size_bytes = invented_size(made.name);
+    if (made.mode == handle_mode::behind && below(2) == 0)
+      made.offer = adoption_offer{node(), name(), token()};
     return made;
   }
 
-  std::vector<handles::handle_descriptor> some_handles() {
-    std::vector<handles::handle_descriptor> made;
-    for (auto left = below(3); left > 0; --left)
+  std::vector<handle_descriptor> some_handles() {
+    std::vector<handle_descriptor> made;
+    for (auto left = below(5); left > 0; --left)
       made.push_back(handle());
     return made;
   }
 
-  packet anything() {
-    auto request = 1 + below(6);
-    switch (below(15)) {
+  /// For a question of the liar's.
+  request_number number() {
+    auto made = below(4) != 0 ? end_.fresh_number() : below(8) == 0 ? below(1000) : below(8);
+    end_.used(made);
+    return made;
+  }
+
+  /// For an answer: mostly to what the peer has asked.
+  liar_end::question question() {
+    auto& known = end_.questions();
+    if (known.empty() || below(8) == 0)
+      return {below(4) == 0 ? below(~std::uint64_t{0}) : below(8), name(), 0};
+    auto found = known[below(known.size())];
+    found.request += below(16) == 0;
+    return found;
+  }
+
+  message honest_looking_bytes() {
+    auto& known = end_.questions();
+    auto asked = question();
+    auto size_bytes =
+        std::min(world::chunk_bytes, invented_size(asked.name) - std::min(invented_size(asked.name), asked.sent_bytes));
+    for (auto& each : known)
+      if (each.request == asked.request)
+        each.sent_bytes += size_bytes;
+    return pull_chunk{asked.request, asked.sent_bytes, size_bytes};
+  }
+
+  message answer() {
+    auto asked = question();
+    switch (below(11)) {
     case 0:
-      return {0, handles::release{name(), 1 + below(3)}, 0};
+      return adopted{asked.request, handle()};
     case 1:
-      return {0, handles::vouch{name(), node(), token()}, 0};
+      return reclaimed{asked.request, below(2) == 0 ? asked.name : name()};
     case 2:
-      return {0, handles::adopt{request, name(), token()}, 0};
     case 3:
-      return {0, handles::reclaim{request, name(), 1 + below(in_.links.size())}, 0};
     case 4:
+      return pull_head{asked.request, below(8) == 0 ? below(12) : invented_size(asked.name), some_handles()};
     case 5:
-      return {0, handles::pull{request, name()}, 0};
+      return pull_chunk{asked.request, below(3) * world::chunk_bytes, below(6)};
     case 6:
-      return {0, handles::cancel{request}, 0};
+      return pull_here{asked.request, handle()};
     case 7:
-      return {0, handles::adopted{request, handle()}, 0};
-    case 8:
-      return {0, handles::reclaimed{request}, 0};
-    case 9:
-      return {0, handles::pull_head{request, 1 + below(12), some_handles()}, 0};
-    case 10:
-      return {0, handles::pull_chunk{request, below(3) * world::chunk_bytes, 1 + below(5)}, 0};
-    case 11:
-      return {0, handles::pull_here{request, handle()}, 0};
-    case 12:
-      return {0, handles::refused{request, static_cast<handles::handle_errc>(below(256))}, 0};
-    case 13:
-      return {0, handles::lost{name()}, 0};
+      return refused{asked.request, static_cast<handle_errc>(below(16) == 0 ? below(256) : below(13))};
     default:
+      return honest_looking_bytes();
+    }
+  }
+
+  message question_or_more() {
+    switch (below(9)) {
+    case 0:
+      return release{name(), 1 + below(3)};
+    case 1:
+    case 2:
+      return vouch{name(), node(), token()};
+    case 3:
+      return adopt{number(), name(), token()};
+    case 4:
+      return reclaim{number(), name(), 1 + below(in_.links.size())};
+    case 5:
+    case 6:
+      return pull{number(), name()};
+    case 7:
+      return cancel{below(8)};
+    default:
+      return lost{name()};
+    }
+  }
+
+  packet anything() {
+    switch (below(5)) {
+    case 0:
       return {0, parcel{some_handles(), {}, below(2) == 0}, 0};
+    case 1:
+    case 2:
+      return {0, question_or_more(), 0};
+    default:
+      return {0, answer(), 0};
     }
   }
 
 private:
   world& in_;
+  liar_end& end_;
   std::mt19937 random_;
 };
 
@@ -112,7 +171,7 @@ private:
 
 void forge(world& in, std::uint32_t how, std::uint32_t seed) {
   if (auto where = liars_link(in, how))
-    in.forge(where->first, where->second, forger{in, seed}.anything());
+    in.forge(where->first, where->second, forger{in, in.links[where->first].liars[where->second], seed}.anything());
 }
 
 void tamper(world& in, std::uint32_t how, std::uint32_t seed) {
@@ -122,7 +181,7 @@ void tamper(world& in, std::uint32_t how, std::uint32_t seed) {
   auto& queue = in.links[where->first].queues[1 - where->second];
   if (queue.empty())
     return;
-  forger tools{in, seed};
+  forger tools{in, in.links[where->first].liars[where->second], seed};
   auto at = tools.below(queue.size());
   auto& victim = queue[at];
   switch (tools.below(5)) {
@@ -140,10 +199,10 @@ void tamper(world& in, std::uint32_t how, std::uint32_t seed) {
   }
   if (auto* carried = std::get_if<parcel>(&victim.what); carried != nullptr && !carried->handles.empty()) {
     carried->handles[tools.below(carried->handles.size())] = tools.handle();
-  } else if (auto* message = std::get_if<handles::message>(&victim.what)) {
-    if (auto* head = std::get_if<handles::pull_head>(message))
+  } else if (auto* said = std::get_if<message>(&victim.what)) {
+    if (auto* head = std::get_if<pull_head>(said))
       head->captured = tools.some_handles();
-    else if (auto* bytes = std::get_if<handles::pull_chunk>(message))
+    else if (auto* bytes = std::get_if<pull_chunk>(said))
       ++bytes->offset;
   }
 }

@@ -33,7 +33,9 @@ struct step_choice {
     fail_room,
     connect,
     connect_wanted,
+    reconnect,
     cut,
+    cut_all,
     notice,
     kill,
     restart,
@@ -59,6 +61,13 @@ struct run_plan {
   std::uint64_t seed = 0;
   std::size_t steps = 400;
   sabotage how = sabotage::none;
+
+  [[nodiscard]] bool has_liar() const { return seed % 3 == 0; }
+  /// No link is cut, no node dies: then nothing may be lost.
+  [[nodiscard]] bool is_calm() const { return seed % 5 == 0; }
+  /// Nor does time pass: then everything must be adopted.
+  [[nodiscard]] bool is_timeless() const { return seed % 10 == 0; }
+  [[nodiscard]] bool has_small_limits() const { return seed % 7 == 3; }
 };
 
 struct run_report {

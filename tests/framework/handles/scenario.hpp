@@ -46,7 +46,7 @@ protected:
   /// `violation` stands for "no answer yet", which no waiter ever gets.
   [[nodiscard]] handles::handle_errc answer_to(handles::waiter_id waiter) const {
     auto found = in_.answers.find(waiter);
-    return found == in_.answers.end() ? handles::handle_errc::violation : found->second;
+    return found == in_.answers.end() ? handles::handle_errc::violation : found->second.code;
   }
 
   void break_link(node_index one, node_index other) { in_.cut(in_.link_between(one, other).value()); }

@@ -84,15 +84,24 @@ void store_model::sweep() {
     free_if_unkept(index);
 }
 
+/// What an object captured may go with it, and so on: one after the other, since a chain may be long.
 void store_model::free_if_unkept(std::size_t index) {
-  auto& each = rows_[index];
-  if (!each.sealed || !each.holders.empty() || !each.flights.empty() || each.captured_times > 0)
-    return;
-  each.sealed = false;
-  for (const auto& inner : std::exchange(each.captured, {})) {
-    --row_of(inner)->captured_times;
-    free_if_unkept(inner.index);
+  std::vector<std::size_t> left{index};
+  while (!left.empty()) {
+    auto& each = rows_[left.back()];
+    left.pop_back();
+    if (!each.sealed || !each.holders.empty() || !each.flights.empty() || each.captured_times > 0)
+      continue;
+    each.sealed = false;
+    for (const auto& inner : std::exchange(each.captured, {})) {
+      --row_of(inner)->captured_times;
+      left.push_back(inner.index);
+    }
   }
+}
+
+bool store_model::has_content(content_number what) const {
+  return std::ranges::any_of(rows_, [&](const row& each) { return each.sealed && each.content == what; });
 }
 
 std::vector<object_id> store_model::living() const {

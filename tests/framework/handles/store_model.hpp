@@ -50,6 +50,7 @@ public:
   void restore(const object_id& id) { row_of(id)->spilled = false; }
 
   [[nodiscard]] std::vector<object_id> living() const;
+  [[nodiscard]] bool has_content(content_number what) const;
 
 private:
   struct flight {

@@ -48,6 +48,7 @@ namespace {
 } // namespace
 
 bool process_objects::hand_over(const object_id& place, handles::link_number link) {
+  world_.store_was_busy_ |= world_.hand_over_fails;
   if (world_.hand_over_fails)
     return false;
   auto over = world_.index_of(link);
@@ -71,6 +72,7 @@ void process_objects::take_back(const object_id& place, handles::link_number lin
 }
 
 process_objects::adoption process_objects::adopt(const object_id& place, handles::link_number link) {
+  world_.store_was_busy_ |= world_.adopting_fails;
   if (world_.adopting_fails)
     return adoption::busy;
   auto over = world_.index_of(link);
@@ -78,7 +80,7 @@ process_objects::adoption process_objects::adopt(const object_id& place, handles
   auto& store = world_.store_of(self_);
   auto self = world_.nodes[self_].process;
   auto from = world_.nodes[world_.links[over].ends[1 - own_end]].process;
-  bool sabotaged = world_.sabotage_ == sabotage::skip_adoption;
+  bool sabotaged = world_.options_.how == sabotage::skip_adoption;
   if (!sabotaged && store.lives(place))
     store.set_bit(place, self); // Before the entry goes.
   if (!store.take_flight(place, from, self, channel_to(world_, over, own_end))) {
@@ -99,7 +101,7 @@ void process_objects::abandon(handles::link_number link) {
 // -- building
 
 std::size_t world::add_host() {
-  stores.emplace_back(++last_number_).ignores_generation = sabotage_ == sabotage::ignore_generation;
+  stores.emplace_back(++last_number_).ignores_generation = options_.how == sabotage::ignore_generation;
   return stores.size() - 1;
 }
 
@@ -111,13 +113,24 @@ node_index world::add_node(std::size_t host, bool liar, std::uint64_t number) {
   made.process = ++last_number_;
   made.liar = liar;
   made.objects = std::make_unique<process_objects>(*this, self);
-  handles::ledger_options options{.self = made.name,
-                                  .proxy_number = proxy_numbers + made.process,
-                                  .fresh_token = [this] { return ++last_number_ * 0x9e3779b97f4a7c15u; },
-                                  .grace = grace,
-                                  .chunk_bytes_max = chunk_bytes};
+  auto options = limits;
+  options.self = made.name;
+  options.proxy_number = proxy_numbers + made.process;
+  options.fresh_token = [this] { return ++last_number_ * 0x9e3779b97f4a7c15u; };
+  options.grace = grace;
+  options.chunk_bytes_max = chunk_bytes;
+  if (options_.small_limits) {
+    options.vouchers_max = 2;
+    options.parked_max = 1;
+    options.servings_max = 2;
+    options.captured_max = 3; // As many as the runs' objects capture.
+    options.fetch_imports_max = 4;
+    options.dials_max = 1;
+    options.adoptions_max = 1;
+  }
   made.ledger = std::make_unique<handles::ledger>(std::move(options), *made.objects);
   made.ledger->tick(now);
+  made.ticked = now;
   if (liar)
     liars_ |= node_mask{1} << self;
   return self;
@@ -157,7 +170,10 @@ std::optional<link_index> world::link_between(node_index one, node_index other) 
 
 held world::put(node_index at, std::uint64_t size_bytes, const std::vector<held>& captured) {
   auto& node = nodes[at];
-  original made{.size_bytes = size_bytes, .captured = {}, .born = step};
+  original made{.size_bytes = size_bytes, .captured = {}, .born = step, .born_at = now};
+  for (const auto& each : nodes)
+    if (each.is != condition::dead)
+      made.born_at = std::min(made.born_at, each.ticked);
   std::vector<object_id> places;
   auto path = node_mask{1} << at;
   for (const auto& inner : captured) {
@@ -196,6 +212,8 @@ bool world::open_draft(node_index from, link_index over, const std::vector<held>
   }
   node.drafts.emplace_back(std::move(made), std::move(described));
   node.draft_content.push_back(what);
+  for (auto& each : node.draft_content.back())
+    each.may_stay_behind = node.ledger->is_behind(each.what);
   pump(from);
   return true;
 }
@@ -214,8 +232,15 @@ bool world::finish_draft(node_index from, std::size_t which, bool commit, bool k
   }
   auto to_end = 1 - end_of(over, from);
   auto to = links[over].ends[to_end];
-  for (auto& each : content)
+  for (std::size_t i = 0; i < content.size(); ++i) {
+    auto& each = content[i];
+    each.sender = from;
     each.path |= node_mask{1} << from | node_mask{1} << to;
+    // Its offer is void when the sender itself has moved on since it was described.
+    bool was_behind = described[i].mode == handles::handle_mode::behind;
+    each.may_stay_behind =
+        was_behind && (each.may_stay_behind || !described[i].offer || node.ledger->place_of(each.what));
+  }
   node.committed = parcel{std::move(described), std::move(content), kept};
   auto committed = node.ledger->commit(made);
   pump(from);
@@ -252,7 +277,7 @@ handles::waiter_id world::fetch(node_index at, std::size_t which, std::chrono::n
   const auto& what = node.application[which];
   auto waiter = ++last_number_;
   tell("  node ", at, " fetches content ", what.truth);
-  node.waits[waiter] = {what.truth, what.path, now + limit, what.may_be_lost};
+  node.waits[waiter] = {what.truth, what.path, now + limit, what.may_be_lost, false};
   node.ledger->fetch(what.what, waiter, now + limit);
   pump(at);
   return waiter;
@@ -260,6 +285,7 @@ handles::waiter_id world::fetch(node_index at, std::size_t which, std::chrono::n
 
 void world::cancel(node_index at, handles::waiter_id which) {
   auto& node = nodes[at];
+  node.waits.at(which).is_cancelled = true;
   for (const auto& each : std::vector{node.application}) {
     if (!node.waits.contains(which))
       break;

@@ -17,6 +17,7 @@
 
 #include <troupe/framework/internal/handles/ledger.hpp>
 
+#include "liar_end.hpp"
 #include "store_model.hpp"
 
 namespace troupe::simulation {
@@ -49,7 +50,9 @@ struct held {
   content_number truth = 0; // What get() must give. 0: only a liar knows.
   node_mask path = 0;
   bool was_here = false;
-  bool may_be_lost = false; // The store could not be asked when it came.
+  bool may_be_lost = false;     // The store could not be asked when it came.
+  bool may_stay_behind = false; // Who sent it was behind another itself.
+  node_index sender = 0;
 };
 
 struct wait {
@@ -57,6 +60,7 @@ struct wait {
   node_mask path = 0;
   handles::time_point deadline{};
   bool may_be_lost = false;
+  bool is_cancelled = false;
 };
 
 class world;
@@ -117,6 +121,7 @@ struct node {
   std::map<handles::room_id, room> rooms;
   std::vector<handles::node_name> wanted_links;
   std::optional<parcel> committed; // Until the ledger says when to write it.
+  handles::time_point ticked{};    // What its ledger takes for now.
 };
 
 struct packet {
@@ -133,17 +138,29 @@ struct link_model {
   bool shares_store = false;
   bool is_cut = false;
   bool up[2] = {true, true};
-  std::deque<packet> queues[2]; // [i]: on the way to ends[i].
+  std::deque<packet> queues[2];           // [i]: on the way to ends[i].
+  liar_end liars[2];                      // For ends that lie.
+  handles::time_point grace_ends[2] = {}; // Where up is false.
 };
 
+/// A link that was cut. It excuses the loss of what came by way of both its ends, unless they got together again within
+/// the grace: then everything must have been reclaimed.
 struct fault {
-  node_mask nodes = 0; // All of them must be on a reference's path for it to excuse a loss.
+  link_index link = 0;
+  node_mask nodes = 0;
   std::uint64_t step = 0;
+  enum class course : std::uint8_t { open, mended, lasting } is = course::open;
+};
+
+/// What is allowed in a world. Small limits are met by random runs, the usual ones are not.
+struct world_options {
+  sabotage how = sabotage::none;
+  bool small_limits = false;
 };
 
 class world {
 public:
-  explicit world(sabotage how = sabotage::none) : sabotage_(how) {}
+  explicit world(world_options options = {}) : options_(options) {}
   world(const world&) = delete;
   world& operator=(const world&) = delete;
 
@@ -187,6 +204,8 @@ public:
   // -- checks
   void check(node_index at);
   void check_all();
+  /// After run_until_quiet(), where nothing failed and no time passed: whatever can be adopted has been.
+  void check_adopted();
   /// No more faults: delivers everything until nothing moves.
   void run_until_quiet();
   /// run_until_quiet(), then every reference is read.
@@ -194,13 +213,16 @@ public:
   /// All applications let go, liars and frozen nodes die, graces pass: nothing may be left anywhere.
   void wind_up();
 
-  [[nodiscard]] bool excused(content_number truth, node_mask path) const;
+  /// Whether something failed for good, or at least for now, on the way by which a reference came.
+  [[nodiscard]] bool excused(content_number truth, node_mask path, bool for_now = false) const;
   [[nodiscard]] int end_of(link_index over, node_index at) const { return links[over].ends[0] == at ? 0 : 1; }
   [[nodiscard]] std::optional<link_index> link_between(node_index one, node_index other) const;
   [[nodiscard]] store_model& store_of(node_index at) { return stores[nodes[at].host]; }
-  [[nodiscard]] link_index index_of(handles::link_number number) const { return number - 1; }
+  [[nodiscard]] static link_index index_of(handles::link_number number) { return number - 1; }
   [[nodiscard]] bool active(node_index at) const { return nodes[at].is == condition::running; }
 
+  /// What the ledgers of nodes that are added from now on begin with; their names and tokens are the world's.
+  handles::ledger_options limits;
   /// Where the run is told in words; null: nowhere.
   std::ostream* story = nullptr;
 
@@ -211,7 +233,7 @@ public:
   handles::time_point now{};
   bool hand_over_fails = false;
   bool adopting_fails = false;
-  std::map<handles::waiter_id, handles::handle_errc> answers;
+  std::map<handles::waiter_id, handles::fetch_error> answers;
   /// What liars were given, or made themselves.
   std::set<content_number> known_to_liars;
   std::vector<object_id> names_seen; // By anybody: liars may guess well.
@@ -227,6 +249,7 @@ private:
     std::uint64_t size_bytes = 0;
     std::vector<content_number> captured;
     std::uint64_t born = 0;
+    handles::time_point born_at{}; // By the slowest clock.
   };
 
   template <class... Words>
@@ -246,20 +269,26 @@ private:
   void act(node_index at, const handles::seal_room& what);
   void act(node_index at, const handles::drop_room& what);
   void post(link_index over, int to_end, packet what);
-  void arrive(node_index at, const packet& what, handles::link_number over);
+  void arrive(node_index at, packet what, handles::link_number over);
   void tell_liars(content_number what);
   void check_content(node_index at, const object_id& place, content_number truth, node_mask path, bool deep);
-  void note_fault(node_mask nodes_hit) { faults_.push_back({nodes_hit, step}); }
+  void sees_end(link_index over, int end);
+  void mend_faults(link_index over);
+  void end_graces(node_index at);
+  void check_error(node_index at, const handles::fetch_error& error, const wait& what);
+  [[nodiscard]] std::uint64_t captured_in_all(content_number what) const;
   [[nodiscard]] bool by_liar(node_mask path) const { return (path & liars_) != 0; }
   [[nodiscard]] bool release_is_sabotaged();
 
-  sabotage sabotage_;
+  world_options options_;
   std::vector<original> truths_{1};
   std::vector<fault> faults_;
   node_mask liars_ = 0;
   std::uint64_t last_number_ = 0;
   content_number arriving_content_ = 0;
   std::uint64_t releases_ = 0;
+  std::uint64_t rooms_failed_ = 0;
+  bool store_was_busy_ = false;
 };
 
 } // namespace troupe::simulation

@@ -11,13 +11,110 @@ constexpr auto garbage = content_number{1} << 32;
 
 } // namespace
 
-/// Whether something failed on the way by which a reference came, since the object was made.
-bool world::excused(content_number truth, node_mask path) const {
+bool world::excused(content_number truth, node_mask path, bool for_now) const {
   if (by_liar(path))
     return true;
   auto born = truth < truths_.size() ? truths_[truth].born : 0;
-  return std::ranges::any_of(faults_,
-                             [&](const fault& each) { return each.step >= born && (each.nodes & path) == each.nodes; });
+  return std::ranges::any_of(faults_, [&](const fault& each) {
+    bool counts = each.is == fault::course::lasting || (for_now && each.is == fault::course::open);
+    return counts && each.step >= born && (each.nodes & path) == each.nodes;
+  });
+}
+
+/// Two nodes whose link was cut have said everything to each other over another one, and take no other for open that is
+/// cut.
+void world::mend_faults(link_index over) {
+  const auto& ends = links[over].ends;
+  auto nodes_of = node_mask{1} << ends[0] | node_mask{1} << ends[1];
+  if (links[over].is_cut || std::ranges::none_of(faults_, [&](const fault& each) {
+        return each.is == fault::course::open && each.nodes == nodes_of;
+      }))
+    return;
+  for (const auto& each : links) {
+    bool is_quiet = each.is_cut ? !each.up[0] && !each.up[1] : each.queues[0].empty() && each.queues[1].empty();
+    if ((node_mask{1} << each.ends[0] | node_mask{1} << each.ends[1]) == nodes_of && !is_quiet)
+      return;
+  }
+  for (auto& each : faults_)
+    if (each.is == fault::course::open && each.nodes == nodes_of)
+      each.is = fault::course::mended;
+}
+
+/// From this tick on the node knows nothing of links that were lost so long ago.
+void world::end_graces(node_index at) {
+  for (auto& each : faults_) {
+    const auto& link = links[each.link];
+    for (int end = 0; end < 2; ++end)
+      if (each.is == fault::course::open && link.ends[end] == at && !link.up[end] && link.grace_ends[end] <= now)
+        each.is = fault::course::lasting;
+  }
+}
+
+/// How many handles a fetch imports at most, where no link is lost.
+std::uint64_t world::captured_in_all(content_number what) const {
+  std::set<content_number> seen{what};
+  std::vector<content_number> left{what};
+  std::uint64_t result = 0;
+  while (!left.empty()) {
+    auto next = left.back();
+    left.pop_back();
+    if (next >= truths_.size())
+      continue;
+    result += truths_[next].captured.size();
+    for (auto inner : truths_[next].captured)
+      if (seen.insert(inner).second)
+        left.push_back(inner);
+  }
+  return result;
+}
+
+/// Each error has its reasons; here is whether there was one.
+void world::check_error(node_index at, const handles::fetch_error& error, const wait& what) {
+  using enum handles::handle_errc;
+  const auto& limits_there = options_.small_limits ? 4 : limits.fetch_imports_max;
+  bool has_reason = false;
+  switch (error.code) {
+  case none:
+    return;
+  case timed_out:
+    has_reason = now >= what.deadline;
+    break;
+  case object_lost:
+  case unknown:
+    ++losses;
+    has_reason = what.may_be_lost || excused(what.truth, what.path);
+    break;
+  case too_many:
+    has_reason = by_liar(what.path) || captured_in_all(what.truth) * (1 + faults_.size()) > limits_there;
+    break;
+  case cancelled:
+    has_reason = what.is_cancelled;
+    break;
+  case full:
+    has_reason = rooms_failed_ > 0 || by_liar(what.path);
+    break;
+  case busy:
+    has_reason = store_was_busy_ || options_.small_limits || by_liar(what.path);
+    break;
+  case stalled:
+    has_reason = by_liar(what.path) || now - truths_[what.truth].born_at >= limits.pull_patience;
+    break;
+  case link_down:
+  case stale:
+  case violation:
+    break;
+  }
+  if (!has_reason)
+    throw broken("node " + std::to_string(at) + " is told " + std::string(to_string(error.code)) + " of content "
+                 + std::to_string(what.truth) + " without a reason");
+}
+
+void world::check_adopted() {
+  for (node_index at = 0; at < nodes.size(); ++at)
+    for (const auto& each : nodes[at].application)
+      if (!each.may_stay_behind && nodes[at].ledger->is_behind(each.what)
+          && !store_of(each.sender).has_content(each.truth)) // Who has a replica gives back what it vouched for.
+        throw broken("node " + std::to_string(at) + " has not adopted content " + std::to_string(each.truth));
 }
 
 void world::check_content(node_index at, const object_id& place, content_number truth, node_mask path, bool deep) {
@@ -113,7 +210,7 @@ void world::read_everything() {
   run_until_quiet();
   for (const auto& each : nodes)
     for (const auto& [waiter, what] : each.waits)
-      if (!each.liar && each.is == condition::running && !what.may_be_lost && !excused(what.truth, what.path))
+      if (!each.liar && each.is == condition::running && !what.may_be_lost && !excused(what.truth, what.path, true))
         throw broken("content " + std::to_string(what.truth) + " does not come though everything was delivered");
   pass(std::chrono::minutes(2)); // Graces end, pulls from liars stall.
   for (int round = 0; round < 3; ++round) {
@@ -159,7 +256,7 @@ void world::wind_up() {
     if (!each.waits.empty())
       throw broken("node " + std::to_string(at) + " has waiters without an answer");
     if (left.entries + left.links_in_grace + left.exports + left.imports + left.requests + left.servings + left.parked
-            + left.vouchers + left.rooms + left.fetches + each.rooms.size()
+            + left.dialed + left.vouchers + left.rooms + left.fetches + each.rooms.size()
         > 0)
       throw broken("node " + std::to_string(at) + " keeps " + std::to_string(left.entries) + " entries, "
                    + std::to_string(left.exports) + " exports, " + std::to_string(left.imports) + " imports, "

@@ -55,22 +55,28 @@ bool world::deliver(link_index over, int end, bool chunks_first) {
   queue.erase(next);
   if (story != nullptr)
     tell("  node ", at, " reads from node ", link.ends[1 - end], ": ", text_of(arrived));
-  arrive(at, arrived, link.number);
+  arrive(at, std::move(arrived), link.number);
+  mend_faults(over);
   return true;
 }
 
-void world::arrive(node_index at, const packet& what, handles::link_number over) {
+void world::arrive(node_index at, packet what, handles::link_number over) {
   auto& node = nodes[at];
-  if (const auto* message = std::get_if<handles::message>(&what.what)) {
+  auto& lies = links[index_of(over)].liars[end_of(index_of(over), at)];
+  if (auto* message = std::get_if<handles::message>(&what.what)) {
     arriving_content_ = what.content;
     if (node.liar && what.is_chunk() && what.content < garbage && !known_to_liars.contains(what.content))
       throw broken("a liar was sent content " + std::to_string(what.content) + ", which was never given to it");
     adoptions += std::holds_alternative<handles::adopted>(*message);
     reclaims += std::holds_alternative<handles::reclaimed>(*message);
+    if (node.liar && !lies.on_read(*message))
+      return;
     node.ledger->on_message(over, *message);
     pump(at);
     return;
   }
+  if (node.liar && !lies.has_ledger())
+    return;
   const auto& carried = std::get<parcel>(what.what);
   auto received = node.ledger->receive(over, carried.handles);
   if (received) {
@@ -129,15 +135,17 @@ void world::act(node_index at, const handles::send_message& what) {
   auto to_end = 1 - end_of(over, at);
   auto sent = what.what;
   if (auto* released = std::get_if<handles::release>(&sent); released != nullptr) {
-    if (sabotage_ == sabotage::release_twice && release_is_sabotaged())
+    if (options_.how == sabotage::release_twice && release_is_sabotaged())
       post(over, to_end, {0, sent, 0});
-    if (sabotage_ == sabotage::forget_count && release_is_sabotaged() && --released->count == 0)
+    if (options_.how == sabotage::forget_count && release_is_sabotaged() && --released->count == 0)
       return;
   }
   if (const auto* head = std::get_if<handles::pull_head>(&sent);
-      head != nullptr && sabotage_ == sabotage::drop_hold_early)
+      head != nullptr && options_.how == sabotage::drop_hold_early)
     for (const auto& inner : head->captured)
       store_of(at).clear_bit(inner.name, nodes[at].process);
+  if (nodes[at].liar)
+    links[over].liars[1 - to_end].on_write(sent);
   post(over, to_end, {0, std::move(sent), 0});
 }
 
@@ -149,7 +157,7 @@ void world::act(node_index at, const handles::write_draft& what) {
     for (const auto& each : written.content)
       tell_liars(each.truth);
   for (const auto& each : written.handles)
-    if (sabotage_ == sabotage::drop_hold_early && each.mode == handles::handle_mode::mine)
+    if (options_.how == sabotage::drop_hold_early && each.mode == handles::handle_mode::mine)
       store_of(at).clear_bit(each.name, nodes[at].process);
   post(over, to_end, {0, std::move(written), 0});
 }
@@ -169,9 +177,10 @@ void world::act(node_index at, const handles::close_link& what) {
   auto peer = links[over].ends[1 - end];
   if (what.why == handles::handle_errc::violation && !nodes[at].liar && !nodes[peer].liar)
     throw broken("an honest node breaks the protocol: it " + std::string(what.text));
+  if (what.why == handles::handle_errc::violation && nodes[at].liar)
+    return links[over].liars[end].ledger_has_left(); // It takes more than that to make a liar hang up.
   cut(over);
-  links[over].up[end] = false;
-  links[over].queues[end].clear();
+  sees_end(over, end);
 }
 
 void world::act(node_index at, const handles::connect_to& what) {
@@ -184,7 +193,7 @@ void world::act(node_index at, const handles::answer_waiter& what) {
   auto waited = node.waits.extract(what.waiter);
   if (waited.empty())
     throw broken("a waiter was answered twice");
-  answers[what.waiter] = what.error.code;
+  answers[what.waiter] = what.error;
   tell("  node ", at, " is answered: ", to_string(what.error.code));
   auto place = what.error.code == none ? node.ledger->place_of(what.object) : std::nullopt;
   if (what.error.code == none) {
@@ -194,34 +203,8 @@ void world::act(node_index at, const handles::answer_waiter& what) {
       check_content(at, *place, waited.mapped().truth, waited.mapped().path, true);
     node.ledger->drop(what.object);
   }
-  if (node.liar)
-    return;
-  const auto& [truth, path, deadline, may_be_lost] = waited.mapped();
-  switch (what.error.code) {
-  case none:
-    return;
-  case timed_out:
-    if (now < deadline)
-      throw broken("a waiter timed out before its time");
-    return;
-  case object_lost:
-  case unknown:
-  case link_down:
-    ++losses;
-    if (!may_be_lost && !excused(truth, path))
-      throw broken("content " + std::to_string(truth) + " was lost (" + std::string(to_string(what.error.code))
-                   + ") though nothing failed on its way");
-    return;
-  case too_many:
-  case stalled:
-  case full:
-  case busy:
-  case cancelled:
-    return;
-  case stale:
-  case violation:
-    throw broken("a waiter got an error that is none for it");
-  }
+  if (!node.liar)
+    check_error(at, what.error, waited.mapped());
 }
 
 void world::act(node_index at, const handles::make_room& what) {
@@ -253,6 +236,7 @@ void world::finish_room(node_index at, bool well) {
   auto& [number, what] = *next;
   auto id = number;
   if (!well) {
+    ++rooms_failed_;
     node.rooms.erase(next);
     node.ledger->room_failed(id, handles::handle_errc::full);
   } else if (!what.made) {
@@ -280,7 +264,14 @@ void world::cut(link_index over) {
     return;
   links[over].is_cut = true;
   tell("  link ", links[over].number, " is cut");
-  note_fault(node_mask{1} << links[over].ends[0] | node_mask{1} << links[over].ends[1]);
+  faults_.push_back({over, node_mask{1} << links[over].ends[0] | node_mask{1} << links[over].ends[1], step});
+}
+
+void world::sees_end(link_index over, int end) {
+  auto& link = links[over];
+  link.up[end] = false;
+  link.queues[end].clear();
+  link.grace_ends[end] = nodes[link.ends[end]].ticked + grace;
 }
 
 /// An end sees that its link was cut. What was on the way to it is gone.
@@ -289,8 +280,7 @@ void world::notice(link_index over, int end) {
   auto at = link.ends[end];
   if (!link.is_cut || !link.up[end] || !active(at))
     return;
-  link.up[end] = false;
-  link.queues[end].clear();
+  sees_end(over, end);
   tell("  node ", at, " sees the end of link ", link.number);
   nodes[at].ledger->link_down(link.number);
   pump(at);
@@ -302,7 +292,6 @@ void world::kill(node_index which) {
     return;
   node.is = condition::dead;
   tell("  node ", which, " is killed");
-  note_fault(node_mask{1} << which);
   for (link_index at = 0; at < links.size(); ++at) {
     for (int end = 0; end < 2; ++end) {
       if (links[at].ends[end] != which)
@@ -345,6 +334,8 @@ void world::pass(std::chrono::nanoseconds how_long) {
 void world::tick(node_index at) {
   if (!active(at))
     return;
+  end_graces(at);
+  nodes[at].ticked = now;
   nodes[at].ledger->tick(now);
   pump(at);
 }
