@@ -26,7 +26,20 @@ protected:
     arrive();
     return !is_linked(a, liar);
   }
+  /// A asks for the bytes of an object that does not exist: its request is the first on the link.
+  [[nodiscard]] handles::waiter_id asks_for_bytes() {
+    EXPECT_FALSE(loses_its_link_by_sending({invented, handle_mode::mine, 10, {}}));
+    auto waiter = begin_reading(a);
+    arrive();
+    EXPECT_EQ(tables(a).requests, 1u);
+    return waiter;
+  }
+  void link_again() {
+    if (!is_linked(a, liar))
+      link(a, liar);
+  }
 
+  static constexpr object_id invented{invented_store, 1, 1};
   node_index a;
   node_index liar;
 };
@@ -144,6 +157,188 @@ TEST_F(lying_peer, answers_what_was_not_asked) {
   EXPECT_TRUE(loses_its_link_by(handles::vouch{{9, 9, 9}, in_.nodes[liar].name, 1}));
 }
 
+TEST_F(lying_peer, refuses_for_no_reason) {
+  auto waiter = asks_for_bytes();
+  EXPECT_TRUE(loses_its_link_by(handles::refused{1, handle_errc::none}));
+  EXPECT_EQ(answer_to(waiter), handle_errc::violation); // None yet.
+  pass_grace();
+  EXPECT_EQ(answer_to(waiter), handle_errc::object_lost);
+}
+
+TEST_F(lying_peer, refuses_for_reasons_that_only_this_end_may_have) {
+  for (unsigned reason = 0; reason < 256; ++reason) {
+    auto why = static_cast<handle_errc>(reason);
+    link_again();
+    auto waiter = asks_for_bytes();
+    EXPECT_EQ(loses_its_link_by(handles::refused{1, why}), !handles::may_refuse(why)) << reason;
+    pass_grace();
+    EXPECT_EQ(answer_to(waiter), handles::may_refuse(why) ? why : handle_errc::object_lost) << reason;
+    in_.drop_all(a);
+    if (is_linked(a, liar))
+      break_link(a, liar);
+    arrive();
+  }
+}
+
+TEST_F(lying_peer, refuses_for_no_reason_what_is_forwarded) {
+  auto c = node_on_new_host();
+  link(a, c);
+  EXPECT_FALSE(loses_its_link_by_sending({invented, handle_mode::mine, 10, {}}));
+  in_.freeze(liar);
+  send_and_arrive(a, c, {last_of(a)});
+  in_.nodes[c].wanted_links.clear();
+  auto waiter = begin_reading(c); // A fetches for C.
+  arrive();
+  EXPECT_TRUE(loses_its_link_by(handles::refused{1, handle_errc::none}));
+  EXPECT_EQ(answer_to(waiter), handle_errc::violation); // None yet.
+  EXPECT_TRUE(is_linked(a, c));
+  pass_grace();
+  EXPECT_EQ(answer_to(waiter), handle_errc::object_lost);
+}
+
+TEST_F(lying_peer, answers_each_question_as_if_it_were_another) {
+  const std::vector<handles::message> answers{handles::adopted{1, {{9, 9, 9}, handle_mode::mine, 4, {}}},
+                                              handles::reclaimed{1, invented}, handles::pull_head{1, 10, {}},
+                                              handles::pull_chunk{1, 0, 4},
+                                              handles::pull_here{1, {invented, handle_mode::shared, 10, {}}}};
+  constexpr std::size_t to_adopt = 0, to_reclaim = 1, to_pull = 2;
+  for (auto asked : {to_adopt, to_reclaim, to_pull}) {
+    for (bool dropped : {false, true}) {
+      for (std::size_t answer = 0; answer < answers.size(); ++answer) {
+        if (answer == asked || (asked == to_pull && dropped))
+          continue; // Dropped, a pull is cancelled: then any answer is late.
+        link_again();
+        if (asked == to_adopt) {
+          auto offer = handles::adoption_offer{in_.nodes[liar].name, {1, 2, 3}, 4};
+          EXPECT_FALSE(loses_its_link_by_sending({{invented_store, 2, 1}, handle_mode::behind, 10, offer}));
+        } else if (asked == to_reclaim) {
+          EXPECT_FALSE(loses_its_link_by_sending({invented, handle_mode::mine, 10, {}}));
+          break_link(a, liar);
+          arrive();
+          link(a, liar);
+        } else {
+          (void)asks_for_bytes();
+        }
+        ASSERT_EQ(tables(a).requests, 1u);
+        if (dropped)
+          in_.drop_all(a);
+        EXPECT_TRUE(loses_its_link_by(answers[answer])) << asked << ' ' << dropped << ' ' << answer;
+        in_.drop_all(a);
+        pass_grace();
+      }
+    }
+  }
+}
+
+TEST_F(lying_peer, says_that_another_name_was_reclaimed) {
+  EXPECT_FALSE(loses_its_link_by_sending({invented, handle_mode::mine, 10, {}}));
+  break_link(a, liar);
+  arrive();
+  link(a, liar);
+  EXPECT_TRUE(loses_its_link_by(handles::reclaimed{1, {1, 2, 3}}));
+}
+
+TEST_F(lying_peer, uses_a_request_number_again_after_its_pull_was_served) {
+  auto object = in_.put(a, 4);
+  send_and_arrive(a, liar, {object});
+  EXPECT_FALSE(loses_its_link_by(handles::pull{7, name_of(object)}));
+  EXPECT_EQ(tables(a).servings, 0u);
+  EXPECT_TRUE(loses_its_link_by(handles::pull{7, name_of(object)}));
+}
+
+TEST_F(lying_peer, uses_a_request_number_below_one_that_it_has_used) {
+  for (const auto& question : std::vector<handles::message>{
+           handles::pull{3, {1, 2, 3}}, handles::adopt{3, {1, 2, 3}, 1}, handles::reclaim{3, {1, 2, 3}, 1}}) {
+    link_again();
+    EXPECT_FALSE(loses_its_link_by(handles::pull{4, {1, 2, 3}}));
+    EXPECT_TRUE(loses_its_link_by(question));
+  }
+  link_again();
+  EXPECT_TRUE(loses_its_link_by(handles::pull{0, {1, 2, 3}}));
+}
+
+TEST_F(lying_peer, sends_bytes_that_do_not_follow_the_last) {
+  for (auto offset : {std::uint64_t{3}, std::uint64_t{5}, std::uint64_t{0}, ~std::uint64_t{0}}) {
+    link_again();
+    auto waiter = asks_for_bytes();
+    EXPECT_FALSE(loses_its_link_by(handles::pull_head{1, 10, {}}));
+    EXPECT_FALSE(loses_its_link_by(handles::pull_chunk{1, 0, 4}));
+    EXPECT_TRUE(loses_its_link_by(handles::pull_chunk{1, offset, 4})) << offset;
+    pass_grace();
+    EXPECT_EQ(answer_to(waiter), handle_errc::object_lost);
+    in_.drop_all(a);
+  }
+}
+
+TEST_F(lying_peer, sends_bytes_before_their_head_or_none_at_all) {
+  (void)asks_for_bytes();
+  EXPECT_TRUE(loses_its_link_by(handles::pull_chunk{1, 0, 4}));
+  in_.drop_all(a);
+  pass_grace();
+  link(a, liar);
+  (void)asks_for_bytes();
+  EXPECT_FALSE(loses_its_link_by(handles::pull_head{1, 10, {}}));
+  EXPECT_TRUE(loses_its_link_by(handles::pull_chunk{1, 0, 0}));
+}
+
+TEST_F(lying_peer, says_another_size_when_it_is_asked_for_the_bytes) {
+  for (std::uint64_t size : {9, 11, 0}) {
+    link_again();
+    (void)asks_for_bytes();
+    EXPECT_TRUE(loses_its_link_by(handles::pull_head{1, size, {}})) << size;
+    in_.drop_all(a);
+    pass_grace();
+  }
+}
+
+TEST_F(lying_peer, says_twice_that_the_bytes_follow) {
+  (void)asks_for_bytes();
+  EXPECT_FALSE(loses_its_link_by(handles::pull_head{1, 10, {}}));
+  EXPECT_TRUE(loses_its_link_by(handles::pull_head{1, 10, {}}));
+}
+
+TEST_F(lying_peer, gives_one_name_two_sizes) {
+  EXPECT_FALSE(loses_its_link_by_sending({invented, handle_mode::mine, 10, {}}));
+  EXPECT_TRUE(loses_its_link_by_sending({invented, handle_mode::mine, 11, {}}));
+}
+
+TEST_F(lying_peer, has_and_has_not_the_bytes_of_one_name) {
+  EXPECT_FALSE(loses_its_link_by_sending({invented, handle_mode::mine, 10, {}}));
+  EXPECT_TRUE(loses_its_link_by_sending({invented, handle_mode::behind, 10, {}}));
+}
+
+TEST_F(lying_peer, offers_an_adoption_of_what_it_has_itself) {
+  auto offer = handles::adoption_offer{in_.nodes[a].name, {1, 2, 3}, 4};
+  EXPECT_TRUE(loses_its_link_by_sending({invented, handle_mode::mine, 10, offer}));
+}
+
+// Goal: an object that captures itself is waited for by itself, and no longer than it may bring nothing.
+TEST_F(lying_peer, makes_an_object_capture_itself) {
+  for (bool link_is_lost : {false, true}) {
+    link_again();
+    auto waiter = asks_for_bytes();
+    say(liar, a, handles::pull_head{1, 10, {{invented, handle_mode::mine, 10, {}}}});
+    for (std::uint64_t offset : {0, 4, 8})
+      say(liar, a, handles::pull_chunk{1, offset, std::min<std::uint64_t>(4, 10 - offset)});
+    arrive();
+    in_.cancel(a, waiter);
+    in_.drop_all(a);
+    EXPECT_EQ(tables(a).fetches, 1u); // It waits for itself.
+    if (link_is_lost) {
+      break_link(a, liar);
+      arrive();
+    } else {
+      in_.pass(61s);
+      in_.tick(a);
+    }
+    EXPECT_EQ(tables(a).fetches, 0u);
+    EXPECT_EQ(tables(a).entries, 0u);
+    if (is_linked(a, liar))
+      break_link(a, liar);
+    arrive();
+  }
+}
+
 TEST_F(lying_peer, sends_more_bytes_than_it_said) {
   send_and_arrive(liar, a, {in_.put(liar, 4)});
   auto waiter = begin_reading(a);
@@ -191,7 +386,6 @@ TEST_F(lying_peer, cannot_close_a_circle_by_vouching) {
   auto cd = link(c, d);
   auto da = link(d, a);
   auto ca = link(c, a);
-  auto invented = object_id{77, 1, 1};
   auto give = [&](std::optional<handles::adoption_offer> offer) {
     in_.forge(lc, 0, {0, parcel{{{invented, handle_mode::behind, 10, offer}}, {}, true}, 0});
     ASSERT_TRUE(in_.deliver(lc, 1));

@@ -345,11 +345,13 @@ TEST_F(handle_protocol, a_hand_over_that_fails_takes_back_what_was_described_bef
   auto a = node_on_new_host();
   auto b = node_beside(a);
   auto over = link(a, b);
-  in_.hand_over_fails = true;
-  EXPECT_FALSE(in_.open_draft(a, over, {in_.put(a, 10)}));
-  in_.hand_over_fails = false;
+  auto first = in_.put(a, 10);
+  auto second = in_.put(a, 11);
+  in_.hand_overs_left = 1; // Enough for the first only.
+  EXPECT_FALSE(in_.open_draft(a, over, {first, second}));
+  in_.hand_overs_left.reset();
   in_.drop_all(a);
-  EXPECT_EQ(objects_at(a), 0u);
+  EXPECT_EQ(objects_at(a), 0u); // Nothing is held, nothing is in flight.
 }
 
 TEST_F(handle_protocol, one_payload_goes_to_many_links_and_each_counts_for_itself) {

@@ -262,9 +262,10 @@ private:
       return;
     case kind::make_room:
     case kind::fail_room:
-      for (std::size_t tried = 0; tried < in_.nodes.size() && in_.nodes[at].rooms.empty(); ++tried)
+      for (std::size_t tried = 0; tried < in_.nodes.size() && in_.nodes[at].due.empty(); ++tried)
         at = (at + 1) % in_.nodes.size();
-      return in_.finish_room(at, what.what == kind::make_room);
+      (void)in_.finish_room(at, what.what == kind::make_room);
+      return;
     case kind::forge:
       return forge(in_, what.second, what.third);
     case kind::tamper:

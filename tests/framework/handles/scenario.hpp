@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <iostream>
 #include <string>
 #include <vector>
 
@@ -13,7 +15,7 @@ namespace troupe::simulation {
 using namespace std::chrono_literals;
 
 /// Hosts with one node each, unless a test adds more; nothing is linked yet. Ends by letting everything go, after
-/// which nothing may be left.
+/// which nothing may be left. TROUPE_STORY=1 tells what happens.
 class handle_protocol : public testing::Test {
 protected:
   static constexpr auto far_off = std::chrono::hours(1);
@@ -70,6 +72,11 @@ protected:
   void say(node_index from, node_index to, const handles::message& what) {
     auto over = in_.link_between(from, to).value();
     in_.forge(over, in_.end_of(over, from), {0, what, 0});
+  }
+
+  void SetUp() override {
+    if (std::getenv("TROUPE_STORY") != nullptr)
+      in_.story = &std::cout;
   }
 
   void TearDown() override {

@@ -7,10 +7,11 @@ namespace troupe::simulation {
 
 object_id store_model::create(process_number creator, content_number content, std::uint64_t size_bytes,
                               const std::vector<object_id>& captured) {
-  auto free = std::ranges::find_if(rows_, [](const row& each) { return !each.sealed; });
-  auto index = static_cast<std::size_t>(free - rows_.begin());
-  if (free == rows_.end())
+  auto index = rows_.size();
+  if (free_.empty())
     rows_.emplace_back();
+  else
+    index = free_.extract(free_.begin()).value();
   auto generation = ignores_generation ? 1 : rows_[index].generation + 1;
   rows_[index] = {generation, true, false, content, size_bytes, {creator}, {}, captured, 0};
   for (const auto& inner : captured)
@@ -88,11 +89,13 @@ void store_model::sweep() {
 void store_model::free_if_unkept(std::size_t index) {
   std::vector<std::size_t> left{index};
   while (!left.empty()) {
-    auto& each = rows_[left.back()];
+    auto next = left.back();
+    auto& each = rows_[next];
     left.pop_back();
     if (!each.sealed || !each.holders.empty() || !each.flights.empty() || each.captured_times > 0)
       continue;
     each.sealed = false;
+    free_.insert(next);
     for (const auto& inner : std::exchange(each.captured, {})) {
       --row_of(inner)->captured_times;
       left.push_back(inner.index);

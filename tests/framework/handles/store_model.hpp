@@ -76,6 +76,7 @@ private:
 
   std::uint64_t number_;
   std::vector<row> rows_;
+  std::set<std::size_t> free_;
   std::set<std::pair<process_number, std::uint64_t>> ended_; // Receiver, channel.
 };
 

@@ -48,9 +48,12 @@ namespace {
 } // namespace
 
 bool process_objects::hand_over(const object_id& place, handles::link_number link) {
-  world_.store_was_busy_ |= world_.hand_over_fails;
-  if (world_.hand_over_fails)
+  bool fails = world_.hand_over_fails || world_.hand_overs_left == 0u;
+  world_.store_was_busy_ |= fails;
+  if (fails)
     return false;
+  if (world_.hand_overs_left)
+    --*world_.hand_overs_left;
   auto over = world_.index_of(link);
   auto to_end = 1 - world_.end_of(over, self_);
   auto to = world_.links[over].ends[to_end];
@@ -128,6 +131,8 @@ node_index world::add_node(std::size_t host, bool liar, std::uint64_t number) {
     options.dials_max = 1;
     options.adoptions_max = 1;
   }
+  may_be_busy_ |= options.servings_max < handles::ledger_options{}.servings_max;
+  fetch_imports_max_ = std::min(fetch_imports_max_, options.fetch_imports_max);
   made.ledger = std::make_unique<handles::ledger>(std::move(options), *made.objects);
   made.ledger->tick(now);
   made.ticked = now;
@@ -296,10 +301,13 @@ void world::cancel(node_index at, handles::waiter_id which) {
 
 /// A liar that has a handle may read the object and all that it captures.
 void world::tell_liars(content_number what) {
-  if (what == 0 || what >= truths_.size() || !known_to_liars.insert(what).second)
-    return;
-  for (auto inner : truths_[what].captured)
-    tell_liars(inner);
+  std::vector<content_number> left{what};
+  while (!left.empty()) {
+    auto next = left.back();
+    left.pop_back();
+    if (next != 0 && next < truths_.size() && known_to_liars.insert(next).second)
+      left.insert(left.end(), truths_[next].captured.begin(), truths_[next].captured.end());
+  }
 }
 
 } // namespace troupe::simulation

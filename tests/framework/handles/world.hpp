@@ -119,6 +119,7 @@ struct node {
   std::vector<std::vector<held>> draft_content; // One per draft.
   std::map<handles::waiter_id, wait> waits;
   std::map<handles::room_id, room> rooms;
+  std::set<handles::room_id> due; // To be made, or sealed.
   std::vector<handles::node_name> wanted_links;
   std::optional<parcel> committed; // Until the ledger says when to write it.
   handles::time_point ticked{};    // What its ledger takes for now.
@@ -189,7 +190,7 @@ public:
   // -- what the network, the hosts and time do
   bool deliver(link_index over, int end, bool chunks_first = false);
   bool send_chunk(link_index over, int end);
-  void finish_room(node_index at, bool well = true);
+  bool finish_room(node_index at, bool well = true);
   void cut(link_index over);
   void notice(link_index over, int end);
   void kill(node_index which);
@@ -232,6 +233,7 @@ public:
   std::uint64_t step = 0;
   handles::time_point now{};
   bool hand_over_fails = false;
+  std::optional<std::uint64_t> hand_overs_left; // Then they fail.
   bool adopting_fails = false;
   std::map<handles::waiter_id, handles::fetch_error> answers;
   /// What liars were given, or made themselves.
@@ -271,7 +273,8 @@ private:
   void post(link_index over, int to_end, packet what);
   void arrive(node_index at, packet what, handles::link_number over);
   void tell_liars(content_number what);
-  void check_content(node_index at, const object_id& place, content_number truth, node_mask path, bool deep);
+  void check_content(node_index at, const object_id& place, content_number truth, node_mask path, bool counts_captured);
+  void check_graph(node_index at, const object_id& place, content_number truth, node_mask path);
   void sees_end(link_index over, int end);
   void mend_faults(link_index over);
   void end_graces(node_index at);
@@ -289,6 +292,8 @@ private:
   std::uint64_t releases_ = 0;
   std::uint64_t rooms_failed_ = 0;
   bool store_was_busy_ = false;
+  bool may_be_busy_ = false; // A limit is so small that it may be met.
+  std::uint64_t fetch_imports_max_ = ~std::uint64_t{0};
 };
 
 } // namespace troupe::simulation

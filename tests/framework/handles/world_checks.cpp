@@ -71,7 +71,6 @@ std::uint64_t world::captured_in_all(content_number what) const {
 /// Each error has its reasons; here is whether there was one.
 void world::check_error(node_index at, const handles::fetch_error& error, const wait& what) {
   using enum handles::handle_errc;
-  const auto& limits_there = options_.small_limits ? 4 : limits.fetch_imports_max;
   bool has_reason = false;
   switch (error.code) {
   case none:
@@ -85,7 +84,7 @@ void world::check_error(node_index at, const handles::fetch_error& error, const 
     has_reason = what.may_be_lost || excused(what.truth, what.path);
     break;
   case too_many:
-    has_reason = by_liar(what.path) || captured_in_all(what.truth) * (1 + faults_.size()) > limits_there;
+    has_reason = by_liar(what.path) || captured_in_all(what.truth) * (1 + faults_.size()) > fetch_imports_max_;
     break;
   case cancelled:
     has_reason = what.is_cancelled;
@@ -94,7 +93,7 @@ void world::check_error(node_index at, const handles::fetch_error& error, const 
     has_reason = rooms_failed_ > 0 || by_liar(what.path);
     break;
   case busy:
-    has_reason = store_was_busy_ || options_.small_limits || by_liar(what.path);
+    has_reason = store_was_busy_ || may_be_busy_ || by_liar(what.path);
     break;
   case stalled:
     has_reason = by_liar(what.path) || now - truths_[what.truth].born_at >= limits.pull_patience;
@@ -117,7 +116,8 @@ void world::check_adopted() {
         throw broken("node " + std::to_string(at) + " has not adopted content " + std::to_string(each.truth));
 }
 
-void world::check_content(node_index at, const object_id& place, content_number truth, node_mask path, bool deep) {
+void world::check_content(node_index at, const object_id& place, content_number truth, node_mask path,
+                          bool counts_captured) {
   auto& store = store_of(at);
   if (!store.lives(place))
     throw broken("content " + std::to_string(truth) + " was freed while node " + std::to_string(at) + " holds it");
@@ -130,15 +130,29 @@ void world::check_content(node_index at, const object_id& place, content_number 
   if (content != truth && truths_[truth].size_bytes > 0) // Without bytes nobody can tell.
     throw broken("node " + std::to_string(at) + " reads content " + std::to_string(content) + " for "
                  + std::to_string(truth));
-  if (!deep || content >= truths_.size())
+  if (!counts_captured || content >= truths_.size())
     return;
   auto captured = store.captured_by(place);
   if (captured.size() != truths_[content].captured.size())
     throw broken("a replica captures another number of objects than its original");
-  for (std::size_t i = 0; i < captured.size(); ++i) {
-    auto inner = truths_[content].captured[i];
-    if (inner != 0 && inner < truths_.size())
-      check_content(at, captured[i], inner, path, true);
+}
+
+/// The object and all that it captures, directly or not.
+void world::check_graph(node_index at, const object_id& place, content_number truth, node_mask path) {
+  std::set<object_id> seen{place};
+  std::vector<std::pair<object_id, content_number>> left{{place, truth}};
+  while (!left.empty()) {
+    auto [next, meant] = left.back();
+    left.pop_back();
+    check_content(at, next, meant, path, true);
+    auto content = store_of(at).content_of(next);
+    if (by_liar(path) || content >= truths_.size())
+      continue;
+    auto captured = store_of(at).captured_by(next);
+    for (std::size_t i = 0; i < captured.size(); ++i)
+      if (auto inner = truths_[content].captured[i];
+          inner != 0 && inner < truths_.size() && seen.insert(captured[i]).second)
+        left.emplace_back(captured[i], inner);
   }
 }
 
@@ -170,11 +184,7 @@ void world::run_until_quiet() {
   for (bool moved = true; moved;) {
     moved = false;
     for (node_index at = 0; at < nodes.size(); ++at) {
-      auto before = nodes[at].rooms.size();
-      finish_room(at);
-      moved |= before > 0 && active(at) && std::ranges::any_of(nodes[at].rooms, [](const auto& each) {
-                 return !each.second.made || each.second.sealing;
-               });
+      moved |= finish_room(at);
       for (const auto& wanted : std::exchange(nodes[at].wanted_links, {}))
         for (node_index other = 0; other < nodes.size(); ++other)
           if (active(at) && active(other) && other != at && nodes[other].name == wanted && !link_between(at, other))
@@ -191,10 +201,6 @@ void world::run_until_quiet() {
         }
       }
     }
-    for (const auto& each : nodes)
-      moved |= each.is == condition::running && std::ranges::any_of(each.rooms, [](const auto& one) {
-                 return !one.second.made || one.second.sealing;
-               });
   }
 }
 

@@ -200,7 +200,7 @@ void world::act(node_index at, const handles::answer_waiter& what) {
     if (!place)
       throw broken("a waiter was told that the bytes are here, and they are not");
     if (!node.liar)
-      check_content(at, *place, waited.mapped().truth, waited.mapped().path, true);
+      check_graph(at, *place, waited.mapped().truth, waited.mapped().path);
     node.ledger->drop(what.object);
   }
   if (!node.liar)
@@ -209,6 +209,7 @@ void world::act(node_index at, const handles::answer_waiter& what) {
 
 void world::act(node_index at, const handles::make_room& what) {
   nodes[at].rooms[what.room] = {.size_bytes = what.size_bytes, .sealing = {}};
+  nodes[at].due.insert(what.room);
 }
 
 void world::act(node_index at, const handles::write_room& what) {
@@ -220,31 +221,31 @@ void world::act(node_index at, const handles::write_room& what) {
 
 void world::act(node_index at, const handles::seal_room& what) {
   nodes[at].rooms.at(what.room).sealing = what.captured;
+  nodes[at].due.insert(what.room);
 }
 
 void world::act(node_index at, const handles::drop_room& what) {
   nodes[at].rooms.erase(what.room);
+  nodes[at].due.erase(what.room);
 }
 
 /// The oldest room is made, or its replica sealed; or that fails.
-void world::finish_room(node_index at, bool well) {
+bool world::finish_room(node_index at, bool well) {
   auto& node = nodes[at];
-  auto next =
-      std::ranges::find_if(node.rooms, [](const auto& each) { return !each.second.made || each.second.sealing; });
-  if (next == node.rooms.end() || !active(at))
-    return;
-  auto& [number, what] = *next;
-  auto id = number;
+  if (node.due.empty() || !active(at))
+    return false;
+  auto id = node.due.extract(node.due.begin()).value();
+  auto& what = node.rooms.at(id);
   if (!well) {
     ++rooms_failed_;
-    node.rooms.erase(next);
+    node.rooms.erase(id);
     node.ledger->room_failed(id, handles::handle_errc::full);
   } else if (!what.made) {
     what.made = true;
     node.ledger->room_made(id);
   } else {
     auto done = std::move(what);
-    node.rooms.erase(next);
+    node.rooms.erase(id);
     for (const auto& inner : *done.sealing)
       if (!store_of(at).lives(inner))
         throw broken("a replica captures an object that is gone");
@@ -255,6 +256,7 @@ void world::finish_room(node_index at, bool well) {
       node.objects->drop(place);
   }
   pump(at);
+  return true;
 }
 
 // -- failures and time
@@ -306,6 +308,7 @@ void world::kill(node_index which) {
   node.application.clear();
   node.waits.clear();
   node.rooms.clear();
+  node.due.clear();
 }
 
 void world::freeze(node_index which) {

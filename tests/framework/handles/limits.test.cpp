@@ -1,0 +1,316 @@
+// What one peer can make a node keep, or do: each limit at its bound.
+#include "scenario.hpp"
+
+namespace troupe::simulation {
+
+namespace {
+
+using handles::handle_descriptor;
+using handles::handle_errc;
+using handles::handle_mode;
+
+class limits : public handle_protocol {
+protected:
+  [[nodiscard]] object_id name_of(node_index at, const held& what) {
+    return in_.nodes[at].ledger->place_of(what.what).value();
+  }
+  [[nodiscard]] static object_id invented(std::uint32_t index) { return {invented_store, index, 1}; }
+  [[nodiscard]] static handle_descriptor handle_to(std::uint32_t index) {
+    return {invented(index), handle_mode::mine, 4, {}};
+  }
+  void forge(node_index from, node_index to, std::vector<handle_descriptor> handles) {
+    auto over = in_.link_between(from, to).value();
+    in_.forge(over, in_.end_of(over, from), {0, parcel{std::move(handles), {}, true}, 0});
+    arrive();
+  }
+  /// A node of a chain: each object captures the next one.
+  void answer_with_one_more(node_index liar, node_index to, handles::request_number request) {
+    say(liar, to, handles::pull_head{request, 4, {handle_to(static_cast<std::uint32_t>(request) + 1)}});
+    say(liar, to, handles::pull_chunk{request, 0, 4});
+  }
+  /// B's waiter for the first of a chain of lies that has grown to `depth`, and waits for one more.
+  [[nodiscard]] handles::waiter_id begin_chain(node_index liar, node_index to, std::size_t depth) {
+    forge(liar, to, {handle_to(1)});
+    auto waiter = begin_reading(to);
+    auto over = in_.link_between(liar, to).value();
+    for (handles::request_number request = 1; request <= depth; ++request) {
+      in_.finish_room(to);
+      answer_with_one_more(liar, to, request);
+      while (in_.deliver(over, in_.end_of(over, to)))
+        continue;
+      while (in_.deliver(over, in_.end_of(over, liar)))
+        continue;
+    }
+    return waiter;
+  }
+
+  static constexpr std::size_t long_chain = 30'000;
+};
+
+TEST_F(limits, of_vouchers_let_the_oldest_go) {
+  in_.limits.vouchers_max = 2;
+  auto a = node_on_new_host();
+  auto liar = node_on_new_host(true);
+  auto c = node_on_new_host();
+  link(a, liar);
+  auto ca = link(c, a);
+  auto object = in_.put(a, 10);
+  send_and_arrive(a, liar, {object});
+  for (std::uint64_t token : {1, 2, 3})
+    say(liar, a, handles::vouch{name_of(a, object), in_.nodes[c].name, token});
+  arrive();
+  EXPECT_EQ(tables(a).vouchers, 2u);
+  in_.nodes[c].liar = true; // It asks what its ledger does not know of.
+  say(c, a, handles::adopt{1, name_of(a, object), 1});
+  say(c, a, handles::adopt{2, name_of(a, object), 2});
+  while (in_.deliver(ca, 1))
+    continue;
+  EXPECT_EQ(tables(a).parked, 1u);
+  EXPECT_EQ(tables(a).vouchers, 1u);
+}
+
+TEST_F(limits, of_vouchers_hold_for_what_is_reclaimed) {
+  in_.limits.vouchers_max = 2;
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  auto object = in_.put(a, 10);
+  for (auto over : {link(a, b), link(a, b)}) {
+    ASSERT_TRUE(in_.send(a, over, {object}));
+    for (std::uint64_t token : {1, 2})
+      in_.forge(over, 1, {0, handles::vouch{name_of(a, object), {77, 7}, token}, 0});
+    arrive();
+    EXPECT_LE(tables(a).vouchers, 4u);
+  }
+  break_link(a, b);
+  break_link(a, b);
+  arrive();
+  link(a, b);
+  arrive();
+  EXPECT_EQ(in_.reclaims, 2u);
+  EXPECT_EQ(tables(a).vouchers, 2u);
+}
+
+TEST_F(limits, of_adoptions_that_wait_are_answered_with_busy) {
+  in_.limits.parked_max = 2;
+  auto a = node_on_new_host();
+  auto liar = node_on_new_host(true);
+  auto over = link(a, liar);
+  for (handles::request_number request : {1, 2, 3})
+    say(liar, a, handles::adopt{request, {1, 2, 3}, request});
+  while (in_.deliver(over, 0))
+    continue;
+  EXPECT_EQ(tables(a).parked, 2u);
+  in_.pass(11s);
+  in_.tick(a);
+  EXPECT_EQ(tables(a).parked, 0u);
+}
+
+TEST_F(limits, of_pulls_are_answered_with_busy) {
+  in_.limits.servings_max = 1;
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  auto over = link(a, b);
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  auto first = begin_reading(b);
+  send(a, b, {in_.put(a, 11)});
+  ASSERT_TRUE(in_.deliver(over, 1));
+  auto second = begin_reading(b);
+  in_.finish_room(b);
+  in_.finish_room(b);
+  while (in_.deliver(over, 0))
+    continue;
+  EXPECT_EQ(tables(a).servings, 1u);
+  arrive();
+  EXPECT_EQ(answer_to(first), handle_errc::none);
+  EXPECT_EQ(answer_to(second), handle_errc::busy);
+}
+
+TEST_F(limits, of_what_one_object_captures_end_the_link) {
+  in_.limits.captured_max = 2;
+  for (std::uint32_t captured : {2, 3}) {
+    auto a = node_on_new_host();
+    auto liar = node_on_new_host(true);
+    link(a, liar);
+    forge(liar, a, {handle_to(1)});
+    (void)begin_reading(a);
+    arrive();
+    handles::pull_head head{1, 4, {}};
+    while (head.captured.size() < captured)
+      head.captured.push_back(handle_to(2 + static_cast<std::uint32_t>(head.captured.size())));
+    say(liar, a, head);
+    arrive();
+    EXPECT_EQ(is_linked(a, liar), captured == 2);
+  }
+}
+
+TEST_F(limits, of_what_a_fetch_imports_in_all_are_told_with_their_numbers) {
+  in_.limits.fetch_imports_max = 5;
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  link(a, b);
+  auto leaf = in_.put(a, 1);
+  auto left = in_.put(a, 2, {leaf, in_.put(a, 3)});
+  auto right = in_.put(a, 4, {in_.put(a, 5)});
+  auto allowed = in_.put(a, 6, {left, right});
+  auto refused = in_.put(a, 7, {allowed});
+  send_and_arrive(a, b, {refused});
+  auto too_much = begin_reading(b);
+  arrive();
+  EXPECT_EQ(in_.answers.at(too_much), (handles::fetch_error{handle_errc::too_many, 6, 5}));
+  EXPECT_EQ(tables(b).imports, 1u);
+  send_and_arrive(a, b, {allowed});
+  EXPECT_EQ(read(b), handle_errc::none);
+}
+
+TEST_F(limits, of_what_a_fetch_imports_are_passed_on_by_a_forwarder_without_its_numbers) {
+  in_.limits.fetch_imports_max = 1;
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  in_.limits.fetch_imports_max = 100;
+  auto c = node_on_new_host();
+  link(a, b);
+  link(b, c);
+  send_and_arrive(a, b, {in_.put(a, 1, {in_.put(a, 2), in_.put(a, 3)})});
+  in_.freeze(a);
+  send_and_arrive(b, c, {last_of(b)});
+  in_.nodes[c].wanted_links.clear();
+  in_.thaw(a);
+  auto waiter = begin_reading(c);
+  arrive();
+  EXPECT_EQ(in_.answers.at(waiter), (handles::fetch_error{handle_errc::too_many, 0, 0}));
+}
+
+// Goal: who asks for little is not refused because another asks for much.
+// Method: a large object and a small one capture the same inner one, whose own are what is too much for the large one.
+TEST_F(limits, of_what_a_fetch_imports_do_not_touch_who_only_joined_it) {
+  in_.limits.fetch_imports_max = 3;
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  auto over = link(a, b);
+  auto inner = in_.put(a, 1, {in_.put(a, 2)});
+  auto large = in_.put(a, 3, {in_.put(a, 4), in_.put(a, 5), inner});
+  auto small = in_.put(a, 6, {inner});
+  send_and_arrive(a, b, {large, small, inner});
+  auto of_large = in_.fetch(b, 0, far_off);
+  in_.finish_room(b);
+  ASSERT_TRUE(in_.deliver(over, 0));
+  ASSERT_TRUE(in_.deliver(over, 1)); // Now `inner` is being fetched for the large one ...
+  auto of_small = in_.fetch(b, 1, far_off);
+  auto of_inner = in_.fetch(b, 2, far_off); // ... which these join.
+  arrive();
+  EXPECT_EQ(in_.answers.at(of_large), (handles::fetch_error{handle_errc::too_many, 4, 3}));
+  EXPECT_EQ(answer_to(of_small), handle_errc::none);
+  EXPECT_EQ(answer_to(of_inner), handle_errc::none);
+}
+
+TEST_F(limits, of_the_stack_are_not_met_by_a_long_chain_of_captured_objects) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  link(a, b);
+  auto outermost = in_.put(a, 1);
+  for (std::size_t depth = 0; depth < long_chain; ++depth)
+    outermost = in_.put(a, 1, {outermost});
+  send(a, b, {outermost});
+  in_.drop_all(a);
+  arrive();
+  EXPECT_EQ(read(b), handle_errc::none);
+  EXPECT_EQ(objects_at(b), long_chain + 1);
+  EXPECT_EQ(objects_at(a), 0u);
+}
+
+TEST_F(limits, of_the_stack_are_not_met_when_a_long_chain_is_cancelled) {
+  auto b = node_on_new_host();
+  auto liar = node_on_new_host(true);
+  link(liar, b);
+  auto waiter = begin_chain(liar, b, long_chain);
+  EXPECT_EQ(tables(b).fetches, long_chain + 1);
+  in_.cancel(b, waiter);
+  EXPECT_EQ(tables(b).fetches, 0u);
+  EXPECT_EQ(tables(b).entries, 1u);
+}
+
+TEST_F(limits, of_the_stack_are_not_met_when_a_long_chain_fails_at_its_end) {
+  auto b = node_on_new_host();
+  auto liar = node_on_new_host(true);
+  link(liar, b);
+  auto waiter = begin_chain(liar, b, long_chain);
+  arrive();
+  say(liar, b, handles::refused{long_chain + 1, handle_errc::full});
+  in_.deliver(0, 1);
+  EXPECT_EQ(answer_to(waiter), handle_errc::full);
+  EXPECT_EQ(tables(b).entries, 1u);
+}
+
+TEST_F(limits, of_the_stack_are_not_met_when_the_link_of_a_long_chain_is_lost) {
+  auto b = node_on_new_host();
+  auto liar = node_on_new_host(true);
+  link(liar, b);
+  auto waiter = begin_chain(liar, b, long_chain);
+  kill(liar);
+  arrive();
+  EXPECT_EQ(tables(b).fetches, 1u);
+  pass_grace();
+  EXPECT_EQ(answer_to(waiter), handle_errc::object_lost);
+}
+
+TEST_F(limits, of_what_a_fetch_imports_end_a_chain_without_an_end) {
+  in_.limits.fetch_imports_max = 1000;
+  auto b = node_on_new_host();
+  auto liar = node_on_new_host(true);
+  link(liar, b);
+  auto waiter = begin_chain(liar, b, 1001);
+  EXPECT_EQ(in_.answers.at(waiter), (handles::fetch_error{handle_errc::too_many, 1001, 1000}));
+  EXPECT_EQ(tables(b).entries, 1u);
+  EXPECT_EQ(tables(b).requests, 0u);
+}
+
+TEST_F(limits, of_nodes_to_dial_hold_for_all_that_a_peer_offers) {
+  in_.limits.dials_max = 2;
+  auto b = node_on_new_host();
+  auto liar = node_on_new_host(true);
+  auto over = link(liar, b);
+  const auto offer = [&](std::uint64_t node) {
+    in_.forge(over, 0,
+              {0,
+               parcel{{{invented(static_cast<std::uint32_t>(node)), handle_mode::behind, 4,
+                        handles::adoption_offer{{1000 + node, 1}, {1, 2, 3}, 1}}},
+                      {},
+                      true},
+               0});
+    ASSERT_TRUE(in_.deliver(over, 1));
+  };
+  for (std::uint64_t node : {1, 1, 2, 3, 4})
+    offer(node);
+  EXPECT_EQ(in_.nodes[b].wanted_links.size(), 2u);
+  in_.pass(31s);
+  in_.tick(b);
+  offer(5);
+  EXPECT_EQ(in_.nodes[b].wanted_links.size(), 3u);
+}
+
+TEST_F(limits, of_adoptions_at_one_exporter_leave_handles_behind) {
+  in_.limits.adoptions_max = 2;
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  auto liar = node_on_new_host(true);
+  link(a, b);
+  auto over = link(liar, b);
+  for (std::uint32_t index : {1, 2, 3}) {
+    in_.forge(
+        over, 0,
+        {0,
+         parcel{{{invented(index), handle_mode::behind, 4, handles::adoption_offer{in_.nodes[a].name, {1, 2, 3}, 1}}},
+                {},
+                true},
+         0});
+    ASSERT_TRUE(in_.deliver(over, 1));
+  }
+  EXPECT_EQ(tables(b).requests, 2u);
+  in_.pass(31s);
+  in_.tick(b);
+  EXPECT_EQ(tables(b).requests, 0u);
+}
+
+} // namespace
+
+} // namespace troupe::simulation

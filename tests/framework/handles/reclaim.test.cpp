@@ -1,0 +1,237 @@
+// Handles over lost links: what is reclaimed, and when. And adoption, where several offers or none is answered.
+#include "scenario.hpp"
+
+namespace troupe::simulation {
+
+namespace {
+
+using handles::handle_errc;
+
+class lost_link : public handle_protocol {
+protected:
+  lost_link() : a(node_on_new_host()), b(node_on_new_host()) {}
+
+  void see_end(link_index over, node_index at) { in_.notice(over, in_.end_of(over, at)); }
+  void lose(link_index over) {
+    in_.cut(over);
+    see_end(over, a);
+    see_end(over, b);
+  }
+  /// All that B has can be read although A's application has let go and graces have passed.
+  void expect_all_saved() {
+    pass_grace();
+    for (std::size_t each = 0; each < in_.nodes[b].application.size(); ++each) {
+      auto waiter = in_.fetch(b, each, far_off);
+      arrive();
+      EXPECT_EQ(answer_to(waiter), handle_errc::none);
+    }
+  }
+
+  node_index a;
+  node_index b;
+};
+
+TEST_F(lost_link, of_two_imports_of_one_name_over_two_links_both_are_reclaimed) {
+  auto first = link(a, b);
+  auto second = link(a, b);
+  auto object = in_.put(a, 10);
+  ASSERT_TRUE(in_.send(a, first, {object}));
+  ASSERT_TRUE(in_.send(a, second, {object}));
+  in_.drop_all(a);
+  arrive();
+  lose(first);
+  lose(second);
+  link(a, b);
+  arrive();
+  EXPECT_EQ(in_.reclaims, 2u);
+  expect_all_saved();
+}
+
+TEST_F(lost_link, is_reclaimed_from_also_when_its_end_is_seen_after_the_next_one_is_up) {
+  auto first = link(a, b);
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  in_.drop_all(a);
+  in_.cut(first);
+  see_end(first, a);
+  link(a, b);
+  arrive();
+  EXPECT_EQ(in_.reclaims, 1u);
+  expect_all_saved();
+}
+
+TEST_F(lost_link, is_reclaimed_from_over_another_that_was_up_all_the_time) {
+  auto first = link(a, b);
+  auto second = link(a, b);
+  ASSERT_TRUE(in_.send(a, first, {in_.put(a, 10)}));
+  in_.drop_all(a);
+  arrive();
+  in_.cut(first);
+  see_end(first, b); // And A hears of it by the reclaim.
+  arrive();
+  EXPECT_EQ(in_.reclaims, 1u);
+  EXPECT_TRUE(in_.links[second].up[0]);
+  expect_all_saved();
+}
+
+TEST_F(lost_link, is_reclaimed_from_again_when_the_answer_was_lost_with_the_next_one) {
+  auto first = link(a, b);
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  in_.drop_all(a);
+  lose(first);
+  auto second = link(a, b);
+  ASSERT_TRUE(in_.deliver(second, 0)); // The reclaim. Its answer never arrives.
+  lose(second);
+  link(a, b);
+  arrive();
+  expect_all_saved();
+}
+
+TEST_F(lost_link, is_reclaimed_from_again_when_the_question_went_into_a_dead_one) {
+  auto first = link(a, b);
+  auto second = link(a, b);
+  ASSERT_TRUE(in_.send(a, first, {in_.put(a, 10)}));
+  in_.drop_all(a);
+  arrive();
+  in_.cut(first);
+  in_.cut(second);
+  see_end(first, b); // Asks over the second, which is dead, too.
+  link(a, b);
+  arrive();
+  expect_all_saved();
+}
+
+TEST_F(lost_link, whose_handles_were_sent_anew_meanwhile_becomes_one_with_the_new_import) {
+  auto first = link(a, b);
+  auto object = in_.put(a, 10);
+  send_and_arrive(a, b, {object});
+  lose(first);
+  link(a, b);
+  send(a, b, {object});
+  in_.drop_all(a);
+  arrive();
+  EXPECT_EQ(tables(b).imports, 1u);
+  expect_all_saved();
+  EXPECT_EQ(objects_at(b), 1u);
+}
+
+TEST_F(lost_link, leaves_nothing_of_what_was_dropped_before_it_was_reclaimed) {
+  auto first = link(a, b);
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  in_.drop_all(a);
+  lose(first);
+  link(a, b);
+  in_.drop_all(b); // The reclaim is under way.
+  arrive();
+  EXPECT_EQ(in_.reclaims, 1u);
+  pass_grace();
+  EXPECT_EQ(objects_at(a), 0u);
+  EXPECT_EQ(tables(a).exports, 0u);
+}
+
+TEST_F(lost_link, takes_no_more_than_the_grace_to_be_forgotten_though_nobody_answers) {
+  auto first = link(a, b);
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  lose(first);
+  auto second = link(a, b);
+  in_.freeze(a);
+  EXPECT_EQ(tables(b).requests, 1u);
+  pass_grace();
+  EXPECT_EQ(tables(b).requests, 0u);
+  EXPECT_TRUE(in_.nodes[b].ledger->is_lost(last_of(b).what));
+  in_.drop_all(b);
+  in_.thaw(a);
+  while (in_.deliver(second, 0)) // Before A's clock goes on: it still answers ...
+    continue;
+  arrive();
+  EXPECT_EQ(in_.reclaims, 1u);
+  EXPECT_TRUE(is_linked(a, b)); // ... and what the late answer counts is released.
+}
+
+TEST_F(lost_link, of_a_shared_store_needs_no_grace) {
+  auto c = node_beside(a);
+  auto over = link(a, c);
+  send_and_arrive(a, c, {in_.put(a, 10)});
+  in_.drop_all(a);
+  in_.cut(over);
+  see_end(over, in_.end_of(over, a) == 0 ? a : c);
+  EXPECT_EQ(tables(a).exports, 0u);
+  arrive();
+  EXPECT_EQ(read(c), handle_errc::none);
+}
+
+// -- adoption
+
+class forwarding : public handle_protocol {
+protected:
+  forwarding() : a(node_on_new_host()), b(node_on_new_host()), c(node_on_new_host()), ab(link(a, b)), bc(link(b, c)) {
+    send_and_arrive(a, b, {in_.put(a, 10)});
+    in_.drop_all(a);
+  }
+  [[nodiscard]] bool c_is_behind() const { return in_.nodes[c].ledger->is_behind(last_of(c).what); }
+
+  node_index a, b, c;
+  link_index ab, bc;
+};
+
+TEST_F(forwarding, twice_to_one_node_before_it_has_adopted_gives_it_the_handle) {
+  auto ca = link(c, a);
+  send(b, c, {last_of(b)});
+  ASSERT_TRUE(in_.deliver(bc, 1)); // C asks A with the first token ...
+  send(b, c, {last_of(b)});
+  ASSERT_TRUE(in_.deliver(ab, 0));
+  ASSERT_TRUE(in_.deliver(ab, 0)); // ... and A has heard of both when it reads that.
+  ASSERT_TRUE(in_.deliver(ca, 1));
+  arrive();
+  EXPECT_FALSE(c_is_behind());
+  kill(b);
+  arrive();
+  pass_grace();
+  EXPECT_EQ(read(c), handle_errc::none);
+}
+
+TEST_F(forwarding, twice_is_adopted_by_the_second_offer_when_the_first_is_refused) {
+  auto ca = link(c, a);
+  send(b, c, {last_of(b)});
+  ASSERT_TRUE(in_.deliver(bc, 1));
+  ASSERT_TRUE(in_.deliver(ca, 1)); // Waits at A for the first vouch, which is late ...
+  send(b, c, {last_of(b)});
+  ASSERT_TRUE(in_.deliver(bc, 1));
+  in_.pass(11s);
+  in_.tick(a); // ... too late.
+  arrive();
+  EXPECT_EQ(in_.adoptions, 1u);
+  EXPECT_FALSE(c_is_behind());
+}
+
+TEST_F(forwarding, to_who_gets_no_answer_leaves_the_handle_behind_its_sender) {
+  auto ca = link(c, a);
+  send_and_arrive(b, c, {}); // Nothing is under way.
+  in_.freeze(a);
+  send_and_arrive(b, c, {last_of(b)});
+  EXPECT_EQ(tables(c).requests, 1u);
+  in_.pass(31s);
+  in_.tick(c);
+  EXPECT_EQ(tables(c).requests, 0u);
+  EXPECT_TRUE(c_is_behind());
+  in_.thaw(a);
+  arrive(); // The answer comes after all: what it counts is released.
+  EXPECT_EQ(in_.adoptions, 1u);
+  EXPECT_TRUE(in_.links[ca].up[0] && in_.links[ca].up[1]);
+  EXPECT_EQ(tables(a).exports, 1u);
+  EXPECT_EQ(read(c), handle_errc::none);
+}
+
+TEST_F(forwarding, is_adopted_over_the_next_link_when_the_question_was_lost_with_the_first) {
+  auto ca = link(c, a);
+  send(b, c, {last_of(b)});
+  ASSERT_TRUE(in_.deliver(bc, 1));
+  in_.cut(ca);
+  in_.notice(ca, 1); // The question never arrives ...
+  arrive();          // ... and C wants another link then.
+  EXPECT_EQ(in_.adoptions, 1u);
+  EXPECT_FALSE(c_is_behind());
+}
+
+} // namespace
+
+} // namespace troupe::simulation
