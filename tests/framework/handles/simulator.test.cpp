@@ -63,7 +63,7 @@ TEST(simulator, a_node_may_die_or_freeze_before_any_step) {
   run_report report;
   auto started = std::chrono::steady_clock::now();
   for (std::uint64_t seed = 2'000'000'005; std::chrono::steady_clock::now() - started < std::chrono::seconds(4);
-       seed += 5) { // Calm ones: what fails is what is put in.
+       seed += 10) { // Calm ones: what fails is what is put in.
     run_plan plan{seed, 100};
     auto steps = steps_of(plan);
     for (std::size_t at = 0; at < steps.size(); ++at) {
@@ -89,7 +89,7 @@ TEST(simulator, a_seed_gives_the_same_run_each_time) {
       EXPECT_FALSE(replay(plan, steps_of(plan), nullptr, &out));
       each = std::move(out).str();
     }
-    EXPECT_GT(stories[0].size(), 100'000u); // Each message, answer and fault is in it.
+    EXPECT_GT(stories[0].size(), 50'000u); // Each message, answer and fault is in it.
     EXPECT_TRUE(stories[0] == stories[1]);
   }
 }

@@ -242,9 +242,11 @@ bool world::finish_draft(node_index from, std::size_t which, bool commit, bool k
     each.sender = from;
     each.path |= node_mask{1} << from | node_mask{1} << to;
     // Its offer is void when the sender itself has moved on since it was described.
-    bool was_behind = described[i].mode == handles::handle_mode::behind;
+    using enum handles::handle_mode;
+    const auto& one = described[i];
     each.may_stay_behind =
-        was_behind && (each.may_stay_behind || !described[i].offer || node.ledger->place_of(each.what));
+        one.mode == yours
+        || (one.mode == behind && (each.may_stay_behind || !one.offer || node.ledger->place_of(each.what)));
   }
   node.committed = parcel{std::move(described), std::move(content), kept};
   auto committed = node.ledger->commit(made);
