@@ -203,6 +203,29 @@ TEST_F(limits, of_what_a_fetch_imports_do_not_touch_who_only_joined_it) {
   EXPECT_EQ(answer_to(of_inner), handle_errc::none);
 }
 
+TEST_F(limits, of_what_a_fetch_imports_do_not_count_what_was_given_up_with_a_link) {
+  in_.limits.fetch_imports_max = 2;
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  auto over = link(a, b);
+  send_and_arrive(a, b, {in_.put(a, 1, {in_.put(a, 2), in_.put(a, 3)})});
+  auto waiter = begin_reading(b);
+  for (int times = 0; times < 3; ++times) {
+    in_.finish_room(b);
+    while (in_.deliver(over, 0) || in_.deliver(over, 1)) // The pull, and the head with the captured handles.
+      continue;
+    EXPECT_EQ(tables(b).fetches, 3u);
+    in_.cut(over);
+    in_.notice(over, 0);
+    in_.notice(over, 1);
+    over = link(a, b);
+    while (in_.deliver(over, 0) || in_.deliver(over, 1)) // It is reclaimed.
+      continue;
+  }
+  arrive();
+  EXPECT_EQ(answer_to(waiter), handle_errc::none);
+}
+
 TEST_F(limits, of_the_stack_are_not_met_by_a_long_chain_of_captured_objects) {
   auto a = node_on_new_host();
   auto b = node_on_new_host();

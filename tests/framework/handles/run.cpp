@@ -23,13 +23,13 @@ struct weighed {
 // clang-format off
 constexpr auto table = std::to_array<weighed>({
     {kind::put, 30, "put"}, {kind::put_capturing, 12, "put_capturing"}, {kind::send, 120, "send"},
-    {kind::send_to_nobody, 10, "send_to_nobody"}, {kind::open_draft, 12, "open_draft"},
+    {kind::send_to_nobody, 10, "send_to_nobody"}, {kind::send_everywhere, 6, "send_everywhere"}, {kind::open_draft, 12, "open_draft"},
     {kind::finish_draft, 12, "finish_draft"}, {kind::give_up_draft, 4, "give_up_draft"}, {kind::copy, 10, "copy"},
     {kind::drop, 90, "drop"}, {kind::fetch, 50, "fetch"}, {kind::cancel, 8, "cancel"},
     {kind::deliver, 300, "deliver"}, {kind::deliver_in_order, 160, "deliver_in_order"},
     {kind::send_chunk, 80, "send_chunk"}, {kind::make_room, 90, "make_room"}, {kind::fail_room, 3, "fail_room"},
     {kind::connect, 6, "connect"}, {kind::connect_wanted, 20, "connect_wanted"}, {kind::reconnect, 8, "reconnect"},
-    {kind::cut, 4, "cut"}, {kind::cut_all, 2, "cut_all"},
+    {kind::cut, 4, "cut"}, {kind::cut_all, 4, "cut_all"},
     {kind::notice, 20, "notice"}, {kind::kill, 2, "kill"}, {kind::restart, 4, "restart"},
     {kind::freeze, 4, "freeze"}, {kind::thaw, 12, "thaw"}, {kind::pass, 10, "pass"}, {kind::tick, 20, "tick"},
     {kind::reap, 4, "reap"}, {kind::spill, 10, "spill"}, {kind::hand_over_trouble, 1, "hand_over_trouble"},
@@ -77,6 +77,7 @@ private:
       return put(at, what);
     case kind::send:
     case kind::send_to_nobody:
+    case kind::send_everywhere:
     case kind::open_draft:
       return send(at, what);
     case kind::finish_draft:
@@ -135,7 +136,10 @@ private:
     for (std::uint32_t i = 0; i <= what.third % 4 / 2; ++i) // One handle, or two; sometimes the same.
       content.push_back(application[(what.third / 4 + i * (what.third % 2)) % application.size()]);
     auto over = open[what.second % open.size()];
-    if (what.what == kind::open_draft)
+    if (what.what == kind::send_everywhere)
+      for (auto each : open)
+        (void)in_.send(at, each, content);
+    else if (what.what == kind::open_draft)
       (void)in_.open_draft(at, over, content);
     else
       (void)in_.send(at, over, content, what.what == kind::send);
@@ -346,7 +350,7 @@ std::optional<run_failure> replay(const run_plan& plan, const std::vector<step_c
 }
 
 run_failure shrink(const run_plan& plan, run_failure failure) {
-  std::size_t tries = 4000;
+  std::size_t tries = 10'000;
   for (std::size_t piece = std::max<std::size_t>(1, failure.steps.size() / 2); tries > 0;) {
     bool shorter = false;
     for (std::size_t at = 0; at < failure.steps.size() && tries > 0; --tries) {

@@ -19,6 +19,7 @@ struct step_choice {
     put_capturing,
     send,
     send_to_nobody,
+    send_everywhere,
     open_draft,
     finish_draft,
     give_up_draft,

@@ -103,8 +103,8 @@ TEST_P(sabotage_test, is_noticed_and_shrunk_to_a_short_story) {
   constexpr std::uint64_t parts = 20;
   for (std::uint64_t part = 0; part < parts; ++part) {
     bool is_noticed = false;
-    for (std::uint64_t seed = part * 1000 + 1; seed <= part * 1000 + 200 && !is_noticed; ++seed) {
-      run_plan plan{seed, 150, GetParam()};
+    for (std::uint64_t seed = part * 1000 + 1; seed <= part * 1000 + 300 && !is_noticed; ++seed) {
+      run_plan plan{seed, 1000, GetParam()};
       auto failure = replay(plan, steps_of(plan));
       is_noticed = failure.has_value();
       if (part != 0 || !is_noticed)
@@ -114,7 +114,7 @@ TEST_P(sabotage_test, is_noticed_and_shrunk_to_a_short_story) {
       EXPECT_LT(shortest.steps.size(), 40u);
       EXPECT_TRUE(replay(plan, shortest.steps)); // The story can be told again.
     }
-    EXPECT_TRUE(is_noticed) << "not in 200 runs of 150 steps";
+    EXPECT_TRUE(is_noticed) << "not in 300 runs of 1,000 steps";
   }
 }
 

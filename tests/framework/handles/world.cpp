@@ -32,10 +32,14 @@ void process_objects::drop(const object_id& place) {
 }
 
 std::uint64_t process_objects::size_of(const object_id& place) const {
+  if (!world_.store_of(self_).lives(place))
+    throw broken("the size of an object that is gone: " + store::to_string(place));
   return world_.store_of(self_).size_of(place);
 }
 
 std::vector<object_id> process_objects::captured_by(const object_id& place) const {
+  if (!world_.store_of(self_).lives(place))
+    throw broken("what is captured by an object that is gone: " + store::to_string(place));
   return world_.store_of(self_).captured_by(place);
 }
 

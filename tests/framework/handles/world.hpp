@@ -142,6 +142,7 @@ struct link_model {
   std::deque<packet> queues[2];           // [i]: on the way to ends[i].
   liar_end liars[2];                      // For ends that lie.
   handles::time_point grace_ends[2] = {}; // Where up is false.
+  handles::request_number asked[2] = {};  // The highest that arrived at ends[i].
 };
 
 /// A link that was cut. It excuses the loss of what came by way of both its ends, unless they got together again within
@@ -277,9 +278,14 @@ private:
   void check_graph(node_index at, const object_id& place, content_number truth, node_mask path);
   void sees_end(link_index over, int end);
   void mend_faults(link_index over);
+  void check_number(link_index over, node_index at, const handles::message& what);
   void end_graces(node_index at);
   void check_error(node_index at, const handles::fetch_error& error, const wait& what);
-  [[nodiscard]] std::uint64_t captured_in_all(content_number what) const;
+  struct graph {
+    std::uint64_t imports = 0;
+    handles::time_point oldest{};
+  };
+  [[nodiscard]] graph graph_of(content_number what) const;
   [[nodiscard]] bool by_liar(node_mask path) const { return (path & liars_) != 0; }
   [[nodiscard]] bool release_is_sabotaged();
 

@@ -50,17 +50,18 @@ void world::end_graces(node_index at) {
   }
 }
 
-/// How many handles a fetch imports at most, where no link is lost.
-std::uint64_t world::captured_in_all(content_number what) const {
+/// How many handles a fetch imports at most, where no link is lost; and since when one that it joins may have waited.
+world::graph world::graph_of(content_number what) const {
   std::set<content_number> seen{what};
   std::vector<content_number> left{what};
-  std::uint64_t result = 0;
+  graph result{0, now};
   while (!left.empty()) {
     auto next = left.back();
     left.pop_back();
     if (next >= truths_.size())
       continue;
-    result += truths_[next].captured.size();
+    result.imports += truths_[next].captured.size();
+    result.oldest = std::min(result.oldest, truths_[next].born_at);
     for (auto inner : truths_[next].captured)
       if (seen.insert(inner).second)
         left.push_back(inner);
@@ -84,7 +85,7 @@ void world::check_error(node_index at, const handles::fetch_error& error, const 
     has_reason = what.may_be_lost || excused(what.truth, what.path);
     break;
   case too_many:
-    has_reason = by_liar(what.path) || captured_in_all(what.truth) * (1 + faults_.size()) > fetch_imports_max_;
+    has_reason = by_liar(what.path) || graph_of(what.truth).imports * (1 + faults_.size()) > fetch_imports_max_;
     break;
   case cancelled:
     has_reason = what.is_cancelled;
@@ -96,7 +97,7 @@ void world::check_error(node_index at, const handles::fetch_error& error, const 
     has_reason = store_was_busy_ || may_be_busy_ || by_liar(what.path);
     break;
   case stalled:
-    has_reason = by_liar(what.path) || now - truths_[what.truth].born_at >= limits.pull_patience;
+    has_reason = by_liar(what.path) || now - graph_of(what.truth).oldest >= limits.pull_patience;
     break;
   case link_down:
   case stale:
@@ -230,6 +231,15 @@ void world::read_everything() {
       throw broken("node " + std::to_string(at) + " has " + std::to_string(nodes[at].waits.size())
                    + " waiters without an answer");
   check_all();
+  for (node_index at = 0; at < nodes.size(); ++at) { // Whatever liars do not answer, or do not ask for any more.
+    if (nodes[at].liar || !active(at))
+      continue;
+    auto left = nodes[at].ledger->tables();
+    if (left.requests + left.fetches + left.rooms + left.servings + left.parked + left.dialed > 0)
+      throw broken("node " + std::to_string(at) + " has " + std::to_string(left.requests) + " open questions, "
+                   + std::to_string(left.fetches) + " fetches, " + std::to_string(left.servings) + " servings, "
+                   + std::to_string(left.parked + left.dialed) + " others that nobody waits for");
+  }
 }
 
 void world::wind_up() {

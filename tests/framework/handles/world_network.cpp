@@ -9,6 +9,17 @@ namespace {
 
 constexpr auto garbage = content_number{1} << 32;
 
+/// The number of a question.
+[[nodiscard]] std::optional<handles::request_number> request_of(const handles::message& what) {
+  if (const auto* asked = std::get_if<handles::adopt>(&what))
+    return asked->request;
+  if (const auto* asked = std::get_if<handles::reclaim>(&what))
+    return asked->request;
+  if (const auto* asked = std::get_if<handles::pull>(&what))
+    return asked->request;
+  return std::nullopt;
+}
+
 } // namespace
 
 bool packet::is_chunk() const {
@@ -60,6 +71,15 @@ bool world::deliver(link_index over, int end, bool chunks_first) {
   return true;
 }
 
+/// A question whose number was used before must have cost its link.
+void world::check_number(link_index over, node_index at, const handles::message& what) {
+  auto end = end_of(over, at);
+  auto number = request_of(what);
+  if (number && *number <= links[over].asked[end] && links[over].up[end] && !nodes[at].liar)
+    throw broken("node " + std::to_string(at) + " takes question " + std::to_string(*number) + " again");
+  links[over].asked[end] = std::max(links[over].asked[end], number.value_or(0));
+}
+
 void world::arrive(node_index at, packet what, handles::link_number over) {
   auto& node = nodes[at];
   auto& lies = links[index_of(over)].liars[end_of(index_of(over), at)];
@@ -73,6 +93,7 @@ void world::arrive(node_index at, packet what, handles::link_number over) {
       return;
     node.ledger->on_message(over, *message);
     pump(at);
+    check_number(index_of(over), at, *message);
     return;
   }
   if (node.liar && !lies.has_ledger())
