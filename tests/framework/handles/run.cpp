@@ -350,23 +350,36 @@ std::optional<run_failure> replay(const run_plan& plan, const std::vector<step_c
 }
 
 run_failure shrink(const run_plan& plan, run_failure failure) {
-  std::size_t tries = 10'000;
-  for (std::size_t piece = std::max<std::size_t>(1, failure.steps.size() / 2); tries > 0;) {
-    bool shorter = false;
-    for (std::size_t at = 0; at < failure.steps.size() && tries > 0; --tries) {
-      auto fewer = failure.steps;
-      auto first = fewer.begin() + static_cast<std::ptrdiff_t>(at);
-      fewer.erase(first, first + static_cast<std::ptrdiff_t>(std::min(piece, fewer.size() - at)));
-      if (auto still = replay(plan, fewer)) {
-        failure = *std::move(still);
-        shorter = true;
-      } else {
-        at += piece;
+  std::size_t tries = 20'000;
+  const auto still_fails = [&](const std::vector<step_choice>& steps) {
+    if (tries == 0)
+      return false;
+    --tries;
+    auto again = replay(plan, steps);
+    if (again)
+      failure = *std::move(again);
+    return again.has_value();
+  };
+  for (bool better = true; better;) {
+    better = false;
+    for (auto piece = failure.steps.size(); piece > 0; piece /= 2) {
+      for (std::size_t at = 0; at < failure.steps.size();) {
+        auto fewer = failure.steps;
+        auto first = fewer.begin() + static_cast<std::ptrdiff_t>(at);
+        fewer.erase(first, first + static_cast<std::ptrdiff_t>(std::min(piece, fewer.size() - at)));
+        if (still_fails(fewer))
+          better = true;
+        else
+          at += piece;
       }
     }
-    if (piece == 1 && !shorter)
-      break;
-    piece = std::max<std::size_t>(1, piece / 2);
+    for (std::size_t at = 0; at < failure.steps.size(); ++at) {
+      for (auto choice : {&step_choice::first, &step_choice::second, &step_choice::third}) {
+        auto simpler = failure.steps;
+        if (std::exchange(simpler[at].*choice, 0) != 0 && still_fails(simpler))
+          better = true;
+      }
+    }
   }
   return failure;
 }

@@ -92,7 +92,7 @@ struct run_failure {
 [[nodiscard]] std::optional<run_failure> replay(const run_plan& plan, const std::vector<step_choice>& steps,
                                                 run_report* report = nullptr, std::ostream* story = nullptr);
 
-/// Takes steps out as long as the rest still fails.
+/// Takes steps out, and chooses what is simpler, as long as the rest still fails.
 [[nodiscard]] run_failure shrink(const run_plan& plan, run_failure failure);
 
 /// For people: the seed and the steps.
