@@ -48,7 +48,7 @@ std::string_view ledger::broken_fetch(const entry& which, reference what) const 
   const auto* source = up_link(which.link);
   if (asks != (fetch.request != 0) || (asks && (source == nullptr || !source->requests.contains(fetch.request))))
     return "a fetch and its question do not agree";
-  if (fetch.budget->imports > options_.fetch_imports_max)
+  if (fetch.budget->imports > options_.fetch_imports_max || fetch.captured.size() > options_.captured_max)
     return "a fetch has imported too much";
   for (const auto& each : fetch.waiters) {
     const auto* outer = std::get_if<outer_waiter>(&each);

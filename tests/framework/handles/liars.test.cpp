@@ -413,6 +413,39 @@ TEST_F(lying_peer, cannot_close_a_circle_by_vouching) {
     EXPECT_EQ(tables(each).entries, 0u);
 }
 
+// Goal: nor by sending a node its own handle home.
+// Method: what C has from the liar goes C -> D -> E -> C, under another name, and on to the liar, who vouches at C for
+// C itself: so that the first would become the second, which is behind it.
+TEST_F(lying_peer, cannot_close_a_circle_by_sending_a_handle_home) {
+  auto c = node_on_new_host();
+  auto d = node_on_new_host();
+  auto e = node_on_new_host();
+  auto lc = link(liar, c);
+  auto give = [&](std::optional<handles::adoption_offer> offer) {
+    in_.forge(lc, 0, {0, parcel{{{invented, handle_mode::behind, 10, offer}}, {}, true}, 0});
+    ASSERT_TRUE(in_.deliver(lc, 1));
+  };
+  give(std::nullopt);
+  for (auto [from, to] : {std::pair{c, d}, std::pair{d, e}, std::pair{e, c}}) {
+    auto over = link(from, to);
+    send(from, to, {last_of(from)});
+    for (auto before = in_.nodes[to].application.size(); in_.nodes[to].application.size() == before;)
+      ASSERT_TRUE(in_.deliver(over, 1));
+  }
+  send(c, liar, {last_of(c)});
+  auto name = std::get<parcel>(in_.links[lc].queues[0].back().what).handles[0].name;
+  say(liar, c, handles::vouch{name, in_.nodes[c].name, 7});
+  ASSERT_TRUE(in_.deliver(lc, 1));
+  give(handles::adoption_offer{in_.nodes[c].name, name, 7});
+  for (auto each : {c, d, e})
+    in_.drop_all(each);
+  kill(liar);
+  arrive();
+  pass_grace();
+  for (auto each : {c, d, e})
+    EXPECT_EQ(tables(each).entries, 0u);
+}
+
 // Goal: no cycle of nodes that are behind each other, either.
 // Method: A -> B -> C -> A, each before anybody could adopt; then the way back is looked at.
 TEST_F(handle_protocol, a_handle_that_went_in_a_circle_is_let_go_by_all) {

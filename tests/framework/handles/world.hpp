@@ -93,6 +93,7 @@ private:
 struct room {
   std::uint64_t size_bytes = 0;
   bool made = false;
+  std::uint64_t written_bytes = 0;
   content_number content = 0; // Of the chunks so far; mixed ones make garbage.
   std::optional<std::vector<object_id>> sealing;
 };

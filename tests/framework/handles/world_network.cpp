@@ -237,11 +237,17 @@ void world::act(node_index at, const handles::write_room& what) {
   auto& made = nodes[at].rooms.at(what.room);
   if (!made.made || made.sealing)
     throw broken("bytes for a room that is not open");
+  if (what.offset != made.written_bytes || what.size_bytes > made.size_bytes - made.written_bytes)
+    throw broken("bytes that do not belong where they are written");
+  made.written_bytes += what.size_bytes;
   made.content = what.offset == 0 || made.content == arriving_content_ ? arriving_content_ : garbage;
 }
 
 void world::act(node_index at, const handles::seal_room& what) {
-  nodes[at].rooms.at(what.room).sealing = what.captured;
+  auto& made = nodes[at].rooms.at(what.room);
+  if (made.written_bytes != made.size_bytes)
+    throw broken("a replica is sealed before all its bytes are there");
+  made.sealing = what.captured;
   nodes[at].due.insert(what.room);
 }
 
