@@ -74,8 +74,8 @@ void ledger::end_grace(link_number link) {
   auto& ended = links_.at(link);
   while (!ended.exports.empty())
     drop_export(ended, ended.exports.begin());
-  while (!ended.imports.empty())
-    lose_source(ended.imports.begin()->second);
+  for (auto next = ended.imports.begin(); next != ended.imports.end();)
+    lose_source((next++)->second);
   links_.erase(link);
 }
 

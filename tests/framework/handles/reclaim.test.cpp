@@ -221,6 +221,17 @@ TEST_F(forwarding, to_who_gets_no_answer_leaves_the_handle_behind_its_sender) {
   EXPECT_EQ(read(c), handle_errc::none);
 }
 
+TEST_F(forwarding, from_a_source_that_is_lost_says_so_to_who_is_behind_without_being_asked) {
+  in_.freeze(a); // So that nobody connects to it.
+  send_and_arrive(b, c, {last_of(b)});
+  EXPECT_TRUE(c_is_behind());
+  kill(a);
+  arrive();
+  pass_grace();
+  EXPECT_TRUE(in_.nodes[c].ledger->is_lost(last_of(c).what));
+  EXPECT_EQ(tables(b).exports, 0u); // C has released it.
+}
+
 TEST_F(forwarding, is_adopted_over_the_next_link_when_the_question_was_lost_with_the_first) {
   auto ca = link(c, a);
   send(b, c, {last_of(b)});

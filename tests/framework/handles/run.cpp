@@ -350,11 +350,11 @@ std::optional<run_failure> replay(const run_plan& plan, const std::vector<step_c
 }
 
 run_failure shrink(const run_plan& plan, run_failure failure) {
-  std::size_t tries = 20'000;
+  std::int64_t steps_left = 5'000'000; // Some ten seconds.
   const auto still_fails = [&](const std::vector<step_choice>& steps) {
-    if (tries == 0)
+    if (steps_left <= 0)
       return false;
-    --tries;
+    steps_left -= static_cast<std::int64_t>(steps.size()) + 100;
     auto again = replay(plan, steps);
     if (again)
       failure = *std::move(again);

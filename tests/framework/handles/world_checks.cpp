@@ -8,6 +8,7 @@ namespace troupe::simulation {
 namespace {
 
 constexpr auto garbage = content_number{1} << 32;
+constexpr std::size_t rounds_max = 500'000; // Some times what the longest chain of captured objects needs.
 
 } // namespace
 
@@ -182,7 +183,10 @@ void world::check_all() {
 }
 
 void world::run_until_quiet() {
+  std::size_t rounds = 0;
   for (bool moved = true; moved;) {
+    if (++rounds > rounds_max)
+      throw broken("messages without an end");
     moved = false;
     for (node_index at = 0; at < nodes.size(); ++at) {
       moved |= finish_room(at);
