@@ -142,32 +142,54 @@ bool is_gone(const caf::weak_actor_ptr& actor) {
 void pending_requests::add(key k, entry e) {
   if (entries_.size() >= sweep_at_)
     sweep();
-  entries_.insert_or_assign(k, std::move(e));
+  entries_.emplace(k, std::move(e));
 }
 
-std::optional<pending_requests::entry> pending_requests::take(key k) {
-  auto found = entries_.extract(k);
-  if (found.empty())
+pending_requests::entry_map::iterator pending_requests::find(const key& k, std::uint64_t receiver) {
+  auto [first, end] = entries_.equal_range(k);
+  return std::find_if(first, end, [&](const auto& item) { return item.second.receiver == receiver; });
+}
+
+std::optional<pending_requests::entry> pending_requests::take(key k, std::uint64_t receiver) {
+  auto found = entries_.find(k);
+  if (found == entries_.end())
     return std::nullopt;
-  return std::move(found.mapped());
+  if (found->second.receiver != receiver)
+    if (auto [first, end] = entries_.equal_range(k); std::next(first) != end)
+      if (auto exact = find(k, receiver); exact != end)
+        found = exact;
+  auto result = std::move(found->second);
+  entries_.erase(found);
+  return result;
+}
+
+bool pending_requests::reserve(key k, const reservation& what, std::chrono::steady_clock::time_point now) {
+  auto found = find(k, what.receiver);
+  if (found == entries_.equal_range(k).second)
+    return false;
+  found->second.reserved_bytes = what.bytes;
+  found->second.since = now;
+  return true;
 }
 
 void pending_requests::sweep() {
   std::erase_if(entries_, [this](const auto& item) {
     if (!is_gone(item.second.asker))
       return false;
-    swept_bytes_ += item.second.reserved_bytes;
+    if (item.second.reserved_bytes > 0)
+      swept_.push_back({item.second.receiver, item.second.reserved_bytes});
     return true;
   });
   sweep_at_ = std::max<std::size_t>(1024, 2 * entries_.size());
 }
 
-std::uint64_t pending_requests::reclaim_reservations(std::chrono::steady_clock::time_point deadline) {
-  auto bytes = std::exchange(swept_bytes_, 0);
+std::vector<pending_requests::reservation>
+pending_requests::reclaim_reservations(std::chrono::steady_clock::time_point deadline) {
+  auto result = std::exchange(swept_, {});
   for (auto& [question, asked] : entries_)
-    if (asked.since < deadline || is_gone(asked.asker))
-      bytes += std::exchange(asked.reserved_bytes, 0);
-  return bytes;
+    if (asked.reserved_bytes > 0 && (asked.since < deadline || is_gone(asked.asker)))
+      result.push_back({asked.receiver, std::exchange(asked.reserved_bytes, 0)});
+  return result;
 }
 
 std::vector<std::pair<pending_requests::key, pending_requests::entry>> pending_requests::take_all() {

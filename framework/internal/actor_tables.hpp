@@ -107,17 +107,25 @@ public:
     caf::weak_actor_ptr asker;
     bool urgent = false;
     std::uint64_t receiver = 0;                  // Who was asked.
-    std::uint64_t reserved_bytes = 0;            // For the reply.
+    std::uint64_t reserved_bytes = 0;            // For the reply; zero until the request has left.
     std::chrono::steady_clock::time_point since; // When the reservation was made.
   };
+  struct reservation {
+    std::uint64_t receiver;
+    std::uint64_t bytes;
+  };
 
+  /// One question may go to several actors: then there are as many entries.
   void add(key k, entry e);
-  /// Something once per request: the response may be delivered.
-  std::optional<entry> take(key k);
+  /// Something once per request: the response may be delivered. Where several were asked, the entry of `receiver`, or
+  /// another where that one was not asked: it has let somebody else answer.
+  std::optional<entry> take(key k, std::uint64_t receiver);
 
-  /// Takes the reservations of requests asked before `deadline`, or whose asker is gone, and gives their sum. They may
-  /// still be answered.
-  [[nodiscard]] std::uint64_t reclaim_reservations(std::chrono::steady_clock::time_point deadline);
+  /// The request to `receiver` has left. False when it is not pending any more.
+  [[nodiscard]] bool reserve(key k, const reservation& what, std::chrono::steady_clock::time_point now);
+
+  /// Takes the reservations made before `deadline`, or whose asker is gone. Their requests may still be answered.
+  [[nodiscard]] std::vector<reservation> reclaim_reservations(std::chrono::steady_clock::time_point deadline);
 
   [[nodiscard]] std::vector<std::pair<key, entry>> take_all();
 
@@ -128,10 +136,13 @@ private:
     }
   };
 
+  using entry_map = std::unordered_multimap<key, entry, key_hash>;
+
+  entry_map::iterator find(const key& k, std::uint64_t receiver);
   void sweep();
 
-  std::unordered_map<key, entry, key_hash> entries_;
-  std::uint64_t swept_bytes_ = 0; // Reserved for what was swept, not reclaimed yet.
+  entry_map entries_;
+  std::vector<reservation> swept_; // Of what was swept, not reclaimed yet.
   std::size_t sweep_at_ =
       1024; // A request that timed out leaves its entry; askers that are gone are swept from here on.
 };

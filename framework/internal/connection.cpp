@@ -148,6 +148,8 @@ std::expected<void, node_error> connection::guarded_on_packet(const packet_head&
   } catch (const std::exception& failure) {
     return std::unexpected{
         node_error{node_errc::undecodable, std::string{"a packet cannot be handled: "} + failure.what()}};
+  } catch (...) {
+    return std::unexpected{node_error{node_errc::undecodable, "a packet cannot be handled: something was thrown"}};
   }
 }
 

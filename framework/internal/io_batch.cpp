@@ -14,7 +14,7 @@ thread_local io_batch* current_batch = nullptr;
 } // namespace
 
 io_batch* io_batch::current() noexcept {
-  return current_batch;
+  return current_batch != nullptr && !current_batch->deposed_.load() ? current_batch : nullptr;
 }
 
 io_batch::scope::scope(io_batch& batch) noexcept {

@@ -2,6 +2,7 @@
 // appended to and one note of what was consumed; for the next rounds, what was read and is not handled yet.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -20,8 +21,12 @@ class consumption;
 /// Threads: one.
 class io_batch {
 public:
-  /// The calling thread's, or null outside of a round of work.
+  /// The calling thread's, or null outside of a round of work, and where another thread has taken that over.
   [[nodiscard]] static io_batch* current() noexcept;
+
+  /// Any thread. Whether another thread goes on in place of this one's: nothing is gathered here then. Who asks for the
+  /// current batch under a connection's mutex has what it gathers there flushed by the one who goes on.
+  void set_deposed(bool deposed) noexcept { deposed_.store(deposed); }
 
   /// Makes a batch the calling thread's while it lives.
   class scope {
@@ -50,6 +55,8 @@ public:
 
 private:
   void settle() noexcept;
+
+  std::atomic<bool> deposed_{false};
 
   consumption* consumed_of_ = nullptr; // Whose messages were consumed last ...
   std::uint64_t consumed_bytes_ = 0;

@@ -75,6 +75,7 @@ public:
 
   /// Another thread leads from now on: everything that is or comes into the queue goes to the scheduler, until `lead`.
   void depose() {
+    batch.set_deposed(true);
     {
       std::lock_guard guard{mutex_};
       deposed_ = true;
@@ -83,6 +84,7 @@ public:
   }
 
   void lead() {
+    batch.set_deposed(false);
     std::lock_guard guard{mutex_};
     deposed_ = false;
   }

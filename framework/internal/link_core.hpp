@@ -198,6 +198,8 @@ private:
   class reply_consumption;
   std::expected<send_window::admission, node_error> admit(std::unique_lock<std::mutex>& guard, const message_head& head,
                                                           std::uint64_t cost, std::vector<packed_message>& dropped);
+  void reserve_answer(const pending_requests::key& question, std::uint64_t receiver);
+  void reclaim_reservations();
   [[nodiscard]] bool accepts_messages() const;
   [[nodiscard]] node_error busy_error(std::uint64_t receiver, bool request) const;
   void note_busy(const node_error& reason);

@@ -52,9 +52,9 @@ std::expected<send_window::admission, node_error> link_core::admit(std::unique_l
   auto admitted = verdict();
   if (admitted == send_window::admission::leaves)
     return admitted;
-  if (request && !sending_.has_room_for_reply()) {
+  if (request && !sending_.has_room_for_reply(head.receiver)) {
     replies_wanted_.store(true, std::memory_order_release);
-    sending_.unreserve_reply(pending_.reclaim_reservations(clock::now() - reply_patience));
+    reclaim_reservations();
     admitted = verdict();
   }
   if (admitted == send_window::admission::at_bound && options_.block_timeout.count() > 0 && may_block()) {
@@ -75,6 +75,21 @@ std::expected<send_window::admission, node_error> link_core::admit(std::unique_l
   return admitted;
 }
 
+/// A request leaves: room for its answer is kept from now on. Requires the mutex.
+void link_core::reserve_answer(const pending_requests::key& question, std::uint64_t receiver) {
+  if (question.asker == 0)
+    return;
+  auto bytes = sending_.reserve_reply(receiver);
+  if (!pending_.reserve(question, {receiver, bytes}, clock::now()))
+    sending_.unreserve_reply(receiver, bytes);
+}
+
+/// Requires the mutex.
+void link_core::reclaim_reservations() {
+  for (const auto& [receiver, bytes] : pending_.reclaim_reservations(clock::now() - reply_patience))
+    sending_.unreserve_reply(receiver, bytes);
+}
+
 /// Requires the mutex.
 bool link_core::accepts_messages() const {
   return is_open() && connection_->open_outbox() != nullptr;
@@ -82,7 +97,7 @@ bool link_core::accepts_messages() const {
 
 node_error link_core::busy_error(std::uint64_t receiver, bool request) const {
   const auto& bounds = sending_.bounds();
-  if (request && !sending_.has_room_for_reply())
+  if (request && !sending_.has_room_for_reply(receiver))
     return {node_errc::link_busy, "the link to " + peer_name_ + " expects answers of " + grouped(sending_.reply_bytes())
                                       + " bytes, limit " + grouped(bounds.replies)
                                       + "; ask again after link_ready, or raise window_bytes"};
@@ -122,9 +137,9 @@ void link_core::undo_dropped(packed_message message) {
   for (const auto& object : message.objects)
     if (auto last = object_exports_.release(object.id(), 1); last && *last)
       objects.push_back(**std::move(last));
-  auto asked = pending_.take(message.question);
+  auto asked = pending_.take(message.question, message.receiver);
   if (asked)
-    sending_.unreserve_reply(asked->reserved_bytes);
+    sending_.unreserve_reply(message.receiver, asked->reserved_bytes);
   guard.unlock();
   for (const auto& object : message.objects)
     object.take_back(peer_process_, send_channel());
@@ -142,8 +157,10 @@ void link_core::undo_dropped(packed_message message) {
 void link_core::pump(std::unique_lock<std::mutex>& guard) {
   settle_replies();
   if (auto* out = is_open() ? connection_->open_outbox() : nullptr) {
-    while (auto message = sending_.next())
+    while (auto message = sending_.next()) {
+      reserve_answer(message->question, message->receiver);
       leave(*std::move(message), *out);
+    }
     replies_wanted_.store(sending_.anything_waits(), std::memory_order_release);
   }
   auto told = take_ready_watchers();
@@ -299,6 +316,10 @@ bool link_core::beat() {
   auto now = clock::now();
   if (auto heard = connection_->bytes_read(); heard != std::exchange(heard_bytes_, heard))
     heard_at_ = now;
+  if (std::unique_lock guard{mutex_}; sending_.anything_waits()) {
+    reclaim_reservations();
+    pump(guard);
+  }
   auto silent = now - heard_at_;
   auto stalled = connection_->stalled();
   if (silent < options_.heartbeat_timeout && stalled < options_.heartbeat_timeout) {

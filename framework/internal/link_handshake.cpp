@@ -244,7 +244,9 @@ std::expected<void, node_error> link_core::on_hello(const hello& theirs) {
                        .actor_window = theirs.actor_window_bytes,
                        .queue = options_.queue_bytes,
                        .actor_queue = options_.actor_queue_bytes,
-                       .replies = options_.window_bytes});
+                       .replies = options_.window_bytes,
+                       .actor_replies = options_.actor_window_bytes});
+  bulk_.set_open_bytes_max(theirs.message_bytes);
   peer_process_ = {theirs.store_slot, theirs.store_nonce};
   if (auto agreed = agree_on_families(theirs); !agreed)
     return agreed;

@@ -251,9 +251,9 @@ std::expected<receipt, node_error> link_core::charge(const message_head& head, s
 /// Whether the response answers something that was asked here.
 bool link_core::take_pending(const message_head& head, std::uint64_t cost, receipt& owed) {
   std::unique_lock guard{mutex_};
-  auto asked = pending_.take({head.receiver, head.request_number});
+  auto asked = pending_.take({head.receiver, head.request_number}, head.sender);
   if (asked) {
-    sending_.unreserve_reply(asked->reserved_bytes);
+    sending_.unreserve_reply(asked->receiver, asked->reserved_bytes);
     sending_.expect_replies_of(asked->receiver, cost);
     sending_.add_unconsumed_reply(cost);
   }
@@ -285,11 +285,11 @@ std::expected<void, node_error> link_core::find_actors(const message_head& head)
   std::optional<pending_requests::entry> asked; // Dropped without the lock.
   if (returned && (head.flags & message_flags::request) != 0) {
     // This end's own question comes back for somebody else of this end to answer: only one that is pending can.
-    asked = pending_.take({head.sender, head.request_number});
+    asked = pending_.take({head.sender, head.request_number}, 0);
     if (!asked)
       return violation("the peer forwards request " + grouped(head.request_number) + " of actor " + grouped(head.sender)
                        + ", which was not asked");
-    sending_.unreserve_reply(asked->reserved_bytes);
+    sending_.unreserve_reply(asked->receiver, asked->reserved_bytes);
   }
   auto sender = import_actor({side, head.sender}, guard);
   guard.unlock();
@@ -479,6 +479,8 @@ std::expected<void, node_error> link_core::decode_element(const received_element
     place = into.construct_next();
   } catch (const std::exception& failure) {
     return undecodable("type \"" + type.alias() + "\" cannot be made: " + failure.what());
+  } catch (...) {
+    return undecodable("type \"" + type.alias() + "\" cannot be made: its constructor threw something");
   }
   if (place == nullptr)
     return undecodable("type \"" + type.alias()

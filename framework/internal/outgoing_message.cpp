@@ -284,8 +284,10 @@ std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver,
       link.pending_.add(question, {.asker = caf::weak_actor_ptr{element.sender.get()},
                                    .urgent = element.mid.is_urgent_message(),
                                    .receiver = receiver,
-                                   .reserved_bytes = link.sending_.reserve_reply(receiver),
-                                   .since = std::chrono::steady_clock::now()});
+                                   .reserved_bytes = 0,
+                                   .since = {}});
+    if (*admitted == send_window::admission::leaves)
+      link.reserve_answer(question, receiver);
     write_or_pack(head, *admitted, question);
     add_alone(link.counters_.messages_sent, 1);
     add_alone(link.counters_.handle_bytes_sent, handle_bytes_);

@@ -36,7 +36,18 @@ send_window::receiver_state& send_window::state_of(std::uint64_t receiver) {
 
 bool send_window::may_leave(const receiver_state& state, bool request) const {
   return state.outstanding < bounds_.actor_window && outstanding_ < bounds_.window
-         && (!request || has_room_for_reply());
+         && (!request || has_room_for_reply(state));
+}
+
+bool send_window::has_room_for_reply(const receiver_state& state) const {
+  return (reserved_replies_ == 0 || reserved_replies_ + unconsumed_replies_ < bounds_.replies)
+         && state.reserved_replies < bounds_.actor_replies;
+}
+
+bool send_window::has_room_for_reply(std::uint64_t receiver) const {
+  static const receiver_state fresh;
+  const auto* found = find(receiver);
+  return has_room_for_reply(found == nullptr ? fresh : *found);
 }
 
 send_window::admission send_window::admit(std::uint64_t receiver, std::uint64_t cost, bool request) const {
@@ -125,9 +136,20 @@ std::optional<packed_message> send_window::next() {
 // -- replies
 
 std::uint64_t send_window::reserve_reply(std::uint64_t receiver) {
-  auto reserved = std::max(state_of(receiver).reply_estimate, reply_estimate_min);
+  auto& state = state_of(receiver);
+  auto reserved = std::max(state.reply_estimate, reply_estimate_min);
+  state.reserved_replies += reserved;
   reserved_replies_ += reserved;
   return reserved;
+}
+
+void send_window::unreserve_reply(std::uint64_t receiver, std::uint64_t reserved) {
+  reserved_replies_ -= reserved;
+  auto found = receivers_.find(receiver);
+  if (found == receivers_.end() || reserved == 0)
+    return;
+  found->second.reserved_replies -= reserved;
+  drop_if_idle(found);
 }
 
 void send_window::expect_replies_of(std::uint64_t receiver, std::uint64_t cost) {
@@ -141,7 +163,8 @@ void send_window::expect_replies_of(std::uint64_t receiver, std::uint64_t cost) 
 // -- looking
 
 bool send_window::is_ready(std::uint64_t receiver) const {
-  return queued_bytes(receiver) <= bounds_.actor_queue / 2 && queued_ <= bounds_.queue / 2 && has_room_for_reply();
+  return queued_bytes(receiver) <= bounds_.actor_queue / 2 && queued_ <= bounds_.queue / 2
+         && has_room_for_reply(receiver);
 }
 
 std::uint64_t send_window::outstanding_bytes(std::uint64_t receiver) const {
@@ -163,7 +186,8 @@ void send_window::forget(std::uint64_t receiver) {
 }
 
 void send_window::drop_if_idle(receiver_map::iterator at) {
-  if (!at->second.forgotten || at->second.outstanding > 0 || at->second.waits())
+  const auto& state = at->second;
+  if (!state.forgotten || state.outstanding > 0 || state.reserved_replies > 0 || state.waits())
     return;
   last_ = nullptr;
   receivers_.erase(at);
@@ -194,10 +218,19 @@ void bulk_lanes::add(packed_message message) {
 
 bulk_lanes::step bulk_lanes::next() {
   assert(!turns_.empty());
+  // A lane whose next message finds no room at the peer waits until one that has begun is complete.
+  auto may_go_on = [this](const key& which) {
+    const auto& from = lanes_.at(which);
+    return open_bytes_ == 0 || from.has_begun()
+           || open_bytes_ + bytes_of(from.messages.front()) <= std::max(open_bytes_, open_bytes_max_);
+  };
+  turns_.splice(turns_.begin(), turns_, std::ranges::find_if(turns_, may_go_on));
   auto which = turns_.front();
   auto found = lanes_.find(which);
   auto& from = found->second;
   auto& message = from.messages.front();
+  if (!from.has_begun())
+    open_bytes_ += bytes_of(message);
   if (from.transfer < message.transfers.size()) {
     auto& [number, whole] = message.transfers[from.transfer];
     step result{.chunk = chunk_head{number, whole.size_bytes()}, .first = from.offset == 0};
@@ -210,6 +243,7 @@ bulk_lanes::step bulk_lanes::next() {
     turns_.splice(turns_.end(), turns_, turns_.begin());
     return result;
   }
+  open_bytes_ -= bytes_of(message);
   step result{.message = std::move(message)};
   from.messages.pop_front();
   from.transfer = 0;
@@ -220,7 +254,15 @@ bulk_lanes::step bulk_lanes::next() {
   return result;
 }
 
+std::uint64_t bulk_lanes::bytes_of(const packed_message& message) {
+  std::uint64_t total = 0;
+  for (const auto& [number, whole] : message.transfers)
+    total += whole.size_bytes();
+  return total;
+}
+
 std::vector<packed_message> bulk_lanes::take_all() {
+  open_bytes_ = 0;
   std::vector<packed_message> all;
   for (auto& [which, from] : lanes_)
     std::ranges::move(from.messages, std::back_inserter(all));

@@ -49,11 +49,12 @@ struct packed_message {
 
 /// Limits on what is on its way, in bytes. A limit may be exceeded by the one message that reaches it.
 struct send_bounds {
-  std::uint64_t window = 0;       // Sent and not consumed, all receivers together; the peer says it.
-  std::uint64_t actor_window = 0; // The same for one receiver; the peer says it.
-  std::uint64_t queue = 0;        // Waiting here for the peer, all receivers together.
-  std::uint64_t actor_queue = 0;  // The same for one receiver.
-  std::uint64_t replies = 0;      // Expected answers, and answers received and not consumed.
+  std::uint64_t window = 0;        // Sent and not consumed, all receivers together; the peer says it.
+  std::uint64_t actor_window = 0;  // The same for one receiver; the peer says it.
+  std::uint64_t queue = 0;         // Waiting here for the peer, all receivers together.
+  std::uint64_t actor_queue = 0;   // The same for one receiver.
+  std::uint64_t replies = 0;       // Expected answers, and answers received and not consumed.
+  std::uint64_t actor_replies = 0; // Expected answers of one receiver.
 };
 
 /// Messages to one receiver leave in the order in which they came, urgent ones first; a receiver that consumes nothing
@@ -86,17 +87,16 @@ public:
 
   // -- replies
 
-  /// Room kept for the answer to a request that is sent now; `replied` gives it back.
+  /// Room kept for the answer to a request that leaves now, until `unreserve_reply`. Requests that wait keep none.
   [[nodiscard]] std::uint64_t reserve_reply(std::uint64_t receiver);
-  void unreserve_reply(std::uint64_t reserved) { reserved_replies_ -= reserved; }
+  void unreserve_reply(std::uint64_t receiver, std::uint64_t reserved);
   /// An answer of this cost has come; later answers of that receiver are expected to be about as large.
   void expect_replies_of(std::uint64_t receiver, std::uint64_t cost);
   /// Answers received and not consumed.
   void add_unconsumed_reply(std::uint64_t cost) { unconsumed_replies_ += cost; }
   void consume_reply(std::uint64_t cost) { unconsumed_replies_ -= cost; }
-  [[nodiscard]] bool has_room_for_reply() const noexcept {
-    return reserved_replies_ + unconsumed_replies_ < bounds_.replies;
-  }
+  /// One answer is always expected, however much is not consumed: else nothing would ever move again.
+  [[nodiscard]] bool has_room_for_reply(std::uint64_t receiver) const;
   [[nodiscard]] std::uint64_t reply_bytes() const noexcept { return reserved_replies_ + unconsumed_replies_; }
 
   // -- looking
@@ -121,6 +121,7 @@ private:
     std::uint64_t outstanding = 0;
     std::uint64_t queued = 0;
     std::uint64_t reply_estimate = 0;
+    std::uint64_t reserved_replies = 0;
     std::deque<packed_message> urgent = {};
     std::deque<packed_message> normal = {};
     bool forgotten = false;
@@ -132,6 +133,7 @@ private:
   [[nodiscard]] const receiver_state* find(std::uint64_t receiver) const;
   [[nodiscard]] receiver_state& state_of(std::uint64_t receiver);
   [[nodiscard]] bool may_leave(const receiver_state& state, bool request) const;
+  [[nodiscard]] bool has_room_for_reply(const receiver_state& state) const;
   packed_message take_front(receiver_state& state, std::deque<packed_message>& from);
   void drop_if_idle(receiver_map::iterator at);
 
@@ -168,6 +170,9 @@ public:
   /// Whether a message of this key must wait behind others.
   [[nodiscard]] bool has(const key& which) const { return !lanes_.empty() && lanes_.contains(which); }
 
+  /// So many bytes of messages that have begun and are not complete the peer takes; one message it always takes.
+  void set_open_bytes_max(std::uint64_t bytes) { open_bytes_max_ = bytes; }
+
   /// For a message that has transfers, or has to wait behind such a one.
   void add(packed_message message);
 
@@ -190,6 +195,7 @@ private:
     std::deque<packed_message> messages = {};
     std::size_t transfer = 0; // Of the first message.
     std::size_t offset = 0;   // In that transfer.
+    [[nodiscard]] bool has_begun() const noexcept { return transfer > 0 || offset > 0; }
   };
   struct key_hash {
     std::size_t operator()(const key& k) const noexcept {
@@ -197,8 +203,13 @@ private:
     }
   };
 
+  /// What a message's transfers take at the peer until it is complete.
+  [[nodiscard]] static std::uint64_t bytes_of(const packed_message& message);
+
   std::unordered_map<key, lane, key_hash> lanes_;
   std::list<key> turns_;
+  std::uint64_t open_bytes_ = 0; // Of messages that have begun.
+  std::uint64_t open_bytes_max_ = UINT64_MAX;
 };
 
 } // namespace troupe::internal

@@ -17,7 +17,12 @@ constexpr std::uint8_t request = message_flags::request;
 class sending : public testing::Test {
 protected:
   sending() {
-    window.set_bounds({.window = 1000, .actor_window = 400, .queue = 500, .actor_queue = 200, .replies = 1000});
+    window.set_bounds({.window = 1000,
+                       .actor_window = 400,
+                       .queue = 500,
+                       .actor_queue = 200,
+                       .replies = 1000,
+                       .actor_replies = 1000});
   }
 
   /// Sends as a link does; false at the bound.
@@ -144,12 +149,12 @@ TEST_F(sending, more_credit_than_was_sent_is_noticed) {
 TEST_F(sending, a_request_waits_until_there_is_room_for_its_answer) {
   std::uint64_t reserved = 0;
   for (int i = 0; i < 4; ++i)
-    reserved += window.reserve_reply(1);
-  EXPECT_FALSE(window.has_room_for_reply());
+    reserved += window.reserve_reply(3);
+  EXPECT_FALSE(window.has_room_for_reply(1));
   EXPECT_TRUE(send(1, 10, "q", request));
   EXPECT_TRUE(send(2, 10, "p"));
   EXPECT_EQ(left, "p");
-  window.unreserve_reply(reserved);
+  window.unreserve_reply(3, reserved);
   EXPECT_EQ(text_of(*window.next()), "q");
 }
 
@@ -163,10 +168,31 @@ TEST_F(sending, answers_are_expected_to_be_as_large_as_the_last_ones) {
 }
 
 TEST_F(sending, consumed_answers_make_room) {
-  window.add_unconsumed_reply(1000);
-  EXPECT_FALSE(window.has_room_for_reply());
+  auto expected = window.reserve_reply(1);
+  window.add_unconsumed_reply(1000 - expected);
+  EXPECT_FALSE(window.has_room_for_reply(1));
   window.consume_reply(1);
-  EXPECT_TRUE(window.has_room_for_reply());
+  EXPECT_TRUE(window.has_room_for_reply(1));
+}
+
+TEST_F(sending, one_request_leaves_however_much_is_not_consumed) {
+  window.add_unconsumed_reply(5000);
+  EXPECT_TRUE(window.has_room_for_reply(1));
+  auto expected = window.reserve_reply(1);
+  EXPECT_FALSE(window.has_room_for_reply(2));
+  window.unreserve_reply(1, expected);
+  EXPECT_TRUE(window.has_room_for_reply(2));
+}
+
+TEST_F(sending, answers_of_one_receiver_do_not_take_the_room_of_all) {
+  window.set_bounds(
+      {.window = 1000, .actor_window = 400, .queue = 500, .actor_queue = 200, .replies = 10'000, .actor_replies = 300});
+  auto first = window.reserve_reply(1);
+  auto second = window.reserve_reply(1);
+  EXPECT_FALSE(window.has_room_for_reply(1));
+  EXPECT_TRUE(window.has_room_for_reply(2));
+  window.unreserve_reply(1, first + second);
+  EXPECT_TRUE(window.has_room_for_reply(1));
 }
 
 TEST_F(sending, forgotten_receivers_leave_nothing) {
