@@ -54,9 +54,10 @@ public:
     return written;
   }
 
-  void push(caf::message value) {
+  void push(caf::message& value) {
     std::lock_guard guard{mutex_};
-    values_.push_back(std::move(value));
+    if (!reader_closed_ && !writer_closed_)
+      values_.push_back(std::move(value));
   }
 
   std::optional<caf::message> pop() {
@@ -169,7 +170,7 @@ public:
   void close() override { close_both(); }
 
   [[nodiscard]] value_lane* values() noexcept override { return this; }
-  void push(caf::message value) override { out_->push(std::move(value)); }
+  void push(caf::message& value) override { out_->push(value); }
   std::optional<caf::message> pop() override { return in_->pop(); }
 
 private:

@@ -187,7 +187,7 @@ void link_core::leave(packed_message message, outbox& out) {
 void link_core::append_packed(packed_message message, outbox& out) {
   out.append_packet(message.value ? packet_kind::value : packet_kind::message, message.flags, message.body);
   if (message.value)
-    values_->push(*std::move(message.value));
+    values_->push(*message.value);
   out.keep(std::make_shared<packed_message>(std::move(message))); // Its frames end outside of the lock.
 }
 

@@ -330,7 +330,7 @@ void outgoing_message::write_or_pack(message_head& head, send_window::admission 
   if (admitted == send_window::admission::leaves && transfers_.empty() && !behind_bulk) {
     out.append_packet(value_ ? packet_kind::value : packet_kind::message, head.flags, start_, elements_);
     if (value_)
-      link.values_->push(*std::move(value_));
+      link.values_->push(*value_);
     return;
   }
   packed_message packed{

@@ -23,8 +23,9 @@ namespace troupe::internal {
 class value_lane {
 public:
   virtual ~value_lane() = default;
-  /// Any thread, also under the link's lock: drops nothing and does not wait.
-  virtual void push(caf::message value) = 0;
+  /// Any thread, also under the link's lock: drops nothing and does not wait. Takes the value, unless this connection
+  /// has ended.
+  virtual void push(caf::message& value) = 0;
   /// I/O thread. Nothing where none was pushed.
   [[nodiscard]] virtual std::optional<caf::message> pop() = 0;
 };

@@ -2,7 +2,8 @@
 
 #include <utility>
 
-#include <caf/detail/dynamic_message_data.hpp>
+#include <caf/detail/message_data.hpp>
+#include <caf/type_erased_value.hpp>
 
 #include <troupe/framework/internal/caf_port/passing_on.hpp>
 
@@ -10,45 +11,53 @@ namespace troupe::internal {
 
 namespace {
 
-class passed_message final : public caf::mailbox_element {
+/// The sender's content together with what is owed for it, so that the two end together, wherever the content goes. A
+/// copy, which somebody makes on purpose, owes nothing.
+class owed_content final : public caf::detail::message_data {
 public:
-  passed_message(caf::strong_actor_ptr from, caf::message_id id, caf::message content, receipt owed)
-      : caf::mailbox_element(std::move(from), id, {}), owed_(std::move(owed)), content_(std::move(content)) {
-    passes_on(this);
-  }
-  ~passed_message() override { takes_over(this); }
+  owed_content(caf::message content, receipt owed) : owed_(std::move(owed)), content_(std::move(content)) {}
+  ~owed_content() override { takes_over(this); }
 
-  caf::type_erased_tuple& content() override {
+  owed_content* copy() const override {
     takes_over(this);
-    // Not unshared here: CAF asks `shared()` before it lets a handler change anything.
-    return content_.empty() ? nothing_ : const_cast<caf::detail::message_data&>(*content_.cvals());
+    auto copied = content_;
+    copied.force_unshare();
+    return new owed_content{std::move(copied), {}};
   }
-  const caf::type_erased_tuple& content() const override {
+  void* get_mutable(std::size_t pos) override {
     takes_over(this);
-    if (content_.empty())
-      return nothing_;
-    return *content_.cvals();
+    return content_.get_mutable(pos);
   }
-  caf::message move_content_to_message() override {
+  /// CAF asks before it lets a handler change anything: the sender may have kept the content, too.
+  bool shared() const noexcept override { return !unique() || content_.cvals()->shared(); }
+  caf::error load(std::size_t pos, caf::deserializer& from) override { return content_.content().load(pos, from); }
+  std::size_t size() const noexcept override { return content_.size(); }
+  std::uint32_t type_token() const noexcept override { return content_.type_token(); }
+  caf::rtti_pair type(std::size_t pos) const noexcept override { return content_.cvals()->type(pos); }
+  const void* get(std::size_t pos) const noexcept override {
     takes_over(this);
-    return std::move(content_);
+    return content_.at(pos);
   }
-  caf::message copy_content_to_message() const override {
+  std::string stringify(std::size_t pos) const override { return content_.cvals()->stringify(pos); }
+  caf::type_erased_value_ptr copy(std::size_t pos) const override {
     takes_over(this);
-    return content_;
+    return content_.cvals()->copy(pos);
   }
+  caf::error save(std::size_t pos, caf::serializer& to) const override { return content_.cvals()->save(pos, to); }
 
 private:
   const receipt owed_; // Settled when the content is gone.
   caf::message content_;
-  caf::detail::dynamic_message_data nothing_;
 };
 
 } // namespace
 
 caf::mailbox_element_ptr make_passed_message(caf::strong_actor_ptr sender, caf::message_id id, caf::message content,
                                              receipt owed) {
-  return caf::mailbox_element_ptr{new passed_message{std::move(sender), id, std::move(content), std::move(owed)}};
+  auto data = caf::make_counted<owed_content>(std::move(content), std::move(owed));
+  passes_on(data.get());
+  return caf::make_mailbox_element(std::move(sender), id, {},
+                                   caf::message{caf::message::data_ptr{data.release(), false}});
 }
 
 } // namespace troupe::internal

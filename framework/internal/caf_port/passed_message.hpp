@@ -8,8 +8,7 @@
 
 namespace troupe::internal {
 
-/// Ready for a mailbox. `owed` is settled when the receiver has handled or dropped it; what it keeps of the content is
-/// not counted any more.
+/// Ready for a mailbox. `owed` is settled when the last reference to the content is gone, wherever it went meanwhile.
 [[nodiscard]] caf::mailbox_element_ptr make_passed_message(caf::strong_actor_ptr sender, caf::message_id id,
                                                            caf::message content, receipt owed);
 

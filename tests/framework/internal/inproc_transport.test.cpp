@@ -103,11 +103,20 @@ TEST_F(inproc_transport, the_end_of_either_side_wakes_who_waits) {
 TEST_F(inproc_transport, values_come_out_as_they_went_in) {
   ASSERT_NE(far->values(), nullptr);
   EXPECT_FALSE(near->values()->pop());
-  far->values()->push(caf::make_message(1));
-  far->values()->push(caf::make_message(2));
+  auto one = caf::make_message(1), two = caf::make_message(2);
+  far->values()->push(one);
+  far->values()->push(two);
+  EXPECT_TRUE(one.empty()); // Taken.
   EXPECT_FALSE(far->values()->pop()); // They go the other way.
   EXPECT_EQ(near->values()->pop()->get_as<int>(0), 1);
   EXPECT_EQ(near->values()->pop()->get_as<int>(0), 2);
+}
+
+TEST_F(inproc_transport, values_are_not_taken_after_the_end) {
+  near->close();
+  auto value = caf::make_message(1);
+  far->values()->push(value);
+  EXPECT_FALSE(value.empty());
 }
 
 } // namespace
