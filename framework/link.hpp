@@ -29,7 +29,9 @@ struct link_stats {
   std::uint64_t handle_bytes_received = 0;
   std::uint64_t unserializable = 0;   // Not sent: no family in common, or a value that cannot be encoded.
   std::uint64_t undecodable = 0;      // Received, but not delivered.
-  std::uint64_t undelivered = 0;      // Sent after the link was down, or received for nobody.
+  /// Sent after the link was down, or not written when it ended, or received for nobody. What the system had taken for a
+  /// peer that then did not read it is not known.
+  std::uint64_t undelivered = 0;
   std::uint64_t store_fallbacks = 0;  // Frames that went through the socket because the store was full.
   std::uint64_t refused_at_bound = 0; // Not sent, because the peer had not consumed enough.
   std::uint64_t dropped = 0;          // Dropped while they waited, to make room for newer ones.

@@ -42,7 +42,7 @@ void connection::start(std::shared_ptr<connection_events> events) {
   read_next();
 }
 
-/// The peer takes nothing any more, but what it sent before may still be unread.
+/// The peer takes nothing any more, but what it sent before may still be unread. Requires being the writer.
 void connection::stop_writing(node_error reason) {
   outbox dropped;
   {
@@ -50,6 +50,8 @@ void connection::stop_writing(node_error reason) {
     closing_ = true;
     std::swap(dropped, waiting_);
   }
+  unwritten_ += dropped.messages() + writing_.messages();
+  writing_.clear();
   close_reason_ = std::move(reason);
   end_later(farewell_time);
 }
@@ -199,6 +201,7 @@ void connection::end(const node_error& reason) {
     std::lock_guard guard{*mutex_};
     closing_ = true;
     std::swap(dropped, waiting_);
+    unwritten_ += dropped.messages() + (writer_ == writer::io_thread ? writing_.messages() : 0);
   }
   std::shared_ptr<transport> bytes;
   {
@@ -210,7 +213,7 @@ void connection::end(const node_error& reason) {
   tick_timer_.reset();
   auto events = std::exchange(events_, nullptr);
   if (events)
-    events->on_closed(reason);
+    events->on_closed(reason, unwritten_);
 }
 
 } // namespace troupe::internal

@@ -30,8 +30,9 @@ public:
   /// Appends the next piece of what is too large to wait in the outbox; false when there is no more of it. Called on
   /// the I/O thread before each write, with the mutex held.
   virtual bool refill(outbox& out) = 0;
-  /// Once, last. `reason` says which end closed and why.
-  virtual void on_closed(const node_error& reason) = 0;
+  /// Once, last. `reason` says which end closed and why; `unwritten` how many messages were appended and not written.
+  /// Of those that were being written all count, though the first may have left.
+  virtual void on_closed(const node_error& reason, std::uint64_t unwritten) = 0;
 };
 
 /// One connected transport.
@@ -83,6 +84,9 @@ public:
   /// I/O thread. The next turn of what was read and not handled.
   void read_on();
 
+  /// Grows whenever something is taken that had to wait for the peer to read.
+  [[nodiscard]] std::uint64_t slices_taken() const noexcept { return slices_taken_.load(std::memory_order_relaxed); }
+
   /// How long bytes have waited for a peer that takes none; zero when none wait.
   [[nodiscard]] std::chrono::steady_clock::duration stalled() const;
 
@@ -115,6 +119,7 @@ private:
   void write_by_io_thread();
   [[nodiscard]] bool write_once();
   void write_rest(std::size_t written);
+  void gather_behind(std::size_t written, std::size_t bytes_max);
   void take_waiting();
   [[nodiscard]] std::expected<std::size_t, std::error_code> write_now();
   void stop_writing(node_error reason);
@@ -157,12 +162,14 @@ private:
   bool greeted_ = false;       // The peer's preamble has come.
   std::size_t body_bytes_max_ = unproven_body_bytes_max;
   bool ended_ = false;
+  std::uint64_t unwritten_ = 0;            // Messages that were given up.
   std::optional<node_error> close_reason_; // Set while draining.
   std::unique_ptr<asio::steady_timer> drain_timer_;
   std::unique_ptr<asio::steady_timer> tick_timer_;
   int idle_ticks_ = 0; // In a row that found nothing to do.
 
   std::atomic<std::chrono::steady_clock::rep> stalled_since_{0}; // Zero: not stalled.
+  std::atomic<std::uint64_t> slices_taken_{0};
   std::atomic<std::uint64_t> bytes_written_{0};
   std::atomic<std::uint64_t> bytes_read_{0};
 };

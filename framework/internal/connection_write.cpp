@@ -28,6 +28,9 @@ constexpr std::chrono::microseconds tick_time{50};
 // So many ticks that find nothing end the ticking, which the next burst begins again.
 constexpr int idle_ticks_max = 20;
 
+// What a transport that does not take everything at once is given at a time.
+constexpr std::size_t slice_bytes = 64_KiB;
+
 // The I/O thread reads again after so many writes, or bytes, in a row: what arrives meanwhile waits. Chunks of large
 // frames are as large as that.
 constexpr int writes_in_a_row_max = 16;
@@ -134,13 +137,12 @@ void connection::write_by_caller(std::unique_lock<std::mutex>& guard) {
   writer_ = writer::io_thread;
   guard.unlock();
   asio::post(io_, [self = shared_from_this(), written] {
-    if (written) {
+    if (written)
       self->write_rest(*written);
-    } else {
+    else if (self->ended_)
       self->writing_.clear();
-      if (!self->ended_)
-        self->stop_writing({node_errc::link_down, "the peer cannot be written to: " + written.error().message()});
-    }
+    else
+      self->stop_writing({node_errc::link_down, "the peer cannot be written to: " + written.error().message()});
   });
 }
 
@@ -206,7 +208,6 @@ bool connection::write_once() {
   guard.unlock();
   auto written = write_now();
   if (!written) {
-    writing_.clear();
     stop_writing({node_errc::link_down, "the peer cannot be written to: " + written.error().message()});
     return false;
   }
@@ -218,33 +219,48 @@ bool connection::write_once() {
   return true;
 }
 
-/// Waits until the transport takes what is left behind the first `written` bytes.
+/// Waits until the transport takes what is left behind the first `written` bytes: a slice of it at a time, so that a
+/// slow network is seen to move.
 void connection::write_rest(std::size_t written) {
   if (ended_) {
     writing_.clear();
     return;
   }
-  auto rest = writing_.size_bytes() - written;
-  writing_.gather(pieces_);
-  while (!pieces_.empty() && written >= pieces_.front().size()) {
-    written -= pieces_.front().size();
-    pieces_.erase(pieces_.begin());
-  }
-  if (!pieces_.empty())
-    pieces_.front() = pieces_.front().subspan(written);
+  auto bytes = std::min(slice_bytes, writing_.size_bytes() - written);
+  gather_behind(written, bytes);
   stalled_since_.store(clock::now().time_since_epoch().count(), std::memory_order_relaxed);
-  bytes_->write(pieces_, [self = shared_from_this(), rest](std::error_code error) {
+  bytes_->write(pieces_, [self = shared_from_this(), written, bytes](std::error_code error) {
     self->stalled_since_.store(0, std::memory_order_relaxed);
-    // Frames may hold the very actors that hold this link: they must go, whatever ended the writing.
-    self->writing_.clear();
-    if (self->ended_)
+    if (self->ended_) {
+      // Frames may hold the very actors that hold this link: they must go, whatever ended the writing.
+      self->writing_.clear();
       return;
+    }
     if (error) {
       self->stop_writing({node_errc::link_down, "the peer cannot be written to: " + error.message()});
       return;
     }
-    self->bytes_written_.fetch_add(rest, std::memory_order_relaxed);
+    self->bytes_written_.fetch_add(bytes, std::memory_order_relaxed);
+    self->slices_taken_.fetch_add(1, std::memory_order_relaxed);
+    if (written + bytes < self->writing_.size_bytes()) {
+      self->write_rest(written + bytes);
+      return;
+    }
+    self->writing_.clear();
     self->write_by_io_thread();
+  });
+}
+
+/// Puts into pieces_ what is to be written behind the first `written` bytes, `bytes_max` of it at most.
+void connection::gather_behind(std::size_t written, std::size_t bytes_max) {
+  writing_.gather(pieces_);
+  std::erase_if(pieces_, [&](bytes_view& piece) {
+    auto skipped = std::min(written, piece.size());
+    written -= skipped;
+    piece = piece.subspan(skipped);
+    piece = piece.first(std::min(bytes_max, piece.size()));
+    bytes_max -= piece.size();
+    return piece.empty();
   });
 }
 

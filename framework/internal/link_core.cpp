@@ -116,7 +116,8 @@ void link_core::close(const std::string& reason, std::chrono::milliseconds patie
   });
 }
 
-void link_core::on_closed(const node_error& reason) {
+void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
+  counters_.undelivered.fetch_add(unwritten, std::memory_order_relaxed);
   if (is_open())
     log(log_level::info, "link to " + peer_name_ + " is down: " + reason.message());
   {

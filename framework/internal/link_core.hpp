@@ -173,7 +173,7 @@ private:
   // -- link_core.cpp
   std::expected<void, node_error> on_packet(const packet_head& head, bytes_view body) override;
   bool refill(outbox& out) override;
-  void on_closed(const node_error& reason) override;
+  void on_closed(const node_error& reason, std::uint64_t unwritten) override;
   std::expected<void, node_error> on_admin(admin_op op, bytes_view body);
   void on_find(const find_query& query);
   std::expected<void, node_error> on_found(const found& answer);
@@ -320,6 +320,7 @@ private:
   transfers transfers_;
   std::unique_ptr<receive_window> receiving_; // From the opening on.
   std::uint64_t heard_bytes_ = 0;             // Read from the peer until heard_at_.
+  std::uint64_t heard_slices_ = 0;            // Taken by the peer until heard_at_.
   std::chrono::steady_clock::time_point heard_at_;
   context received_context_;                                   // Of values that are received.
   std::shared_ptr<const object_environment> received_objects_; // With this link's allow-list.

@@ -316,6 +316,9 @@ bool link_core::beat() {
   auto now = clock::now();
   if (auto heard = connection_->bytes_read(); heard != std::exchange(heard_bytes_, heard))
     heard_at_ = now;
+  // On a slow network a pong comes behind all that was written before its ping; who reads that is alive.
+  if (auto taken = connection_->slices_taken(); taken != std::exchange(heard_slices_, taken))
+    heard_at_ = now;
   if (std::unique_lock guard{mutex_}; sending_.anything_waits()) {
     reclaim_reservations();
     pump(guard);

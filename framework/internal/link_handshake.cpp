@@ -63,7 +63,7 @@ void link_core::start(std::shared_ptr<transport> bytes, std::chrono::millisecond
                       std::shared_ptr<refusal_log> refusals) {
   auto self = shared_from_this();
   if (state_.load(std::memory_order_relaxed) != link_state::greeting) {
-    on_closed({node_errc::link_down, "the link was closed before it was connected"});
+    on_closed({node_errc::link_down, "the link was closed before it was connected"}, 0);
     return;
   }
   connection_ = std::make_shared<connection>(node_->io(), std::move(bytes), shared_mutex_);

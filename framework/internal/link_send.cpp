@@ -32,10 +32,12 @@ struct sending_scratch {
           what = std::move(scratch.owner->element);
         // Where no frame borrows the values, the owner serves for the next message; else the frames keep it.
         constexpr long own_uses = 2; // Here and in the message's context.
-        if (scratch.owner.use_count() <= own_uses)
+        if (scratch.owner.use_count() <= own_uses) {
           scratch.owner->element.reset();
-        else
+        } else {
+          scratch.message.let_go_of_values();
           scratch.owner = std::make_shared<message_owner>();
+        }
       }
     } at_end{*this, what};
     owner->element = std::move(what);

@@ -12,6 +12,7 @@ void outbox::append(bytes_view small) {
 
 void outbox::append_packet(packet_kind kind, std::uint8_t detail, bytes_view begin, bytes_view end) {
   auto body_bytes = begin.size() + end.size();
+  messages_ += kind == packet_kind::message || kind == packet_kind::value ? 1 : 0;
   bytes_.reserve(packet_head_bytes + body_bytes);
   append(packet_head_of({.body_bytes = static_cast<std::uint32_t>(body_bytes), .kind = kind, .detail = detail}));
   append(begin);
@@ -51,6 +52,7 @@ void outbox::clear() {
   frames_.clear();
   kept_.clear();
   frame_bytes_ = 0;
+  messages_ = 0;
 }
 
 } // namespace troupe::internal

@@ -34,6 +34,9 @@ public:
   [[nodiscard]] bool empty() const noexcept { return bytes_.size() == 0 && frames_.empty(); }
   [[nodiscard]] std::size_t size_bytes() const noexcept { return bytes_.size() + frame_bytes_; }
 
+  /// How many of the packets are messages.
+  [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
+
   /// All bytes as a list to write; valid until the next change.
   void gather(std::vector<bytes_view>& pieces) const;
 
@@ -50,6 +53,7 @@ private:
   std::vector<placed_frame> frames_;
   std::vector<std::shared_ptr<const void>> kept_;
   std::size_t frame_bytes_ = 0;
+  std::uint64_t messages_ = 0;
 };
 
 } // namespace troupe::internal

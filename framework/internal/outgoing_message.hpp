@@ -25,7 +25,7 @@ public:
   outgoing_message() = default;
   ~outgoing_message() override;
 
-  /// Encodes the content of `element`, whose values may leave without a copy and are then kept by the frames.
+  /// Encodes the content of `message`, whose values may leave without a copy and are then kept by the frames.
   /// What encoding has exported and handed over is taken back by `clear`, unless `commit` came first. Keeps `message`
   /// until it is given another. Requires: cleared.
   std::expected<void, node_error> encode(link_core& link, const std::shared_ptr<message_owner>& message);
@@ -36,6 +36,9 @@ public:
 
   /// Ready for the next message; takes back what was not committed.
   void clear();
+
+  /// The last message's values are kept by its frames alone from now on.
+  void let_go_of_values() noexcept { context_.value_owner.reset(); }
 
   [[nodiscard]] bool in_use() const noexcept { return link_ != nullptr; }
 

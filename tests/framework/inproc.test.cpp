@@ -116,6 +116,35 @@ TEST_F(inproc, large_values_fill_the_window_too) {
   EXPECT_TRUE(eventually([&] { return link_->stats().unconsumed_bytes_there < 1'000'000; }));
 }
 
+TEST_F(inproc, what_is_passed_on_still_counts) {
+  link_options small;
+  small.window_bytes = small.actor_window_bytes = 1'000'000;
+  small.queue_bytes = small.actor_queue_bytes = 500'000;
+  small.block_timeout = 0ms;
+  far_options_.accepted_links = small;
+  auto gate = std::make_shared<std::promise<void>>();
+  auto worker =
+      far().system.spawn<caf::detached>([opens = gate->get_future().share()](caf::event_based_actor*) -> caf::behavior {
+        return {[opens](const parcel&) { opens.wait_for(20s); }};
+      });
+  auto routed = std::make_shared<std::atomic<int>>(0);
+  publish("router", far().system.spawn([worker, routed](caf::event_based_actor* self) -> caf::behavior {
+    return {[self, worker, routed](const parcel&) {
+      self->send(worker, self->current_mailbox_element()->copy_content_to_message());
+      routed->fetch_add(1);
+    }};
+  }));
+  connect(small);
+  auto router = find("router");
+  int taken = 0;
+  for (; link_->stats().refused_at_bound == 0 && taken < 100; ++taken) {
+    caf::anon_send(router, parcel{.label = "large", .content = std::vector<double>(12'500)}); // 100 kB
+    eventually([&] { return *routed > taken || *routed >= 10; });
+  }
+  EXPECT_LE(taken, 30);
+  gate->set_value();
+}
+
 TEST_F(inproc, a_handler_may_change_what_it_got_without_the_sender_seeing) {
   publish("changer", far().system.spawn([](caf::event_based_actor*) -> caf::behavior {
     return {[](parcel& got) {

@@ -1,0 +1,189 @@
+// What honest nodes do to each other when much is under way at once: everything gets through in the end.
+#include "two_nodes.hpp"
+
+#include <caf/actor_pool.hpp>
+
+namespace troupe::tests {
+namespace {
+
+/// Throws from its constructor what it is told to.
+struct grumpy {
+  int value = 0;
+  grumpy() {
+    if (mood == mood_of::exception)
+      throw std::runtime_error("not today");
+    if (mood == mood_of::number)
+      throw 5;
+  }
+  enum class mood_of { good, exception, number };
+  static inline std::atomic<mood_of> mood{mood_of::good};
+};
+TROUPE_DESCRIBE(grumpy, value)
+
+caf::behavior echo(caf::event_based_actor*) {
+  return {[](int value) { return value; }};
+}
+
+/// Answers each number with so many bytes.
+caf::actor answering(caf::actor_system& system, std::size_t bytes) {
+  return system.spawn(
+      [bytes](caf::event_based_actor*) -> caf::behavior { return {[bytes](int) { return std::string(bytes, 'x'); }}; });
+}
+
+class under_load : public two_nodes {
+protected:
+  under_load() { far_options_.store = near_options_.store = std::nullopt; }
+
+  /// How many of so many requests at once are answered.
+  template <class Answer>
+  int ask_at_once(const std::vector<caf::actor>& whom, int count) {
+    caf::scoped_actor self{near().system};
+    std::vector<decltype(self->request(whom[0], 20s, 1))> asked;
+    for (int i = 0; i < count; ++i)
+      asked.push_back(self->request(whom[static_cast<std::size_t>(i) % whom.size()], 20s, i));
+    int answered = 0;
+    for (auto& one : asked)
+      one.receive([&](const Answer&) { ++answered; },
+                  [](const caf::error& error) { ADD_FAILURE() << troupe::text_of(error); });
+    return answered;
+  }
+};
+
+TEST_F(under_load, requests_wait_for_room_for_large_answers_and_are_answered) {
+  publish("large", answering(far().system, 4'000'000));
+  connect();
+  auto large = find("large");
+  ASSERT_TRUE(ask<std::string>(near().system, large, 1)); // From here on large answers are expected.
+  EXPECT_EQ(ask_at_once<std::string>({large}, 20), 20);
+}
+
+TEST_F(under_load, many_small_requests_in_a_small_window_are_answered) {
+  link_options options;
+  options.window_bytes = 64'000;
+  options.actor_window_bytes = 16'000;
+  far_options_.accepted_links = options;
+  publish("echo", far().system.spawn([](caf::event_based_actor*) -> caf::behavior {
+    return {[](int value) {
+      if (value == 0)
+        std::this_thread::sleep_for(100ms); // Meanwhile all the others have to wait.
+      return value;
+    }};
+  }));
+  connect(options);
+  EXPECT_EQ(ask_at_once<int>({find("echo")}, 2'000), 2'000);
+}
+
+TEST_F(under_load, a_question_to_several_actors_keeps_no_room_for_answers) {
+  link_options options;
+  options.window_bytes = 64'000;
+  options.actor_window_bytes = 16'000;
+  for (const auto* name : {"a", "b", "c"})
+    publish(name, far().system.spawn(echo));
+  connect(options);
+  caf::scoped_execution_unit unit{&near().system};
+  auto pool = caf::actor_pool::make(&unit, caf::actor_pool::broadcast());
+  for (const auto* name : {"a", "b", "c"})
+    caf::anon_send(pool, caf::sys_atom::value, caf::put_atom::value, find(name));
+  for (int i = 0; i < 400; ++i)
+    ASSERT_EQ(ask<int>(near().system, pool, i), i);
+  EXPECT_EQ(ask<int>(near().system, find("a"), 1), 1);
+  caf::anon_send_exit(pool, caf::exit_reason::user_shutdown);
+}
+
+TEST_F(under_load, a_slow_actor_with_large_answers_does_not_stall_requests_to_others) {
+  auto gate = std::make_shared<std::promise<void>>();
+  publish("large", far().system.spawn<caf::detached>(
+                       [opens = gate->get_future().share()](caf::event_based_actor*) -> caf::behavior {
+                         return {[opens](bool waits) {
+                           if (waits)
+                             opens.wait_for(30s);
+                           return std::string(4'000'000, 'x');
+                         }};
+                       }));
+  publish("echo", far().system.spawn(echo));
+  connect();
+  auto large = find("large");
+  auto other = find("echo");
+  EXPECT_TRUE(ask<std::string>(near().system, large, false));
+  caf::scoped_actor self{near().system};
+  for (int i = 0; i < 20; ++i)
+    self->send(near().system.spawn([large](caf::event_based_actor* asker) -> caf::behavior {
+      return {[=](bool waits) { asker->request(large, caf::infinite, waits).then([](const std::string&) {}); }};
+    }),
+               true);
+  EXPECT_EQ(ask<int>(near().system, other, 5), 5);
+  gate->set_value();
+}
+
+TEST_F(under_load, large_messages_of_several_pairs_begin_as_far_as_the_peer_takes_them) {
+  far_options_.accepted_links.message_bytes = 1'000'000;
+  auto got = std::make_shared<std::atomic<int>>(0);
+  for (const auto* name : {"a", "b"})
+    publish(name, far().system.spawn([got](caf::event_based_actor*) -> caf::behavior {
+      return {[got](const std::string&) { got->fetch_add(1); }};
+    }));
+  connect();
+  auto a = find("a"), b = find("b");
+  caf::scoped_actor self{near().system};
+  for (int i = 0; i < 10; ++i) {
+    self->send(a, std::string(900'000, 'a'));
+    self->send(b, std::string(900'000, 'b'));
+  }
+  EXPECT_TRUE(eventually([&] { return *got == 20 || !link_->is_open(); }));
+  EXPECT_EQ(*got, 20);
+}
+
+TEST_F(under_load, large_answers_of_several_actors_come_though_only_one_fits) {
+  link_options options;
+  options.message_bytes = 1'000'000;
+  std::vector<caf::actor> all;
+  for (const auto* name : {"a", "b", "c", "d"})
+    publish(name, answering(far().system, 900'000));
+  connect(options);
+  for (const auto* name : {"a", "b", "c", "d"})
+    all.push_back(find(name));
+  EXPECT_EQ(ask_at_once<std::string>(all, 12), 12);
+}
+
+TEST_F(under_load, a_handler_that_blocks_may_ask_again_and_again) {
+  // The first question loses it the I/O thread; what it says afterwards must not wait for its end.
+  auto answers = std::make_shared<std::promise<int>>();
+  publish("asker", far().system.spawn([answers](caf::event_based_actor* self) -> caf::behavior {
+    return {[answers, self](const caf::actor& whom) {
+      int answered = 0;
+      for (int i = 0; i < 3; ++i)
+        answered += ask<int>(self->system(), whom, i) == i ? 1 : 0;
+      answers->set_value(answered);
+    }};
+  }));
+  connect();
+  auto whom = near().system.spawn(echo);
+  caf::scoped_actor self{near().system};
+  self->send(find("asker"), whom);
+  auto answered = answers->get_future();
+  ASSERT_EQ(answered.wait_for(40s), std::future_status::ready);
+  EXPECT_EQ(answered.get(), 3);
+}
+
+TEST_F(under_load, values_that_cannot_be_made_are_answered_with_the_reason) {
+  far_types_ = near_types_ = [](type_registry& types) { types.add<grumpy>("test.grumpy"); };
+  publish("echo", far().system.spawn([](caf::event_based_actor*) -> caf::behavior {
+    return {[](const grumpy& got) { return got.value; }};
+  }));
+  connect();
+  auto remote = find("echo");
+  grumpy sent;
+  for (auto [mood, reason] : {std::pair{grumpy::mood_of::exception, "not today"},
+                              std::pair{grumpy::mood_of::number, "its constructor threw something"}}) {
+    grumpy::mood = mood;
+    auto answer = ask<int>(near().system, remote, sent);
+    grumpy::mood = grumpy::mood_of::good;
+    ASSERT_FALSE(answer);
+    EXPECT_NE(text_of(answer).find(reason), std::string::npos) << text_of(answer);
+  }
+  EXPECT_EQ(ask<int>(near().system, remote, sent), 0);
+  EXPECT_TRUE(eventually([&] { return far().home->links().at(0).stats().unconsumed_bytes_here == 0; }));
+}
+
+} // namespace
+} // namespace troupe::tests
