@@ -39,6 +39,7 @@ struct link_stats {
   std::uint64_t unconsumed_bytes_there = 0; // Sent and not consumed by the peer, as far as it has said.
   std::uint64_t waiting_bytes = 0;          // Waiting on this end.
   std::uint64_t unconsumed_bytes_here = 0;  // Received and not consumed.
+  std::uint64_t unread_bytes = 0;           // Written, or large frames on their way, and not taken by the system.
   /// Now, and against no bound: large frames that came through the socket and still live, on their way in, in messages,
   /// or because actors keep views of them.
   std::uint64_t large_frame_bytes_here = 0;

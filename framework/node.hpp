@@ -32,7 +32,9 @@ namespace troupe {
 /// Threads: every member from any thread; connect blocks and is not for actors' handlers.
 /// Lifetime: declare the registry and the families first, then the actor system, then the node, so that they end in the
 /// opposite order: the node refers to all three, actors' messages and object_refs to the former two. Its end writes out
-/// what was sent, for the time that the options give, then ends all links.
+/// what was sent, for the time that the options give, then ends all links. It does not wait for handlers of actors, and
+/// may come in one. Where it comes with the last reference to something that a link drops, the links end a
+/// moment later, within the actor system's end at the latest.
 class node {
 public:
   /// Opens the store, listens where the options say, and starts the I/O thread. The registry gets the types of CAF

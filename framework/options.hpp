@@ -99,9 +99,10 @@ struct link_options {
   /// How much the peer may have sent that is not consumed here: a message counts until its last reference is gone,
   /// which is when its handler has returned. With each message count 128 bytes of its own. Higher: faster over long
   /// distances; a slow node holds as much. One message may exceed it.
+  /// Bounds either direction: of both ends' values the lesser counts.
   std::size_t window_bytes = 32_MiB;
 
-  /// The same for one receiving actor, so that a slow one leaves room for the others.
+  /// The same for one receiving actor, so that a slow one leaves room for the others. The lesser counts here, too.
   std::size_t actor_window_bytes = 8_MiB;
 
   /// How much may wait on this end until the peer has consumed enough, and how much of that for one receiver. A message
@@ -110,9 +111,14 @@ struct link_options {
   std::size_t queue_bytes = 8_MiB;
   std::size_t actor_queue_bytes = 2_MiB;
 
-  /// What becomes of a message that finds no room to wait in. Answers, down messages and what the link itself sends are
-  /// never held back: each request reserves room for its answer.
+  /// What becomes of a message that finds no room to wait in. Answers, down messages and what the link itself sends do
+  /// not wait: each request reserves room for its answer.
   troupe::when_full when_full = when_full::fail;
+
+  /// How much may lie written for a peer that does not read it, beyond the window, before the next answer becomes the
+  /// error `link_busy`; where as much again lies there, the link ends. One answer may exceed it. Higher: more large
+  /// answers at once over slow networks; a peer that asks and does not read makes this node hold as much.
+  std::size_t unread_answer_bytes = 256_MiB;
 
   /// How long a thread that runs no actors (main, a scoped_actor's) waits for room before that. 0: not at all.
   std::chrono::milliseconds block_timeout = std::chrono::seconds(10);

@@ -1,14 +1,14 @@
 #include <troupe/framework/system_config.hpp>
 
 #include <troupe/framework/internal/caf_port/caf_threads.hpp>
-#include <troupe/framework/internal/caf_port/node_identity.hpp>
+#include <troupe/framework/internal/caf_port/system_module.hpp>
 #include <troupe/framework/node_error.hpp>
 
 namespace troupe {
 
 system_config::system_config() {
   set("scheduler.policy", caf::atom("sharing"));
-  internal::add_node_identity(*this);
+  internal::add_system_module(*this);
   internal::mark_threads(*this);
   add_error_category(error_category, [](std::uint8_t code, caf::atom_value, const caf::message& context) {
     auto text = to_string(static_cast<node_errc>(code));

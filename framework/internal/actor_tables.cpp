@@ -192,6 +192,26 @@ pending_requests::reclaim_reservations(std::chrono::steady_clock::time_point dea
   return result;
 }
 
+std::vector<std::pair<pending_requests::key, pending_requests::entry>>
+pending_requests::take_oldest_unreserved(std::size_t kept) {
+  if (entries_.size() <= kept)
+    return {};
+  std::vector<entry_map::iterator> old;
+  for (auto at = entries_.begin(); at != entries_.end(); ++at)
+    if (at->second.reserved_bytes == 0 && at->second.since != std::chrono::steady_clock::time_point{})
+      old.push_back(at);
+  if (old.size() <= kept)
+    return {};
+  auto end = old.begin() + static_cast<std::ptrdiff_t>(old.size() - kept / 2);
+  std::ranges::nth_element(old, end, {}, [](const auto& at) { return at->second.since; });
+  std::vector<std::pair<key, entry>> result;
+  for (auto at = old.begin(); at != end; ++at) {
+    result.emplace_back((*at)->first, std::move((*at)->second));
+    entries_.erase(*at);
+  }
+  return result;
+}
+
 std::vector<std::pair<pending_requests::key, pending_requests::entry>> pending_requests::take_all() {
   std::vector<std::pair<key, entry>> result{entries_.begin(), entries_.end()};
   entries_.clear();

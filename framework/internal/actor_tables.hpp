@@ -127,7 +127,12 @@ public:
   /// Takes the reservations made before `deadline`, or whose asker is gone. Their requests may still be answered.
   [[nodiscard]] std::vector<reservation> reclaim_reservations(std::chrono::steady_clock::time_point deadline);
 
+  /// Takes the oldest of those whose reservations were reclaimed, where there are more than `kept`: half of them, so
+  /// that this is rare.
+  [[nodiscard]] std::vector<std::pair<key, entry>> take_oldest_unreserved(std::size_t kept);
+
   [[nodiscard]] std::vector<std::pair<key, entry>> take_all();
+  [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
 
 private:
   struct key_hash {

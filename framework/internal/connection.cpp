@@ -136,7 +136,8 @@ connection::parsed connection::parse() {
     if (ended_)
       return parsed::closing;
     if (!handled) {
-      close(handled.error(), farewell_time);
+      auto peer_waits = handled.error().code() != node_errc::link_down;
+      close(handled.error(), peer_waits ? farewell_time : std::chrono::milliseconds{0});
       return parsed::closing;
     }
   }

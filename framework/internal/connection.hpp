@@ -84,6 +84,11 @@ public:
   /// I/O thread. The next turn of what was read and not handled.
   void read_on();
 
+  /// Appended and not taken by the transport, refills left out. Requires the mutex.
+  [[nodiscard]] std::uint64_t unwritten_bytes() const noexcept {
+    return waiting_.size_bytes() + writing_bytes_.load(std::memory_order_relaxed);
+  }
+
   /// Grows whenever something is taken that had to wait for the peer to read.
   [[nodiscard]] std::uint64_t slices_taken() const noexcept { return slices_taken_.load(std::memory_order_relaxed); }
 
@@ -170,6 +175,7 @@ private:
 
   std::atomic<std::chrono::steady_clock::rep> stalled_since_{0}; // Zero: not stalled.
   std::atomic<std::uint64_t> slices_taken_{0};
+  std::atomic<std::uint64_t> writing_bytes_{0}; // Of writing_, as far as the transport has not taken it.
   std::atomic<std::uint64_t> bytes_written_{0};
   std::atomic<std::uint64_t> bytes_read_{0};
 };

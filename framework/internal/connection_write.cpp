@@ -98,6 +98,7 @@ void connection::hand_to_io_thread() {
 /// Requires the mutex and being the writer.
 void connection::take_waiting() {
   std::swap(waiting_, writing_);
+  writing_bytes_.store(writing_.size_bytes(), std::memory_order_relaxed);
   deferred_ = false;
 }
 
@@ -123,6 +124,7 @@ void connection::write_by_caller(std::unique_lock<std::mutex>& guard) {
     writing_.clear(); // Without the mutex: frames may release what they hold.
     guard.lock();
     written_at_ = clock::now();
+    writing_bytes_.store(0, std::memory_order_relaxed);
     writer_ = writer::nobody;
     if (refills_ || closing_) {
       hand_to_io_thread();
@@ -226,6 +228,7 @@ void connection::write_rest(std::size_t written) {
     writing_.clear();
     return;
   }
+  writing_bytes_.store(writing_.size_bytes() - written, std::memory_order_relaxed);
   auto bytes = std::min(slice_bytes, writing_.size_bytes() - written);
   gather_behind(written, bytes);
   stalled_since_.store(clock::now().time_since_epoch().count(), std::memory_order_relaxed);

@@ -4,6 +4,7 @@
 
 #include <caf/scheduler/abstract_coordinator.hpp>
 
+#include <troupe/framework/internal/caf_port/system_module.hpp>
 #include <troupe/framework/internal/log.hpp>
 
 namespace troupe::internal {
@@ -21,7 +22,12 @@ constexpr std::chrono::microseconds look_pause{100};
 // So many looks that find nothing dispatched let the watching thread sleep until it is wanted.
 constexpr int idle_looks_max = 20;
 
+// How long the loop's end waits for a thread that has nothing more to do but return from a handler.
+constexpr std::chrono::milliseconds return_patience{50};
+
 thread_local caf::execution_unit* thread_unit = nullptr;
+thread_local const io_loop* thread_loop = nullptr;
+thread_local io_loop::duty thread_duty = io_loop::duty::none;
 
 } // namespace
 
@@ -115,51 +121,79 @@ caf::execution_unit* io_loop::unit() noexcept {
   return thread_unit;
 }
 
+io_loop::duty io_loop::duty_here() const noexcept {
+  return thread_loop == this ? thread_duty : duty::none;
+}
+
 void io_loop::start(std::function<void()> on_takeover) {
   on_takeover_ = std::move(on_takeover);
-  threads_[0] = std::thread{[this] { run(); }};
-  if (budget_.enabled)
-    threads_[1] = std::thread{[this] { run(); }};
+  for (std::size_t i = 0; i < (budget_.enabled ? threads_.size() : 1); ++i)
+    threads_[i] = std::thread{[self = shared_from_this(), i] { self->run_thread(i); }};
 }
 
 void io_loop::stop() {
   work_.reset();
-  for (auto& thread : threads_)
-    if (thread.joinable())
-      thread.join();
+  bool waits = duty_here() != duty::handles_io;
+  std::array<bool, 2> has_left{};
+  {
+    std::unique_lock guard{mutex_};
+    auto is_done = [this](std::size_t i) {
+      return has_left_[i] || !threads_[i].joinable() || threads_[i].get_id() == std::this_thread::get_id();
+    };
+    if (waits && threads_[0].joinable()) {
+      changed_.wait(guard, [this] { return stopped_; });
+      changed_.wait_for(guard, return_patience, [&] { return is_done(0) && is_done(1); });
+    }
+    has_left = has_left_;
+  }
+  for (std::size_t i = 0; i < threads_.size(); ++i) {
+    if (!threads_[i].joinable())
+      continue;
+    if (has_left[i])
+      threads_[i].join();
+    else
+      leave_thread(system_, std::exchange(threads_[i], std::thread{}));
+  }
+}
+
+void io_loop::run_thread(std::size_t index) {
+  system_.thread_started();
+  thread_loop = this;
+  thread_duty = duty::handles_io;
+  run();
+  system_.thread_terminates();
+  std::lock_guard guard{mutex_};
+  has_left_[index] = true;
+  changed_.notify_all();
 }
 
 /// Both threads: the first one leads, the other stands by; they change places at each takeover.
 void io_loop::run() {
-  system_.thread_started();
+  dispatcher own{system_};
+  io_batch::scope batching{own.batch};
+  if (budget_.enabled)
+    thread_unit = &own;
+  bool leads;
   {
-    dispatcher own{system_};
-    io_batch::scope batching{own.batch};
-    if (budget_.enabled)
-      thread_unit = &own;
-    bool leads;
-    {
-      std::lock_guard guard{mutex_};
-      leads = !std::exchange(standing_by_, true); // Only the first to come finds it false.
-    }
-    for (;;) {
-      if (leads)
-        lead(own);
-      std::unique_lock guard{mutex_};
-      if (stopped_)
-        break;
-      guard.unlock();
-      stand_by(own);
-      guard.lock();
-      if (stopped_)
-        break;
-      leads = true;
-    }
-    own.hand_over();
-    own.batch.flush();
-    thread_unit = nullptr;
+    std::lock_guard guard{mutex_};
+    leads = !std::exchange(standing_by_, true); // Only the first to come finds it false.
   }
-  system_.thread_terminates();
+  for (;;) {
+    if (leads)
+      lead(own);
+    std::unique_lock guard{mutex_};
+    if (stopped_)
+      break;
+    guard.unlock();
+    stand_by(own);
+    guard.lock();
+    if (stopped_)
+      break;
+    leads = true;
+  }
+  own.hand_over();
+  own.batch.flush();
+  thread_unit = nullptr;
 }
 
 /// Returns when all work is done, or when the other thread has taken over.
@@ -224,7 +258,9 @@ bool io_loop::dispatch(dispatcher& own) {
   turn_.store(mine | 1); // Sequentially consistent, as what follows: of two threads that miss each other's store, one
   if (!watching_.load()) // must see the other's.
     wake_watch();
+  thread_duty = duty::runs_an_actor;
   own.run(budget_);
+  thread_duty = duty::handles_io;
   auto expected = mine | 1;
   if (turn_.compare_exchange_strong(expected, mine + 2, std::memory_order_acq_rel))
     return true;

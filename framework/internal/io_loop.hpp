@@ -1,6 +1,7 @@
 // The node's I/O thread: sockets, timers, and the actors whose messages it has just read.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -26,7 +27,7 @@ namespace troupe::internal {
 /// How much the I/O thread works for actors before it reads again.
 struct dispatch_budget {
   bool enabled = true;
-  std::size_t messages = 100;             // Per actor and turn.
+  std::size_t messages = 100;            // Per actor and turn.
   std::chrono::microseconds turn{100};   // An actor that takes longer for them goes to CAF's scheduler.
   std::chrono::microseconds time{500};   // Per round of work, as far as handlers end by then.
   std::chrono::milliseconds overrun{10}; // A handler that takes longer loses the sockets to another thread.
@@ -41,9 +42,14 @@ struct dispatch_budget {
 /// until the first one is back all actors go to CAF's scheduler. So "the I/O thread" is whichever of the two leads;
 /// what is only touched on the I/O thread is never touched by both.
 ///
-/// Threads: start and stop from the thread that owns it; post and context from any.
-class io_loop {
+/// Threads: start from the thread that owns it; the rest from any.
+/// Lifetime: its threads share it, so that one that is stuck in a handler when all else is over finds it in the end.
+class io_loop : public std::enable_shared_from_this<io_loop> {
 public:
+  /// What the calling thread does for a loop.
+  enum class duty : std::uint8_t { none, runs_an_actor, handles_io };
+
+  /// Requires a system that is built from a troupe::system_config.
   io_loop(caf::actor_system& system, const dispatch_budget& budget);
   io_loop(const io_loop&) = delete;
   io_loop& operator=(const io_loop&) = delete;
@@ -52,8 +58,13 @@ public:
   /// `on_takeover` is called on the new I/O thread: what the old one has appended is still unwritten.
   void start(std::function<void()> on_takeover);
 
-  /// Runs until no work is left, then joins both threads. Not from one of them.
+  /// Waits until no work is left, and for the threads. One that is still in a handler then, and the calling one, are
+  /// left to the actor system, which waits for them at its own end. Waits for nothing where the calling thread is the
+  /// one that does the work.
   void stop();
+
+  /// The calling thread's for this loop.
+  [[nodiscard]] duty duty_here() const noexcept;
 
   [[nodiscard]] asio::io_context& context() noexcept { return io_; }
 
@@ -64,6 +75,7 @@ public:
 private:
   class dispatcher;
 
+  void run_thread(std::size_t index);
   void run();
   void lead(dispatcher& own);
   std::size_t wait_for_work(spinning& spin);
@@ -91,8 +103,9 @@ private:
   bool standing_by_ = false; // The other thread may take over.
   bool watch_wanted_ = false;
   bool stopped_ = false;
+  std::array<bool, 2> has_left_{};
 
-  std::thread threads_[2];
+  std::array<std::thread, 2> threads_; // Whose lambdas share this loop.
 };
 
 } // namespace troupe::internal

@@ -252,7 +252,8 @@ std::expected<void, node_error> link_core::on_packet(const packet_head& head, by
     auto expected_end = handled.error().code() == node_errc::link_down; // The peer said goodbye.
     log(expected_end ? log_level::info : log_level::warning,
         "link to " + peer_name_ + " ends: " + handled.error().message());
-    send_admin(admin_op::goodbye, goodbye{cut(handled.error().message())});
+    if (!expected_end) // Who has said goodbye reads no more.
+      send_admin(admin_op::goodbye, goodbye{cut(handled.error().message())});
   }
   return handled;
 }
@@ -479,6 +480,7 @@ link_stats link_core::stats() const {
           .unconsumed_bytes_there = sending_.outstanding_bytes(),
           .waiting_bytes = sending_.queued_bytes(),
           .unconsumed_bytes_here = receiving_ ? receiving_->unconsumed_bytes() : 0,
+          .unread_bytes = connection_ ? connection_->unwritten_bytes() + bulk_.bytes() : 0,
           .large_frame_bytes_here = transfers_.living_bytes()};
 }
 

@@ -25,6 +25,7 @@
 #include <troupe/framework/internal/caf_port/decoded_message.hpp>
 #include <troupe/framework/internal/caf_port/proxy.hpp>
 #include <troupe/framework/internal/connection.hpp>
+#include <troupe/framework/internal/limited_log.hpp>
 #include <troupe/framework/internal/link_extension.hpp>
 #include <troupe/framework/internal/link_handshake.hpp>
 #include <troupe/framework/internal/link_security.hpp>
@@ -65,8 +66,9 @@ inline void add_alone(std::atomic<std::uint64_t>& counter, std::uint64_t more) {
 
 /// Threads: `send`, `watch`, `proxy_gone`, `object_gone`, `find`, `close` and the readers from any thread; the rest,
 /// and everything whose name starts with `on_`, on the node's I/O thread.
-/// Locks: `mutex_` guards the tables and what the connection has waiting; under it no other lock is taken, no actor
-/// reference, handle or frame is dropped, and nothing of CAF or of the store is called that could wait.
+/// Locks: `mutex_` guards the tables and what the connection has waiting. Under it only locks are taken that are held
+/// for moments and under which no other is taken (of the I/O context's queue, of a value lane); no actor reference,
+/// handle or frame is dropped, and nothing of CAF or of the store is called that could wait.
 class link_core final : public connection_events, public proxy_link, public std::enable_shared_from_this<link_core> {
 public:
   using role = link_side;
@@ -197,9 +199,14 @@ private:
   };
   class reply_consumption;
   std::expected<send_window::admission, node_error> admit(std::unique_lock<std::mutex>& guard, const message_head& head,
-                                                          std::uint64_t cost, std::vector<packed_message>& dropped);
+                                                          std::uint64_t cost, std::vector<packed_message>& dropped,
+                                                          bool bare_error);
+  std::expected<void, node_error> admit_answer() const;
+  [[nodiscard]] std::uint64_t unread_answers_bound() const;
+  bool ends_for_unread();
   void reserve_answer(const pending_requests::key& question, std::uint64_t receiver);
   void reclaim_reservations();
+  void give_up_old_requests();
   [[nodiscard]] bool accepts_messages() const;
   [[nodiscard]] node_error busy_error(std::uint64_t receiver, bool request) const;
   void note_busy(const node_error& reason);
@@ -218,7 +225,8 @@ private:
 
   // -- link_send.cpp
   void undo(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason, caf::execution_unit* context);
-  void bounce(caf::mailbox_element& what, const node_error& reason, caf::execution_unit* context);
+  void tell_who_waits(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason,
+                      caf::execution_unit* context);
   [[nodiscard]] actor_name name_of_actor(const caf::strong_actor_ptr& actor);
   [[nodiscard]] std::uint64_t signature_number(const std::vector<const type_entry*>& types, outbox& out);
   [[nodiscard]] std::uint64_t header_number(const family& by, const type_entry& type);
@@ -281,6 +289,7 @@ private:
   std::vector<const family*> send_families_; // serializers_, as far as the peer accepts them.
   bool shares_store_ = false;
   std::uint64_t peer_message_bytes_ = 0; // The largest message that the peer takes.
+  receive_bounds windows_;               // Of either direction.
   store::process_id peer_process_;
   std::uint64_t channel_ = 0;          // Even: what the dialer sends; the next number: what the acceptor sends.
   context context_;                    // Of values that are sent.
@@ -334,7 +343,7 @@ private:
 
   consumption_ptr<reply_consumption> replies_; // Set by make().
   std::atomic<bool> replies_wanted_{false};    // Requests or watchers wait for answers to be consumed.
-  std::atomic<std::chrono::steady_clock::rep> busy_logged_at_{0};
+  limited_log warnings_;
 
   std::promise<std::expected<void, node_error>> opened_;
   bool opened_settled_ = false; // I/O thread only.

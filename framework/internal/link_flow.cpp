@@ -27,22 +27,27 @@ using clock = std::chrono::steady_clock;
 // A request that is not answered for so long no longer keeps room for its answer from others.
 constexpr std::chrono::seconds reply_patience{30};
 
-// Messages refused at the bound are logged at most this often.
-constexpr std::chrono::seconds busy_log_pause{1};
+// So many requests may stay unanswered for longer than that.
+constexpr std::size_t unanswered_max = 65'536;
 
 } // namespace
 
 // -- sending
 
-/// Whether a message may leave or wait. Requires the mutex, which is released while the caller blocks.
+/// Whether a message may leave or wait; an error that is an answer always may. Requires the mutex, which is released
+/// while the caller blocks.
 std::expected<send_window::admission, node_error> link_core::admit(std::unique_lock<std::mutex>& guard,
                                                                    const message_head& head, std::uint64_t cost,
-                                                                   std::vector<packed_message>& dropped) {
+                                                                   std::vector<packed_message>& dropped,
+                                                                   bool bare_error) {
   auto down = [this] { return node_error{node_errc::link_down, "the link to " + peer_name_ + " is down"}; };
   if (!accepts_messages())
     return std::unexpected{down()};
-  if ((head.flags & message_flags::response) != 0)
+  if ((head.flags & message_flags::response) != 0) {
+    if (auto room = bare_error ? std::expected<void, node_error>{} : admit_answer(); !room)
+      return std::unexpected{std::move(room).error()};
     return send_window::admission::leaves;
+  }
   bool request = (head.flags & message_flags::request) != 0;
   auto verdict = [&] {
     if (request)
@@ -75,6 +80,37 @@ std::expected<send_window::admission, node_error> link_core::admit(std::unique_l
   return admitted;
 }
 
+/// Answers do not wait for credit, but a peer that asks and does not read gets no more of them. Requires the mutex.
+std::expected<void, node_error> link_core::admit_answer() const {
+  auto unread = connection_->unwritten_bytes() + bulk_.bytes();
+  if (unread <= unread_answers_bound())
+    return {};
+  return std::unexpected{node_error{node_errc::link_busy, grouped(unread) + " bytes wait until " + peer_name_
+                                                              + " reads, limit " + grouped(unread_answers_bound())
+                                                              + "; ask for less at a time, or raise "
+                                                                "unread_answer_bytes there"}};
+}
+
+/// Requires the mutex.
+std::uint64_t link_core::unread_answers_bound() const {
+  return sending_.bounds().window + options_.unread_answer_bytes;
+}
+
+/// I/O thread. Whether the link ends because small packets, which nothing else bounds, wait for a peer that does not
+/// read: errors in place of answers, and what it asked of the link itself.
+bool link_core::ends_for_unread() {
+  std::unique_lock guard{mutex_};
+  auto unread = connection_->unwritten_bytes();
+  auto limit = unread_answers_bound() + options_.unread_answer_bytes;
+  guard.unlock();
+  if (unread <= limit)
+    return false;
+  connection_->close({node_errc::link_down, "the peer goes on asking and does not read: " + grouped(unread)
+                                                + " bytes wait for it, limit " + grouped(limit)},
+                     std::chrono::milliseconds{0});
+  return true;
+}
+
 /// A request leaves: room for its answer is kept from now on. Requires the mutex.
 void link_core::reserve_answer(const pending_requests::key& question, std::uint64_t receiver) {
   if (question.asker == 0)
@@ -88,6 +124,21 @@ void link_core::reserve_answer(const pending_requests::key& question, std::uint6
 void link_core::reclaim_reservations() {
   for (const auto& [receiver, bytes] : pending_.reclaim_reservations(clock::now() - reply_patience))
     sending_.unreserve_reply(receiver, bytes);
+}
+
+/// I/O thread. A request that timed out where it was asked stays pending here, since CAF does not say so: of those that
+/// have not been answered for long, the oldest are given up when there are too many.
+void link_core::give_up_old_requests() {
+  std::unique_lock guard{mutex_};
+  auto given_up = pending_.take_oldest_unreserved(unanswered_max);
+  guard.unlock();
+  for (auto& [question, asked] : given_up)
+    if (auto asker = asked.asker.lock())
+      asker->enqueue(nullptr, question_id(question.number, asked.urgent).response_id(),
+                     caf::make_message(to_caf_error(
+                         {node_errc::timed_out, peer_name_ + " has not answered for long, and "
+                                                    + grouped(unanswered_max) + " later requests neither"})),
+                     nullptr);
 }
 
 /// Requires the mutex.
@@ -112,12 +163,7 @@ node_error link_core::busy_error(std::uint64_t receiver, bool request) const {
 
 void link_core::note_busy(const node_error& reason) {
   counters_.refused_at_bound.fetch_add(1, std::memory_order_relaxed);
-  auto now = clock::now().time_since_epoch();
-  auto last = busy_logged_at_.load(std::memory_order_relaxed);
-  if (now - clock::duration{last} < busy_log_pause
-      || !busy_logged_at_.compare_exchange_strong(last, now.count(), std::memory_order_relaxed))
-    return;
-  log(log_level::warning, "not sent to " + peer_name_ + ": " + reason.message());
+  warnings_.warn("not sent to " + peer_name_ + ": " + reason.message());
 }
 
 /// A message was taken out of those that wait: takes back what it counted, tells who asked.
@@ -319,10 +365,15 @@ bool link_core::beat() {
   // On a slow network a pong comes behind all that was written before its ping; who reads that is alive.
   if (auto taken = connection_->slices_taken(); taken != std::exchange(heard_slices_, taken))
     heard_at_ = now;
-  if (std::unique_lock guard{mutex_}; sending_.anything_waits()) {
+  {
+    std::unique_lock guard{mutex_};
     reclaim_reservations();
-    pump(guard);
+    if (sending_.anything_waits())
+      pump(guard);
   }
+  if (ends_for_unread())
+    return false;
+  give_up_old_requests();
   auto silent = now - heard_at_;
   auto stalled = connection_->stalled();
   if (silent < options_.heartbeat_timeout && stalled < options_.heartbeat_timeout) {

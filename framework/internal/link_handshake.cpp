@@ -148,7 +148,7 @@ std::expected<void, node_error> link_core::on_greeting(const packet_head& head, 
 
 std::expected<void, node_error> link_core::on_refuse(bytes_view body) const {
   auto theirs = msgpack::decode_described<refuse>(body, unproven_limits);
-  auto reason = cut_to_one_line(theirs ? theirs->reason : theirs.error().message());
+  auto reason = one_line(cut(theirs ? theirs->reason : theirs.error().message()));
   auto code = theirs && theirs->code == static_cast<std::uint8_t>(node_errc::nothing_in_common)
                   ? node_errc::nothing_in_common
                   : node_errc::refused;
@@ -240,8 +240,11 @@ std::expected<void, node_error> link_core::on_hello(const hello& theirs) {
   if (theirs.window_bytes == 0 || theirs.actor_window_bytes == 0)
     return std::unexpected{
         node_error{node_errc::protocol_violation, "the peer takes no messages: its window is empty"}};
-  sending_.set_bounds({.window = theirs.window_bytes,
-                       .actor_window = theirs.actor_window_bytes,
+  // Neither end is made to keep more for the other, on its way out or in, than its own options say.
+  windows_ = {.window = std::min<std::uint64_t>(theirs.window_bytes, options_.window_bytes),
+              .actor_window = std::min<std::uint64_t>(theirs.actor_window_bytes, options_.actor_window_bytes)};
+  sending_.set_bounds({.window = windows_.window,
+                       .actor_window = windows_.actor_window,
                        .queue = options_.queue_bytes,
                        .actor_queue = options_.actor_queue_bytes,
                        .replies = options_.window_bytes,
@@ -323,8 +326,7 @@ std::expected<void, node_error> link_core::become_open() {
             alive->report_consumed();
         });
     };
-    receiving_ = std::make_unique<receive_window>(receive_bounds{options_.window_bytes, options_.actor_window_bytes},
-                                                  std::move(report), received_signatures_);
+    receiving_ = std::make_unique<receive_window>(windows_, std::move(report), received_signatures_);
     context_ = {.sender = node_->options().name,
                 .recipient = peer_name_,
                 .transport = name_of(security_->kind),

@@ -218,7 +218,7 @@ std::expected<void, node_error> link_core::give_up(const message_head& head, nod
   if (reason.code() == node_errc::protocol_violation)
     return std::unexpected{std::move(reason)};
   counters_.undecodable.fetch_add(1, std::memory_order_relaxed);
-  log(log_level::warning, "a message from " + peer_name_ + " was not delivered: " + reason.message());
+  warnings_.warn("a message from " + peer_name_ + " was not delivered: " + reason.message());
   const auto& [receiver, sender] = std::tie(last_pair_.receiver, last_pair_.sender);
   auto text = caf::make_message(to_caf_error(reason));
   if ((head.flags & message_flags::response) != 0)
@@ -233,7 +233,7 @@ bool link_core::refuses_bare_error(const message_head& head, std::uint32_t type_
   if ((head.flags & message_flags::response) != 0 || type_token != caf::make_type_token<caf::error>())
     return false;
   counters_.undelivered.fetch_add(1, std::memory_order_relaxed);
-  log(log_level::warning, "an error from " + peer_name_ + " that answers nothing was not delivered");
+  warnings_.warn("an error from " + peer_name_ + " that answers nothing was not delivered");
   const auto& [receiver, sender] = std::tie(last_pair_.receiver, last_pair_.sender);
   if ((head.flags & message_flags::request) != 0 && sender)
     sender->enqueue(receiver, id_of(head).response_id(),
@@ -314,6 +314,8 @@ void link_core::settle_last_pair() {
 
 void link_core::on_all_handled() {
   settle_last_pair();
+  if (is_open())
+    ends_for_unread();
 }
 
 std::expected<caf::strong_actor_ptr, node_error> link_core::import_actor(const actor_name& name) {

@@ -6,7 +6,6 @@
 #include <caf/system_messages.hpp>
 
 #include <troupe/framework/internal/link_core.hpp>
-#include <troupe/framework/internal/log.hpp>
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/framework/internal/outgoing_message.hpp>
 
@@ -71,7 +70,7 @@ std::string_view unsupported(const caf::mailbox_element& what) {
 
 void link_core::send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context) {
   if (!is_open()) {
-    bounce(*what, {node_errc::link_down, "the link to " + peer_name_ + " is down"}, context);
+    undo(receiver, *what, {node_errc::link_down, "the link to " + peer_name_ + " is down"}, context);
     return;
   }
   if (auto reason = unsupported(*what); !reason.empty()) {
@@ -87,32 +86,30 @@ void link_core::send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf:
     scratch = nested.get();
   }
   auto sent = scratch->send(*this, receiver, what);
-  if (sent)
-    return;
-  if (sent.error().code() == node_errc::link_down || sent.error().code() == node_errc::link_busy)
-    bounce(*what, sent.error(), context);
-  else
+  if (!sent)
     undo(receiver, *what, sent.error(), context);
 }
 
-/// The link is down, or at its bound: who asked is told.
-void link_core::bounce(caf::mailbox_element& what, const node_error& reason, caf::execution_unit* context) {
-  if (reason.code() == node_errc::link_busy)
-    note_busy(reason);
-  else
-    counters_.undelivered.fetch_add(1, std::memory_order_relaxed);
-  if (what.mid.is_request() && what.sender)
-    what.sender->enqueue(nullptr, what.mid.response_id(), caf::make_message(to_caf_error(reason)), context);
-}
-
-/// The message cannot be sent: who asked is told; who waits for this answer gets the reason instead.
+/// The message was not sent: counts and logs it by its reason, and tells who waits.
 void link_core::undo(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason,
                      caf::execution_unit* context) {
-  counters_.unserializable.fetch_add(1, std::memory_order_relaxed);
-  log(log_level::warning, "not sent to " + peer_name_ + ": " + reason.message());
+  if (reason.code() == node_errc::link_busy) {
+    note_busy(reason);
+  } else if (reason.code() == node_errc::link_down) {
+    counters_.undelivered.fetch_add(1, std::memory_order_relaxed);
+  } else {
+    counters_.unserializable.fetch_add(1, std::memory_order_relaxed);
+    warnings_.warn("not sent to " + peer_name_ + ": " + reason.message());
+  }
+  tell_who_waits(receiver, what, reason, context);
+}
+
+/// Who asked gets the reason; who waits for this answer gets the reason instead, as long as there is a link.
+void link_core::tell_who_waits(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason,
+                               caf::execution_unit* context) {
   if (what.mid.is_request() && what.sender)
     what.sender->enqueue(nullptr, what.mid.response_id(), caf::make_message(to_caf_error(reason)), context);
-  else if (what.mid.is_response() && !what.content().match_elements<caf::error>())
+  else if (what.mid.is_response() && reason.code() != node_errc::link_down && !is_only<caf::error>(what.content()))
     send(receiver, caf::make_mailbox_element(what.sender, what.mid, {}, to_caf_error(reason)), context);
 }
 

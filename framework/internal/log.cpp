@@ -6,6 +6,8 @@
 
 #include <unistd.h>
 
+#include <troupe/framework/internal/text.hpp>
+
 namespace troupe::internal {
 
 namespace {
@@ -30,7 +32,7 @@ log_level log_threshold() {
 void log(log_level level, std::string_view text) {
   if (level == log_level::quiet || level > log_threshold())
     return;
-  auto line = "troupe " + std::string{names[static_cast<std::size_t>(level)]} + ": " + std::string{text} + '\n';
+  auto line = "troupe " + std::string{names[static_cast<std::size_t>(level)]} + ": " + one_line(text) + '\n';
   // One write, so that lines of several threads and processes do not mix. A closed stream is nobody's loss.
   [[maybe_unused]] auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }

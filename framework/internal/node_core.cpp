@@ -8,6 +8,7 @@
 #include <asio/post.hpp>
 
 #include <troupe/framework/internal/caf_port/builtin_types.hpp>
+#include <troupe/framework/internal/caf_port/system_module.hpp>
 #include <troupe/framework/internal/dial.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 
@@ -18,7 +19,7 @@ node_core::node_core(caf::actor_system& system, type_registry& types, const fami
       types_(types),
       families_(families),
       options_(std::move(options)),
-      loop_(system, {.enabled = options_.dispatch}),
+      loop_(std::make_shared<io_loop>(system, dispatch_budget{.enabled = options_.dispatch})),
       unproven_peers_(options_.unproven_peers_max) {}
 
 node_core::~node_core() = default;
@@ -27,7 +28,7 @@ std::expected<void, node_error> node_core::start() {
   if (options_.name.empty() || options_.name.size() > alias_bytes_max)
     return std::unexpected{node_error{node_errc::bad_option,
                                       "a node's name has 1 to 1,024 bytes, this one " + grouped(options_.name.size())}};
-  if (!system_.node())
+  if (!system_.node() || !has_system_module(system_))
     return std::unexpected{node_error{node_errc::bad_option, "the actor system has no node id: build it from a "
                                                              "troupe::system_config"}};
   add_builtin_types(types_);
@@ -56,7 +57,10 @@ std::expected<void, node_error> node_core::start() {
   for (const auto& text : options_.listen)
     if (auto listens = listen_at(text); !listens)
       return listens;
-  loop_.start([this] { flush_links(); });
+  loop_->start([weak = weak_from_this()] {
+    if (auto self = weak.lock())
+      self->flush_links();
+  });
   running_ = true;
   return {};
 }
@@ -73,11 +77,13 @@ std::expected<void, node_error> node_core::listen_at(const std::string& text) {
   auto security = security_for_listening(*at, *endpoints, options_.accepted_links.credentials);
   if (!security)
     return std::unexpected{std::move(security).error()};
-  auto opened = listener::open(io(), *at, endpoints->front(),
-                               [this, terms = std::make_shared<const link_security>(*std::move(security))](
-                                   stream_socket socket, const std::shared_ptr<refusal_log>& refusals) {
-                                 on_accept(std::move(socket), terms, refusals);
-                               });
+  auto opened =
+      listener::open(io(), *at, endpoints->front(),
+                     [weak = weak_from_this(), terms = std::make_shared<const link_security>(*std::move(security))](
+                         stream_socket socket, const std::shared_ptr<refusal_log>& refusals) {
+                       if (auto self = weak.lock())
+                         self->on_accept(std::move(socket), terms, refusals);
+                     });
   if (!opened)
     return std::unexpected{std::move(opened).error()};
   addresses_.push_back((*opened)->text());
@@ -88,11 +94,16 @@ std::expected<void, node_error> node_core::listen_at(const std::string& text) {
 std::expected<void, node_error> node_core::listen_in_process(const address& at) {
   auto terms =
       std::make_shared<const link_security>(link_security{.kind = at.kind, .secret = {}, .tls = {}, .tls_server = {}});
-  auto opened = inproc_listener::open(io(), at.path, [this, terms](std::shared_ptr<transport> bytes) {
-    auto link = link_core::make(shared_from_this(), options_.accepted_links, link_core::role::acceptor, terms);
-    if (link && add_link(*link))
-      (*link)->start(std::move(bytes), options_.accepted_links.connect_timeout);
-  });
+  auto opened =
+      inproc_listener::open(io(), at.path, [weak = weak_from_this(), terms](std::shared_ptr<transport> bytes) {
+        auto self = weak.lock();
+        if (!self)
+          return;
+        const auto& options = self->options_.accepted_links;
+        auto link = link_core::make(self, options, link_core::role::acceptor, terms);
+        if (link && self->add_link(*link))
+          (*link)->start(std::move(bytes), options.connect_timeout);
+      });
   if (!opened)
     return std::unexpected{std::move(opened).error()};
   addresses_.push_back(at.text);
@@ -101,15 +112,16 @@ std::expected<void, node_error> node_core::listen_in_process(const address& at) 
 }
 
 void node_core::shut_down() {
-  auto stop_listening = [this] {
-    listeners_.clear();
-    inproc_listeners_.clear();
-  };
   if (!running_) {
     stop_listening();
     return;
   }
-  asio::post(io(), stop_listening);
+  asio::post(io(), [self = shared_from_this()] {
+    self->stop_listening();
+    self->ending_ = true;
+    self->reaps_left_ = 0;
+    self->reap_timer_.cancel();
+  });
   std::unique_lock guard{mutex_};
   closing_ = true;
   auto open = links_;
@@ -118,15 +130,18 @@ void node_core::shut_down() {
     link->close("the node ends", options_.drain_timeout);
   open.clear();
   guard.lock();
-  // Every link ends by itself: the drain timeout bounds its writing.
-  links_changed_.wait(guard, [this] { return links_.empty(); });
+  // Every link ends by itself: the drain timeout bounds its writing. Where that is this thread's own work, it goes on
+  // after this call.
+  if (loop_->duty_here() != io_loop::duty::handles_io)
+    links_changed_.wait(guard, [this] { return links_.empty(); });
   auto names = std::exchange(names_, {});
   guard.unlock();
-  asio::post(io(), [this] {
-    reaps_left_ = 0;
-    reap_timer_.cancel();
-  });
-  loop_.stop();
+  loop_->stop();
+}
+
+void node_core::stop_listening() {
+  listeners_.clear();
+  inproc_listeners_.clear();
 }
 
 /// After a takeover: the thread that is stuck in a handler may have appended something before.
@@ -256,7 +271,7 @@ bool node_core::add_link(const std::shared_ptr<link_core>& link) {
 }
 
 void node_core::reap_soon() {
-  constexpr int reaps = 10;
+  const int reaps = ending_ ? 1 : 10;
   bool under_way = reaps_left_ > 0;
   reaps_left_ = reaps;
   if (!under_way)

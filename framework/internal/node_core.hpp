@@ -34,8 +34,9 @@
 
 namespace troupe::internal {
 
-/// Threads: every member from any thread, `shut_down` once and not from the I/O thread.
-/// Lifetime: held by the node and by its links; `shut_down` ends the links and the thread, what is left is memory.
+/// Threads: every member from any thread, `shut_down` once.
+/// Lifetime: held by the node and by its links; `shut_down` ends the links and the threads, what is left is memory.
+/// Called by what the I/O thread handles, it only begins that.
 class node_core : public std::enable_shared_from_this<node_core> {
 public:
   node_core(caf::actor_system& system, type_registry& types, const family_set& families, node_options options);
@@ -75,10 +76,11 @@ public:
   [[nodiscard]] const std::optional<store::object_store>& store() const noexcept { return store_; }
   /// With what objects that were put here are read again.
   [[nodiscard]] const std::shared_ptr<const object_environment>& objects() const noexcept { return objects_; }
-  [[nodiscard]] asio::io_context& io() noexcept { return loop_.context(); }
+  [[nodiscard]] asio::io_context& io() noexcept { return loop_->context(); }
 
 private:
   void flush_links();
+  void stop_listening();
   [[nodiscard]] std::expected<void, node_error> listen_at(const std::string& text);
   [[nodiscard]] std::expected<void, node_error> listen_in_process(const address& at);
   [[nodiscard]] std::expected<std::shared_ptr<transport>, node_error>
@@ -99,12 +101,13 @@ private:
   std::vector<std::string> addresses_;
   const digest key_ = random_digest(); // Tells this node from others that claim its id.
 
-  io_loop loop_;
+  std::shared_ptr<io_loop> loop_;
   bool running_ = false;                                           // Set by start().
   std::vector<std::shared_ptr<listener>> listeners_;               // I/O thread, once it runs.
   std::vector<std::unique_ptr<inproc_listener>> inproc_listeners_; // I/O thread, once it runs.
-  asio::steady_timer reap_timer_{loop_.context()};                 // I/O thread.
+  asio::steady_timer reap_timer_{loop_->context()};                // I/O thread.
   int reaps_left_ = 0;                                             // I/O thread.
+  bool ending_ = false;                                            // I/O thread.
   known_peers known_peers_;                                        // I/O thread.
   waiting_room<link_core*> unproven_peers_;                        // I/O thread.
 

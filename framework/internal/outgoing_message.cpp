@@ -62,6 +62,7 @@ std::expected<void, node_error> outgoing_message::encode(link_core& link,
   if (context_.value_owner != message)
     context_.value_owner = message;
   const auto& content = message->element->content();
+  is_bare_error_ = content.type_token() == caf::make_type_token<caf::error>();
   if (content.size() > signature_aliases_max)
     return fail(node_errc::unserializable,
                 "message of " + grouped(content.size()) + " elements, limit " + grouped(signature_aliases_max));
@@ -268,7 +269,7 @@ std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver,
   std::unique_lock guard{link.mutex_};
   auto admitted = link.admit(
       guard, head, elements_.size() + transfer_bytes_ + value_bytes_ + message_cost_bytes + message_head_bytes_max,
-      dropped);
+      dropped, is_bare_error_);
   if (admitted) {
     pending_requests::key question{};
     if (element.sender) {

@@ -86,6 +86,7 @@ private:
   std::vector<std::uint64_t> actors_;          // Exported, one count each.
   std::vector<caf::strong_actor_ptr> proxies_; // The peer's actors that the message mentions.
   std::uint64_t socket_bytes_ = 0;
+  bool is_bare_error_ = false;
   std::uint64_t inline_bytes_ = 0;
   std::uint64_t transfer_bytes_ = 0;
   std::uint64_t value_bytes_ = 0;

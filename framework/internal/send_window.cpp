@@ -213,6 +213,7 @@ void bulk_lanes::add(packed_message message) {
   auto [found, is_new] = lanes_.try_emplace(which);
   if (is_new)
     turns_.push_back(which);
+  bytes_ += bytes_of(message) + message.body.size();
   found->second.messages.push_back(std::move(message));
 }
 
@@ -236,6 +237,7 @@ bulk_lanes::step bulk_lanes::next() {
     step result{.chunk = chunk_head{number, whole.size_bytes()}, .first = from.offset == 0};
     result.bytes = whole.slice(from.offset, chunk_bytes_max);
     from.offset += result.bytes.size_bytes();
+    bytes_ -= result.bytes.size_bytes();
     if (from.offset >= whole.size_bytes()) {
       ++from.transfer;
       from.offset = 0;
@@ -244,6 +246,7 @@ bulk_lanes::step bulk_lanes::next() {
     return result;
   }
   open_bytes_ -= bytes_of(message);
+  bytes_ -= message.body.size();
   step result{.message = std::move(message)};
   from.messages.pop_front();
   from.transfer = 0;
@@ -262,7 +265,7 @@ std::uint64_t bulk_lanes::bytes_of(const packed_message& message) {
 }
 
 std::vector<packed_message> bulk_lanes::take_all() {
-  open_bytes_ = 0;
+  bytes_ = open_bytes_ = 0;
   std::vector<packed_message> all;
   for (auto& [which, from] : lanes_)
     std::ranges::move(from.messages, std::back_inserter(all));

@@ -167,6 +167,8 @@ public:
   }
 
   [[nodiscard]] bool empty() const noexcept { return lanes_.empty(); }
+  /// What has not left, frames and messages.
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
   /// Whether a message of this key must wait behind others.
   [[nodiscard]] bool has(const key& which) const { return !lanes_.empty() && lanes_.contains(which); }
 
@@ -208,6 +210,7 @@ private:
 
   std::unordered_map<key, lane, key_hash> lanes_;
   std::list<key> turns_;
+  std::uint64_t bytes_ = 0;
   std::uint64_t open_bytes_ = 0; // Of messages that have begun.
   std::uint64_t open_bytes_max_ = UINT64_MAX;
 };

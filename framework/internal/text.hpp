@@ -38,9 +38,9 @@ inline constexpr std::size_t quoted_bytes_max = 1024;
   return std::string{text.substr(0, quoted_bytes_max)} + " ...";
 }
 
-/// The same for somebody who is not known yet, and could write lines into a log that look like this node's own.
-[[nodiscard]] inline std::string cut_to_one_line(std::string_view text) {
-  auto result = cut(text);
+/// Texts of somebody else could look like lines of this node's own.
+[[nodiscard]] inline std::string one_line(std::string_view text) {
+  std::string result{text};
   for (auto& letter : result)
     if (static_cast<unsigned char>(letter) < ' ' || letter == 0x7f)
       letter = '?';

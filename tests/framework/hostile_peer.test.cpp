@@ -258,5 +258,41 @@ TEST_F(hostile_peer, a_body_that_does_not_decode_is_not_delivered_and_the_link_l
   peer.farewell();
 }
 
+TEST_F(hostile_peer, a_value_beside_the_bytes_of_a_socket_ends_the_link) {
+  raw_peer peer{address_};
+  auto echo = peer.open_and_find("echo");
+  byte_vector body;
+  append_message_head(body, {.receiver = echo, .signature = 0});
+  append_varint(body, 4);
+  peer.write_packet(packet_kind::value, 0, body);
+  expect_contains(peer.farewell(), "there is no beside");
+}
+
+TEST_F(hostile_peer, credit_for_what_was_never_sent_ends_the_link) {
+  raw_peer peer{address_};
+  auto echo = peer.open_and_find("echo");
+  peer.write_admin(admin_op::credit, credit{echo, 1});
+  expect_contains(peer.farewell(), "the peer has consumed 1 bytes");
+}
+
+TEST_F(hostile_peer, exit_and_down_messages_have_no_name_on_a_link) {
+  raw_peer peer{address_};
+  auto echo = peer.open_and_find("echo");
+  peer.define_signature({"exit_msg"});
+  header_fields fields{.family = "typed", .type = "exit_msg"};
+  auto header = make_header(fields);
+  peer.write(raw_peer::message_packet({.receiver = echo, .signature = 0}, header.bytes(), bytes_of("xxxx")));
+  EXPECT_TRUE(eventually([&] {
+    auto links = far().home->links();
+    return links.size() == 1 && links[0].stats().undecodable == 1;
+  }));
+}
+
+TEST_F(hostile_peer, an_exit_message_does_not_leave_its_node) {
+  connect({.serializers = {"typed"}});
+  caf::anon_send_exit(find("echo"), caf::exit_reason::kill);
+  EXPECT_EQ(link_->stats().unserializable, 1u);
+}
+
 } // namespace
 } // namespace troupe::tests

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <arpa/inet.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -223,36 +224,55 @@ public:
 
   // -- afterwards
 
-  /// A message for `receiver` with one i32 whose header and body are given.
-  void send_int(std::uint64_t receiver, bytes_view header, bytes_view body) {
+  /// Signature 0 from now on.
+  void define_signature(std::vector<std::string> aliases) {
     byte_vector signature;
-    append_signature(signature, {.number = 0, .aliases = {"i32"}});
+    append_signature(signature, {.number = 0, .aliases = std::move(aliases)});
     write_packet(packet_kind::signature, 0, signature);
+  }
+
+  /// The packet of a message of signature 0 with one value, whose header and body are given.
+  static byte_vector message_packet(const message_head& head, bytes_view header, bytes_view body) {
     byte_vector message;
-    append_message_head(message, {.receiver = receiver, .signature = 0});
+    append_message_head(message, head);
     append_element(message, {.header_number = 0, .header = header, .frames = {{.size_bytes = body.size()}}});
     message.insert(message.end(), body.begin(), body.end());
-    write_packet(packet_kind::message, 0, message);
+    return packet(packet_kind::message, head.flags, message);
+  }
+
+  /// A message for `receiver` with one i32 whose header and body are given.
+  void send_int(std::uint64_t receiver, bytes_view header, bytes_view body) {
+    define_signature({"i32"});
+    write(message_packet({.receiver = receiver, .signature = 0}, header, body));
   }
 
   /// Reads packets until the node closes; gives the reason of its goodbye or refusal, or "closed" without one.
   std::string farewell() {
     std::string reason = "closed";
     read_preamble();
-    for (;;) {
-      std::array<std::byte, packet_head_bytes> head_bytes{};
-      if (!read(head_bytes))
-        return reason;
-      auto head = read_packet_head(head_bytes);
-      byte_vector body(head.body_bytes);
-      if (!read(body))
-        return reason;
-      auto op = static_cast<admin_op>(head.detail);
-      if (head.kind == packet_kind::admin && op == admin_op::goodbye)
-        reason = msgpack::decode_described<goodbye>(body).value().reason;
-      if (head.kind == packet_kind::admin && op == admin_op::refuse)
-        reason = msgpack::decode_described<refuse>(body).value().reason;
+    while (auto packet = next_packet()) {
+      auto op = static_cast<admin_op>(packet->head.detail);
+      if (packet->head.kind == packet_kind::admin && op == admin_op::goodbye)
+        reason = msgpack::decode_described<goodbye>(packet->body).value().reason;
+      if (packet->head.kind == packet_kind::admin && op == admin_op::refuse)
+        reason = msgpack::decode_described<refuse>(packet->body).value().reason;
     }
+    return reason;
+  }
+
+  struct read_packet {
+    packet_head head;
+    byte_vector body;
+  };
+
+  /// Nothing once the node has closed.
+  std::optional<read_packet> next_packet() {
+    std::array<std::byte, packet_head_bytes> head_bytes{};
+    if (!read(head_bytes))
+      return std::nullopt;
+    auto head = read_packet_head(head_bytes);
+    read_packet result{head, byte_vector(head.body_bytes)};
+    return read(result.body) ? std::optional{std::move(result)} : std::nullopt;
   }
 
   /// All that the node writes until it closes.
@@ -293,14 +313,10 @@ private:
   }
 
   std::optional<byte_vector> read_admin_body(admin_op op) {
-    std::array<std::byte, packet_head_bytes> head_bytes{};
-    if (!read(head_bytes))
+    auto packet = next_packet();
+    if (!packet || packet->head.kind != packet_kind::admin || packet->head.detail != static_cast<std::uint8_t>(op))
       return std::nullopt;
-    auto head = read_packet_head(head_bytes);
-    byte_vector body(head.body_bytes);
-    if (!read(body) || head.kind != packet_kind::admin || head.detail != static_cast<std::uint8_t>(op))
-      return std::nullopt;
-    return body;
+    return std::move(packet->body);
   }
 
   int socket_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -37,11 +38,16 @@ public:
       : type_(std::move(type)),
         rtti_(rtti),
         storage_(::operator new (type_->size_bytes(), std::align_val_t{type_->alignment_bytes()})) {
-    type_->life().copy(storage_, from);
+    try {
+      type_->life().copy(storage_, from);
+    } catch (...) {
+      give_back();
+      throw;
+    }
   }
   ~decoded_value() override {
     type_->life().destroy(storage_);
-    ::operator delete (storage_, std::align_val_t{type_->alignment_bytes()});
+    give_back();
   }
 
   void* get_mutable() override { return storage_; }
@@ -55,6 +61,8 @@ public:
   }
 
 private:
+  void give_back() noexcept { ::operator delete (storage_, std::align_val_t{type_->alignment_bytes()}); }
+
   std::shared_ptr<const type_entry> type_;
   caf::rtti_pair rtti_;
   void* storage_;
@@ -118,12 +126,13 @@ public:
   caf::mailbox_element_ptr into_envelope(caf::strong_actor_ptr sender, caf::message_id id);
 
   decoded_message* copy() const override {
-    auto* result = make(types_, owed_.of_copy());
+    // Ends with what it has so far when an element cannot be copied.
+    std::unique_ptr<decoded_message, dropping> result{make(types_, owed_.of_copy())};
     for (std::size_t i = 0; i < made_; ++i) {
       types_.entries[i]->life().copy(result->at(i), at(i));
       ++result->made_;
     }
-    return result;
+    return result.release();
   }
 
   void* get_mutable(std::size_t pos) override {
@@ -145,6 +154,10 @@ public:
   caf::error save(std::size_t, caf::serializer&) const override { return no_caf_serialization(); }
 
 private:
+  struct dropping {
+    void operator()(decoded_message* message) const noexcept { message->deref(); }
+  };
+
   /// The message's place in a mailbox, in the same block. Holds one reference to the message.
   class envelope final : public caf::mailbox_element {
   public:

@@ -1,0 +1,293 @@
+// A peer that does not read, or reads slowly: what is kept for it is bounded, and what does not reach it is counted.
+#include <algorithm>
+
+#include "raw_peer.hpp"
+#include "two_nodes.hpp"
+
+namespace troupe::tests {
+namespace {
+
+constexpr std::size_t answer_bytes = 10'000;
+
+class unread : public two_nodes {
+protected:
+  unread() {
+    far_options_.store = near_options_.store = std::nullopt;
+    far_options_.accepted_links.window_bytes = 64_KiB;
+    far_options_.accepted_links.actor_window_bytes = 64_KiB;
+    far_options_.accepted_links.unread_answer_bytes = 1_MiB;
+  }
+
+  void SetUp() override {
+    publish("echo", far().system.spawn([]() -> caf::behavior {
+      return {[](std::int32_t value) { return std::string(answer_bytes, static_cast<char>('a' + value % 26)); }};
+    }));
+  }
+
+  /// A message with one i32.
+  byte_vector int_packet(const message_head& head) {
+    auto encoded = serialize(std::int32_t{7}, {.serializers = {"typed"}}, far().types, far().families).value();
+    return raw_peer::message_packet(head, encoded.header.bytes(), encoded.frames.at(0).bytes());
+  }
+
+  byte_vector request_packet(std::uint64_t receiver, std::uint64_t number) {
+    return int_packet({.flags = message_flags::request, .receiver = receiver, .sender = 77, .request_number = number});
+  }
+
+  /// Of the only link that the far end has; nothing when it has none.
+  std::optional<link_stats> far_stats() {
+    auto links = far().home->links();
+    return links.empty() ? std::nullopt : std::optional{links.front().stats()};
+  }
+
+  bool far_link_ends() {
+    return eventually([this] { return far().home->links().empty(); });
+  }
+
+  /// Writes the packet again and again until the far end has ended the link. False when it never does.
+  bool ends_for(raw_peer& peer, const byte_vector& packet) {
+    byte_vector many;
+    while (many.size() < 60'000)
+      many.insert(many.end(), packet.begin(), packet.end());
+    return eventually([&] {
+      peer.write(many);
+      return far().home->links().empty();
+    });
+  }
+};
+
+template <class Admin>
+byte_vector admin_packet(admin_op op, const Admin& what) {
+  return raw_peer::packet(packet_kind::admin, static_cast<std::uint8_t>(op), msgpack::encode_described(what));
+}
+
+TEST_F(unread, who_asks_the_link_itself_and_never_reads_has_it_ended) {
+  for (const auto& packet :
+       {admin_packet(admin_op::ping, ping{}), admin_packet(admin_op::find, find_query{1, "echo"})}) {
+    raw_peer peer{address_};
+    peer.open_and_find("echo");
+    EXPECT_TRUE(ends_for(peer, packet));
+  }
+}
+
+TEST_F(unread, answers_beyond_the_bound_are_errors_and_none_is_lost) {
+  constexpr std::uint64_t requests = 1'000; // 10 MB of answers.
+  raw_peer peer{address_};
+  auto echo = peer.open_and_find("echo");
+  peer.define_signature({"i32"});
+  for (std::uint64_t i = 1; i <= requests; ++i) {
+    peer.write(request_packet(echo, i));
+    if (i % 100 == 0) { // Within its credit.
+      ASSERT_TRUE(eventually([&] { return far_stats() && far_stats()->unconsumed_bytes_here == 0; }));
+    }
+  }
+  ASSERT_TRUE(eventually([&] { return far_stats() && far_stats()->messages_sent == requests; }));
+  auto stats = *far_stats();
+  EXPECT_GT(stats.refused_at_bound, requests / 2);
+  EXPECT_GT(stats.unread_bytes, 1_MiB);
+  EXPECT_LT(stats.unread_bytes, 1_MiB + 64_KiB + 2 * answer_bytes + requests * 500);
+  std::uint64_t answers = 0;
+  std::uint64_t large = 0;
+  while (answers < requests) {
+    auto packet = peer.next_packet();
+    ASSERT_TRUE(packet);
+    answers += packet->head.kind == packet_kind::message ? 1 : 0;
+    large += packet->body.size() > answer_bytes ? 1 : 0;
+  }
+  EXPECT_EQ(large + stats.refused_at_bound, requests);
+  EXPECT_TRUE(eventually([&] { return far_stats() && far_stats()->unread_bytes == 0; }));
+}
+
+TEST_F(unread, a_large_answer_comes_where_nothing_else_waits) {
+  publish("large",
+          far().system.spawn([]() -> caf::behavior { return {[](std::int32_t) { return std::string(5_MiB, 'x'); }}; }));
+  connect();
+  for (int i = 0; i < 3; ++i) {
+    auto answer = ask<std::string>(near().system, find("large"), std::int32_t{1});
+    ASSERT_TRUE(answer) << text_of(answer);
+    EXPECT_EQ(answer->size(), 5_MiB);
+  }
+}
+
+TEST_F(unread, who_asked_for_too_much_at_once_gets_the_reason) {
+  publish("large",
+          far().system.spawn([]() -> caf::behavior { return {[](std::int32_t) { return std::string(5_MiB, 'x'); }}; }));
+  connect();
+  caf::scoped_actor self{near().system};
+  auto large = find("large");
+  int answered = 0;
+  std::string refused;
+  constexpr int requests = 20;
+  auto ask_one = [&] { return self->request(large, 10s, std::int32_t{1}); };
+  std::vector<decltype(ask_one())> asked;
+  std::generate_n(std::back_inserter(asked), requests, ask_one);
+  for (auto& one : asked)
+    one.receive([&](const std::string&) { ++answered; }, [&](caf::error& error) { refused = troupe::text_of(error); });
+  EXPECT_GT(answered, 0);
+  if (answered < requests) { // As fast as this end reads.
+    expect_contains(refused, "ask for less at a time");
+  }
+}
+
+TEST_F(unread, a_window_that_a_peer_claims_does_not_fill_this_node) {
+  constexpr int messages = 1'000;
+  publish("giver", far().system.spawn([](caf::event_based_actor* self) -> caf::behavior {
+    return {[self](std::int32_t) {
+      auto to = caf::actor_cast<caf::actor>(self->current_sender());
+      for (int i = 0; i < messages; ++i)
+        self->send(to, std::string(answer_bytes, 'x'));
+      self->send(self, caf::unit);
+    }};
+  }));
+  raw_peer peer{address_};
+  auto mine = raw_peer::honest_hello();
+  mine.window_bytes = mine.actor_window_bytes = std::uint64_t{1} << 50;
+  peer.open(mine);
+  peer.write_admin(admin_op::find, find_query{1, "giver"});
+  auto giver = peer.hear<found>(admin_op::found);
+  ASSERT_TRUE(giver);
+  peer.define_signature({"i32"});
+  peer.write(request_packet(giver->actor, 1));
+  ASSERT_TRUE(eventually(
+      [&] { return far_stats() && far_stats()->messages_sent + far_stats()->refused_at_bound >= messages; }));
+  EXPECT_LE(far_stats()->unconsumed_bytes_there, 64_KiB + 2 * answer_bytes);
+}
+
+TEST_F(unread, who_sends_more_than_the_window_has_the_link_ended) {
+  std::promise<void> over;
+  publish("stuck", far().system.spawn([opened = over.get_future().share()]() -> caf::behavior {
+    return {[opened](std::int32_t) { opened.wait_for(10s); }};
+  }));
+  raw_peer peer{address_};
+  auto stuck = peer.open_and_find("stuck");
+  peer.define_signature({"i32"});
+  auto packet = int_packet({.receiver = stuck});
+  for (int i = 0; i < 600; ++i)
+    peer.write(packet);
+  expect_contains(peer.farewell(), "without credit");
+  over.set_value();
+}
+
+/// Passes bytes on between a dialing node and a listening one, both over TCP, as fast as it is told.
+class relay {
+public:
+  explicit relay(const std::string& to) : to_(to), thread_([this] { run(); }) {}
+  ~relay() { stop(); }
+
+  [[nodiscard]] std::string address() const { return listener_.address(); }
+
+  /// From now on nothing that the dialer writes is read.
+  void stall() {
+    stalled_ = true;
+    while (!resting_)
+      std::this_thread::sleep_for(1ms);
+  }
+  void pause_between_reads(std::chrono::milliseconds pause) { pause_ = pause.count(); }
+  void stop() {
+    over_ = true;
+    if (thread_.joinable())
+      thread_.join();
+  }
+
+private:
+  void run() {
+    dialer_ = listener_.accept();
+    int small = 64 * 1024;
+    ::setsockopt(dialer_, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+    acceptor_ = connect_to(to_);
+    std::array<char, 20'000> some;
+    while (!over_ && pass(acceptor_, dialer_, some)) {
+      if (stalled_) {
+        resting_ = true;
+        continue;
+      }
+      if (!pass(dialer_, acceptor_, some))
+        break;
+      if (auto pause = pause_.load(); pause > 0)
+        std::this_thread::sleep_for(std::chrono::milliseconds{pause});
+    }
+    resting_ = true;
+    ::close(dialer_);
+    ::close(acceptor_);
+  }
+
+  /// What there is at the moment. False at the stream's end.
+  static bool pass(int from, int to, std::span<char> some) {
+    pollfd readable{.fd = from, .events = POLLIN, .revents = 0};
+    if (::poll(&readable, 1, 1) <= 0)
+      return true;
+    auto count = ::recv(from, some.data(), some.size(), 0);
+    return count > 0 && ::send(to, some.data(), static_cast<std::size_t>(count), MSG_NOSIGNAL) == count;
+  }
+
+  const std::string to_;
+  raw_listener listener_;
+  int dialer_ = -1;
+  int acceptor_ = -1;
+  std::atomic<bool> stalled_{false};
+  std::atomic<bool> resting_{false};
+  std::atomic<bool> over_{false};
+  std::atomic<std::chrono::milliseconds::rep> pause_{0};
+  std::jthread thread_;
+};
+
+class slow_network : public two_nodes {
+protected:
+  void SetUp() override {
+    options_.credentials.secret = std::string(32, 's');
+    options_.share_store = false;
+    options_.block_timeout = 0ms;
+    far_options_.store = near_options_.store = std::nullopt;
+    far_options_.listen = {"tcp://127.0.0.1:0"};
+    far_options_.accepted_links = options_;
+    publish("sink", far().system.spawn([got = got_]() -> caf::behavior {
+      return {[got](const std::string&) { got->fetch_add(1); }};
+    }));
+    between_.emplace(address_);
+  }
+
+  caf::actor connect_through() {
+    auto connected = near().home->connect(between_->address(), options_);
+    if (!connected)
+      throw std::runtime_error(connected.error().message());
+    link_.emplace(*std::move(connected));
+    return find("sink");
+  }
+
+  link_options options_;
+  std::optional<relay> between_;
+  std::shared_ptr<std::atomic<std::uint64_t>> got_ = std::make_shared<std::atomic<std::uint64_t>>(0);
+};
+
+TEST_F(slow_network, is_no_dead_peer) {
+  options_.heartbeat_interval = 100ms;
+  options_.heartbeat_timeout = 600ms;
+  auto sink = connect_through();
+  between_->pause_between_reads(25ms); // About 800 kB a second.
+  constexpr int messages = 2'000;      // 2 MB, which takes several times the timeout.
+  const std::string text(1'000, 'x');
+  for (int i = 0; i < messages; ++i)
+    caf::anon_send(sink, text);
+  EXPECT_TRUE(eventually([&] { return *got_ == messages || !link_->is_open(); }));
+  EXPECT_TRUE(link_->is_open());
+}
+
+TEST_F(slow_network, what_was_not_written_at_the_end_is_counted) {
+  auto sink = connect_through();
+  between_->stall();
+  constexpr std::uint64_t messages = 7'000;
+  const std::string text(1'000, 'x');
+  for (std::uint64_t i = 0; i < messages; ++i)
+    caf::anon_send(sink, text);
+  auto refused = link_->stats().refused_at_bound;
+  near().home.reset();
+  between_->stop();
+  auto undelivered = link_->stats().undelivered;
+  EXPECT_GT(undelivered, 0u);
+  // What the system had taken is not known; the rest is accounted for.
+  EXPECT_LE(*got_ + undelivered + refused, messages);
+  EXPECT_GT(undelivered + refused, messages - 6'000); // Two sockets' buffers.
+}
+
+} // namespace
+} // namespace troupe::tests
