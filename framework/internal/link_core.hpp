@@ -23,6 +23,7 @@
 #include <troupe/framework/internal/actor_tables.hpp>
 #include <troupe/framework/internal/admin.hpp>
 #include <troupe/framework/internal/caf_port/decoded_message.hpp>
+#include <troupe/framework/internal/caf_port/prepaid_actor.hpp>
 #include <troupe/framework/internal/caf_port/proxy.hpp>
 #include <troupe/framework/internal/connection.hpp>
 #include <troupe/framework/internal/limited_log.hpp>
@@ -242,13 +243,17 @@ private:
   };
   void clear_elements();
   std::expected<void, node_error> on_message(std::uint8_t flags, bytes_view body);
+  std::expected<void, node_error> on_plain_message(const message_head& head, const signature& types,
+                                                   const plain_element& element, std::size_t body_bytes);
+  std::expected<void, node_error> deliver(const message_head& head, std::uint32_t type_token,
+                                          message_under_construction&& message);
   std::expected<void, node_error> on_value(std::uint8_t flags, bytes_view body);
   std::expected<void, node_error> on_chunk(std::uint8_t flags, bytes_view body);
   std::expected<void, node_error> on_signature(bytes_view body);
   std::expected<void, node_error> on_header(bytes_view body);
   std::expected<received_header, node_error> admit_header(bytes_view bytes) const;
-  std::expected<const received_header*, node_error> header_of_element(const element_descriptor& element,
-                                                                      const type_entry& type);
+  std::expected<const received_header*, node_error> header_of(std::uint64_t number, bytes_view own,
+                                                              const type_entry& type);
   std::expected<void, node_error> charge_definition(std::size_t size_bytes);
   std::expected<std::uint64_t, node_error> read_elements(packet_reader& in, std::size_t count);
   std::expected<frame, node_error> claim_frame(packet_reader& in, const frame_descriptor& from, bool is_body);
@@ -258,7 +263,7 @@ private:
     std::uint64_t receiver_number = 0;
     std::uint64_t sender_number = 0; // 0: nobody; then `sender` is null.
     caf::strong_actor_ptr receiver;
-    caf::strong_actor_ptr sender;
+    prepaid_actor sender;
     bool is_reusable = false;    // Nothing but its numbers decides.
     std::uint64_t uncounted = 0; // Mentions of the sender that the table does not know of yet.
   };
@@ -268,6 +273,9 @@ private:
   std::expected<void, node_error> decode(const signature& types, message_under_construction& into);
   std::expected<void, node_error> decode_element(const received_element& element, const type_entry& type,
                                                  message_under_construction& into);
+  std::expected<void, node_error> decode_value_of(const received_header& header, const type_entry& type,
+                                                  std::span<const frame> frames, link_extension& extension,
+                                                  message_under_construction& into);
   std::expected<void, node_error> give_up(const message_head& head, node_error reason);
   [[nodiscard]] std::expected<receipt, node_error> charge(const message_head& head, std::uint64_t cost);
   [[nodiscard]] bool take_pending(const message_head& head, std::uint64_t cost, receipt& owed);

@@ -166,6 +166,9 @@ std::expected<void, node_error> link_core::on_message(std::uint8_t flags, bytes_
   const auto& types = (*received_signatures_)[head.signature];
   if (auto found = find_actors(head); !found)
     return found;
+  if (types.entries.size() == 1 && types.aliases.size() == 1)
+    if (auto plain = read_plain_element(in); plain && in.finished())
+      return on_plain_message(head, types, *plain, body.size());
   // All frames are claimed before anything is decoded, so that handles in flight are taken over even from a message
   // that then cannot be delivered.
   auto chunk_bytes = read_elements(in, types.aliases.size());
@@ -184,9 +187,34 @@ std::expected<void, node_error> link_core::on_message(std::uint8_t flags, bytes_
   clear_elements();
   if (!decoded)
     return give_up(head, std::move(decoded).error());
-  if (!refuses_bare_error(head, types.type_token))
-    last_pair_.receiver->enqueue(std::move(built).finish(last_pair_.sender, id_of(head)), io_loop::unit());
+  return deliver(head, types.type_token, std::move(built));
+}
+
+std::expected<void, node_error> link_core::deliver(const message_head& head, std::uint32_t type_token,
+                                                   message_under_construction&& message) {
+  if (!refuses_bare_error(head, type_token))
+    last_pair_.receiver->enqueue(std::move(message).finish(last_pair_.sender.take(), id_of(head)), io_loop::unit());
   return {};
+}
+
+/// What most messages are: one plain element.
+std::expected<void, node_error> link_core::on_plain_message(const message_head& head, const signature& types,
+                                                            const plain_element& element, std::size_t body_bytes) {
+  auto owed = charge(head, body_bytes + message_cost_bytes);
+  if (!owed)
+    return std::unexpected{std::move(owed).error()};
+  add_alone(counters_.messages_received, 1);
+  if ((head.flags & message_flags::response) != 0 && !take_pending(head, body_bytes, *owed))
+    return {};
+  message_under_construction built{types, *std::move(owed)};
+  const frame bytes{element.body, nullptr}; // Read before the packet's bytes go.
+  incoming_extension extension{{}, {}, received_objects_};
+  auto header = header_of(element.header_number, {}, *types.entries[0]);
+  auto decoded = header ? decode_value_of(**header, *types.entries[0], std::span{&bytes, 1}, extension, built)
+                        : std::unexpected{std::move(header).error()};
+  if (!decoded)
+    return give_up(head, std::move(decoded).error());
+  return deliver(head, types.type_token, std::move(built));
 }
 
 /// A message that came beside the bytes, as it is.
@@ -209,7 +237,8 @@ std::expected<void, node_error> link_core::on_value(std::uint8_t flags, bytes_vi
     return {};
   if (!refuses_bare_error(head, content->type_token()))
     last_pair_.receiver->enqueue(
-        make_passed_message(last_pair_.sender, id_of(head), *std::move(content), *std::move(owed)), io_loop::unit());
+        make_passed_message(last_pair_.sender.take(), id_of(head), *std::move(content), *std::move(owed)),
+        io_loop::unit());
   return {};
 }
 
@@ -219,7 +248,8 @@ std::expected<void, node_error> link_core::give_up(const message_head& head, nod
     return std::unexpected{std::move(reason)};
   counters_.undecodable.fetch_add(1, std::memory_order_relaxed);
   warnings_.warn("a message from " + peer_name_ + " was not delivered: " + reason.message());
-  const auto& [receiver, sender] = std::tie(last_pair_.receiver, last_pair_.sender);
+  const auto& receiver = last_pair_.receiver;
+  const auto& sender = last_pair_.sender.get();
   auto text = caf::make_message(to_caf_error(reason));
   if ((head.flags & message_flags::response) != 0)
     receiver->enqueue(sender, id_of(head), std::move(text), io_loop::unit());
@@ -234,7 +264,8 @@ bool link_core::refuses_bare_error(const message_head& head, std::uint32_t type_
     return false;
   counters_.undelivered.fetch_add(1, std::memory_order_relaxed);
   warnings_.warn("an error from " + peer_name_ + " that answers nothing was not delivered");
-  const auto& [receiver, sender] = std::tie(last_pair_.receiver, last_pair_.sender);
+  const auto& receiver = last_pair_.receiver;
+  const auto& sender = last_pair_.sender.get();
   if ((head.flags & message_flags::request) != 0 && sender)
     sender->enqueue(receiver, id_of(head).response_id(),
                     caf::make_message(to_caf_error({node_errc::unsupported, "an error cannot be asked"})), nullptr);
@@ -298,7 +329,7 @@ std::expected<void, node_error> link_core::find_actors(const message_head& head)
   last = {.receiver_number = head.receiver,
           .sender_number = head.sender,
           .receiver = std::move(receiver),
-          .sender = *std::move(sender),
+          .sender = prepaid_actor{*std::move(sender)},
           .is_reusable = !returned};
   return {};
 }
@@ -471,10 +502,16 @@ std::expected<void, node_error> link_core::decode_element(const received_element
                                                           message_under_construction& into) {
   if (element.lost)
     return undecodable(element.lost->message());
-  auto header = header_of_element(element.descriptor, type);
+  auto header = header_of(element.descriptor.header_number, element.descriptor.header, type);
   if (!header)
     return std::unexpected{std::move(header).error()};
   incoming_extension extension{element.descriptor.actors, element.actors, received_objects_};
+  return decode_value_of(**header, type, element.frames, extension, into);
+}
+
+std::expected<void, node_error> link_core::decode_value_of(const received_header& header, const type_entry& type,
+                                                           std::span<const frame> frames, link_extension& extension,
+                                                           message_under_construction& into) {
   received_context_.extension = &extension;
   void* place = nullptr;
   try {
@@ -487,23 +524,22 @@ std::expected<void, node_error> link_core::decode_element(const received_element
   if (place == nullptr)
     return undecodable("type \"" + type.alias()
                        + "\" cannot be received: message elements need a default and a copy constructor");
-  auto decoded = decode_value(type, place, *(*header)->by, (*header)->fields, element.frames, received_context_);
+  auto decoded = decode_value(type, place, *header.by, header.fields, frames, received_context_);
   if (!decoded)
     return undecodable(decoded.error().message());
   return {};
 }
 
 /// The header that an element names, or brings itself: that one stays until the next such element.
-std::expected<const received_header*, node_error> link_core::header_of_element(const element_descriptor& element,
-                                                                               const type_entry& type) {
+std::expected<const received_header*, node_error> link_core::header_of(std::uint64_t number, bytes_view own,
+                                                                       const type_entry& type) {
   const received_header* header = nullptr;
-  if (element.header_number > received_headers_.size())
-    return violation("an element names header " + grouped(element.header_number) + " of "
-                     + grouped(received_headers_.size()));
-  if (element.header_number > 0) {
-    header = received_headers_[element.header_number - 1].get();
+  if (number > received_headers_.size())
+    return violation("an element names header " + grouped(number) + " of " + grouped(received_headers_.size()));
+  if (number > 0) {
+    header = received_headers_[number - 1].get();
   } else {
-    auto admitted = admit_header(element.header);
+    auto admitted = admit_header(own);
     if (!admitted)
       return std::unexpected{std::move(admitted).error()};
     header = &own_header_.emplace(*std::move(admitted));

@@ -2,6 +2,7 @@
 // Why these fields, and an example worked byte by byte: framework/link-protocol.md. Pure: no sockets, no actors.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -100,6 +101,8 @@ public:
     rest_ = rest_.subspan(result.size());
     return result;
   }
+  /// Requires so many bytes.
+  void skip(std::size_t bytes) noexcept { rest_ = rest_.subspan(bytes); }
   std::string_view text(std::uint64_t size_max);
 
   [[nodiscard]] bool ok() const noexcept { return ok_; }
@@ -202,26 +205,43 @@ struct element_limits {
 /// Reads into `element`, whose vector is reused. Inline bytes follow in the reader.
 void read_element(packet_reader& in, element_descriptor& element, const element_limits& limits);
 
-/// What most elements are: a header by its number, one frame, which lies in the packet, and no actors.
+/// What most elements are: a header by its number, one frame, which lies in the packet, and no actors; numbers and size
+/// of at most two bytes.
 struct plain_element {
   std::uint64_t header_number = 0;
   bytes_view body = {};
 };
 /// Nothing is read where the next element is another.
 [[nodiscard]] inline std::optional<plain_element> read_plain_element(packet_reader& in) {
-  const auto start = in;
-  plain_element result{.header_number = in.varint()};
-  auto frames = in.varint();
-  auto size_and_place = in.varint();
-  auto actors = in.varint();
+  // In registers: no call that is not inlined.
+  auto rest = in.rest();
+  constexpr std::uint32_t two_byte_numbers = 1u << 14; // Beyond, a third byte follows.
+  auto next = [&rest]() -> std::uint32_t {
+    if (rest.empty())
+      return two_byte_numbers;
+    auto first = static_cast<std::uint32_t>(rest[0]);
+    if (first < 0x80) {
+      rest = rest.subspan(1);
+      return first;
+    }
+    if (rest.size() < 2)
+      return two_byte_numbers;
+    auto value = (first & 0x7f) | static_cast<std::uint32_t>(rest[1]) << 7;
+    rest = rest.subspan(2);
+    return value;
+  };
+  plain_element result{.header_number = next()};
+  auto frames = next();
+  auto size_and_place = next();
+  auto actors = next();
+  auto size = size_and_place >> frame_place_bits;
   auto place = static_cast<frame_place>(size_and_place & ((1u << frame_place_bits) - 1));
-  if (result.header_number != 0 && frames == 1 && place == frame_place::inline_ && actors == 0) {
-    result.body = in.take(size_and_place >> frame_place_bits);
-    if (in.ok())
-      return result;
-  }
-  in = start;
-  return std::nullopt;
+  if (result.header_number == 0 || frames != 1 || place != frame_place::inline_ || actors != 0 || size > rest.size()
+      || std::max(static_cast<std::uint32_t>(result.header_number), size_and_place) >= two_byte_numbers)
+    return std::nullopt;
+  result.body = rest.first(size);
+  in.skip(in.rest().size() - rest.size() + size);
+  return result;
 }
 
 /// Bits of a chunk packet's detail byte.

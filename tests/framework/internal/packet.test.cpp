@@ -169,6 +169,16 @@ TEST(packet, a_plain_element_is_read_at_once) {
   EXPECT_EQ(to_hex(in.rest()), "cc");
 }
 
+TEST(packet, a_plain_element_may_have_numbers_of_two_bytes) {
+  auto bytes = from_hex("85 01 01 88 02 00" + std::string(2 * 66, 'a')); // Header 133, 66 bytes.
+  packet_reader in{bytes};
+  auto plain = read_plain_element(in);
+  ASSERT_TRUE(plain);
+  EXPECT_EQ(plain->header_number, 133u);
+  EXPECT_EQ(plain->body.size(), 66u);
+  EXPECT_TRUE(in.finished());
+}
+
 TEST(packet, of_an_element_that_is_not_plain_nothing_is_read) {
   for (const auto* hex : {
            "00 01 08 00 aa bb",       // Brings its own header.
@@ -179,6 +189,9 @@ TEST(packet, of_an_element_that_is_not_plain_nothing_is_read) {
            "05 01 08 01 00 07 aa bb", // Mentions an actor.
            "05 01 08 00 aa",          // Cut short.
            "05 01 08",
+           "05 01 88",
+           "85 80 01 01 08 00 aa bb", // A number of three bytes.
+           "05 01 88 80 04 00 aa bb", // A size of three bytes.
            "",
        }) {
     auto bytes = from_hex(hex);
