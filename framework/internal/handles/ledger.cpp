@@ -1,8 +1,7 @@
 // Entries, and what refers to them. The other parts of the ledger: sending.cpp, links.cpp, adoption.cpp, pulling.cpp,
-// serving.cpp, invariants.cpp.
+// serving.cpp, timing.cpp, invariants.cpp.
 #include <troupe/framework/internal/handles/ledger.hpp>
 
-#include <algorithm>
 #include <cassert>
 #include <limits>
 
@@ -71,13 +70,22 @@ void ledger::enter(entry& which, entry_state next) {
   which.state = next;
 }
 
-// -- the end of an event
+// -- the beginning and the end of an event
+
+void ledger::begin_event() {
+  now_ = std::max(now_, options_.clock());
+}
 
 /// Has it looked at when the event ends. To be called wherever something that an entry needs may have gone.
 void ledger::touch(reference what) {
   auto& which = at(what);
   if (!std::exchange(which.touched, true))
     touched_.push_back(what);
+}
+
+/// The same for a link: where there may be room for more, or nothing left to wait for.
+void ledger::touch(link_number link) {
+  touched_links_.insert(link);
 }
 
 void ledger::unrefer(reference what) {
@@ -92,11 +100,30 @@ void ledger::undepend(reference what) {
   touch(what);
 }
 
-void ledger::settle() {
-  while (!touched_.empty()) {
-    auto what = touched_.back();
-    touched_.pop_back();
-    settle(what);
+void ledger::end_event() {
+  do {
+    while (!touched_.empty()) {
+      auto what = touched_.back();
+      touched_.pop_back();
+      settle(what);
+    }
+    for (auto link : std::exchange(touched_links_, {}))
+      settle(link);
+  } while (!touched_.empty());
+}
+
+/// What has room begins; a lost link of which nothing is left is forgotten.
+void ledger::settle(link_number link) {
+  auto found = links_.find(link);
+  if (found == links_.end())
+    return;
+  auto& which = found->second;
+  if (which.phase == link_phase::up) {
+    begin_pulls(which, which.pulls_of_own);
+    begin_pulls(which, which.pulls_behind);
+    ask_adoptions(which);
+  } else if (which.exports.empty() && which.imports.empty()) {
+    end_grace(link);
   }
 }
 
@@ -122,12 +149,15 @@ void ledger::settle(reference what) {
 /// Nothing wants the entry any more: what it held is let go, what was imported is released.
 void ledger::free(reference what) {
   auto& which = at(what);
+  leave_adoption(what);
+  set_offer(what, std::nullopt);
   forget_import(what);
   if (which.state == entry_state::here) {
     if (auto known = places_.find(which.place); known != places_.end() && known->second == what)
       places_.erase(known);
     objects_.drop(which.place);
   } else if (which.state == entry_state::moved) {
+    moved_to_.erase({which.target, what});
     undepend(which.target);
   }
   enter(which, entry_state::free);
@@ -146,7 +176,9 @@ void ledger::forget_import(reference what) {
   if (which.link == 0)
     return;
   release_count(which);
+  leave_queue(which);
   links_.at(which.link).imports.erase(which.name);
+  touch(which.link);
   which.link = 0;
   which.reclaiming = 0;
 }
@@ -157,22 +189,28 @@ void ledger::release_count(entry& which) {
     send(which.link, release{which.name, count});
 }
 
-/// The source is gone for good. Everybody behind the entry is told, and releases it then.
+/// The source is gone for good. Everybody behind the entry is told, and releases it then; so is who is behind what has
+/// moved to it.
 void ledger::lose(reference what) {
-  auto& which = at(what);
-  enter(which, entry_state::lost);
-  which.offer.reset();
+  enter(at(what), entry_state::lost);
+  set_offer(what, std::nullopt);
   fail(what, {handle_errc::object_lost});
-  for (auto& [number, link] : links_) {
-    for (auto next = link.exports.begin(); next != link.exports.end();) {
-      auto behind = next++;
-      if (resolve(behind->second.what) != what)
-        continue;
-      if (link.phase == link_phase::up)
-        send(number, lost{behind->first});
-      else
-        drop_export(link, behind);
-    }
+  std::vector<std::pair<link_number, object_id>> behind;
+  for (std::vector<reference> left{what}; !left.empty();) {
+    auto next = left.back();
+    left.pop_back();
+    for (auto each = exports_of_.lower_bound({next, 0, {}}); each != exports_of_.end() && std::get<0>(*each) == next;
+         ++each)
+      behind.emplace_back(std::get<1>(*each), std::get<2>(*each));
+    for (auto each = moved_to_.lower_bound({next, {}}); each != moved_to_.end() && each->first == next; ++each)
+      left.push_back(each->second);
+  }
+  for (const auto& [number, name] : behind) {
+    auto& link = links_.at(number);
+    if (link.phase == link_phase::up)
+      send(number, lost{name});
+    else
+      drop_export(link, link.exports.find(name));
   }
 }
 
@@ -183,10 +221,11 @@ void ledger::move_to(reference what, reference target) {
   --onto.references;
   auto& which = at(what);
   auto waiters = stop(what);
+  leave_adoption(what);
+  set_offer(what, std::nullopt);
   forget_import(what);
-  which.offer.reset();
-  which.adopting = 0;
   which.target = target;
+  moved_to_.emplace(target, what);
   enter(which, entry_state::moved);
   for (const auto& each : waiters)
     add_waiter(resolve(target), each);
@@ -203,9 +242,10 @@ const link_record* ledger::up_link(link_number link) const {
 }
 
 link_record* ledger::up_link_to(const node_name& peer) {
-  for (auto& [number, link] : links_)
-    if (link.phase == link_phase::up && link.peer == peer)
-      return &link;
+  if (auto known = links_to_.find(peer); known != links_to_.end())
+    for (auto number : known->second)
+      if (auto* found = up_link(number))
+        return found;
   return nullptr;
 }
 
@@ -224,8 +264,9 @@ void ledger::retain(reference what) {
 }
 
 void ledger::drop(reference what) {
+  begin_event();
   unrefer(what);
-  settle();
+  end_event();
 }
 
 std::optional<object_id> ledger::place_of(reference what) const {
@@ -258,10 +299,11 @@ ledger_tables ledger::tables() const {
     result.requests += link.requests.size();
     result.servings += link.servings.size();
     result.parked += link.parked.size();
-    result.dialed += link.dialed.size();
-    for (const auto& [name, record] : link.exports)
-      result.vouchers += record.vouchers.size();
+    result.vouchers += link.vouchers.size();
   }
+  for (const auto& [offerer, dials] : dials_)
+    result.dialed += dials.size();
+  result.waiters = waits_.size();
   result.rooms = rooms_.size();
   return result;
 }

@@ -14,6 +14,7 @@
 #include <set>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct ledger_options {
   std::uint64_t proxy_number = 0;
   /// Gives numbers that nobody can guess.
   std::function<std::uint64_t()> fresh_token;
+  /// What time it is; never goes back. Asked once in each event, so that no deadline is counted from an old time.
+  std::function<time_point()> clock;
   /// How long a lost link's exports stay. Longer saves handles through longer interruptions and keeps dead peers'
   /// objects.
   std::chrono::nanoseconds grace = std::chrono::seconds(30);
@@ -39,15 +42,22 @@ struct ledger_options {
   std::chrono::nanoseconds adopt_patience = std::chrono::seconds(30);
   /// How long a pull may make no progress. Must exceed what a peer needs to fetch the object itself.
   std::chrono::nanoseconds pull_patience = std::chrono::seconds(60);
+  /// How long a peer, or the store, that was too busy is left alone.
+  std::chrono::nanoseconds busy_pause = std::chrono::milliseconds(200);
   std::uint64_t chunk_bytes_max = 256 * 1024;
+  // What this node asks of one peer at a time, over one link; the rest waits for its turn. No more than the peer allows
+  // (below), or it is asked again and again.
+  std::size_t pulls_max = 256;             // Of what came as `mine`, and again `behind`: rooms at once.
+  std::size_t adoptions_max = 1024;        // In all, and ...
+  std::size_t adoptions_offered_max = 128; // ... of what came over one other link, so that no offerer takes all.
   // What a peer can make this node keep.
   std::size_t vouchers_max = 1024;         // Per export.
-  std::size_t parked_max = 256;            // Per link.
-  std::size_t servings_max = 1024;         // Per link.
+  std::size_t link_vouchers_max = 65536;   // Per link.
+  std::size_t parked_max = 1024;           // Per link.
+  std::size_t servings_max = 1024;         // Per link, of what was exported `mine`; and again `behind`.
   std::size_t captured_max = 1024;         // Per object, as in the store.
   std::uint64_t fetch_imports_max = 65536; // Per fetch: what all its objects capture, together.
-  std::size_t dials_max = 16;              // Per link whose peer offers adoptions, within `adopt_patience`.
-  std::size_t adoptions_max = 256;         // Per link: asked there and not yet answered.
+  std::size_t dials_max = 16;              // Per node that offers adoptions, within `adopt_patience`.
 };
 
 /// Handles that are described and not yet sent. Must end in commit() or roll_back().
@@ -87,18 +97,22 @@ struct ledger_tables {
   std::size_t dialed = 0;
   std::size_t rooms = 0;
   std::size_t fetches = 0;
+  std::size_t waiters = 0; // Callers of fetch().
 };
 
 /// One node's half of the protocol: events in, actions out. Holds what is exported, releases what is not needed,
 /// fetches what is remote, forwards, and survives the loss of links.
 ///
-/// Threads: one at a time. Time: only what tick() says. After every event the caller does what take_actions() gives, in
-/// order.
+/// Threads: one at a time. After every event the caller does what take_actions() gives, in order; and then sends chunks
+/// while a link has room. What a peer's message makes this node answer at once is not longer than that message: a
+/// caller that stops to read from a peer who does not read bounds what is queued for it.
+/// Time: each event asks the clock. What is due is done by tick(), to be called when `next_deadline()` has come; a late
+/// tick makes everything later and nothing sooner.
 ///
 /// Within an event nothing is freed: what may have become unwanted, lost or unanswerable is touched, and looked at when
 /// the event ends. So nothing recurses, however deep objects capture each other.
-/// TODO(perf): tick(), link_up() and vouchers for this node look at all entries, and a loss at all exports; lists of
-/// those with a fetch or an offer, and of who is behind an entry, would do.
+/// Costs: an event costs its own size (of a message: what it carries; of a link's end: what went over the link) times
+/// the logarithm of the tables. tables() and broken_invariant() look at everything.
 class ledger {
 public:
   ledger(ledger_options options, local_objects& objects);
@@ -120,8 +134,10 @@ public:
   [[nodiscard]] bool is_behind(reference what) const;
 
   /// Asks for the bytes to be brought here. There is exactly one `answer_waiter` for it, at the deadline at the latest.
+  /// Requires: nobody called `who` waits already.
   void fetch(reference what, waiter_id who, time_point deadline);
-  void cancel_fetch(reference what, waiter_id who);
+  /// Whatever has become of the reference meanwhile. Nothing happens when `who` has been answered.
+  void cancel_fetch(waiter_id who);
 
   // -- messages of the application
 
@@ -141,12 +157,14 @@ public:
 
   // -- links
 
-  /// Requires: `link` was never used before, by either end.
-  void link_up(link_number link, node_name peer, bool shares_store);
+  /// A link is to be brought up as soon as the peer may use it, even to be ended at once: its end abandons what the
+  /// peer has handed over. False when a link of that number is still known: then it is not the caller's to use.
+  [[nodiscard]] bool link_up(link_number link, node_name peer, bool shares_store);
   void link_down(link_number link);
   void on_message(link_number from, const message& what);
 
-  /// Sends one chunk where a peer's pull wants one; to be called while the link has room. False when there is none.
+  /// Sends one head or chunk where a peer's pull wants one; to be called while the link has room. False when there is
+  /// none.
   bool send_chunk(link_number link);
 
   // -- answers to actions
@@ -160,7 +178,10 @@ public:
 
   // -- time
 
-  void tick(time_point now);
+  /// Does what is due.
+  void tick();
+  /// When tick() has something to do: exactly then, unless an event changes it.
+  [[nodiscard]] std::optional<time_point> next_deadline() const;
 
   [[nodiscard]] std::vector<action> take_actions() { return std::exchange(actions_, {}); }
   [[nodiscard]] ledger_tables tables() const;
@@ -177,10 +198,13 @@ private:
   [[nodiscard]] reference refer_to(const object_id& place);
   void enter(entry& which, entry_state next); // The only writer of entry::state.
   void touch(reference what);
+  void touch(link_number link);
   void unrefer(reference what);
   void undepend(reference what);
-  void settle(); // The end of every event.
+  void begin_event();
+  void end_event();
   void settle(reference what);
+  void settle(link_number link);
   void free(reference what);
   void forget_import(reference what);
   void release_count(entry& which);
@@ -196,8 +220,10 @@ private:
   }
 
   // sending.cpp: descriptors out and in
+  using export_place = std::map<object_id, export_record>::iterator;
   [[nodiscard]] std::expected<draft::item, handle_errc> describe_one(link_record& to, reference what);
   void count(link_record& to, const draft::item& what);
+  export_record& count_export(link_record& to, const object_id& name, reference what);
   void undo(draft& what);
   [[nodiscard]] std::expected<void, handle_errc> count_all(draft& what);
   [[nodiscard]] std::expected<handle_descriptor, handle_errc> export_now(link_record& to, reference what);
@@ -205,8 +231,12 @@ private:
   import_all(link_record& from, std::span<const handle_descriptor> handles);
   [[nodiscard]] std::expected<reference, handle_errc> import_one(link_record& from, const handle_descriptor& handle);
   [[nodiscard]] std::expected<reference, handle_errc> import_shared(link_record& from, const handle_descriptor& handle);
+  [[nodiscard]] std::pair<reference, bool> count_import(link_record& from, const handle_descriptor& handle,
+                                                        entry_state if_new);
   [[nodiscard]] object_id proxy_name(reference what) const;
-  void drop_export(link_record& from, std::map<object_id, export_record>::iterator which);
+  [[nodiscard]] bool is_proxy(const object_id& name) const { return name.store == options_.proxy_number; }
+  void drop_export(link_record& from, export_place which);
+  void claim(link_record& from);
   void on(link_record& from, const release& what);
   void on(link_record& from, const lost& what);
 
@@ -219,64 +249,116 @@ private:
   enum class question : std::uint8_t { open, given_up, never_asked };
   [[nodiscard]] question answers(const link_record& from, request_number request, open_request::kind what) const;
   open_request close(link_record& from, request_number request);
+  void give_up_question(link_record& of, request_number request);
   void give_up_questions(link_record& of);
   [[nodiscard]] bool may_ask(link_record& from, request_number request);
   void reclaim_from(const node_name& peer);
+  [[nodiscard]] link_record* holds_for_reclaim(const link_record& from, const reclaim& what);
+  void give_back(link_record& to, link_record& from, const object_id& name, bool is_named);
   void on(link_record& from, const reclaim& what);
   void on(link_record& from, const reclaimed& what);
   void on(link_record& from, const refused& what);
 
   // adoption.cpp
+  void set_offer(reference what, const std::optional<adoption_offer>& offer);
   void seek_adoption(reference what);
   [[nodiscard]] bool come_home(reference what);
-  void ask_adoption(reference what, link_record& over);
+  void queue_adoption(reference what, link_record& over);
+  void ask_adoptions(link_record& over);
+  void see_turn(link_record& over, link_number offerer);
+  void leave_adoption(reference what);
   void end_adoption(reference what, std::uint64_t refused_token);
-  void dial(const entry& which);
-  void add_voucher(export_record& to, const voucher& which);
-  void redeem(link_record& to, request_number request, export_record& from, const voucher& which);
+  void dial_exporter(const entry& which);
+  void add_voucher(link_record& of, export_record& to, const voucher& which);
+  void drop_voucher(link_record& of, std::uint64_t age);
+  void redeem(link_record& to, request_number request, const voucher& which);
+  void refuse_parked(link_record& from, request_number request, handle_errc why);
+  [[nodiscard]] std::optional<parked_adopt> unpark(link_record& from, request_number request);
   void on(link_record& from, const vouch& what);
   void on(link_record& from, const adopt& what);
   void on(link_record& from, const adopted& what);
 
   // pulling.cpp: bringing bytes here
   void add_waiter(reference what, const waiter& who);
+  [[nodiscard]] fetch_state* outer_of(const waiter& who);
   [[nodiscard]] std::shared_ptr<import_budget> budget_for(reference what, const waiter& who);
   [[nodiscard]] bool is_paid_by(const import_budget& budget, reference what, const waiter& who);
   void answer(const waiter& who, const fetch_error& error, reference what);
-  void step_to(fetch_state& which, fetch_step next); // The only writer of fetch_state::step.
+  void step_to(reference what, fetch_step next); // The only writer of fetch_state::step.
   void advance(reference what);
+  [[nodiscard]] pull_turns& turns_of(const entry& which);
+  void begin_pulls(const link_record& source, pull_turns& of);
   void ask_for_bytes(reference what);
+  void leave_queue(entry& which);
+  void leave_slot(entry& which);
   void restart(reference what);
   [[nodiscard]] std::set<waiter> stop(reference what);
   void fail(reference what, const fetch_error& error);
   void answer_failed(reference what);
   void finish_fetch(reference what);
+  void has_all_bytes(reference what);
   void seal_if_complete(reference what);
-  void expire_fetches();
+  void begin_again_later(reference what);
   void on(link_record& from, const pull_head& what);
   void on(link_record& from, const pull_chunk& what);
   void on(link_record& from, const pull_here& what);
 
   // serving.cpp: giving bytes to peers
-  void start_serving(link_record& to, request_number request, serving& what, reference from);
+  void start_serving(link_record& to, request_number request, reference from);
   void end_serving(link_record& to, request_number request);
+  serving close_serving(link_record& to, request_number request);
+  void send_head(link_record& to, request_number request, serving& what);
+  void send_bytes_of(link_record& to, request_number request, serving& what);
   void on(link_record& from, const pull& what);
   void on(link_record& from, const cancel& what);
 
+  // timing.cpp
+  [[nodiscard]] static timer timer_of(reference what, time_point at);
+  void set_timer(const timer& what);
+  void clear_timer(const timer& what);
+  void set_deadline(reference what, time_point at); // The only writer of fetch_state::deadline.
+  void retry_later(link_record& which);
+  void pause(link_record& which);
+  void resume(link_record& which);
+  void expire(const timer& due, std::vector<reference>& patient);
+  void expire_dials(std::uint64_t offerer, time_point due);
+  [[nodiscard]] time_point captured_deadline(const fetch_state& outer) const;
+  void judge(const std::vector<reference>& patient);
+
   // invariants.cpp
   [[nodiscard]] std::string_view broken_entry(const entry& which, reference what) const;
+  [[nodiscard]] std::string_view broken_source(const entry& which, reference what) const;
   [[nodiscard]] std::string_view broken_fetch(const entry& which, reference what) const;
+  [[nodiscard]] std::string_view broken_waiters(const fetch_state& fetch, reference what) const;
   [[nodiscard]] std::string_view broken_link(const link_record& which) const;
+  [[nodiscard]] std::string_view broken_exports(const link_record& which) const;
+  [[nodiscard]] std::string_view broken_questions(const link_record& which) const;
+  [[nodiscard]] std::string_view broken_servings(const link_record& which) const;
+  [[nodiscard]] std::string_view broken_indices() const;
+  [[nodiscard]] std::set<timer> wanted_timers() const;
 
   ledger_options options_;
   local_objects& objects_;
-  time_point now_{};
+  time_point now_{};          // Of this event.
   std::deque<entry> entries_; // A deque, since entries are made while others are being looked at.
-  std::vector<reference> touched_;
   std::vector<std::uint32_t> free_entries_;
-  std::map<object_id, reference> places_; // Local objects by place; replicas are not looked for.
   std::map<link_number, link_record> links_;
+  std::map<std::uint64_t, std::vector<dial>> dials_; // By the node whose offers led there.
+  std::map<waiter_id, outside_wait> waits_;
   std::map<room_id, reference> rooms_;
+  // To be looked at at the end of the event.
+  std::vector<reference> touched_;
+  std::set<link_number> touched_links_;
+  // Where to find rows without looking at all of them.
+  std::set<timer> timers_;
+  std::map<object_id, reference> places_; // Local objects by place; replicas are not looked for.
+  std::map<node_name, std::set<link_number>> links_to_;
+  std::set<std::tuple<reference, link_number, object_id>> exports_of_;
+  std::set<std::pair<reference, reference>> moved_to_; // First where to.
+  std::set<std::pair<adoption_offer, reference>> offers_;
+  std::map<voucher, std::uint64_t> vouchers_; // Their ages.
+  std::uint64_t last_age_ = 0;
+  std::uint64_t last_turn_ = 0;
   room_id last_room_ = 0;
   std::vector<action> actions_;
 };

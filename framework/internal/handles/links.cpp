@@ -8,26 +8,34 @@ namespace troupe::internal::handles {
 
 // -- up and down
 
-void ledger::link_up(link_number link, node_name peer, bool shares_store) {
-  auto [made, fresh] = links_.try_emplace(link);
-  assert(fresh);
-  made->second.number = link;
-  made->second.peer = peer;
-  made->second.shares_store = shares_store;
-  for (auto& [number, each] : links_)
-    each.dialed.erase(peer);
+bool ledger::link_up(link_number link, node_name peer, bool shares_store) {
+  begin_event();
+  auto [place, fresh] = links_.try_emplace(link);
+  if (!fresh)
+    return false;
+  auto& made = place->second;
+  made.number = link;
+  made.peer = peer;
+  made.shares_store = shares_store;
+  made.pulls_of_own.asked_max = options_.pulls_max;
+  made.pulls_behind.asked_max = options_.pulls_max;
+  links_to_[peer].insert(link);
+  for (auto& [offerer, dials] : dials_)
+    for (auto& each : dials)
+      each.is_pending &= each.node != peer;
   reclaim_from(peer);
-  for (std::uint32_t index = 0; index < entries_.size(); ++index) {
-    const auto& each = entries_[index];
-    if (each.state == entry_state::remote && each.adopting == 0 && each.offer && each.offer->exporter == peer)
-      ask_adoption({index, each.generation}, made->second);
-  }
-  settle();
+  const auto of_peer = std::pair{adoption_offer{peer, {}, 0}, reference{}};
+  for (auto each = offers_.lower_bound(of_peer); each != offers_.end() && each->first.exporter == peer; ++each)
+    if (at(each->second).adopting == 0)
+      queue_adoption(each->second, made);
+  end_event();
+  return true;
 }
 
 void ledger::link_down(link_number link) {
+  begin_event();
   end_link(link);
-  settle();
+  end_event();
 }
 
 void ledger::end_link(link_number link) {
@@ -38,16 +46,19 @@ void ledger::end_link(link_number link) {
   auto peer = ended.peer;
   ended.phase = link_phase::grace;
   ended.grace_ends = now_ + options_.grace;
-  ended.parked.clear();
-  ended.dialed.clear();
+  set_timer({ended.grace_ends, timer::kind::grace, link, 0});
+  while (!ended.parked.empty())
+    (void)unpark(ended, ended.parked.begin()->first);
   ended.unclaimed.clear(); // Abandoned below, with everything else.
+  resume(ended);
   while (!ended.servings.empty())
     end_serving(ended, ended.servings.begin()->first);
   objects_.abandon(link);
   for (auto next = ended.exports.begin(); next != ended.exports.end();) {
     auto each = next++;
-    // In the store each importer has its own hold, or an entry in flight: they need no grace.
-    if (ended.shares_store && each->first.store != options_.proxy_number)
+    // In the store each importer has its own hold, or an entry in flight: they need no grace. But what was reclaimed
+    // from a link without a store has neither.
+    if (ended.shares_store && !is_proxy(each->first) && each->second.reclaimed == 0)
       drop_export(ended, each);
   }
   for (auto next = ended.imports.begin(); next != ended.imports.end();) {
@@ -59,8 +70,7 @@ void ledger::end_link(link_number link) {
       forget_import(what);
   }
   give_up_questions(ended);
-  if (ended.exports.empty() && ended.imports.empty())
-    links_.erase(link);
+  touch(link);
   reclaim_from(peer);
 }
 
@@ -72,10 +82,15 @@ void ledger::violated(link_number link, std::string_view text) {
 
 void ledger::end_grace(link_number link) {
   auto& ended = links_.at(link);
+  clear_timer({ended.grace_ends, timer::kind::grace, link, 0});
   while (!ended.exports.empty())
     drop_export(ended, ended.exports.begin());
   for (auto next = ended.imports.begin(); next != ended.imports.end();)
     lose_source((next++)->second);
+  auto to_peer = links_to_.find(ended.peer);
+  to_peer->second.erase(link);
+  if (to_peer->second.empty())
+    links_to_.erase(to_peer);
   links_.erase(link);
 }
 
@@ -88,46 +103,18 @@ void ledger::lose_source(reference what) {
 }
 
 void ledger::on_message(link_number from, const message& what) {
+  begin_event();
   if (auto* link = up_link(from))
     std::visit([&](const auto& each) { on(*link, each); }, what);
-  settle();
-}
-
-void ledger::tick(time_point now) {
-  now_ = std::max(now_, now);
-  std::vector<link_number> ended;
-  for (auto& [number, link] : links_) {
-    if (link.phase == link_phase::grace) {
-      if (link.grace_ends <= now_ || (link.exports.empty() && link.imports.empty()))
-        ended.push_back(number);
-      continue;
-    }
-    std::erase_if(link.parked, [&](const parked_adopt& each) {
-      if (each.deadline > now_)
-        return false;
-      send(link.number, refused{each.request, handle_errc::unknown});
-      return true;
-    });
-    std::erase_if(link.unclaimed, [&](const object_id& place) {
-      auto adoption = objects_.adopt(place, link.number);
-      if (adoption == local_objects::adoption::done)
-        objects_.drop(place);
-      return adoption != local_objects::adoption::busy;
-    });
-    std::erase_if(link.dialed, [&](const auto& each) { return each.second <= now_; });
-    give_up_questions(link);
-  }
-  for (auto number : ended)
-    end_grace(number);
-  expire_fetches();
-  settle();
+  end_event();
 }
 
 // -- questions and answers
 
 request_number ledger::ask(link_record& over, const open_request& what) {
   over.requests[++over.last_request] = what;
-  over.adoptions += what.what == open_request::kind::adopt;
+  if (what.what != open_request::kind::pull)
+    set_timer({what.deadline, timer::kind::question, over.number, over.last_request});
   return over.last_request;
 }
 
@@ -144,25 +131,39 @@ ledger::question ledger::answers(const link_record& from, request_number request
 open_request ledger::close(link_record& from, request_number request) {
   auto asked = from.requests.extract(request);
   assert(!asked.empty());
-  from.adoptions -= asked.mapped().what == open_request::kind::adopt;
-  return asked.mapped();
+  const auto& what = asked.mapped();
+  if (what.what != open_request::kind::pull)
+    clear_timer({what.deadline, timer::kind::question, from.number, request});
+  if (what.what == open_request::kind::adopt) {
+    --from.adoptions;
+    --from.offerers.at(what.offered_by).asked;
+    see_turn(from, what.offered_by);
+    touch(from.number);
+  }
+  return what;
 }
 
-/// Those whose time is over; all when the link has ended. Pulls have ended with their fetches then.
-void ledger::give_up_questions(link_record& of) {
+/// Its time is over, or the link. What comes late is let go.
+void ledger::give_up_question(link_record& of, request_number request) {
   bool is_up = of.phase == link_phase::up;
-  for (auto next = of.requests.begin(); next != of.requests.end();) {
-    const auto& [number, asked] = *next++;
-    if (asked.what == open_request::kind::pull || (is_up && asked.deadline > now_))
-      continue;
-    auto [kind, about, name, token, deadline] = close(of, number);
-    auto* which = find(about);
-    if (which == nullptr)
-      continue;
-    if (kind == open_request::kind::adopt && which->adopting == of.number)
-      end_adoption(about, is_up ? token : 0);
-    else if (kind == open_request::kind::reclaim && which->reclaiming == of.number)
-      which->reclaiming = 0;
+  auto asked = close(of, request);
+  auto* which = find(asked.about);
+  if (which == nullptr)
+    return;
+  if (asked.what == open_request::kind::adopt && which->adopting == of.number)
+    end_adoption(asked.about, is_up ? asked.token : 0);
+  else if (asked.what == open_request::kind::reclaim && which->reclaiming == of.number)
+    which->reclaiming = 0;
+}
+
+/// The link has ended: what was asked over it, and what waits to be. Pulls have ended with their fetches then.
+void ledger::give_up_questions(link_record& of) {
+  while (!of.requests.empty())
+    give_up_question(of, of.requests.begin()->first);
+  while (!of.offerers.empty()) {
+    auto queued = of.offerers.begin()->second.queued;
+    for (auto what : queued)
+      end_adoption(what, 0);
   }
 }
 
@@ -183,21 +184,61 @@ void ledger::reclaim_from(const node_name& peer) {
   auto* over = up_link_to(peer);
   if (over == nullptr)
     return;
-  for (auto& [number, link] : links_) {
-    if (link.phase != link_phase::grace || link.peer != peer)
+  for (auto number : links_to_.at(peer)) {
+    auto& link = links_.at(number);
+    if (link.phase != link_phase::grace)
       continue;
     for (const auto& [name, what] : link.imports) {
       if (at(what).reclaiming != 0)
         continue;
       at(what).reclaiming = over->number;
-      auto request = ask(*over, {open_request::kind::reclaim, what, name, 0, link.grace_ends});
+      auto request =
+          ask(*over, {.what = open_request::kind::reclaim, .about = what, .name = name, .deadline = link.grace_ends});
       send(over->number, reclaim{request, name, number});
     }
   }
 }
 
-/// What the peer had under this name on the link that was lost counts one on the new one. It stays on the lost one
-/// until the grace ends: when the answer is lost with the new link, the peer asks for it again.
+/// Where what the peer asks for is kept for it: on the link that it names, or else where an answer to the same question
+/// was lost with its link.
+link_record* ledger::holds_for_reclaim(const link_record& from, const reclaim& what) {
+  auto lost = links_.find(what.previous);
+  if (lost != links_.end() && lost->second.phase == link_phase::grace && lost->second.peer == from.peer
+      && lost->second.exports.contains(what.name))
+    return &lost->second;
+  for (auto number : links_to_.at(from.peer)) {
+    auto& each = links_.at(number);
+    if (auto record = each.exports.find(what.name);
+        &each != &from && record != each.exports.end() && record->second.reclaimed > 0)
+      return &each;
+  }
+  return nullptr;
+}
+
+/// What the peer had under this name on a lost link counts one on the new one, and no longer on the old: so that
+/// exports do not multiply, however often the peer comes again. When the answer is lost with the new link, what was
+/// counted there is given to who asks again.
+void ledger::give_back(link_record& to, link_record& from, const object_id& name, bool is_named) {
+  auto old = from.exports.find(name);
+  auto& record = count_export(to, name, old->second.what);
+  ++record.reclaimed;
+  for (auto age : std::set{old->second.vouchers}) {
+    auto moved = from.vouchers.at(age);
+    drop_voucher(from, age);
+    moved.link = to.number;
+    add_voucher(to, record, moved);
+  }
+  auto& left = old->second;
+  if (is_named && left.count > left.reclaimed) {
+    left.count = left.reclaimed; // The rest was the peer's one import.
+  } else {
+    --left.count;
+    --left.reclaimed;
+  }
+  if (left.count == 0)
+    drop_export(from, old);
+}
+
 void ledger::on(link_record& from, const reclaim& what) {
   if (!may_ask(from, what.request))
     return;
@@ -207,20 +248,10 @@ void ledger::on(link_record& from, const reclaim& what) {
     want(close_link{what.previous, handle_errc::link_down, "the peer has lost this link"});
     end_link(what.previous);
   }
-  auto lost = links_.find(what.previous);
-  if (lost == links_.end() || lost->second.phase != link_phase::grace || lost->second.peer != from.peer
-      || !lost->second.exports.contains(what.name))
+  auto* holder = holds_for_reclaim(from, what);
+  if (holder == nullptr)
     return send(from.number, refused{what.request, handle_errc::unknown});
-  auto object = lost->second.exports.at(what.name).what;
-  auto [record, fresh] = from.exports.try_emplace(what.name, export_record{object, 0, {}});
-  ++record->second.count;
-  if (fresh)
-    ++at(object).dependents;
-  for (auto& [number, link] : links_)
-    if (auto old = link.exports.find(what.name);
-        link.phase == link_phase::grace && link.peer == from.peer && old != link.exports.end())
-      for (const auto& each : std::exchange(old->second.vouchers, {}))
-        add_voucher(record->second, each);
+  give_back(from, *holder, what.name, holder->number == what.previous);
   send(from.number, reclaimed{what.request, what.name});
 }
 
@@ -234,9 +265,12 @@ void ledger::on(link_record& from, const reclaimed& what) {
   auto* which = find(about);
   if (which == nullptr || which->reclaiming != from.number)
     return send(from.number, release{what.name, 1}); // Not wanted any more.
-  links_.at(which->link).imports.erase(what.name);
   which->reclaiming = 0;
   auto [known, is_new] = from.imports.try_emplace(what.name, about);
+  if (!is_new && at(known->second).size_bytes != which->size_bytes)
+    return violated(from.number, "gave one name two sizes");
+  links_.at(which->link).imports.erase(what.name);
+  touch(which->link);
   if (is_new) {
     which->link = from.number;
     which->count = 1;
@@ -252,28 +286,31 @@ void ledger::on(link_record& from, const reclaimed& what) {
 }
 
 void ledger::on(link_record& from, const refused& what) {
-  auto asked = from.requests.find(what.request);
+  auto open = from.requests.find(what.request);
   bool was_asked = what.request != 0 && what.request <= from.last_request;
   if (!was_asked || !may_refuse(what.reason))
     return violated(from.number, "refused what was not asked, or for a reason that it cannot have");
-  if (asked == from.requests.end())
+  if (open == from.requests.end())
     return; // Given up meanwhile.
-  auto [kind, about, name, token, deadline] = close(from, what.request);
-  auto* which = find(about);
+  auto asked = close(from, what.request);
+  auto* which = find(asked.about);
   if (which == nullptr)
     return;
-  switch (kind) {
+  bool is_busy = what.reason == handle_errc::busy;
+  switch (asked.what) {
   case open_request::kind::adopt:
-    if (which->adopting == from.number)
-      end_adoption(about, token);
-    return;
+    if (which->adopting != from.number)
+      return;
+    if (is_busy)
+      pause(from); // The offer is still good: it is asked again.
+    return end_adoption(asked.about, is_busy ? 0 : asked.token);
   case open_request::kind::reclaim:
     if (which->reclaiming == from.number)
-      lose_source(about);
+      lose_source(asked.about);
     return;
   case open_request::kind::pull:
     which->fetch->request = 0;
-    return fail(about, {what.reason});
+    return is_busy ? begin_again_later(asked.about) : fail(asked.about, {what.reason});
   }
 }
 

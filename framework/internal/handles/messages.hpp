@@ -66,7 +66,7 @@ struct adoption_offer {
   object_id name; // The exporter's.
   std::uint64_t token = 0;
 
-  friend bool operator==(const adoption_offer&, const adoption_offer&) = default;
+  friend auto operator<=>(const adoption_offer&, const adoption_offer&) = default;
 };
 
 /// One handle in a message. Names are the writer's own (the reader's, for `yours`): the object's id for what it has,

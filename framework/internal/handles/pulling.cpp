@@ -9,22 +9,25 @@ namespace troupe::internal::handles {
 // -- who waits
 
 void ledger::fetch(reference what, waiter_id who, time_point deadline) {
-  add_waiter(resolve(what), outside_waiter{who, deadline});
-  settle();
+  begin_event();
+  bool is_new = waits_.try_emplace(who, reference{}, deadline).second;
+  assert(is_new);
+  (void)is_new;
+  if (deadline != never)
+    set_timer({deadline, timer::kind::waiter, who, 0});
+  add_waiter(resolve(what), outside_waiter{who});
+  end_event();
 }
 
-void ledger::cancel_fetch(reference what, waiter_id who) {
-  what = resolve(what);
-  if (auto& fetch = at(what).fetch) {
-    auto gone = std::erase_if(fetch->waiters, [&](const waiter& each) {
-      const auto* outside = std::get_if<outside_waiter>(&each);
-      return outside != nullptr && outside->waiter == who;
-    });
-    if (gone > 0)
-      want(answer_waiter{who, {handle_errc::cancelled}, {}});
+void ledger::cancel_fetch(waiter_id who) {
+  begin_event();
+  if (auto waited = waits_.find(who); waited != waits_.end()) {
+    auto what = waited->second.what;
+    at(what).fetch->waiters.erase(outside_waiter{who});
     touch(what);
+    answer(outside_waiter{who}, {handle_errc::cancelled}, what);
   }
-  settle();
+  end_event();
 }
 
 /// Requires: `what` is resolved.
@@ -35,10 +38,20 @@ void ledger::add_waiter(reference what, const waiter& who) {
   if (!which.fetch) {
     which.fetch = std::make_unique<fetch_state>();
     which.fetch->budget = budget_for(what, who);
-    which.fetch->deadline = now_ + options_.pull_patience;
+    which.fetch->turn = ++last_turn_;
   }
-  which.fetch->waiters.insert(who);
+  bool is_new = which.fetch->waiters.insert(who).second;
+  if (const auto* outside = std::get_if<outside_waiter>(&who))
+    waits_.at(outside->waiter).what = what;
+  else if (auto* outer = outer_of(who); outer != nullptr && is_new)
+    ++outer->awaited;
   advance(what);
+}
+
+/// The fetch that waits, if it is one, and still the same attempt.
+fetch_state* ledger::outer_of(const waiter& who) {
+  const auto* outer = std::get_if<outer_waiter>(&who);
+  return outer != nullptr && rooms_.contains(outer->room) ? at(outer->outer).fetch.get() : nullptr;
 }
 
 std::shared_ptr<import_budget> ledger::budget_for(reference what, const waiter& who) {
@@ -58,20 +71,21 @@ void ledger::answer(const waiter& who, const fetch_error& error, reference what)
   if (const auto* outside = std::get_if<outside_waiter>(&who)) {
     if (is_here)
       ++at(what).references; // The waiter's.
+    if (auto waited = waits_.extract(outside->waiter); waited.mapped().deadline != never)
+      clear_timer({waited.mapped().deadline, timer::kind::waiter, outside->waiter, 0});
     want(answer_waiter{outside->waiter, error, is_here ? what : reference{}});
   } else if (const auto* outer = std::get_if<outer_waiter>(&who)) {
     if (!rooms_.contains(outer->room))
       return;
     if (!is_here)
       return fail(outer->outer, error);
-    at(outer->outer).fetch->deadline = now_ + options_.pull_patience;
     seal_if_complete(outer->outer);
   } else {
     auto [number, request] = std::get<peer_waiter>(who);
     auto& link = links_.at(number);
     if (is_here)
-      return start_serving(link, request, link.servings.at(request), what);
-    link.servings.erase(request);
+      return start_serving(link, request, what);
+    (void)close_serving(link, request);
     assert(may_refuse(error.code));
     send(number, refused{request, error.code});
   }
@@ -79,60 +93,117 @@ void ledger::answer(const waiter& who, const fetch_error& error, reference what)
 
 // -- the course of a fetch
 
-void ledger::step_to(fetch_state& which, fetch_step next) {
-  assert(may_follow(which.step, next));
-  which.step = next;
-  which.deadline = now_ + options_.pull_patience;
+void ledger::step_to(reference what, fetch_step next) {
+  auto& fetch = *at(what).fetch;
+  assert(may_follow(fetch.step, next));
+  fetch.step = next;
+  // Waiting for a turn has no end of its own: those whose turn it is have one, and so has a grace.
+  bool has_patience = next != fetch_step::waiting && next != fetch_step::sealing;
+  set_deadline(what, has_patience ? now_ + options_.pull_patience : never);
 }
 
-/// Begins if the source can be asked.
+/// Waits for its turn, if the source can be asked.
 void ledger::advance(reference what) {
   auto& which = at(what);
   auto* source = up_link(which.link);
-  if (!which.fetch || which.fetch->step != fetch_step::waiting || source == nullptr)
+  if (!which.fetch || which.fetch->step != fetch_step::waiting || which.fetch->is_queued || source == nullptr)
     return;
-  auto& fetch = *which.fetch;
-  fetch.room = ++last_room_;
-  rooms_[fetch.room] = what;
-  step_to(fetch, fetch_step::making_room);
-  if (source->shares_store)
-    ask_for_bytes(what); // It will be handed over: no replica.
-  else
-    want(make_room{fetch.room, which.size_bytes});
+  turns_of(which).queued.emplace(which.fetch->turn, what);
+  which.fetch->is_queued = true;
+  touch(source->number);
+}
+
+/// Requires: the entry has a source.
+pull_turns& ledger::turns_of(const entry& which) {
+  auto& source = links_.at(which.link);
+  return which.mode == handle_mode::behind ? source.pulls_behind : source.pulls_of_own;
+}
+
+/// As many as the source allows at a time; the others keep their turn.
+void ledger::begin_pulls(const link_record& source, pull_turns& of) {
+  while (!source.is_paused && of.asked < of.asked_max && !of.queued.empty()) {
+    auto what = of.queued.begin()->second;
+    leave_queue(at(what));
+    auto& fetch = *at(what).fetch;
+    fetch.has_slot = true;
+    ++of.asked;
+    fetch.room = ++last_room_;
+    rooms_[fetch.room] = what;
+    step_to(what, fetch_step::making_room);
+    if (source.shares_store)
+      ask_for_bytes(what); // It will be handed over: no replica.
+    else
+      want(make_room{fetch.room, at(what).size_bytes});
+  }
+}
+
+void ledger::leave_queue(entry& which) {
+  if (which.fetch && std::exchange(which.fetch->is_queued, false))
+    turns_of(which).queued.erase(which.fetch->turn);
+}
+
+void ledger::leave_slot(entry& which) {
+  if (!std::exchange(which.fetch->has_slot, false))
+    return;
+  --turns_of(which).asked;
+  touch(which.link);
 }
 
 void ledger::ask_for_bytes(reference what) {
+  step_to(what, fetch_step::asking);
   auto& which = at(what);
-  step_to(*which.fetch, fetch_step::asking);
-  which.fetch->request = ask(links_.at(which.link), {open_request::kind::pull, what, {}, 0, {}});
+  which.fetch->request = ask(links_.at(which.link), {.what = open_request::kind::pull, .about = what});
   send(which.link, pull{which.fetch->request, which.name});
 }
 
 void ledger::room_made(room_id room) {
+  begin_event();
   auto known = rooms_.find(room);
   if (known != rooms_.end() && at(known->second).fetch->step == fetch_step::making_room)
     ask_for_bytes(known->second);
-  settle();
+  end_event();
 }
 
 void ledger::room_failed(room_id room, handle_errc why) {
   assert(why == handle_errc::full || why == handle_errc::busy);
+  begin_event();
   if (auto known = rooms_.find(room); known != rooms_.end())
     fail(known->second, {why});
-  settle();
+  end_event();
 }
 
-/// The attempt ends: nothing of it is left but who waits. What is being sealed needs no source.
+/// The attempt ends: nothing of it is left but who waits, and its turn. What is being sealed needs no source.
 void ledger::restart(reference what) {
   auto& which = at(what);
+  leave_queue(which);
   if (!which.fetch || which.fetch->step == fetch_step::waiting || which.fetch->step == fetch_step::sealing)
     return;
   auto again = std::make_unique<fetch_state>();
   again->budget = which.fetch->budget;
   again->failed = which.fetch->failed;
-  again->deadline = which.fetch->deadline;
+  again->turn = which.fetch->turn;
+  again->busy_until = which.fetch->busy_until;
   again->waiters = stop(what);
+  for (const auto& each : again->waiters)
+    if (auto* outer = outer_of(each))
+      ++outer->awaited;
   which.fetch = std::move(again);
+}
+
+/// The source has too much to do: it is asked again, for some time.
+void ledger::begin_again_later(reference what) {
+  auto& which = at(what);
+  auto& fetch = *which.fetch;
+  if (fetch.busy_until <= now_)
+    return fail(what, {handle_errc::busy});
+  if (fetch.busy_until == never)
+    fetch.busy_until = now_ + options_.pull_patience;
+  restart(what);
+  auto& turns = turns_of(which);
+  turns.asked_max = std::max<std::size_t>(turns.asked, 1);
+  if (turns.asked == 0) // Else the next that ends makes room there.
+    pause(links_.at(which.link));
+  advance(what);
 }
 
 /// Ends a fetch, without an answer to those who waited for it.
@@ -140,6 +211,9 @@ std::set<waiter> ledger::stop(reference what) {
   auto& which = at(what);
   if (!which.fetch)
     return {};
+  set_deadline(what, never);
+  leave_queue(which);
+  leave_slot(which);
   auto fetch = std::move(which.fetch);
   if (fetch->room != 0) {
     rooms_.erase(fetch->room);
@@ -161,6 +235,9 @@ std::set<waiter> ledger::stop(reference what) {
     }
     unrefer(inner);
   }
+  for (const auto& each : fetch->waiters)
+    if (auto* outer = outer_of(each))
+      --outer->awaited;
   return std::move(fetch->waiters);
 }
 
@@ -191,14 +268,15 @@ void ledger::finish_fetch(reference what) {
   auto waiters = stop(what);
   auto& which = at(what);
   enter(which, entry_state::here);
-  which.offer.reset();
-  which.adopting = 0;
+  leave_adoption(what);
+  set_offer(what, std::nullopt);
   for (const auto& each : waiters)
     answer(each, {}, what);
   touch(what);
 }
 
 bool ledger::room_sealed(room_id room, const object_id& place) {
+  begin_event();
   auto known = rooms_.find(room);
   if (known == rooms_.end())
     return false;
@@ -213,44 +291,30 @@ bool ledger::room_sealed(room_id room, const object_id& place) {
   else
     forget_import(what);
   finish_fetch(what);
-  settle();
+  end_event();
   return true;
 }
 
-void ledger::seal_if_complete(reference what) {
+/// The pull is over, and makes room for the next; the fetch goes on until all that it captures is here.
+void ledger::has_all_bytes(reference what) {
   auto& which = at(what);
-  auto& fetch = *which.fetch;
-  if (fetch.step != fetch_step::receiving || fetch.received_bytes < which.size_bytes
-      || fetch.failed.code != handle_errc::none)
-    return;
-  std::vector<object_id> places;
-  for (auto inner : fetch.captured) {
-    auto place = place_of(inner);
-    if (!place)
-      return;
-    places.push_back(*place);
-  }
-  step_to(fetch, fetch_step::sealing);
-  want(seal_room{fetch.room, std::move(places)});
+  (void)close(links_.at(which.link), std::exchange(which.fetch->request, 0));
+  if (auto& turns = turns_of(which); turns.asked_max < options_.pulls_max)
+    ++turns.asked_max;
+  leave_slot(which);
+  set_deadline(what, now_ + options_.pull_patience);
 }
 
-void ledger::expire_fetches() {
-  for (std::uint32_t index = 0; index < entries_.size(); ++index) {
-    auto& which = entries_[index];
-    if (!which.fetch)
-      continue;
-    std::erase_if(which.fetch->waiters, [&](const waiter& each) {
-      const auto* outside = std::get_if<outside_waiter>(&each);
-      if (outside == nullptr || outside->deadline > now_)
-        return false;
-      want(answer_waiter{outside->waiter, {handle_errc::timed_out}, {}});
-      return true;
-    });
-    reference what{index, which.generation};
-    if (which.fetch->deadline <= now_ && which.fetch->step != fetch_step::sealing)
-      fail(what, {handle_errc::stalled});
-    touch(what);
-  }
+void ledger::seal_if_complete(reference what) {
+  auto& fetch = *at(what).fetch;
+  if (!fetch.waits_for_captured() || fetch.awaited > 0 || fetch.failed.code != handle_errc::none)
+    return;
+  std::vector<object_id> places;
+  places.reserve(fetch.captured.size());
+  for (auto inner : fetch.captured)
+    places.push_back(place_of(inner).value());
+  step_to(what, fetch_step::sealing);
+  want(seal_room{fetch.room, std::move(places)});
 }
 
 // -- what the source sends
@@ -275,17 +339,18 @@ void ledger::on(link_record& from, const pull_head& what) {
       unrefer(inner);
     return violated(from.number, "answered a pull with something else");
   }
-  step_to(fetch, fetch_step::receiving);
+  step_to(about, fetch_step::receiving);
+  fetch.busy_until = never;
   fetch.captured = *std::move(captured);
   fetch.budget->imports += fetch.captured.size();
   if (fetch.budget->imports > options_.fetch_imports_max)
     return fail(about, {handle_errc::too_many, fetch.budget->imports, options_.fetch_imports_max});
-  if (what.size_bytes == 0) {
-    (void)close(from, what.request);
-    fetch.request = 0;
-  }
+  ++fetch.awaited; // Until all have been asked for.
   for (auto inner : fetch.captured)
     add_waiter(resolve(inner), outer_waiter{about, fetch.room});
+  --fetch.awaited;
+  if (what.size_bytes == 0)
+    has_all_bytes(about);
   seal_if_complete(about);
 }
 
@@ -303,11 +368,9 @@ void ledger::on(link_record& from, const pull_chunk& what) {
     return violated(from.number, "sent bytes out of order, or too many");
   want(write_room{fetch.room, what.offset, what.size_bytes});
   fetch.received_bytes += what.size_bytes;
-  fetch.deadline = now_ + options_.pull_patience;
   if (fetch.received_bytes < which.size_bytes)
-    return;
-  (void)close(from, what.request);
-  fetch.request = 0;
+    return set_deadline(about, now_ + options_.pull_patience);
+  has_all_bytes(about);
   seal_if_complete(about);
 }
 
@@ -321,13 +384,19 @@ void ledger::on(link_record& from, const pull_here& what) {
   auto asked = from.requests.find(what.request); // Not before: what came along may have ended the fetch.
   if (asked == from.requests.end())
     return unrefer(*imported);
-  auto about = close(from, what.request).about;
-  at(about).fetch->request = 0;
+  auto about = asked->second.about;
   auto target = resolve(*imported);
-  if (target != about && at(target).state == entry_state::here)
+  if (at(target).size_bytes != at(about).size_bytes) {
+    unrefer(*imported);
+    return violated(from.number, "answered a pull with something else");
+  }
+  if (target != about && at(target).state == entry_state::here) {
+    has_all_bytes(about);
     return move_to(about, *imported);
+  }
   unrefer(*imported);
-  fail(about, {handle_errc::busy}); // The store could not be asked: it can be fetched again.
+  (void)close(from, std::exchange(at(about).fetch->request, 0));
+  begin_again_later(about); // The store could not be asked.
 }
 
 } // namespace troupe::internal::handles

@@ -1,6 +1,7 @@
 // Handles on their way out and in: exports, imports, RELEASE, LOST.
 #include <troupe/framework/internal/handles/ledger.hpp>
 
+#include <algorithm>
 #include <cassert>
 
 namespace troupe::internal::handles {
@@ -69,8 +70,9 @@ void ledger::undo(draft& what) {
 }
 
 void ledger::roll_back(draft& what) {
+  begin_event();
   undo(what);
-  settle();
+  end_event();
 }
 
 /// Counts it. Whoever will be asked to adopt hears of it first.
@@ -83,19 +85,29 @@ void ledger::count(link_record& to, const draft::item& what) {
   bool still_vouches = which.state == entry_state::remote && which.link == what.vouch_on;
   if (described.offer && still_vouches && up_link(what.vouch_on) != nullptr) // Else the offer will be refused.
     send(what.vouch_on, vouch{what.vouch_name, to.peer, described.offer->token});
-  auto [record, fresh] = to.exports.try_emplace(described.name, export_record{what.what, 0, {}});
-  ++record->second.count;
-  if (fresh)
-    ++at(what.what).dependents;
+  (void)count_export(to, described.name, what.what);
+}
+
+export_record& ledger::count_export(link_record& to, const object_id& name, reference what) {
+  auto [place, fresh] = to.exports.try_emplace(name);
+  auto& record = place->second;
+  ++record.count;
+  if (fresh) {
+    record.what = what;
+    ++at(what).dependents;
+    exports_of_.emplace(what, to.number, name);
+  }
+  return record;
 }
 
 std::expected<void, handle_errc> ledger::commit(draft& what) {
+  begin_event();
   auto result = count_all(what);
   if (result)
     want(write_draft{what.link_, what.number_}); // Before the releases that the end of this event may bring.
   else
     undo(what);
-  settle();
+  end_event();
   return result;
 }
 
@@ -124,15 +136,16 @@ std::expected<handle_descriptor, handle_errc> ledger::export_now(link_record& to
   return std::move(item->described);
 }
 
-void ledger::drop_export(link_record& from, std::map<object_id, export_record>::iterator which) {
-  std::vector<request_number> ended;
-  for (const auto& [request, each] : from.servings)
-    if (each.name == which->first)
-      ended.push_back(request);
-  for (auto request : ended)
-    end_serving(from, request);
-  auto what = which->second.what;
+void ledger::drop_export(link_record& from, export_place which) {
+  auto& [name, record] = *which;
+  while (!record.servings.empty())
+    end_serving(from, *record.servings.begin());
+  while (!record.vouchers.empty())
+    drop_voucher(from, *record.vouchers.begin());
+  auto what = record.what;
+  exports_of_.erase({what, from.number, name});
   from.exports.erase(which);
+  touch(from.number);
   undepend(what);
 }
 
@@ -141,6 +154,7 @@ void ledger::on(link_record& from, const release& what) {
   if (record == from.exports.end() || what.count == 0 || what.count > record->second.count)
     return violated(from.number, "released more than was exported");
   record->second.count -= what.count;
+  record->second.reclaimed = std::min(record->second.reclaimed, record->second.count);
   if (record->second.count == 0)
     drop_export(from, record);
 }
@@ -149,11 +163,12 @@ void ledger::on(link_record& from, const release& what) {
 
 std::expected<std::vector<reference>, handle_errc> ledger::receive(link_number from,
                                                                    std::span<const handle_descriptor> handles) {
+  begin_event();
   auto* link = up_link(from);
   if (link == nullptr)
     return std::unexpected{handle_errc::link_down};
   auto result = import_all(*link, handles);
-  settle();
+  end_event();
   return result;
 }
 
@@ -189,29 +204,43 @@ std::expected<reference, handle_errc> ledger::import_one(link_record& from, cons
   bool is_behind = handle.mode == handle_mode::behind;
   if ((!is_behind && (handle.mode != handle_mode::mine || from.shares_store)) || (handle.offer && !is_behind))
     return std::unexpected{handle_errc::violation};
-  auto [known, fresh] = from.imports.try_emplace(handle.name);
-  if (fresh) {
-    known->second = make_entry(entry_state::remote);
-    auto& made = at(known->second);
-    made.link = from.number;
-    made.name = handle.name;
-    made.size_bytes = handle.size_bytes;
-    made.mode = handle.mode;
-  }
-  auto what = known->second;
-  auto& which = at(what);
-  if (which.size_bytes != handle.size_bytes || (which.mode == handle_mode::behind) != is_behind)
+  auto [what, fresh] = count_import(from, handle, entry_state::remote);
+  if (!what.generation)
     return std::unexpected{handle_errc::violation};
-  ++which.references;
-  ++which.count;
+  auto& which = at(what);
   if (which.state == entry_state::here) {
     release_count(which); // The replica needs nobody.
   } else if (handle.offer) {
-    which.offer = handle.offer;
+    if (which.adopt_request == 0)
+      leave_adoption(what); // Its turn would have been for the offer before.
+    set_offer(what, handle.offer);
+    which.offered_by = from.number;
     if (which.adopting == 0)
       seek_adoption(what);
   }
   return what;
+}
+
+/// One more reference and one more receipt; whether the entry is new. None when the name has another size, or is of
+/// what the peer has and has not.
+std::pair<reference, bool> ledger::count_import(link_record& from, const handle_descriptor& handle,
+                                                entry_state if_new) {
+  auto [known, fresh] = from.imports.try_emplace(handle.name);
+  if (fresh) {
+    known->second = make_entry(if_new);
+    auto& made = at(known->second);
+    made.link = from.number;
+    made.name = handle.name;
+    made.mode = handle.mode;
+    made.size_bytes = handle.size_bytes;
+  }
+  auto& which = at(known->second);
+  bool is_behind = handle.mode == handle_mode::behind;
+  if (which.size_bytes != handle.size_bytes || (which.mode == handle_mode::behind) != is_behind)
+    return {};
+  ++which.references;
+  ++which.count;
+  return {known->second, fresh};
 }
 
 /// The count in flight becomes a hold of this node's.
@@ -223,37 +252,43 @@ std::expected<reference, handle_errc> ledger::import_shared(link_record& from, c
     return std::unexpected{handle_errc::violation};
   if (adoption == local_objects::adoption::busy) {
     from.unclaimed.push_back(handle.name);
+    retry_later(from);
     send(from.number, release{handle.name, 1});
     auto gone = make_entry(entry_state::lost);
     ++at(gone).references;
+    at(gone).size_bytes = handle.size_bytes;
     return gone;
   }
-  auto old = from.imports.find(handle.name);
-  auto size_bytes = objects_.size_of(handle.name);
-  if (handle.size_bytes != size_bytes || (old != from.imports.end() && at(old->second).size_bytes != size_bytes)) {
+  auto [what, fresh] = handle.size_bytes == objects_.size_of(handle.name)
+                           ? count_import(from, handle, entry_state::here)
+                           : std::pair{reference{}, false};
+  if (!what.generation) {
     objects_.drop(handle.name);
     return std::unexpected{handle_errc::violation};
   }
-  auto [known, fresh] = from.imports.try_emplace(handle.name);
-  if (fresh) {
-    known->second = make_entry(entry_state::here);
-    auto& made = at(known->second);
-    made.link = from.number;
-    made.name = handle.name;
-    made.place = handle.name;
-    made.size_bytes = handle.size_bytes;
-  }
-  auto what = known->second;
   auto& which = at(what);
-  ++which.references;
-  ++which.count;
-  if (which.state == entry_state::remote) { // Exported over a link without a store, and reclaimed over this one.
+  if (fresh) {
+    which.place = handle.name;
+  } else if (which.state == entry_state::remote) { // Exported over a link without a store, and reclaimed over this one.
     which.place = handle.name;
     finish_fetch(what);
-  } else if (!fresh) {
+  } else {
     objects_.drop(handle.name); // It has one hold already.
   }
   return what;
+}
+
+/// What came when the store was busy is taken out, and nobody wants it.
+void ledger::claim(link_record& from) {
+  while (!from.unclaimed.empty()) {
+    auto place = from.unclaimed.back();
+    auto adoption = objects_.adopt(place, from.number);
+    if (adoption == local_objects::adoption::busy)
+      return retry_later(from);
+    if (adoption == local_objects::adoption::done)
+      objects_.drop(place);
+    from.unclaimed.pop_back();
+  }
 }
 
 void ledger::on(link_record& from, const lost& what) {

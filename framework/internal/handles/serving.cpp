@@ -11,73 +11,93 @@ void ledger::on(link_record& from, const pull& what) {
   auto record = from.exports.find(what.name);
   if (record == from.exports.end())
     return send(from.number, refused{what.request, handle_errc::unknown});
-  if (from.servings.size() >= options_.servings_max)
+  bool is_behind = is_proxy(what.name);
+  if ((is_behind ? from.servings_behind : from.servings.size() - from.servings_behind) >= options_.servings_max)
     return send(from.number, refused{what.request, handle_errc::busy});
   from.servings.try_emplace(what.request, serving{.name = what.name});
+  record->second.servings.insert(what.request);
+  from.servings_behind += is_behind;
   add_waiter(resolve(record->second.what), peer_waiter{from.number, what.request});
 }
 
 void ledger::on(link_record& from, const cancel& what) {
-  if (from.servings.contains(what.request)) // Else it has been answered.
+  if (from.servings.contains(what.request))
     end_serving(from, what.request);
+  else
+    (void)unpark(from, what.request); // Or it has been answered.
 }
 
 void ledger::end_serving(link_record& to, request_number request) {
-  auto ended = to.servings.extract(request);
-  if (ended.mapped().sending)
+  auto ended = close_serving(to, request);
+  if (ended.next != serving::step::fetching)
     return;
-  auto awaited = resolve(to.exports.at(ended.mapped().name).what);
+  auto awaited = resolve(to.exports.at(ended.name).what);
   if (auto& fetch = at(awaited).fetch) {
     fetch->waiters.erase(peer_waiter{to.number, request});
     touch(awaited);
   }
 }
 
-void ledger::start_serving(link_record& to, request_number request, serving& what, reference from) {
-  const auto& which = at(from);
+serving ledger::close_serving(link_record& to, request_number request) {
+  auto closed = to.servings.extract(request).mapped();
+  to.exports.at(closed.name).servings.erase(request);
+  to.ready.erase(request);
+  to.servings_behind -= is_proxy(closed.name);
+  return closed;
+}
+
+/// The bytes are here. What is large waits for the link's room.
+void ledger::start_serving(link_record& to, request_number request, reference from) {
   if (to.shares_store) {
-    to.servings.erase(request);
+    (void)close_serving(to, request);
     if (auto handle = export_now(to, from))
       send(to.number, pull_here{request, *std::move(handle)});
     else
       send(to.number, refused{request, handle.error()});
     return;
   }
-  what.place = which.place;
-  what.size_bytes = which.size_bytes;
-  what.sending = true;
-  pull_head head{request, which.size_bytes, {}};
-  for (const auto& place : objects_.captured_by(which.place)) {
+  auto& what = to.servings.at(request);
+  what.place = at(from).place;
+  what.size_bytes = at(from).size_bytes;
+  what.next = serving::step::head;
+  to.ready.insert(request);
+}
+
+/// By turns, so that a large object does not hold up a small one.
+bool ledger::send_chunk(link_number link) {
+  auto* to = up_link(link);
+  if (to == nullptr || to->ready.empty())
+    return false;
+  begin_event();
+  auto turn = to->ready.upper_bound(to->last_served);
+  to->last_served = turn != to->ready.end() ? *turn : *to->ready.begin();
+  auto& what = to->servings.at(to->last_served);
+  if (what.next == serving::step::head)
+    send_head(*to, to->last_served, what);
+  else
+    send_bytes_of(*to, to->last_served, what);
+  if (what.next == serving::step::bytes && what.offset == what.size_bytes)
+    (void)close_serving(*to, to->last_served);
+  end_event();
+  return true;
+}
+
+void ledger::send_head(link_record& to, request_number request, serving& what) {
+  pull_head head{request, what.size_bytes, {}};
+  for (const auto& place : objects_.captured_by(what.place)) {
     auto inner = refer_to(place);
     if (auto handle = export_now(to, inner)) // Cannot fail: no store is shared.
       head.captured.push_back(*std::move(handle));
     unrefer(inner);
   }
   send(to.number, std::move(head));
-  if (what.size_bytes == 0)
-    to.servings.erase(request);
+  what.next = serving::step::bytes;
 }
 
-bool ledger::send_chunk(link_number link) {
-  auto* to = up_link(link);
-  if (to == nullptr || to->servings.empty())
-    return false;
-  auto next = to->servings.upper_bound(to->last_served);
-  for (std::size_t tried = 0; tried < to->servings.size(); ++tried, ++next) {
-    if (next == to->servings.end())
-      next = to->servings.begin();
-    auto& [request, what] = *next;
-    if (!what.sending)
-      continue;
-    auto size_bytes = std::min(options_.chunk_bytes_max, what.size_bytes - what.offset);
-    want(send_bytes{link, {request, what.offset, size_bytes}, what.place});
-    what.offset += size_bytes;
-    to->last_served = request;
-    if (what.offset == what.size_bytes)
-      to->servings.erase(next);
-    return true;
-  }
-  return false;
+void ledger::send_bytes_of(link_record& to, request_number request, serving& what) {
+  auto size_bytes = std::min(options_.chunk_bytes_max, what.size_bytes - what.offset);
+  want(send_bytes{to.number, {request, what.offset, size_bytes}, what.place});
+  what.offset += size_bytes;
 }
 
 } // namespace troupe::internal::handles

@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <tuple>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -17,6 +19,21 @@ namespace troupe::internal::handles {
 
 /// Since when does not matter; it only grows.
 using time_point = std::chrono::nanoseconds;
+/// When what has no deadline is due.
+constexpr auto never = time_point::max();
+
+/// What is to be looked at when. Each deadline of the tables below has its row and no other has, so that the first row
+/// is exactly when the next thing is due.
+struct timer {
+  enum class kind : std::uint8_t { waiter, fetch, grace, question, parked, dials, retry };
+
+  time_point at{};
+  kind what = kind::waiter;
+  std::uint64_t owner = 0;  // The waiter, the entry's number, the link, or the node.
+  std::uint64_t number = 0; // fetch: the entry's generation. question, parked: the request.
+
+  friend auto operator<=>(const timer&, const timer&) = default;
+};
 
 //  free --import--> remote --replica sealed--> here     free --local object--> here
 //                     |  \---adopted elsewhere--> moved
@@ -44,7 +61,6 @@ static_assert(!may_follow(entry_state::moved, entry_state::here));
 /// Who wants the bytes of an entry.
 struct outside_waiter { // A caller of fetch().
   waiter_id waiter = 0;
-  time_point deadline{};
 
   friend auto operator<=>(const outside_waiter&, const outside_waiter&) = default;
 };
@@ -62,10 +78,16 @@ struct outer_waiter { // A fetch whose object captures this one.
 };
 using waiter = std::variant<outside_waiter, peer_waiter, outer_waiter>;
 
-//  waiting --source up--> making_room --room--> asking --head--> receiving --all bytes, all captured here--> sealing
+/// Where a caller of fetch() waits, and how long.
+struct outside_wait {
+  reference what;
+  time_point deadline{};
+};
+
+//  waiting --its turn--> making_room --room--> asking --head--> receiving --all bytes, all captured here--> sealing
 //     |                                           |
-//     +--source up, store shared with it----------+--handed over: the entry moves
-//  Any step goes back to waiting when the source's link is lost, but for sealing.
+//     +--its turn, store shared with the source---+--handed over: the entry moves
+//  Any step goes back to waiting when the source's link is lost, or the source is busy, but for sealing.
 enum class fetch_step : std::uint8_t { waiting, making_room, asking, receiving, sealing };
 
 [[nodiscard]] constexpr bool may_follow(fetch_step from, fetch_step to) {
@@ -98,10 +120,18 @@ struct fetch_state {
   request_number request = 0; // On the entry's link. 0: nothing is asked.
   std::uint64_t received_bytes = 0;
   std::vector<reference> captured; // One reference each.
+  std::size_t awaited = 0;         // Fetches of captured ones that this one waits for.
   std::set<waiter> waiters;
   std::shared_ptr<import_budget> budget; // Of who began it: who joins later does not pay.
   fetch_error failed;                    // Told to all who wait at the end of the event.
-  time_point deadline{};                 // Of the next sign of progress.
+  std::uint64_t turn = 0;                // Among those that wait for the same link: who came first begins first.
+  bool is_queued = false;                // At the source, waiting for its turn.
+  bool has_slot = false;                 // Counts among the source's pulls.
+  time_point busy_until = never;         // Until when a busy source is asked again.
+  time_point deadline = never;           // Of the next sign of progress.
+
+  /// All bytes have come: only captured objects are missing, which have their own deadlines.
+  [[nodiscard]] bool waits_for_captured() const noexcept { return step == fetch_step::receiving && request == 0; }
 };
 
 /// One object that this node has a handle to.
@@ -124,7 +154,9 @@ struct entry {
   std::uint64_t count = 0;
   std::uint64_t size_bytes = 0;
   std::optional<adoption_offer> offer; // The newest that was not refused.
-  link_number adopting = 0;            // Where an `adopt` is unanswered.
+  link_number offered_by = 0;          // The link over which that came.
+  link_number adopting = 0;            // Where an `adopt` is unanswered, or waits for its turn.
+  request_number adopt_request = 0;    // 0: it waits for its turn.
   link_number reclaiming = 0;          // Where a `reclaim` is unanswered.
   object_id place;                     // here
   reference target;                    // moved
@@ -134,25 +166,31 @@ struct entry {
   [[nodiscard]] bool wanted() const noexcept { return references > 0 || dependents > 0 || fetch != nullptr; }
 };
 
-/// Somebody else may have what was exported here.
+/// Somebody else may have what was exported on a link.
 struct voucher {
+  object_id name;
   node_name beneficiary;
   std::uint64_t token = 0;
+  link_number link = 0;
 
-  friend bool operator==(const voucher&, const voucher&) = default;
+  friend auto operator<=>(const voucher&, const voucher&) = default;
 };
 
 /// What was sent to a peer and not yet released: held, under the name that the peer knows.
 struct export_record {
   reference what;
   std::uint64_t count = 0;
-  std::vector<voucher> vouchers;
+  std::uint64_t reclaimed = 0;       // How many of them, at most, answered a `reclaim`: without bytes or a hold.
+  std::set<std::uint64_t> vouchers;  // By age.
+  std::set<request_number> servings; // Its pulls.
 };
 
 /// One pull that a peer has made here.
 struct serving {
+  enum class step : std::uint8_t { fetching, head, bytes };
+
   object_id name;
-  bool sending = false; // Else the entry is being fetched first.
+  step next = step::fetching; // What it waits for, or is sent next.
   object_id place;
   std::uint64_t offset = 0;
   std::uint64_t size_bytes = 0;
@@ -163,17 +201,38 @@ struct open_request {
   enum class kind : std::uint8_t { adopt, reclaim, pull };
   kind what = kind::pull;
   reference about;
-  object_id name;          // reclaim
-  std::uint64_t token = 0; // adopt
-  time_point deadline{};   // adopt, reclaim: when it is given up. A pull's is its fetch's.
+  object_id name;             // reclaim
+  std::uint64_t token = 0;    // adopt
+  link_number offered_by = 0; // adopt
+  time_point deadline{};      // adopt, reclaim: when it is given up. A pull's is its fetch's.
 };
 
 /// An `adopt` that came before its `vouch`, which takes another way.
 struct parked_adopt {
-  request_number request = 0;
   object_id name;
   std::uint64_t token = 0;
   time_point deadline{};
+};
+
+/// Entries that one peer's offers would have adopted from another: few are asked for at a time, so that there is room
+/// for what others offer.
+struct offerer {
+  std::size_t asked = 0;
+  std::set<reference> queued;
+};
+
+/// Pulls over one link: few at a time, the rest waits.
+struct pull_turns {
+  std::map<std::uint64_t, reference> queued; // Fetches, by turn.
+  std::size_t asked = 0;
+  std::size_t asked_max = 0; // As many as the peer has not been too busy for.
+};
+
+/// Where a peer's offers have led lately.
+struct dial {
+  node_name node;
+  time_point expires{};
+  bool is_pending = true; // No link has come of it yet.
 };
 
 //  up --lost--> grace --reclaimed all, or time is over--> (forgotten)
@@ -188,16 +247,28 @@ struct link_record {
   time_point grace_ends{};
   std::map<object_id, export_record> exports;
   std::map<object_id, reference> imports;
+  std::map<std::uint64_t, voucher> vouchers; // Of this peer's for its exports, by age.
   // While up only.
   request_number last_request = 0; // Of this end.
   request_number last_asked = 0;   // Of the peer.
   std::map<request_number, open_request> requests;
-  std::size_t adoptions = 0; // Among them.
+  // Adoptions from the peer, by who offered them.
+  std::map<link_number, offerer> offerers;
+  std::set<link_number> turns;  // Those that have something queued, and room.
+  link_number last_offerer = 0; // Whose turn it was.
+  std::size_t adoptions = 0;    // Asked.
+  pull_turns pulls_of_own;      // Of what the peer has itself, and ...
+  pull_turns pulls_behind;      // ... of what it must fetch first, which must not hold up the others.
+  // Pulls by the peer.
   std::map<request_number, serving> servings;
-  request_number last_served = 0; // Whose turn it was.
-  std::vector<parked_adopt> parked;
-  std::map<node_name, time_point> dialed; // Where the peer's offers have led lately.
-  std::vector<object_id> unclaimed;       // In flight to here when the store was busy: nobody wants them any more.
+  std::size_t servings_behind = 0; // Those of what this node had behind others when it was exported.
+  std::set<request_number> ready;  // Those that wait for the link's room only.
+  request_number last_served = 0;  // Whose turn it was.
+  std::map<request_number, parked_adopt> parked;
+  std::set<std::tuple<object_id, std::uint64_t, request_number>> parked_names; // The same by name and token.
+  std::vector<object_id> unclaimed; // In flight to here when the store was busy: nobody wants them any more.
+  bool is_paused = false;           // The peer was busy: nothing is begun there until `retry`.
+  time_point retry = never;
 };
 
 } // namespace troupe::internal::handles

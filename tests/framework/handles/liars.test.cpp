@@ -168,6 +168,8 @@ TEST_F(lying_peer, refuses_for_no_reason) {
 TEST_F(lying_peer, refuses_for_reasons_that_only_this_end_may_have) {
   for (unsigned reason = 0; reason < 256; ++reason) {
     auto why = static_cast<handle_errc>(reason);
+    if (why == handle_errc::busy)
+      continue; // It is asked again.
     link_again();
     auto waiter = asks_for_bytes();
     EXPECT_EQ(loses_its_link_by(handles::refused{1, why}), !handles::may_refuse(why)) << reason;
@@ -205,8 +207,8 @@ TEST_F(lying_peer, answers_each_question_as_if_it_were_another) {
   for (auto asked : {to_adopt, to_reclaim, to_pull}) {
     for (bool dropped : {false, true}) {
       for (std::size_t answer = 0; answer < answers.size(); ++answer) {
-        if (answer == asked || (asked == to_pull && dropped))
-          continue; // Dropped, a pull is cancelled: then any answer is late.
+        if (answer == asked || (asked != to_reclaim && dropped))
+          continue; // It is cancelled: then any answer is late.
         link_again();
         if (asked == to_adopt) {
           auto offer = handles::adoption_offer{in_.nodes[liar].name, {1, 2, 3}, 4};
@@ -300,6 +302,47 @@ TEST_F(lying_peer, says_twice_that_the_bytes_follow) {
 TEST_F(lying_peer, gives_one_name_two_sizes) {
   EXPECT_FALSE(loses_its_link_by_sending({invented, handle_mode::mine, 10, {}}));
   EXPECT_TRUE(loses_its_link_by_sending({invented, handle_mode::mine, 11, {}}));
+}
+
+TEST_F(lying_peer, gives_one_name_two_sizes_over_two_links) {
+  EXPECT_FALSE(loses_its_link_by_sending({invented, handle_mode::mine, 10, {}}));
+  break_link(a, liar);
+  arrive();
+  link(a, liar); // A reclaims what it had ...
+  EXPECT_FALSE(loses_its_link_by_sending({invented, handle_mode::mine, 11, {}}));
+  EXPECT_TRUE(loses_its_link_by(handles::reclaimed{1, invented})); // ... and is told that it is the same.
+  pass_grace();
+}
+
+TEST_F(lying_peer, gives_what_is_adopted_another_size_and_nothing_is_adopted) {
+  auto b = node_on_new_host(true);
+  auto over = link(b, a);
+  auto offer = handles::adoption_offer{in_.nodes[liar].name, invented, 4};
+  in_.forge(over, 0, {0, parcel{{{{invented_store, 2, 1}, handle_mode::behind, 10, offer}}, {}, true}, 0});
+  arrive();
+  auto waiter = begin_reading(a);
+  arrive();
+  EXPECT_FALSE(loses_its_link_by(handles::adopted{1, {invented, handle_mode::mine, std::uint64_t{1} << 50, {}}}));
+  EXPECT_TRUE(in_.nodes[a].ledger->is_behind(last_of(a).what)); // B may have lied as well: it stays there.
+  EXPECT_EQ(in_.nodes[a].rooms.begin()->second.size_bytes, 10u);
+  in_.cancel(a, waiter);
+}
+
+TEST_F(lying_peer, hands_over_another_object_than_was_asked_for) {
+  auto neighbour = in_.add_node(in_.nodes[a].host, true);
+  auto over = link(neighbour, a);
+  auto other = in_.put(neighbour, 12);
+  auto place = in_.nodes[neighbour].ledger->place_of(other.what).value();
+  in_.forge(over, 0, {0, parcel{{{invented, handle_mode::behind, 10, {}}}, {}, true}, 0});
+  arrive();
+  auto waiter = begin_reading(a);
+  arrive();
+  ASSERT_TRUE(in_.nodes[neighbour].objects->hand_over(place, in_.links[over].number));
+  say(neighbour, a, handles::pull_here{1, {place, handle_mode::shared, 12, {}}});
+  arrive();
+  EXPECT_FALSE(is_linked(a, neighbour));
+  pass_grace();
+  EXPECT_EQ(answer_to(waiter), handle_errc::object_lost);
 }
 
 TEST_F(lying_peer, has_and_has_not_the_bytes_of_one_name) {

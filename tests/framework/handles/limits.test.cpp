@@ -1,6 +1,8 @@
 // What one peer can make a node keep, or do: each limit at its bound.
 #include "scenario.hpp"
 
+#include <utility>
+
 namespace troupe::simulation {
 
 namespace {
@@ -106,23 +108,20 @@ TEST_F(limits, of_adoptions_that_wait_are_answered_with_busy) {
 }
 
 TEST_F(limits, of_pulls_are_answered_with_busy) {
-  in_.limits.servings_max = 1;
+  in_.limits.servings_max = 2;
   auto a = node_on_new_host();
-  auto b = node_on_new_host();
-  auto over = link(a, b);
-  send_and_arrive(a, b, {in_.put(a, 10)});
-  auto first = begin_reading(b);
-  send(a, b, {in_.put(a, 11)});
-  ASSERT_TRUE(in_.deliver(over, 1));
-  auto second = begin_reading(b);
-  in_.finish_room(b);
-  in_.finish_room(b);
+  auto liar = node_on_new_host(true);
+  auto over = link(a, liar);
+  auto object = in_.put(a, 10);
+  send_and_arrive(a, liar, {object});
+  for (handles::request_number request : {1, 2, 3})
+    say(liar, a, handles::pull{request, name_of(a, object)});
   while (in_.deliver(over, 0))
     continue;
-  EXPECT_EQ(tables(a).servings, 1u);
-  arrive();
-  EXPECT_EQ(answer_to(first), handle_errc::none);
-  EXPECT_EQ(answer_to(second), handle_errc::busy);
+  EXPECT_EQ(tables(a).servings, 2u);
+  ASSERT_EQ(in_.links[over].queues[1].size(), 1u);
+  EXPECT_EQ(std::get<handles::refused>(std::get<handles::message>(in_.links[over].queues[1][0].what)).reason,
+            handle_errc::busy);
 }
 
 TEST_F(limits, of_what_one_object_captures_end_the_link) {
@@ -194,6 +193,7 @@ TEST_F(limits, of_what_a_fetch_imports_do_not_touch_who_only_joined_it) {
   auto of_large = in_.fetch(b, 0, far_off);
   in_.finish_room(b);
   ASSERT_TRUE(in_.deliver(over, 0));
+  ASSERT_TRUE(in_.send_chunk(over, 0));
   ASSERT_TRUE(in_.deliver(over, 1)); // Now `inner` is being fetched for the large one ...
   auto of_small = in_.fetch(b, 1, far_off);
   auto of_inner = in_.fetch(b, 2, far_off); // ... which these join.
@@ -212,8 +212,9 @@ TEST_F(limits, of_what_a_fetch_imports_do_not_count_what_was_given_up_with_a_lin
   auto waiter = begin_reading(b);
   for (int times = 0; times < 3; ++times) {
     in_.finish_room(b);
-    while (in_.deliver(over, 0) || in_.deliver(over, 1)) // The pull, and the head with the captured handles.
-      continue;
+    ASSERT_TRUE(in_.deliver(over, 0));
+    ASSERT_TRUE(in_.send_chunk(over, 0));
+    ASSERT_TRUE(in_.deliver(over, 1)); // The head with the captured handles.
     EXPECT_EQ(tables(b).fetches, 3u);
     in_.cut(over);
     in_.notice(over, 0);
@@ -311,27 +312,152 @@ TEST_F(limits, of_nodes_to_dial_hold_for_all_that_a_peer_offers) {
   EXPECT_EQ(in_.nodes[b].wanted_links.size(), 3u);
 }
 
-TEST_F(limits, of_adoptions_at_one_exporter_leave_handles_behind) {
-  in_.limits.adoptions_max = 2;
-  auto a = node_on_new_host();
-  auto b = node_on_new_host();
-  auto liar = node_on_new_host(true);
-  link(a, b);
-  auto over = link(liar, b);
-  for (std::uint32_t index : {1, 2, 3}) {
-    in_.forge(
-        over, 0,
-        {0,
-         parcel{{{invented(index), handle_mode::behind, 4, handles::adoption_offer{in_.nodes[a].name, {1, 2, 3}, 1}}},
-                {},
-                true},
-         0});
-    ASSERT_TRUE(in_.deliver(over, 1));
+// -- adoptions: what one peer offers leaves room for what others offer
+
+class offers : public limits {
+protected:
+  offers() : a(node_on_new_host()), b(node_on_new_host()), liar(node_on_new_host(true)) {}
+
+  /// B gets handles that the liar says A has.
+  void offer_what_is_not_there(std::uint32_t first, std::uint32_t last) {
+    for (auto index = first; index <= last; ++index)
+      forged_.push_back(
+          {invented(index), handle_mode::behind, 4, handles::adoption_offer{in_.nodes[a].name, {1, 2, index}, index}});
+    auto over = in_.link_between(liar, b).value();
+    in_.forge(over, in_.end_of(over, liar), {0, parcel{std::exchange(forged_, {}), {}, true}, 0});
+    while (in_.deliver(over, in_.end_of(over, b)))
+      continue;
   }
+  void link_all() {
+    link(a, b);
+    link(liar, b);
+  }
+
+  std::vector<handle_descriptor> forged_;
+  node_index a, b, liar;
+};
+
+TEST_F(offers, of_one_liar_block_nobody_elses) {
+  link_all();
+  auto c = node_on_new_host();
+  link(a, c);
+  link(c, b);
+  offer_what_is_not_there(1, 5000);
+  arrive();
+  EXPECT_EQ(tables(b).requests, handles::ledger_options{}.adoptions_offered_max);
+  send_and_arrive(a, c, {in_.put(a, 10)});
+  send_and_arrive(c, b, {last_of(c)});
+  EXPECT_EQ(in_.adoptions, 1u);
+  EXPECT_FALSE(in_.nodes[b].ledger->is_behind(last_of(b).what));
+}
+
+TEST_F(offers, beyond_the_bound_wait_for_their_turn_and_are_not_forgotten) {
+  in_.limits.adoptions_offered_max = 2;
+  b = node_on_new_host();
+  link_all();
+  offer_what_is_not_there(1, 5);
+  for (std::size_t asked : {2, 2, 1, 0}) {
+    arrive();
+    EXPECT_EQ(tables(b).requests, asked);
+    in_.pass(11s); // A refuses what nobody has vouched for.
+    in_.tick(a);
+  }
+}
+
+TEST_F(offers, of_many_go_by_turns_when_all_room_is_taken) {
+  in_.limits.adoptions_max = 2;
+  in_.limits.adoptions_offered_max = 2;
+  b = node_on_new_host();
+  link_all();
+  auto c = node_on_new_host();
+  link(a, c);
+  link(c, b);
+  offer_what_is_not_there(1, 50);
+  send_and_arrive(a, c, {in_.put(a, 10)});
+  send_and_arrive(c, b, {last_of(c)});
+  EXPECT_EQ(in_.adoptions, 0u); // The liar has all there is ...
+  in_.pass(11s);
+  in_.tick(a);
+  arrive();
+  EXPECT_EQ(in_.adoptions, 1u); // ... and not the next turn.
+}
+
+TEST_F(offers, of_what_is_dropped_make_room_at_once_and_on_both_sides) {
+  in_.limits.adoptions_offered_max = 2;
+  b = node_on_new_host();
+  link_all();
+  offer_what_is_not_there(1, 4);
+  arrive();
+  EXPECT_EQ(tables(a).parked, 2u);
+  in_.drop(b, 0);
+  in_.drop(b, 2); // One that was asked for, and one that was not.
   EXPECT_EQ(tables(b).requests, 2u);
-  in_.pass(31s);
-  in_.tick(b);
+  arrive();
+  EXPECT_EQ(tables(a).parked, 2u);
+  in_.drop_all(b);
+  arrive();
   EXPECT_EQ(tables(b).requests, 0u);
+  EXPECT_EQ(tables(a).parked, 0u);
+}
+
+TEST_F(offers, that_the_exporter_is_too_busy_for_are_made_again) {
+  in_.limits.parked_max = 1;
+  a = node_on_new_host();
+  link_all();
+  auto c = node_on_new_host();
+  link(a, c);
+  link(c, b);
+  offer_what_is_not_there(1, 1);
+  arrive();
+  send_and_arrive(a, c, {in_.put(a, 10)});
+  auto over = in_.link_between(c, b).value();
+  ASSERT_TRUE(in_.send(c, over, {last_of(c)}));
+  ASSERT_TRUE(in_.deliver(over, in_.end_of(over, b)));
+  auto ab = in_.link_between(a, b).value();
+  while (in_.deliver(ab, 0)) // Before the vouch.
+    continue;
+  EXPECT_EQ(tables(a).parked, 1u);
+  arrive();
+  EXPECT_EQ(in_.adoptions, 0u);
+  EXPECT_TRUE(in_.nodes[b].ledger->is_behind(last_of(b).what));
+  in_.pass(1s);
+  in_.tick(b);
+  arrive();
+  EXPECT_EQ(in_.adoptions, 1u);
+}
+
+TEST_F(offers, lead_to_few_nodes_within_a_time_also_when_links_come_of_them) {
+  in_.limits.dials_max = 2;
+  b = node_on_new_host();
+  link(liar, b);
+  for (std::uint64_t node = 1; node <= 20; ++node) {
+    if (!is_linked(liar, b))
+      link(liar, b); // Again, and that does not help it.
+    forge(liar, b, {{invented(1), handle_mode::behind, 4, handles::adoption_offer{{1000 + node, 1}, {1, 2, 3}, node}}});
+    if (in_.nodes[b].wanted_links.size() == node)
+      EXPECT_TRUE(in_.nodes[b].ledger->link_up(1000 + node, {1000 + node, 1}, false));
+    if (node % 5 == 0)
+      break_link(liar, b);
+    arrive();
+  }
+  EXPECT_EQ(tables(b).dialed, 2u);
+  for (std::uint64_t node = 1; node <= 20; ++node)
+    in_.nodes[b].ledger->link_down(1000 + node);
+}
+
+TEST_F(limits, of_vouchers_hold_for_a_link_too) {
+  in_.limits.link_vouchers_max = 5;
+  auto a = node_on_new_host();
+  auto liar = node_on_new_host(true);
+  link(a, liar);
+  for (int objects = 0; objects < 4; ++objects) {
+    auto object = in_.put(a, 10);
+    send_and_arrive(a, liar, {object});
+    for (std::uint64_t token : {1, 2, 3})
+      say(liar, a, handles::vouch{name_of(a, object), {77, 7}, token});
+    arrive();
+  }
+  EXPECT_EQ(tables(a).vouchers, 5u);
 }
 
 } // namespace

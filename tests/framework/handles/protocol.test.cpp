@@ -485,7 +485,8 @@ TEST_F(handle_protocol, a_pull_that_all_have_cancelled_stops_and_releases_what_c
   send_and_arrive(a, b, {in_.put(a, 10, {inner})});
   auto only = begin_reading(b);
   in_.finish_room(b);
-  ASSERT_TRUE(in_.deliver(over, 0)); // The pull; its head, with the captured handle, is under way.
+  ASSERT_TRUE(in_.deliver(over, 0));    // The pull ...
+  ASSERT_TRUE(in_.send_chunk(over, 0)); // ... and its head, with the captured handle, is under way.
   in_.cancel(b, only);
   EXPECT_EQ(tables(a).servings, 1u);
   arrive();
@@ -504,6 +505,7 @@ TEST_F(handle_protocol, an_object_that_spills_while_it_is_pulled_arrives_whole) 
   auto waiter = begin_reading(b);
   in_.finish_room(b);
   ASSERT_TRUE(in_.deliver(over, 0));
+  ASSERT_TRUE(in_.send_chunk(over, 0)); // The head.
   for (int chunk = 0; chunk < 4; ++chunk) {
     in_.store_of(a).spill(place);
     ASSERT_TRUE(in_.send_chunk(over, 0));
@@ -572,6 +574,7 @@ TEST_F(handle_protocol, a_store_that_could_not_be_asked_leaves_nothing_in_flight
   EXPECT_EQ(read(b), handle_errc::object_lost);
   EXPECT_EQ(objects_at(a), 1u);
   in_.adopting_fails = false;
+  in_.pass(1s);
   in_.tick(b);
   EXPECT_EQ(objects_at(a), 0u);
 }

@@ -159,6 +159,95 @@ TEST_F(lost_link, of_a_shared_store_needs_no_grace) {
   EXPECT_EQ(read(c), handle_errc::none);
 }
 
+TEST_F(lost_link, gives_back_what_came_without_a_store_however_the_next_ones_are) {
+  for (bool first_shares : {true, false}) {
+    auto c = node_beside(a);
+    auto over = in_.connect(a, c, false);
+    send_and_arrive(a, c, {in_.put(a, 10)});
+    in_.drop_all(a);
+    for (bool shares : {first_shares, !first_shares, first_shares}) {
+      in_.cut(over);
+      in_.notice(over, 0);
+      in_.notice(over, 1);
+      over = in_.connect(a, c, shares);
+      arrive();
+      EXPECT_FALSE(in_.nodes[c].ledger->is_lost(last_of(c).what));
+    }
+    pass_grace();
+    EXPECT_EQ(read(c), handle_errc::none);
+    in_.drop_all(c);
+    arrive();
+    pass_grace();
+    EXPECT_EQ(tables(a).exports, 0u);
+  }
+}
+
+TEST_F(lost_link, gives_back_over_one_with_a_store_what_came_without_while_the_other_way_is_gone) {
+  auto c = node_beside(a);
+  auto without = in_.connect(a, c, false);
+  auto with = in_.connect(a, c, true);
+  ASSERT_TRUE(in_.send(a, without, {in_.put(a, 10)}));
+  in_.drop_all(a);
+  arrive();
+  auto waiter = begin_reading(c);
+  in_.cut(without);
+  arrive();
+  EXPECT_EQ(answer_to(waiter), handle_errc::none);
+  EXPECT_TRUE(in_.links[with].up[0]);
+}
+
+TEST_F(lost_link, is_given_back_once_however_often_the_peer_comes_again) {
+  auto over = link(a, b);
+  for (std::uint64_t objects = 0; objects < 10; ++objects)
+    send_and_arrive(a, b, {in_.put(a, 10)});
+  in_.drop_all(a);
+  for (int times = 0; times < 20; ++times) {
+    lose(over);
+    over = link(a, b);
+    if (times % 3 == 0) // The answers are lost, and some of the questions.
+      for (int questions = 0; questions < 5; ++questions)
+        in_.deliver(over, 0);
+    else
+      arrive();
+    EXPECT_EQ(tables(a).exports, 10u);
+    EXPECT_EQ(tables(b).imports, 10u);
+    EXPECT_LE(tables(a).links_in_grace, 2u);
+  }
+  arrive();
+  expect_all_saved();
+}
+
+TEST_F(lost_link, is_given_back_twice_where_one_name_was_imported_twice_and_answers_are_lost) {
+  auto first = link(a, b);
+  auto object = in_.put(a, 10);
+  send_and_arrive(a, b, {object});
+  lose(first);
+  auto second = link(a, b);
+  ASSERT_TRUE(in_.deliver(second, 0)); // The reclaim. Its answer waits ...
+  auto third = link(a, b);
+  ASSERT_TRUE(in_.send(a, third, {object})); // ... while the same name comes another way.
+  in_.drop_all(a);
+  while (in_.deliver(third, 1))
+    continue;
+  lose(second);
+  lose(third);
+  EXPECT_EQ(tables(b).imports, 2u);
+  link(a, b);
+  arrive();
+  EXPECT_EQ(tables(b).imports, 1u);
+  expect_all_saved();
+}
+
+TEST_F(lost_link, and_the_next_one_must_not_have_the_same_number) {
+  auto first = link(a, b);
+  auto number = in_.links[first].number;
+  EXPECT_FALSE(in_.nodes[a].ledger->link_up(number, in_.nodes[b].name, false));
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  lose(first);
+  EXPECT_FALSE(in_.nodes[a].ledger->link_up(number, in_.nodes[b].name, false)); // In its grace.
+  EXPECT_EQ(tables(a).links_in_grace, 1u);
+}
+
 // -- adoption
 
 class forwarding : public handle_protocol {

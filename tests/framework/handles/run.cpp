@@ -341,7 +341,7 @@ std::optional<run_failure> replay(const run_plan& plan, const std::vector<step_c
     }
     made.read_everything();
     made.wind_up();
-  } catch (const broken& why) {
+  } catch (const std::exception& why) { // broken, or what the ledger must not throw.
     return run_failure{why.what(), steps};
   }
   if (report != nullptr)

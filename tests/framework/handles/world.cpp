@@ -123,6 +123,7 @@ node_index world::add_node(std::size_t host, bool liar, std::uint64_t number) {
   auto options = limits;
   options.self = made.name;
   options.proxy_number = proxy_numbers + made.process;
+  options.clock = [this] { return now; };
   options.fresh_token = [this] { return ++last_number_ * 0x9e3779b97f4a7c15u; };
   options.grace = grace;
   options.chunk_bytes_max = chunk_bytes;
@@ -133,13 +134,13 @@ node_index world::add_node(std::size_t host, bool liar, std::uint64_t number) {
     options.captured_max = 3; // As many as the runs' objects capture.
     options.fetch_imports_max = 4;
     options.dials_max = 1;
-    options.adoptions_max = 1;
+    options.adoptions_max = 2;
+    options.adoptions_offered_max = 1;
+    options.link_vouchers_max = 3;
+    options.pulls_max = 2;
   }
-  may_be_busy_ |= options.servings_max < handles::ledger_options{}.servings_max;
   fetch_imports_max_ = std::min(fetch_imports_max_, options.fetch_imports_max);
   made.ledger = std::make_unique<handles::ledger>(std::move(options), *made.objects);
-  made.ledger->tick(now);
-  made.ticked = now;
   if (liar)
     liars_ |= node_mask{1} << self;
   return self;
@@ -149,20 +150,26 @@ node_index world::restart(node_index dead) {
   return add_node(nodes[dead].host, nodes[dead].liar, nodes[dead].name.node);
 }
 
-link_index world::connect(node_index dialer, node_index acceptor) {
+link_index world::connect(node_index dialer, node_index acceptor, bool may_share) {
   auto made = links.size();
-  bool shares = nodes[dialer].host == nodes[acceptor].host;
+  bool shares = may_share && nodes[dialer].host == nodes[acceptor].host;
   auto& link = links.emplace_back();
   link.number = made + 1;
   link.ends[0] = dialer;
   link.ends[1] = acceptor;
   link.shares_store = shares;
   tell("  link ", link.number, ": node ", dialer, " and node ", acceptor, shares ? ", sharing a store" : "");
-  nodes[dialer].ledger->link_up(link.number, nodes[acceptor].name, shares);
-  nodes[acceptor].ledger->link_up(link.number, nodes[dialer].name, shares);
+  bring_up(made, 0);
+  bring_up(made, 1);
   pump(dialer);
   pump(acceptor);
   return made;
+}
+
+void world::bring_up(link_index over, int end) {
+  const auto& link = links[over];
+  if (!nodes[link.ends[end]].ledger->link_up(link.number, nodes[link.ends[1 - end]].name, link.shares_store))
+    throw broken("a link's number was used before");
 }
 
 std::optional<link_index> world::link_between(node_index one, node_index other) const {
@@ -180,9 +187,6 @@ std::optional<link_index> world::link_between(node_index one, node_index other) 
 held world::put(node_index at, std::uint64_t size_bytes, const std::vector<held>& captured) {
   auto& node = nodes[at];
   original made{.size_bytes = size_bytes, .captured = {}, .born = step, .born_at = now};
-  for (const auto& each : nodes)
-    if (each.is != condition::dead)
-      made.born_at = std::min(made.born_at, each.ticked);
   std::vector<object_id> places;
   auto path = node_mask{1} << at;
   for (const auto& inner : captured) {
@@ -297,12 +301,10 @@ handles::waiter_id world::fetch(node_index at, std::size_t which, std::chrono::n
 void world::cancel(node_index at, handles::waiter_id which) {
   auto& node = nodes[at];
   node.waits.at(which).is_cancelled = true;
-  for (const auto& each : std::vector{node.application}) {
-    if (!node.waits.contains(which))
-      break;
-    node.ledger->cancel_fetch(each.what, which);
-    pump(at);
-  }
+  node.ledger->cancel_fetch(which);
+  pump(at);
+  if (node.waits.contains(which))
+    throw broken("who cancels gets no answer");
 }
 
 /// A liar that has a handle may read the object and all that it captures.

@@ -123,7 +123,6 @@ struct node {
   std::set<handles::room_id> due; // To be made, or sealed.
   std::vector<handles::node_name> wanted_links;
   std::optional<parcel> committed; // Until the ledger says when to write it.
-  handles::time_point ticked{};    // What its ledger takes for now.
 };
 
 struct packet {
@@ -175,7 +174,8 @@ public:
   node_index add_node(std::size_t host, bool liar = false, std::uint64_t number = 0);
   /// The same node again, as a new process.
   node_index restart(node_index dead);
-  link_index connect(node_index dialer, node_index acceptor);
+  /// Shares the store where that is possible, unless `may_share` says otherwise.
+  link_index connect(node_index dialer, node_index acceptor, bool may_share = true);
 
   // -- what applications do
   held put(node_index at, std::uint64_t size_bytes, const std::vector<held>& captured = {});
@@ -211,6 +211,8 @@ public:
   void check_adopted();
   /// No more faults: delivers everything until nothing moves.
   void run_until_quiet();
+  /// So many times: that time passes, and all that it brings is done.
+  void pass_and_tick(int times, std::chrono::nanoseconds each);
   /// run_until_quiet(), then every reference is read.
   void read_everything();
   /// All applications let go, liars and frozen nodes die, graces pass: nothing may be left anywhere.
@@ -253,7 +255,7 @@ private:
     std::uint64_t size_bytes = 0;
     std::vector<content_number> captured;
     std::uint64_t born = 0;
-    handles::time_point born_at{}; // By the slowest clock.
+    handles::time_point born_at{};
   };
 
   template <class... Words>
@@ -261,7 +263,8 @@ private:
     if (story != nullptr)
       (*story << ... << words) << '\n';
   }
-  void pump(node_index at);
+  void bring_up(link_index over, int end);
+  bool pump(node_index at); // Whether there was anything to do.
   void act(node_index at, const handles::send_message& what);
   void act(node_index at, const handles::write_draft& what);
   void act(node_index at, const handles::send_bytes& what);
@@ -299,7 +302,6 @@ private:
   std::uint64_t releases_ = 0;
   std::uint64_t rooms_failed_ = 0;
   bool store_was_busy_ = false;
-  bool may_be_busy_ = false; // A limit is so small that it may be met.
   std::uint64_t fetch_imports_max_ = ~std::uint64_t{0};
 };
 

@@ -95,7 +95,7 @@ void world::check_error(node_index at, const handles::fetch_error& error, const 
     has_reason = rooms_failed_ > 0 || by_liar(what.path);
     break;
   case busy:
-    has_reason = store_was_busy_ || may_be_busy_ || by_liar(what.path);
+    has_reason = store_was_busy_ || by_liar(what.path);
     break;
   case stalled:
     has_reason = by_liar(what.path) || now - graph_of(what.truth).oldest >= limits.pull_patience;
@@ -209,27 +209,34 @@ void world::run_until_quiet() {
   }
 }
 
+void world::pass_and_tick(int times, std::chrono::nanoseconds each) {
+  for (; times > 0; --times) {
+    pass(each);
+    for (node_index at = 0; at < nodes.size(); ++at)
+      tick(at);
+    run_until_quiet();
+  }
+}
+
 void world::read_everything() {
   for (node_index at = 0; at < nodes.size(); ++at)
     thaw(at);
   hand_over_fails = false;
   adopting_fails = false;
   run_until_quiet();
+  pass_and_tick(1, std::chrono::seconds(1)); // Who was too busy is asked again.
   for (node_index at = 0; at < nodes.size(); ++at)
     for (std::size_t which = 0; active(at) && which < nodes[at].application.size(); ++which)
       fetch(at, which, std::chrono::hours(1));
   run_until_quiet();
+  pass_and_tick(2, std::chrono::seconds(1));
+  if (options_.small_limits) // What is lost, or a liar's, takes the turns of the rest until its time is over.
+    pass_and_tick(6, limits.pull_patience);
   for (const auto& each : nodes)
     for (const auto& [waiter, what] : each.waits)
       if (!each.liar && each.is == condition::running && !what.may_be_lost && !excused(what.truth, what.path, true))
         throw broken("content " + std::to_string(what.truth) + " does not come though everything was delivered");
-  pass(std::chrono::minutes(2)); // Graces end, pulls from liars stall.
-  for (int round = 0; round < 3; ++round) {
-    for (node_index at = 0; at < nodes.size(); ++at)
-      tick(at);
-    run_until_quiet();
-    pass(std::chrono::minutes(2));
-  }
+  pass_and_tick(3, std::chrono::minutes(2)); // Graces end, pulls from liars stall.
   for (node_index at = 0; at < nodes.size(); ++at)
     if (!nodes[at].liar && !nodes[at].waits.empty())
       throw broken("node " + std::to_string(at) + " has " + std::to_string(nodes[at].waits.size())
@@ -239,7 +246,7 @@ void world::read_everything() {
     if (nodes[at].liar || !active(at))
       continue;
     auto left = nodes[at].ledger->tables();
-    if (left.requests + left.fetches + left.rooms + left.servings + left.parked + left.dialed > 0)
+    if (left.requests + left.fetches + left.rooms + left.servings + left.parked + left.dialed + left.waiters > 0)
       throw broken("node " + std::to_string(at) + " has " + std::to_string(left.requests) + " open questions, "
                    + std::to_string(left.fetches) + " fetches, " + std::to_string(left.servings) + " servings, "
                    + std::to_string(left.parked + left.dialed) + " others that nobody waits for");

@@ -138,13 +138,16 @@ void world::forge(link_index over, int from_end, packet what) {
 
 // -- actions
 
-void world::pump(node_index at) {
+bool world::pump(node_index at) {
+  bool any = false;
   for (bool more = true; more;) {
     auto actions = nodes[at].ledger->take_actions();
     more = !actions.empty();
+    any |= more;
     for (const auto& each : actions)
       std::visit([&](const auto& what) { act(at, what); }, each);
   }
+  return any;
 }
 
 bool world::release_is_sabotaged() {
@@ -300,7 +303,7 @@ void world::sees_end(link_index over, int end) {
   auto& link = links[over];
   link.up[end] = false;
   link.queues[end].clear();
-  link.grace_ends[end] = nodes[link.ends[end]].ticked + grace;
+  link.grace_ends[end] = now + grace;
 }
 
 /// An end sees that its link was cut. What was on the way to it is gone.
@@ -365,8 +368,13 @@ void world::tick(node_index at) {
   if (!active(at))
     return;
   end_graces(at);
-  nodes[at].ticked = now;
-  nodes[at].ledger->tick(now);
+  auto due = nodes[at].ledger->next_deadline();
+  nodes[at].ledger->tick();
+  auto next = nodes[at].ledger->next_deadline();
+  if (next && *next <= now)
+    throw broken("what is due was not done");
+  if ((!due || *due > now) && (next != due || pump(at)))
+    throw broken("a tick does something, and nothing is due");
   pump(at);
 }
 
