@@ -10,7 +10,8 @@ using namespace handles;
 
 class forger {
 public:
-  forger(world& in, liar_end& end, std::uint32_t seed) : in_(in), end_(end), random_(seed) {}
+  forger(world& in, link_index over, int end, std::uint32_t seed)
+      : in_(in), end_(in.links[over].liars[end]), over_(over), self_(in.links[over].ends[end]), random_(seed) {}
 
   std::uint64_t below(std::uint64_t bound) { return bound == 0 ? 0 : random_() % bound; }
 
@@ -46,7 +47,18 @@ public:
     return made;
   }
 
+  /// Of an object that lies in the store of both ends, and was handed over, or else not.
+  handle_descriptor shared_handle() {
+    auto living = in_.store_of(self_).living();
+    auto made = living[below(living.size())];
+    if (below(8) != 0)
+      (void)in_.nodes[self_].objects->hand_over(made, in_.links[over_].number);
+    return {made, handle_mode::shared, in_.store_of(self_).size_of(made) + (below(16) == 0), {}};
+  }
+
   handle_descriptor handle() {
+    if (in_.links[over_].shares_store && below(2) == 0 && !in_.store_of(self_).living().empty())
+      return shared_handle();
     if (below(2) == 0) {
       auto made = invented();
       return {made, handle_mode::mine, invented_size(made), {}};
@@ -152,6 +164,8 @@ public:
 private:
   world& in_;
   liar_end& end_;
+  link_index over_;
+  node_index self_;
   std::mt19937 random_;
 };
 
@@ -171,7 +185,7 @@ private:
 
 void forge(world& in, std::uint32_t how, std::uint32_t seed) {
   if (auto where = liars_link(in, how))
-    in.forge(where->first, where->second, forger{in, in.links[where->first].liars[where->second], seed}.anything());
+    in.forge(where->first, where->second, forger{in, where->first, where->second, seed}.anything());
 }
 
 void tamper(world& in, std::uint32_t how, std::uint32_t seed) {
@@ -181,7 +195,7 @@ void tamper(world& in, std::uint32_t how, std::uint32_t seed) {
   auto& queue = in.links[where->first].queues[1 - where->second];
   if (queue.empty())
     return;
-  forger tools{in, in.links[where->first].liars[where->second], seed};
+  forger tools{in, where->first, where->second, seed};
   auto at = tools.below(queue.size());
   auto& victim = queue[at];
   switch (tools.below(5)) {

@@ -30,7 +30,7 @@ constexpr auto table = std::to_array<weighed>({
     {kind::send_chunk, 80, "send_chunk"}, {kind::make_room, 90, "make_room"}, {kind::fail_room, 3, "fail_room"},
     {kind::connect, 6, "connect"}, {kind::connect_wanted, 20, "connect_wanted"}, {kind::reconnect, 8, "reconnect"},
     {kind::cut, 4, "cut"}, {kind::cut_all, 4, "cut_all"},
-    {kind::notice, 20, "notice"}, {kind::kill, 2, "kill"}, {kind::restart, 4, "restart"},
+    {kind::notice, 20, "notice"}, {kind::kill, 2, "kill"}, {kind::kill_within, 2, "kill_within"}, {kind::dial, 4, "dial"}, {kind::accept, 12, "accept"}, {kind::restart, 4, "restart"},
     {kind::freeze, 4, "freeze"}, {kind::thaw, 12, "thaw"}, {kind::pass, 10, "pass"}, {kind::tick, 20, "tick"},
     {kind::reap, 4, "reap"}, {kind::spill, 10, "spill"}, {kind::hand_over_trouble, 1, "hand_over_trouble"},
     {kind::adopt_trouble, 1, "adopt_trouble"}, {kind::forge, 30, "forge"}, {kind::tamper, 6, "tamper"},
@@ -43,7 +43,7 @@ constexpr std::size_t application_max = 24;
 /// Makes one step after the other in a world.
 class player {
 public:
-  player(world& in, const run_plan& plan) : in_(in) {
+  player(world& in, const run_plan& plan) : in_(in), plan_(plan) {
     auto seed = plan.seed;
     auto hosts = 2 + seed / 3 % 2;
     for (std::size_t host = 0; host < hosts; ++host) {
@@ -52,11 +52,11 @@ public:
         in_.add_node(host);
     }
     if (plan.has_liar())
-      in_.add_node(in_.add_host(), true);
+      in_.add_node(plan.liar_shares_store() ? 0 : in_.add_host(), true);
     for (node_index one = 0; one < in_.nodes.size(); ++one)
       for (node_index other = one + 1; other < in_.nodes.size(); ++other)
         if ((seed / 8 >> (one * 5 + other) % 40 & 3) != 0)
-          in_.connect(one, other);
+          in_.connect(one, other, may_share(one + other));
   }
 
   void make(const step_choice& what) {
@@ -97,7 +97,10 @@ private:
       return restart(what);
     case kind::connect:
     case kind::connect_wanted:
+    case kind::dial:
       return connect(at, what);
+    case kind::accept:
+      return accept(what);
     case kind::reconnect:
       return reconnect(what);
     case kind::deliver:
@@ -128,7 +131,7 @@ private:
     std::vector<link_index> open;
     for (link_index each = 0; each < in_.links.size(); ++each)
       for (int end = 0; end < 2; ++end)
-        if (in_.links[each].ends[end] == at && in_.links[each].up[end])
+        if (in_.links[each].ends[end] == at && in_.links[each].up[end] && in_.links[each].has_ledger[end])
           open.push_back(each);
     if (open.empty() || application.empty())
       return;
@@ -206,9 +209,25 @@ private:
       wanted.erase(chosen);
     }
     bool second_link = what.third % 4 == 0;
-    if (other != at && in_.active(other) && (second_link || !in_.link_between(at, other)))
-      in_.connect(at, other);
+    if (other == at || !in_.active(other) || (!second_link && in_.link_between(at, other)))
+      return;
+    if (what.what == kind::dial)
+      in_.dial(at, other, may_share(what.third));
+    else
+      in_.connect(at, other, may_share(what.third));
   }
+
+  /// An end hears of a link that the other end knows already.
+  void accept(const step_choice& what) {
+    std::vector<link_index> half_up;
+    for (link_index each = 0; each < in_.links.size(); ++each)
+      if (const auto& link = in_.links[each]; link.up[1] && !link.has_ledger[1])
+        half_up.push_back(each);
+    if (!half_up.empty())
+      (void)in_.bring_up(half_up[what.first % half_up.size()], 1);
+  }
+
+  [[nodiscard]] bool may_share(std::size_t choice) const { return !plan_.mixes_sharing() || choice % 3 != 0; }
 
   /// Two whose link was cut get another, whether they have seen the end of the first or not.
   void reconnect(const step_choice& what) {
@@ -222,7 +241,10 @@ private:
     if (severed.empty())
       return;
     const auto& ends = in_.links[severed[what.first % severed.size()]].ends;
-    in_.connect(ends[0], ends[1]);
+    if (what.second % 4 == 0)
+      in_.dial(ends[0], ends[1], may_share(what.third));
+    else
+      in_.connect(ends[0], ends[1], may_share(what.third));
   }
 
   void restart(const step_choice& what) {
@@ -242,6 +264,10 @@ private:
     switch (what.what) {
     case kind::kill:
       return in_.kill(at);
+    case kind::kill_within:
+      if (in_.active(at))
+        in_.nodes[at].last_actions = what.second % 5;
+      return;
     case kind::freeze:
       return in_.freeze(at);
     case kind::thaw:
@@ -249,7 +275,9 @@ private:
     case kind::pass:
       return in_.pass(std::chrono::seconds(1 + what.second % 20));
     case kind::tick:
-      return in_.tick(at);
+      if (!plan_.has_sleeper() || at != plan_.seed / 4 % 4 || what.third % 64 == 0)
+        in_.tick(at);
+      return;
     case kind::reap:
       return in_.reap(what.first % in_.stores.size());
     case kind::spill: {
@@ -280,6 +308,7 @@ private:
   }
 
   world& in_;
+  const run_plan& plan_;
 };
 
 } // namespace
@@ -313,7 +342,8 @@ std::vector<step_choice> steps_of(const run_plan& plan) {
     auto second = static_cast<std::uint32_t>(random());
     auto third = static_cast<std::uint32_t>(random());
     bool failure =
-        row->what == kind::cut || row->what == kind::cut_all || row->what == kind::kill || row->what == kind::freeze;
+        row->what == kind::cut || row->what == kind::cut_all || row->what == kind::kill
+        || row->what == kind::kill_within || row->what == kind::freeze;
     bool disturbance =
         row->what == kind::pass || row->what == kind::hand_over_trouble || row->what == kind::adopt_trouble;
     if (!(plan.is_calm() && failure) && !(plan.is_timeless() && disturbance))

@@ -39,7 +39,10 @@ struct step_choice {
     cut_all,
     notice,
     kill,
+    kill_within,
     restart,
+    dial,
+    accept,
     freeze,
     thaw,
     pass,
@@ -69,6 +72,12 @@ struct run_plan {
   /// Nor does time pass: then everything must be adopted.
   [[nodiscard]] bool is_timeless() const { return seed % 10 == 0; }
   [[nodiscard]] bool has_small_limits() const { return seed % 7 == 3; }
+  /// The liar shares a store with an honest node.
+  [[nodiscard]] bool liar_shares_store() const { return has_liar() && seed / 3 % 3 == 1; }
+  /// Some links between nodes of one host do not share its store.
+  [[nodiscard]] bool mixes_sharing() const { return seed % 4 == 1; }
+  /// One node is hardly ever ticked.
+  [[nodiscard]] bool has_sleeper() const { return seed % 4 == 2; }
 };
 
 struct run_report {

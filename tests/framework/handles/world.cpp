@@ -2,6 +2,8 @@
 #include "world.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <utility>
 
 namespace troupe::simulation {
 
@@ -151,6 +153,12 @@ node_index world::restart(node_index dead) {
 }
 
 link_index world::connect(node_index dialer, node_index acceptor, bool may_share) {
+  auto made = dial(dialer, acceptor, may_share);
+  (void)bring_up(made, 1);
+  return made;
+}
+
+link_index world::dial(node_index dialer, node_index acceptor, bool may_share) {
   auto made = links.size();
   bool shares = may_share && nodes[dialer].host == nodes[acceptor].host;
   auto& link = links.emplace_back();
@@ -159,24 +167,25 @@ link_index world::connect(node_index dialer, node_index acceptor, bool may_share
   link.ends[1] = acceptor;
   link.shares_store = shares;
   tell("  link ", link.number, ": node ", dialer, " and node ", acceptor, shares ? ", sharing a store" : "");
-  bring_up(made, 0);
-  bring_up(made, 1);
-  pump(dialer);
-  pump(acceptor);
+  (void)bring_up(made, 0);
   return made;
 }
 
-void world::bring_up(link_index over, int end) {
-  const auto& link = links[over];
+bool world::bring_up(link_index over, int end) {
+  auto& link = links[over];
+  if (!link.up[end] || !active(link.ends[end]) || std::exchange(link.has_ledger[end], true))
+    return false;
   if (!nodes[link.ends[end]].ledger->link_up(link.number, nodes[link.ends[1 - end]].name, link.shares_store))
     throw broken("a link's number was used before");
+  pump(link.ends[end]);
+  return true;
 }
 
 std::optional<link_index> world::link_between(node_index one, node_index other) const {
   for (link_index at = links.size(); at-- > 0;) {
     const auto& link = links[at];
     bool joins = (link.ends[0] == one && link.ends[1] == other) || (link.ends[0] == other && link.ends[1] == one);
-    if (joins && !link.is_cut && link.up[0] && link.up[1])
+    if (joins && !link.is_cut && link.up[0] && link.up[1] && link.has_ledger[0] && link.has_ledger[1])
       return at;
   }
   return std::nullopt;
@@ -198,7 +207,12 @@ held world::put(node_index at, std::uint64_t size_bytes, const std::vector<held>
   }
   auto content = truths_.size();
   truths_.push_back(std::move(made));
+  if (options_.how == sabotage::throw_in_puts)
+    throw std::out_of_range("what the ledger must not throw");
+  if (options_.how == sabotage::abort_in_puts)
+    std::abort();
   auto place = store_of(at).create(node.process, content, size_bytes, places);
+  tell_liars_of_host(node.host, content);
   node.objects->took_over(place); // The builder's hold ...
   auto what = node.ledger->add(place);
   node.objects->drop(place); // ... ends when the ledger has its own.
@@ -228,7 +242,7 @@ bool world::open_draft(node_index from, link_index over, const std::vector<held>
   for (auto& each : node.draft_content.back())
     each.may_stay_behind = node.ledger->is_behind(each.what);
   pump(from);
-  return true;
+  return node.is == condition::running;
 }
 
 bool world::finish_draft(node_index from, std::size_t which, bool commit, bool kept) {
@@ -305,6 +319,12 @@ void world::cancel(node_index at, handles::waiter_id which) {
   pump(at);
   if (node.waits.contains(which))
     throw broken("who cancels gets no answer");
+}
+
+/// A liar may read all that lies in a store that it shares.
+void world::tell_liars_of_host(std::size_t host, content_number what) {
+  if (std::ranges::any_of(nodes, [&](const node& each) { return each.liar && each.host == host; }))
+    known_to_liars.insert(what);
 }
 
 /// A liar that has a handle may read the object and all that it captures.

@@ -32,6 +32,8 @@ enum class sabotage : std::uint8_t {
   skip_adoption,     // What was in flight is taken out without a hold.
   ignore_generation, // Rows of the store are used again under the same id.
   drop_hold_early,   // What was sent to another host is not held for it.
+  throw_in_puts,     // As if the ledger had thrown what it must not.
+  abort_in_puts,     // As if it had an assertion that does not hold.
 };
 
 /// What a run has found. Thrown by the checks.
@@ -123,6 +125,7 @@ struct node {
   std::set<handles::room_id> due; // To be made, or sealed.
   std::vector<handles::node_name> wanted_links;
   std::optional<parcel> committed; // Until the ledger says when to write it.
+  std::optional<unsigned> last_actions; // So many are still done: then it dies, in the midst of an event's.
 };
 
 struct packet {
@@ -139,6 +142,7 @@ struct link_model {
   bool shares_store = false;
   bool is_cut = false;
   bool up[2] = {true, true};
+  bool has_ledger[2] = {false, false}; // Whether the end's ledger has been told that it is up.
   std::deque<packet> queues[2];           // [i]: on the way to ends[i].
   liar_end liars[2];                      // For ends that lie.
   handles::time_point grace_ends[2] = {}; // Where up is false.
@@ -176,6 +180,9 @@ public:
   node_index restart(node_index dead);
   /// Shares the store where that is possible, unless `may_share` says otherwise.
   link_index connect(node_index dialer, node_index acceptor, bool may_share = true);
+  /// Only the dialer knows yet. The acceptor does at the latest when something arrives there, or the link ends.
+  link_index dial(node_index dialer, node_index acceptor, bool may_share = true);
+  bool bring_up(link_index over, int end);
 
   // -- what applications do
   held put(node_index at, std::uint64_t size_bytes, const std::vector<held>& captured = {});
@@ -263,7 +270,6 @@ private:
     if (story != nullptr)
       (*story << ... << words) << '\n';
   }
-  void bring_up(link_index over, int end);
   bool pump(node_index at); // Whether there was anything to do.
   void act(node_index at, const handles::send_message& what);
   void act(node_index at, const handles::write_draft& what);
@@ -278,6 +284,7 @@ private:
   void post(link_index over, int to_end, packet what);
   void arrive(node_index at, packet what, handles::link_number over);
   void tell_liars(content_number what);
+  void tell_liars_of_host(std::size_t host, content_number what);
   void check_content(node_index at, const object_id& place, content_number truth, node_mask path, bool counts_captured);
   void check_graph(node_index at, const object_id& place, content_number truth, node_mask path);
   void sees_end(link_index over, int end);

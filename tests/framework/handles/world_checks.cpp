@@ -32,7 +32,9 @@ void world::mend_faults(link_index over) {
       }))
     return;
   for (const auto& each : links) {
-    bool is_quiet = each.is_cut ? !each.up[0] && !each.up[1] : each.queues[0].empty() && each.queues[1].empty();
+    bool is_quiet = each.is_cut ? !each.up[0] && !each.up[1]
+                                : each.queues[0].empty() && each.queues[1].empty() && each.has_ledger[0]
+                                      && each.has_ledger[1];
     if ((node_mask{1} << each.ends[0] | node_mask{1} << each.ends[1]) == nodes_of && !is_quiet)
       return;
   }
@@ -197,6 +199,7 @@ void world::run_until_quiet() {
     }
     for (link_index over = 0; over < links.size(); ++over) {
       for (int end = 0; end < 2; ++end) {
+        moved |= bring_up(over, end);
         moved |= send_chunk(over, end);
         while (deliver(over, end))
           moved = true;

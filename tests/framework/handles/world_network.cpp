@@ -57,6 +57,9 @@ bool world::deliver(link_index over, int end, bool chunks_first) {
   auto at = link.ends[end];
   if (queue.empty() || !link.up[end] || !active(at))
     return false;
+  (void)bring_up(over, end);
+  if (queue.empty() || !link.up[end])
+    return true; // It died, or hung up, before it read anything.
   auto next = queue.begin();
   if (!chunks_first)
     next = std::ranges::find_if(queue, [](const packet& each) { return !each.is_chunk(); });
@@ -114,7 +117,7 @@ void world::arrive(node_index at, packet what, handles::link_number over) {
     }
     pump(at);
     if (!carried.kept)
-      for (std::size_t i = 0; i < received->size(); ++i)
+      for (std::size_t i = 0; i < received->size() && active(at); ++i)
         drop(at, node.application.size() - 1);
     return;
   }
@@ -144,8 +147,13 @@ bool world::pump(node_index at) {
     auto actions = nodes[at].ledger->take_actions();
     more = !actions.empty();
     any |= more;
-    for (const auto& each : actions)
+    for (const auto& each : actions) {
+      if (auto& left = nodes[at].last_actions; left && (*left)-- == 0)
+        kill(at);
+      if (nodes[at].is == condition::dead)
+        return true;
       std::visit([&](const auto& what) { act(at, what); }, each);
+    }
   }
   return any;
 }
@@ -282,6 +290,7 @@ bool world::finish_room(node_index at, bool well) {
     auto place = store_of(at).create(node.process, done.content, done.size_bytes, *done.sealing);
     node.objects->took_over(place);
     names_seen.push_back(place);
+    tell_liars_of_host(node.host, done.content);
     if (!node.ledger->room_sealed(id, place))
       node.objects->drop(place);
   }
@@ -312,6 +321,9 @@ void world::notice(link_index over, int end) {
   auto at = link.ends[end];
   if (!link.is_cut || !link.up[end] || !active(at))
     return;
+  (void)bring_up(over, end); // So that it abandons what was handed over.
+  if (!link.up[end])
+    return;
   sees_end(over, end);
   tell("  node ", at, " sees the end of link ", link.number);
   nodes[at].ledger->link_down(link.number);
@@ -323,6 +335,7 @@ void world::kill(node_index which) {
   if (node.is == condition::dead)
     return;
   node.is = condition::dead;
+  node.last_actions.reset();
   tell("  node ", which, " is killed");
   for (link_index at = 0; at < links.size(); ++at) {
     for (int end = 0; end < 2; ++end) {
