@@ -6,6 +6,7 @@
 #include <random>
 #include <sstream>
 
+#include "last_words.hpp"
 #include "liar.hpp"
 
 namespace troupe::simulation {
@@ -341,9 +342,8 @@ std::vector<step_choice> steps_of(const run_plan& plan) {
     auto first = static_cast<std::uint32_t>(random());
     auto second = static_cast<std::uint32_t>(random());
     auto third = static_cast<std::uint32_t>(random());
-    bool failure =
-        row->what == kind::cut || row->what == kind::cut_all || row->what == kind::kill
-        || row->what == kind::kill_within || row->what == kind::freeze;
+    bool failure = row->what == kind::cut || row->what == kind::cut_all || row->what == kind::kill
+                   || row->what == kind::kill_within || row->what == kind::freeze;
     bool disturbance =
         row->what == kind::pass || row->what == kind::hand_over_trouble || row->what == kind::adopt_trouble;
     if (!(plan.is_calm() && failure) && !(plan.is_timeless() && disturbance))
@@ -356,13 +356,16 @@ std::optional<run_failure> replay(const run_plan& plan, const std::vector<step_c
                                   std::ostream* story) {
   world made{{plan.how, plan.has_small_limits()}};
   made.story = story;
+  run_in_progress progress{plan, steps};
   try {
     player play{made, plan};
-    for (const auto& each : steps) {
+    for (std::size_t next = 0; next < steps.size(); ++next) {
       if (story != nullptr)
-        *story << each << '\n';
-      play.make(each);
+        *story << steps[next] << '\n';
+      progress.at(next);
+      play.make(steps[next]);
     }
+    progress.at(steps.size());
     if (story != nullptr)
       *story << "everything is read, then dropped\n";
     if (plan.is_timeless() && !plan.has_liar() && !plan.has_small_limits()) {

@@ -1,15 +1,20 @@
 // The handle protocol under random schedules, failures and lies.
 //
 //   TROUPE_SEED=17 framework_handles_test --gtest_filter='simulator.*'    one seed, with the story of its failure
+//   TROUPE_STORY=1                                                        that story also where nothing fails
 //   TROUPE_LONG_TESTS=1                                                   many more seeds
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <iostream>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "last_words.hpp"
 #include "run.hpp"
 
 namespace troupe::simulation {
@@ -28,20 +33,28 @@ namespace {
   return text != nullptr && text[0] == '1';
 }
 
-void expect_whole(const run_plan& plan, run_report& report) {
-  if (auto failure = replay(plan, steps_of(plan), &report))
+void expect_whole(const run_plan& plan, const std::vector<step_choice>& steps, run_report& report) {
+  bool is_told = wanted_seed() && std::getenv("TROUPE_STORY") != nullptr;
+  if (auto failure = replay(plan, steps, &report, is_told ? &std::cout : nullptr))
     FAIL() << story_of(plan, shrink(plan, *std::move(failure)));
 }
+
+class simulator : public testing::Test {
+protected:
+  static void SetUpTestSuite() { tell_last_words(); }
+};
 
 /// Runs seeds until the time is over; fails with the story of the first that breaks.
 void run_seeds(std::uint64_t first, std::size_t steps, std::chrono::seconds how_long) {
   run_report report;
   if (auto seed = wanted_seed())
-    return expect_whole({*seed, steps}, report);
+    return expect_whole({*seed, steps}, steps_of({*seed, steps}), report);
   auto started = std::chrono::steady_clock::now();
   auto seed = first;
-  while (std::chrono::steady_clock::now() - started < how_long && !testing::Test::HasFatalFailure())
-    expect_whole({seed++, steps}, report);
+  while (std::chrono::steady_clock::now() - started < how_long && !testing::Test::HasFatalFailure()) {
+    run_plan plan{seed++, steps};
+    expect_whole(plan, steps_of(plan), report);
+  }
   auto seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   std::cout << "seeds " << first << " to " << seed - 1 << ", " << report.steps << " steps, "
             << static_cast<std::uint64_t>(static_cast<double>(report.steps) / seconds) << " a second; "
@@ -49,30 +62,36 @@ void run_seeds(std::uint64_t first, std::size_t steps, std::chrono::seconds how_
             << " adoptions, " << report.reclaims << " reclaims\n";
 }
 
-TEST(simulator, short_runs_leave_nothing_and_lose_nothing) {
+TEST_F(simulator, short_runs_leave_nothing_and_lose_nothing) {
   run_seeds(1, 150, std::chrono::seconds(long_tests() ? 600 : 12));
 }
 
-TEST(simulator, long_runs_leave_nothing_and_lose_nothing) {
+TEST_F(simulator, long_runs_leave_nothing_and_lose_nothing) {
   run_seeds(1'000'000'000, 2000, std::chrono::seconds(long_tests() ? 1200 : 14));
 }
 
 // Goal: no step of the protocol is one at which a node must not die, or stand still.
-// Method: the same runs again and again; each time another node is killed or frozen before another step.
-TEST(simulator, a_node_may_die_or_freeze_before_any_step) {
+// Method: the same runs again and again; each time another node is killed, after some of its next actions or at once,
+// or frozen before another step.
+TEST_F(simulator, a_node_may_die_or_freeze_before_any_step) {
   run_report report;
   auto started = std::chrono::steady_clock::now();
-  for (std::uint64_t seed = 2'000'000'005; std::chrono::steady_clock::now() - started < std::chrono::seconds(4);
-       seed += 10) { // Calm ones: what fails is what is put in.
+  auto wanted = wanted_seed();
+  auto goes_on = [&] {
+    return wanted ? report.steps == 0 : std::chrono::steady_clock::now() - started < std::chrono::seconds(5);
+  };
+  for (auto seed = wanted.value_or(2'000'000'005); goes_on(); seed += 10) { // Calm ones: what fails is what is put in.
     run_plan plan{seed, 100};
     auto steps = steps_of(plan);
     for (std::size_t at = 0; at < steps.size(); ++at) {
-      for (auto fate : {step_choice::kind::kill, step_choice::kind::freeze}) {
+      using enum step_choice::kind;
+      for (auto [fate, actions] : {std::pair{kill, 0u}, {freeze, 0u}, {kill_within, 1u}, {kill_within, 2u}}) {
         for (std::uint32_t which = 0; which < 4; ++which) {
           auto changed = steps;
-          changed.insert(changed.begin() + static_cast<std::ptrdiff_t>(at), step_choice{fate, which, 0, 0});
-          if (auto failure = replay(plan, changed, &report))
-            FAIL() << story_of(plan, shrink(plan, *std::move(failure)));
+          changed.insert(changed.begin() + static_cast<std::ptrdiff_t>(at), step_choice{fate, which, actions, 0});
+          expect_whole(plan, changed, report);
+          if (HasFatalFailure())
+            return;
         }
       }
     }
@@ -80,7 +99,7 @@ TEST(simulator, a_node_may_die_or_freeze_before_any_step) {
   std::cout << report.steps << " steps\n";
 }
 
-TEST(simulator, a_seed_gives_the_same_run_each_time) {
+TEST_F(simulator, a_seed_gives_the_same_run_each_time) {
   for (std::uint64_t seed : {7, 9, 10, 17}) { // Failures, a liar, none of both, small limits.
     run_plan plan{seed, 2000};
     std::string stories[2];
@@ -92,6 +111,21 @@ TEST(simulator, a_seed_gives_the_same_run_each_time) {
     EXPECT_GT(stories[0].size(), 50'000u); // Each message, answer and fault is in it.
     EXPECT_TRUE(stories[0] == stories[1]);
   }
+}
+
+// -- What is not the simulator's own word for a failure is told as well.
+
+TEST_F(simulator, shrinks_what_ends_with_an_exception_of_another_kind) {
+  run_plan plan{7, 400, sabotage::throw_in_puts};
+  auto failure = replay(plan, steps_of(plan));
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->what, "what the ledger must not throw");
+  EXPECT_EQ(shrink(plan, *std::move(failure)).steps.size(), 1u);
+}
+
+TEST_F(simulator, says_how_to_repeat_a_run_that_the_process_died_of) {
+  run_plan plan{7, 400, sabotage::abort_in_puts};
+  EXPECT_EXIT((void)replay(plan, steps_of(plan)), testing::KilledBySignal(SIGABRT), "TROUPE_SEED=7.*\n.*put");
 }
 
 // -- The simulator can fail: five ways to break the protocol, and it sees each.
@@ -135,6 +169,8 @@ std::string name_of(const testing::TestParamInfo<sabotage>& info) {
   case sabotage::drop_hold_early:
     return "dropping_a_hold_early";
   case sabotage::none:
+  case sabotage::throw_in_puts:
+  case sabotage::abort_in_puts:
     break;
   }
   return "none";

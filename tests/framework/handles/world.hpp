@@ -124,7 +124,7 @@ struct node {
   std::map<handles::room_id, room> rooms;
   std::set<handles::room_id> due; // To be made, or sealed.
   std::vector<handles::node_name> wanted_links;
-  std::optional<parcel> committed; // Until the ledger says when to write it.
+  std::optional<parcel> committed;      // Until the ledger says when to write it.
   std::optional<unsigned> last_actions; // So many are still done: then it dies, in the midst of an event's.
 };
 
@@ -142,7 +142,7 @@ struct link_model {
   bool shares_store = false;
   bool is_cut = false;
   bool up[2] = {true, true};
-  bool has_ledger[2] = {false, false}; // Whether the end's ledger has been told that it is up.
+  bool has_ledger[2] = {false, false};    // Whether the end's ledger has been told that it is up.
   std::deque<packet> queues[2];           // [i]: on the way to ends[i].
   liar_end liars[2];                      // For ends that lie.
   handles::time_point grace_ends[2] = {}; // Where up is false.

@@ -32,9 +32,9 @@ void world::mend_faults(link_index over) {
       }))
     return;
   for (const auto& each : links) {
-    bool is_quiet = each.is_cut ? !each.up[0] && !each.up[1]
-                                : each.queues[0].empty() && each.queues[1].empty() && each.has_ledger[0]
-                                      && each.has_ledger[1];
+    bool is_quiet = each.is_cut
+                        ? !each.up[0] && !each.up[1]
+                        : each.queues[0].empty() && each.queues[1].empty() && each.has_ledger[0] && each.has_ledger[1];
     if ((node_mask{1} << each.ends[0] | node_mask{1} << each.ends[1]) == nodes_of && !is_quiet)
       return;
   }
