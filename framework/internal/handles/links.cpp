@@ -251,6 +251,11 @@ void ledger::on(link_record& from, const reclaim& what) {
   auto* holder = holds_for_reclaim(from, what);
   if (holder == nullptr)
     return send(from.number, refused{what.request, handle_errc::unknown});
+  auto held = holder->exports.find(what.name);
+  if (at(resolve(held->second.what)).state == entry_state::lost) { // The peer was told so over a link that was lost.
+    drop_export(*holder, held);
+    return send(from.number, refused{what.request, handle_errc::object_lost});
+  }
   give_back(from, *holder, what.name, holder->number == what.previous);
   send(from.number, reclaimed{what.request, what.name});
 }

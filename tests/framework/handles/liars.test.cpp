@@ -21,8 +21,7 @@ protected:
     return !is_linked(a, liar);
   }
   [[nodiscard]] bool loses_its_link_by_sending(const handle_descriptor& what) {
-    auto over = in_.link_between(a, liar).value();
-    in_.forge(over, in_.end_of(over, liar), {0, parcel{{what}, {}, true}, 0});
+    forge(liar, a, {what});
     arrive();
     return !is_linked(a, liar);
   }
@@ -140,8 +139,7 @@ TEST_F(lying_peer, cannot_give_its_own_bytes_for_anothers_name) {
   link(a, b);
   link(b, liar);
   auto object = in_.put(a, 10);
-  auto over = in_.link_between(b, liar).value();
-  in_.forge(over, in_.end_of(over, liar), {0, parcel{{{name_of(object), handle_mode::mine, 10, {}}}, {}, true}, 0});
+  forge(liar, b, {{name_of(object), handle_mode::mine, 10, {}}});
   arrive();
   send_and_arrive(a, b, {object});
   EXPECT_EQ(read(b), handle_errc::none); // The world checks that these are A's bytes.
@@ -316,9 +314,9 @@ TEST_F(lying_peer, gives_one_name_two_sizes_over_two_links) {
 
 TEST_F(lying_peer, gives_what_is_adopted_another_size_and_nothing_is_adopted) {
   auto b = node_on_new_host(true);
-  auto over = link(b, a);
+  link(b, a);
   auto offer = handles::adoption_offer{in_.nodes[liar].name, invented, 4};
-  in_.forge(over, 0, {0, parcel{{{{invented_store, 2, 1}, handle_mode::behind, 10, offer}}, {}, true}, 0});
+  forge(b, a, {{{invented_store, 2, 1}, handle_mode::behind, 10, offer}});
   arrive();
   auto waiter = begin_reading(a);
   arrive();
@@ -333,7 +331,7 @@ TEST_F(lying_peer, hands_over_another_object_than_was_asked_for) {
   auto over = link(neighbour, a);
   auto other = in_.put(neighbour, 12);
   auto place = in_.nodes[neighbour].ledger->place_of(other.what).value();
-  in_.forge(over, 0, {0, parcel{{{invented, handle_mode::behind, 10, {}}}, {}, true}, 0});
+  forge(neighbour, a, {{invented, handle_mode::behind, 10, {}}});
   arrive();
   auto waiter = begin_reading(a);
   arrive();
@@ -430,7 +428,7 @@ TEST_F(lying_peer, cannot_close_a_circle_by_vouching) {
   auto da = link(d, a);
   auto ca = link(c, a);
   auto give = [&](std::optional<handles::adoption_offer> offer) {
-    in_.forge(lc, 0, {0, parcel{{{invented, handle_mode::behind, 10, offer}}, {}, true}, 0});
+    forge(liar, c, {{invented, handle_mode::behind, 10, offer}});
     ASSERT_TRUE(in_.deliver(lc, 1));
   };
   give(std::nullopt);
@@ -465,7 +463,7 @@ TEST_F(lying_peer, cannot_close_a_circle_by_sending_a_handle_home) {
   auto e = node_on_new_host();
   auto lc = link(liar, c);
   auto give = [&](std::optional<handles::adoption_offer> offer) {
-    in_.forge(lc, 0, {0, parcel{{{invented, handle_mode::behind, 10, offer}}, {}, true}, 0});
+    forge(liar, c, {{invented, handle_mode::behind, 10, offer}});
     ASSERT_TRUE(in_.deliver(lc, 1));
   };
   give(std::nullopt);

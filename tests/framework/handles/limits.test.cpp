@@ -20,11 +20,6 @@ protected:
   [[nodiscard]] static handle_descriptor handle_to(std::uint32_t index) {
     return {invented(index), handle_mode::mine, 4, {}};
   }
-  void forge(node_index from, node_index to, std::vector<handle_descriptor> handles) {
-    auto over = in_.link_between(from, to).value();
-    in_.forge(over, in_.end_of(over, from), {0, parcel{std::move(handles), {}, true}, 0});
-    arrive();
-  }
   /// A node of a chain: each object captures the next one.
   void answer_with_one_more(node_index liar, node_index to, handles::request_number request) {
     say(liar, to, handles::pull_head{request, 4, {handle_to(static_cast<std::uint32_t>(request) + 1)}});
@@ -33,15 +28,14 @@ protected:
   /// B's waiter for the first of a chain of lies that has grown to `depth`, and waits for one more.
   [[nodiscard]] handles::waiter_id begin_chain(node_index liar, node_index to, std::size_t depth) {
     forge(liar, to, {handle_to(1)});
+    arrive();
     auto waiter = begin_reading(to);
     auto over = in_.link_between(liar, to).value();
     for (handles::request_number request = 1; request <= depth; ++request) {
       in_.finish_room(to);
       answer_with_one_more(liar, to, request);
-      while (in_.deliver(over, in_.end_of(over, to)))
-        continue;
-      while (in_.deliver(over, in_.end_of(over, liar)))
-        continue;
+      arrive_over(over, to);
+      arrive_over(over, liar);
     }
     return waiter;
   }
@@ -131,6 +125,7 @@ TEST_F(limits, of_what_one_object_captures_end_the_link) {
     auto liar = node_on_new_host(true);
     link(a, liar);
     forge(liar, a, {handle_to(1)});
+    arrive();
     (void)begin_reading(a);
     arrive();
     handles::pull_head head{1, 4, {}};
@@ -294,13 +289,9 @@ TEST_F(limits, of_nodes_to_dial_hold_for_all_that_a_peer_offers) {
   auto liar = node_on_new_host(true);
   auto over = link(liar, b);
   const auto offer = [&](std::uint64_t node) {
-    in_.forge(over, 0,
-              {0,
-               parcel{{{invented(static_cast<std::uint32_t>(node)), handle_mode::behind, 4,
-                        handles::adoption_offer{{1000 + node, 1}, {1, 2, 3}, 1}}},
-                      {},
-                      true},
-               0});
+    forge(liar, b,
+          {{invented(static_cast<std::uint32_t>(node)), handle_mode::behind, 4,
+            handles::adoption_offer{{1000 + node, 1}, {1, 2, 3}, 1}}});
     ASSERT_TRUE(in_.deliver(over, 1));
   };
   for (std::uint64_t node : {1, 1, 2, 3, 4})
@@ -323,10 +314,8 @@ protected:
     for (auto index = first; index <= last; ++index)
       forged_.push_back(
           {invented(index), handle_mode::behind, 4, handles::adoption_offer{in_.nodes[a].name, {1, 2, index}, index}});
-    auto over = in_.link_between(liar, b).value();
-    in_.forge(over, in_.end_of(over, liar), {0, parcel{std::exchange(forged_, {}), {}, true}, 0});
-    while (in_.deliver(over, in_.end_of(over, b)))
-      continue;
+    forge(liar, b, std::exchange(forged_, {}));
+    arrive_over(in_.link_between(liar, b).value(), b);
   }
   void link_all() {
     link(a, b);

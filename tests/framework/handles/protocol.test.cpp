@@ -8,10 +8,7 @@ namespace {
 
 using handles::handle_errc;
 
-TEST_F(handle_protocol, an_exported_object_lives_until_its_importer_releases_it) {
-  auto a = node_on_new_host();
-  auto b = node_on_new_host();
-  link(a, b);
+TEST_F(two_nodes, an_exported_object_lives_until_its_importer_releases_it) {
   send(a, b, {in_.put(a, 10)});
   in_.drop_all(a);
   arrive();
@@ -22,10 +19,7 @@ TEST_F(handle_protocol, an_exported_object_lives_until_its_importer_releases_it)
   EXPECT_EQ(tables(a).exports, 0u);
 }
 
-TEST_F(handle_protocol, a_release_that_crosses_a_second_sending_takes_back_the_first_only) {
-  auto a = node_on_new_host();
-  auto b = node_on_new_host();
-  link(a, b);
+TEST_F(two_nodes, a_release_that_crosses_a_second_sending_takes_back_the_first_only) {
   auto object = in_.put(a, 10);
   send_and_arrive(a, b, {object});
   send(a, b, {object}); // Under way ...
@@ -55,10 +49,7 @@ TEST_F(handle_protocol, a_handle_that_is_twice_in_a_message_counts_two_and_is_re
   }
 }
 
-TEST_F(handle_protocol, a_handle_that_returns_to_its_home_is_the_object_itself) {
-  auto a = node_on_new_host();
-  auto b = node_on_new_host();
-  link(a, b);
+TEST_F(two_nodes, a_handle_that_returns_to_its_home_is_the_object_itself) {
   send_and_arrive(a, b, {in_.put(a, 10)});
   in_.drop_all(a);
   send(b, a, {last_of(b)});
@@ -70,10 +61,7 @@ TEST_F(handle_protocol, a_handle_that_returns_to_its_home_is_the_object_itself) 
   EXPECT_EQ(tables(a).imports, 0u);
 }
 
-TEST_F(handle_protocol, a_release_never_overtakes_the_message_that_brings_its_handle_home) {
-  auto a = node_on_new_host();
-  auto b = node_on_new_host();
-  link(a, b);
+TEST_F(two_nodes, a_release_never_overtakes_the_message_that_brings_its_handle_home) {
   send_and_arrive(a, b, {in_.put(a, 10)});
   ASSERT_TRUE(in_.open_draft(b, 0, {last_of(b)}));
   in_.drop_all(a);
@@ -84,12 +72,9 @@ TEST_F(handle_protocol, a_release_never_overtakes_the_message_that_brings_its_ha
   EXPECT_EQ(objects_at(a), 1u);
 }
 
-TEST_F(handle_protocol, a_handle_that_comes_home_over_another_link_is_the_object_itself) {
-  auto a = node_on_new_host();
-  auto b = node_on_new_host();
-  auto first = link(a, b);
+TEST_F(two_nodes, a_handle_that_comes_home_over_another_link_is_the_object_itself) {
   auto second = link(b, a);
-  ASSERT_TRUE(in_.send(a, first, {in_.put(a, 10)}));
+  ASSERT_TRUE(in_.send(a, ab, {in_.put(a, 10)}));
   arrive();
   in_.drop_all(a);
   ASSERT_TRUE(in_.send(b, second, {last_of(b)}));
@@ -99,12 +84,7 @@ TEST_F(handle_protocol, a_handle_that_comes_home_over_another_link_is_the_object
   EXPECT_EQ(tables(a).exports + tables(a).imports, 0u);
 }
 
-TEST_F(handle_protocol, a_third_node_adopts_from_the_first_and_outlives_the_second) {
-  auto a = node_on_new_host();
-  auto b = node_on_new_host();
-  auto c = node_on_new_host();
-  link(a, b);
-  link(b, c);
+TEST_F(three_nodes, a_third_node_adopts_from_the_first_and_outlives_the_second) {
   link(c, a);
   send_and_arrive(a, b, {in_.put(a, 10)});
   in_.drop_all(a);
@@ -118,12 +98,7 @@ TEST_F(handle_protocol, a_third_node_adopts_from_the_first_and_outlives_the_seco
   EXPECT_EQ(read(c), handle_errc::none);
 }
 
-TEST_F(handle_protocol, the_second_may_die_before_the_third_has_adopted) {
-  auto a = node_on_new_host();
-  auto b = node_on_new_host();
-  auto c = node_on_new_host();
-  link(a, b);
-  auto bc = link(b, c);
+TEST_F(three_nodes, the_second_may_die_before_the_third_has_adopted) {
   send_and_arrive(a, b, {in_.put(a, 10)});
   in_.drop_all(a);
   send(b, c, {last_of(b)});
@@ -137,12 +112,7 @@ TEST_F(handle_protocol, the_second_may_die_before_the_third_has_adopted) {
   EXPECT_EQ(read(c), handle_errc::none);
 }
 
-TEST_F(handle_protocol, without_a_way_to_the_first_the_third_stays_behind_the_second) {
-  auto a = node_on_new_host();
-  auto b = node_on_new_host();
-  auto c = node_on_new_host();
-  link(a, b);
-  link(b, c);
+TEST_F(three_nodes, without_a_way_to_the_first_the_third_stays_behind_the_second) {
   send_and_arrive(a, b, {in_.put(a, 10)});
   in_.drop_all(a);
   in_.freeze(a); // So that nobody connects to it.
@@ -154,12 +124,7 @@ TEST_F(handle_protocol, without_a_way_to_the_first_the_third_stays_behind_the_se
   EXPECT_EQ(in_.adoptions, 0u);
 }
 
-TEST_F(handle_protocol, behind_a_dead_node_what_was_not_fetched_is_lost_and_says_so) {
-  auto a = node_on_new_host();
-  auto b = node_on_new_host();
-  auto c = node_on_new_host();
-  link(a, b);
-  link(b, c);
+TEST_F(three_nodes, behind_a_dead_node_what_was_not_fetched_is_lost_and_says_so) {
   auto object = in_.put(a, 10);
   send_and_arrive(a, b, {object, in_.put(a, 11)});
   in_.freeze(a);
@@ -177,12 +142,7 @@ TEST_F(handle_protocol, behind_a_dead_node_what_was_not_fetched_is_lost_and_says
   EXPECT_TRUE(in_.nodes[c].ledger->place_of(in_.nodes[c].application[1].what));
 }
 
-TEST_F(handle_protocol, an_adoption_that_comes_before_its_vouch_waits_for_it) {
-  auto a = node_on_new_host();
-  auto b = node_on_new_host();
-  auto c = node_on_new_host();
-  auto ab = link(a, b);
-  auto bc = link(b, c);
+TEST_F(three_nodes, an_adoption_that_comes_before_its_vouch_waits_for_it) {
   auto ca = link(c, a);
   send_and_arrive(a, b, {in_.put(a, 10)});
   send(b, c, {last_of(b)});
@@ -195,12 +155,7 @@ TEST_F(handle_protocol, an_adoption_that_comes_before_its_vouch_waits_for_it) {
   EXPECT_EQ(in_.adoptions, 1u);
 }
 
-TEST_F(handle_protocol, an_adoption_after_the_graces_end_is_refused) {
-  auto a = node_on_new_host();
-  auto b = node_on_new_host();
-  auto c = node_on_new_host();
-  auto ab = link(a, b);
-  auto bc = link(b, c);
+TEST_F(three_nodes, an_adoption_after_the_graces_end_is_refused) {
   send_and_arrive(a, b, {in_.put(a, 10)});
   in_.drop_all(a);
   send(b, c, {last_of(b)});
@@ -217,12 +172,7 @@ TEST_F(handle_protocol, an_adoption_after_the_graces_end_is_refused) {
   EXPECT_EQ(read(c), handle_errc::object_lost);
 }
 
-TEST_F(handle_protocol, an_adoption_just_before_the_graces_end_saves_the_object) {
-  auto a = node_on_new_host();
-  auto b = node_on_new_host();
-  auto c = node_on_new_host();
-  auto ab = link(a, b);
-  auto bc = link(b, c);
+TEST_F(three_nodes, an_adoption_just_before_the_graces_end_saves_the_object) {
   send_and_arrive(a, b, {in_.put(a, 10)});
   in_.drop_all(a);
   send(b, c, {last_of(b)});
@@ -260,10 +210,7 @@ TEST_F(handle_protocol, a_chain_behind_dead_nodes_still_adopts_from_who_has_the_
   EXPECT_EQ(read(d), handle_errc::none);
 }
 
-TEST_F(handle_protocol, a_new_link_of_the_same_incarnation_reclaims) {
-  auto a = node_on_new_host();
-  auto b = node_on_new_host();
-  link(a, b);
+TEST_F(two_nodes, a_new_link_of_the_same_incarnation_reclaims) {
   send_and_arrive(a, b, {in_.put(a, 10)});
   in_.drop_all(a);
   auto waiter = begin_reading(b);
@@ -277,32 +224,26 @@ TEST_F(handle_protocol, a_new_link_of_the_same_incarnation_reclaims) {
   EXPECT_EQ(in_.reclaims, 1u);
 }
 
-TEST_F(handle_protocol, a_reclaim_ends_a_link_whose_loss_the_exporter_has_not_seen) {
-  auto a = node_on_new_host();
-  auto b = node_on_new_host();
-  auto first = link(a, b);
+TEST_F(two_nodes, a_reclaim_ends_a_link_whose_loss_the_exporter_has_not_seen) {
   send_and_arrive(a, b, {in_.put(a, 10)});
   in_.drop_all(a);
-  in_.cut(first);
-  in_.notice(first, 1);
+  in_.cut(ab);
+  in_.notice(ab, 1);
   link(a, b);
   for (int packets = 0; packets < 4; ++packets)
-    in_.deliver(first + 1, packets % 2);
-  EXPECT_FALSE(in_.links[first].up[0]);
+    in_.deliver(ab + 1, packets % 2);
+  EXPECT_FALSE(in_.links[ab].up[0]);
   EXPECT_EQ(read(b), handle_errc::none);
 }
 
-TEST_F(handle_protocol, a_new_incarnation_reclaims_nothing_and_its_stale_release_ends_its_link) {
-  auto a = node_on_new_host();
-  auto b = node_on_new_host();
-  auto first = link(a, b);
+TEST_F(two_nodes, a_new_incarnation_reclaims_nothing_and_its_stale_release_ends_its_link) {
   send_and_arrive(a, b, {in_.put(a, 10)});
   auto name = in_.nodes[a].ledger->place_of(last_of(a).what).value();
   kill(b);
-  in_.notice(first, 0);
+  in_.notice(ab, 0);
   auto again = in_.restart(b);
   link(a, again);
-  say(again, a, handles::reclaim{1, name, in_.links[first].number});
+  say(again, a, handles::reclaim{1, name, in_.links[ab].number});
   in_.nodes[again].liar = true; // Its ledger has asked nothing of the kind.
   arrive();
   EXPECT_EQ(tables(a).links_in_grace, 1u); // Nothing was taken from the grace.
@@ -397,10 +338,7 @@ TEST_F(handle_protocol, an_exporter_killed_between_send_and_receive_loses_nothin
   EXPECT_EQ(read(b), handle_errc::none);
 }
 
-TEST_F(handle_protocol, an_exporter_killed_between_send_and_receive_is_object_lost_on_another_host) {
-  auto a = node_on_new_host();
-  auto b = node_on_new_host();
-  link(a, b);
+TEST_F(two_nodes, an_exporter_killed_between_send_and_receive_is_object_lost_on_another_host) {
   send(a, b, {in_.put(a, 10)});
   kill(a);
   in_.deliver(0, 1);
@@ -410,16 +348,13 @@ TEST_F(handle_protocol, an_exporter_killed_between_send_and_receive_is_object_lo
   EXPECT_EQ(answer_to(waiter), handle_errc::object_lost);
 }
 
-TEST_F(handle_protocol, an_importer_killed_in_mid_pull_leaves_nothing_after_the_grace) {
-  auto a = node_on_new_host();
-  auto b = node_on_new_host();
-  auto over = link(a, b);
+TEST_F(two_nodes, an_importer_killed_in_mid_pull_leaves_nothing_after_the_grace) {
   send_and_arrive(a, b, {in_.put(a, 10 * world::chunk_bytes)});
   in_.drop_all(a);
   (void)begin_reading(b);
   in_.finish_room(b);
-  ASSERT_TRUE(in_.deliver(over, 0));
-  ASSERT_TRUE(in_.send_chunk(over, 0));
+  ASSERT_TRUE(in_.deliver(ab, 0));
+  ASSERT_TRUE(in_.send_chunk(ab, 0));
   EXPECT_EQ(tables(a).servings, 1u);
   kill(b);
   arrive();
@@ -429,10 +364,7 @@ TEST_F(handle_protocol, an_importer_killed_in_mid_pull_leaves_nothing_after_the_
   EXPECT_EQ(objects_at(a), 0u);
 }
 
-TEST_F(handle_protocol, a_row_that_is_used_again_is_another_object_to_everybody) {
-  auto a = node_on_new_host();
-  auto b = node_on_new_host();
-  link(a, b);
+TEST_F(two_nodes, a_row_that_is_used_again_is_another_object_to_everybody) {
   send_and_arrive(a, b, {in_.put(a, 10)});
   EXPECT_EQ(read(b), handle_errc::none); // B's replica lives on, and A's row is free.
   in_.drop_all(a);
@@ -444,10 +376,7 @@ TEST_F(handle_protocol, a_row_that_is_used_again_is_another_object_to_everybody)
   EXPECT_EQ(objects_at(b), 2u);
 }
 
-TEST_F(handle_protocol, captured_handles_come_along_and_are_released_once) {
-  auto a = node_on_new_host();
-  auto b = node_on_new_host();
-  link(a, b);
+TEST_F(two_nodes, captured_handles_come_along_and_are_released_once) {
   auto inner = in_.put(a, 5);
   auto outer = in_.put(a, 6, {inner, inner});
   auto outermost = in_.put(a, 7, {outer, inner});
@@ -463,10 +392,7 @@ TEST_F(handle_protocol, captured_handles_come_along_and_are_released_once) {
   EXPECT_EQ(objects_at(b), 0u);
 }
 
-TEST_F(handle_protocol, of_two_who_wait_for_one_pull_one_may_cancel) {
-  auto a = node_on_new_host();
-  auto b = node_on_new_host();
-  link(a, b);
+TEST_F(two_nodes, of_two_who_wait_for_one_pull_one_may_cancel) {
   send_and_arrive(a, b, {in_.put(a, 10)});
   auto patient = begin_reading(b);
   auto hasty = begin_reading(b);
@@ -477,16 +403,13 @@ TEST_F(handle_protocol, of_two_who_wait_for_one_pull_one_may_cancel) {
   EXPECT_EQ(answer_to(patient), handle_errc::none);
 }
 
-TEST_F(handle_protocol, a_pull_that_all_have_cancelled_stops_and_releases_what_came_along) {
-  auto a = node_on_new_host();
-  auto b = node_on_new_host();
-  auto over = link(a, b);
+TEST_F(two_nodes, a_pull_that_all_have_cancelled_stops_and_releases_what_came_along) {
   auto inner = in_.put(a, 5);
   send_and_arrive(a, b, {in_.put(a, 10, {inner})});
   auto only = begin_reading(b);
   in_.finish_room(b);
-  ASSERT_TRUE(in_.deliver(over, 0));    // The pull ...
-  ASSERT_TRUE(in_.send_chunk(over, 0)); // ... and its head, with the captured handle, is under way.
+  ASSERT_TRUE(in_.deliver(ab, 0));    // The pull ...
+  ASSERT_TRUE(in_.send_chunk(ab, 0)); // ... and its head, with the captured handle, is under way.
   in_.cancel(b, only);
   EXPECT_EQ(tables(a).servings, 1u);
   arrive();
@@ -495,30 +418,24 @@ TEST_F(handle_protocol, a_pull_that_all_have_cancelled_stops_and_releases_what_c
   EXPECT_EQ(read(b), handle_errc::none);
 }
 
-TEST_F(handle_protocol, an_object_that_spills_while_it_is_pulled_arrives_whole) {
-  auto a = node_on_new_host();
-  auto b = node_on_new_host();
-  auto over = link(a, b);
+TEST_F(two_nodes, an_object_that_spills_while_it_is_pulled_arrives_whole) {
   auto object = in_.put(a, 4 * world::chunk_bytes);
   auto place = in_.nodes[a].ledger->place_of(object.what).value();
   send_and_arrive(a, b, {object});
   auto waiter = begin_reading(b);
   in_.finish_room(b);
-  ASSERT_TRUE(in_.deliver(over, 0));
-  ASSERT_TRUE(in_.send_chunk(over, 0)); // The head.
+  ASSERT_TRUE(in_.deliver(ab, 0));
+  ASSERT_TRUE(in_.send_chunk(ab, 0)); // The head.
   for (int chunk = 0; chunk < 4; ++chunk) {
     in_.store_of(a).spill(place);
-    ASSERT_TRUE(in_.send_chunk(over, 0));
+    ASSERT_TRUE(in_.send_chunk(ab, 0));
     EXPECT_FALSE(in_.store_of(a).is_spilled(place)); // Read, so restored.
   }
   arrive();
   EXPECT_EQ(answer_to(waiter), handle_errc::none);
 }
 
-TEST_F(handle_protocol, a_replica_without_room_is_an_error_and_can_be_fetched_again) {
-  auto a = node_on_new_host();
-  auto b = node_on_new_host();
-  link(a, b);
+TEST_F(two_nodes, a_replica_without_room_is_an_error_and_can_be_fetched_again) {
   send_and_arrive(a, b, {in_.put(a, 10)});
   auto waiter = begin_reading(b);
   in_.finish_room(b, false);
@@ -526,10 +443,7 @@ TEST_F(handle_protocol, a_replica_without_room_is_an_error_and_can_be_fetched_ag
   EXPECT_EQ(read(b), handle_errc::none);
 }
 
-TEST_F(handle_protocol, a_frozen_exporter_costs_a_waiter_its_patience_and_not_more) {
-  auto a = node_on_new_host();
-  auto b = node_on_new_host();
-  link(a, b);
+TEST_F(two_nodes, a_frozen_exporter_costs_a_waiter_its_patience_and_not_more) {
   send_and_arrive(a, b, {in_.put(a, 10)});
   in_.freeze(a);
   auto waiter = begin_reading(b);

@@ -238,6 +238,24 @@ TEST_F(lost_link, is_given_back_twice_where_one_name_was_imported_twice_and_answ
   expect_all_saved();
 }
 
+TEST_F(lost_link, over_which_a_loss_was_told_is_asked_again_and_says_so) {
+  auto c = node_on_new_host();
+  link(a, b);
+  auto bc = link(b, c);
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  in_.freeze(a); // So that nobody connects to it.
+  send_and_arrive(b, c, {last_of(b)});
+  in_.nodes[c].wanted_links.clear();
+  kill(a);
+  in_.notice(0, 1);
+  in_.pass(world::grace);
+  in_.cut(bc);
+  in_.tick(b); // It tells C, who will not hear it.
+  link(b, c);
+  arrive();
+  EXPECT_TRUE(in_.nodes[c].ledger->is_lost(last_of(c).what));
+}
+
 TEST_F(lost_link, and_the_next_one_must_not_have_the_same_number) {
   auto first = link(a, b);
   auto number = in_.links[first].number;
@@ -250,16 +268,13 @@ TEST_F(lost_link, and_the_next_one_must_not_have_the_same_number) {
 
 // -- adoption
 
-class forwarding : public handle_protocol {
+class forwarding : public three_nodes {
 protected:
-  forwarding() : a(node_on_new_host()), b(node_on_new_host()), c(node_on_new_host()), ab(link(a, b)), bc(link(b, c)) {
+  forwarding() {
     send_and_arrive(a, b, {in_.put(a, 10)});
     in_.drop_all(a);
   }
   [[nodiscard]] bool c_is_behind() const { return in_.nodes[c].ledger->is_behind(last_of(c).what); }
-
-  node_index a, b, c;
-  link_index ab, bc;
 };
 
 TEST_F(forwarding, twice_to_one_node_before_it_has_adopted_gives_it_the_handle) {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "world.hpp"
@@ -74,6 +75,17 @@ protected:
     in_.forge(over, in_.end_of(over, from), {0, what, 0});
   }
 
+  /// A message of the application that only says that it brings these.
+  void forge(node_index from, node_index to, std::vector<handles::handle_descriptor> what) {
+    auto over = in_.link_between(from, to).value();
+    in_.forge(over, in_.end_of(over, from), {0, parcel{std::move(what), {}, true}, 0});
+  }
+  /// All that is on its way over a link to a node, and nothing else.
+  void arrive_over(link_index over, node_index at) {
+    while (in_.deliver(over, in_.end_of(over, at)))
+      continue;
+  }
+
   void SetUp() override {
     if (std::getenv("TROUPE_STORY") != nullptr)
       in_.story = &std::cout;
@@ -91,6 +103,24 @@ protected:
   }
 
   world in_;
+};
+
+/// A puts objects, B gets them.
+class two_nodes : public handle_protocol {
+protected:
+  two_nodes() : a(node_on_new_host()), b(node_on_new_host()), ab(link(a, b)) {}
+
+  node_index a, b;
+  link_index ab;
+};
+
+/// A puts objects, B gets them, C gets them from B.
+class three_nodes : public handle_protocol {
+protected:
+  three_nodes() : a(node_on_new_host()), b(node_on_new_host()), c(node_on_new_host()), ab(link(a, b)), bc(link(b, c)) {}
+
+  node_index a, b, c;
+  link_index ab, bc;
 };
 
 } // namespace troupe::simulation

@@ -9,9 +9,9 @@ using handles::handle_descriptor;
 using handles::handle_errc;
 using handles::handle_mode;
 
-class waiting : public handle_protocol {
+class waiting : public two_nodes {
 protected:
-  waiting() : a(node_on_new_host()), b(node_on_new_host()), over(link(a, b)) {}
+  waiting() : over(ab) {}
 
   [[nodiscard]] handles::waiter_id begin_reading_number(std::size_t which) { return in_.fetch(b, which, far_off); }
   /// Everything but bytes and heads.
@@ -36,8 +36,7 @@ protected:
     return in_.put(a, 4, middle);
   }
 
-  node_index a, b;
-  link_index over;
+  link_index over; // What carry() carries.
 };
 
 TEST_F(waiting, is_cancelled_also_where_the_reference_is_dropped_and_the_entry_has_moved) {
@@ -99,8 +98,7 @@ TEST_F(waiting, for_what_others_must_fetch_first_holds_up_nothing_that_the_sourc
   auto c = node_on_new_host();
   link(liar, b);
   over = link(b, c);
-  in_.forge(in_.link_between(liar, b).value(), 0,
-            {0, parcel{{{{invented_store, 1, 1}, handle_mode::mine, 4, {}}}, {}, true}, 0});
+  forge(liar, b, {{{invented_store, 1, 1}, handle_mode::mine, 4, {}}});
   arrive();
   in_.freeze(liar);
   send_and_arrive(b, c, {last_of(b)});
@@ -153,7 +151,7 @@ TEST_F(waiting, for_a_store_that_could_not_be_asked_goes_on_a_moment_later) {
 TEST_F(waiting, for_a_source_that_stays_busy_ends_with_that) {
   auto liar = node_on_new_host(true);
   over = link(liar, b);
-  in_.forge(over, 0, {0, parcel{{{{invented_store, 1, 1}, handle_mode::mine, 4, {}}}, {}, true}, 0});
+  forge(liar, b, {{{invented_store, 1, 1}, handle_mode::mine, 4, {}}});
   arrive();
   auto waiter = begin_reading(b);
   auto began = in_.now;
@@ -200,7 +198,7 @@ TEST_F(waiting, for_a_pull_that_stops_ends_after_its_patience_also_after_some_by
 // Goal: what captures others waits for as long as they come, however deep they are, and however long it takes.
 TEST_F(waiting, for_what_is_captured_outlasts_any_patience_while_its_bytes_come) {
   auto inner = in_.put(a, 6 * world::chunk_bytes);
-  send_and_arrive(a, b, {in_.put(a, 4, {in_.put(a, 4, {inner}), in_.put(a, 4)})});
+  send_and_arrive(a, b, {in_.put(a, 4, {in_.put(a, 4, {in_.put(a, 4, {inner})}), in_.put(a, 4)})});
   auto waiter = begin_reading(b);
   carry();
   for (int parts = 0; parts < 3 || tables(a).servings > 1; ++parts) { // Until only the innermost is left.
@@ -279,13 +277,11 @@ TEST_F(waiting, for_the_links_room_keeps_heads_too_from_piling_up) {
       say(liar, a, handles::pull{number, name});
       say(liar, a, handles::cancel{number});
     }
-    while (in_.deliver(over, 0))
-      continue;
+    arrive_over(over, a);
     EXPECT_TRUE(in_.links[over].queues[1].empty()); // There was no room: nothing is said.
     EXPECT_EQ(tables(a).servings, 0u);
     say(liar, a, handles::pull{lies.fresh_number(), name});
-    while (in_.deliver(over, 0))
-      continue;
+    arrive_over(over, a);
     EXPECT_TRUE(in_.links[over].queues[1].empty());
     EXPECT_EQ(tables(a).exports, 1u); // Nor is anything exported that was not said.
     while (in_.send_chunk(over, 0))

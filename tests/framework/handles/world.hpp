@@ -286,6 +286,7 @@ private:
   void tell_liars(content_number what);
   void tell_liars_of_host(std::size_t host, content_number what);
   void check_content(node_index at, const object_id& place, content_number truth, node_mask path, bool counts_captured);
+  void check_told();
   void check_graph(node_index at, const object_id& place, content_number truth, node_mask path);
   void sees_end(link_index over, int end);
   void mend_faults(link_index over);

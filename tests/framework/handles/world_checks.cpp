@@ -221,6 +221,22 @@ void world::pass_and_tick(int times, std::chrono::nanoseconds each) {
   }
 }
 
+/// Whoever holds what can only be answered with `object_lost` knows it without having asked.
+void world::check_told() {
+  std::vector<handles::waiter_id> asked;
+  for (node_index at = 0; at < nodes.size(); ++at)
+    for (std::size_t which = 0; active(at) && !nodes[at].liar && which < nodes[at].application.size(); ++which)
+      if (const auto& each = nodes[at].application[which];
+          !by_liar(each.path) && !nodes[at].ledger->place_of(each.what) && !nodes[at].ledger->is_lost(each.what))
+        asked.push_back(fetch(at, which, std::chrono::hours(1)));
+  run_until_quiet();
+  for (auto waiter : asked)
+    if (auto found = answers.find(waiter);
+        found != answers.end() && found->second.code == handles::handle_errc::object_lost)
+      throw broken("a node was not told that what it holds is lost");
+  pass_and_tick(1, std::chrono::hours(1)); // Nobody waits any more.
+}
+
 void world::read_everything() {
   for (node_index at = 0; at < nodes.size(); ++at)
     thaw(at);
@@ -244,6 +260,7 @@ void world::read_everything() {
     if (!nodes[at].liar && !nodes[at].waits.empty())
       throw broken("node " + std::to_string(at) + " has " + std::to_string(nodes[at].waits.size())
                    + " waiters without an answer");
+  check_told();
   check_all();
   for (node_index at = 0; at < nodes.size(); ++at) { // Whatever liars do not answer, or do not ask for any more.
     if (nodes[at].liar || !active(at))
