@@ -200,19 +200,23 @@ void ledger::reclaim_from(const node_name& peer) {
 }
 
 /// Where what the peer asks for is kept for it: on the link that it names, or else where an answer to the same question
-/// was lost with its link.
+/// was lost with its link. That one may still look up here; but so does a good one, where an older question comes late.
 link_record* ledger::holds_for_reclaim(const link_record& from, const reclaim& what) {
   auto lost = links_.find(what.previous);
   if (lost != links_.end() && lost->second.phase == link_phase::grace && lost->second.peer == from.peer
       && lost->second.exports.contains(what.name))
     return &lost->second;
+  link_record* up = nullptr;
   for (auto number : links_to_.at(from.peer)) {
     auto& each = links_.at(number);
-    if (auto record = each.exports.find(what.name);
-        &each != &from && record != each.exports.end() && record->second.reclaimed > 0)
+    auto record = each.exports.find(what.name);
+    if (&each == &from || record == each.exports.end() || record->second.reclaimed == 0)
+      continue;
+    if (each.phase == link_phase::grace)
       return &each;
+    up = &each;
   }
-  return nullptr;
+  return up;
 }
 
 /// What the peer had under this name on a lost link counts one on the new one, and no longer on the old: so that
@@ -222,6 +226,8 @@ void ledger::give_back(link_record& to, link_record& from, const object_id& name
   auto old = from.exports.find(name);
   auto& record = count_export(to, name, old->second.what);
   ++record.reclaimed;
+  if (from.phase == link_phase::up)
+    return; // It may be in use there.
   for (auto age : std::set{old->second.vouchers}) {
     auto moved = from.vouchers.at(age);
     drop_voucher(from, age);

@@ -238,6 +238,22 @@ TEST_F(lost_link, is_given_back_twice_where_one_name_was_imported_twice_and_answ
   expect_all_saved();
 }
 
+TEST_F(lost_link, whose_late_question_takes_nothing_from_the_next_one) {
+  auto first = link(a, b);
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  in_.drop_all(a);
+  lose(first);
+  auto second = link(a, b);
+  in_.cut(second);
+  see_end(second, b);
+  auto third = link(a, b);
+  ASSERT_TRUE(in_.deliver(third, 0));  // Asked again, and answered, ...
+  ASSERT_TRUE(in_.deliver(second, 0)); // ... before the first question arrives.
+  arrive();
+  EXPECT_TRUE(is_linked(a, b));
+  expect_all_saved();
+}
+
 TEST_F(lost_link, over_which_a_loss_was_told_is_asked_again_and_says_so) {
   auto c = node_on_new_host();
   link(a, b);
