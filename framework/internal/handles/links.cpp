@@ -289,10 +289,11 @@ void ledger::on(link_record& from, const reclaimed& what) {
   }
   which->link = 0; // It was sent anew meanwhile.
   auto& other = at(known->second);
-  ++other.count;
   ++other.references;
   if (other.state == entry_state::here)
-    release_count(other);
+    send(from.number, release{what.name, 1}); // It needs nobody.
+  else
+    ++other.count;
   move_to(about, known->second);
 }
 

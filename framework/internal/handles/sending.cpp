@@ -273,7 +273,10 @@ std::expected<reference, handle_errc> ledger::import_shared(link_record& from, c
     which.place = handle.name;
     finish_fetch(what);
   } else {
-    objects_.drop(handle.name); // It has one hold already.
+    // It has one hold already, and must not come to depend on what may depend on it by now.
+    objects_.drop(handle.name);
+    --which.count;
+    send(from.number, release{handle.name, 1});
   }
   return what;
 }

@@ -238,6 +238,30 @@ TEST_F(lost_link, is_given_back_twice_where_one_name_was_imported_twice_and_answ
   expect_all_saved();
 }
 
+// Goal: two nodes never keep an object for each other, each because the other has a handle from it.
+// Method: A's object goes to B and back in their store; B reclaims it from a link without a store, too; and then A
+// sends on what it got back.
+TEST_F(lost_link, does_not_make_two_nodes_of_a_store_keep_an_object_for_each_other) {
+  b = node_beside(a);
+  auto with = in_.connect(a, b);
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  send_and_arrive(b, a, {last_of(b)});
+  auto returned = last_of(a);
+  auto without = in_.connect(a, b, false);
+  ASSERT_TRUE(in_.send(a, without, {in_.nodes[a].application[0]}));
+  in_.drop(a, 0);
+  ASSERT_TRUE(in_.deliver(without, 1));
+  lose(without);
+  arrive();
+  ASSERT_TRUE(in_.send(a, with, {returned}));
+  arrive();
+  in_.drop_all(a);
+  in_.drop_all(b);
+  arrive();
+  EXPECT_EQ(tables(a).entries, 0u);
+  EXPECT_EQ(tables(b).entries, 0u);
+}
+
 TEST_F(lost_link, whose_late_question_takes_nothing_from_the_next_one) {
   auto first = link(a, b);
   send_and_arrive(a, b, {in_.put(a, 10)});
