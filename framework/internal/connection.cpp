@@ -64,30 +64,53 @@ void connection::end_later(std::chrono::milliseconds patience) {
   });
 }
 
+/// All that could be written is. Where closing now could lose it, only after the peer has closed.
+void connection::end_when_read() {
+  if (is_lingering_)
+    return;
+  if (!bytes_->finish_writing()) {
+    end(node_error{*close_reason_});
+    return;
+  }
+  is_lingering_ = true;
+  end_later(farewell_time);
+  if (!is_reading_)
+    read_next();
+}
+
 void connection::read_next() {
+  if (is_lingering_)
+    read_begin_ = read_end_ = 0;
   if (read_begin_ > 0) {
     std::memmove(read_buffer_.data(), read_buffer_.data() + read_begin_, read_end_ - read_begin_);
     read_end_ -= std::exchange(read_begin_, 0);
   }
   if (body_bytes_max_ == packet_body_bytes_max && read_buffer_.size() < read_buffer_bytes)
     read_buffer_.resize(read_buffer_bytes);
+  is_reading_ = true;
   bytes_->read_some(std::span{read_buffer_}.subspan(read_end_),
                     [self = shared_from_this()](std::error_code error, std::size_t count) {
+                      self->is_reading_ = false;
                       if (self->ended_)
                         return;
                       if (error) {
-                        self->end(read_failure(error));
+                        self->end(self->is_lingering_ ? node_error{*self->close_reason_} : read_failure(error));
                         return;
                       }
                       self->bytes_read_.fetch_add(count, std::memory_order_relaxed);
                       self->read_end_ += count;
-                      self->go_on_reading();
+                      if (self->is_lingering_)
+                        self->read_next();
+                      else
+                        self->go_on_reading();
                     });
 }
 
 /// Handles what has been read: a turn of it, so that the messages of this turn are handled while they are in the
 /// caches.
 void connection::go_on_reading() {
+  if (is_lingering_) // Since its turn was put off.
+    return;
   auto result = parse();
   if (result == parsed::turn_over) {
     io_batch::current()->read_on_later(shared_from_this());
@@ -188,7 +211,7 @@ void connection::close(node_error reason, std::chrono::milliseconds patience) {
         self->hand_to_io_thread();
     }
     if (idle)
-      self->end(node_error{*self->close_reason_});
+      self->end_when_read();
     else
       self->end_later(patience);
   });

@@ -129,6 +129,7 @@ private:
   [[nodiscard]] std::expected<std::size_t, std::error_code> write_now();
   void stop_writing(node_error reason);
   void end_later(std::chrono::milliseconds patience);
+  void end_when_read();
   void end(const node_error& reason);
 
   // Reading.
@@ -166,6 +167,8 @@ private:
   std::size_t read_end_ = 0;   // Filled up to here.
   bool greeted_ = false;       // The peer's preamble has come.
   std::size_t body_bytes_max_ = unproven_body_bytes_max;
+  bool is_reading_ = false;   // A read is under way.
+  bool is_lingering_ = false; // All is written; what comes is thrown away until the peer has closed.
   bool ended_ = false;
   std::uint64_t unwritten_ = 0;            // Messages that were given up.
   std::optional<node_error> close_reason_; // Set while draining.

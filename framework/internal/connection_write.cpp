@@ -204,7 +204,7 @@ bool connection::write_once() {
     writer_ = writer::nobody;
     guard.unlock();
     if (close_reason_)
-      end(node_error{*close_reason_});
+      end_when_read();
     return false;
   }
   guard.unlock();

@@ -1,10 +1,10 @@
 #include <troupe/framework/internal/io_loop.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <caf/scheduler/abstract_coordinator.hpp>
 
-#include <troupe/framework/internal/caf_port/system_module.hpp>
 #include <troupe/framework/internal/log.hpp>
 
 namespace troupe::internal {
@@ -26,7 +26,6 @@ constexpr int idle_looks_max = 20;
 constexpr std::chrono::milliseconds return_patience{50};
 
 thread_local caf::execution_unit* thread_unit = nullptr;
-thread_local const io_loop* thread_loop = nullptr;
 thread_local io_loop::duty thread_duty = io_loop::duty::none;
 
 } // namespace
@@ -121,44 +120,49 @@ caf::execution_unit* io_loop::unit() noexcept {
   return thread_unit;
 }
 
-io_loop::duty io_loop::duty_here() const noexcept {
-  return thread_loop == this ? thread_duty : duty::none;
+bool io_loop::may_wait() noexcept {
+  return thread_duty != duty::handles_io;
 }
 
 void io_loop::start(std::function<void()> on_takeover) {
   on_takeover_ = std::move(on_takeover);
-  for (std::size_t i = 0; i < (budget_.enabled ? threads_.size() : 1); ++i)
+  threads_started_ = budget_.enabled ? threads_.size() : 1;
+  keep_threads(system_, shared_from_this()); // From now on: whoever stops the loop may do so while the system ends.
+  for (std::size_t i = 0; i < threads_started_; ++i)
     threads_[i] = std::thread{[self = shared_from_this(), i] { self->run_thread(i); }};
 }
 
 void io_loop::stop() {
+  auto& system = system_; // *this may be gone at the end.
   work_.reset();
-  bool waits = duty_here() != duty::handles_io;
-  std::array<bool, 2> has_left{};
+  is_left_ = true;
+  if (!may_wait())
+    return;
   {
     std::unique_lock guard{mutex_};
-    auto is_done = [this](std::size_t i) {
-      return has_left_[i] || !threads_[i].joinable() || threads_[i].get_id() == std::this_thread::get_id();
-    };
-    if (waits && threads_[0].joinable()) {
-      changed_.wait(guard, [this] { return stopped_; });
-      changed_.wait_for(guard, return_patience, [&] { return is_done(0) && is_done(1); });
-    }
-    has_left = has_left_;
+    changed_.wait(guard, [this] { return stopped_; });
   }
-  for (std::size_t i = 0; i < threads_.size(); ++i) {
-    if (!threads_[i].joinable())
-      continue;
-    if (has_left[i])
-      threads_[i].join();
-    else
-      leave_thread(system_, std::exchange(threads_[i], std::thread{}));
-  }
+  if (join_within(return_patience))
+    forget_threads(system, *this);
+}
+
+bool io_loop::join_within(std::chrono::milliseconds patience) {
+  std::unique_lock guard{mutex_};
+  auto is_over = [this] {
+    return std::ranges::count(has_left_, true) == static_cast<std::ptrdiff_t>(threads_started_);
+  };
+  if (!changed_.wait_for(guard, patience, is_over))
+    return false;
+  guard.unlock();
+  std::lock_guard alone{joining_};
+  for (auto& thread : threads_)
+    if (thread.joinable())
+      thread.join();
+  return true;
 }
 
 void io_loop::run_thread(std::size_t index) {
   system_.thread_started();
-  thread_loop = this;
   thread_duty = duty::handles_io;
   run();
   system_.thread_terminates();

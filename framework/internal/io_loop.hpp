@@ -19,6 +19,7 @@
 #include <caf/execution_unit.hpp>
 #include <caf/resumable.hpp>
 
+#include <troupe/framework/internal/caf_port/system_module.hpp>
 #include <troupe/framework/internal/io_batch.hpp>
 #include <troupe/framework/internal/spinning.hpp>
 
@@ -44,27 +45,29 @@ struct dispatch_budget {
 ///
 /// Threads: start from the thread that owns it; the rest from any.
 /// Lifetime: its threads share it, so that one that is stuck in a handler when all else is over finds it in the end.
-class io_loop : public std::enable_shared_from_this<io_loop> {
+class io_loop : public std::enable_shared_from_this<io_loop>, public system_threads {
 public:
-  /// What the calling thread does for a loop.
+  /// What a thread does for a loop.
   enum class duty : std::uint8_t { none, runs_an_actor, handles_io };
 
   /// Requires a system that is built from a troupe::system_config.
   io_loop(caf::actor_system& system, const dispatch_budget& budget);
   io_loop(const io_loop&) = delete;
   io_loop& operator=(const io_loop&) = delete;
-  ~io_loop();
+  ~io_loop() override;
 
   /// `on_takeover` is called on the new I/O thread: what the old one has appended is still unwritten.
   void start(std::function<void()> on_takeover);
 
   /// Waits until no work is left, and for the threads. One that is still in a handler then, and the calling one, are
-  /// left to the actor system, which waits for them at its own end. Waits for nothing where the calling thread is the
-  /// one that does the work.
+  /// left to the actor system, which waits for them at its own end. Waits for nothing where `may_wait` says so.
   void stop();
 
-  /// The calling thread's for this loop.
-  [[nodiscard]] duty duty_here() const noexcept;
+  /// False on the threads of this and of other loops while they handle I/O: others' work waits behind them.
+  [[nodiscard]] static bool may_wait() noexcept;
+
+  [[nodiscard]] bool join_within(std::chrono::milliseconds patience) override;
+  [[nodiscard]] bool is_left() const noexcept override { return is_left_.load(); }
 
   [[nodiscard]] asio::io_context& context() noexcept { return io_; }
 
@@ -105,7 +108,10 @@ private:
   bool stopped_ = false;
   std::array<bool, 2> has_left_{};
 
-  std::array<std::thread, 2> threads_; // Whose lambdas share this loop.
+  std::size_t threads_started_ = 0; // Set by start().
+  std::atomic<bool> is_left_{false};
+  std::mutex joining_;
+  std::array<std::thread, 2> threads_; // Whose lambdas share this loop. Joined under joining_.
 };
 
 } // namespace troupe::internal

@@ -480,7 +480,7 @@ link_stats link_core::stats() const {
           .unconsumed_bytes_there = sending_.outstanding_bytes(),
           .waiting_bytes = sending_.queued_bytes(),
           .unconsumed_bytes_here = receiving_ ? receiving_->unconsumed_bytes() : 0,
-          .unread_bytes = connection_ ? connection_->unwritten_bytes() + bulk_.bytes() : 0,
+          .unread_bytes = connection_ && !is_closed() ? connection_->unwritten_bytes() + bulk_.bytes() : 0,
           .large_frame_bytes_here = transfers_.living_bytes()};
 }
 

@@ -195,8 +195,8 @@ private:
   // -- link_flow.cpp
   struct ready_watcher {
     std::uint64_t receiver;
-    caf::weak_actor_ptr proxy;
-    caf::weak_actor_ptr who;
+    caf::strong_actor_ptr proxy;
+    caf::strong_actor_ptr who; // Lives until it is told, though nobody else may refer to it.
   };
   class reply_consumption;
   std::expected<send_window::admission, node_error> admit(std::unique_lock<std::mutex>& guard, const message_head& head,
@@ -218,6 +218,9 @@ private:
   std::expected<void, node_error> on_credit(const credit& what);
   void report_consumed();
   void settle_replies();
+  [[nodiscard]] bool anybody_waits() const;
+  void want_replies_if_any_wait();
+  void pump_for_reply_room(std::unique_lock<std::mutex>& guard);
   [[nodiscard]] std::vector<std::pair<caf::strong_actor_ptr, caf::strong_actor_ptr>> take_ready_watchers();
   static void tell_ready(const caf::strong_actor_ptr& who, const caf::strong_actor_ptr& receiver);
   void start_heartbeat();
@@ -265,6 +268,7 @@ private:
     caf::strong_actor_ptr receiver;
     prepaid_actor sender;
     bool is_reusable = false;    // Nothing but its numbers decides.
+    bool is_unasked = false;     // Forwards a request that is not pending: not delivered.
     std::uint64_t uncounted = 0; // Mentions of the sender that the table does not know of yet.
   };
   std::expected<void, node_error> find_actors(const message_head& head);
@@ -278,6 +282,7 @@ private:
                                                   message_under_construction& into);
   std::expected<void, node_error> give_up(const message_head& head, node_error reason);
   [[nodiscard]] std::expected<receipt, node_error> charge(const message_head& head, std::uint64_t cost);
+  [[nodiscard]] bool is_deliverable(const message_head& head, std::uint64_t cost, receipt& owed);
   [[nodiscard]] bool take_pending(const message_head& head, std::uint64_t cost, receipt& owed);
   [[nodiscard]] bool refuses_bare_error(const message_head& head, std::uint32_t type_token);
 

@@ -24,6 +24,10 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
+std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
+  return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
 // A request that is not answered for so long no longer keeps room for its answer from others.
 constexpr std::chrono::seconds reply_patience{30};
 
@@ -93,7 +97,8 @@ std::expected<void, node_error> link_core::admit_answer() const {
 
 /// Requires the mutex.
 std::uint64_t link_core::unread_answers_bound() const {
-  return sending_.bounds().window + options_.unread_answer_bytes;
+  // One message may exceed the window, and is on its way.
+  return saturating_sum(std::max(sending_.bounds().window, sending_.outstanding_bytes()), options_.unread_answer_bytes);
 }
 
 /// I/O thread. Whether the link ends because small packets, which nothing else bounds, wait for a peer that does not
@@ -101,7 +106,9 @@ std::uint64_t link_core::unread_answers_bound() const {
 bool link_core::ends_for_unread() {
   std::unique_lock guard{mutex_};
   auto unread = connection_->unwritten_bytes();
-  auto limit = unread_answers_bound() + options_.unread_answer_bytes;
+  // One answer may exceed the bound, as far as it does not go in chunks.
+  auto limit = saturating_sum(unread_answers_bound(),
+                              std::max<std::uint64_t>(options_.unread_answer_bytes, 2 * packet_body_bytes_max));
   guard.unlock();
   if (unread <= limit)
     return false;
@@ -207,9 +214,9 @@ void link_core::pump(std::unique_lock<std::mutex>& guard) {
       reserve_answer(message->question, message->receiver);
       leave(*std::move(message), *out);
     }
-    replies_wanted_.store(sending_.anything_waits(), std::memory_order_release);
   }
   auto told = take_ready_watchers();
+  want_replies_if_any_wait();
   room_.notify_all();
   if (connection_)
     connection_->flush(guard);
@@ -217,6 +224,24 @@ void link_core::pump(std::unique_lock<std::mutex>& guard) {
     guard.unlock();
   for (auto& [who, receiver] : told)
     tell_ready(who, receiver);
+}
+
+/// Requires the mutex. For room to send in, or for answers.
+bool link_core::anybody_waits() const {
+  return sending_.anything_waits() || !ready_watchers_.empty();
+}
+
+/// Requires the mutex.
+void link_core::want_replies_if_any_wait() {
+  replies_wanted_.store(anybody_waits(), std::memory_order_release);
+}
+
+/// Room for an answer has come free without one that could be consumed. Requires the mutex, and releases it.
+void link_core::pump_for_reply_room(std::unique_lock<std::mutex>& guard) {
+  if (anybody_waits())
+    pump(guard);
+  else
+    guard.unlock();
 }
 
 /// Requires the mutex. The message is charged already.
@@ -306,12 +331,13 @@ bool link_core::is_ready(std::uint64_t receiver) {
 void link_core::notify_when_ready(std::uint64_t receiver, const caf::strong_actor_ptr& proxy,
                                   const caf::strong_actor_ptr& who) {
   std::unique_lock guard{mutex_};
+  replies_wanted_.store(true); // Before what was consumed so far is looked at: what comes later finds it.
   settle_replies();
   if (accepts_messages() && !sending_.is_ready(receiver)) {
-    ready_watchers_.push_back({receiver, caf::weak_actor_ptr{proxy.get()}, caf::weak_actor_ptr{who.get()}});
-    replies_wanted_.store(true, std::memory_order_release);
+    ready_watchers_.push_back({receiver, proxy, who});
     return;
   }
+  want_replies_if_any_wait();
   guard.unlock();
   tell_ready(who, proxy);
 }
@@ -320,11 +346,10 @@ void link_core::notify_when_ready(std::uint64_t receiver, const caf::strong_acto
 std::vector<std::pair<caf::strong_actor_ptr, caf::strong_actor_ptr>> link_core::take_ready_watchers() {
   std::vector<std::pair<caf::strong_actor_ptr, caf::strong_actor_ptr>> told;
   bool open = is_open();
-  std::erase_if(ready_watchers_, [&](const ready_watcher& watcher) {
+  std::erase_if(ready_watchers_, [&](ready_watcher& watcher) {
     if (open && !sending_.is_ready(watcher.receiver))
       return false;
-    if (auto who = watcher.who.lock())
-      told.emplace_back(std::move(who), watcher.proxy.lock());
+    told.emplace_back(std::move(watcher.who), std::move(watcher.proxy));
     return true;
   });
   return told;
@@ -368,7 +393,7 @@ bool link_core::beat() {
   {
     std::unique_lock guard{mutex_};
     reclaim_reservations();
-    if (sending_.anything_waits())
+    if (anybody_waits())
       pump(guard);
   }
   if (ends_for_unread())

@@ -29,6 +29,10 @@ std::unexpected<node_error> violation(std::string text) {
   return std::unexpected{node_error{node_errc::protocol_violation, std::move(text)}};
 }
 
+std::unexpected<node_error> too_many_bytes(bytes_view message, const packet_reader& in) {
+  return violation("message of " + grouped(message.size()) + " bytes has " + grouped(in.rest().size()) + " too many");
+}
+
 std::unexpected<node_error> undecodable(std::string text) {
   return std::unexpected{node_error{node_errc::undecodable, std::move(text)}};
 }
@@ -167,20 +171,23 @@ std::expected<void, node_error> link_core::on_message(std::uint8_t flags, bytes_
   if (auto found = find_actors(head); !found)
     return found;
   if (types.entries.size() == 1 && types.aliases.size() == 1)
-    if (auto plain = read_plain_element(in); plain && in.finished())
+    if (auto plain = read_plain_element(in)) {
+      if (!in.finished())
+        return too_many_bytes(body, in);
       return on_plain_message(head, types, *plain, body.size());
+    }
   // All frames are claimed before anything is decoded, so that handles in flight are taken over even from a message
   // that then cannot be delivered.
   auto chunk_bytes = read_elements(in, types.aliases.size());
   if (!chunk_bytes)
     return std::unexpected{std::move(chunk_bytes).error()};
   if (!in.finished())
-    return violation("message of " + grouped(body.size()) + " bytes has " + grouped(in.rest().size()) + " too many");
+    return too_many_bytes(body, in);
   auto owed = charge(head, body.size() + *chunk_bytes + message_cost_bytes);
   if (!owed)
     return std::unexpected{std::move(owed).error()};
   add_alone(counters_.messages_received, 1);
-  if ((head.flags & message_flags::response) != 0 && !take_pending(head, body.size() + *chunk_bytes, *owed))
+  if (!is_deliverable(head, body.size() + *chunk_bytes, *owed))
     return {};
   message_under_construction built{types, *std::move(owed)};
   auto decoded = decode(types, built);
@@ -204,7 +211,7 @@ std::expected<void, node_error> link_core::on_plain_message(const message_head& 
   if (!owed)
     return std::unexpected{std::move(owed).error()};
   add_alone(counters_.messages_received, 1);
-  if ((head.flags & message_flags::response) != 0 && !take_pending(head, body_bytes, *owed))
+  if (!is_deliverable(head, body_bytes, *owed))
     return {};
   message_under_construction built{types, *std::move(owed)};
   const frame bytes{element.body, nullptr}; // Read before the packet's bytes go.
@@ -233,7 +240,7 @@ std::expected<void, node_error> link_core::on_value(std::uint8_t flags, bytes_vi
   if (!owed)
     return std::unexpected{std::move(owed).error()};
   add_alone(counters_.messages_received, 1);
-  if ((head.flags & message_flags::response) != 0 && !take_pending(head, body.size() + size_bytes, *owed))
+  if (!is_deliverable(head, body.size() + size_bytes, *owed))
     return {};
   if (!refuses_bare_error(head, content->type_token()))
     last_pair_.receiver->enqueue(
@@ -279,6 +286,17 @@ std::expected<receipt, node_error> link_core::charge(const message_head& head, s
   return receiving_->received(head.receiver, cost);
 }
 
+/// Whether the receiver is to get it; else it is counted.
+bool link_core::is_deliverable(const message_head& head, std::uint64_t cost, receipt& owed) {
+  if (last_pair_.is_unasked) {
+    clear_elements();
+    counters_.undelivered.fetch_add(1, std::memory_order_relaxed);
+    log(log_level::debug, peer_name_ + " forwards a request that is not pending (any more)");
+    return false;
+  }
+  return (head.flags & message_flags::response) == 0 || take_pending(head, cost, owed);
+}
+
 /// Whether the response answers something that was asked here.
 bool link_core::take_pending(const message_head& head, std::uint64_t cost, receipt& owed) {
   std::unique_lock guard{mutex_};
@@ -314,23 +332,28 @@ std::expected<void, node_error> link_core::find_actors(const message_head& head)
     return violation("the peer sends to actor " + grouped(head.receiver) + ", which it was never given");
   auto side = head.sender == 0 ? actor_name::side::nobody : returned ? actor_name::side::yours : actor_name::side::mine;
   std::optional<pending_requests::entry> asked; // Dropped without the lock.
+  bool is_unasked = false;
   if (returned && (head.flags & message_flags::request) != 0) {
     // This end's own question comes back for somebody else of this end to answer: only one that is pending can.
+    // It may have been answered meanwhile, given up, or forwarded to several.
     asked = pending_.take({head.sender, head.request_number}, 0);
-    if (!asked)
-      return violation("the peer forwards request " + grouped(head.request_number) + " of actor " + grouped(head.sender)
-                       + ", which was not asked");
-    sending_.unreserve_reply(asked->receiver, asked->reserved_bytes);
+    is_unasked = !asked;
+    if (asked)
+      sending_.unreserve_reply(asked->receiver, asked->reserved_bytes);
   }
   auto sender = import_actor({side, head.sender}, guard);
-  guard.unlock();
+  if (asked)
+    pump_for_reply_room(guard);
+  else
+    guard.unlock();
   if (!sender)
     return std::unexpected{std::move(sender).error()};
   last = {.receiver_number = head.receiver,
           .sender_number = head.sender,
           .receiver = std::move(receiver),
           .sender = prepaid_actor{*std::move(sender)},
-          .is_reusable = !returned};
+          .is_reusable = !returned,
+          .is_unasked = is_unasked};
   return {};
 }
 

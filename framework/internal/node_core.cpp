@@ -132,7 +132,7 @@ void node_core::shut_down() {
   guard.lock();
   // Every link ends by itself: the drain timeout bounds its writing. Where that is this thread's own work, it goes on
   // after this call.
-  if (loop_->duty_here() != io_loop::duty::handles_io)
+  if (io_loop::may_wait())
     links_changed_.wait(guard, [this] { return links_.empty(); });
   auto names = std::exchange(names_, {});
   guard.unlock();
@@ -285,9 +285,10 @@ void node_core::reap_next() {
   if (--reaps_left_ <= 0)
     return;
   reap_timer_.expires_after(pause);
-  reap_timer_.async_wait([this](std::error_code cancelled) {
-    if (!cancelled && reaps_left_ > 0)
-      reap_next();
+  reap_timer_.async_wait([weak = weak_from_this()](std::error_code cancelled) {
+    auto self = weak.lock();
+    if (!cancelled && self && self->reaps_left_ > 0)
+      self->reap_next();
   });
 }
 

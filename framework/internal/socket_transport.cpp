@@ -64,6 +64,15 @@ public:
     return std::unexpected{std::error_code{errno, std::system_category()}};
   }
 
+  bool finish_writing() override {
+    std::error_code failed;
+    // A TCP socket that is closed with bytes unread resets the connection, and what was written is lost.
+    if (socket_.local_endpoint(failed).protocol().family() == AF_UNIX || failed)
+      return false;
+    socket_.shutdown(stream_socket::shutdown_send, failed);
+    return !failed;
+  }
+
   void close() override {
     std::error_code ignored; // A peer that is gone already makes these fail, to the same end.
     socket_.shutdown(stream_socket::shutdown_both, ignored);

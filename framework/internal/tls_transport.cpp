@@ -106,6 +106,14 @@ public:
 
   byte_vector session_key() const override { return session_key_; }
 
+  bool finish_writing() override {
+    if (!established_)
+      return false;
+    std::error_code failed; // As for TCP. The peer takes the end of the stream without TLS's own: links say goodbye.
+    stream_->lowest_layer().shutdown(stream_socket::shutdown_send, failed);
+    return !failed;
+  }
+
   void close() override {
     std::error_code ignored; // A peer that is gone already makes these fail, to the same end.
     auto& socket = stream_ ? stream_->lowest_layer() : socket_.lowest_layer();

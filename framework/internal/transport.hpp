@@ -54,6 +54,10 @@ public:
   /// Null where only bytes pass. Lives as long as the transport.
   [[nodiscard]] virtual value_lane* values() noexcept { return nullptr; }
 
+  /// Tells the peer that nothing more will be written. True where what was written before is only sure to arrive when
+  /// this end reads on until the peer has closed, too.
+  [[nodiscard]] virtual bool finish_writing() { return false; }
+
   /// Ends the connection; what is under way is called back with an error. Idempotent.
   virtual void close() = 0;
 };

@@ -344,5 +344,44 @@ TEST_F(flow, windows_of_no_bytes_are_refused) {
   EXPECT_EQ(refused.error().code(), node_errc::bad_option);
 }
 
+/// Keeps questions until it is told to answer them.
+caf::behavior holding(caf::event_based_actor* self, std::shared_ptr<std::vector<caf::response_promise>> held) {
+  return {[self, held](std::int32_t) { return held->emplace_back(self->make_response_promise()); },
+          [held](const std::string&) {
+            for (auto& one : *held)
+              one.deliver(std::int32_t{1});
+            held->clear();
+          }};
+}
+
+// Method: the asker waits for room for answers only, nothing is queued, and nobody else refers to it.
+TEST_F(flow, link_ready_comes_when_answers_have_made_room) {
+  auto held = std::make_shared<std::vector<caf::response_promise>>();
+  auto holder = publish("holder", far().system.spawn(holding, held));
+  connect({.actor_window_bytes = 1'024});
+  auto remote = find("holder");
+  auto asked = std::make_shared<std::promise<int>>();
+  auto ready = std::make_shared<std::promise<void>>();
+  near().system.spawn([remote, asked, ready](caf::event_based_actor* self) -> caf::behavior {
+    int sent = 0;
+    for (; is_ready(remote) && sent < 100; ++sent)
+      self->request(remote, caf::infinite, std::int32_t{sent}).then([](std::int32_t) {});
+    notify_when_ready(self, remote);
+    asked->set_value(sent);
+    return {[ready](const link_ready&) { ready->set_value(); }};
+  });
+  auto sent = asked->get_future().get();
+  ASSERT_GT(sent, 0);
+  ASSERT_LT(sent, 100);
+  // Credit for the questions has come: it makes no room.
+  ASSERT_TRUE(
+      eventually([&] { return far().home->links().front().stats().messages_received >= static_cast<unsigned>(sent); }));
+  ASSERT_TRUE(eventually([&] { return far().home->links().front().stats().unconsumed_bytes_here == 0; }));
+  auto told = ready->get_future();
+  EXPECT_NE(told.wait_for(50ms), std::future_status::ready);
+  caf::anon_send(holder, std::string{"answer"});
+  EXPECT_EQ(told.wait_for(10s), std::future_status::ready);
+}
+
 } // namespace
 } // namespace troupe::tests

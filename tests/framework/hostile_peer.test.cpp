@@ -196,6 +196,24 @@ TEST_F(hostile_peer, bytes_behind_a_message_end_the_link) {
   expect_contains(peer.farewell(), "has 1 too many");
 }
 
+TEST_F(hostile_peer, an_element_behind_a_plain_one_ends_the_link) {
+  raw_peer peer{address_};
+  auto echo = peer.open_and_find("echo");
+  auto header = header_of_int("typed");
+  byte_vector definition;
+  append_header(definition, {1, header.bytes()});
+  peer.write_packet(packet_kind::header, 0, definition);
+  peer.define_signature({"i32"});
+  byte_vector message;
+  append_message_head(message, {.receiver = echo, .signature = 0});
+  for (int i = 0; i < 2; ++i) {
+    append_element(message, {.header_number = 1, .header = {}, .frames = {{.size_bytes = 1}}});
+    message.push_back(std::byte{7});
+  }
+  peer.write_packet(packet_kind::message, 0, message);
+  expect_contains(peer.farewell(), "too many");
+}
+
 TEST_F(hostile_peer, unknown_packets_and_operations_end_the_link) {
   for (auto kind : {packet_kind{0}, packet_kind{77}}) {
     raw_peer peer{address_};
@@ -209,7 +227,7 @@ TEST_F(hostile_peer, unknown_packets_and_operations_end_the_link) {
   expect_contains(peer.farewell(), "is not known");
 }
 
-TEST_F(hostile_peer, forwarding_a_request_that_was_never_asked_ends_the_link) {
+TEST_F(hostile_peer, a_request_that_was_never_asked_is_not_forwarded_to_anybody) {
   raw_peer peer{address_};
   auto echo = peer.open_and_find("echo");
   byte_vector signature;
@@ -220,7 +238,10 @@ TEST_F(hostile_peer, forwarding_a_request_that_was_never_asked_ends_the_link) {
   head.request_number = 7;
   append_message_head(message, head);
   peer.write_packet(packet_kind::message, head.flags, message);
-  expect_contains(peer.farewell(), "which was not asked");
+  EXPECT_TRUE(eventually([&] {
+    auto links = far().home->links();
+    return links.size() == 1 && links[0].stats().undelivered == 1;
+  }));
 }
 
 TEST_F(hostile_peer, a_request_number_that_would_be_a_flag_ends_the_link) {

@@ -1,6 +1,9 @@
 // A node ends from any state: beside a handler that does not return, within a handler of its own, within its own I/O.
 #include "two_nodes.hpp"
 
+#include <filesystem>
+#include <iterator>
+
 namespace troupe::tests {
 namespace {
 
@@ -95,6 +98,146 @@ TEST_F(node_end, by_the_last_reference_to_the_actor_that_has_it) {
     link_.reset();
     far_.reset();
   }
+}
+
+/// What ends slowly after its actor counts as gone.
+struct slow_end {
+  ~slow_end() { std::this_thread::sleep_for(300ms); }
+};
+
+class slow_owner : public caf::event_based_actor {
+public:
+  slow_owner(caf::actor_config& config, std::optional<troupe::node>&& home)
+      : caf::event_based_actor(config), home_(std::move(home)) {
+    home.reset();
+  }
+  caf::behavior make_behavior() override {
+    return {[](int) {}};
+  }
+
+private:
+  std::optional<troupe::node> home_; // Ends after what follows.
+  slow_end slow_;
+};
+
+TEST_F(node_end, comes_while_the_actor_system_ends_by_the_io_thread) {
+  publish("lender", far().system.spawn([this](caf::event_based_actor* self) -> caf::behavior {
+    return {[this, self](int) {
+      far_->home->unpublish("lender");
+      auto owner = self->spawn<slow_owner>(std::move(far_->home));
+      far_->home.reset();
+      self->quit(); // Else the system's end waits for this actor.
+      return caf::actor{owner};
+    }};
+  }));
+  connect();
+  {
+    auto owner = ask<caf::actor>(near().system, find("lender"), 1);
+    ASSERT_TRUE(owner) << text_of(owner);
+  }
+  far_.reset(); // All actors count as gone, but the node is not.
+  EXPECT_TRUE(link_goes_down());
+}
+
+TEST_F(node_end, comes_while_the_actor_system_ends_by_a_worker) {
+  connect();
+  auto owner = far().system.spawn<slow_owner>(std::move(far_->home));
+  far_->home.reset();
+  caf::anon_send_exit(owner, caf::exit_reason::user_shutdown);
+  owner = nullptr;
+  far_.reset();
+  EXPECT_TRUE(link_goes_down());
+}
+
+/// Ends a node when it ends, once the other one of its kind is about to do so, too.
+class crossing {
+public:
+  crossing(std::shared_ptr<std::optional<node>> home, std::promise<void>& here, std::shared_future<void> there)
+      : home_(std::move(home)), here_(here), there_(std::move(there)) {}
+  crossing(const crossing&) = delete;
+  crossing& operator=(const crossing&) = delete;
+  ~crossing() {
+    here_.set_value();
+    there_.wait_for(2s);
+    home_->reset();
+  }
+
+private:
+  std::shared_ptr<std::optional<node>> home_;
+  std::promise<void>& here_;
+  std::shared_future<void> there_;
+};
+
+/// Gives one actor away that owns `what`.
+caf::behavior lender(caf::event_based_actor* self, std::shared_ptr<crossing> what) {
+  return {[self, owned = std::move(what)](int) mutable {
+    return caf::actor{
+        self->spawn([taken = std::exchange(owned, nullptr)]() -> caf::behavior { return {[taken](int) {}}; })};
+  }};
+}
+
+// Method: each system has an actor that owns the other system's node, and the peer's release of it ends that node.
+TEST_F(node_end, of_two_at_once_by_each_others_io_threads) {
+  connect();
+  std::promise<void> near_ends;
+  std::promise<void> far_ends;
+  auto near_home = std::make_shared<std::optional<node>>(std::move(near_->home));
+  auto far_home = std::make_shared<std::optional<node>>(std::move(far_->home));
+  near_->home.reset();
+  far_->home.reset();
+  auto in_far =
+      far_->system.spawn(lender, std::make_shared<crossing>(near_home, near_ends, far_ends.get_future().share()));
+  auto in_near =
+      near_->system.spawn(lender, std::make_shared<crossing>(far_home, far_ends, near_ends.get_future().share()));
+  ASSERT_TRUE((*far_home)->publish("lender", in_far));
+  ASSERT_TRUE((*near_home)->publish("lender", in_near));
+  {
+    auto of_far = link_->find("lender");
+    auto of_near = (*far_home)->links().front().find("lender");
+    ASSERT_TRUE(of_far && of_near);
+    auto owner_of_near = ask<caf::actor>(near_->system, *of_far, 1);
+    auto owner_of_far = ask<caf::actor>(far_->system, *of_near, 1);
+    ASSERT_TRUE(owner_of_near && owner_of_far);
+    (*far_home)->unpublish("lender");
+    (*near_home)->unpublish("lender");
+    in_far = in_near = nullptr;
+    near_home.reset();
+    far_home.reset();
+  }
+  EXPECT_TRUE(link_goes_down());
+  link_.reset();
+}
+
+TEST_F(node_end, in_handlers_of_its_own_again_and_again_leaves_no_threads) {
+  far().home.reset(); // Its system is what is used.
+  near();
+  auto threads = [] {
+    return static_cast<std::size_t>(
+        std::distance(std::filesystem::directory_iterator{"/proc/self/task"}, std::filesystem::directory_iterator{}));
+  };
+  auto& system = far().system;
+  std::size_t after_some = 0;
+  for (int round = 0; round < 20; ++round) {
+    auto address = "unix://@" + unique_name("troupe-again");
+    auto opened = node::open(system, far().types, far().families, {.listen = {address}, .store = std::nullopt});
+    ASSERT_TRUE(opened) << opened.error().message();
+    auto home = std::make_shared<std::optional<node>>(*std::move(opened));
+    auto ended = std::make_shared<std::promise<void>>();
+    ASSERT_TRUE((*home)->publish("breaker", system.spawn([home, ended](caf::event_based_actor* self) -> caf::behavior {
+      return {[home, ended, self](int) {
+        home->reset();
+        ended->set_value();
+        self->quit();
+      }};
+    })));
+    auto connected = near().home->connect(address);
+    ASSERT_TRUE(connected) << connected.error().message();
+    caf::anon_send(*connected->find("breaker"), 1);
+    ASSERT_EQ(ended->get_future().wait_for(10s), std::future_status::ready);
+    if (round == 5)
+      after_some = threads();
+  }
+  EXPECT_LE(threads(), after_some + 2); // The last one's may still be on their way out.
 }
 
 } // namespace

@@ -1,6 +1,8 @@
 // Remote actors are ordinary CAF actors: whoever holds a handle need not know where the actor lives.
 #include "two_nodes.hpp"
 
+#include <caf/actor_pool.hpp>
+
 namespace troupe::tests {
 namespace {
 
@@ -217,6 +219,29 @@ TEST_F(two_nodes, an_actor_that_only_a_peer_refers_to_lives_until_the_peer_drops
     EXPECT_FALSE(*ended);
   }
   EXPECT_TRUE(eventually([&] { return ended->load(); }));
+}
+
+TEST_F(two_nodes, a_pool_that_asks_two_actors_of_the_asker_ends_no_link) {
+  auto pool = std::make_shared<caf::actor>();
+  publish("pooler", far().system.spawn([pool](caf::event_based_actor* self) -> caf::behavior {
+    return {[pool, self](const caf::actor& first, const caf::actor& second) {
+      *pool = caf::actor_pool::make(self->context(), caf::actor_pool::broadcast());
+      for (const auto& one : {first, second})
+        caf::anon_send(*pool, caf::sys_atom::value, caf::put_atom::value, one);
+      return *pool;
+    }};
+  }));
+  connect();
+  auto increment = []() -> caf::behavior { return {[](std::int32_t value) { return value + 1; }}; };
+  auto remote =
+      ask<caf::actor>(near().system, find("pooler"), near().system.spawn(increment), near().system.spawn(increment));
+  ASSERT_TRUE(remote) << text_of(remote);
+  EXPECT_EQ(ask<std::int32_t>(near().system, *remote, std::int32_t{1}), 2);
+  // The second copy of the question comes back, too, when it is answered already.
+  EXPECT_TRUE(eventually([&] { return link_->stats().undelivered == 1; }));
+  EXPECT_TRUE(link_->is_open());
+  caf::anon_send_exit(*pool, caf::exit_reason::user_shutdown);
+  *pool = nullptr;
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 // A peer that does not read, or reads slowly: what is kept for it is bounded, and what does not reach it is counted.
 #include <algorithm>
+#include <limits>
 
 #include "raw_peer.hpp"
 #include "two_nodes.hpp"
@@ -129,6 +130,57 @@ TEST_F(unread, who_asked_for_too_much_at_once_gets_the_reason) {
   }
 }
 
+TEST_F(unread, no_bound_is_no_bound) {
+  far_.reset();
+  far_options_.accepted_links.unread_answer_bytes = std::numeric_limits<std::size_t>::max();
+  SetUp();
+  connect();
+  auto echo = find("echo");
+  caf::scoped_actor self{near().system};
+  auto ask_one = [&] { return self->request(echo, caf::infinite, std::int32_t{1}); };
+  std::vector<decltype(ask_one())> asked;
+  std::generate_n(std::back_inserter(asked), 100, ask_one);
+  for (auto& one : asked)
+    one.receive([](const std::string& answer) { EXPECT_EQ(answer.size(), answer_bytes); },
+                [](caf::error& error) { ADD_FAILURE() << troupe::text_of(error); });
+}
+
+TEST_F(unread, small_answers_come_beside_a_large_message) {
+  far_options_.accepted_links = {};
+  far_options_.accepted_links.unread_answer_bytes = 1_MiB;
+  far_.reset();
+  SetUp();
+  publish("giver", far().system.spawn([](caf::event_based_actor* self) -> caf::behavior {
+    return {[self](const caf::actor& whom) { self->send(whom, std::string(100_MiB, 'x')); }};
+  }));
+  connect();
+  auto came = std::make_shared<std::atomic<bool>>(false);
+  auto taker =
+      near().system.spawn([came]() -> caf::behavior { return {[came](const std::string&) { *came = true; }}; });
+  auto echo = find("echo");
+  caf::anon_send(find("giver"), taker);
+  while (!*came && link_->is_open()) {
+    auto answer = ask<std::string>(near().system, echo, std::int32_t{1});
+    ASSERT_TRUE(answer) << text_of(answer);
+  }
+  EXPECT_TRUE(*came);
+}
+
+TEST_F(unread, nothing_is_unread_after_the_end) {
+  std::optional<link> kept;
+  {
+    raw_peer peer{address_};
+    auto echo = peer.open_and_find("echo");
+    peer.define_signature({"i32"});
+    for (std::uint64_t i = 1; i <= 50; ++i)
+      peer.write(request_packet(echo, i));
+    kept.emplace(far().home->links().front());
+    ASSERT_TRUE(eventually([&] { return kept->stats().messages_sent == 50; }));
+  }
+  ASSERT_TRUE(far_link_ends());
+  EXPECT_EQ(kept->stats().unread_bytes, 0u);
+}
+
 TEST_F(unread, a_window_that_a_peer_claims_does_not_fill_this_node) {
   constexpr int messages = 1'000;
   publish("giver", far().system.spawn([](caf::event_based_actor* self) -> caf::behavior {
@@ -243,10 +295,10 @@ protected:
     publish("sink", far().system.spawn([got = got_]() -> caf::behavior {
       return {[got](const std::string&) { got->fetch_add(1); }};
     }));
-    between_.emplace(address_);
   }
 
   caf::actor connect_through() {
+    between_.emplace(address_);
     auto connected = near().home->connect(between_->address(), options_);
     if (!connected)
       throw std::runtime_error(connected.error().message());
@@ -287,6 +339,54 @@ TEST_F(slow_network, what_was_not_written_at_the_end_is_counted) {
   // What the system had taken is not known; the rest is accounted for.
   EXPECT_LE(*got_ + undelivered + refused, messages);
   EXPECT_GT(undelivered + refused, messages - 6'000); // Two sockets' buffers.
+}
+
+// Goal: what was written before the end arrives, though the peer goes on writing what nobody reads any more.
+// Method: the peer reads slowly into a small buffer, so that the answers are still under way when the node ends.
+TEST_F(slow_network, the_end_loses_nothing_that_was_written) {
+  constexpr std::uint64_t requests = 200;
+  far_.reset();
+  far_options_.drain_timeout = 20s;
+  publish("echo",
+          far().system.spawn([]() -> caf::behavior { return {[](std::int32_t) { return std::string(5'000, 'x'); }}; }));
+  auto connected = connect_to(address_);
+  int small = 16'384;
+  ::setsockopt(connected, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+  raw_peer peer{connected, link_side::dialer, options_.credentials.secret};
+  auto echo = peer.open_and_find("echo");
+  ASSERT_NE(echo, 0u);
+  peer.define_signature({"i32"});
+  auto value = serialize(std::int32_t{7}, {.serializers = {"typed"}}, far().types, far().families).value();
+  for (std::uint64_t i = 1; i <= requests; ++i)
+    peer.write(
+        raw_peer::message_packet({.flags = message_flags::request, .receiver = echo, .sender = 77, .request_number = i},
+                                 value.header.bytes(), value.frames.at(0).bytes()));
+  auto kept = far().home->links().front();
+  ASSERT_TRUE(eventually([&] { return kept.stats().messages_sent == requests; }));
+  std::atomic<bool> over{false};
+  std::jthread writer{[&] {
+    byte_vector many;
+    while (many.size() < 20'000) {
+      auto one = raw_peer::packet(packet_kind::admin, static_cast<std::uint8_t>(admin_op::pong),
+                                  msgpack::encode_described(ping{}));
+      many.insert(many.end(), one.begin(), one.end());
+    }
+    while (!over)
+      peer.write(many);
+  }};
+  auto ended = std::async(std::launch::async, [&] { far_->home.reset(); });
+  std::uint64_t answers = 0;
+  bool said_goodbye = false;
+  while (auto packet = peer.next_packet()) {
+    answers += packet->head.kind == packet_kind::message ? 1 : 0;
+    said_goodbye |=
+        packet->head.kind == packet_kind::admin && static_cast<admin_op>(packet->head.detail) == admin_op::goodbye;
+    std::this_thread::sleep_for(500us);
+  }
+  over = true;
+  ended.get();
+  EXPECT_EQ(answers, requests);
+  EXPECT_TRUE(said_goodbye);
 }
 
 } // namespace

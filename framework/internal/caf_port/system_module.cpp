@@ -1,5 +1,8 @@
 #include <troupe/framework/internal/caf_port/system_module.hpp>
 
+#include <algorithm>
+#include <chrono>
+#include <exception>
 #include <mutex>
 #include <random>
 #include <utility>
@@ -9,13 +12,22 @@
 
 #include <caf/node_id.hpp>
 
+#include <troupe/framework/internal/log.hpp>
+
 namespace caf::net {
+
+using troupe::internal::log;
+using troupe::internal::log_level;
+using troupe::internal::system_threads;
 
 // CAF 0.17 declares this class a friend of actor_system and leaves it to a network module to define it; being that
 // friend is the only way to set the system's node id.
 class middleman final : public actor_system::module {
 public:
   explicit middleman(actor_system& system) : system_(system) {}
+
+  /// Handlers that still run, and links that are still closing, are over by then.
+  static constexpr std::chrono::seconds end_patience{60};
 
   void init(actor_system_config&) override {
     node_id::default_data::host_id_type host;
@@ -27,31 +39,53 @@ public:
   }
 
   void start() override {}
+  /// Actors are done, but what the last references to them have begun may still be going on.
   void stop() override {
     for (;;) {
       std::unique_lock guard{mutex_};
-      auto left = std::exchange(left_, {});
-      guard.unlock();
-      if (left.empty())
+      if (kept_.empty())
         return;
-      for (auto& thread : left)
-        thread.join();
+      auto threads = kept_.back();
+      guard.unlock();
+      if (!threads->join_within(end_patience)) {
+        log(log_level::error, "an actor system ends while a node of it is open; the node must end first");
+        std::terminate(); // Its threads would use what is gone.
+      }
+      forget(*threads);
     }
   }
+
   id_t id() const override { return network_manager; }
   void* subtype_ptr() override { return this; }
 
   static module* make(actor_system& system, detail::type_list<>) { return new middleman(system); }
 
-  void leave(std::thread thread) {
+  void keep(std::shared_ptr<system_threads> threads) {
+    std::vector<std::shared_ptr<system_threads>> over; // Ends outside of the lock.
     std::lock_guard guard{mutex_};
-    left_.push_back(std::move(thread));
+    std::erase_if(kept_, [&](auto& one) {
+      if (!one->is_left() || !one->join_within(std::chrono::milliseconds{0}))
+        return false;
+      over.push_back(std::move(one));
+      return true;
+    });
+    kept_.push_back(std::move(threads));
+  }
+
+  void forget(const system_threads& threads) {
+    std::shared_ptr<system_threads> over; // Ends outside of the lock.
+    std::lock_guard guard{mutex_};
+    auto found = std::ranges::find(kept_, &threads, &std::shared_ptr<system_threads>::get);
+    if (found == kept_.end())
+      return;
+    over = std::move(*found);
+    kept_.erase(found);
   }
 
 private:
   actor_system& system_;
   std::mutex mutex_;
-  std::vector<std::thread> left_; // Guarded by mutex_.
+  std::vector<std::shared_ptr<system_threads>> kept_; // Guarded by mutex_.
 };
 
 } // namespace caf::net
@@ -66,8 +100,12 @@ bool has_system_module(const caf::actor_system& system) {
   return system.has_network_manager();
 }
 
-void leave_thread(caf::actor_system& system, std::thread thread) {
-  system.network_manager().leave(std::move(thread));
+void keep_threads(caf::actor_system& system, std::shared_ptr<system_threads> threads) {
+  system.network_manager().keep(std::move(threads));
+}
+
+void forget_threads(caf::actor_system& system, const system_threads& threads) {
+  system.network_manager().forget(threads);
 }
 
 } // namespace troupe::internal
