@@ -59,9 +59,8 @@ std::size_t handle::size_bytes() const noexcept {
 std::expected<store::pin, store_error> handle::pin() const {
   if (attachment_ == nullptr)
     return std::unexpected(empty_error());
-  if (auto usable = attachment_->check_usable(); !usable)
-    return std::unexpected(usable.error());
-  attachment_->retain_pin(index_);
+  if (auto pinned = attachment_->pin(index_); !pinned)
+    return std::unexpected(pinned.error());
   return store::pin{*this, attachment_};
 }
 

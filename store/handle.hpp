@@ -39,7 +39,9 @@ public:
   /// Without the metadata. 0 when empty.
   [[nodiscard]] std::size_t size_bytes() const noexcept;
 
-  /// Gives a view of the bytes, in place. Fails with `empty` or `forked`.
+  /// Gives a view of the bytes, in place. What lies on disk is brought back first, for which somebody else's may have
+  /// to go there. Fails with `empty` or `forked`; when bringing it back, with `damaged` (the file is gone or changed:
+  /// this object is lost, no other is), `full` (no room came free within `full_grace`), `busy` or `system_failure`.
   [[nodiscard]] std::expected<store::pin, store_error> pin() const;
 
   /// Counts one handle in flight to `to`, which keeps the object alive until `to` adopts it, dies, or either side

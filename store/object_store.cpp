@@ -29,8 +29,9 @@ std::expected<object_store, store_error> object_store::open(const options& optio
 }
 
 std::expected<builder, store_error> object_store::create(std::size_t size_bytes, std::span<const std::byte> metadata,
-                                                         std::span<const object_id> captured) {
-  auto made = attachment_->create(size_bytes, metadata, captured);
+                                                         std::span<const object_id> captured,
+                                                         std::optional<std::chrono::milliseconds> grace) {
+  auto made = attachment_->create(size_bytes, metadata, captured, grace.value_or(attachment_->settings().full_grace));
   if (!made)
     return std::unexpected(made.error());
   return builder{attachment_, made->index, made->generation, made->bytes};
@@ -38,17 +39,19 @@ std::expected<builder, store_error> object_store::create(std::size_t size_bytes,
 
 std::expected<handle, store_error> object_store::put(std::span<const std::byte> bytes,
                                                      std::span<const std::byte> metadata,
-                                                     std::span<const object_id> captured) {
-  return put(std::span{&bytes, 1}, metadata, captured);
+                                                     std::span<const object_id> captured,
+                                                     std::optional<std::chrono::milliseconds> grace) {
+  return put(std::span{&bytes, 1}, metadata, captured, grace);
 }
 
 std::expected<handle, store_error> object_store::put(std::span<const std::span<const std::byte>> parts,
                                                      std::span<const std::byte> metadata,
-                                                     std::span<const object_id> captured) {
+                                                     std::span<const object_id> captured,
+                                                     std::optional<std::chrono::milliseconds> grace) {
   auto size_bytes = std::size_t{0};
   for (const auto& part : parts)
     size_bytes += part.size();
-  auto building = create(size_bytes, metadata, captured);
+  auto building = create(size_bytes, metadata, captured, grace);
   if (!building)
     return std::unexpected(building.error());
   auto* at = building->bytes().data();
@@ -66,6 +69,11 @@ std::expected<handle, store_error> object_store::find(object_id id) {
 
 bool object_store::contains(object_id id) const {
   return attachment_->contains(id);
+}
+
+std::expected<std::vector<object_id>, store_error>
+object_store::wait(std::span<const object_id> ids, std::size_t how_many, std::chrono::milliseconds timeout) {
+  return attachment_->wait(ids, how_many, timeout);
 }
 
 std::expected<handle, store_error> object_store::adopt(object_id id, process_id from, std::uint64_t channel) {

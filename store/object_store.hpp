@@ -9,9 +9,11 @@
 #include <troupe/store/store_error.hpp>
 #include <troupe/store/summary.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <span>
 
 namespace troupe::store {
@@ -33,20 +35,24 @@ public:
   [[nodiscard]] static std::expected<object_store, store_error> open(const options& options);
 
   /// Makes room for an object of `size_bytes` (0 is legal). `metadata` is copied and immutable from then on; the
-  /// objects in `captured`, at most 1,024, stay as long as the new one does. Fails with `full` (the text carries the
-  /// numbers), `table_full`, `invalid_argument`, and `not_found` or `unsealed` for an id in `captured`.
+  /// objects in `captured`, at most 1,024, stay as long as the new one does. Waits for room as `full_grace` says, or as
+  /// long as `grace`. Fails with `full` (the text carries the numbers), `table_full`, `invalid_argument`, and
+  /// `not_found` or `unsealed` for an id in `captured`.
   [[nodiscard]] std::expected<builder, store_error>
-  create(std::size_t size_bytes, std::span<const std::byte> metadata = {}, std::span<const object_id> captured = {});
+  create(std::size_t size_bytes, std::span<const std::byte> metadata = {}, std::span<const object_id> captured = {},
+         std::optional<std::chrono::milliseconds> grace = std::nullopt);
 
   /// Copies `bytes` in and seals them. Fails as create() does.
   [[nodiscard]] std::expected<handle, store_error> put(std::span<const std::byte> bytes,
                                                        std::span<const std::byte> metadata = {},
-                                                       std::span<const object_id> captured = {});
+                                                       std::span<const object_id> captured = {},
+                                                       std::optional<std::chrono::milliseconds> grace = std::nullopt);
 
   /// The same for bytes that lie in several places: one object, the parts one after the other.
   [[nodiscard]] std::expected<handle, store_error> put(std::span<const std::span<const std::byte>> parts,
                                                        std::span<const std::byte> metadata = {},
-                                                       std::span<const object_id> captured = {});
+                                                       std::span<const object_id> captured = {},
+                                                       std::optional<std::chrono::milliseconds> grace = std::nullopt);
 
   /// Gives a handle to a sealed object. Fails with `not_found`, or `unsealed` while it is still being written. An
   /// object that nothing holds any more is not found, even if nobody has reclaimed it yet.
@@ -54,6 +60,12 @@ public:
 
   /// Whether find() would succeed right now.
   [[nodiscard]] bool contains(object_id id) const;
+
+  /// Waits until `how_many` of `ids` are sealed, by whichever process, or the time is over. Gives those that are, in
+  /// the order of `ids` and not more than asked for; each only once, however often it is listed. What nothing holds any
+  /// more is not there.
+  [[nodiscard]] std::expected<std::vector<object_id>, store_error>
+  wait(std::span<const object_id> ids, std::size_t how_many, std::chrono::milliseconds timeout);
 
   /// Receiver's half of a hand-over: takes one handle that `from` has in flight to this process on `channel`. Fails
   /// with `not_found` when there is none. Works after `from` has died.

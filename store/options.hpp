@@ -30,8 +30,16 @@ struct options {
   /// Where the shared files lie. Anything but a tmpfs works and is slow.
   std::filesystem::path directory = "/dev/shm";
 
-  /// Where objects will go when memory is full. Not used yet.
+  /// Where objects go that nobody reads at the moment, the longest unused first, when memory is more than 80 % full;
+  /// made where it is missing. Who opens the store first decides; empty: where it decided, or nowhere. Each process
+  /// that writes much has a thread for it. Must be a disk of this host: what processes that are gone left there is
+  /// removed.
   std::filesystem::path spill_directory{};
+
+  /// How long `create` and `put` wait for room, and a pin for the room to bring an object back, from when nothing is
+  /// left that could be spilled; in the order of their coming. Longer: others may let something go; shorter: who cannot
+  /// be served knows it sooner. 0: they do not wait, and spill nothing themselves.
+  std::chrono::milliseconds full_grace{1000};
 };
 
 } // namespace troupe::store

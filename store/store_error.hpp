@@ -31,6 +31,8 @@ enum class store_errc : std::uint8_t {
   corrupt = 14,            // The table contradicts itself, or files were removed by hand.
   system_failure = 15,     // A system call failed; the text says which and why.
   detached = 16,           // This process has closed the store's files, or lost its place; drop all, then open anew.
+  // This object is lost.
+  damaged = 17, // Its copy on disk is gone, cut short or changed.
 };
 
 using store_error = basic_error<store_errc>;
@@ -72,6 +74,8 @@ using store_error = basic_error<store_errc>;
     return "system_failure";
   case store_errc::detached:
     return "detached";
+  case store_errc::damaged:
+    return "damaged";
   }
   return "unknown";
 }

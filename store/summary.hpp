@@ -20,9 +20,10 @@ enum class object_state : std::uint8_t {
   writing = 1,   // A builder writes it.
   sealed = 2,    // Immutable, in memory.
   aborted = 3,   // Its builder was dropped; free as soon as somebody reclaims.
-  spilling = 4,  // Reserved: being copied to disk.
-  spilled = 5,   // Reserved: on disk only.
-  restoring = 6, // Reserved: being copied back.
+  spilling = 4,  // In memory, being copied to disk.
+  spilled = 5,   // On disk only.
+  restoring = 6, // On disk, being copied back.
+  evicting = 7,  // Copied to disk; its room in memory is about to be free, unless somebody has pinned it meanwhile.
 };
 
 [[nodiscard]] constexpr std::string_view to_string(object_state state) {
@@ -41,6 +42,8 @@ enum class object_state : std::uint8_t {
     return "spilled";
   case object_state::restoring:
     return "restoring";
+  case object_state::evicting:
+    return "evicting";
   }
   return "unknown";
 }

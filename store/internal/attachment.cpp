@@ -3,8 +3,8 @@
 #include <troupe/framework/base/sizes.hpp>
 #include <troupe/store/internal/clock.hpp>
 #include <troupe/store/internal/crash_point.hpp>
-#include <troupe/store/internal/extents.hpp>
 #include <troupe/store/internal/hints.hpp>
+#include <troupe/store/internal/lru_list.hpp>
 #include <troupe/store/internal/reaping.hpp>
 #include <troupe/store/internal/recovery.hpp>
 
@@ -22,7 +22,6 @@ namespace troupe::store::internal {
 
 namespace {
 
-constexpr auto reclaim_batch = std::uint32_t{64}; // Rows that one create or release looks at on the way.
 constexpr auto metadata_bytes_max = std::size_t{1} << 30;
 constexpr auto captured_max = std::size_t{1024}; // All are looked up and let go under the lock.
 
@@ -44,11 +43,15 @@ attachment::attachment(opened_store opened)
       counts_(view_.header().objects.rows_max),
       writable_(static_cast<std::byte*>(store_.files.writable.get_address())),
       readable_(static_cast<const std::byte*>(store_.files.readable.get_address())),
-      fork_epoch_(current_fork_epoch()) {}
+      fork_epoch_(current_fork_epoch()),
+      spills_(spill_directory_of(store_)) {}
 
 attachment::~attachment() {
-  if (forked())
+  if (forked()) {
+    (void)ahead_.release(); // Its thread is not in this process.
     return;
+  }
+  ahead_.reset();
   close_store(store_);
 }
 
@@ -103,21 +106,11 @@ store_error attachment::error_of(outcome what, const object_id& id) const {
   }
 }
 
-store_error attachment::full_error(std::uint64_t size_bytes) const {
-  auto text = "object of " + grouped(size_bytes) + " bytes, store has ";
-  const auto& header = view_.header();
-  if (const auto guard = lock_table(view_, store_.self.slot, store_.settings.lock_timeout))
-    text += grouped(header.capacity_bytes - header.bytes_in_use) + " free of " + grouped(header.capacity_bytes)
-            + " (longest free piece " + grouped(extent_map(view_).longest()) + ")";
-  else
-    text += "a capacity of " + grouped(header.capacity_bytes);
-  return {store_errc::full, text + "; everything else is held"};
-}
-
 // --- Writing ---------------------------------------------------------------------------------------------------------
 
 std::expected<new_object, store_error> attachment::create(std::size_t size_bytes, std::span<const std::byte> metadata,
-                                                          std::span<const object_id> captured) {
+                                                          std::span<const object_id> captured,
+                                                          std::chrono::milliseconds grace) {
   if (auto usable = check_usable(); !usable)
     return std::unexpected(usable.error());
   if (captured.size() > captured_max)
@@ -130,15 +123,15 @@ std::expected<new_object, store_error> attachment::create(std::size_t size_bytes
                                                       + grouped(metadata_bytes_max) + " are possible"});
   const auto capacity = view_.header().capacity_bytes;
   if (size_bytes > capacity || extent_length(size_bytes, metadata.size()) > capacity)
-    return std::unexpected(full_error(size_bytes));
+    return std::unexpected(full_error(size_bytes, {}));
   const auto wanted = creation{size_bytes, static_cast<std::uint32_t>(metadata.size()), captured, store_.self.slot,
                                view_.slot(store_.self.slot).pid.load()};
-  auto index = create_committed(wanted);
+  auto index = create_committed(wanted, grace);
   if (!index && index.error().code() == store_errc::full) {
     // The file system has no more pages. Those of the dead may do, or what others have given up meanwhile.
     if (auto reaped = reap(); !reaped)
       return std::unexpected(reaped.error());
-    index = create_committed(wanted);
+    index = create_committed(wanted, grace);
   }
   if (!index)
     return std::unexpected(index.error());
@@ -148,99 +141,6 @@ std::expected<new_object, store_error> attachment::create(std::size_t size_bytes
     std::memcpy(base, metadata.data(), metadata.size());
   reach(crash_point::create_finished);
   return new_object{*index, row.generation.load(), {base + round_up(metadata.size(), alignment_bytes), size_bytes}};
-}
-
-std::expected<std::uint32_t, store_error> attachment::create_committed(const creation& wanted) {
-  const auto index = create_row(wanted);
-  if (!index)
-    return index;
-  const auto length = extent_length(wanted.size_bytes, wanted.metadata_bytes);
-  if (length > 0)
-    if (auto committed = commit_data(view_.object(*index).offset + length); !committed) {
-      abort(*index);
-      return std::unexpected(store_error{committed.error().code(), "object of " + grouped(wanted.size_bytes)
-                                                                       + " bytes: " + committed.error().message()});
-    }
-  reach(crash_point::create_committed);
-  return index;
-}
-
-std::expected<std::uint32_t, store_error> attachment::create_row(const creation& wanted) {
-  auto index = no_row;
-  for (auto failures = 0;;) {
-    auto what = outcome::no_space;
-    {
-      const auto guard = lock();
-      if (!guard)
-        return std::unexpected(guard.error());
-      table_.reclaim(reclaim_batch);
-      what = table_.create(wanted, index, [this](std::uint32_t row) { hold(row); });
-    }
-    if (what == outcome::done)
-      return index;
-    if (what == outcome::need_objects || what == outcome::need_edges) {
-      if (auto grown = grow(what); !grown) {
-        if (failures++ > 0)
-          return std::unexpected(grown.error());
-        if (auto reaped = reap(); !reaped) // Rows of dead processes may be enough.
-          return std::unexpected(reaped.error());
-      }
-    } else if (what == outcome::no_space) {
-      if (failures++ > 0)
-        return std::unexpected(full_error(wanted.size_bytes));
-      if (auto reaped = reap(); !reaped)
-        return std::unexpected(reaped.error());
-    } else {
-      const auto missing = std::find_if(wanted.captured.begin(), wanted.captured.end(),
-                                        [&](const object_id& id) { return table_.look_up(id) != outcome::done; });
-      return std::unexpected(error_of(what, missing == wanted.captured.end() ? wanted.captured.front() : *missing));
-    }
-  }
-}
-
-std::expected<void, store_error> attachment::grow(outcome need) {
-  auto& header = view_.header();
-  auto& table = need == outcome::need_objects ? header.objects
-                : need == outcome::need_edges ? header.edges
-                                              : header.flights;
-  auto have = table.committed.load();
-  const auto* const what = need == outcome::need_objects ? "objects"
-                           : need == outcome::need_edges ? "captured ids"
-                                                         : "entries in flight";
-  if (have >= table.rows_max)
-    return std::unexpected(store_error{store_errc::table_full, "the store's table of " + std::string(what)
-                                                                   + " is full: " + grouped(table.rows_max)
-                                                                   + " are possible"});
-  const auto wanted = std::min(have + table.step, table.rows_max);
-  const auto commit = [&](std::uint64_t offset, std::uint64_t row_bytes) {
-    return commit_pages(store_.files.control_file, offset + have * row_bytes, offset + wanted * row_bytes);
-  };
-  if (auto done = commit(table.file_offset, table.row_bytes); !done)
-    return done;
-  if (need == outcome::need_objects) // As many free extents as objects are possible.
-    if (auto done = commit(header.nodes_offset, sizeof(extent_node)); !done)
-      return done;
-  table.committed.compare_exchange_strong(have, wanted); // Else another process was quicker.
-  return {};
-}
-
-std::expected<void, store_error> attachment::commit_data(std::uint64_t end) {
-  auto& committed = view_.header().data_committed;
-  const auto needed = round_up(end, page_bytes);
-  const auto wanted = std::min(round_up(end, data_step_bytes), view_.header().capacity_bytes);
-  for (auto have = committed.load(); have < end; have = committed.load()) {
-    auto target = std::min(wanted, have + commit_piece_bytes);
-    auto done = commit_pages(store_.files.data_file, have, target);
-    if (!done && target > needed) { // Not the whole step, but perhaps what we need.
-      target = needed;
-      done = commit_pages(store_.files.data_file, have, target);
-    }
-    if (!done)
-      return done;
-    while (have < target && !committed.compare_exchange_weak(have, target)) {
-    }
-  }
-  return {};
 }
 
 std::expected<void, store_error> attachment::seal(std::uint32_t index, std::size_t size_bytes, bool shrunk) {
@@ -256,6 +156,7 @@ std::expected<void, store_error> attachment::seal(std::uint32_t index, std::size
   assert(row.state.load() == object_state::writing);
   row.state.store(object_state::sealed); // Release: who reads `sealed` reads all bytes.
   reach(crash_point::seal_published);
+  announce();
   return {};
 }
 
@@ -278,12 +179,19 @@ std::expected<held_object, store_error> attachment::find(const object_id& id) {
     return std::unexpected(error_of(what, id));
   hold(id.index);
   reach(crash_point::find_held);
+  touch(id.index);
   view_.object(id.index).last_used.store(static_cast<std::uint64_t>(coarse_ns()), std::memory_order_relaxed);
   return held_object{id.index, id.generation};
 }
 
 bool attachment::contains(const object_id& id) const {
   return usable() && table_.look_up(id) == outcome::done;
+}
+
+/// Requires: the lock is held.
+void attachment::touch(std::uint32_t index) noexcept {
+  if (lies_in_memory(view_.object(index).state.load()))
+    lru_list(view_).touch(index);
 }
 
 void attachment::hold(std::uint32_t index) noexcept {
@@ -311,8 +219,10 @@ void attachment::release(std::uint32_t index) noexcept {
       reach(crash_point::release_hinted);
     }
   });
-  if (last)
-    reclaim_if_free();
+  if (!last)
+    return;
+  reclaim_if_free();
+  announce();
 }
 
 void attachment::reclaim_if_free() noexcept {
@@ -322,6 +232,20 @@ void attachment::reclaim_if_free() noexcept {
   if (guard->recovered())
     reap_wanted_ = true;
   table_.reclaim(reclaim_batch);
+}
+
+std::expected<void, store_error> attachment::pin(std::uint32_t index) {
+  if (auto usable = check_usable(); !usable)
+    return usable;
+  retain_pin(index);
+  // The bit is set before the state is read: who gives its memory up does the two in the other order.
+  const auto state = view_.object(index).state.load();
+  if (state == object_state::sealed || state == object_state::spilling)
+    return {};
+  auto restored = restore(index);
+  if (!restored)
+    release_pin(index);
+  return restored;
 }
 
 void attachment::retain_pin(std::uint32_t index) noexcept {
@@ -335,6 +259,8 @@ void attachment::retain_pin(std::uint32_t index) noexcept {
     reach(crash_point::pin_marked);
   });
   row.last_used.store(static_cast<std::uint64_t>(coarse_ns()), std::memory_order_relaxed);
+  if (row.used.load(std::memory_order_relaxed) == 0)
+    row.used.store(1, std::memory_order_relaxed);
 }
 
 void attachment::release_pin(std::uint32_t index) noexcept {
@@ -408,6 +334,7 @@ std::expected<held_object, store_error> attachment::adopt(const object_id& id, c
                                        "object " + to_string(id) + " is not in flight from process " + to_string(from)
                                            + " to this one on channel " + std::to_string(channel)});
   hold(id.index); // Before the entry goes: in between the object has two holders, never none.
+  touch(id.index);
   reach(crash_point::adopt_held);
   table_.take_flight(flight);
   return held_object{id.index, id.generation};
@@ -481,6 +408,10 @@ std::expected<std::size_t, store_error> attachment::reap() {
     return std::unexpected(dropped.error());
   if (auto reclaimed = reclaim_all(view_, store_.self.slot, store_.settings.lock_timeout); !reclaimed)
     return std::unexpected(reclaimed.error());
+  if (auto removed = remove_spill_files(); !removed)
+    return std::unexpected(removed.error());
+  if (*reaped > 0)
+    announce();
   return reaped;
 }
 

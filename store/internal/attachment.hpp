@@ -6,6 +6,7 @@
 #include <troupe/store/internal/local_counts.hpp>
 #include <troupe/store/internal/lock_file.hpp>
 #include <troupe/store/internal/object_table.hpp>
+#include <troupe/store/internal/spill_directory.hpp>
 #include <troupe/store/internal/store_files.hpp>
 #include <troupe/store/internal/table_lock.hpp>
 #include <troupe/store/object_id.hpp>
@@ -14,15 +15,22 @@
 #include <troupe/store/summary.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace troupe::store::internal {
+
+inline constexpr auto reclaim_batch = std::uint32_t{64}; // Rows that one create or release looks at on the way.
 
 /// What open gets done before there is an attachment.
 struct opened_store {
@@ -71,16 +79,21 @@ public:
   [[nodiscard]] std::uint64_t number() const { return view_.header().store_number; }
 
   // Writing.
-  [[nodiscard]] std::expected<new_object, store_error>
-  create(std::size_t size_bytes, std::span<const std::byte> metadata, std::span<const object_id> captured);
+  [[nodiscard]] std::expected<new_object, store_error> create(std::size_t size_bytes,
+                                                              std::span<const std::byte> metadata,
+                                                              std::span<const object_id> captured,
+                                                              std::chrono::milliseconds grace);
   [[nodiscard]] std::expected<void, store_error> seal(std::uint32_t index, std::size_t size_bytes, bool shrunk);
   void abort(std::uint32_t index) noexcept; // Gives up the builder's hold, too.
 
-  // Holding. retain() and release() never take the lock and wait for nobody.
+  // Holding. retain() and release() never take the lock and wait for nobody. Pinning brings back what was spilled.
   [[nodiscard]] std::expected<held_object, store_error> find(const object_id& id);
   [[nodiscard]] bool contains(const object_id& id) const;
+  [[nodiscard]] std::expected<std::vector<object_id>, store_error>
+  wait(std::span<const object_id> ids, std::size_t how_many, std::chrono::milliseconds timeout);
   void retain(std::uint32_t index) noexcept;
   void release(std::uint32_t index) noexcept;
+  [[nodiscard]] std::expected<void, store_error> pin(std::uint32_t index);
   void retain_pin(std::uint32_t index) noexcept;
   void release_pin(std::uint32_t index) noexcept;
   [[nodiscard]] std::size_t size_of(std::uint32_t index) const;
@@ -107,12 +120,43 @@ private:
   [[nodiscard]] std::expected<table_guard, store_error> lock();
   [[nodiscard]] std::expected<void, store_error> drop_ended_channels();
   [[nodiscard]] store_error error_of(outcome what, const object_id& id) const;
-  [[nodiscard]] store_error full_error(std::uint64_t size_bytes) const;
-  [[nodiscard]] std::expected<std::uint32_t, store_error> create_committed(const creation& wanted);
-  [[nodiscard]] std::expected<std::uint32_t, store_error> create_row(const creation& wanted);
+
+  // attachment_room.cpp
+  class turn;
+  [[nodiscard]] store_error full_error(std::uint64_t size_bytes, const std::string& why) const;
+  [[nodiscard]] std::expected<std::uint32_t, store_error> create_committed(const creation& wanted,
+                                                                           std::chrono::milliseconds grace);
+  [[nodiscard]] std::expected<std::uint32_t, store_error> create_row(const creation& wanted,
+                                                                     std::chrono::milliseconds grace);
   [[nodiscard]] std::expected<void, store_error> grow(outcome need);
+  [[nodiscard]] std::expected<void, store_error> grow_or_reap(outcome need, int& failures);
   [[nodiscard]] std::expected<void, store_error> commit_data(std::uint64_t end);
+  void announce() noexcept;
+  /// Whoever waits for a change looks, calls, looks again, calls ...: the first call says that somebody waits, so that
+  /// the second look misses nothing, the second one waits.
+  struct watch {
+    std::uint32_t seen = 0;
+    bool is_set = false;
+  };
+  void wait_for_change(watch& since, std::chrono::nanoseconds longest) noexcept;
+
+  // attachment_spilling.cpp
+  class spilling_ahead;
+  [[nodiscard]] std::expected<std::uint64_t, store_error> spill(std::uint64_t wanted_bytes);
+  [[nodiscard]] std::size_t begin_spill(std::uint64_t wanted_bytes, std::span<std::uint32_t> victims,
+                                        std::uint32_t& file, outcome& what);
+  [[nodiscard]] std::expected<std::uint64_t, store_error> spill_batch(std::uint64_t wanted_bytes);
+  [[nodiscard]] std::expected<std::vector<spill_place>, store_error>
+  write_spill_file(std::uint32_t file, std::span<const std::uint32_t> victims) const;
+  [[nodiscard]] std::expected<std::uint64_t, store_error>
+  end_spill(std::uint32_t file, std::span<const std::uint32_t> victims, std::span<const spill_place> places);
+  [[nodiscard]] std::expected<void, store_error> restore(std::uint32_t index);
+  [[nodiscard]] std::expected<void, store_error> read_back(std::uint32_t index);
+  [[nodiscard]] std::expected<void, store_error> remove_spill_files();
+  void spill_ahead();
+
   void hold(std::uint32_t index) noexcept; // 0 -> 1 only under the table's lock.
+  void touch(std::uint32_t index) noexcept;
   void reclaim_if_free() noexcept;
 
   opened_store store_;
@@ -125,11 +169,25 @@ private:
   std::atomic<bool> reap_wanted_{false};      // Somebody died inside the lock.
   mutable std::atomic<bool> poisoned_{false}; // The lock file's descriptor is another file's.
 
+  const spill_directory spills_;
+  std::mutex spill_mutex_; // One thread of this process writes at a time.
+  // Guarded by spill_mutex_: after a failure the disk is left alone for a while.
+  std::optional<store_error> spill_failure_;
+  std::int64_t spill_again_ns_ = 0;
+  std::once_flag ahead_started_;
+  struct ends {
+    void operator()(spilling_ahead* what) const;
+  };
+  std::unique_ptr<spilling_ahead, ends> ahead_; // Set once.
+
   // A peer that has not noticed yet that a channel has ended may still send on it, and then die: so what is abandoned
   // is dropped again by every reap(), until the peer is gone.
   std::mutex ended_mutex_;
   std::set<std::pair<process_id, std::uint64_t>> ended_;
 };
+
+/// Where that store spills to.
+[[nodiscard]] spill_directory spill_directory_of(const opened_store& store);
 
 /// Collects totals and rows, in batches under the lock.
 [[nodiscard]] std::expected<store_summary, store_error> collect_summary(control_view view, const opened_store& store);

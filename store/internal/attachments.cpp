@@ -65,8 +65,11 @@ void forget(const std::string& key) {
   if (asked.lock_timeout != open.lock_timeout)
     return text("lock_timeout", std::to_string(open.lock_timeout.count()) + " ms",
                 std::to_string(asked.lock_timeout.count()) + " ms");
-  if (asked.spill_directory != open.spill_directory)
-    return text("spill_directory", open.spill_directory.string(), asked.spill_directory.string());
+  if (asked.full_grace != open.full_grace)
+    return text("full_grace", std::to_string(open.full_grace.count()) + " ms",
+                std::to_string(asked.full_grace.count()) + " ms");
+  if (!asked.spill_directory.empty() && absolute_path(asked.spill_directory) != open.spill_directory)
+    return text("spill_directory", quoted(open.spill_directory), quoted(asked.spill_directory));
   return {};
 }
 

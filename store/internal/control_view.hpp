@@ -23,6 +23,17 @@ public:
 
   [[nodiscard]] flight_entry& flight(std::uint32_t index) const { return row<flight_entry>(header().flights, index); }
 
+  [[nodiscard]] waiter_entry& waiter(std::uint32_t index) const { return row<waiter_entry>(header().waiters, index); }
+
+  [[nodiscard]] spill_file_entry& spill_file(std::uint32_t index) const {
+    return row<spill_file_entry>(header().spill_files, index);
+  }
+
+  /// Where objects are spilled to; empty: nowhere.
+  [[nodiscard]] const char* spill_directory() const {
+    return reinterpret_cast<const char*>(base_ + header().spill_directory_offset);
+  }
+
   [[nodiscard]] extent_node& node(std::uint32_t index) const {
     return reinterpret_cast<extent_node*>(base_ + header().nodes_offset)[index];
   }

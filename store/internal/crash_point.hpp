@@ -40,12 +40,32 @@ enum class crash_point : std::uint8_t {
   free_edge_dropped,   // Once per captured id.
   free_extent_returned,
   free_finished,
-  flight_filled,   // The entry is written, its count still 0.
-  flight_counted,  // The count is 1, the chain does not know it.
-  flight_added,    // All done; the table's lock still held.
-  adopt_held,      // The receiver's holder bit is set, the entry still counted.
-  adopt_uncounted, // The entry's count is down.
-  flight_dropped,  // An entry's count is 0, it is still chained.
+  flight_filled,      // The entry is written, its count still 0.
+  flight_counted,     // The count is 1, the chain does not know it.
+  flight_added,       // All done; the table's lock still held.
+  adopt_held,         // The receiver's holder bit is set, the entry still counted.
+  adopt_uncounted,    // The entry's count is down.
+  flight_dropped,     // An entry's count is 0, it is still chained.
+  spill_begun,        // State spilling; the lock still held. Once per object.
+  spill_file_filled,  // The file's row is filled, its state still free.
+  spill_file_taken,   // State writing; there is no file yet.
+  spill_file_written, // All bytes are in the file; no object knows it.
+  spill_placed,       // The place on disk is written, the state still spilling.
+  spill_evicting,     // State evicting; pins are not looked at yet.
+  spill_evicted,      // State spilled; its extent is not free yet.
+  spill_finished,
+  spill_file_complete,
+  restore_placed,    // The new offset is written, the state still spilled.
+  restore_begun,     // State restoring.
+  restore_read,      // The bytes are back in memory, the state still restoring.
+  restore_published, // State sealed; the file still counts the object.
+  restore_finished,
+  spill_file_removing, // State removing; the file is still there.
+  spill_file_unlinked, // The file is gone, its row is not.
+  spill_file_removed,
+  waiter_filled, // The row is filled, its ticket still 0.
+  waiter_added,
+  waiter_removed,
   reap_marked,     // A dead process's slot is in state reaping.
   reap_batch_done, // Once per batch of rows.
   reap_flights_dropped,
@@ -94,6 +114,26 @@ inline constexpr std::array crash_point_names{
     "adopt_held",
     "adopt_uncounted",
     "flight_dropped",
+    "spill_begun",
+    "spill_file_filled",
+    "spill_file_taken",
+    "spill_file_written",
+    "spill_placed",
+    "spill_evicting",
+    "spill_evicted",
+    "spill_finished",
+    "spill_file_complete",
+    "restore_placed",
+    "restore_begun",
+    "restore_read",
+    "restore_published",
+    "restore_finished",
+    "spill_file_removing",
+    "spill_file_unlinked",
+    "spill_file_removed",
+    "waiter_filled",
+    "waiter_added",
+    "waiter_removed",
     "reap_marked",
     "reap_batch_done",
     "reap_flights_dropped",

@@ -17,7 +17,7 @@
 namespace troupe::store::internal {
 
 inline constexpr std::array<char, 8> layout_magic{'T', 'r', 'o', 'u', 'p', 'e', 'S', '\n'};
-inline constexpr std::uint32_t layout_version = 1;
+inline constexpr std::uint32_t layout_version = 2;
 
 inline constexpr std::uint32_t slots_max = 256;
 inline constexpr std::uint32_t objects_default = 1u << 20;
@@ -83,18 +83,18 @@ struct alignas(64) object_row_entry {
   std::int64_t created_ns;              // CLOCK_MONOTONIC.
   std::atomic<std::uint64_t> last_used; // LRU stamp, CLOCK_MONOTONIC_COARSE in ns.
   std::uint32_t call_site;              // Reserved: row of a table of call sites.
-  std::uint32_t spill_file;             // Reserved: number of a spill file ...
-  std::uint64_t spill_offset;           // ... where in it ...
-  std::uint32_t spill_checksum;         // ... and the CRC32C there.
-  std::uint16_t worker_slot;            // Reserved: who is spilling or restoring it.
-  std::uint16_t reserved;
-  slot_bits outside_pinners; // Reserved: pins by what the local counts do not see, like a device.
+  std::uint32_t spill_file;             // Spilled or restoring: row of the file that it lies in ...
+  std::uint64_t spill_offset;           // ... where in it the extent begins ...
+  std::uint32_t spill_checksum;         // ... and the CRC32C of the extent.
+  std::uint16_t worker_slot;            // Spilling or restoring: who does it.
+  std::atomic<std::uint16_t> used;      // Not 0: pinned since it was last looked at, so that it is spilled later.
+  slot_bits outside_pinners;            // Reserved: pins by what the local counts do not see, like a device.
   // Derived.
   std::atomic<std::uint32_t> captured_by;  // Number of edges that point here.
   std::atomic<std::uint32_t> first_flight; // Chain of entries in flight.
   std::uint32_t first_edge;                // Chain of edges that start here.
   std::uint32_t next_free;
-  std::uint32_t lru_before, lru_after; // Reserved: list of what may be spilled.
+  std::uint32_t lru_before, lru_after; // List of what lies in memory, the longest unused first.
 };
 static_assert(sizeof(object_row_entry) == 192);
 
@@ -128,20 +128,43 @@ struct alignas(64) flight_entry {
 };
 static_assert(sizeof(flight_entry) == 64);
 
-/// Reserved: one who waits for room.
+/// One who waits for room.
 struct waiter_entry {
-  std::uint64_t ticket; // 0: a free entry. The lowest one comes first.
+  // Truth.
+  std::atomic<std::uint64_t> ticket; // Written last; 0: a free entry. The lowest one comes first.
   std::uint64_t nonce;
   std::uint64_t size_bytes;
+  std::int64_t expires_ns; // CLOCK_MONOTONIC. Who is stopped longer than it wanted to wait keeps nobody waiting.
   std::uint32_t slot;
-  std::uint32_t reserved;
+  // Derived.
+  std::uint32_t next_free;
 };
-static_assert(sizeof(waiter_entry) == 32);
+static_assert(sizeof(waiter_entry) == 40);
 
-/// Reserved: a file of spilled objects, and a place in a program that creates objects. Only their sizes stand.
-struct spill_file_entry {
-  std::array<std::uint64_t, 8> reserved;
+enum class spill_file_state : std::uint32_t {
+  free = 0,
+  writing = 1,  // Its worker writes it; no object lies in it yet.
+  complete = 2, // Read only.
+  removing = 3, // No object lies in it any more, and none ever will.
 };
+
+/// A file of spilled objects. Its name has the row and the generation, so that no late removal meets another one.
+struct alignas(64) spill_file_entry {
+  // Truth.
+  std::atomic<spill_file_state> state;
+  std::uint32_t generation;
+  std::uint64_t size_bytes;
+  std::uint64_t worker_nonce; // Writing or removing: who does it.
+  std::uint32_t worker_slot;
+  // Derived.
+  std::uint32_t next_free;
+  std::uint32_t live_objects; // Spilled or restoring ones that lie in it.
+  std::uint32_t reserved;
+  std::uint64_t live_bytes;
+};
+static_assert(sizeof(spill_file_entry) == 64);
+
+/// Reserved: a place in a program that creates objects. Only its size stands.
 struct call_site_entry {
   std::array<std::uint64_t, 32> reserved;
 };
@@ -168,7 +191,7 @@ struct control_header {
   std::uint64_t control_bytes;
   std::uint64_t hints_offset;
   std::uint64_t nodes_offset;
-  std::uint64_t spill_directory_offset; // Reserved.
+  std::uint64_t spill_directory_offset; // Of the absolute path, ended by 0; empty: nothing is spilled.
 
   // The table's lock, and who holds it.
   alignas(64) pthread_mutex_t lock;
@@ -177,8 +200,8 @@ struct control_header {
 
   // Any process, without the lock.
   alignas(64) std::atomic<std::uint64_t> data_committed; // Bytes of the data file that have pages.
-  std::atomic<std::uint32_t> changes;                    // Reserved: futex for waiters.
-  std::atomic<std::uint32_t> waiting;                    // Reserved.
+  std::atomic<std::uint32_t> changes;                    // Futex for who waits for objects or for room.
+  std::atomic<std::uint32_t> waiting;                    // Not 0: somebody may wait there.
 
   // Under the lock.
   alignas(64) growing_table objects;
@@ -192,13 +215,16 @@ struct control_header {
   extent_node extents; // Header node of the tree.
   std::uint32_t nodes_used;
   std::uint32_t first_free_node;
-  // Reserved: an empty list, empty tables of which nothing is committed, and zeros.
-  std::uint64_t spilled_bytes;
-  std::uint32_t lru_first, lru_last; // Ends of the list through lru_before and lru_after.
-  std::uint64_t next_ticket;
+  std::uint64_t spilled_bytes;       // Derived: extents of spilled objects, those that are being restored included.
+  std::uint64_t spilled_objects;     // Derived.
+  std::uint32_t lru_first, lru_last; // Derived: ends of the list through lru_before and lru_after.
+  std::uint64_t next_ticket;         // Truth.
+  std::atomic<std::uint32_t> spill_files_to_remove; // Not 0: there may be a file in which nothing lies any more.
+  std::uint32_t reserved_word;
+  std::int64_t spilling_ended_ns; // When room was last made: who waits has its grace from then on.
   growing_table waiters;
   growing_table spill_files;
-  growing_table call_sites;
+  growing_table call_sites; // Reserved: nothing of it is committed.
   std::array<std::uint64_t, 32> reserved;
 
   alignas(64) std::array<process_slot, slots_max> slots;

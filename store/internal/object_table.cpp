@@ -4,42 +4,13 @@
 #include <troupe/store/internal/crash_point.hpp>
 #include <troupe/store/internal/extents.hpp>
 #include <troupe/store/internal/hints.hpp>
+#include <troupe/store/internal/lru_list.hpp>
+#include <troupe/store/internal/table_rows.hpp>
 
 #include <algorithm>
 #include <cassert>
 
 namespace troupe::store::internal {
-
-namespace {
-
-[[nodiscard]] bool has_room(const growing_table& table, std::size_t rows) {
-  return table.free_rows + (table.committed.load() - table.used) >= rows;
-}
-
-/// Takes a free row; `next_of(row)` is where its chain goes on. Requires: has_room(table, 1).
-template <class NextOf>
-[[nodiscard]] std::uint32_t take_free(growing_table& table, NextOf next_of) {
-  if (table.first_free == no_row) {
-    assert(table.used < table.committed.load());
-    return table.used++;
-  }
-  const auto row = table.first_free;
-  table.first_free = next_of(row);
-  --table.free_rows;
-  return row;
-}
-
-void return_free(growing_table& table, std::uint32_t row, std::uint32_t& next) {
-  next = table.first_free;
-  table.first_free = row;
-  ++table.free_rows;
-}
-
-[[nodiscard]] std::uint64_t length_of(const object_row_entry& row) {
-  return extent_length(row.size_bytes.load(std::memory_order_relaxed), row.metadata_bytes);
-}
-
-} // namespace
 
 outcome object_table::check_room(const creation& wanted) const {
   const auto& header = view_.header();
@@ -53,8 +24,7 @@ outcome object_table::check_room(const creation& wanted) const {
   return outcome::done;
 }
 
-std::optional<std::uint64_t> object_table::take_extent(const creation& wanted) {
-  const auto length = extent_length(wanted.size_bytes, wanted.metadata_bytes);
+std::optional<std::uint64_t> object_table::take_extent(std::uint64_t length) {
   const auto offset = length == 0 ? std::optional<std::uint64_t>{0} : extent_map(view_).allocate(length);
   if (!offset)
     return std::nullopt;
@@ -63,6 +33,16 @@ std::optional<std::uint64_t> object_table::take_extent(const creation& wanted) {
   header.bytes_in_use += length;
   header.high_water_bytes = std::max(header.high_water_bytes, header.bytes_in_use);
   return offset;
+}
+
+/// Of an object that lies in memory and does so no more.
+void object_table::return_extent(std::uint32_t index) {
+  const auto& row = view_.object(index);
+  const auto length = length_of(row);
+  lru_list(view_).remove(index);
+  if (length > 0)
+    extent_map(view_).release(row.offset, length);
+  view_.header().bytes_in_use -= length;
 }
 
 std::uint32_t object_table::take_object_row() {
@@ -81,6 +61,7 @@ void object_table::fill_row(std::uint32_t index, const creation& wanted, std::ui
   row.offset = offset;
   row.size_bytes.store(wanted.size_bytes, std::memory_order_relaxed);
   row.metadata_bytes = wanted.metadata_bytes;
+  row.used.store(0, std::memory_order_relaxed);
   for (auto* bits : {&row.pinners, &row.outside_pinners})
     for (auto& word : *bits)
       word.store(0, std::memory_order_relaxed);
@@ -107,6 +88,7 @@ void object_table::add_edge(std::uint32_t outer, const object_id& inner) {
 }
 
 void object_table::publish(std::uint32_t index) {
+  lru_list(view_).add(index);
   view_.object(index).state.store(object_state::writing);
   reach(crash_point::create_published);
 }
@@ -136,7 +118,7 @@ outcome object_table::look_up(const object_id& id) const {
     return outcome::not_found;
   if (state == object_state::writing)
     return outcome::unsealed;
-  if (state != object_state::sealed || unreferenced(id.index))
+  if (state == object_state::free || state == object_state::aborted || unreferenced(id.index))
     return outcome::not_found;
   return row.generation.load() == id.generation ? outcome::done : outcome::not_found;
 }
@@ -158,7 +140,9 @@ bool object_table::reclaim(std::uint32_t rows_max) {
 
 void object_table::free_if_unreferenced(std::uint32_t index) {
   const auto state = view_.object(index).state.load();
-  if (state != object_state::free && state != object_state::writing && unreferenced(index))
+  const auto is_idle =
+      state == object_state::sealed || state == object_state::aborted || state == object_state::spilled;
+  if (is_idle && unreferenced(index)) // Else its worker holds it.
     free_row(index);
 }
 
@@ -173,8 +157,7 @@ void object_table::free_unfinished(std::uint32_t index) {
 void object_table::free_row(std::uint32_t index) {
   auto& header = view_.header();
   auto& row = view_.object(index);
-  const auto offset = row.offset;
-  const auto length = length_of(row);
+  const auto state = row.state.load();
   row.state.store(object_state::free);
   reach(crash_point::free_marked);
   for (auto at = row.first_edge; at != no_row;) {
@@ -188,10 +171,11 @@ void object_table::free_row(std::uint32_t index) {
     at = next;
   }
   row.first_edge = no_row;
-  if (length > 0)
-    extent_map(view_).release(offset, length);
+  if (lies_in_memory(state))
+    return_extent(index);
+  if (lies_on_disk(state))
+    leave_spill_file(index);
   reach(crash_point::free_extent_returned);
-  header.bytes_in_use -= length;
   --header.live_objects;
   if (!is_retired(row))
     return_free(header.objects, index, row.next_free);

@@ -21,6 +21,15 @@ enum class outcome : std::uint8_t {
   not_found,
   unsealed,
   peer_gone,
+  need_spill_files,
+  need_waiters,
+};
+
+/// Where a spilled object's extent lies.
+struct spill_place {
+  std::uint32_t file = no_row;
+  std::uint64_t offset = 0;
+  std::uint32_t checksum = 0;
 };
 
 struct creation {
@@ -79,6 +88,38 @@ public:
   /// Drops a whole entry, and hints at its object.
   void drop_flight(std::uint32_t flight);
 
+  // -- spilling: object_table_spilling.cpp. `worker` is who does it, and must hold the object meanwhile.
+
+  /// Fills `chosen` with sealed objects that nobody has pinned, the longest unused first: as many as one file takes,
+  /// and about `wanted_bytes`. Gives how many. Looks at a bounded number of objects.
+  [[nodiscard]] std::size_t choose_victims(std::uint64_t wanted_bytes, std::span<std::uint32_t> chosen) const;
+
+  void begin_spill(std::uint32_t index, std::uint32_t worker);
+  /// Gives the object's memory up, unless somebody has pinned it meanwhile: then false, and it is as it was.
+  bool end_spill(std::uint32_t index, const spill_place& place);
+  void give_up_spill(std::uint32_t index);
+
+  /// Takes room for a spilled object.
+  [[nodiscard]] outcome begin_restore(std::uint32_t index, std::uint32_t worker);
+  void end_restore(std::uint32_t index);
+  void give_up_restore(std::uint32_t index);
+
+  /// A file that is about to be written; the row is `file`.
+  [[nodiscard]] outcome take_spill_file(const process_id& worker, std::uint32_t& file);
+  /// It is written; what it holds must be told by end_spill() before the lock is given back.
+  void end_spill_file(std::uint32_t file, std::uint64_t size_bytes);
+  /// A file that is to be removed, now by `worker`; no_row when there is none.
+  [[nodiscard]] std::uint32_t take_file_to_remove(const process_id& worker);
+  void end_removal(std::uint32_t file);
+
+  // -- waiting for room, in the order of coming
+
+  [[nodiscard]] outcome add_waiter(const process_id& who, std::uint64_t size_bytes, std::int64_t expires_ns,
+                                   std::uint32_t& waiter);
+  void remove_waiter(std::uint32_t waiter);
+  /// Whether nobody waits who came before `waiter` (no_row: who comes now). Drops those of the dead and the late.
+  [[nodiscard]] bool is_first(std::uint32_t waiter, std::int64_t now_ns);
+
   /// Whether that very process is attached.
   [[nodiscard]] bool is_attached(const process_id& process) const;
 
@@ -88,7 +129,9 @@ private:
   void add_edge(std::uint32_t outer, const object_id& inner);
   void free_row(std::uint32_t index);
   void unchain_flight(std::uint32_t flight);
-  [[nodiscard]] std::optional<std::uint64_t> take_extent(const creation& wanted);
+  [[nodiscard]] std::optional<std::uint64_t> take_extent(std::uint64_t length);
+  void return_extent(std::uint32_t index);
+  void leave_spill_file(std::uint32_t index);
   [[nodiscard]] std::uint32_t take_object_row();
   void publish(std::uint32_t index);
 
@@ -99,7 +142,7 @@ template <class Hold>
 outcome object_table::create(const creation& wanted, std::uint32_t& index, Hold hold) {
   if (const auto room = check_room(wanted); room != outcome::done)
     return room;
-  const auto offset = take_extent(wanted);
+  const auto offset = take_extent(extent_length(wanted.size_bytes, wanted.metadata_bytes));
   if (!offset)
     return outcome::no_space;
   index = take_object_row();

@@ -76,7 +76,7 @@ std::expected<opened_store, store_error> open_store(const options& options) {
   reach(crash_point::open_locked);
   // Asked once: who was attached then may die before we are done, and is reaped by whoever maps what is there.
   const auto first = !lock->any_attached();
-  if (auto swept = sweep(*paths, !first); !swept)
+  if (auto swept = sweep(*paths, options, !first); !swept)
     return std::unexpected(swept.error());
   reach(crash_point::open_swept);
   auto made = std::expected<void, store_error>{};
@@ -98,6 +98,8 @@ std::expected<opened_store, store_error> open_store(const options& options) {
   auto settings = options;
   settings.capacity_bytes = files->view.header().capacity_bytes;
   settings.objects_max = files->view.header().objects.rows_max;
+  settings.spill_directory = files->view.spill_directory();
+  paths->spill_directory = settings.spill_directory;
   return opened_store{std::move(settings), std::move(*paths), std::move(*lock), std::move(*files), *self};
 }
 

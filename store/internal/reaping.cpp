@@ -79,6 +79,12 @@ void reap_row(control_view view, std::uint32_t index, const dead_slots& dead) {
       table.free_unfinished(index);
     return;
   }
+  if (dead.has(row.worker_slot)) {
+    if (state == object_state::spilling)
+      table.give_up_spill(index);
+    else if (state == object_state::restoring)
+      table.give_up_restore(index);
+  }
   dead.clear_in(row.pinners);
   dead.clear_in(row.outside_pinners);
   dead.clear_in(row.holders);

@@ -3,7 +3,9 @@
 #include <troupe/store/internal/crash_point.hpp>
 #include <troupe/store/internal/extents.hpp>
 #include <troupe/store/internal/hints.hpp>
+#include <troupe/store/internal/lru_list.hpp>
 #include <troupe/store/internal/object_table.hpp>
+#include <troupe/store/internal/table_rows.hpp>
 
 #include <algorithm>
 #include <vector>
@@ -40,15 +42,13 @@ struct extent {
          && view.slot(flight.to_slot).nonce.load() == flight.to_nonce;
 }
 
-/// The extents of all live objects, by offset. Fails when two overlap or one lies outside.
+/// The extents of all objects in memory, by offset. Fails when two overlap or one lies outside.
 [[nodiscard]] std::expected<std::vector<extent>, std::string> live_extents(const control_view& view) {
   auto found = std::vector<extent>{};
   for (auto index = std::uint32_t{0}; index < view.header().objects.used; ++index) {
     const auto& row = view.object(index);
-    if (!is_live(row))
-      continue;
-    const auto length = extent_length(row.size_bytes.load(), row.metadata_bytes);
-    if (length > 0)
+    const auto length = length_of(row);
+    if (lies_in_memory(row.state.load()) && length > 0)
       found.push_back({row.offset, length, index});
   }
   std::sort(found.begin(), found.end(), [](const extent& a, const extent& b) { return a.offset < b.offset; });
@@ -60,6 +60,62 @@ struct extent {
     end = piece.offset + piece.length;
   }
   return found;
+}
+
+/// Who was about to give an object's memory up has not.
+void end_evictions(const control_view& view) {
+  for (auto index = std::uint32_t{0}; index < view.header().objects.used; ++index)
+    if (auto& row = view.object(index); row.state.load() == object_state::evicting)
+      row.state.store(object_state::sealed);
+}
+
+/// By their stamps, since the order itself is lost.
+void rebuild_lru(const control_view& view) {
+  auto found = std::vector<std::pair<std::uint64_t, std::uint32_t>>{};
+  for (auto index = std::uint32_t{0}; index < view.header().objects.used; ++index)
+    if (const auto& row = view.object(index); lies_in_memory(row.state.load()))
+      found.emplace_back(row.last_used.load(), index);
+  std::ranges::sort(found);
+  const auto list = lru_list(view);
+  list.clear();
+  for (const auto& [stamp, index] : found)
+    list.add(index);
+}
+
+void rebuild_spill_files(const control_view& view) {
+  auto& header = view.header();
+  auto& table = header.spill_files;
+  table.first_free = no_row;
+  table.free_rows = 0;
+  for (auto at = table.used; at-- > 0;) {
+    auto& file = view.spill_file(at);
+    file.live_objects = 0;
+    file.live_bytes = 0;
+    if (file.state.load() == spill_file_state::free)
+      return_free(table, at, file.next_free);
+  }
+  header.spilled_objects = 0;
+  header.spilled_bytes = 0;
+  for (auto index = std::uint32_t{0}; index < header.objects.used; ++index) {
+    const auto& row = view.object(index);
+    if (!lies_on_disk(row.state.load()))
+      continue;
+    auto& file = view.spill_file(row.spill_file);
+    ++file.live_objects;
+    file.live_bytes += length_of(row);
+    ++header.spilled_objects;
+    header.spilled_bytes += length_of(row);
+  }
+  header.spill_files_to_remove.store(1);
+}
+
+void rebuild_waiters(const control_view& view) {
+  auto& table = view.header().waiters;
+  table.first_free = no_row;
+  table.free_rows = 0;
+  for (auto at = table.used; at-- > 0;)
+    if (auto& waiter = view.waiter(at); waiter.ticket.load() == 0)
+      return_free(table, at, waiter.next_free);
 }
 
 void rebuild_objects(const control_view& view) {
@@ -160,6 +216,80 @@ void rebuild_flights(const control_view& view) {
   return {};
 }
 
+[[nodiscard]] result verify_lru(const control_view& view) {
+  const auto& header = view.header();
+  auto in_memory = std::uint64_t{0};
+  for (auto index = std::uint32_t{0}; index < header.objects.used; ++index)
+    in_memory += lies_in_memory(view.object(index).state.load()) ? 1 : 0;
+  auto listed = std::uint64_t{0};
+  auto before = no_row;
+  for (auto at = header.lru_first; at != no_row && listed <= in_memory; at = view.object(at).lru_after) {
+    if (!lies_in_memory(view.object(at).state.load()) || view.object(at).lru_before != before)
+      return std::unexpected("the list of objects in memory is broken at object " + std::to_string(at));
+    before = at;
+    ++listed;
+  }
+  if (listed != in_memory || header.lru_last != before)
+    return std::unexpected(difference("objects in memory", listed, in_memory));
+  return {};
+}
+
+[[nodiscard]] result verify_spilled(const control_view& view) {
+  const auto& header = view.header();
+  struct contents {
+    std::uint32_t objects = 0;
+    std::uint64_t bytes = 0;
+  };
+  auto files = std::vector<contents>(header.spill_files.used);
+  auto objects = std::uint64_t{0};
+  auto bytes = std::uint64_t{0};
+  for (auto index = std::uint32_t{0}; index < header.objects.used; ++index) {
+    const auto& row = view.object(index);
+    if (!lies_on_disk(row.state.load()))
+      continue;
+    if (row.spill_file >= files.size())
+      return std::unexpected("object " + std::to_string(index) + " lies in a spill file that is not there");
+    const auto& file = view.spill_file(row.spill_file);
+    const auto state = file.state.load();
+    if (state != spill_file_state::complete && state != spill_file_state::writing)
+      return std::unexpected("object " + std::to_string(index) + " lies in a spill file that is gone");
+    if (state == spill_file_state::complete && row.spill_offset + length_of(row) > file.size_bytes)
+      return std::unexpected("object " + std::to_string(index) + " reaches beyond its spill file");
+    ++files[row.spill_file].objects;
+    files[row.spill_file].bytes += length_of(row);
+    ++objects;
+    bytes += length_of(row);
+  }
+  auto free_files = std::uint32_t{0};
+  for (auto at = std::uint32_t{0}; at < files.size(); ++at) {
+    const auto& file = view.spill_file(at);
+    free_files += file.state.load() == spill_file_state::free ? 1 : 0;
+    if (file.state.load() == spill_file_state::free)
+      continue;
+    if (file.live_objects != files[at].objects)
+      return std::unexpected(difference("objects in a spill file", file.live_objects, files[at].objects));
+    if (file.live_bytes != files[at].bytes)
+      return std::unexpected(difference("bytes in a spill file", file.live_bytes, files[at].bytes));
+  }
+  if (free_files != header.spill_files.free_rows)
+    return std::unexpected(difference("free spill files", header.spill_files.free_rows, free_files));
+  if (objects != header.spilled_objects)
+    return std::unexpected(difference("spilled objects", header.spilled_objects, objects));
+  if (bytes != header.spilled_bytes)
+    return std::unexpected(difference("spilled bytes", header.spilled_bytes, bytes));
+  return {};
+}
+
+[[nodiscard]] result verify_waiters(const control_view& view) {
+  const auto& table = view.header().waiters;
+  auto free_rows = std::uint32_t{0};
+  for (auto at = std::uint32_t{0}; at < table.used; ++at)
+    free_rows += view.waiter(at).ticket.load() == 0 ? 1 : 0;
+  if (free_rows != table.free_rows)
+    return std::unexpected(difference("free places for waiters", table.free_rows, free_rows));
+  return {};
+}
+
 [[nodiscard]] result verify_rows(const control_view& view) {
   const auto& header = view.header();
   auto captured = std::vector<std::uint32_t>(header.objects.used, 0);
@@ -219,6 +349,7 @@ void rebuild_flights(const control_view& view) {
 
 std::expected<void, std::string> recover(control_view view) {
   reach(crash_point::recover_started);
+  end_evictions(view);
   auto live = live_extents(view);
   if (!live)
     return std::unexpected(live.error());
@@ -235,6 +366,9 @@ std::expected<void, std::string> recover(control_view view) {
   rebuild_objects(view);
   rebuild_edges(view);
   rebuild_flights(view);
+  rebuild_lru(view);
+  rebuild_spill_files(view);
+  rebuild_waiters(view);
   reach(crash_point::recover_rows_built);
   for (auto index = std::uint32_t{0}; index < header.objects.used; ++index)
     if (is_live(view.object(index)) && !has_any_bit(view.object(index).holders))
@@ -244,9 +378,10 @@ std::expected<void, std::string> recover(control_view view) {
 }
 
 std::expected<void, std::string> verify(control_view view) {
-  if (auto extents = verify_extents(view); !extents)
-    return extents;
-  return verify_rows(view);
+  for (const auto& part : {verify_extents, verify_lru, verify_spilled, verify_waiters, verify_rows})
+    if (auto checked = part(view); !checked)
+      return checked;
+  return {};
 }
 
 } // namespace troupe::store::internal

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <fstream>
 #include <new>
@@ -57,12 +58,13 @@ struct mappable {
 
 /// Where the parts of the control file begin. All on pages of their own, so that they can be committed apart.
 struct control_plan {
-  std::uint64_t hints, objects, nodes, edges, flights, waiters, spill_files, call_sites, end;
+  std::uint64_t spill_directory, hints, objects, nodes, edges, flights, waiters, spill_files, call_sites, end;
 };
 
 [[nodiscard]] control_plan plan_control(std::uint32_t objects_max) {
   auto plan = control_plan{};
-  plan.hints = round_up(sizeof(control_header), page_bytes);
+  plan.spill_directory = round_up(sizeof(control_header), page_bytes);
+  plan.hints = plan.spill_directory + page_bytes;
   plan.objects = round_up(plan.hints + sizeof(hint_words), page_bytes);
   plan.nodes = round_up(plan.objects + std::uint64_t{objects_max} * sizeof(object_row_entry), page_bytes);
   plan.edges = round_up(plan.nodes + std::uint64_t{objects_max} * sizeof(extent_node), page_bytes);
@@ -87,7 +89,8 @@ void init_table(growing_table& table, std::uint64_t offset, std::size_t row_byte
 }
 
 /// Fills the header of a control file that nobody else sees yet.
-void init_header(void* base, const control_plan& plan, std::uint64_t capacity, std::uint32_t objects_max) {
+void init_header(void* base, const control_plan& plan, std::uint64_t capacity, std::uint32_t objects_max,
+                 const std::filesystem::path& spill_directory) {
   auto& header = *new (base) control_header{};
   const auto view = control_view{base};
   header.magic = layout_magic;
@@ -100,6 +103,8 @@ void init_header(void* base, const control_plan& plan, std::uint64_t capacity, s
   header.control_bytes = plan.end;
   header.hints_offset = plan.hints;
   header.nodes_offset = plan.nodes;
+  header.spill_directory_offset = plan.spill_directory;
+  spill_directory.native().copy(static_cast<char*>(base) + plan.spill_directory, page_bytes - 1);
   init_table(header.objects, plan.objects, sizeof(object_row_entry), objects_max, 1024);
   init_table(header.edges, plan.edges, sizeof(capture_edge), edges_max, 4096);
   init_table(header.flights, plan.flights, sizeof(flight_entry), flights_max, 1024);
@@ -109,6 +114,21 @@ void init_header(void* base, const control_plan& plan, std::uint64_t capacity, s
   init_table(header.call_sites, plan.call_sites, sizeof(call_site_entry), call_sites_max, 256);
   extent_map(view).clear();
   init_table_lock(view);
+}
+
+[[nodiscard]] std::expected<void, store_error> make_spill_directory(const std::filesystem::path& path) {
+  if (path.empty())
+    return {};
+  const auto full = absolute_path(path);
+  if (full.native().size() >= page_bytes)
+    return std::unexpected(store_error{store_errc::invalid_argument, "spill_directory has "
+                                                                         + grouped(full.native().size())
+                                                                         + " bytes, limit " + grouped(page_bytes - 1)});
+  auto failure = std::error_code{};
+  std::filesystem::create_directories(full, failure);
+  if (failure || ::access(full.c_str(), W_OK | X_OK) != 0)
+    return std::unexpected(system_failure("use as spill_directory", full));
+  return {};
 }
 
 /// Makes a temporary file of that size, private to this user. An older one of that name is a dead process's.
@@ -182,7 +202,8 @@ void init_header(void* base, const control_plan& plan, std::uint64_t capacity, s
   return {};
 }
 
-[[nodiscard]] std::expected<void, store_error> check_options(const control_header& header, const options& options) {
+[[nodiscard]] std::expected<void, store_error> check_options(const control_view& view, const options& options) {
+  const auto& header = view.header();
   auto differ = [&](const char* what, std::uint64_t is, std::uint64_t asked) {
     return std::unexpected(store_error{store_errc::options_differ, "store \"" + options.name + "\" has " + what + " "
                                                                        + grouped(is) + ", the options ask for "
@@ -190,6 +211,11 @@ void init_header(void* base, const control_plan& plan, std::uint64_t capacity, s
   };
   if (options.capacity_bytes != 0 && round_up(options.capacity_bytes, page_bytes) != header.capacity_bytes)
     return differ("capacity_bytes", header.capacity_bytes, round_up(options.capacity_bytes, page_bytes));
+  if (!options.spill_directory.empty() && absolute_path(options.spill_directory) != view.spill_directory())
+    return std::unexpected(
+        store_error{store_errc::options_differ, "store \"" + options.name + "\" has spill_directory "
+                                                    + quoted(view.spill_directory()) + ", the options ask for "
+                                                    + quoted(absolute_path(options.spill_directory))});
   if (options.objects_max != 0 && options.objects_max != header.objects.rows_max)
     return differ("objects_max", header.objects.rows_max, options.objects_max);
   return {};
@@ -240,9 +266,28 @@ owned_file::~owned_file() {
     ::close(descriptor_);
 }
 
-std::expected<void, store_error> sweep(const store_paths& paths, bool in_use) {
+namespace {
+
+/// Where a store spilled to whose processes are all dead. Its control file may be anything.
+[[nodiscard]] std::filesystem::path left_spill_directory(const std::filesystem::path& control) {
+  const auto file = owned_file{::open(control.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)};
+  alignas(control_header) auto bytes = std::array<std::byte, sizeof(control_header)>{};
+  if (file.descriptor() < 0
+      || ::pread(file.descriptor(), bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
+    return {};
+  const auto& header = *reinterpret_cast<const control_header*>(bytes.data());
+  if (header.magic != layout_magic || header.version != layout_version || header.header_bytes != sizeof(header))
+    return {};
+  auto path = std::array<char, page_bytes>{};
+  if (::pread(file.descriptor(), path.data(), path.size() - 1, static_cast<off_t>(header.spill_directory_offset)) <= 0)
+    return {};
+  return path.data();
+}
+
+[[nodiscard]] std::expected<void, store_error> sweep_directory(const std::filesystem::path& directory,
+                                                               const store_paths& paths, bool in_use) {
   auto failure = std::error_code{};
-  for (const auto& entry : std::filesystem::directory_iterator(paths.directory, failure)) {
+  for (const auto& entry : std::filesystem::directory_iterator(directory, failure)) {
     const auto& file = entry.path();
     const auto name = file.filename().string();
     if (!name.starts_with(paths.every_boot) || name == paths.lock.filename())
@@ -267,7 +312,31 @@ std::expected<void, store_error> sweep(const store_paths& paths, bool in_use) {
   return {};
 }
 
+} // namespace
+
+std::expected<void, store_error> sweep(const store_paths& paths, const options& options, bool in_use) {
+  const auto left = in_use ? std::filesystem::path{} : left_spill_directory(paths.control);
+  if (auto swept = sweep_directory(paths.directory, paths, in_use); !swept)
+    return swept;
+  for (const auto& directory : {left, absolute_path(options.spill_directory)})
+    if (!directory.empty() && directory != absolute_path(paths.directory))
+      if (auto swept = sweep_directory(directory, paths, in_use); !swept)
+        return swept;
+  return {};
+}
+
+std::filesystem::path absolute_path(const std::filesystem::path& path) {
+  auto failure = std::error_code{};
+  return path.empty() ? path : std::filesystem::weakly_canonical(path, failure);
+}
+
+std::string quoted(const std::filesystem::path& path) {
+  return path.empty() ? "none" : '"' + path.string() + '"';
+}
+
 std::expected<void, store_error> make_files(const store_paths& paths, const options& options) {
+  if (auto made = make_spill_directory(options.spill_directory); !made)
+    return made;
   const auto capacity =
       options.capacity_bytes == 0 ? default_capacity(options.directory) : round_up(options.capacity_bytes, page_bytes);
   const auto objects_max = options.objects_max == 0 ? objects_default : options.objects_max;
@@ -286,7 +355,7 @@ std::expected<void, store_error> make_files(const store_paths& paths, const opti
   auto region = map(*control, ipc::read_write, plan.objects, "the control file");
   if (!region)
     return std::unexpected(region.error());
-  init_header(region->get_address(), plan, capacity, objects_max);
+  init_header(region->get_address(), plan, capacity, objects_max, absolute_path(options.spill_directory));
   if (auto named = give_name(temporary_of(paths.control), paths.control); !named)
     return named;
   reach(crash_point::open_control_linked);
@@ -310,7 +379,7 @@ std::expected<mapped_store, store_error> map_files(const store_paths& paths, con
   const auto view = control_view{control->get_address()};
   if (auto checked = check_header(view.header(), paths, control_bytes); !checked)
     return std::unexpected(checked.error());
-  if (auto checked = check_options(view.header(), options); !checked)
+  if (auto checked = check_options(view, options); !checked)
     return std::unexpected(checked.error());
   const auto capacity = view.header().capacity_bytes;
   if (::fstat(data_file->descriptor(), &status) != 0 || static_cast<std::uint64_t>(status.st_size) != capacity)
@@ -329,6 +398,8 @@ std::expected<mapped_store, store_error> map_files(const store_paths& paths, con
 }
 
 void remove_files(const store_paths& paths) {
+  if (!paths.spill_directory.empty())
+    (void)sweep_directory(paths.spill_directory, paths, false); // Only spill files have that name there.
   ::unlink(temporary_of(paths.control).c_str());
   ::unlink(temporary_of(paths.data).c_str());
   ::unlink(paths.control.c_str());

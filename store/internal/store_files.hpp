@@ -21,7 +21,13 @@ struct store_paths {
   std::string this_boot;   // ... of those of this boot ...
   std::string this_layout; // ... and of those of this layout version.
   std::filesystem::path lock, control, data;
+  std::filesystem::path spill_directory; // Once the store is open; empty: none.
 };
+
+/// As it stands in the control file.
+[[nodiscard]] std::filesystem::path absolute_path(const std::filesystem::path& path);
+/// For texts; an empty one is "none".
+[[nodiscard]] std::string quoted(const std::filesystem::path& path);
 
 /// Fails with `invalid_argument` when the name is none, `system_failure` when there is no boot id.
 [[nodiscard]] std::expected<store_paths, store_error> paths_of(const options& options);
@@ -53,10 +59,11 @@ struct mapped_store {
   control_view view;
 };
 
-/// Removes what dead processes of this user left under this name: temporaries, and the files themselves when nobody is
-/// attached (`in_use`); also of other boots and of other layout versions, unless a process has them locked. Requires:
-/// the open lock is held. Fails with `layout_mismatch` when processes with another layout version are at work.
-[[nodiscard]] std::expected<void, store_error> sweep(const store_paths& paths, bool in_use);
+/// Removes what dead processes of this user left under this name, in the directory and where they spilled to:
+/// temporaries, and the files themselves when nobody is attached (`in_use`); also of other boots and of other layout
+/// versions, unless a process has them locked. Requires: the open lock is held. Fails with `layout_mismatch` when
+/// processes with another layout version are at work.
+[[nodiscard]] std::expected<void, store_error> sweep(const store_paths& paths, const options& options, bool in_use);
 
 /// Makes data and control file. Requires: the open lock is held, neither exists.
 [[nodiscard]] std::expected<void, store_error> make_files(const store_paths& paths, const options& options);

@@ -149,6 +149,7 @@ protected:
     settings_.name = std::to_string(::getpid()) + "_" + std::to_string(next_++);
     settings_.capacity_bytes = 1u << 20;
     settings_.objects_max = 4096;
+    settings_.full_grace = 0ms;
   }
 
   void TearDown() override {

@@ -1,0 +1,271 @@
+// Room for new objects: rows, extents and pages, and waiting for them in the order of coming.
+#include <troupe/store/internal/attachment.hpp>
+
+#include <troupe/framework/base/sizes.hpp>
+#include <troupe/store/internal/clock.hpp>
+#include <troupe/store/internal/crash_point.hpp>
+#include <troupe/store/internal/extents.hpp>
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+
+namespace troupe::store::internal {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// Who waits looks this often whether somebody has died: the dead wake nobody.
+constexpr auto look_pause = 100ms;
+
+// A waiter that has not looked for so long is stopped, or writes to a slow disk; others go first meanwhile.
+constexpr auto waiter_life = std::chrono::nanoseconds{5s};
+
+// From here on memory is made free before somebody needs it.
+constexpr std::uint64_t ahead_percent = 80;
+
+} // namespace
+
+/// A place among those who wait for room. Given back at the end, where the lock can be had; else it expires.
+class attachment::turn {
+public:
+  explicit turn(attachment& of) : of_(of) {}
+  turn(const turn&) = delete;
+  turn& operator=(const turn&) = delete;
+  ~turn() {
+    if (row_ == no_row)
+      return;
+    if (const auto guard = of_.lock())
+      of_.table_.remove_waiter(row_);
+    of_.announce(); // The next one may be first now.
+  }
+
+  /// Requires: the lock is held.
+  [[nodiscard]] bool has_come() const {
+    if (row_ != no_row)
+      of_.view_.waiter(row_).expires_ns = monotonic_ns() + waiter_life.count();
+    return of_.table_.is_first(row_, monotonic_ns());
+  }
+
+  /// Requires: the lock is held.
+  [[nodiscard]] outcome take(std::uint64_t size_bytes) {
+    if (row_ != no_row)
+      return outcome::done;
+    return of_.table_.add_waiter(of_.store_.self, size_bytes, monotonic_ns() + waiter_life.count(), row_);
+  }
+
+private:
+  attachment& of_;
+  std::uint32_t row_ = no_row;
+};
+
+store_error attachment::full_error(std::uint64_t size_bytes, const std::string& why) const {
+  auto text = "object of " + grouped(size_bytes) + " bytes, store has ";
+  const auto& header = view_.header();
+  if (const auto guard = lock_table(view_, store_.self.slot, store_.settings.lock_timeout))
+    text += grouped(header.capacity_bytes - header.bytes_in_use) + " free of " + grouped(header.capacity_bytes)
+            + " (longest free piece " + grouped(extent_map(view_).longest()) + ")";
+  else
+    text += "a capacity of " + grouped(header.capacity_bytes);
+  return {store_errc::full, text + "; " + (why.empty() ? std::string{"everything else is held"} : why)};
+}
+
+std::expected<std::uint32_t, store_error> attachment::create_committed(const creation& wanted,
+                                                                       std::chrono::milliseconds grace) {
+  const auto index = create_row(wanted, grace);
+  if (!index)
+    return index;
+  const auto length = extent_length(wanted.size_bytes, wanted.metadata_bytes);
+  if (length > 0)
+    if (auto committed = commit_data(view_.object(*index).offset + length); !committed) {
+      abort(*index);
+      return std::unexpected(store_error{committed.error().code(), "object of " + grouped(wanted.size_bytes)
+                                                                       + " bytes: " + committed.error().message()});
+    }
+  reach(crash_point::create_committed);
+  return index;
+}
+
+std::expected<std::uint32_t, store_error> attachment::create_row(const creation& wanted,
+                                                                 std::chrono::milliseconds grace) {
+  const auto length = extent_length(wanted.size_bytes, wanted.metadata_bytes);
+  auto index = no_row;
+  auto my_turn = turn{*this};
+  auto failures = 0;
+  auto has_reaped = false;
+  auto why = std::string{};
+  const auto began_ns = monotonic_ns();
+  auto change = watch{};
+  for (;;) {
+    auto what = outcome::no_space;
+    auto is_first = false;
+    auto is_nearly_full = false;
+    auto grace_from_ns = began_ns;
+    {
+      const auto guard = lock();
+      if (!guard)
+        return std::unexpected(guard.error());
+      const auto& header = view_.header();
+      table_.reclaim(reclaim_batch);
+      is_first = my_turn.has_come();
+      if (is_first)
+        what = table_.create(wanted, index, [this](std::uint32_t row) { hold(row); });
+      if (what == outcome::no_space && grace.count() > 0)
+        if (const auto taken = my_turn.take(wanted.size_bytes); taken != outcome::done)
+          what = taken;
+      is_nearly_full = header.bytes_in_use > header.capacity_bytes / 100 * ahead_percent;
+      grace_from_ns = std::max(began_ns, header.spilling_ended_ns);
+    }
+    if (is_nearly_full)
+      spill_ahead();
+    switch (what) {
+    case outcome::done:
+      return index;
+    case outcome::need_objects:
+    case outcome::need_edges:
+    case outcome::need_waiters:
+      if (auto grown = grow_or_reap(what, failures); !grown)
+        return std::unexpected(grown.error());
+      continue;
+    case outcome::no_space:
+      break;
+    default: {
+      const auto missing = std::find_if(wanted.captured.begin(), wanted.captured.end(),
+                                        [&](const object_id& id) { return table_.look_up(id) != outcome::done; });
+      return std::unexpected(error_of(what, missing == wanted.captured.end() ? wanted.captured.front() : *missing));
+    }
+    }
+    if (auto reaped = reap(); !reaped)
+      return std::unexpected(reaped.error());
+    if (!std::exchange(has_reaped, true))
+      continue;
+    if (is_first && grace.count() > 0) {
+      const auto spilled = spill(length);
+      why = spilled ? std::string{} : spilled.error().message();
+      if (spilled && *spilled > 0)
+        continue;
+    }
+    const auto left = std::chrono::nanoseconds{grace} - std::chrono::nanoseconds{monotonic_ns() - grace_from_ns};
+    if (left.count() <= 0)
+      return std::unexpected(full_error(wanted.size_bytes, why));
+    wait_for_change(change, std::min<std::chrono::nanoseconds>(left, look_pause));
+  }
+}
+
+/// After the first failure rows of dead processes may be enough.
+std::expected<void, store_error> attachment::grow_or_reap(outcome need, int& failures) {
+  auto grown = grow(need);
+  if (grown || failures++ > 0)
+    return grown;
+  if (auto reaped = reap(); !reaped)
+    return std::unexpected(reaped.error());
+  return {};
+}
+
+std::expected<void, store_error> attachment::grow(outcome need) {
+  auto& header = view_.header();
+  struct growing {
+    growing_table& table;
+    const char* what;
+  };
+  const auto [table, what] = [&]() -> growing {
+    switch (need) {
+    case outcome::need_objects:
+      return {header.objects, "objects"};
+    case outcome::need_edges:
+      return {header.edges, "captured ids"};
+    case outcome::need_spill_files:
+      return {header.spill_files, "files of spilled objects"};
+    case outcome::need_waiters:
+      return {header.waiters, "those who wait for room"};
+    default:
+      return {header.flights, "entries in flight"};
+    }
+  }();
+  auto have = table.committed.load();
+  if (have >= table.rows_max)
+    return std::unexpected(store_error{store_errc::table_full, "the store's table of " + std::string(what)
+                                                                   + " is full: " + grouped(table.rows_max)
+                                                                   + " are possible"});
+  const auto wanted = std::min(have + table.step, table.rows_max);
+  const auto commit = [&](std::uint64_t offset, std::uint64_t row_bytes) {
+    return commit_pages(store_.files.control_file, offset + have * row_bytes, offset + wanted * row_bytes);
+  };
+  if (auto done = commit(table.file_offset, table.row_bytes); !done)
+    return done;
+  if (need == outcome::need_objects) // As many free extents as objects are possible.
+    if (auto done = commit(header.nodes_offset, sizeof(extent_node)); !done)
+      return done;
+  table.committed.compare_exchange_strong(have, wanted); // Else another process was quicker.
+  return {};
+}
+
+std::expected<void, store_error> attachment::commit_data(std::uint64_t end) {
+  auto& committed = view_.header().data_committed;
+  const auto needed = round_up(end, page_bytes);
+  const auto wanted = std::min(round_up(end, data_step_bytes), view_.header().capacity_bytes);
+  for (auto have = committed.load(); have < end; have = committed.load()) {
+    auto target = std::min(wanted, have + commit_piece_bytes);
+    auto done = commit_pages(store_.files.data_file, have, target);
+    if (!done && target > needed) { // Not the whole step, but perhaps what we need.
+      target = needed;
+      done = commit_pages(store_.files.data_file, have, target);
+    }
+    if (!done)
+      return done;
+    while (have < target && !committed.compare_exchange_weak(have, target)) {
+    }
+  }
+  return {};
+}
+
+// --- Waiting ---------------------------------------------------------------------------------------------------------
+//
+// One futex for all: who waits raises the flag, reads the counter, looks, and sleeps while the counter is the same. Who
+// changes something lowers the flag and, where it was up, raises the counter and wakes everybody. A flag that somebody
+// dead has left up costs one call of the system.
+
+void attachment::announce() noexcept {
+  auto& header = view_.header();
+  if (header.waiting.load() == 0 || header.waiting.exchange(0) == 0)
+    return;
+  header.changes.fetch_add(1);
+  ::syscall(SYS_futex, &header.changes, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+void attachment::wait_for_change(watch& since, std::chrono::nanoseconds longest) noexcept {
+  auto& header = view_.header();
+  if (!std::exchange(since.is_set, !since.is_set)) {
+    header.waiting.store(1);
+    since.seen = header.changes.load();
+    return;
+  }
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(longest);
+  const auto time = timespec{static_cast<time_t>(seconds.count()), static_cast<long>((longest - seconds).count())};
+  ::syscall(SYS_futex, &header.changes, FUTEX_WAIT, since.seen, &time, nullptr, 0);
+}
+
+std::expected<std::vector<object_id>, store_error>
+attachment::wait(std::span<const object_id> ids, std::size_t how_many, std::chrono::milliseconds timeout) {
+  const auto until = deadline(timeout);
+  how_many = std::min(how_many, ids.size());
+  auto change = watch{};
+  for (;;) {
+    if (auto usable = check_usable(); !usable)
+      return std::unexpected(usable.error());
+    auto found = std::vector<object_id>{};
+    for (const auto& id : ids)
+      if (found.size() < how_many && contains(id))
+        found.push_back(id);
+    const auto left = until.left();
+    if (found.size() >= how_many || left.count() == 0)
+      return found;
+    wait_for_change(change, std::min<std::chrono::nanoseconds>(left, look_pause));
+  }
+}
+
+} // namespace troupe::store::internal

@@ -1,0 +1,331 @@
+// Moving objects to disk and back: the lock is held for choosing and for noting what was done, never while bytes move.
+#include <troupe/store/internal/attachment.hpp>
+
+#include <troupe/framework/base/sizes.hpp>
+#include <troupe/store/internal/clock.hpp>
+#include <troupe/store/internal/crash_point.hpp>
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <thread>
+
+namespace troupe::store::internal {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto victims_max = std::size_t{1024}; // In one file.
+constexpr auto look_pause = 100ms;              // As who waits for room.
+
+// After a failure the disk is left alone for so long.
+constexpr auto disk_pause = std::chrono::nanoseconds{1s};
+
+// So full memory is left.
+constexpr std::uint64_t spill_down_to_percent = 80;
+
+} // namespace
+
+spill_directory spill_directory_of(const opened_store& store) {
+  const auto* directory = store.files.view.spill_directory();
+  return *directory == 0 ? spill_directory{} : spill_directory{directory, store.paths.this_layout};
+}
+
+/// Spills until about so much is free that was not. Gives how much; 0 when there is nothing that could be spilled.
+std::expected<std::uint64_t, store_error> attachment::spill(std::uint64_t wanted_bytes) {
+  if (!spills_.is_there())
+    return 0;
+  const auto one_at_a_time = std::lock_guard{spill_mutex_};
+  if (spill_failure_ && monotonic_ns() < spill_again_ns_)
+    return std::unexpected(*spill_failure_);
+  spill_failure_.reset();
+  auto spilled = std::uint64_t{0};
+  while (spilled < wanted_bytes) {
+    const auto batch = spill_batch(wanted_bytes - spilled);
+    if (!batch && batch.error().code() != store_errc::busy) {
+      spill_failure_ = batch.error();
+      spill_again_ns_ = monotonic_ns() + disk_pause.count();
+    }
+    if (!batch)
+      return batch;
+    if (*batch == 0)
+      break;
+    spilled += *batch;
+  }
+  return spilled;
+}
+
+/// One file.
+std::expected<std::uint64_t, store_error> attachment::spill_batch(std::uint64_t wanted_bytes) {
+  auto victims = std::vector<std::uint32_t>(victims_max);
+  auto file = no_row;
+  for (auto failures = 0;;) {
+    auto what = outcome::done;
+    {
+      const auto guard = lock();
+      if (!guard)
+        return std::unexpected(guard.error());
+      victims.resize(begin_spill(wanted_bytes, victims, file, what));
+    }
+    if (what == outcome::done)
+      break;
+    victims.resize(victims_max);
+    if (auto grown = grow_or_reap(what, failures); !grown)
+      return std::unexpected(grown.error());
+  }
+  if (victims.empty())
+    return 0;
+  const auto places = write_spill_file(file, victims);
+  auto spilled = end_spill(file, victims, places ? std::span{*places} : std::span<const spill_place>{});
+  for (const auto index : victims)
+    release(index);
+  announce();
+  if (auto removed = remove_spill_files(); !removed)
+    return std::unexpected(removed.error());
+  return places ? spilled : std::unexpected(places.error());
+}
+
+/// Requires: the lock is held. Gives how many victims there are; each is then held by this process.
+std::size_t attachment::begin_spill(std::uint64_t wanted_bytes, std::span<std::uint32_t> victims, std::uint32_t& file,
+                                    outcome& what) {
+  const auto count = table_.choose_victims(wanted_bytes, victims);
+  if (count == 0)
+    return 0;
+  what = table_.take_spill_file(store_.self, file);
+  if (what != outcome::done)
+    return 0;
+  for (const auto index : victims.first(count)) {
+    hold(index);
+    table_.begin_spill(index, store_.self.slot);
+  }
+  return count;
+}
+
+/// Without the lock: the victims are held, and nobody else moves what is being spilled.
+std::expected<std::vector<spill_place>, store_error>
+attachment::write_spill_file(std::uint32_t file, std::span<const std::uint32_t> victims) const {
+  const auto made = spills_.create(file, view_.spill_file(file).generation);
+  if (!made)
+    return std::unexpected(made.error());
+  auto places = std::vector<spill_place>{};
+  auto offset = std::uint64_t{0};
+  for (const auto index : victims) {
+    const auto& row = view_.object(index);
+    const auto extent = std::span{readable_ + row.offset, extent_length(row.size_bytes.load(), row.metadata_bytes)};
+    places.push_back({file, offset, checksum_of(extent)});
+    if (auto written = spills_.append(*made, extent); !written)
+      return std::unexpected(written.error());
+    offset += extent.size();
+  }
+  reach(crash_point::spill_file_written);
+  return places;
+}
+
+/// Notes what was written; nothing was where `places` is empty. Gives how many bytes of memory that has freed.
+std::expected<std::uint64_t, store_error>
+attachment::end_spill(std::uint32_t file, std::span<const std::uint32_t> victims, std::span<const spill_place> places) {
+  const auto guard = lock();
+  if (!guard)
+    return std::unexpected(guard.error()); // Who is stopped in the lock keeps them as they are: in memory.
+  auto size_bytes = std::uint64_t{0};
+  for (const auto index : victims)
+    size_bytes += extent_length(view_.object(index).size_bytes.load(), view_.object(index).metadata_bytes);
+  table_.end_spill_file(file, places.empty() ? 0 : size_bytes);
+  auto freed = std::uint64_t{0};
+  for (auto at = std::size_t{0}; at < victims.size(); ++at) {
+    const auto& row = view_.object(victims[at]);
+    if (places.empty())
+      table_.give_up_spill(victims[at]);
+    else if (table_.end_spill(victims[at], places[at]))
+      freed += extent_length(row.size_bytes.load(), row.metadata_bytes);
+  }
+  auto& header = view_.header();
+  if (view_.spill_file(file).live_objects == 0)
+    header.spill_files_to_remove.store(1);
+  header.spilling_ended_ns = monotonic_ns();
+  return freed;
+}
+
+/// Removes the files in which nothing lies any more, one after the other.
+std::expected<void, store_error> attachment::remove_spill_files() {
+  auto& wanted = view_.header().spill_files_to_remove;
+  if (!spills_.is_there() || wanted.load() == 0 || wanted.exchange(0) == 0)
+    return {};
+  for (;;) {
+    auto file = no_row;
+    {
+      const auto guard = lock_table(view_, store_.self.slot, store_.settings.lock_timeout);
+      if (guard)
+        file = table_.take_file_to_remove(store_.self);
+      else
+        wanted.store(1);
+      if (!guard)
+        return std::unexpected(guard.error());
+    }
+    if (file == no_row)
+      return {};
+    spills_.remove(file, view_.spill_file(file).generation);
+    reach(crash_point::spill_file_unlinked);
+    const auto guard = lock_table(view_, store_.self.slot, store_.settings.lock_timeout);
+    if (!guard) {
+      wanted.store(1);
+      return std::unexpected(guard.error());
+    }
+    table_.end_removal(file);
+  }
+}
+
+/// Brings the object back into memory, or waits until somebody else has. Requires: this process holds and pins it.
+std::expected<void, store_error> attachment::restore(std::uint32_t index) {
+  const auto& row = view_.object(index);
+  const auto length = extent_length(row.size_bytes.load(), row.metadata_bytes);
+  const auto began_ns = monotonic_ns();
+  auto change = watch{};
+  auto why = std::string{};
+  for (;;) {
+    auto what = outcome::done;
+    auto is_ours = false;
+    auto grace_from_ns = began_ns;
+    {
+      const auto guard = lock();
+      if (!guard)
+        return std::unexpected(guard.error());
+      table_.reclaim(reclaim_batch);
+      const auto state = row.state.load();
+      if (state == object_state::sealed || state == object_state::spilling)
+        return {};
+      if (state == object_state::spilled) {
+        what = table_.begin_restore(index, store_.self.slot);
+        is_ours = what == outcome::done;
+      }
+      grace_from_ns = std::max(began_ns, view_.header().spilling_ended_ns);
+    }
+    if (is_ours)
+      return read_back(index);
+    if (what == outcome::no_space) {
+      const auto spilled = spill(length);
+      why = spilled ? std::string{} : spilled.error().message();
+      if (spilled && *spilled > 0)
+        continue;
+      const auto waited = std::chrono::nanoseconds{monotonic_ns() - grace_from_ns};
+      if (waited >= store_.settings.full_grace)
+        return std::unexpected(full_error(row.size_bytes.load(), why));
+    }
+    wait_for_change(change, look_pause);
+    if (auto reaped = reap(); !reaped) // Who was restoring it may be dead.
+      return std::unexpected(reaped.error());
+  }
+}
+
+/// Without the lock: nobody else touches what is being restored.
+std::expected<void, store_error> attachment::read_back(std::uint32_t index) {
+  const auto& row = view_.object(index);
+  const auto length = extent_length(row.size_bytes.load(), row.metadata_bytes);
+  auto done = commit_data(row.offset + length);
+  if (done)
+    done = spills_.read(row.spill_file, view_.spill_file(row.spill_file).generation, row.spill_offset,
+                        {writable_ + row.offset, length}, row.spill_checksum);
+  reach(crash_point::restore_read);
+  {
+    const auto guard = lock();
+    if (!guard)
+      return std::unexpected(guard.error());
+    if (done)
+      table_.end_restore(index);
+    else
+      table_.give_up_restore(index);
+  }
+  announce();
+  if (!done) {
+    const auto id = object_id{number(), index, row.generation.load()};
+    return std::unexpected(
+        store_error{done.error().code(), "object " + to_string(id) + " cannot be had: " + done.error().message()});
+  }
+  return remove_spill_files();
+}
+
+// --- Ahead of need ---------------------------------------------------------------------------------------------------
+
+/// A thread that spills before somebody has to wait for it.
+class attachment::spilling_ahead {
+public:
+  explicit spilling_ahead(attachment& of) : of_(of), thread_(start()) {}
+  spilling_ahead(const spilling_ahead&) = delete;
+  spilling_ahead& operator=(const spilling_ahead&) = delete;
+  ~spilling_ahead() {
+    {
+      const auto guard = std::lock_guard{mutex_};
+      ending_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+  void wake() {
+    {
+      const auto guard = std::lock_guard{mutex_};
+      if (std::exchange(wanted_, true))
+        return;
+    }
+    changed_.notify_all();
+  }
+
+private:
+  /// Signals are for the program's own threads.
+  std::thread start() {
+    auto all = sigset_t{};
+    auto before = sigset_t{};
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    auto made = std::thread{[this] { run(); }};
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return made;
+  }
+
+  void run() {
+    auto guard = std::unique_lock{mutex_};
+    for (;;) {
+      changed_.wait(guard, [this] { return wanted_ || ending_; });
+      if (ending_)
+        return;
+      wanted_ = false;
+      guard.unlock();
+      if (const auto excess = bytes_to_spill(); excess > 0)
+        (void)of_.spill(excess); // A failure is told to whoever needs room.
+      guard.lock();
+    }
+  }
+
+  [[nodiscard]] std::uint64_t bytes_to_spill() const {
+    const auto guard = of_.lock();
+    if (!guard)
+      return 0;
+    const auto& header = of_.view_.header();
+    const auto kept = header.capacity_bytes / 100 * spill_down_to_percent;
+    return header.bytes_in_use > kept ? header.bytes_in_use - kept : 0;
+  }
+
+  attachment& of_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_.
+  bool wanted_ = false;
+  bool ending_ = false;
+  std::thread thread_;
+};
+
+void attachment::ends::operator()(spilling_ahead* what) const {
+  delete what; // NOLINT: the deleter of a unique_ptr.
+}
+
+void attachment::spill_ahead() {
+  if (!spills_.is_there())
+    return;
+  std::call_once(ahead_started_, [this] { ahead_.reset(new spilling_ahead(*this)); });
+  ahead_->wake();
+}
+
+} // namespace troupe::store::internal

@@ -1,0 +1,61 @@
+// The objects that lie in memory, the longest unused first. Derived.
+//
+// Exact for what is found and sealed; a pin, which takes no lock, only marks its object, and whoever looks for room
+// gives marked ones a second chance.
+#pragma once
+
+#include <troupe/store/internal/control_view.hpp>
+
+namespace troupe::store::internal {
+
+/// Requires for every call: the table's lock is held.
+class lru_list {
+public:
+  explicit lru_list(control_view view) : view_(view) {}
+
+  void clear() const {
+    auto& header = view_.header();
+    header.lru_first = header.lru_last = no_row;
+  }
+
+  /// As the last one. Requires: it is not in the list.
+  void add(std::uint32_t index) const {
+    auto& header = view_.header();
+    auto& row = view_.object(index);
+    row.lru_before = header.lru_last;
+    row.lru_after = no_row;
+    (header.lru_last == no_row ? header.lru_first : view_.object(header.lru_last).lru_after) = index;
+    header.lru_last = index;
+  }
+
+  /// Requires: it is in the list.
+  void remove(std::uint32_t index) const {
+    auto& header = view_.header();
+    const auto& row = view_.object(index);
+    (row.lru_before == no_row ? header.lru_first : view_.object(row.lru_before).lru_after) = row.lru_after;
+    (row.lru_after == no_row ? header.lru_last : view_.object(row.lru_after).lru_before) = row.lru_before;
+  }
+
+  /// Makes it the last one. Requires: it is in the list.
+  void touch(std::uint32_t index) const {
+    if (view_.header().lru_last == index)
+      return;
+    remove(index);
+    add(index);
+  }
+
+private:
+  control_view view_;
+};
+
+/// Whether an object in that state has an extent in the data file, and so is in the list.
+[[nodiscard]] constexpr bool lies_in_memory(object_state state) {
+  return state != object_state::free && state != object_state::spilled;
+}
+
+/// Whether it has a place in a spill file.
+[[nodiscard]] constexpr bool lies_on_disk(object_state state) {
+  return state == object_state::spilled || state == object_state::restoring;
+}
+
+} // namespace troupe::store::internal

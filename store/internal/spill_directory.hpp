@@ -1,0 +1,52 @@
+// The files of objects that were moved out of memory: their names, writing, reading, removing. No locks.
+//
+// A file holds the extents of one or more objects one after the other and nothing else; where each begins, and its
+// checksum, stand in the object table.
+#pragma once
+
+#include <troupe/store/internal/store_files.hpp>
+#include <troupe/store/store_error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <filesystem>
+#include <span>
+#include <string>
+
+namespace troupe::store::internal {
+
+/// CRC32C (RFC 3720).
+[[nodiscard]] std::uint32_t checksum_of(std::span<const std::byte> bytes);
+
+class spill_directory {
+public:
+  /// No directory: nothing is spilled.
+  spill_directory() = default;
+  spill_directory(std::filesystem::path directory, std::string prefix)
+      : directory_(std::move(directory)), prefix_(std::move(prefix)) {}
+
+  [[nodiscard]] bool is_there() const { return !directory_.empty(); }
+  [[nodiscard]] const std::filesystem::path& path() const { return directory_; }
+
+  /// A new, empty file of this user only. What lies under that name is a dead process's.
+  [[nodiscard]] std::expected<owned_file, store_error> create(std::uint32_t file, std::uint32_t generation) const;
+
+  /// Appends. A disk that is full or fails is tried again a few times within half a second.
+  [[nodiscard]] std::expected<void, store_error> append(const owned_file& file, std::span<const std::byte> bytes) const;
+
+  /// Fails with `damaged` when the file is gone or cut short, or what is read does not have that checksum.
+  [[nodiscard]] std::expected<void, store_error> read(std::uint32_t file, std::uint32_t generation,
+                                                      std::uint64_t offset, std::span<std::byte> into,
+                                                      std::uint32_t checksum) const;
+
+  void remove(std::uint32_t file, std::uint32_t generation) const noexcept;
+
+private:
+  [[nodiscard]] std::filesystem::path path_of(std::uint32_t file, std::uint32_t generation) const;
+
+  std::filesystem::path directory_;
+  std::string prefix_;
+};
+
+} // namespace troupe::store::internal
