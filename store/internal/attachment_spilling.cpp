@@ -21,6 +21,9 @@ using namespace std::chrono_literals;
 constexpr auto victims_max = std::size_t{1024}; // In one file.
 constexpr auto look_pause = 100ms;              // As who waits for room.
 
+// At least such a part of the capacity at once: small objects share files.
+constexpr std::uint64_t batch_of_capacity = 16;
+
 // After a failure the disk is left alone for so long.
 constexpr auto disk_pause = std::chrono::nanoseconds{1s};
 
@@ -42,6 +45,7 @@ std::expected<std::uint64_t, store_error> attachment::spill(std::uint64_t wanted
   if (spill_failure_ && monotonic_ns() < spill_again_ns_)
     return std::unexpected(*spill_failure_);
   spill_failure_.reset();
+  wanted_bytes = std::max(wanted_bytes, view_.header().capacity_bytes / batch_of_capacity);
   auto spilled = std::uint64_t{0};
   while (spilled < wanted_bytes) {
     const auto batch = spill_batch(wanted_bytes - spilled);

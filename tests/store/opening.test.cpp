@@ -313,7 +313,9 @@ TEST_F(opening_test, names_that_another_user_took_are_refused_by_that_users_name
   auto boot = std::string{};
   std::ifstream{"/proc/sys/kernel/random/boot_id"} >> boot;
   std::erase(boot, '-');
-  const auto prefix = settings_.directory / ("troupe.65534." + settings_.name + "." + boot + ".v1.");
+  const auto prefix =
+      settings_.directory
+      / ("troupe.65534." + settings_.name + "." + boot + ".v" + std::to_string(internal::layout_version) + ".");
   for (const auto* end : {"lock", "data.new", "data", "control.new", "control"}) {
     const auto path = prefix.string() + end;
     std::ofstream{path} << "squatter";

@@ -1,0 +1,409 @@
+// Memory is full: what nobody reads goes to disk and comes back, whoever dies meanwhile.
+#include "support.hpp"
+
+#include <troupe/store/internal/crash_point.hpp>
+
+#include <fstream>
+#include <numeric>
+
+namespace troupe::store::test {
+
+namespace {
+
+using internal::crash_point;
+
+constexpr auto capacity = std::size_t{1} << 20;
+constexpr auto tenth = capacity / 10 / 64 * 64;
+
+class spilling_test : public store_test {
+protected:
+  spilling_test() {
+    settings_.capacity_bytes = capacity;
+    settings_.full_grace = 200ms;
+    settings_.spill_directory = std::filesystem::temp_directory_path() / ("troupe-spilling-" + settings_.name);
+  }
+
+  ~spilling_test() override { std::filesystem::remove_all(settings_.spill_directory); }
+
+  void TearDown() override {
+    EXPECT_EQ(spill_files(), std::vector<std::string>{});
+    store_test::TearDown();
+  }
+
+  [[nodiscard]] std::vector<std::string> spill_files() const {
+    auto names = std::vector<std::string>{};
+    auto failure = std::error_code{};
+    for (const auto& entry : std::filesystem::directory_iterator(settings_.spill_directory, failure))
+      names.push_back(entry.path().filename().string());
+    return names;
+  }
+
+  /// What object number `which` holds, however large it is.
+  [[nodiscard]] static std::string content(int which, std::size_t size_bytes = tenth) {
+    auto text = std::string(size_bytes, '\0');
+    auto value = static_cast<unsigned>(which) * 2'654'435'761u + 1;
+    for (auto& letter : text) {
+      value = value * 1'664'525u + 1'013'904'223u;
+      letter = static_cast<char>(value >> 24);
+    }
+    return text;
+  }
+
+  [[nodiscard]] static std::vector<handle> put_many(object_store& store, int count, std::size_t size_bytes = tenth) {
+    auto made = std::vector<handle>{};
+    for (auto which = 0; which < count; ++which)
+      made.push_back(put(store, content(which, size_bytes)));
+    return made;
+  }
+
+  [[nodiscard]] static object_state state_of(object_store& store, const object_id& id) {
+    const auto summary = store.summary();
+    const auto found = std::ranges::find(summary->rows, id, &object_row::id);
+    return found == summary->rows.end() ? object_state::free : found->state;
+  }
+
+  /// Waits until nothing is being spilled ahead of need.
+  [[nodiscard]] static bool is_calm(object_store& store) {
+    return eventually([&] {
+      const auto summary = store.summary();
+      return std::ranges::find(summary->rows, object_state::spilling, &object_row::state) == summary->rows.end()
+             && summary->bytes_in_use <= capacity * 8 / 10;
+    });
+  }
+};
+
+TEST_F(spilling_test, three_times_the_memory_fits_and_all_of_it_is_read_again) {
+  auto store = open();
+  const auto all = put_many(store, 30);
+  for (auto round = 0; round < 2; ++round)
+    for (auto which = 0; which < 30; ++which)
+      ASSERT_EQ(read(all[static_cast<std::size_t>(which)]), content(which)) << which;
+  EXPECT_TRUE(store.verify()) << message_of(store.verify());
+}
+
+TEST_F(spilling_test, metadata_and_captured_objects_come_along) {
+  auto store = open();
+  auto inner = put(store, content(1));
+  const auto inner_id = inner.id();
+  const auto outer = *store.put(bytes_of(content(2)), bytes_of("about it"), std::vector{inner_id});
+  inner = {};
+  const auto others = put_many(store, 20);
+  EXPECT_EQ(state_of(store, outer.id()), object_state::spilled);
+  const auto view = outer.pin();
+  ASSERT_TRUE(view) << message_of(view);
+  EXPECT_EQ(text_of(view->metadata()), "about it");
+  EXPECT_EQ(text_of(view->bytes()), content(2));
+  EXPECT_EQ(read(*store.find(inner_id)), content(1));
+}
+
+TEST_F(spilling_test, begins_at_four_fifths_without_anybody_asking) {
+  auto store = open();
+  const auto all = put_many(store, 9);
+  EXPECT_TRUE(is_calm(store));
+  EXPECT_EQ(state_of(store, all.back().id()), object_state::sealed);
+  EXPECT_EQ(state_of(store, all.front().id()), object_state::spilled);
+}
+
+TEST_F(spilling_test, the_longest_unused_go_first) {
+  auto store = open();
+  auto all = put_many(store, 6);
+  (void)store.find(all[0].id());      // Found again: used.
+  { const auto view = all[1].pin(); } // Pinned meanwhile: used.
+  const auto more = put_many(store, 4);
+  EXPECT_TRUE(is_calm(store));
+  EXPECT_EQ(state_of(store, all[0].id()), object_state::sealed);
+  EXPECT_EQ(state_of(store, all[1].id()), object_state::sealed);
+  EXPECT_EQ(state_of(store, all[2].id()), object_state::spilled);
+}
+
+TEST_F(spilling_test, what_is_pinned_stays_where_it_is) {
+  auto store = open();
+  const auto all = put_many(store, 3);
+  const auto view = *all[0].pin();
+  const auto* const address = view.bytes().data();
+  const auto more = put_many(store, 20);
+  EXPECT_EQ(state_of(store, all[0].id()), object_state::sealed);
+  EXPECT_EQ(view.bytes().data(), address);
+  EXPECT_EQ(text_of(view.bytes()), content(0));
+}
+
+TEST_F(spilling_test, when_all_is_pinned_the_store_is_full_and_says_so) {
+  auto store = open();
+  auto views = std::vector<pin>{};
+  for (auto which = 0; which < 10; ++which)
+    views.push_back(*put(store, content(which)).pin());
+  const auto refused = store.put(bytes_of(content(10)));
+  EXPECT_EQ(code_of(refused), store_errc::full);
+  EXPECT_NE(message_of(refused).find("everything else is held"), std::string::npos) << message_of(refused);
+  views.pop_back();
+  EXPECT_TRUE(store.put(bytes_of(content(10))));
+}
+
+TEST_F(spilling_test, an_object_of_the_whole_capacity_fits_after_any_churn) {
+  auto store = open();
+  auto all = put_many(store, 30);
+  for (auto which = std::size_t{0}; which < all.size(); which += 2)
+    all[which] = {};
+  const auto large = content(77, capacity);
+  const auto made = store.put(bytes_of(large));
+  ASSERT_TRUE(made) << message_of(made);
+  EXPECT_EQ(read(*made), large);
+  EXPECT_EQ(read(all[1]), content(1)); // For which the large one goes to disk.
+  EXPECT_EQ(read(*made), large);
+}
+
+TEST_F(spilling_test, files_go_with_the_last_object_in_them) {
+  auto store = open();
+  auto all = put_many(store, 30);
+  EXPECT_TRUE(is_calm(store));
+  EXPECT_FALSE(spill_files().empty());
+  all.clear();
+  (void)store.reap();
+  EXPECT_EQ(spill_files(), std::vector<std::string>{});
+  EXPECT_EQ(store.summary()->objects, 0u);
+}
+
+TEST_F(spilling_test, small_objects_share_files) {
+  settings_.objects_max = 100'000;
+  auto store = open();
+  auto all = std::vector<handle>{};
+  for (auto which = 0; which < 20'000; ++which)
+    all.push_back(put(store, content(which, 100)));
+  EXPECT_LT(spill_files().size(), 200u);
+  for (auto which = 0; which < 20'000; which += 97)
+    ASSERT_EQ(read(all[static_cast<std::size_t>(which)]), content(which, 100));
+  EXPECT_TRUE(store.verify()) << message_of(store.verify());
+}
+
+// --- Several processes and threads -----------------------------------------------------------------------------------
+
+TEST_F(spilling_test, what_one_process_spilled_another_reads_while_its_holder_is_gone) {
+  auto store = open();
+  auto id = shared<object_id>{};
+  auto step = shared<std::atomic<int>>{};
+  auto writer = child([&] {
+    auto mine = open();
+    const auto all = put_many(mine, 12);
+    *id = all[0].id();
+    *step = 1;
+    return eventually([&] { return *step == 2; }) ? 0 : 1;
+  });
+  ASSERT_TRUE(eventually([&] { return *step == 1; }));
+  EXPECT_EQ(state_of(store, *id), object_state::spilled);
+  const auto found = *store.find(*id);
+  *step = 2;
+  EXPECT_EQ(writer.wait(), fine);
+  EXPECT_EQ(read(found), content(0));
+}
+
+TEST_F(spilling_test, threads_that_pin_more_than_fits_all_get_their_bytes) {
+  settings_.full_grace = 20s;
+  auto store = open();
+  const auto all = put_many(store, 30);
+  auto wrong = std::atomic<int>{0};
+  auto threads = std::vector<std::jthread>{};
+  for (auto number = 0; number < 4; ++number)
+    threads.emplace_back([&, number] {
+      for (auto round = 0; round < 200; ++round) {
+        const auto which = (round * 7 + number * 11) % 30;
+        if (read(all[static_cast<std::size_t>(which)]) != content(which))
+          ++wrong;
+      }
+    });
+  threads.clear();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_TRUE(store.verify()) << message_of(store.verify());
+}
+
+TEST_F(spilling_test, who_waits_for_room_gets_it_when_a_view_is_dropped) {
+  settings_.full_grace = 20s;
+  auto store = open();
+  auto views = std::vector<pin>{};
+  for (auto which = 0; which < 10; ++which)
+    views.push_back(*put(store, content(which)).pin());
+  auto waiting = shared<std::atomic<int>>{};
+  auto other = child([&] {
+    auto mine = open();
+    *waiting = 1;
+    return mine.put(bytes_of(content(10))) ? 0 : 1;
+  });
+  ASSERT_TRUE(eventually([&] { return *waiting == 1; }));
+  std::this_thread::sleep_for(50ms); // Whether it waits already or not, it gets its room.
+  views.pop_back();
+  EXPECT_EQ(other.wait(), fine);
+}
+
+// --- The disk --------------------------------------------------------------------------------------------------------
+
+class disk_test : public spilling_test {
+protected:
+  /// A store in which object 0 lies on disk, in a file that no other shares.
+  void spill_one() {
+    store_.emplace(open());
+    first_ = put(*store_, content(0));
+    others_ = put_many(*store_, 9);
+    ASSERT_TRUE(eventually([&] { return state_of(*store_, first_.id()) == object_state::spilled; }));
+  }
+
+  void TearDown() override {
+    first_ = {};
+    others_.clear();
+    store_.reset();
+    spilling_test::TearDown();
+  }
+
+  [[nodiscard]] std::filesystem::path only_file() const {
+    const auto names = spill_files();
+    EXPECT_GE(names.size(), 1u);
+    return settings_.spill_directory / *std::ranges::min_element(names);
+  }
+
+  std::optional<object_store> store_;
+  handle first_;
+  std::vector<handle> others_;
+};
+
+TEST_F(disk_test, a_changed_byte_is_an_error_for_that_object_alone) {
+  spill_one();
+  {
+    auto file = std::fstream{only_file(), std::ios::in | std::ios::out | std::ios::binary};
+    file.seekp(100);
+    file.put('x');
+    file.seekp(101);
+    file.put('y');
+  }
+  const auto damaged = first_.pin();
+  EXPECT_EQ(code_of(damaged), store_errc::damaged);
+  EXPECT_NE(message_of(damaged).find("the checksum of "), std::string::npos) << message_of(damaged);
+  EXPECT_EQ(read(others_.back()), content(8));
+  EXPECT_EQ(code_of(first_.pin()), store_errc::damaged);
+  EXPECT_TRUE(store_->verify()) << message_of(store_->verify());
+}
+
+TEST_F(disk_test, a_file_that_is_gone_or_cut_short_is_an_error_for_its_objects_alone) {
+  spill_one();
+  const auto file = only_file();
+  std::filesystem::resize_file(file, 10);
+  EXPECT_NE(message_of(first_.pin()).find("is cut short"), std::string::npos) << message_of(first_.pin());
+  std::filesystem::remove(file);
+  EXPECT_NE(message_of(first_.pin()).find("is gone"), std::string::npos) << message_of(first_.pin());
+  EXPECT_EQ(read(others_.back()), content(8));
+  EXPECT_TRUE(store_->verify()) << message_of(store_->verify());
+}
+
+TEST_F(disk_test, a_disk_that_cannot_be_written_loses_nothing_and_is_named) {
+  store_.emplace(open());
+  std::filesystem::remove_all(settings_.spill_directory); // As a disk that was taken out.
+  others_ = put_many(*store_, 10);
+  const auto refused = store_->put(bytes_of(content(10)));
+  EXPECT_EQ(code_of(refused), store_errc::full);
+  EXPECT_NE(message_of(refused).find(settings_.spill_directory.string()), std::string::npos) << message_of(refused);
+  for (auto which = 0; which < 10; ++which)
+    EXPECT_EQ(read(others_[static_cast<std::size_t>(which)]), content(which));
+  std::filesystem::create_directories(settings_.spill_directory);
+  EXPECT_TRUE(eventually([&] { return store_->put(bytes_of(content(10))).has_value(); }));
+}
+
+// --- Opening ---------------------------------------------------------------------------------------------------------
+
+TEST_F(spilling_test, all_processes_spill_to_the_same_directory) {
+  const auto store = open();
+  auto other = settings_;
+  other.spill_directory.clear();
+  EXPECT_TRUE(object_store::open(other)); // Whatever it has.
+  EXPECT_EQ(child([&] {
+              auto elsewhere = settings_;
+              elsewhere.spill_directory = "/tmp";
+              const auto refused = object_store::open(elsewhere);
+              return code_of(refused) == store_errc::options_differ
+                             && message_of(refused).find("the options ask for \"/tmp\"") != std::string::npos
+                         ? 0
+                         : 1;
+            }).wait(),
+            fine);
+}
+
+TEST_F(spilling_test, what_dead_processes_left_on_disk_is_swept_by_the_next_opener) {
+  auto step = shared<std::atomic<int>>{};
+  auto victim = child([&] {
+    auto mine = open();
+    const auto all = put_many(mine, 30);
+    *step = 1;
+    ::pause();
+    return 0;
+  });
+  ASSERT_TRUE(eventually([&] { return *step == 1; }));
+  victim.kill_and_wait();
+  EXPECT_FALSE(spill_files().empty());
+  auto other = settings_;
+  other.spill_directory.clear(); // Where it was stands in what is left.
+  (void)open(other);
+}
+
+TEST_F(spilling_test, files_of_an_earlier_boot_are_swept) {
+  std::filesystem::create_directories(settings_.spill_directory);
+  const auto name = "troupe." + std::to_string(::geteuid()) + "." + settings_.name + ".0123456789abcdef.v2.spill.0.1";
+  std::ofstream{settings_.spill_directory / name} << "old";
+  std::ofstream{settings_.spill_directory / "somebody else's"} << "kept";
+  { const auto store = open(); }
+  EXPECT_EQ(spill_files(), std::vector<std::string>{"somebody else's"});
+  std::filesystem::remove(settings_.spill_directory / "somebody else's");
+}
+
+TEST_F(spilling_test, in_a_forked_child_nothing_is_spilled_and_nothing_hangs) {
+  auto store = open();
+  const auto all = put_many(store, 12); // Its thread runs.
+  EXPECT_EQ(child([&] {
+              auto copy = std::move(store); // Its destructor finds no thread.
+              return code_of(copy.put(bytes_of("x"))) == store_errc::forked ? 0 : 1;
+            }).wait(),
+            fine);
+}
+
+// --- Killed at every step --------------------------------------------------------------------------------------------
+
+class spilling_crash_test : public spilling_test, public ::testing::WithParamInterface<crash_point> {};
+
+// Method: the victim fills memory three times over and reads all of it again, and dies at that point the nth time.
+TEST_P(spilling_crash_test, whoever_is_killed_here_leaves_a_whole_store) {
+  for (auto nth : {1u, 2u, 5u}) {
+    auto store = open();
+    const auto kept = put_many(store, 6);
+    auto victim = child([&] {
+      auto mine = open();
+      internal::arm_crash_point(GetParam(), nth);
+      for (auto round = 0; round < 3; ++round) {
+        const auto own = put_many(mine, 12);
+        auto views = std::vector<pin>{};
+        for (auto which = 0; which < 6; ++which)
+          views.push_back(*own[static_cast<std::size_t>(which)].pin());
+        (void)mine.put(bytes_of(content(99, capacity)), {}, {}, 1ms); // Finds no room, and waits for it.
+      }
+      return 0;
+    });
+    ASSERT_EQ(victim.wait(), killed) << "the point was not met " << nth << " times";
+    EXPECT_EQ(store.reap(), 1u);
+    EXPECT_TRUE(store.verify()) << message_of(store.verify());
+    const auto summary = store.summary();
+    ASSERT_TRUE(summary) << message_of(summary);
+    EXPECT_EQ(summary->objects, kept.size());
+    for (auto which = 0; which < 6; ++which)
+      EXPECT_EQ(read(kept[static_cast<std::size_t>(which)]), content(which));
+    EXPECT_TRUE(store.put(bytes_of(content(0, capacity)))); // All of it can be made free.
+    EXPECT_TRUE(store.verify()) << message_of(store.verify());
+  }
+}
+
+std::vector<crash_point> points_of_spilling() {
+  auto all = std::vector<crash_point>{};
+  for (auto at = static_cast<int>(crash_point::spill_begun); at <= static_cast<int>(crash_point::waiter_removed); ++at)
+    all.push_back(static_cast<crash_point>(at));
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(every_point, spilling_crash_test, ::testing::ValuesIn(points_of_spilling()),
+                         [](const auto& one) { return std::string(internal::to_string(one.param)); });
+
+} // namespace
+
+} // namespace troupe::store::test
