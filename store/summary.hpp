@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -81,7 +82,13 @@ struct store_summary {
   std::size_t high_water_bytes = 0; // Most bytes in use since the store was made.
   std::size_t committed_bytes = 0;  // Memory taken from the system so far; it comes back with the last close.
   std::size_t objects = 0;
-  std::vector<pid_t> processes; // Attached ones.
+  std::size_t spilled_objects = 0;       // Of them, those that lie on disk ...
+  std::size_t spilled_bytes = 0;         // ... with so many bytes ...
+  std::size_t spill_files = 0;           // ... in so many files ...
+  std::size_t disk_bytes = 0;            // ... that take so much there, with what is dead in them.
+  std::filesystem::path spill_directory; // Empty: nothing is spilled.
+  std::size_t waiting = 0;               // Who waits for room.
+  std::vector<pid_t> processes;          // Attached ones.
   std::vector<object_row> rows;
 };
 

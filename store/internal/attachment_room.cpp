@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <unordered_set>
 
 namespace troupe::store::internal {
 
@@ -249,18 +250,33 @@ void attachment::wait_for_change(watch& since, std::chrono::nanoseconds longest)
   ::syscall(SYS_futex, &header.changes, FUTEX_WAIT, since.seen, &time, nullptr, 0);
 }
 
+namespace {
+
+/// In the same order.
+[[nodiscard]] std::vector<object_id> each_once(std::span<const object_id> ids) {
+  auto seen = std::unordered_set<object_id>{};
+  auto result = std::vector<object_id>{};
+  for (const auto& id : ids)
+    if (seen.insert(id).second)
+      result.push_back(id);
+  return result;
+}
+
+} // namespace
+
 std::expected<std::vector<object_id>, store_error>
 attachment::wait(std::span<const object_id> ids, std::size_t how_many, std::chrono::milliseconds timeout) {
   const auto until = deadline(timeout);
-  how_many = std::min(how_many, ids.size());
+  const auto wanted = each_once(ids);
+  how_many = std::min(how_many, wanted.size());
   auto change = watch{};
   for (;;) {
     if (auto usable = check_usable(); !usable)
       return std::unexpected(usable.error());
     auto found = std::vector<object_id>{};
-    for (const auto& id : ids)
-      if (found.size() < how_many && contains(id))
-        found.push_back(id);
+    for (auto at = wanted.begin(); at != wanted.end() && found.size() < how_many; ++at)
+      if (contains(*at))
+        found.push_back(*at);
     const auto left = until.left();
     if (found.size() >= how_many || left.count() == 0)
       return found;

@@ -44,6 +44,22 @@ namespace {
   return row;
 }
 
+[[nodiscard]] std::expected<void, store_error> count_spill_files(control_view view, const opened_store& store,
+                                                                 store_summary& summary) {
+  summary.spill_directory = view.spill_directory();
+  const auto guard = lock_table(view, store.self.slot, store.settings.lock_timeout);
+  if (!guard)
+    return std::unexpected(guard.error());
+  for (auto at = std::uint32_t{0}; at < view.header().spill_files.used; ++at) {
+    const auto& file = view.spill_file(at);
+    if (file.state.load() != spill_file_state::complete)
+      continue;
+    ++summary.spill_files;
+    summary.disk_bytes += file.size_bytes;
+  }
+  return {};
+}
+
 void connect_captures(std::vector<object_row>& rows) {
   auto position = std::unordered_map<object_id, std::size_t>{};
   for (auto at = std::size_t{0}; at < rows.size(); ++at)
@@ -71,6 +87,9 @@ std::expected<store_summary, store_error> collect_summary(control_view view, con
     summary.bytes_in_use = header.bytes_in_use;
     summary.high_water_bytes = header.high_water_bytes;
     summary.objects = header.live_objects;
+    summary.spilled_objects = header.spilled_objects;
+    summary.spilled_bytes = header.spilled_bytes;
+    summary.waiting = header.waiters.used - header.waiters.free_rows;
     const auto used = header.objects.used;
     for (auto index = first; index < std::min(first + batch, used); ++index)
       if (view.object(index).state.load() != object_state::free)
@@ -82,6 +101,8 @@ std::expected<store_summary, store_error> collect_summary(control_view view, con
   for (auto slot = std::uint32_t{0}; slot < slots_max; ++slot)
     if (view.slot(slot).state.load() != slot_state::free)
       summary.processes.push_back(pid_of(view, slot));
+  if (auto counted = count_spill_files(view, store, summary); !counted)
+    return std::unexpected(counted.error());
   connect_captures(summary.rows);
   return summary;
 }
