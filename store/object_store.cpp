@@ -104,6 +104,10 @@ bool object_store::shares_with(process_id peer) const {
   return attachment_->shares_with(peer);
 }
 
+std::string object_store::notice() const {
+  return attachment_->notice();
+}
+
 std::uint64_t object_store::number() const noexcept {
   return attachment_->number();
 }

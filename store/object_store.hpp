@@ -15,6 +15,8 @@
 #include <expected>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 namespace troupe::store {
 
@@ -91,6 +93,9 @@ public:
 
   /// Whether `peer` is a live process attached to this very store.
   [[nodiscard]] bool shares_with(process_id peer) const;
+
+  /// What whoever runs the program should know about where the objects lie; empty when all is as it should be.
+  [[nodiscard]] std::string notice() const;
 
   /// The store's random number, `object_id::store` of all its objects.
   [[nodiscard]] std::uint64_t number() const noexcept;

@@ -15,8 +15,10 @@ struct options {
   /// 1 to 64 characters of `[A-Za-z0-9_-]`.
   std::string name = "default";
 
-  /// Room for objects. Default: the smaller of 30 % of the memory and 90 % of what is free in `directory`. Pages are
-  /// taken only when they are first used, and stay taken until the store is gone.
+  /// Room for objects. Default: the least of 30 % of the memory, 90 % of what is free in `directory` and half of what
+  /// the process's cgroup may still take. Pages are taken only when they are first used, and stay taken until the store
+  /// is gone. Where `directory` has no such room and there is a `spill_directory`, the objects lie there
+  /// (`object_store::notice` then says so).
   std::size_t capacity_bytes = 0;
 
   /// Rows of the object table. Default: 1,048,576; at most 2,097,152. A row takes about 250 bytes once used.

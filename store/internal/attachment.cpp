@@ -70,6 +70,15 @@ std::expected<void, store_error> attachment::check_usable() const {
   return {};
 }
 
+std::string attachment::notice() const {
+  const auto& header = view_.header();
+  if (header.data_on_disk == 0)
+    return {};
+  return store_.settings.directory.string() + " has no room for a store of " + grouped(header.capacity_bytes)
+         + " bytes, so that its objects lie in " + quoted(view_.spill_directory())
+         + ", which is slower; give the container a larger /dev/shm (docker run --shm-size), or set capacity_bytes";
+}
+
 std::expected<void, store_error> attachment::check_lock_file() const {
   if (!forked() && !store_.lock.is_intact())
     poisoned_ = true;

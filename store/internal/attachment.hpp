@@ -78,6 +78,8 @@ public:
   [[nodiscard]] const process_id& self() const { return store_.self; }
   [[nodiscard]] std::uint64_t number() const { return view_.header().store_number; }
 
+  [[nodiscard]] std::string notice() const;
+
   // Writing.
   [[nodiscard]] std::expected<new_object, store_error> create(std::size_t size_bytes,
                                                               std::span<const std::byte> metadata,

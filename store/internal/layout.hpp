@@ -192,6 +192,7 @@ struct control_header {
   std::uint64_t hints_offset;
   std::uint64_t nodes_offset;
   std::uint64_t spill_directory_offset; // Of the absolute path, ended by 0; empty: nothing is spilled.
+  std::uint64_t data_on_disk;           // Not 0: the data file lies in the spill directory, for want of memory.
 
   // The table's lock, and who holds it.
   alignas(64) pthread_mutex_t lock;

@@ -1,6 +1,7 @@
 #include <troupe/store/internal/store_files.hpp>
 
 #include <troupe/framework/base/sizes.hpp>
+#include <troupe/store/internal/capacity.hpp>
 #include <troupe/store/internal/crash_point.hpp>
 #include <troupe/store/internal/extents.hpp>
 #include <troupe/store/internal/recovery.hpp>
@@ -11,8 +12,6 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,6 +27,9 @@ namespace {
 
 namespace ipc = boost::interprocess;
 
+// With less than that in memory, a store that may use a disk lies there.
+constexpr auto small_store_bytes = std::uint64_t{128} << 20;
+
 /// What Boost's mapped_region wants to be given.
 struct mappable {
   ipc::mapping_handle_t handle;
@@ -42,18 +44,6 @@ struct mappable {
 [[nodiscard]] std::uint64_t pid_namespace() {
   struct stat status {};
   return ::stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
-}
-
-[[nodiscard]] std::uint64_t default_capacity(const std::filesystem::path& directory) {
-  struct sysinfo memory {};
-  struct statvfs space {};
-  ::sysinfo(&memory);
-  ::statvfs(directory.c_str(), &space);
-  const auto of_memory = static_cast<std::uint64_t>(memory.totalram) * memory.mem_unit / 10 * 3;
-  auto of_space = static_cast<std::uint64_t>(space.f_bavail) * space.f_frsize / 10 * 9;
-  if (space.f_blocks == 0) // A tmpfs without a limit.
-    of_space = of_memory;
-  return std::max<std::uint64_t>(std::min(of_memory, of_space) / page_bytes * page_bytes, page_bytes);
 }
 
 /// Where the parts of the control file begin. All on pages of their own, so that they can be committed apart.
@@ -334,16 +324,51 @@ std::string quoted(const std::filesystem::path& path) {
   return path.empty() ? "none" : '"' + path.string() + '"';
 }
 
+std::filesystem::path data_path_of(const control_view& view, const store_paths& paths) {
+  return view.header().data_on_disk == 0 ? paths.data : view.spill_directory() / paths.data.filename();
+}
+
+namespace {
+
+struct data_place {
+  std::uint64_t capacity_bytes = 0;
+  bool on_disk = false;
+};
+
+/// In memory, where there is room for it; else, where there is a disk to spill to, on that.
+[[nodiscard]] data_place place_data(const options& options) {
+  const auto facts = memory_facts_of(options.directory);
+  auto place = data_place{};
+  place.capacity_bytes =
+      options.capacity_bytes == 0 ? default_capacity(facts) : round_up(options.capacity_bytes, page_bytes);
+  if (options.spill_directory.empty() || facts.free_in_directory == no_limit)
+    return place;
+  if (options.capacity_bytes == 0) {
+    auto roomy = facts;
+    roomy.free_in_directory = no_limit;
+    place.on_disk = place.capacity_bytes < small_store_bytes && place.capacity_bytes < default_capacity(roomy);
+    if (place.on_disk)
+      place.capacity_bytes = default_capacity(roomy);
+  } else {
+    place.on_disk = place.capacity_bytes > facts.free_in_directory;
+  }
+  return place;
+}
+
+} // namespace
+
 std::expected<void, store_error> make_files(const store_paths& paths, const options& options) {
   if (auto made = make_spill_directory(options.spill_directory); !made)
     return made;
-  const auto capacity =
-      options.capacity_bytes == 0 ? default_capacity(options.directory) : round_up(options.capacity_bytes, page_bytes);
+  const auto plan_data = place_data(options);
+  const auto capacity = plan_data.capacity_bytes;
   const auto objects_max = options.objects_max == 0 ? objects_default : options.objects_max;
-  auto data = make_file(temporary_of(paths.data), capacity);
+  const auto data_path =
+      plan_data.on_disk ? absolute_path(options.spill_directory) / paths.data.filename() : paths.data;
+  auto data = make_file(temporary_of(data_path), capacity);
   if (!data)
     return std::unexpected(data.error());
-  if (auto named = give_name(temporary_of(paths.data), paths.data); !named)
+  if (auto named = give_name(temporary_of(data_path), data_path); !named)
     return named;
   reach(crash_point::open_data_linked);
   const auto plan = plan_control(objects_max);
@@ -356,6 +381,7 @@ std::expected<void, store_error> make_files(const store_paths& paths, const opti
   if (!region)
     return std::unexpected(region.error());
   init_header(region->get_address(), plan, capacity, objects_max, absolute_path(options.spill_directory));
+  control_view{region->get_address()}.header().data_on_disk = plan_data.on_disk ? 1 : 0;
   if (auto named = give_name(temporary_of(paths.control), paths.control); !named)
     return named;
   reach(crash_point::open_control_linked);
@@ -364,9 +390,8 @@ std::expected<void, store_error> make_files(const store_paths& paths, const opti
 
 std::expected<mapped_store, store_error> map_files(const store_paths& paths, const options& options) {
   auto control_file = open_existing(paths.control);
-  auto data_file = control_file ? open_existing(paths.data) : std::unexpected(control_file.error());
-  if (!data_file)
-    return std::unexpected(data_file.error());
+  if (!control_file)
+    return std::unexpected(control_file.error());
   struct stat status {};
   if (::fstat(control_file->descriptor(), &status) != 0)
     return std::unexpected(system_failure("fstat", paths.control));
@@ -382,6 +407,9 @@ std::expected<mapped_store, store_error> map_files(const store_paths& paths, con
   if (auto checked = check_options(view, options); !checked)
     return std::unexpected(checked.error());
   const auto capacity = view.header().capacity_bytes;
+  auto data_file = open_existing(data_path_of(view, paths));
+  if (!data_file)
+    return std::unexpected(data_file.error());
   if (::fstat(data_file->descriptor(), &status) != 0 || static_cast<std::uint64_t>(status.st_size) != capacity)
     return std::unexpected(
         mismatch(paths, "a data file of bytes", static_cast<std::uint64_t>(status.st_size), capacity));

@@ -24,6 +24,9 @@ struct store_paths {
   std::filesystem::path spill_directory; // Once the store is open; empty: none.
 };
 
+/// Where the data file lies: with the others, or on disk.
+[[nodiscard]] std::filesystem::path data_path_of(const control_view& view, const store_paths& paths);
+
 /// As it stands in the control file.
 [[nodiscard]] std::filesystem::path absolute_path(const std::filesystem::path& path);
 /// For texts; an empty one is "none".

@@ -469,6 +469,89 @@ TEST_F(opening_test, the_default_capacity_is_a_share_of_memory_and_file_system) 
   EXPECT_LE(capacity, std::filesystem::space(settings_.directory).available);
 }
 
+// --- A small /dev/shm, as Docker gives its containers
+// -----------------------------------------------------------------
+
+class small_memory_test : public store_test {
+protected:
+  small_memory_test() {
+    settings_.full_grace = 5s;
+    settings_.spill_directory = std::filesystem::temp_directory_path() / ("troupe-small-" + settings_.name);
+  }
+  ~small_memory_test() override { std::filesystem::remove_all(settings_.spill_directory); }
+
+  /// Twice as much as memory has, all of it read again; 0 when it is whole.
+  static int fill_and_read(object_store& store) {
+    auto all = std::vector<handle>{};
+    const auto block = std::string(1u << 20, 'x');
+    for (auto number = 0; number < 128; ++number) {
+      auto made = store.put(bytes_of(block));
+      if (!made) {
+        std::cerr << message_of(made) << std::endl;
+        return 1;
+      }
+      all.push_back(std::move(*made));
+    }
+    for (const auto& object : all)
+      if (read(object) != block)
+        return 2;
+    return store.verify() ? 0 : 3;
+  }
+
+  void expect_fine(ending how) {
+    if (how.code == 77)
+      GTEST_SKIP() << "no right to mount";
+    EXPECT_EQ(how, fine);
+  }
+};
+
+TEST_F(small_memory_test, holds_what_fits_and_spills_the_rest) {
+  settings_.capacity_bytes = 48u << 20;
+  expect_fine(on_file_system("tmpfs", "size=64m", [&] {
+    auto store = open();
+    if (!store.notice().empty())
+      return 10;
+    return fill_and_read(store);
+  }));
+}
+
+TEST_F(small_memory_test, that_is_smaller_than_the_store_is_no_bus_error_where_pages_run_out) {
+  settings_.capacity_bytes = 60u << 20; // What the tables need is not left for it.
+  expect_fine(on_file_system("tmpfs", "size=64m", [&] {
+    auto other = std::ofstream{"/dev/shm/somebody else's"};
+    other << std::string(20u << 20, 'x');
+    other.close();
+    settings_.spill_directory.clear();
+    auto store = open();
+    auto held = std::vector<handle>{};
+    for (;;) {
+      auto made = store.put(std::vector<std::byte>(1u << 20));
+      if (!made)
+        return code_of(made) == store_errc::full && held.size() > 30 ? 0 : 11;
+      held.push_back(std::move(*made));
+    }
+  }));
+}
+
+TEST_F(small_memory_test, with_a_disk_to_spill_to_gives_a_store_on_that_disk_and_says_so) {
+  for (const auto capacity : {std::size_t{256} << 20, std::size_t{0}}) {
+    settings_.capacity_bytes = capacity;
+    expect_fine(on_file_system("tmpfs", "size=64m", [&] {
+      auto store = open();
+      if (store.notice().find(settings_.spill_directory.string()) == std::string::npos)
+        return 10;
+      if (store.summary()->capacity_bytes < 256u << 20)
+        return 11;
+      const auto object = put(store, "found by another");
+      if (child([&] { return read(*open().find(object.id())) == "found by another" ? 0 : 1; }).wait() != fine)
+        return 12;
+      return fill_and_read(store);
+    }));
+    auto failure = std::error_code{};
+    EXPECT_TRUE(std::filesystem::is_empty(settings_.spill_directory, failure));
+  }
+}
+
 } // namespace
 
 } // namespace troupe::store::test
