@@ -38,6 +38,10 @@ struct options {
   /// removed.
   std::filesystem::path spill_directory{};
 
+  /// Whether opening fails with `not_found` where no process has the store open, instead of making one. Who has it open
+  /// already gets it whatever the other options say.
+  bool must_exist = false;
+
   /// How long `create` and `put` wait for room, and a pin for the room to bring an object back, from when nothing is
   /// left that could be spilled; in the order of their coming. Longer: others may let something go; shorter: who cannot
   /// be served knows it sooner. 0: they do not wait, and spill nothing themselves.

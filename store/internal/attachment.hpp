@@ -191,6 +191,13 @@ private:
 /// Where that store spills to.
 [[nodiscard]] spill_directory spill_directory_of(const opened_store& store);
 
+/// What is in a store that nobody has open, and removing it. Fail with `not_found` where there is none.
+[[nodiscard]] std::expected<store_summary, store_error> summary_of_left_store(const options& options);
+[[nodiscard]] std::expected<void, store_error> remove_left_store(const options& options);
+
+/// The same, while nobody can attach.
+[[nodiscard]] store_summary collect_summary_of_left(control_view view, const std::string& name);
+
 /// Collects totals and rows, in batches under the lock.
 [[nodiscard]] std::expected<store_summary, store_error> collect_summary(control_view view, const opened_store& store);
 

@@ -47,6 +47,11 @@ void watch_forks() {
   (void)watching;
 }
 
+[[nodiscard]] std::string key_of(const std::filesystem::path& directory, const std::string& name) {
+  auto failure = std::error_code{};
+  return (std::filesystem::weakly_canonical(directory, failure) / name).string();
+}
+
 void forget(const std::string& key) {
   const auto lock = std::lock_guard{list->mutex};
   list->entries.erase(key);
@@ -74,6 +79,8 @@ void forget(const std::string& key) {
 }
 
 [[nodiscard]] std::expected<attachment_ptr, store_error> same_as(attachment_ptr known, options asked) {
+  if (asked.must_exist) // Who asks for nothing takes it as it is.
+    return known;
   if (asked.capacity_bytes != 0)
     asked.capacity_bytes = round_up(asked.capacity_bytes, page_bytes);
   if (const auto differs = difference(known->settings(), asked); !differs.empty())
@@ -110,11 +117,15 @@ void detach(attachment* known, const std::string& key) {
 
 } // namespace
 
+bool is_attached_here(const std::filesystem::path& directory, const std::string& name) {
+  const auto lock = std::lock_guard{list->mutex};
+  return list->entries.contains(key_of(directory, name));
+}
+
 std::expected<attachment_ptr, store_error> attach(const options& options) {
   watch_forks();
   arm_crash_points_from_environment();
-  auto failure = std::error_code{};
-  const auto key = (std::filesystem::weakly_canonical(options.directory, failure) / options.name).string();
+  const auto key = key_of(options.directory, options.name);
   {
     auto lock = std::unique_lock{list->mutex};
     for (auto found = list->entries.find(key); found != list->entries.end(); found = list->entries.find(key)) {

@@ -64,7 +64,53 @@ namespace {
   return change_state(slot_state::reaping, slot_state::free);
 }
 
+/// Leaves no lock file behind that was made only by asking. Requires: the open lock is held, nobody is attached.
+[[nodiscard]] store_error no_such_store(const store_paths& paths, const lock_file& lock) {
+  auto failure = std::error_code{};
+  const auto is_left = std::filesystem::exists(paths.control, failure) || std::filesystem::exists(paths.data, failure);
+  if (!is_left && lock.is_still_named())
+    std::filesystem::remove(paths.lock, failure);
+  return {store_errc::not_found, "no process has store \"" + paths.name + "\" open"
+                                     + (is_left ? "; dead ones have left files of it" : std::string{})};
+}
+
+/// Takes the open lock of a store that nobody has open and that has left files.
+[[nodiscard]] std::expected<std::pair<store_paths, lock_file>, store_error> lock_left_store(const options& options) {
+  auto paths = paths_of(options);
+  if (!paths)
+    return std::unexpected(paths.error());
+  auto lock = lock_file::open(paths->lock, options.lock_timeout);
+  if (!lock)
+    return std::unexpected(lock.error());
+  if (lock->any_attached())
+    return std::unexpected(store_error{store_errc::busy, "store \"" + options.name + "\" was opened just now"});
+  auto failure = std::error_code{};
+  if (!std::filesystem::exists(paths->control, failure))
+    return std::unexpected(no_such_store(*paths, *lock));
+  return std::pair{*std::move(paths), *std::move(lock)};
+}
+
 } // namespace
+
+std::expected<store_summary, store_error> summary_of_left_store(const options& options) {
+  auto left = lock_left_store(options);
+  if (!left)
+    return std::unexpected(left.error());
+  auto files = map_files(left->first, options);
+  if (!files)
+    return std::unexpected(files.error());
+  return collect_summary_of_left(files->view, options.name);
+}
+
+std::expected<void, store_error> remove_left_store(const options& options) {
+  auto left = lock_left_store(options);
+  if (!left)
+    return std::unexpected(left.error());
+  if (auto swept = sweep(left->first, options, false); !swept)
+    return swept;
+  remove_files(left->first);
+  return {};
+}
 
 std::expected<opened_store, store_error> open_store(const options& options) {
   auto paths = paths_of(options);
@@ -76,6 +122,8 @@ std::expected<opened_store, store_error> open_store(const options& options) {
   reach(crash_point::open_locked);
   // Asked once: who was attached then may die before we are done, and is reaped by whoever maps what is there.
   const auto first = !lock->any_attached();
+  if (first && options.must_exist)
+    return std::unexpected(no_such_store(*paths, *lock));
   if (auto swept = sweep(*paths, options, !first); !swept)
     return std::unexpected(swept.error());
   reach(crash_point::open_swept);

@@ -232,6 +232,7 @@ std::expected<store_paths, store_error> paths_of(const options& options) {
   if (boot.empty())
     return std::unexpected(store_error{store_errc::system_failure, "/proc/sys/kernel/random/boot_id cannot be read"});
   auto paths = store_paths{};
+  paths.name = options.name;
   paths.directory = options.directory;
   paths.every_boot = "troupe." + std::to_string(::geteuid()) + "." + options.name + ".";
   paths.this_boot = paths.every_boot + boot + ".";

@@ -16,6 +16,7 @@ namespace troupe::store::internal {
 
 /// "troupe.<uid>.<name>.<boot id>.v<layout version>.{lock,control,data}"; temporaries end in ".new".
 struct store_paths {
+  std::string name;
   std::filesystem::path directory;
   std::string every_boot;  // Prefix of all files of this user and name ...
   std::string this_boot;   // ... of those of this boot ...

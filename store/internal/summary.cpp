@@ -44,20 +44,41 @@ namespace {
   return row;
 }
 
-[[nodiscard]] std::expected<void, store_error> count_spill_files(control_view view, const opened_store& store,
-                                                                 store_summary& summary) {
-  summary.spill_directory = view.spill_directory();
-  const auto guard = lock_table(view, store.self.slot, store.settings.lock_timeout);
-  if (!guard)
-    return std::unexpected(guard.error());
-  for (auto at = std::uint32_t{0}; at < view.header().spill_files.used; ++at) {
+/// Requires: the lock is held, or nobody is attached.
+void copy_totals(control_view view, store_summary& summary) {
+  const auto& header = view.header();
+  summary.bytes_in_use = header.bytes_in_use;
+  summary.high_water_bytes = header.high_water_bytes;
+  summary.objects = header.live_objects;
+  summary.spilled_objects = header.spilled_objects;
+  summary.spilled_bytes = header.spilled_bytes;
+  summary.waiting = header.waiters.used - header.waiters.free_rows;
+  summary.spill_files = 0;
+  summary.disk_bytes = 0;
+  for (auto at = std::uint32_t{0}; at < header.spill_files.used; ++at) {
     const auto& file = view.spill_file(at);
     if (file.state.load() != spill_file_state::complete)
       continue;
     ++summary.spill_files;
     summary.disk_bytes += file.size_bytes;
   }
-  return {};
+}
+
+[[nodiscard]] store_summary begin_summary(control_view view, const std::string& name) {
+  const auto& header = view.header();
+  auto summary = store_summary{};
+  summary.name = name;
+  summary.number = header.store_number;
+  summary.capacity_bytes = header.capacity_bytes;
+  summary.committed_bytes = header.data_committed.load();
+  summary.spill_directory = view.spill_directory();
+  return summary;
+}
+
+void copy_rows(control_view view, std::uint32_t first, std::uint32_t end, std::int64_t now, store_summary& summary) {
+  for (auto index = first; index < std::min(end, view.header().objects.used); ++index)
+    if (view.object(index).state.load() != object_state::free)
+      summary.rows.push_back(copy_row(view, index, now));
 }
 
 void connect_captures(std::vector<object_row>& rows) {
@@ -72,37 +93,31 @@ void connect_captures(std::vector<object_row>& rows) {
 
 } // namespace
 
+store_summary collect_summary_of_left(control_view view, const std::string& name) {
+  auto summary = begin_summary(view, name);
+  copy_totals(view, summary);
+  copy_rows(view, 0, no_row, monotonic_ns(), summary);
+  connect_captures(summary.rows);
+  return summary;
+}
+
 std::expected<store_summary, store_error> collect_summary(control_view view, const opened_store& store) {
   constexpr auto batch = std::uint32_t{256};
-  const auto& header = view.header();
   const auto now = monotonic_ns();
-  auto summary = store_summary{};
-  summary.name = store.settings.name;
-  summary.number = header.store_number;
-  summary.capacity_bytes = header.capacity_bytes;
+  auto summary = begin_summary(view, store.settings.name);
   for (auto first = std::uint32_t{0};; first += batch) {
     const auto guard = lock_table(view, store.self.slot, store.settings.lock_timeout);
     if (!guard)
       return std::unexpected(guard.error());
-    summary.bytes_in_use = header.bytes_in_use;
-    summary.high_water_bytes = header.high_water_bytes;
-    summary.objects = header.live_objects;
-    summary.spilled_objects = header.spilled_objects;
-    summary.spilled_bytes = header.spilled_bytes;
-    summary.waiting = header.waiters.used - header.waiters.free_rows;
-    const auto used = header.objects.used;
-    for (auto index = first; index < std::min(first + batch, used); ++index)
-      if (view.object(index).state.load() != object_state::free)
-        summary.rows.push_back(copy_row(view, index, now));
-    if (first + batch >= used)
+    if (first == 0)
+      copy_totals(view, summary);
+    copy_rows(view, first, first + batch, now, summary);
+    if (first + batch >= view.header().objects.used)
       break;
   }
-  summary.committed_bytes = header.data_committed.load();
   for (auto slot = std::uint32_t{0}; slot < slots_max; ++slot)
     if (view.slot(slot).state.load() != slot_state::free)
       summary.processes.push_back(pid_of(view, slot));
-  if (auto counted = count_spill_files(view, store, summary); !counted)
-    return std::unexpected(counted.error());
   connect_captures(summary.rows);
   return summary;
 }

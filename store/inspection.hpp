@@ -1,0 +1,43 @@
+// Looking at stores from outside: which there are, what is in them, what dead processes have left.
+#pragma once
+
+#include <troupe/store/store_error.hpp>
+#include <troupe/store/summary.hpp>
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace troupe::store {
+
+/// A store of this user whose files lie in a directory.
+struct found_store {
+  std::string name;
+  std::uint32_t layout_version = 0;
+  bool is_of_this_boot = false;
+  bool is_of_this_layout = false; // Else this program can say no more about it.
+  std::optional<pid_t> in_use_by; // A process that is attached; nothing when all are dead.
+  std::size_t memory_bytes = 0;   // What its files in the directory take.
+};
+
+/// All of them, by name.
+[[nodiscard]] std::vector<found_store> find_stores(const std::filesystem::path& directory = "/dev/shm");
+
+/// What is in the store of that name: as `object_store::summary` gives it while it is in use, else what its dead
+/// processes have left, unchanged. Makes no store. Fails with `not_found` when there is none, and as `open` does.
+[[nodiscard]] std::expected<store_summary, store_error> inspect(const std::string& name,
+                                                                const std::filesystem::path& directory = "/dev/shm");
+
+/// Clears up after dead processes: while the store is in use as `object_store::reap` does, else all of it is removed.
+/// Gives how many processes were cleared up after, or nothing when the store is gone. Fails with `not_found`, and as
+/// `open` does.
+[[nodiscard]] std::expected<std::optional<std::size_t>, store_error>
+clean(const std::string& name, const std::filesystem::path& directory = "/dev/shm");
+
+} // namespace troupe::store
