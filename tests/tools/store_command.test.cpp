@@ -1,0 +1,149 @@
+// `troupe store`, run as its users run it.
+#include "../store/support.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <memory>
+
+namespace troupe::store::test {
+
+namespace {
+
+struct output {
+  std::string text; // Of both streams.
+  int status = -1;
+};
+
+[[nodiscard]] output run(const std::string& arguments) {
+  auto result = output{};
+  auto* const pipe = ::popen((TROUPE_PROGRAM " " + arguments + " 2>&1").c_str(), "r");
+  auto some = std::array<char, 4096>{};
+  for (std::size_t count = 0; (count = std::fread(some.data(), 1, some.size(), pipe)) > 0;)
+    result.text.append(some.data(), count);
+  const auto status = ::pclose(pipe);
+  result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return result;
+}
+
+class store_command_test : public store_test {
+protected:
+  [[nodiscard]] output ask(const std::string& arguments) const {
+    return run("store --store " + settings_.name + " " + arguments);
+  }
+  [[nodiscard]] nlohmann::json ask_json(const std::string& arguments) const {
+    const auto answer = ask("--json " + arguments);
+    EXPECT_EQ(answer.status, 0) << answer.text;
+    return nlohmann::json::parse(answer.text);
+  }
+};
+
+void expect_contains(const std::string& text, std::string_view part) {
+  EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+TEST_F(store_command_test, lists_objects_with_what_keeps_them) {
+  auto store = open();
+  const auto inner = put(store, "inner");
+  const auto outer = put(store, "the larger outer", std::vector{inner.id()});
+  const auto view = *outer.pin();
+  const auto building = store.create(1'000);
+  const auto self = std::to_string(::getpid());
+  const auto answer = ask("list");
+  EXPECT_EQ(answer.status, 0);
+  expect_contains(answer.text, "3 objects, 1,021 bytes");
+  expect_contains(answer.text, "pinned by " + self);
+  expect_contains(answer.text, "held by " + self + " (and 1 more)");
+  expect_contains(answer.text, "being written by " + self);
+  const auto objects = ask_json("list --sort size");
+  ASSERT_EQ(objects.size(), 3u);
+  EXPECT_EQ(objects[0]["size_bytes"], 1'000);
+  EXPECT_EQ(objects[0]["state"], "writing");
+  EXPECT_EQ(objects[1]["id"], to_string(outer.id()));
+  EXPECT_EQ(objects[1]["captures"][0], to_string(inner.id()));
+  EXPECT_EQ(objects[2]["captured_by"][0], to_string(outer.id()));
+  EXPECT_EQ(objects[1]["pinned_by"][0], ::getpid());
+}
+
+TEST_F(store_command_test, groups) {
+  auto store = open();
+  const auto a = put(store, "a");
+  const auto b = put(store, "b");
+  const auto view = *b.pin();
+  const auto groups = ask_json("list --group-by reason");
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0]["objects"].get<int>() + groups[1]["objects"].get<int>(), 2);
+  const auto holders = ask_json("list --group-by holder");
+  ASSERT_EQ(holders.size(), 1u);
+  EXPECT_EQ(holders[0]["of"], std::to_string(::getpid()));
+  expect_contains(ask("list --group-by state").text, "sealed");
+  expect_contains(ask("list --group-by creator").text, std::to_string(::getpid()));
+}
+
+TEST_F(store_command_test, shows_one_object) {
+  auto store = open();
+  const auto object = *store.put(bytes_of("payload"), bytes_of("meta"));
+  ASSERT_TRUE(object.hand_over(store.self(), 7));
+  const auto answer = ask("show " + to_string(object.id()));
+  EXPECT_EQ(answer.status, 0);
+  expect_contains(answer.text, "7 bytes, and 4 of metadata");
+  expect_contains(answer.text, "in flight from " + std::to_string(::getpid()));
+  EXPECT_EQ(ask_json("show " + to_string(object.id()))["in_flight"][0]["channel"], 7);
+  const auto missing = ask("show 1-2-3");
+  EXPECT_EQ(missing.status, 1);
+  expect_contains(missing.text, "has no object 1-2-3");
+  object.take_back(store.self(), 7);
+}
+
+TEST_F(store_command_test, sums_up_and_verifies) {
+  auto store = open();
+  const auto object = put(store, "x");
+  expect_contains(ask("summary").text, "1 objects, 64 of 1,048,576 bytes in use");
+  const auto totals = ask_json("summary");
+  EXPECT_EQ(totals["objects"], 1);
+  EXPECT_EQ(totals["capacity_bytes"], 1 << 20);
+  EXPECT_EQ(ask("verify").text, "store \"" + settings_.name + "\" is whole\n");
+}
+
+TEST_F(store_command_test, looks_into_what_dead_processes_left_and_removes_it) {
+  auto step = shared<std::atomic<int>>{};
+  auto victim = child([&] {
+    auto store = open();
+    const auto object = put(store, "left");
+    *step = 1;
+    ::pause();
+    return 0;
+  });
+  ASSERT_TRUE(eventually([&] { return *step == 1; }));
+  victim.kill_and_wait();
+  expect_contains(run("store stores").text, "left by dead processes");
+  expect_contains(ask("list").text, "1 objects, 4 bytes");
+  expect_contains(ask("summary").text, "nobody has it open");
+  EXPECT_EQ(ask("verify").status, 1);
+  EXPECT_EQ(ask("clean").text, "store \"" + settings_.name + "\" is removed\n");
+  EXPECT_EQ(ask("clean").status, 1);
+  EXPECT_EQ(files(), std::vector<std::string>{});
+}
+
+TEST_F(store_command_test, a_store_in_use_is_cleaned_of_the_dead_only) {
+  auto store = open();
+  const auto object = put(store, "kept");
+  expect_contains(run("store stores").text, "in use by process " + std::to_string(::getpid()));
+  expect_contains(ask("clean").text, "is in use");
+  EXPECT_EQ(read(object), "kept");
+}
+
+TEST_F(store_command_test, bad_arguments_are_told_apart_from_missing_stores) {
+  EXPECT_EQ(run("").status, 2);
+  EXPECT_EQ(run("store").status, 2);
+  EXPECT_EQ(run("store list --sort colour").status, 2);
+  EXPECT_EQ(run("store show").status, 2);
+  EXPECT_EQ(run("store --help").status, 0);
+  const auto missing = ask("list");
+  EXPECT_EQ(missing.status, 1);
+  EXPECT_EQ(missing.text, "troupe: no process has store \"" + settings_.name + "\" open\n");
+}
+
+} // namespace
+
+} // namespace troupe::store::test

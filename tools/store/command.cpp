@@ -1,0 +1,204 @@
+#include "store/command.hpp"
+
+#include "store/json.hpp"
+#include "store/reasons.hpp"
+#include "store/tables.hpp"
+
+#include <troupe/framework/base/sizes.hpp>
+#include <troupe/store/object_store.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <ostream>
+
+namespace troupe::tools {
+
+namespace {
+
+enum class sort_key { size, age, id, creator };
+enum class group_key { none, state, creator, holder, reason };
+
+/// What was asked for.
+struct request {
+  std::string store = "default";
+  std::string directory = "/dev/shm";
+  bool json = false;
+  sort_key sort = sort_key::size;
+  group_key group_by = group_key::none;
+  std::string object;
+};
+
+/// Where the answer goes.
+struct answer {
+  std::ostream& out;
+  std::ostream& err;
+  int& status;
+
+  void fail(const std::string& why) {
+    err << "troupe: " << why << '\n';
+    status = 1;
+  }
+};
+
+void sort(std::vector<store::object_row>& objects, sort_key key) {
+  switch (key) {
+  case sort_key::size:
+    std::ranges::stable_sort(objects, std::ranges::greater{}, &store::object_row::size_bytes);
+    break;
+  case sort_key::age:
+    std::ranges::stable_sort(objects, std::ranges::greater{}, &store::object_row::age);
+    break;
+  case sort_key::id:
+    std::ranges::stable_sort(objects, {}, &store::object_row::id);
+    break;
+  case sort_key::creator:
+    std::ranges::stable_sort(objects, {}, &store::object_row::creator);
+    break;
+  }
+}
+
+/// An object that several processes hold counts for each of them.
+[[nodiscard]] std::vector<std::string> groups_of(const store::object_row& object, group_key key) {
+  switch (key) {
+  case group_key::state:
+    return {std::string{to_string(object.state)}};
+  case group_key::creator:
+    return {std::to_string(object.creator)};
+  case group_key::holder: {
+    auto names = std::vector<std::string>{};
+    for (const auto holder : object.holders)
+      names.push_back(std::to_string(holder));
+    if (names.empty())
+      names.emplace_back("nobody");
+    return names;
+  }
+  default:
+    return {std::string{to_string(main_reason(object))}};
+  }
+}
+
+[[nodiscard]] std::vector<object_group> grouped_by(const std::vector<store::object_row>& objects, group_key key) {
+  auto groups = std::map<std::string, object_group>{};
+  for (const auto& object : objects)
+    for (const auto& name : groups_of(object, key)) {
+      auto& group = groups[name];
+      group.of = name;
+      ++group.objects;
+      group.bytes += object.size_bytes;
+    }
+  auto result = std::vector<object_group>{};
+  for (auto& [name, group] : groups)
+    result.push_back(std::move(group));
+  std::ranges::stable_sort(result, std::ranges::greater{}, &object_group::bytes);
+  return result;
+}
+
+void show_stores(const request& asked, answer to) {
+  const auto stores = store::find_stores(asked.directory);
+  to.out << (asked.json ? json_of(stores) : text_of(stores));
+}
+
+/// Calls `show(summary)` with what is in the store.
+template <class Show>
+void look(const request& asked, answer to, Show show) {
+  auto summary = store::inspect(asked.store, asked.directory);
+  if (summary)
+    show(*summary);
+  else
+    to.fail(summary.error().message());
+}
+
+void show_objects(const request& asked, answer to) {
+  look(asked, to, [&](store::store_summary& summary) {
+    if (asked.group_by != group_key::none) {
+      const auto groups = grouped_by(summary.rows, asked.group_by);
+      to.out << (asked.json ? json_of(groups) : text_of(groups));
+      return;
+    }
+    sort(summary.rows, asked.sort);
+    to.out << (asked.json ? json_of_objects(summary.rows) : text_of_objects(summary.rows));
+  });
+}
+
+void show_totals(const request& asked, answer to) {
+  look(asked, to, [&](const store::store_summary& summary) {
+    to.out << (asked.json ? json_of_totals(summary) : text_of_totals(summary));
+  });
+}
+
+void show_object(const request& asked, answer to) {
+  look(asked, to, [&](const store::store_summary& summary) {
+    const auto found =
+        std::ranges::find(summary.rows, asked.object, [](const auto& object) { return to_string(object.id); });
+    if (found == summary.rows.end())
+      to.fail("store \"" + asked.store + "\" has no object " + asked.object + "; `troupe store list` shows all");
+    else
+      to.out << (asked.json ? json_of(*found) : text_of(*found));
+  });
+}
+
+void verify(const request& asked, answer to) {
+  auto settings = store::options{};
+  settings.name = asked.store;
+  settings.directory = asked.directory;
+  settings.must_exist = true;
+  const auto opened = store::object_store::open(settings);
+  if (!opened)
+    return to.fail(opened.error().message());
+  const auto verified = opened->verify();
+  if (!verified)
+    return to.fail(verified.error().message());
+  to.out << (asked.json ? "{\"whole\": true}\n" : "store \"" + asked.store + "\" is whole\n");
+}
+
+void clean(const request& asked, answer to) {
+  const auto cleaned = store::clean(asked.store, asked.directory);
+  if (!cleaned)
+    return to.fail(cleaned.error().message());
+  if (asked.json)
+    to.out << "{\"removed\": " << (*cleaned ? "false" : "true") << "}\n";
+  else if (*cleaned)
+    to.out << "store \"" << asked.store << "\" is in use; what dead processes held in it is free\n";
+  else
+    to.out << "store \"" << asked.store << "\" is removed\n";
+}
+
+} // namespace
+
+void add_store_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status) {
+  auto asked = std::make_shared<request>();
+  auto to = answer{out, err, status};
+  auto* const store = app.add_subcommand("store", "Looks into stores: what is there, and what keeps it");
+  store->require_subcommand(1);
+  store->fallthrough(); // The options may stand behind what is asked for.
+  store->add_option("-s,--store", asked->store, "The store's name")->capture_default_str();
+  store->add_option("--directory", asked->directory, "Where its files lie")->capture_default_str();
+  store->add_flag("--json", asked->json, "One JSON document instead of text");
+
+  const auto add = [&](const char* name, const char* what, void (*run)(const request&, answer)) {
+    auto* const command = store->add_subcommand(name, what);
+    command->callback([asked, to, run] { run(*asked, to); });
+    return command;
+  };
+  add("stores", "Lists this user's stores: in use, or left by dead processes", show_stores);
+  auto* const list = add("list", "Lists the objects of a store", show_objects);
+  list->add_option("--sort", asked->sort, "By what: size, age, id or creator")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, sort_key>{
+          {"size", sort_key::size}, {"age", sort_key::age}, {"id", sort_key::id}, {"creator", sort_key::creator}}));
+  list->add_option("--group-by", asked->group_by, "A line for each state, creator, holder or reason")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, group_key>{{"state", group_key::state},
+                                                                           {"creator", group_key::creator},
+                                                                           {"holder", group_key::holder},
+                                                                           {"reason", group_key::reason}}));
+  add("summary", "Totals of a store", show_totals);
+  add("show", "One object, and everything that keeps it", show_object)
+      ->add_option("object", asked->object, "Its id, as `list` shows it")
+      ->required();
+  add("verify", "Checks a store that is in use against all that follows from its table", verify);
+  add("clean", "Clears up after dead processes; removes a store that nobody has open", clean);
+}
+
+} // namespace troupe::tools

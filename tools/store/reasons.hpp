@@ -1,0 +1,22 @@
+// Why an object is kept, in words.
+#pragma once
+
+#include <troupe/store/summary.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace troupe::tools {
+
+enum class reason { written, pinned, held, in_flight, captured, nothing };
+
+[[nodiscard]] std::string_view to_string(reason why);
+
+/// The strongest one: a pin is a handle as well.
+[[nodiscard]] reason main_reason(const store::object_row& object);
+
+/// All of them, one a line: "pinned by 1234", "captured in 5f0c...-12-1".
+[[nodiscard]] std::vector<std::string> reasons(const store::object_row& object);
+
+} // namespace troupe::tools

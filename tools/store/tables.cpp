@@ -1,0 +1,116 @@
+#include "store/tables.hpp"
+
+#include "store/reasons.hpp"
+
+#include <troupe/framework/base/sizes.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace troupe::tools {
+
+namespace {
+
+/// "3.2 s", "5 min", "2 h".
+[[nodiscard]] std::string text_of(std::chrono::nanoseconds age) {
+  const auto seconds = std::chrono::duration<double>(age).count();
+  if (seconds < 120)
+    return fmt::format("{:.1f} s", seconds);
+  if (seconds < 7'200)
+    return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.0f} h", seconds / 3'600);
+}
+
+/// Columns as wide as what is in them; numbers to the right.
+[[nodiscard]] std::string table(const std::vector<std::vector<std::string>>& lines, const std::string& right) {
+  auto widths = std::vector<std::size_t>(lines.front().size());
+  for (const auto& line : lines)
+    for (auto column = std::size_t{0}; column < line.size(); ++column)
+      widths[column] = std::max(widths[column], line[column].size());
+  auto text = std::string{};
+  for (const auto& line : lines) {
+    auto row = std::string{};
+    for (auto column = std::size_t{0}; column < line.size(); ++column)
+      row += right[column] == '>' ? fmt::format("{:>{}}  ", line[column], widths[column])
+                                  : fmt::format("{:<{}}  ", line[column], widths[column]);
+    row.erase(row.find_last_not_of(' ') + 1);
+    text += row + '\n';
+  }
+  return text;
+}
+
+} // namespace
+
+std::string text_of(const std::vector<store::found_store>& stores) {
+  if (stores.empty())
+    return "no stores\n";
+  auto lines = std::vector<std::vector<std::string>>{{"store", "bytes", ""}};
+  for (const auto& store : stores) {
+    auto state = store.in_use_by ? "in use by process " + std::to_string(*store.in_use_by)
+                                 : std::string{"left by dead processes; `troupe store clean` removes it"};
+    if (!store.is_of_this_boot)
+      state = "of another boot; the next one to open it removes it";
+    else if (!store.is_of_this_layout)
+      state += ", layout version " + std::to_string(store.layout_version);
+    lines.push_back({store.name, grouped(store.memory_bytes), std::move(state)});
+  }
+  return table(lines, "<><");
+}
+
+std::string text_of_totals(const store::store_summary& summary) {
+  auto text = fmt::format("store \"{}\": {} objects, {} of {} bytes in use ({:.0f} %), at most {}\n", summary.name,
+                          grouped(summary.objects), grouped(summary.bytes_in_use), grouped(summary.capacity_bytes),
+                          100.0 * static_cast<double>(summary.bytes_in_use)
+                              / static_cast<double>(std::max<std::size_t>(summary.capacity_bytes, 1)),
+                          grouped(summary.high_water_bytes));
+  text += fmt::format("memory taken from the system: {} bytes\n", grouped(summary.committed_bytes));
+  if (!summary.spill_directory.empty())
+    text += fmt::format("on disk: {} objects, {} bytes, in {} files of {} bytes in {}\n",
+                        grouped(summary.spilled_objects), grouped(summary.spilled_bytes), grouped(summary.spill_files),
+                        grouped(summary.disk_bytes), summary.spill_directory.string());
+  if (summary.waiting > 0)
+    text += fmt::format("waiting for room: {}\n", summary.waiting);
+  text += summary.processes.empty() ? "nobody has it open" : "open in:";
+  for (const auto process : summary.processes)
+    text += " " + std::to_string(process);
+  return text + '\n';
+}
+
+std::string text_of_objects(const std::vector<store::object_row>& objects) {
+  if (objects.empty())
+    return "no objects\n";
+  auto lines = std::vector<std::vector<std::string>>{{"object", "bytes", "state", "creator", "age", "kept because"}};
+  auto bytes = std::size_t{0};
+  for (const auto& object : objects) {
+    const auto all = reasons(object);
+    lines.push_back({to_string(object.id), grouped(object.size_bytes), std::string{to_string(object.state)},
+                     std::to_string(object.creator), text_of(object.age),
+                     all.front() + (all.size() > 1 ? fmt::format(" (and {} more)", all.size() - 1) : "")});
+    bytes += object.size_bytes;
+  }
+  return table(lines, "<><>><") + fmt::format("{} objects, {} bytes\n", grouped(objects.size()), grouped(bytes));
+}
+
+std::string text_of(const std::vector<object_group>& groups) {
+  if (groups.empty())
+    return "no objects\n";
+  auto lines = std::vector<std::vector<std::string>>{{"", "objects", "bytes"}};
+  for (const auto& group : groups)
+    lines.push_back({group.of, grouped(group.objects), grouped(group.bytes)});
+  return table(lines, "<>>");
+}
+
+std::string text_of(const store::object_row& object) {
+  auto text = fmt::format("object {}\n  {} bytes, and {} of metadata\n  {}\n  made by process {}, {} ago\n",
+                          to_string(object.id), grouped(object.size_bytes), grouped(object.metadata_bytes),
+                          to_string(object.state), object.creator, text_of(object.age));
+  for (const auto& why : reasons(object))
+    text += "  " + why + '\n';
+  for (const auto& inner : object.captures)
+    text += "  captures " + to_string(inner) + '\n';
+  return text;
+}
+
+} // namespace troupe::tools

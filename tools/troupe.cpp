@@ -1,0 +1,21 @@
+// The `troupe` command.
+#include <CLI/CLI.hpp>
+
+#include "store/command.hpp"
+
+#include <iostream>
+
+int main(int argument_count, char** arguments) {
+  CLI::App app{"Looks into what Troupe's programs share on this host, and clears up after those that were killed.",
+               "troupe"};
+  app.require_subcommand(1);
+  auto status = 0;
+  troupe::tools::add_store_command(app, std::cout, std::cerr, status);
+  try {
+    app.parse(argument_count, arguments);
+  } catch (const CLI::ParseError& asked) {
+    return app.exit(asked) == 0 ? 0 : 2;
+  }
+  std::cout.flush();
+  return std::cout ? status : 1; // What nobody could read is no success.
+}
