@@ -30,8 +30,10 @@ std::expected<object_store, store_error> object_store::open(const options& optio
 
 std::expected<builder, store_error> object_store::create(std::size_t size_bytes, std::span<const std::byte> metadata,
                                                          std::span<const object_id> captured,
-                                                         std::optional<std::chrono::milliseconds> grace) {
-  auto made = attachment_->create(size_bytes, metadata, captured, grace.value_or(attachment_->settings().full_grace));
+                                                         std::optional<std::chrono::milliseconds> grace,
+                                                         const std::source_location& where) {
+  auto made =
+      attachment_->create(size_bytes, metadata, captured, grace.value_or(attachment_->settings().full_grace), where);
   if (!made)
     return std::unexpected(made.error());
   return builder{attachment_, made->index, made->generation, made->bytes};
@@ -40,18 +42,20 @@ std::expected<builder, store_error> object_store::create(std::size_t size_bytes,
 std::expected<handle, store_error> object_store::put(std::span<const std::byte> bytes,
                                                      std::span<const std::byte> metadata,
                                                      std::span<const object_id> captured,
-                                                     std::optional<std::chrono::milliseconds> grace) {
-  return put(std::span{&bytes, 1}, metadata, captured, grace);
+                                                     std::optional<std::chrono::milliseconds> grace,
+                                                     const std::source_location& where) {
+  return put(std::span{&bytes, 1}, metadata, captured, grace, where);
 }
 
 std::expected<handle, store_error> object_store::put(std::span<const std::span<const std::byte>> parts,
                                                      std::span<const std::byte> metadata,
                                                      std::span<const object_id> captured,
-                                                     std::optional<std::chrono::milliseconds> grace) {
+                                                     std::optional<std::chrono::milliseconds> grace,
+                                                     const std::source_location& where) {
   auto size_bytes = std::size_t{0};
   for (const auto& part : parts)
     size_bytes += part.size();
-  auto building = create(size_bytes, metadata, captured, grace);
+  auto building = create(size_bytes, metadata, captured, grace, where);
   if (!building)
     return std::unexpected(building.error());
   auto* at = building->bytes().data();

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <expected>
 #include <optional>
+#include <source_location>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,22 +40,24 @@ public:
   /// Makes room for an object of `size_bytes` (0 is legal). `metadata` is copied and immutable from then on; the
   /// objects in `captured`, at most 1,024, stay as long as the new one does. Waits for room as `full_grace` says, or as
   /// long as `grace`. Fails with `full` (the text carries the numbers), `table_full`, `invalid_argument`, and
-  /// `not_found` or `unsealed` for an id in `captured`.
+  /// `not_found` or `unsealed` for an id in `captured`. Where the environment says TROUPE_RECORD_CALL_SITES=1, the
+  /// object's row in the summary says `where` it was made; a store has room for 4,096 such places.
   [[nodiscard]] std::expected<builder, store_error>
   create(std::size_t size_bytes, std::span<const std::byte> metadata = {}, std::span<const object_id> captured = {},
-         std::optional<std::chrono::milliseconds> grace = std::nullopt);
+         std::optional<std::chrono::milliseconds> grace = std::nullopt,
+         const std::source_location& where = std::source_location::current());
 
   /// Copies `bytes` in and seals them. Fails as create() does.
-  [[nodiscard]] std::expected<handle, store_error> put(std::span<const std::byte> bytes,
-                                                       std::span<const std::byte> metadata = {},
-                                                       std::span<const object_id> captured = {},
-                                                       std::optional<std::chrono::milliseconds> grace = std::nullopt);
+  [[nodiscard]] std::expected<handle, store_error>
+  put(std::span<const std::byte> bytes, std::span<const std::byte> metadata = {},
+      std::span<const object_id> captured = {}, std::optional<std::chrono::milliseconds> grace = std::nullopt,
+      const std::source_location& where = std::source_location::current());
 
   /// The same for bytes that lie in several places: one object, the parts one after the other.
-  [[nodiscard]] std::expected<handle, store_error> put(std::span<const std::span<const std::byte>> parts,
-                                                       std::span<const std::byte> metadata = {},
-                                                       std::span<const object_id> captured = {},
-                                                       std::optional<std::chrono::milliseconds> grace = std::nullopt);
+  [[nodiscard]] std::expected<handle, store_error>
+  put(std::span<const std::span<const std::byte>> parts, std::span<const std::byte> metadata = {},
+      std::span<const object_id> captured = {}, std::optional<std::chrono::milliseconds> grace = std::nullopt,
+      const std::source_location& where = std::source_location::current());
 
   /// Gives a handle to a sealed object. Fails with `not_found`, or `unsealed` while it is still being written. An
   /// object that nothing holds any more is not found, even if nobody has reclaimed it yet.

@@ -65,6 +65,7 @@ struct object_row {
   object_state state = object_state::free;
   pid_t creator = 0; // May be gone already.
   std::chrono::nanoseconds age{0};
+  std::string call_site;        // "file:line", where TROUPE_RECORD_CALL_SITES=1 was set in its creator; else empty.
   std::vector<pid_t> holders;   // Processes with a handle, pin or builder.
   std::vector<pid_t> pinned_by; // Those of them with a pin.
   std::vector<object_id> captures;

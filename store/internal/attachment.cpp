@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <optional>
@@ -35,6 +36,11 @@ constexpr auto captured_max = std::size_t{1024}; // All are looked up and let go
 }
 
 } // namespace
+
+bool is_set(const char* variable) {
+  const auto* const value = std::getenv(variable);
+  return value != nullptr && std::string_view{value} == "1";
+}
 
 attachment::attachment(opened_store opened)
     : store_(std::move(opened)),
@@ -119,7 +125,8 @@ store_error attachment::error_of(outcome what, const object_id& id) const {
 
 std::expected<new_object, store_error> attachment::create(std::size_t size_bytes, std::span<const std::byte> metadata,
                                                           std::span<const object_id> captured,
-                                                          std::chrono::milliseconds grace) {
+                                                          std::chrono::milliseconds grace,
+                                                          const std::source_location& where) {
   if (auto usable = check_usable(); !usable)
     return std::unexpected(usable.error());
   if (captured.size() > captured_max)
@@ -133,8 +140,8 @@ std::expected<new_object, store_error> attachment::create(std::size_t size_bytes
   const auto capacity = view_.header().capacity_bytes;
   if (size_bytes > capacity || extent_length(size_bytes, metadata.size()) > capacity)
     return std::unexpected(full_error(size_bytes, {}));
-  const auto wanted = creation{size_bytes, static_cast<std::uint32_t>(metadata.size()), captured, store_.self.slot,
-                               view_.slot(store_.self.slot).pid.load()};
+  const auto wanted = creation{size_bytes,       static_cast<std::uint32_t>(metadata.size()), captured,
+                               store_.self.slot, view_.slot(store_.self.slot).pid.load(),     call_site_of(where)};
   auto index = create_committed(wanted, grace);
   if (!index && index.error().code() == store_errc::full) {
     // The file system has no more pages. Those of the dead may do, or what others have given up meanwhile.

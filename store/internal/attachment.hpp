@@ -19,10 +19,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
+#include <source_location>
 #include <span>
 #include <string>
 #include <utility>
@@ -61,6 +63,9 @@ struct held_object {
   std::uint32_t generation = 0;
 };
 
+/// Whether the environment has "1" under that name.
+[[nodiscard]] bool is_set(const char* variable);
+
 /// Threads: any member from any thread. In a forked child everything fails or does nothing, as it does once the process
 /// has lost its place in the store.
 class attachment {
@@ -81,10 +86,9 @@ public:
   [[nodiscard]] std::string notice() const;
 
   // Writing.
-  [[nodiscard]] std::expected<new_object, store_error> create(std::size_t size_bytes,
-                                                              std::span<const std::byte> metadata,
-                                                              std::span<const object_id> captured,
-                                                              std::chrono::milliseconds grace);
+  [[nodiscard]] std::expected<new_object, store_error>
+  create(std::size_t size_bytes, std::span<const std::byte> metadata, std::span<const object_id> captured,
+         std::chrono::milliseconds grace, const std::source_location& where);
   [[nodiscard]] std::expected<void, store_error> seal(std::uint32_t index, std::size_t size_bytes, bool shrunk);
   void abort(std::uint32_t index) noexcept; // Gives up the builder's hold, too.
 
@@ -130,6 +134,7 @@ private:
                                                                            std::chrono::milliseconds grace);
   [[nodiscard]] std::expected<std::uint32_t, store_error> create_row(const creation& wanted,
                                                                      std::chrono::milliseconds grace);
+  [[nodiscard]] std::uint32_t call_site_of(const std::source_location& where);
   [[nodiscard]] std::expected<void, store_error> grow(outcome need);
   [[nodiscard]] std::expected<void, store_error> grow_or_reap(outcome need, int& failures);
   [[nodiscard]] std::expected<void, store_error> commit_data(std::uint64_t end);
@@ -170,6 +175,10 @@ private:
   const std::uint32_t fork_epoch_;
   std::atomic<bool> reap_wanted_{false};      // Somebody died inside the lock.
   mutable std::atomic<bool> poisoned_{false}; // The lock file's descriptor is another file's.
+
+  const bool records_call_sites_ = is_set("TROUPE_RECORD_CALL_SITES");
+  std::mutex call_sites_mutex_;
+  std::map<std::pair<const char*, std::uint32_t>, std::uint32_t> call_sites_; // Guarded by call_sites_mutex_.
 
   const spill_directory spills_;
   std::mutex spill_mutex_; // One thread of this process writes at a time.

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstdlib>
 #include <unordered_set>
 
 namespace troupe::store::internal {
@@ -25,6 +26,9 @@ constexpr auto look_pause = 100ms;
 
 // A waiter that has not looked for so long is stopped, or writes to a slow disk; others go first meanwhile.
 constexpr auto waiter_life = std::chrono::nanoseconds{5s};
+
+// The end of a long path says more than its beginning.
+constexpr auto call_site_length = std::size_t{255};
 
 // From here on memory is made free before somebody needs it.
 constexpr std::uint64_t ahead_percent = 80;
@@ -157,6 +161,25 @@ std::expected<std::uint32_t, store_error> attachment::create_row(const creation&
   }
 }
 
+/// 0 when call sites are not recorded, or there is no more room for them.
+std::uint32_t attachment::call_site_of(const std::source_location& where) {
+  if (!records_call_sites_)
+    return 0;
+  const auto alone = std::lock_guard{call_sites_mutex_};
+  const auto [known, is_new] = call_sites_.try_emplace({where.file_name(), where.line()}, 0);
+  if (!is_new)
+    return known->second;
+  const auto text = std::string(where.file_name()) + ":" + std::to_string(where.line());
+  for (auto failures = 0;;) {
+    auto what = outcome::done;
+    if (const auto guard = lock())
+      what = table_.take_call_site(std::string_view{text}.substr(text.size() - std::min(text.size(), call_site_length)),
+                                   known->second);
+    if (what == outcome::done || !grow_or_reap(what, failures))
+      return known->second; // An object without a call site is better than none.
+  }
+}
+
 /// After the first failure rows of dead processes may be enough.
 std::expected<void, store_error> attachment::grow_or_reap(outcome need, int& failures) {
   auto grown = grow(need);
@@ -183,6 +206,8 @@ std::expected<void, store_error> attachment::grow(outcome need) {
       return {header.spill_files, "files of spilled objects"};
     case outcome::need_waiters:
       return {header.waiters, "those who wait for room"};
+    case outcome::need_call_sites:
+      return {header.call_sites, "call sites"};
     default:
       return {header.flights, "entries in flight"};
     }

@@ -29,6 +29,10 @@ public:
     return row<spill_file_entry>(header().spill_files, index);
   }
 
+  [[nodiscard]] call_site_entry& call_site(std::uint32_t index) const {
+    return row<call_site_entry>(header().call_sites, index);
+  }
+
   /// Where objects are spilled to; empty: nowhere.
   [[nodiscard]] const char* spill_directory() const {
     return reinterpret_cast<const char*>(base_ + header().spill_directory_offset);

@@ -82,7 +82,7 @@ struct alignas(64) object_row_entry {
   slot_bits pinners;                    // Subset of holders; set and cleared without the lock.
   std::int64_t created_ns;              // CLOCK_MONOTONIC.
   std::atomic<std::uint64_t> last_used; // LRU stamp, CLOCK_MONOTONIC_COARSE in ns.
-  std::uint32_t call_site;              // Reserved: row of a table of call sites.
+  std::uint32_t call_site;              // Where it was created: row of the table of call sites plus 1; 0: not known.
   std::uint32_t spill_file;             // Spilled or restoring: row of the file that it lies in ...
   std::uint64_t spill_offset;           // ... where in it the extent begins ...
   std::uint32_t spill_checksum;         // ... and the CRC32C of the extent.
@@ -164,9 +164,9 @@ struct alignas(64) spill_file_entry {
 };
 static_assert(sizeof(spill_file_entry) == 64);
 
-/// Reserved: a place in a program that creates objects. Only its size stands.
+/// A place in a program that creates objects: text ended by 0. Written before the row counts as used, and never again.
 struct call_site_entry {
-  std::array<std::uint64_t, 32> reserved;
+  std::array<char, 256> text;
 };
 
 /// A free piece of the data file, node of a tree ordered by offset with the longest piece on top. Derived.
@@ -225,7 +225,7 @@ struct control_header {
   std::int64_t spilling_ended_ns; // When room was last made: who waits has its grace from then on.
   growing_table waiters;
   growing_table spill_files;
-  growing_table call_sites; // Reserved: nothing of it is committed.
+  growing_table call_sites; // Rows are never given back.
   std::array<std::uint64_t, 32> reserved;
 
   alignas(64) std::array<process_slot, slots_max> slots;

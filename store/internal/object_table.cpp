@@ -58,6 +58,7 @@ void object_table::fill_row(std::uint32_t index, const creation& wanted, std::ui
   row.generation.store(row.generation.load() + 1); // From 1 on: 0 would be "no object" in an edge.
   row.creator_slot = static_cast<std::uint16_t>(wanted.slot);
   row.creator_pid = wanted.pid;
+  row.call_site = wanted.call_site;
   row.offset = offset;
   row.size_bytes.store(wanted.size_bytes, std::memory_order_relaxed);
   row.metadata_bytes = wanted.metadata_bytes;
@@ -106,6 +107,24 @@ void object_table::shrink(std::uint32_t index, std::uint64_t size_bytes) {
     view_.header().bytes_in_use -= before - after;
   }
   reach(crash_point::seal_tail_returned);
+}
+
+outcome object_table::take_call_site(std::string_view text, std::uint32_t& site) {
+  auto& table = view_.header().call_sites;
+  text = text.substr(0, sizeof(call_site_entry::text) - 1);
+  for (site = 1; site <= table.used; ++site)
+    if (text == view_.call_site(site - 1).text.data())
+      return outcome::done;
+  site = 0;
+  if (table.used == table.rows_max)
+    return outcome::done;
+  if (!has_room(table, 1))
+    return outcome::need_call_sites;
+  auto& entry = view_.call_site(table.used);
+  entry.text.fill(0);
+  std::ranges::copy(text, entry.text.begin());
+  site = ++table.used;
+  return outcome::done;
 }
 
 outcome object_table::look_up(const object_id& id) const {

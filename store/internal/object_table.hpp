@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 namespace troupe::store::internal {
 
@@ -23,6 +24,7 @@ enum class outcome : std::uint8_t {
   peer_gone,
   need_spill_files,
   need_waiters,
+  need_call_sites,
 };
 
 /// Where a spilled object's extent lies.
@@ -38,6 +40,7 @@ struct creation {
   std::span<const object_id> captured; // Their store number is right.
   std::uint32_t slot = 0;
   std::uint32_t pid = 0;
+  std::uint32_t call_site = 0; // As in the row.
 };
 
 /// Who sends what to whom.
@@ -111,6 +114,9 @@ public:
   /// A file that is to be removed, now by `worker`; no_row when there is none.
   [[nodiscard]] std::uint32_t take_file_to_remove(const process_id& worker);
   void end_removal(std::uint32_t file);
+
+  /// The row of that call site plus 1, new where it is not known; 0 when the table is full.
+  [[nodiscard]] outcome take_call_site(std::string_view text, std::uint32_t& site);
 
   // -- waiting for room, in the order of coming
 

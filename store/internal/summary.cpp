@@ -32,6 +32,8 @@ namespace {
   row.state = entry.state.load();
   row.creator = static_cast<pid_t>(entry.creator_pid);
   row.age = std::chrono::nanoseconds{now - entry.created_ns};
+  if (entry.call_site > 0)
+    row.call_site = view.call_site(entry.call_site - 1).text.data();
   row.holders = pids_of(view, entry.holders);
   row.pinned_by = pids_of(view, entry.pinners);
   for (auto at = entry.first_edge; at != no_row; at = view.edge(at).next)

@@ -80,6 +80,28 @@ TEST_F(store_command_test, groups) {
   expect_contains(ask("list --group-by creator").text, std::to_string(::getpid()));
 }
 
+TEST_F(store_command_test, shows_where_objects_were_made) {
+  ::setenv("TROUPE_RECORD_CALL_SITES", "1", 1);
+  auto step = shared<std::atomic<int>>{};
+  auto other = child([&] {
+    auto store = open();
+    auto all = std::vector<handle>{};
+    for (auto number = 0; number < 3; ++number)
+      all.push_back(*store.put(bytes_of("here")));
+    all.push_back(*store.put(bytes_of("there")));
+    *step = 1;
+    return eventually([&] { return *step == 2; }) ? 0 : 1;
+  });
+  ::unsetenv("TROUPE_RECORD_CALL_SITES");
+  ASSERT_TRUE(eventually([&] { return *step == 1; }));
+  const auto groups = ask_json("list --group-by call-site");
+  *step = 2;
+  EXPECT_EQ(other.wait(), fine);
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0]["objects"], 3);
+  expect_contains(groups[0]["of"].get<std::string>(), "store_command.test.cpp:");
+}
+
 TEST_F(store_command_test, shows_one_object) {
   auto store = open();
   const auto object = *store.put(bytes_of("payload"), bytes_of("meta"));

@@ -19,7 +19,7 @@ namespace troupe::tools {
 namespace {
 
 enum class sort_key { size, age, id, creator };
-enum class group_key { none, state, creator, holder, reason };
+enum class group_key { none, state, creator, holder, reason, call_site };
 
 /// What was asked for.
 struct request {
@@ -75,6 +75,8 @@ void sort(std::vector<store::object_row>& objects, sort_key key) {
       names.emplace_back("nobody");
     return names;
   }
+  case group_key::call_site:
+    return {object.call_site.empty() ? "not recorded" : object.call_site};
   default:
     return {std::string{to_string(main_reason(object))}};
   }
@@ -188,11 +190,12 @@ void add_store_command(CLI::App& app, std::ostream& out, std::ostream& err, int&
   list->add_option("--sort", asked->sort, "By what: size, age, id or creator")
       ->transform(CLI::CheckedTransformer(std::map<std::string, sort_key>{
           {"size", sort_key::size}, {"age", sort_key::age}, {"id", sort_key::id}, {"creator", sort_key::creator}}));
-  list->add_option("--group-by", asked->group_by, "A line for each state, creator, holder or reason")
+  list->add_option("--group-by", asked->group_by, "A line for each state, creator, holder, reason or call-site")
       ->transform(CLI::CheckedTransformer(std::map<std::string, group_key>{{"state", group_key::state},
                                                                            {"creator", group_key::creator},
                                                                            {"holder", group_key::holder},
-                                                                           {"reason", group_key::reason}}));
+                                                                           {"reason", group_key::reason},
+                                                                           {"call-site", group_key::call_site}}));
   add("summary", "Totals of a store", show_totals);
   add("show", "One object, and everything that keeps it", show_object)
       ->add_option("object", asked->object, "Its id, as `list` shows it")

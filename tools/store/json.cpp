@@ -31,6 +31,7 @@ using json = nlohmann::ordered_json;
           {"state", to_string(object.state)},
           {"creator", object.creator},
           {"age_seconds", std::chrono::duration<double>(object.age).count()},
+          {"call_site", object.call_site},
           {"holders", object.holders},
           {"pinned_by", object.pinned_by},
           {"captures", ids(object.captures)},

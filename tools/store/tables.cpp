@@ -106,6 +106,8 @@ std::string text_of(const store::object_row& object) {
   auto text = fmt::format("object {}\n  {} bytes, and {} of metadata\n  {}\n  made by process {}, {} ago\n",
                           to_string(object.id), grouped(object.size_bytes), grouped(object.metadata_bytes),
                           to_string(object.state), object.creator, text_of(object.age));
+  if (!object.call_site.empty())
+    text += "  at " + object.call_site + '\n';
   for (const auto& why : reasons(object))
     text += "  " + why + '\n';
   for (const auto& inner : object.captures)
