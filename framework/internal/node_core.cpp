@@ -11,6 +11,7 @@
 #include <troupe/framework/internal/caf_port/system_module.hpp>
 #include <troupe/framework/internal/dial.hpp>
 #include <troupe/framework/internal/link_core.hpp>
+#include <troupe/framework/internal/log.hpp>
 
 namespace troupe::internal {
 
@@ -47,6 +48,8 @@ std::expected<void, node_error> node_core::start() {
       return std::unexpected{
           node_error{node_errc::bad_option, "the node's store cannot be opened: " + opened.error().message()}};
     store_ = *std::move(opened);
+    if (const auto notice = store_->notice(); !notice.empty())
+      log(log_level::warning, notice);
   }
   // A policy that could never make a link is an error now, not when the first peer dials.
   if (auto probe = link_core::make(shared_from_this(), options_.accepted_links, link_core::role::acceptor, nullptr);

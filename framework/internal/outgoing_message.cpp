@@ -197,7 +197,7 @@ std::expected<std::optional<frame_descriptor>, node_error> outgoing_message::pla
     offset = static_cast<std::uint64_t>(bytes.data() - stored->bytes().data());
   } else if (bytes.size() < link_->options().spill_bytes) {
     return std::nullopt;
-  } else if (auto put = store.put(bytes)) {
+  } else if (auto put = store.put(bytes, {}, {}, std::chrono::milliseconds{0})) { // A sender does not wait for room.
     object = *std::move(put);
   } else {
     failure = put.error().message();
