@@ -151,11 +151,11 @@ case_result recover_and_reap(const store_options& told) {
   std::atomic<bool> over{false};
   std::vector<double> waits;
   std::jthread other{[&] {
-    while (!over) {
+    do {
       const auto asked = store_clock::now();
       (void)store->find(objects.back().id());
       waits.push_back(seconds_since(asked));
-    }
+    } while (!over);
   }};
   begin = store_clock::now();
   store->reap();
