@@ -106,6 +106,7 @@ void reap_row(control_view view, std::uint32_t index, const dead_slots& dead) {
 [[nodiscard]] std::expected<void, store_error> reap_rows(control_view view, dead_slots& dead, std::uint32_t self,
                                                          std::chrono::milliseconds timeout) {
   for (auto first = std::uint32_t{0};; first += batch_rows) {
+    let_others_go_first(view);
     const auto guard = lock_table(view, self, timeout);
     if (!guard)
       return std::unexpected(guard.error());
@@ -151,6 +152,7 @@ std::expected<std::size_t, store_error> reap_dead(control_view view, const lock_
 
 std::expected<void, store_error> reclaim_all(control_view view, std::uint32_t self, std::chrono::milliseconds timeout) {
   for (auto more = true; more;) {
+    let_others_go_first(view);
     const auto guard = lock_table(view, self, timeout);
     if (!guard)
       return std::unexpected(guard.error());

@@ -28,6 +28,7 @@ std::expected<void, store_error> drop_flights(control_view view, std::uint32_t s
                                               Matches matches) {
   constexpr auto batch = std::uint32_t{4096};
   for (auto first = std::uint32_t{0};; first += batch) {
+    let_others_go_first(view);
     const auto guard = lock_table(view, self, timeout);
     if (!guard)
       return std::unexpected(guard.error());

@@ -108,6 +108,7 @@ std::expected<store_summary, store_error> collect_summary(control_view view, con
   const auto now = monotonic_ns();
   auto summary = begin_summary(view, store.settings.name);
   for (auto first = std::uint32_t{0};; first += batch) {
+    let_others_go_first(view);
     const auto guard = lock_table(view, store.self.slot, store.settings.lock_timeout);
     if (!guard)
       return std::unexpected(guard.error());

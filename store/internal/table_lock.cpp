@@ -9,6 +9,7 @@
 #include <cstring>
 #include <new>
 #include <string>
+#include <thread>
 
 namespace troupe::store::internal {
 
@@ -97,11 +98,21 @@ void init_table_lock(control_view view) {
 std::expected<table_guard, store_error> lock_table(control_view view, std::uint32_t slot,
                                                    std::chrono::milliseconds timeout) {
   auto status = pthread_mutex_trylock(&view.header().lock);
-  if (status == EBUSY)
+  if (status == EBUSY) {
+    view.header().lock_waiting.fetch_add(1, std::memory_order_relaxed);
     status = lock_within(view.header().lock, timeout);
+    view.header().lock_waiting.fetch_sub(1, std::memory_order_relaxed);
+  }
   if (status == ETIMEDOUT)
     return std::unexpected(busy_error(view, timeout));
   return finish(view, slot, status);
+}
+
+void let_others_go_first(control_view view) {
+  // As long as it takes to wake one of them.
+  constexpr auto pause = std::chrono::microseconds{100};
+  if (view.header().lock_waiting.load(std::memory_order_relaxed) > 0)
+    std::this_thread::sleep_for(pause);
 }
 
 std::expected<table_guard, store_error> try_lock_table(control_view view, std::uint32_t slot) {

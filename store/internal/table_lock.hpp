@@ -47,4 +47,8 @@ void init_table_lock(control_view view);
 /// The same without waiting: `busy` has no text then.
 [[nodiscard]] std::expected<table_guard, store_error> try_lock_table(control_view view, std::uint32_t slot);
 
+/// Between two holds of the lock in a long job: whoever gives a mutex back and takes it again at once keeps all others
+/// waiting. Requires: this thread does not hold it.
+void let_others_go_first(control_view view);
+
 } // namespace troupe::store::internal
