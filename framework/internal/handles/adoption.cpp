@@ -13,6 +13,7 @@ void ledger::set_offer(reference what, const std::optional<adoption_offer>& offe
   if (which.offer)
     offers_.erase({*which.offer, what});
   which.offer = offer;
+  which.busy_until = never;
   if (offer)
     offers_.emplace(*offer, what);
 }
@@ -40,7 +41,7 @@ bool ledger::come_home(reference what) {
     auto& link = links_.at(which.link);
     auto own = link.exports.at(offer.name).what;
     const auto& onto = at(resolve(own));
-    if (&onto == &at(what) || onto.size_bytes != at(what).size_bytes
+    if (onto.state == entry_state::lost || &onto == &at(what) || onto.size_bytes != at(what).size_bytes
         || (at(what).dependents > 0 && onto.state != entry_state::here))
       continue;
     drop_voucher(link, age);
@@ -228,6 +229,8 @@ void ledger::on(link_record& from, const vouch& what) {
   if (record == from.exports.end())
     return violated(from.number, "vouched for what it was never given");
   voucher made{what.name, what.beneficiary, what.token, from.number};
+  if (vouchers_.contains(made)) // Who could use it has looked for it already.
+    return;
   add_voucher(from, record->second, made);
   if (auto known = links_to_.find(what.beneficiary); known != links_to_.end()) {
     for (auto number : known->second) {

@@ -227,6 +227,14 @@ void ledger::move_to(reference what, reference target) {
   which.target = target;
   moved_to_.emplace(target, what);
   enter(which, entry_state::moved);
+  for (auto each = moved_to_.lower_bound({what, {}}); each != moved_to_.end() && each->first == what;) {
+    auto former = each->second; // It follows at once: chains do not grow with each move.
+    each = moved_to_.erase(each);
+    moved_to_.emplace(target, former);
+    at(former).target = target;
+    ++onto.dependents;
+    undepend(what);
+  }
   for (const auto& each : waiters)
     add_waiter(resolve(target), each);
   touch(what);

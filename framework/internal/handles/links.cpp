@@ -259,7 +259,8 @@ void ledger::on(link_record& from, const reclaim& what) {
     return send(from.number, refused{what.request, handle_errc::unknown});
   auto held = holder->exports.find(what.name);
   if (at(resolve(held->second.what)).state == entry_state::lost) { // The peer was told so over a link that was lost.
-    drop_export(*holder, held);
+    if (holder->phase == link_phase::grace) // Else the peer releases it there, since it has been told there, too.
+      drop_export(*holder, held);
     return send(from.number, refused{what.request, handle_errc::object_lost});
   }
   give_back(from, *holder, what.name, holder->number == what.previous);
@@ -313,16 +314,19 @@ void ledger::on(link_record& from, const refused& what) {
   case open_request::kind::adopt:
     if (which->adopting != from.number)
       return;
-    if (is_busy)
-      pause(from); // The offer is still good: it is asked again.
-    return end_adoption(asked.about, is_busy ? 0 : asked.token);
+    if (is_busy) // The offer is still good: it is asked again, for some time.
+      pause(from);
+    if (is_busy && which->busy_until == never)
+      which->busy_until = now_ + options_.adopt_patience;
+    return end_adoption(asked.about, is_busy && which->busy_until > now_ ? 0 : asked.token);
   case open_request::kind::reclaim:
     if (which->reclaiming == from.number)
       lose_source(asked.about);
     return;
   case open_request::kind::pull:
     which->fetch->request = 0;
-    return is_busy ? begin_again_later(asked.about) : fail(asked.about, {what.reason});
+    return is_busy && which->fetch->step == fetch_step::asking ? begin_again_later(asked.about)
+                                                               : fail(asked.about, {what.reason});
   }
 }
 

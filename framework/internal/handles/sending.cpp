@@ -118,7 +118,8 @@ std::expected<void, handle_errc> ledger::count_all(draft& what) {
   for (const auto& item : what.items_) {
     const auto& which = at(item.what);
     bool still_theirs = which.state == entry_state::remote && which.link == what.link_;
-    bool is_stale = item.described.mode == handle_mode::yours ? !still_theirs : which.state == entry_state::lost;
+    bool is_stale =
+        item.described.mode == handle_mode::yours ? !still_theirs : at(resolve(item.what)).state == entry_state::lost;
     if (is_stale)
       return std::unexpected{handle_errc::stale};
   }

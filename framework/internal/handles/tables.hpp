@@ -155,6 +155,7 @@ struct entry {
   std::uint64_t size_bytes = 0;
   std::optional<adoption_offer> offer; // The newest that was not refused.
   link_number offered_by = 0;          // The link over which that came.
+  time_point busy_until = never;       // Until when an exporter that is too busy for the offer is asked again.
   link_number adopting = 0;            // Where an `adopt` is unanswered, or waits for its turn.
   request_number adopt_request = 0;    // 0: it waits for its turn.
   link_number reclaiming = 0;          // Where a `reclaim` is unanswered.

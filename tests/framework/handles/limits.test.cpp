@@ -434,6 +434,49 @@ TEST_F(offers, lead_to_few_nodes_within_a_time_also_when_links_come_of_them) {
     in_.nodes[b].ledger->link_down(1000 + node);
 }
 
+TEST_F(offers, lead_to_a_node_again_when_the_link_that_came_of_them_is_lost) {
+  link(liar, b);
+  auto c = node_on_new_host();
+  const auto offer = [&](std::uint32_t index) {
+    forge(liar, b,
+          {{invented(index), handle_mode::behind, 4, handles::adoption_offer{in_.nodes[c].name, {1, 2, 3}, index}}});
+    arrive_over(0, b);
+    return std::exchange(in_.nodes[b].wanted_links, {}).size();
+  };
+  EXPECT_EQ(offer(1), 1u);
+  EXPECT_EQ(offer(2), 0u); // Under way already.
+  auto bc = link(b, c);
+  in_.cut(bc);
+  in_.notice(bc, 0); // Nothing was answered: another link is wanted.
+  EXPECT_EQ(std::exchange(in_.nodes[b].wanted_links, {}).size(), 1u);
+}
+
+TEST_F(offers, that_wait_for_their_turn_outlive_who_made_them) {
+  in_.limits.adoptions_offered_max = 1;
+  auto c = node_on_new_host();
+  auto ab = link(a, b);
+  auto bc = link(b, c);
+  send_and_arrive(a, b, {in_.put(a, 10), in_.put(a, 11)});
+  send(b, c, {in_.nodes[b].application[0], in_.nodes[b].application[1]});
+  arrive_over(ab, a); // B has vouched.
+  arrive_over(bc, c);
+  in_.nodes[c].wanted_links.clear();
+  in_.freeze(a);
+  kill(b);
+  in_.notice(bc, 1);
+  in_.pass(5s);
+  link(c, a);
+  in_.pass(world::grace - 5s);
+  in_.tick(c);
+  EXPECT_EQ(tables(c).requests, 1u);
+  EXPECT_EQ(tables(c).entries, 2u);
+  in_.thaw(a);
+  arrive();
+  EXPECT_EQ(in_.adoptions, 2u);
+  for (const auto& each : in_.nodes[c].application)
+    EXPECT_FALSE(in_.nodes[c].ledger->is_lost(each.what));
+}
+
 TEST_F(limits, of_vouchers_hold_for_a_link_too) {
   in_.limits.link_vouchers_max = 5;
   auto a = node_on_new_host();

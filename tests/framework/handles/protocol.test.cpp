@@ -282,6 +282,26 @@ TEST_F(handle_protocol, an_encoding_that_fails_half_way_takes_everything_back) {
   }
 }
 
+TEST_F(three_nodes, a_draft_of_what_has_moved_and_is_lost_since_is_stale) {
+  auto d = node_on_new_host();
+  auto cd = link(c, d);
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  send(b, c, {last_of(b)});
+  ASSERT_TRUE(in_.deliver(bc, 1));
+  ASSERT_TRUE(in_.open_draft(c, cd, {last_of(c)}));
+  auto ca = link(c, a);
+  while (in_.adoptions == 0)
+    ASSERT_TRUE(in_.deliver(ab, 0) || in_.deliver(ca, 1) || in_.deliver(ca, 0));
+  ASSERT_FALSE(in_.nodes[c].ledger->is_behind(last_of(c).what));
+  kill(a);
+  arrive();
+  pass_grace();
+  ASSERT_TRUE(in_.nodes[c].ledger->is_lost(last_of(c).what));
+  EXPECT_FALSE(in_.finish_draft(c, 0, true));
+  arrive();
+  EXPECT_TRUE(in_.nodes[d].application.empty());
+}
+
 TEST_F(handle_protocol, a_hand_over_that_fails_takes_back_what_was_described_before_it) {
   auto a = node_on_new_host();
   auto b = node_beside(a);

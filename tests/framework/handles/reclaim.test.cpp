@@ -296,6 +296,76 @@ TEST_F(lost_link, over_which_a_loss_was_told_is_asked_again_and_says_so) {
   EXPECT_TRUE(in_.nodes[c].ledger->is_lost(last_of(c).what));
 }
 
+TEST_F(lost_link, whose_late_question_for_what_is_lost_breaks_no_good_one) {
+  auto s = node_on_new_host();
+  auto sa = link(s, a);
+  auto first = link(a, b);
+  send_and_arrive(s, a, {in_.put(s, 10)});
+  in_.freeze(s);
+  send_and_arrive(a, b, {last_of(a)});
+  in_.nodes[b].wanted_links.clear();
+  kill(s);
+  see_end(sa, a);
+  in_.pass(world::grace - 1s);
+  lose(first);
+  auto second = link(a, b); // The first question, which comes last.
+  in_.cut(second);
+  see_end(second, b);
+  auto third = link(a, b);
+  ASSERT_TRUE(in_.deliver(third, 0));
+  ASSERT_TRUE(in_.deliver(third, 1)); // Reclaimed over the third.
+  in_.pass(1s);
+  in_.tick(a); // The source is lost: B is told.
+  ASSERT_TRUE(in_.deliver(second, 0));
+  arrive();
+  EXPECT_TRUE(is_linked(a, b));
+  EXPECT_TRUE(in_.nodes[b].ledger->is_lost(last_of(b).what));
+}
+
+TEST_F(lost_link, and_lost_again_adds_no_entry_each_time_that_a_handle_is_sent_anew) {
+  auto over = link(a, b);
+  auto object = in_.put(a, 10);
+  send_and_arrive(a, b, {object});
+  for (int times = 0; times < 20; ++times) {
+    lose(over);
+    over = link(a, b);
+    send(a, b, {object}); // Before the question to reclaim has come.
+    arrive();
+    while (in_.nodes[b].application.size() > 1)
+      in_.drop(b, 1);
+  }
+  EXPECT_EQ(tables(b).entries, 2u); // What the application has, and where that has moved.
+  EXPECT_EQ(tables(b).imports, 1u);
+  EXPECT_EQ(read(b), handle_errc::none);
+}
+
+// Goal: what is lost at its first forwarder takes nothing along that has another source.
+// Method: A has lost S and B has adopted from S, when a message of B's arrives that offers A its own.
+TEST_F(lost_link, of_a_source_does_not_bring_home_what_others_still_have) {
+  auto s = node_on_new_host();
+  auto sa = link(s, a);
+  auto there = link(a, b);
+  auto back = link(a, b);
+  send_and_arrive(s, a, {in_.put(s, 10)});
+  ASSERT_TRUE(in_.send(a, there, {last_of(a)}));
+  arrive_over(sa, s); // The vouch.
+  arrive_over(there, b);
+  in_.nodes[b].wanted_links.clear();
+  ASSERT_TRUE(in_.send(b, back, {last_of(b)})); // It is late ...
+  arrive_over(there, a);                        // ... and its vouch is not.
+  in_.cut(sa);
+  see_end(sa, a);
+  in_.pass(world::grace - 1s);
+  auto bs = link(b, s);
+  arrive_over(bs, s);
+  arrive_over(bs, b);
+  ASSERT_EQ(in_.adoptions, 1u);
+  in_.pass(1s);
+  in_.tick(a);
+  arrive_over(back, a);
+  EXPECT_EQ(read(a), handle_errc::none);
+}
+
 TEST_F(lost_link, and_the_next_one_must_not_have_the_same_number) {
   auto first = link(a, b);
   auto number = in_.links[first].number;
@@ -385,6 +455,24 @@ TEST_F(forwarding, is_adopted_over_the_next_link_when_the_question_was_lost_with
   arrive();          // ... and C wants another link then.
   EXPECT_EQ(in_.adoptions, 1u);
   EXPECT_FALSE(c_is_behind());
+}
+
+TEST_F(handle_protocol, a_voucher_is_still_good_when_the_store_was_busy) {
+  auto a = node_on_new_host();
+  auto b = node_on_new_host();
+  auto c = node_beside(a);
+  link(a, b);
+  link(b, c);
+  link(c, a);
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  in_.hand_over_fails = true;
+  send_and_arrive(b, c, {last_of(b)});
+  ASSERT_EQ(in_.adoptions, 0u);
+  in_.hand_over_fails = false;
+  in_.pass(1s);
+  in_.tick(c);
+  arrive();
+  EXPECT_EQ(in_.adoptions, 1u);
 }
 
 } // namespace

@@ -168,6 +168,68 @@ TEST_F(waiting, for_a_source_that_stays_busy_ends_with_that) {
   EXPECT_LE(in_.now - began, in_.limits.pull_patience + 1s);
 }
 
+TEST_F(waiting, for_a_source_that_is_busy_after_each_head_ends_with_that) {
+  auto liar = node_on_new_host(true);
+  link(liar, b);
+  forge(liar, b, {{{invented_store, 1, 1}, handle_mode::mine, 4, {}}});
+  arrive();
+  auto waiter = begin_reading(b);
+  arrive();
+  say(liar, b, handles::pull_head{1, 4, {}});
+  say(liar, b, handles::refused{1, handle_errc::busy}); // It could say so again and again.
+  arrive();
+  EXPECT_EQ(answer_to(waiter), handle_errc::busy);
+}
+
+TEST_F(waiting, for_an_exporter_that_stays_too_busy_to_be_adopted_from_ends_with_the_source) {
+  auto c = node_on_new_host();
+  auto liar = node_on_new_host(true);
+  link(liar, b);
+  auto to_liar = link(liar, c);
+  link(b, c);
+  forge(liar, b, {{{invented_store, 1, 1}, handle_mode::mine, 4, {}}});
+  arrive();
+  send_and_arrive(b, c, {last_of(b)});
+  auto waiter = begin_reading(c);
+  kill(b);
+  arrive();
+  pass_and_tick(world::grace); // Only the adoption keeps it.
+  in_.tick(c);
+  auto began = in_.now;
+  for (handles::request_number request = 1; in_.now - began < 10min; in_.pass(200ms), in_.tick(c)) {
+    in_.links[to_liar].queues[in_.end_of(to_liar, liar)].clear();
+    if (tables(c).requests > 0)
+      in_.nodes[c].ledger->on_message(in_.links[to_liar].number, handles::refused{request++, handle_errc::busy});
+    arrive();
+    if (answer_to(waiter) != handle_errc::violation)
+      break;
+  }
+  EXPECT_EQ(answer_to(waiter), handle_errc::object_lost);
+  EXPECT_LE(in_.now - began, in_.limits.adopt_patience + world::grace + 1s);
+}
+
+TEST_F(waiting, for_a_source_that_was_busy_is_for_more_at_a_time_again_when_it_serves) {
+  in_.limits.pulls_max = 4;
+  b = node_on_new_host();
+  auto liar = node_on_new_host(true);
+  link(liar, b);
+  for (std::uint32_t index = 1; index <= 4; ++index)
+    forge(liar, b, {{{invented_store, index, 1}, handle_mode::mine, 4, {}}});
+  arrive();
+  for (std::size_t each = 0; each < 4; ++each)
+    (void)begin_reading_number(each);
+  arrive();
+  ASSERT_EQ(tables(b).requests, 4u);
+  for (handles::request_number request : {2, 3, 4})
+    say(liar, b, handles::refused{request, handle_errc::busy});
+  arrive();
+  ASSERT_EQ(tables(b).requests, 1u);
+  say(liar, b, handles::pull_head{1, 4, {}});
+  say(liar, b, handles::pull_chunk{1, 0, 4});
+  arrive();
+  EXPECT_EQ(tables(b).requests, 2u);
+}
+
 // -- patience
 
 TEST_F(waiting, for_a_slow_pull_outlasts_any_patience_while_bytes_come) {
