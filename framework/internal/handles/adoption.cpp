@@ -178,24 +178,27 @@ void ledger::on(link_record& from, const adopted& what) {
 
 // -- who has it
 
-/// The oldest goes when there are too many: most likely it was used by nobody.
+/// When there are too many an old one goes, of the same beneficiary if it has one: most likely it was used by nobody.
 void ledger::add_voucher(link_record& of, export_record& to, const voucher& which) {
   if (vouchers_.contains(which))
     return;
   if (to.vouchers.size() >= options_.vouchers_max)
-    drop_voucher(of, *to.vouchers.begin());
+    drop_voucher(of, to.vouchers.first_to_go(which.beneficiary));
   if (of.vouchers.size() >= options_.link_vouchers_max)
-    drop_voucher(of, of.vouchers.begin()->first);
+    drop_voucher(of, of.ages.first_to_go(which.beneficiary));
   auto age = ++last_age_;
   vouchers_.emplace(which, age);
   of.vouchers.emplace(age, which);
-  to.vouchers.insert(age);
+  of.ages.insert(age, which.beneficiary);
+  to.vouchers.insert(age, which.beneficiary);
 }
 
 void ledger::drop_voucher(link_record& of, std::uint64_t age) {
   auto gone = of.vouchers.extract(age);
-  of.exports.at(gone.mapped().name).vouchers.erase(age);
-  vouchers_.erase(gone.mapped());
+  const auto& what = gone.mapped();
+  of.ages.erase(age, what.beneficiary);
+  of.exports.at(what.name).vouchers.erase(age, what.beneficiary);
+  vouchers_.erase(what);
 }
 
 /// Its beneficiary gets an export of its own, and the voucher is used up.

@@ -120,11 +120,11 @@ std::string_view ledger::broken_exports(const link_record& which) const {
     for (auto request : record.servings)
       if (!which.servings.contains(request))
         return "an export is served to nobody";
-    for (auto age : record.vouchers)
+    for (auto age : record.vouchers.all())
       if (auto known = which.vouchers.find(age); known == which.vouchers.end() || known->second.name != name)
         return "a voucher and its export do not agree";
   }
-  if (vouchers != which.vouchers.size() || vouchers > options_.link_vouchers_max)
+  if (vouchers != which.vouchers.size() || vouchers != which.ages.size() || vouchers > options_.link_vouchers_max)
     return "too many vouchers on a link, or of what is not exported";
   return {};
 }
@@ -177,7 +177,7 @@ std::string_view ledger::broken_servings(const link_record& which) const {
   if (which.ready.size() > which.servings.size() || which.parked.size() != which.parked_names.size())
     return "a pull or an adoption that was forgotten in part";
   if (which.parked.size() > options_.parked_max || behind != which.servings_behind || behind > options_.servings_max
-      || which.servings.size() - behind > options_.servings_max)
+      || which.servings.size() - behind > options_.servings_max || which.unclaimed.size() > options_.unclaimed_max)
     return "more than a peer may make this node keep";
   return {};
 }

@@ -55,6 +55,7 @@ struct ledger_options {
   std::size_t link_vouchers_max = 65536;   // Per link.
   std::size_t parked_max = 1024;           // Per link.
   std::size_t servings_max = 1024;         // Per link, of what was exported `mine`; and again `behind`.
+  std::size_t unclaimed_max = 65536;       // Per link: what was handed over when the store was busy.
   std::size_t captured_max = 1024;         // Per object, as in the store.
   std::uint64_t fetch_imports_max = 65536; // Per fetch: what all its objects capture, together.
   std::size_t dials_max = 16;              // Per node that offers adoptions, within `adopt_patience`.

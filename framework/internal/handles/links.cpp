@@ -228,7 +228,7 @@ void ledger::give_back(link_record& to, link_record& from, const object_id& name
   ++record.reclaimed;
   if (from.phase == link_phase::up)
     return; // It may be in use there.
-  for (auto age : std::set{old->second.vouchers}) {
+  for (auto age : std::set{old->second.vouchers.all()}) {
     auto moved = from.vouchers.at(age);
     drop_voucher(from, age);
     moved.link = to.number;

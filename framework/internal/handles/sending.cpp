@@ -142,7 +142,7 @@ void ledger::drop_export(link_record& from, export_place which) {
   while (!record.servings.empty())
     end_serving(from, *record.servings.begin());
   while (!record.vouchers.empty())
-    drop_voucher(from, *record.vouchers.begin());
+    drop_voucher(from, *record.vouchers.all().begin());
   auto what = record.what;
   exports_of_.erase({what, from.number, name});
   from.exports.erase(which);
@@ -252,6 +252,8 @@ std::expected<reference, handle_errc> ledger::import_shared(link_record& from, c
   if (adoption == local_objects::adoption::absent)
     return std::unexpected{handle_errc::violation};
   if (adoption == local_objects::adoption::busy) {
+    if (from.unclaimed.size() >= options_.unclaimed_max)
+      return std::unexpected{handle_errc::violation};
     from.unclaimed.push_back(handle.name);
     retry_later(from);
     send(from.number, release{handle.name, 1});

@@ -177,12 +177,38 @@ struct voucher {
   friend auto operator<=>(const voucher&, const voucher&) = default;
 };
 
+/// Some vouchers by age: which goes first, when there are too many.
+class voucher_ages {
+public:
+  [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
+  [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
+  [[nodiscard]] const std::set<std::uint64_t>& all() const noexcept { return all_; }
+  /// The oldest for this node, else the oldest of all: so that what is vouched for one node takes little from others.
+  /// Requires: there is one.
+  [[nodiscard]] std::uint64_t first_to_go(const node_name& beneficiary) const {
+    auto oldest = of_each_.lower_bound({beneficiary, 0});
+    return oldest != of_each_.end() && oldest->first == beneficiary ? oldest->second : *all_.begin();
+  }
+  void insert(std::uint64_t age, const node_name& beneficiary) {
+    all_.insert(age);
+    of_each_.emplace(beneficiary, age);
+  }
+  void erase(std::uint64_t age, const node_name& beneficiary) {
+    all_.erase(age);
+    of_each_.erase({beneficiary, age});
+  }
+
+private:
+  std::set<std::uint64_t> all_;
+  std::set<std::pair<node_name, std::uint64_t>> of_each_;
+};
+
 /// What was sent to a peer and not yet released: held, under the name that the peer knows.
 struct export_record {
   reference what;
   std::uint64_t count = 0;
-  std::uint64_t reclaimed = 0;       // How many of them, at most, answered a `reclaim`: without bytes or a hold.
-  std::set<std::uint64_t> vouchers;  // By age.
+  std::uint64_t reclaimed = 0; // How many of them, at most, answered a `reclaim`: without bytes or a hold.
+  voucher_ages vouchers;
   std::set<request_number> servings; // Its pulls.
 };
 
@@ -249,6 +275,7 @@ struct link_record {
   std::map<object_id, export_record> exports;
   std::map<object_id, reference> imports;
   std::map<std::uint64_t, voucher> vouchers; // Of this peer's for its exports, by age.
+  voucher_ages ages;                         // Of the same.
   // While up only.
   request_number last_request = 0; // Of this end.
   request_number last_asked = 0;   // Of the peer.

@@ -65,6 +65,40 @@ TEST_F(limits, of_vouchers_let_the_oldest_go) {
   EXPECT_EQ(tables(a).vouchers, 1u);
 }
 
+// Goal: who uses a forwarder's vouchers up for itself leaves those for others.
+// Method: B has forwarded A's object to C, which has not asked yet; a liar, which B sent it to as well, vouches at B
+// for itself and adopts, again and again, so that B vouches for it at A each time.
+TEST_F(limits, of_vouchers_are_met_by_each_beneficiary_for_itself) {
+  in_.limits.vouchers_max = 8;
+  for (std::uint64_t times : {2, 100}) {
+    auto a = node_on_new_host();
+    auto b = node_on_new_host();
+    auto c = node_on_new_host();
+    auto liar = node_on_new_host(true);
+    auto ab = link(a, b);
+    auto bc = link(b, c);
+    auto bl = link(b, liar);
+    auto ca = link(c, a);
+    send_and_arrive(a, b, {in_.put(a, 10)});
+    in_.freeze(liar); // It says nothing of its own.
+    send(b, liar, {last_of(b)});
+    auto name = std::get<parcel>(in_.links[bl].queues[1].back().what).handles[0].name;
+    send(b, c, {last_of(b)});
+    for (std::uint64_t token = 1; token <= times; ++token) {
+      say(liar, b, handles::vouch{name, in_.nodes[liar].name, token});
+      say(liar, b, handles::adopt{token, name, token});
+    }
+    arrive_over(bl, b);
+    arrive_over(ab, a);
+    EXPECT_EQ(tables(a).vouchers, std::min<std::uint64_t>(times + 2, 8));
+    arrive_over(bc, c);
+    arrive_over(ca, a);
+    arrive_over(ca, c);
+    EXPECT_FALSE(in_.nodes[c].ledger->is_behind(last_of(c).what));
+    kill(liar);
+  }
+}
+
 TEST_F(limits, of_vouchers_hold_for_what_is_reclaimed) {
   in_.limits.vouchers_max = 2;
   auto a = node_on_new_host();
@@ -419,19 +453,20 @@ TEST_F(offers, lead_to_few_nodes_within_a_time_also_when_links_come_of_them) {
   in_.limits.dials_max = 2;
   b = node_on_new_host();
   link(liar, b);
+  std::size_t linked = 0;
   for (std::uint64_t node = 1; node <= 20; ++node) {
     if (!is_linked(liar, b))
       link(liar, b); // Again, and that does not help it.
-    forge(liar, b, {{invented(1), handle_mode::behind, 4, handles::adoption_offer{{1000 + node, 1}, {1, 2, 3}, node}}});
-    if (in_.nodes[b].wanted_links.size() == node)
-      EXPECT_TRUE(in_.nodes[b].ledger->link_up(1000 + node, {1000 + node, 1}, false));
+    auto there = node_on_new_host();
+    forge(liar, b,
+          {{invented(1), handle_mode::behind, 4, handles::adoption_offer{in_.nodes[there].name, {1, 2, 3}, node}}});
     if (node % 5 == 0)
       break_link(liar, b);
-    arrive();
+    arrive(); // What is dialed is linked.
+    linked += is_linked(b, there);
   }
   EXPECT_EQ(tables(b).dialed, 2u);
-  for (std::uint64_t node = 1; node <= 20; ++node)
-    in_.nodes[b].ledger->link_down(1000 + node);
+  EXPECT_EQ(linked, 2u);
 }
 
 TEST_F(offers, lead_to_a_node_again_when_the_link_that_came_of_them_is_lost) {
@@ -475,6 +510,22 @@ TEST_F(offers, that_wait_for_their_turn_outlive_who_made_them) {
   EXPECT_EQ(in_.adoptions, 2u);
   for (const auto& each : in_.nodes[c].application)
     EXPECT_FALSE(in_.nodes[c].ledger->is_lost(each.what));
+}
+
+TEST_F(limits, of_what_cannot_be_taken_out_of_the_store_end_the_link) {
+  in_.limits.unclaimed_max = 5;
+  for (std::size_t handed_over : {5, 6}) {
+    auto a = node_on_new_host();
+    auto b = node_beside(a);
+    auto liar = in_.add_node(in_.nodes[a].host, true);
+    auto over = link(b, liar);
+    in_.adopting_fails = true;
+    forge(liar, b, std::vector<handle_descriptor>(handed_over, {invented(1), handle_mode::shared, 4, {}}));
+    arrive_over(over, b);
+    EXPECT_EQ(is_linked(b, liar), handed_over == 5);
+    in_.adopting_fails = false;
+    EXPECT_EQ(in_.nodes[b].ledger->next_deadline().has_value(), handed_over == 5); // Else all was abandoned.
+  }
 }
 
 TEST_F(limits, of_vouchers_hold_for_a_link_too) {
