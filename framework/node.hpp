@@ -34,7 +34,8 @@ namespace troupe {
 /// opposite order: the node refers to all three, actors' messages and object_refs to the former two. Its end writes out
 /// what was sent, for the time that the options give, then ends all links. It does not wait for handlers of actors, and
 /// may come in one. Where it comes with the last reference to something that a link drops, the links end a
-/// moment later, within the actor system's end at the latest.
+/// moment later, within the actor system's end at the latest. An actor system that ends while a node of it is open ends
+/// the process after a minute, and the log says why.
 class node {
 public:
   /// Opens the store, listens where the options say, and starts the I/O thread. The registry gets the types of CAF

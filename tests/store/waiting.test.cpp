@@ -108,6 +108,21 @@ protected:
     });
   }
 
+  /// Four objects that take all of it.
+  [[nodiscard]] static std::vector<handle> fill(object_store& store) {
+    auto held = std::vector<handle>{};
+    for (auto number = 0; number < 4; ++number)
+      held.push_back(*store.put(std::vector<std::byte>(1u << 18)));
+    return held;
+  }
+
+  /// The object of that size waits behind `others` that do already.
+  [[nodiscard]] child waiting_for(std::size_t size_bytes, object_store& store, std::size_t others) {
+    auto made = putting(size_bytes, *done_[others]);
+    EXPECT_TRUE(eventually([&] { return store.summary()->waiting == others + 1; }));
+    return made;
+  }
+
   std::array<shared<std::atomic<int>>, 2> done_;
 };
 
@@ -116,13 +131,9 @@ protected:
 // only, and then for both.
 TEST_F(room_test, comes_in_the_order_of_asking) {
   auto store = open();
-  auto held = std::vector<handle>{};
-  for (auto number = 0; number < 4; ++number)
-    held.push_back(*store.put(std::vector<std::byte>(1u << 18)));
-  auto large = putting(3u << 18, *done_[0]);
-  ASSERT_TRUE(eventually([&] { return store.summary()->waiting == 1; }));
-  auto small = putting(1u << 10, *done_[1]);
-  ASSERT_TRUE(eventually([&] { return store.summary()->waiting == 2; }));
+  auto held = fill(store);
+  auto large = waiting_for(3u << 18, store, 0);
+  auto small = waiting_for(1u << 10, store, 1);
   held.pop_back();
   EXPECT_FALSE(eventually([&] { return *done_[1] != 0; }, 300ms)); // It would fit, but is not its turn.
   held.clear();
@@ -132,13 +143,9 @@ TEST_F(room_test, comes_in_the_order_of_asking) {
 
 TEST_F(room_test, of_who_waits_and_dies_goes_to_the_next) {
   auto store = open();
-  auto held = std::vector<handle>{};
-  for (auto number = 0; number < 4; ++number)
-    held.push_back(*store.put(std::vector<std::byte>(1u << 18)));
-  auto large = putting(4u << 18, *done_[0]);
-  ASSERT_TRUE(eventually([&] { return store.summary()->waiting == 1; }));
-  auto small = putting(1u << 10, *done_[1]);
-  ASSERT_TRUE(eventually([&] { return store.summary()->waiting == 2; }));
+  auto held = fill(store);
+  auto large = waiting_for(4u << 18, store, 0);
+  auto small = waiting_for(1u << 10, store, 1);
   held.pop_back();
   large.kill_and_wait();
   EXPECT_EQ(small.wait(), fine);
@@ -146,11 +153,8 @@ TEST_F(room_test, of_who_waits_and_dies_goes_to_the_next) {
 
 TEST_F(room_test, who_does_not_want_to_wait_is_told_at_once_also_behind_others) {
   auto store = open();
-  auto held = std::vector<handle>{};
-  for (auto number = 0; number < 4; ++number)
-    held.push_back(*store.put(std::vector<std::byte>(1u << 18)));
-  auto large = putting(4u << 18, *done_[0]);
-  ASSERT_TRUE(eventually([&] { return store.summary()->waiting == 1; }));
+  auto held = fill(store);
+  auto large = waiting_for(4u << 18, store, 0);
   held.pop_back();
   EXPECT_EQ(code_of(store.put(bytes_of("small"), {}, {}, 0ms)), store_errc::full);
   large.kill_and_wait();
@@ -168,8 +172,7 @@ TEST_F(room_test, of_a_dead_process_is_found_by_who_waits) {
     return 0;
   });
   ASSERT_TRUE(eventually([&] { return *step == 1; }));
-  auto waiter = putting(1u << 20, *done_[0]);
-  ASSERT_TRUE(eventually([&] { return store.summary()->waiting == 1; }));
+  auto waiter = waiting_for(1u << 20, store, 0);
   holder.kill_and_wait();
   EXPECT_EQ(waiter.wait(), fine);
 }
