@@ -6,9 +6,9 @@
 
 namespace troupe::store {
 
-builder::builder(internal::attachment_ptr attachment, std::uint32_t index, std::uint32_t generation,
+builder::builder(const internal::attachment_ptr& attachment, std::uint32_t index, std::uint32_t generation,
                  std::span<std::byte> bytes)
-    : attachment_(std::move(attachment)), index_(index), generation_(generation), bytes_(bytes) {}
+    : attachment_(attachment), index_(index), generation_(generation), bytes_(bytes) {}
 
 builder::builder(builder&& other) noexcept
     : attachment_(std::move(other.attachment_)),
@@ -51,7 +51,8 @@ std::expected<handle, store_error> builder::seal() && {
   if (auto sealed = attachment_->seal(index_, bytes_.size(), shrunk_); !sealed)
     return std::unexpected(sealed.error());
   bytes_ = {};
-  return handle{std::move(attachment_), index_, generation_}; // The builder's hold becomes the handle's.
+  // The builder's hold becomes the handle's.
+  return std::expected<handle, store_error>{std::in_place, std::move(attachment_), index_, generation_};
 }
 
 object_id builder::id() const noexcept {

@@ -20,7 +20,7 @@ namespace troupe::store {
 class builder {
 public:
   /// For the store's own use: takes over an object in the state `writing` and its hold.
-  builder(internal::attachment_ptr attachment, std::uint32_t index, std::uint32_t generation,
+  builder(const internal::attachment_ptr& attachment, std::uint32_t index, std::uint32_t generation,
           std::span<std::byte> bytes);
   builder(builder&& other) noexcept;
   builder& operator=(builder&& other) noexcept;

@@ -14,8 +14,11 @@ namespace {
 
 } // namespace
 
-handle::handle(internal::attachment_ptr attachment, std::uint32_t index, std::uint32_t generation)
+handle::handle(internal::attachment_ptr&& attachment, std::uint32_t index, std::uint32_t generation) noexcept
     : attachment_(std::move(attachment)), index_(index), generation_(generation) {}
+
+handle::handle(const internal::attachment_ptr& attachment, std::uint32_t index, std::uint32_t generation)
+    : attachment_(attachment), index_(index), generation_(generation) {}
 
 handle::handle(const handle& other)
     : attachment_(other.attachment_), index_(other.index_), generation_(other.generation_) {
@@ -44,8 +47,10 @@ handle::~handle() {
 }
 
 void handle::release() noexcept {
-  if (const auto attachment = std::move(attachment_))
-    attachment->release(index_);
+  if (attachment_ == nullptr)
+    return;
+  attachment_->release(index_);
+  attachment_.reset();
 }
 
 object_id handle::id() const noexcept {
@@ -61,7 +66,7 @@ std::expected<store::pin, store_error> handle::pin() const {
     return std::unexpected(empty_error());
   if (auto pinned = attachment_->pin(index_); !pinned)
     return std::unexpected(pinned.error());
-  return store::pin{*this, attachment_};
+  return std::expected<store::pin, store_error>{std::in_place, *this};
 }
 
 std::expected<void, store_error> handle::hand_over(process_id to, std::uint64_t channel) const {
@@ -75,21 +80,18 @@ void handle::take_back(process_id to, std::uint64_t channel) const {
     attachment_->take_back(index_, generation_, to, channel);
 }
 
-pin::pin(handle object, internal::attachment_ptr attachment)
-    : object_(std::move(object)),
-      attachment_(std::move(attachment)),
-      bytes_(attachment_->bytes_of(object_.id().index)),
-      metadata_(attachment_->metadata_of(object_.id().index)) {}
+pin::pin(const handle& object)
+    : object_(object),
+      bytes_(object_.attachment_->bytes_of(object_.index_)),
+      metadata_(object_.attachment_->metadata_of(object_.index_)) {}
 
-pin::pin(const pin& other)
-    : object_(other.object_), attachment_(other.attachment_), bytes_(other.bytes_), metadata_(other.metadata_) {
-  if (attachment_ != nullptr)
-    attachment_->retain_pin(object_.id().index);
+pin::pin(const pin& other) : object_(other.object_), bytes_(other.bytes_), metadata_(other.metadata_) {
+  if (!object_.empty())
+    object_.attachment_->retain_pin(object_.index_);
 }
 
 pin::pin(pin&& other) noexcept
     : object_(std::move(other.object_)),
-      attachment_(std::move(other.attachment_)),
       bytes_(std::exchange(other.bytes_, {})),
       metadata_(std::exchange(other.metadata_, {})) {}
 
@@ -103,7 +105,6 @@ pin& pin::operator=(pin&& other) noexcept {
   if (this != &other) {
     release();
     object_ = std::move(other.object_);
-    attachment_ = std::move(other.attachment_);
     bytes_ = std::exchange(other.bytes_, {});
     metadata_ = std::exchange(other.metadata_, {});
   }
@@ -115,8 +116,10 @@ pin::~pin() {
 }
 
 void pin::release() noexcept {
-  if (const auto attachment = std::move(attachment_))
-    attachment->release_pin(object_.id().index);
+  if (object_.empty())
+    return;
+  object_.attachment_->release_pin(object_.index_);
+  object_ = {};
 }
 
 } // namespace troupe::store

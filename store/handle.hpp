@@ -29,7 +29,8 @@ public:
   ~handle();
 
   /// For the store's own use: takes over one hold that the attachment has already counted.
-  handle(internal::attachment_ptr attachment, std::uint32_t index, std::uint32_t generation);
+  handle(internal::attachment_ptr&& attachment, std::uint32_t index, std::uint32_t generation) noexcept;
+  handle(const internal::attachment_ptr& attachment, std::uint32_t index, std::uint32_t generation);
 
   [[nodiscard]] bool empty() const noexcept { return attachment_ == nullptr; }
 
@@ -54,6 +55,7 @@ public:
   void take_back(process_id to, std::uint64_t channel) const;
 
 private:
+  friend class store::pin;
   void release() noexcept;
 
   internal::attachment_ptr attachment_;
@@ -74,9 +76,9 @@ public:
   ~pin();
 
   /// For the store's own use: takes over one pin that the attachment has already counted.
-  pin(handle object, internal::attachment_ptr attachment);
+  explicit pin(const handle& object);
 
-  [[nodiscard]] bool empty() const noexcept { return attachment_ == nullptr; }
+  [[nodiscard]] bool empty() const noexcept { return object_.empty(); }
 
   /// The object's bytes, 64-byte aligned.
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
@@ -93,7 +95,6 @@ private:
   void release() noexcept;
 
   handle object_;
-  internal::attachment_ptr attachment_;
   std::span<const std::byte> bytes_;
   std::span<const std::byte> metadata_;
 };

@@ -14,7 +14,7 @@ namespace {
 handle_of(const internal::attachment_ptr& attachment, const std::expected<internal::held_object, store_error>& held) {
   if (!held)
     return std::unexpected(held.error());
-  return handle{attachment, held->index, held->generation};
+  return std::expected<handle, store_error>{std::in_place, attachment, held->index, held->generation};
 }
 
 } // namespace
@@ -36,7 +36,7 @@ std::expected<builder, store_error> object_store::create(std::size_t size_bytes,
       attachment_->create(size_bytes, metadata, captured, grace.value_or(attachment_->settings().full_grace), where);
   if (!made)
     return std::unexpected(made.error());
-  return builder{attachment_, made->index, made->generation, made->bytes};
+  return std::expected<builder, store_error>{std::in_place, attachment_, made->index, made->generation, made->bytes};
 }
 
 std::expected<handle, store_error> object_store::put(std::span<const std::byte> bytes,

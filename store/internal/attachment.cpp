@@ -54,26 +54,22 @@ attachment::attachment(opened_store opened)
 
 attachment::~attachment() {
   if (forked()) {
-    (void)ahead_.release(); // Its thread is not in this process.
+    (void)background_.release(); // Its thread is not in this process.
     return;
   }
-  ahead_.reset();
+  background_.reset();
   close_store(store_);
 }
 
-bool attachment::usable() const {
-  return !forked() && !poisoned_.load(std::memory_order_relaxed) && table_.is_attached(store_.self);
-}
-
 std::expected<void, store_error> attachment::check_usable() const {
+  if (usable())
+    return {};
   if (forked())
     return std::unexpected(forked_error());
   if (poisoned_.load(std::memory_order_relaxed))
     return std::unexpected(
         detached_error("something in it has closed the descriptor of " + store_.lock.path().string()));
-  if (!table_.is_attached(store_.self))
-    return std::unexpected(detached_error("another one found its locks gone and took it for dead"));
-  return {};
+  return std::unexpected(detached_error("another one found its locks gone and took it for dead"));
 }
 
 std::string attachment::notice() const {
@@ -97,16 +93,12 @@ std::expected<table_guard, store_error> attachment::lock() {
   if (!counts_.valid())
     return std::unexpected(store_error{store_errc::system_failure, "no address space left for counting handles"});
   if (reap_wanted_.load(std::memory_order_relaxed) && reap_wanted_.exchange(false))
-    if (auto reaped = reap(); !reaped) {
-      reap_wanted_ = true;
-      return std::unexpected(reaped.error()); // Not a second wait for the same stopped owner.
-    }
+    in_background(job::reap); // Who only wants to find something does not wait for that.
   auto guard = lock_table(view_, store_.self.slot, store_.settings.lock_timeout);
   if (guard && guard->recovered())
     reap_wanted_ = true;
-  if (guard)
-    if (auto usable = check_usable(); !usable) // Under the lock: nobody reaps us from now on.
-      return std::unexpected(usable.error());
+  if (guard && !usable()) // Under the lock: nobody reaps us from now on.
+    return std::unexpected(check_usable().error());
   return guard;
 }
 
@@ -127,8 +119,6 @@ std::expected<new_object, store_error> attachment::create(std::size_t size_bytes
                                                           std::span<const object_id> captured,
                                                           std::chrono::milliseconds grace,
                                                           const std::source_location& where) {
-  if (auto usable = check_usable(); !usable)
-    return std::unexpected(usable.error());
   if (captured.size() > captured_max)
     return std::unexpected(
         store_error{store_errc::invalid_argument,
@@ -160,8 +150,8 @@ std::expected<new_object, store_error> attachment::create(std::size_t size_bytes
 }
 
 std::expected<void, store_error> attachment::seal(std::uint32_t index, std::size_t size_bytes, bool shrunk) {
-  if (auto usable = check_usable(); !usable)
-    return usable;
+  if (!usable())
+    return check_usable();
   if (shrunk) {
     const auto guard = lock();
     if (!guard)
@@ -196,7 +186,6 @@ std::expected<held_object, store_error> attachment::find(const object_id& id) {
   hold(id.index);
   reach(crash_point::find_held);
   touch(id.index);
-  view_.object(id.index).last_used.store(static_cast<std::uint64_t>(coarse_ns()), std::memory_order_relaxed);
   return held_object{id.index, id.generation};
 }
 
@@ -212,6 +201,11 @@ void attachment::touch(std::uint32_t index) noexcept {
 
 void attachment::hold(std::uint32_t index) noexcept {
   counts_.at(index).holds.increment([&] { set_bit(view_.object(index).holders, store_.self.slot); });
+}
+
+/// A new object: no bit of it is set, and nobody else knows it.
+void attachment::hold_new(std::uint32_t index) noexcept {
+  counts_.at(index).holds.begin([&] { set_only_bit(view_.object(index).holders, store_.self.slot); });
 }
 
 void attachment::retain(std::uint32_t index) noexcept {
@@ -230,29 +224,39 @@ void attachment::release(std::uint32_t index) noexcept {
     clear_bit(holders, store_.self.slot);
     reach(crash_point::release_cleared);
     last = !has_any_bit(holders);
-    if (last) {
-      give_hint(view_.hints(), index);
-      reach(crash_point::release_hinted);
-    }
   });
   if (!last)
     return;
-  reclaim_if_free();
+  free_or_hint(index);
   announce();
+}
+
+/// Frees an object that may be nobody's any more, or leaves that to whoever has the lock, or comes next.
+void attachment::free_or_hint(std::uint32_t index) noexcept {
+  const auto guard = try_lock_table(view_, store_.self.slot);
+  if (!guard) {
+    give_hint(view_.hints(), index);
+    reach(crash_point::release_hinted);
+    return;
+  }
+  if (guard->recovered())
+    reap_wanted_ = true;
+  table_.free_if_unreferenced(index);
+  table_.reclaim(reclaim_batch);
 }
 
 void attachment::reclaim_if_free() noexcept {
   const auto guard = try_lock_table(view_, store_.self.slot);
   if (!guard)
-    return; // Whoever has the lock, or comes next, finds the hint.
+    return;
   if (guard->recovered())
     reap_wanted_ = true;
   table_.reclaim(reclaim_batch);
 }
 
 std::expected<void, store_error> attachment::pin(std::uint32_t index) {
-  if (auto usable = check_usable(); !usable)
-    return usable;
+  if (!usable())
+    return check_usable();
   retain_pin(index);
   // The bit is set before the state is read: who gives its memory up does the two in the other order.
   const auto state = view_.object(index).state.load();
@@ -274,7 +278,6 @@ void attachment::retain_pin(std::uint32_t index) noexcept {
     set_bit(row.pinners, store_.self.slot);
     reach(crash_point::pin_marked);
   });
-  row.last_used.store(static_cast<std::uint64_t>(coarse_ns()), std::memory_order_relaxed);
   if (row.used.load(std::memory_order_relaxed) == 0)
     row.used.store(1, std::memory_order_relaxed);
 }

@@ -14,6 +14,7 @@
 #include <troupe/store/store_error.hpp>
 #include <troupe/store/summary.hpp>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -121,7 +122,9 @@ public:
   [[nodiscard]] std::expected<void, store_error> verify();
 
 private:
-  [[nodiscard]] bool usable() const;
+  [[nodiscard]] bool usable() const {
+    return !forked() && !poisoned_.load(std::memory_order_relaxed) && table_.is_attached(store_.self);
+  }
   [[nodiscard]] std::expected<void, store_error> check_lock_file() const;
   [[nodiscard]] std::expected<table_guard, store_error> lock();
   [[nodiscard]] std::expected<void, store_error> drop_ended_channels();
@@ -148,7 +151,6 @@ private:
   void wait_for_change(watch& since, std::chrono::nanoseconds longest) noexcept;
 
   // attachment_spilling.cpp
-  class spilling_ahead;
   [[nodiscard]] std::expected<std::uint64_t, store_error> spill(std::uint64_t wanted_bytes);
   [[nodiscard]] std::size_t begin_spill(std::uint64_t wanted_bytes, std::span<std::uint32_t> victims,
                                         std::uint32_t& file, outcome& what);
@@ -160,9 +162,16 @@ private:
   [[nodiscard]] std::expected<void, store_error> restore(std::uint32_t index);
   [[nodiscard]] std::expected<void, store_error> read_back(std::uint32_t index);
   [[nodiscard]] std::expected<void, store_error> remove_spill_files();
-  void spill_ahead();
+
+  // attachment_background.cpp
+  class background;
+  enum class job : std::uint8_t { spill, reap };
+  static constexpr std::size_t jobs = 2;
+  void in_background(job what);
 
   void hold(std::uint32_t index) noexcept; // 0 -> 1 only under the table's lock.
+  void hold_new(std::uint32_t index) noexcept;
+  void free_or_hint(std::uint32_t index) noexcept;
   void touch(std::uint32_t index) noexcept;
   void reclaim_if_free() noexcept;
 
@@ -185,11 +194,11 @@ private:
   // Guarded by spill_mutex_: after a failure the disk is left alone for a while.
   std::optional<store_error> spill_failure_;
   std::int64_t spill_again_ns_ = 0;
-  std::once_flag ahead_started_;
+  std::once_flag background_started_;
   struct ends {
-    void operator()(spilling_ahead* what) const;
+    void operator()(background* what) const;
   };
-  std::unique_ptr<spilling_ahead, ends> ahead_; // Set once.
+  std::unique_ptr<background, ends> background_; // Set once.
 
   // A peer that has not noticed yet that a channel has ended may still send on it, and then die: so what is abandoned
   // is dropped again by every reap(), until the peer is gone.

@@ -51,9 +51,12 @@ public:
 
   /// Requires: the lock is held.
   [[nodiscard]] bool has_come() const {
+    if (!of_.table_.anybody_waits())
+      return true;
+    const auto now_ns = monotonic_ns();
     if (row_ != no_row)
-      of_.view_.waiter(row_).expires_ns = monotonic_ns() + waiter_life.count();
-    return of_.table_.is_first(row_, monotonic_ns());
+      of_.view_.waiter(row_).expires_ns = now_ns + waiter_life.count();
+    return of_.table_.is_first(row_, now_ns);
   }
 
   /// Requires: the lock is held.
@@ -103,13 +106,13 @@ std::expected<std::uint32_t, store_error> attachment::create_row(const creation&
   auto failures = 0;
   auto has_reaped = false;
   auto why = std::string{};
-  const auto began_ns = monotonic_ns();
+  auto began_ns = std::int64_t{0};
   auto change = watch{};
   for (;;) {
     auto what = outcome::no_space;
     auto is_first = false;
     auto is_nearly_full = false;
-    auto grace_from_ns = began_ns;
+    auto spilling_ended_ns = std::int64_t{0};
     {
       const auto guard = lock();
       if (!guard)
@@ -118,15 +121,15 @@ std::expected<std::uint32_t, store_error> attachment::create_row(const creation&
       table_.reclaim(reclaim_batch);
       is_first = my_turn.has_come();
       if (is_first)
-        what = table_.create(wanted, index, [this](std::uint32_t row) { hold(row); });
+        what = table_.create(wanted, index, [this](std::uint32_t row) { hold_new(row); });
       if (what == outcome::no_space && grace.count() > 0)
         if (const auto taken = my_turn.take(wanted.size_bytes); taken != outcome::done)
           what = taken;
       is_nearly_full = header.bytes_in_use > header.capacity_bytes / 100 * ahead_percent;
-      grace_from_ns = std::max(began_ns, header.spilling_ended_ns);
+      spilling_ended_ns = header.spilling_ended_ns;
     }
-    if (is_nearly_full)
-      spill_ahead();
+    if (is_nearly_full && spills_.is_there())
+      in_background(job::spill);
     switch (what) {
     case outcome::done:
       return index;
@@ -146,15 +149,18 @@ std::expected<std::uint32_t, store_error> attachment::create_row(const creation&
     }
     if (auto reaped = reap(); !reaped)
       return std::unexpected(reaped.error());
-    if (!std::exchange(has_reaped, true))
+    if (!std::exchange(has_reaped, true)) {
+      began_ns = monotonic_ns();
       continue;
+    }
     if (is_first && grace.count() > 0) {
       const auto spilled = spill(length);
       why = spilled ? std::string{} : spilled.error().message();
       if (spilled && *spilled > 0)
         continue;
     }
-    const auto left = std::chrono::nanoseconds{grace} - std::chrono::nanoseconds{monotonic_ns() - grace_from_ns};
+    const auto waited = std::chrono::nanoseconds{monotonic_ns() - std::max(began_ns, spilling_ended_ns)};
+    const auto left = std::chrono::nanoseconds{grace} - waited;
     if (left.count() <= 0)
       return std::unexpected(full_error(wanted.size_bytes, why));
     wait_for_change(change, std::min<std::chrono::nanoseconds>(left, look_pause));

@@ -5,12 +5,7 @@
 #include <troupe/store/internal/clock.hpp>
 #include <troupe/store/internal/crash_point.hpp>
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <algorithm>
-#include <condition_variable>
-#include <thread>
 
 namespace troupe::store::internal {
 
@@ -26,9 +21,6 @@ constexpr std::uint64_t batch_of_capacity = 16;
 
 // After a failure the disk is left alone for so long.
 constexpr auto disk_pause = std::chrono::nanoseconds{1s};
-
-// So full memory is left.
-constexpr std::uint64_t spill_down_to_percent = 80;
 
 } // namespace
 
@@ -249,87 +241,6 @@ std::expected<void, store_error> attachment::read_back(std::uint32_t index) {
         store_error{done.error().code(), "object " + to_string(id) + " cannot be had: " + done.error().message()});
   }
   return remove_spill_files();
-}
-
-// --- Ahead of need ---------------------------------------------------------------------------------------------------
-
-/// A thread that spills before somebody has to wait for it.
-class attachment::spilling_ahead {
-public:
-  explicit spilling_ahead(attachment& of) : of_(of), thread_(start()) {}
-  spilling_ahead(const spilling_ahead&) = delete;
-  spilling_ahead& operator=(const spilling_ahead&) = delete;
-  ~spilling_ahead() {
-    {
-      const auto guard = std::lock_guard{mutex_};
-      ending_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-  }
-
-  void wake() {
-    {
-      const auto guard = std::lock_guard{mutex_};
-      if (std::exchange(wanted_, true))
-        return;
-    }
-    changed_.notify_all();
-  }
-
-private:
-  /// Signals are for the program's own threads.
-  std::thread start() {
-    auto all = sigset_t{};
-    auto before = sigset_t{};
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    auto made = std::thread{[this] { run(); }};
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return made;
-  }
-
-  void run() {
-    auto guard = std::unique_lock{mutex_};
-    for (;;) {
-      changed_.wait(guard, [this] { return wanted_ || ending_; });
-      if (ending_)
-        return;
-      wanted_ = false;
-      guard.unlock();
-      if (const auto excess = bytes_to_spill(); excess > 0)
-        (void)of_.spill(excess); // A failure is told to whoever needs room.
-      guard.lock();
-    }
-  }
-
-  [[nodiscard]] std::uint64_t bytes_to_spill() const {
-    const auto guard = of_.lock();
-    if (!guard)
-      return 0;
-    const auto& header = of_.view_.header();
-    const auto kept = header.capacity_bytes / 100 * spill_down_to_percent;
-    return header.bytes_in_use > kept ? header.bytes_in_use - kept : 0;
-  }
-
-  attachment& of_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  // Guarded by mutex_.
-  bool wanted_ = false;
-  bool ending_ = false;
-  std::thread thread_;
-};
-
-void attachment::ends::operator()(spilling_ahead* what) const {
-  delete what; // NOLINT: the deleter of a unique_ptr.
-}
-
-void attachment::spill_ahead() {
-  if (!spills_.is_there())
-    return;
-  std::call_once(ahead_started_, [this] { ahead_.reset(new spilling_ahead(*this)); });
-  ahead_->wake();
 }
 
 } // namespace troupe::store::internal

@@ -3,7 +3,9 @@
 
 #include <troupe/store/internal/layout.hpp>
 
+#include <atomic>
 #include <cassert>
+#include <type_traits>
 
 namespace troupe::store::internal {
 
@@ -60,6 +62,15 @@ private:
   std::byte* base_ = nullptr;
 };
 
+/// Writes what a crash must find in this order among the stores before and after it. The compiler keeps the order; that
+/// a processor may make stores visible in another one does not matter, since a killed process's finished instructions
+/// all take effect. Not for what two processes decide by who sees whose store first.
+template <class T>
+void store_in_order(std::atomic<T>& where, std::type_identity_t<T> value) {
+  where.store(value, std::memory_order_release);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
 /// Whether that row's generations are used up: once free it is never used again, so that no old id finds anything.
 [[nodiscard]] inline bool is_retired(const object_row_entry& row) {
   return row.generation.load() == generation_max;
@@ -71,6 +82,11 @@ inline void set_bit(slot_bits& bits, std::uint32_t slot) {
   bits[slot / 64].fetch_or(std::uint64_t{1} << slot % 64);
 }
 
+/// The same where all other bits are clear, and nobody else sets or clears any.
+inline void set_only_bit(slot_bits& bits, std::uint32_t slot) {
+  store_in_order(bits[slot / 64], std::uint64_t{1} << slot % 64);
+}
+
 inline void clear_bit(slot_bits& bits, std::uint32_t slot) {
   bits[slot / 64].fetch_and(~(std::uint64_t{1} << slot % 64));
 }
@@ -80,10 +96,10 @@ inline void clear_bit(slot_bits& bits, std::uint32_t slot) {
 }
 
 [[nodiscard]] inline bool has_any_bit(const slot_bits& bits) {
+  auto all = std::uint64_t{0};
   for (const auto& word : bits)
-    if (word.load() != 0)
-      return true;
-  return false;
+    all |= word.load();
+  return all != 0;
 }
 
 } // namespace troupe::store::internal

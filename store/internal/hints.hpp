@@ -23,10 +23,10 @@ inline void give_hint(hint_words& hints, std::uint32_t index) {
 }
 
 [[nodiscard]] inline bool any_hint(const hint_words& hints) {
+  auto all = std::uint64_t{0};
   for (const auto& word : hints.top)
-    if (word.load(std::memory_order_relaxed) != 0)
-      return true;
-  return false;
+    all |= word.load(std::memory_order_relaxed);
+  return all != 0;
 }
 
 /// Calls `visit(index)` for up to about `rows_max` hinted rows and forgets their hints. Gives whether hints are left.

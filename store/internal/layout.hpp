@@ -17,7 +17,7 @@
 namespace troupe::store::internal {
 
 inline constexpr std::array<char, 8> layout_magic{'T', 'r', 'o', 'u', 'p', 'e', 'S', '\n'};
-inline constexpr std::uint32_t layout_version = 2;
+inline constexpr std::uint32_t layout_version = 3;
 
 inline constexpr std::uint32_t slots_max = 256;
 inline constexpr std::uint32_t objects_default = 1u << 20;
@@ -80,8 +80,8 @@ struct alignas(64) object_row_entry {
   std::uint32_t creator_pid;
   slot_bits holders;                    // Set under the lock, cleared without.
   slot_bits pinners;                    // Subset of holders; set and cleared without the lock.
-  std::int64_t created_ns;              // CLOCK_MONOTONIC.
-  std::atomic<std::uint64_t> last_used; // LRU stamp, CLOCK_MONOTONIC_COARSE in ns.
+  std::int64_t created_ns;              // CLOCK_MONOTONIC_COARSE.
+  std::atomic<std::uint64_t> last_used; // Number of the use, so that recover() can order the objects by it.
   std::uint32_t call_site;              // Where it was created: row of the table of call sites plus 1; 0: not known.
   std::uint32_t spill_file;             // Spilled or restoring: row of the file that it lies in ...
   std::uint64_t spill_offset;           // ... where in it the extent begins ...
@@ -227,7 +227,8 @@ struct control_header {
   growing_table waiters;
   growing_table spill_files;
   growing_table call_sites; // Rows are never given back.
-  std::array<std::uint64_t, 32> reserved;
+  std::atomic<std::uint64_t> uses; // Number of the last use of any object. Written under the lock.
+  std::array<std::uint64_t, 31> reserved;
 
   alignas(64) std::array<process_slot, slots_max> slots;
 };

@@ -36,6 +36,15 @@ public:
     }
   }
 
+  /// The first increment where nobody else can make one: only an earlier last decrement may not be over.
+  template <class OnFirst>
+  void begin(OnFirst on_first) {
+    while (count_.load(std::memory_order_acquire) != 0)
+      ::sched_yield();
+    on_first();
+    count_.store(1, std::memory_order_release);
+  }
+
   /// Requires: this caller's increment is counted.
   template <class OnLast>
   void decrement(OnLast on_last) {

@@ -18,8 +18,14 @@ public:
     header.lru_first = header.lru_last = no_row;
   }
 
-  /// As the last one. Requires: it is not in the list.
+  /// As the last one, used just now. Requires: it is not in the list.
   void add(std::uint32_t index) const {
+    stamp(view_.object(index));
+    append(index);
+  }
+
+  /// As the last one, used when it was used. Requires: it is not in the list.
+  void append(std::uint32_t index) const {
     auto& header = view_.header();
     auto& row = view_.object(index);
     row.lru_before = header.lru_last;
@@ -39,12 +45,19 @@ public:
   /// Makes it the last one. Requires: it is in the list.
   void touch(std::uint32_t index) const {
     if (view_.header().lru_last == index)
-      return;
+      return stamp(view_.object(index));
     remove(index);
     add(index);
   }
 
 private:
+  void stamp(object_row_entry& row) const {
+    auto& uses = view_.header().uses;
+    const auto use = uses.load(std::memory_order_relaxed) + 1;
+    uses.store(use, std::memory_order_relaxed);
+    row.last_used.store(use, std::memory_order_relaxed);
+  }
+
   control_view view_;
 };
 

@@ -25,9 +25,13 @@ outcome object_table::check_room(const creation& wanted) const {
 }
 
 std::optional<std::uint64_t> object_table::take_extent(std::uint64_t length) {
-  const auto offset = length == 0 ? std::optional<std::uint64_t>{0} : extent_map(view_).allocate(length);
-  if (!offset)
-    return std::nullopt;
+  auto offset = std::uint64_t{0};
+  if (length > 0) {
+    const auto taken = extent_map(view_).allocate(length);
+    if (!taken)
+      return std::nullopt;
+    offset = *taken;
+  }
   reach(crash_point::create_extent_taken);
   auto& header = view_.header();
   header.bytes_in_use += length;
@@ -55,7 +59,7 @@ void object_table::fill_row(std::uint32_t index, const creation& wanted, std::ui
   auto& row = view_.object(index);
   assert(row.state.load() == object_state::free);
   assert(!is_retired(row));
-  row.generation.store(row.generation.load() + 1); // From 1 on: 0 would be "no object" in an edge.
+  store_in_order(row.generation, row.generation.load() + 1); // From 1 on: 0 would be "no object" in an edge.
   row.creator_slot = static_cast<std::uint16_t>(wanted.slot);
   row.creator_pid = wanted.pid;
   row.call_site = wanted.call_site;
@@ -66,8 +70,7 @@ void object_table::fill_row(std::uint32_t index, const creation& wanted, std::ui
   for (auto* bits : {&row.pinners, &row.outside_pinners})
     for (auto& word : *bits)
       word.store(0, std::memory_order_relaxed);
-  row.created_ns = monotonic_ns();
-  row.last_used.store(static_cast<std::uint64_t>(row.created_ns), std::memory_order_relaxed);
+  row.created_ns = coarse_ns();
   row.captured_by.store(0, std::memory_order_relaxed);
   row.first_flight.store(no_row, std::memory_order_relaxed);
   row.first_edge = no_row;
@@ -81,7 +84,7 @@ void object_table::add_edge(std::uint32_t outer, const object_id& inner) {
   edge.outer_index = outer;
   edge.inner_index = inner.index;
   edge.inner_generation = inner.generation;
-  edge.outer_generation.store(view_.object(outer).generation.load());
+  store_in_order(edge.outer_generation, view_.object(outer).generation.load());
   edge.next = view_.object(outer).first_edge;
   view_.object(outer).first_edge = at;
   view_.object(inner.index).captured_by.fetch_add(1);
@@ -90,7 +93,7 @@ void object_table::add_edge(std::uint32_t outer, const object_id& inner) {
 
 void object_table::publish(std::uint32_t index) {
   lru_list(view_).add(index);
-  view_.object(index).state.store(object_state::writing);
+  store_in_order(view_.object(index).state, object_state::writing);
   reach(crash_point::create_published);
 }
 
@@ -177,12 +180,12 @@ void object_table::free_row(std::uint32_t index) {
   auto& header = view_.header();
   auto& row = view_.object(index);
   const auto state = row.state.load();
-  row.state.store(object_state::free);
+  store_in_order(row.state, object_state::free);
   reach(crash_point::free_marked);
   for (auto at = row.first_edge; at != no_row;) {
     auto& edge = view_.edge(at);
     const auto next = edge.next;
-    edge.outer_generation.store(0);
+    store_in_order(edge.outer_generation, 0);
     view_.object(edge.inner_index).captured_by.fetch_sub(1);
     give_hint(view_.hints(), edge.inner_index);
     return_free(header.edges, at, edge.next);
@@ -199,11 +202,6 @@ void object_table::free_row(std::uint32_t index) {
   if (!is_retired(row))
     return_free(header.objects, index, row.next_free);
   reach(crash_point::free_finished);
-}
-
-bool object_table::is_attached(const process_id& process) const {
-  return process.slot < slots_max && process.nonce != 0 && view_.slot(process.slot).state.load() == slot_state::attached
-         && view_.slot(process.slot).nonce.load() == process.nonce;
 }
 
 std::uint32_t object_table::find_flight(const flight_key& key) const {
@@ -240,7 +238,7 @@ outcome object_table::add_flight(const flight_key& key, std::uint32_t from_pid) 
   flight.to_nonce = key.to.nonce;
   flight.channel = key.channel;
   reach(crash_point::flight_filled);
-  flight.count.store(1);
+  store_in_order(flight.count, 1);
   reach(crash_point::flight_counted);
   auto& row = view_.object(key.index);
   flight.next = row.first_flight.load();
@@ -261,7 +259,7 @@ void object_table::take_flight(std::uint32_t flight) {
 void object_table::drop_flight(std::uint32_t flight) {
   auto& entry = view_.flight(flight);
   assert(entry.count.load() > 0);
-  entry.count.store(0);
+  store_in_order(entry.count, 0);
   reach(crash_point::flight_dropped);
   unchain_flight(flight);
 }

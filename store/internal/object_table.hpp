@@ -123,11 +123,16 @@ public:
   [[nodiscard]] outcome add_waiter(const process_id& who, std::uint64_t size_bytes, std::int64_t expires_ns,
                                    std::uint32_t& waiter);
   void remove_waiter(std::uint32_t waiter);
+  [[nodiscard]] bool anybody_waits() const { return view_.header().waiters.used != view_.header().waiters.free_rows; }
   /// Whether nobody waits who came before `waiter` (no_row: who comes now). Drops those of the dead and the late.
   [[nodiscard]] bool is_first(std::uint32_t waiter, std::int64_t now_ns);
 
   /// Whether that very process is attached.
-  [[nodiscard]] bool is_attached(const process_id& process) const;
+  [[nodiscard]] bool is_attached(const process_id& process) const {
+    return process.slot < slots_max && process.nonce != 0
+           && view_.slot(process.slot).state.load() == slot_state::attached
+           && view_.slot(process.slot).nonce.load() == process.nonce;
+  }
 
 private:
   [[nodiscard]] outcome check_room(const creation& wanted) const;

@@ -220,9 +220,9 @@ void object_table::remove_waiter(std::uint32_t waiter) {
 }
 
 bool object_table::is_first(std::uint32_t waiter, std::int64_t now_ns) {
-  const auto& table = view_.header().waiters;
-  if (table.used == table.free_rows)
+  if (!anybody_waits())
     return true;
+  const auto& table = view_.header().waiters;
   const auto mine = waiter == no_row ? UINT64_MAX : view_.waiter(waiter).ticket.load();
   for (auto at = std::uint32_t{0}; at < table.used; ++at) {
     const auto& other = view_.waiter(at);

@@ -79,7 +79,7 @@ void rebuild_lru(const control_view& view) {
   const auto list = lru_list(view);
   list.clear();
   for (const auto& [stamp, index] : found)
-    list.add(index);
+    list.append(index);
 }
 
 void rebuild_spill_files(const control_view& view) {

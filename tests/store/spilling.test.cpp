@@ -342,7 +342,7 @@ TEST_F(spilling_test, what_dead_processes_left_on_disk_is_swept_by_the_next_open
 
 TEST_F(spilling_test, files_of_an_earlier_boot_are_swept) {
   std::filesystem::create_directories(settings_.spill_directory);
-  const auto name = "troupe." + std::to_string(::geteuid()) + "." + settings_.name + ".0123456789abcdef.v2.spill.0.1";
+  const auto name = "troupe." + std::to_string(::geteuid()) + "." + settings_.name + ".0123456789abcdef.v3.spill.0.1";
   std::ofstream{settings_.spill_directory / name} << "old";
   std::ofstream{settings_.spill_directory / "somebody else's"} << "kept";
   { const auto store = open(); }

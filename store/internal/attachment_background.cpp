@@ -1,0 +1,120 @@
+// What is done before somebody has to wait for it: one thread, started when there is the first thing to do.
+#include <troupe/store/internal/attachment.hpp>
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace troupe::store::internal {
+
+namespace {
+
+// So full memory is left.
+constexpr std::uint64_t spill_down_to_percent = 80;
+
+} // namespace
+
+class attachment::background {
+public:
+  explicit background(attachment& of) : of_(of), thread_(start()) {}
+  background(const background&) = delete;
+  background& operator=(const background&) = delete;
+  ~background() {
+    {
+      const auto guard = std::lock_guard{mutex_};
+      ending_ = true;
+    }
+    changed_.notify_all();
+    if (thread_.joinable())
+      thread_.join();
+  }
+
+  void want(job what) {
+    if (!thread_.joinable())
+      return do_it(what);
+    {
+      const auto guard = std::lock_guard{mutex_};
+      if (std::exchange(wanted_[static_cast<std::size_t>(what)], true))
+        return;
+    }
+    changed_.notify_all();
+  }
+
+private:
+  /// Signals are for the program's own threads.
+  std::thread start() {
+    auto all = sigset_t{};
+    auto before = sigset_t{};
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    auto made = std::thread{};
+    try {
+      made = std::thread{[this] { run(); }};
+    } catch (const std::system_error&) { // Then who wants something does it.
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return made;
+  }
+
+  void run() {
+    auto guard = std::unique_lock{mutex_};
+    for (;;) {
+      auto what = std::ranges::find(wanted_, true);
+      for (; what == wanted_.end() && !ending_; what = std::ranges::find(wanted_, true))
+        changed_.wait(guard);
+      if (ending_)
+        return;
+      *what = false;
+      guard.unlock();
+      do_it(static_cast<job>(what - wanted_.begin()));
+      guard.lock();
+    }
+  }
+
+  /// A failure is told to whoever needs what was to be done.
+  void do_it(job what) {
+    switch (what) {
+    case job::spill:
+      if (const auto excess = bytes_to_spill(); excess > 0)
+        (void)of_.spill(excess);
+      return;
+    case job::reap:
+      (void)of_.reap();
+      return;
+    }
+  }
+
+  [[nodiscard]] std::uint64_t bytes_to_spill() const {
+    const auto guard = of_.lock();
+    if (!guard)
+      return 0;
+    const auto& header = of_.view_.header();
+    const auto kept = header.capacity_bytes / 100 * spill_down_to_percent;
+    return header.bytes_in_use > kept ? header.bytes_in_use - kept : 0;
+  }
+
+  attachment& of_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_.
+  std::array<bool, jobs> wanted_{};
+  bool ending_ = false;
+  std::thread thread_; // The last one: it uses the others.
+};
+
+void attachment::ends::operator()(background* what) const {
+  delete what; // NOLINT: the deleter of a unique_ptr.
+}
+
+void attachment::in_background(job what) {
+  std::call_once(background_started_, [this] { background_.reset(new background(*this)); });
+  background_->want(what);
+}
+
+} // namespace troupe::store::internal
