@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <thread>
 #include <vector>
 
@@ -21,6 +22,7 @@ constexpr std::uint64_t disk_object_bytes = 2 << 20;
 
 const quantity spilling{"spill", "GB/s"};
 const quantity restoring{"restore", "GB/s"};
+const quantity restoring_cached{"restore what the system still has in memory", "GB/s"};
 
 /// A directory that is gone at the end.
 class scratch {
@@ -38,8 +40,21 @@ private:
   std::filesystem::path path_;
 };
 
-double gigabytes_a_second(std::uint64_t bytes, double seconds) {
-  return static_cast<double>(bytes) / seconds / 1e9;
+/// Until the disk has all of that directory.
+bool sync(const std::filesystem::path& directory) {
+  const auto descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY);
+  const auto is_done = ::syncfs(descriptor) == 0;
+  ::close(descriptor);
+  return is_done;
+}
+
+/// So that reading them is reading the disk. Requires: they are synced.
+void drop_from_memory(const std::filesystem::path& directory) {
+  for (const auto& entry : std::filesystem::directory_iterator{directory}) {
+    const auto descriptor = ::open(entry.path().c_str(), O_RDONLY);
+    ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
+    ::close(descriptor);
+  }
 }
 
 std::expected<std::vector<stores::handle>, failure> put_many(stores::object_store& store, std::uint64_t bytes) {
@@ -54,6 +69,97 @@ std::expected<std::vector<stores::handle>, failure> put_many(stores::object_stor
   return all;
 }
 
+/// So that no page's first use is measured.
+done touch_all(stores::object_store& store, std::uint64_t bytes) {
+  const auto all_of_it = store.create(bytes);
+  if (!all_of_it)
+    return failed("touching", all_of_it);
+  std::ranges::fill(all_of_it->bytes(), std::byte{1});
+  return {};
+}
+
+} // namespace
+
+namespace {
+
+done spill_all(stores::object_store& store, std::uint64_t capacity_bytes) {
+  const auto all_of_it = store.create(capacity_bytes); // All others have to go.
+  if (!all_of_it)
+    return failed("making room", all_of_it);
+  return {};
+}
+
+std::expected<double, failure> time_of_pinning(const std::vector<stores::handle>& objects) {
+  const auto begin = store_clock::now();
+  for (const auto& object : objects)
+    if (const auto view = object.pin(); !view)
+      return failed("pin", view);
+  return seconds_since(begin);
+}
+
+/// The file that the limit writes and reads: as much at a time as an object of the store has.
+done write_file(const std::filesystem::path& path, const std::vector<std::byte>& bytes) {
+  const auto file = ::open(path.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
+  for (std::uint64_t at = 0; at < bytes.size(); at += disk_object_bytes)
+    if (::write(file, bytes.data() + at, disk_object_bytes) != static_cast<ssize_t>(disk_object_bytes))
+      return failed("write to " + path.string());
+  ::close(file);
+  return {};
+}
+
+std::expected<double, failure> time_of_reading(const std::filesystem::path& path, std::vector<std::byte>& into) {
+  const auto begin = store_clock::now();
+  const auto file = ::open(path.c_str(), O_RDONLY);
+  for (std::uint64_t at = 0; at < into.size(); at += disk_object_bytes)
+    if (::read(file, into.data() + at, disk_object_bytes) != static_cast<ssize_t>(disk_object_bytes))
+      return failed("read from " + path.string());
+  ::close(file);
+  return seconds_since(begin);
+}
+
+/// What is measured: all of it to the disk, back from there, and once more where it does not lie yet.
+struct disk_use {
+  std::function<done()> prepare;                         // Nothing is on the disk.
+  std::function<done()> write;                           // All is there, and has to be read to be used.
+  std::function<std::expected<double, failure>()> read;  // In seconds.
+  std::function<done()> forget;                          // It has to be read again.
+};
+
+/// Each is done a few times and the median taken: the system lets a writer wait now and then.
+case_result to_disk_and_back(const store_options& told, const std::filesystem::path& directory, const disk_use& use) {
+  constexpr auto times = 3;
+  std::vector<double> writing;
+  std::vector<double> reading;
+  std::vector<double> reading_cached;
+  for (auto left = times; left > 0; --left) {
+    if (auto ready = use.prepare(); !ready)
+      return std::unexpected{ready.error()};
+    sync(directory); // What others have written is not ours to wait for.
+    const auto begin = store_clock::now();
+    if (auto written = use.write(); !written)
+      return std::unexpected{written.error()};
+    if (!sync(directory))
+      return failed("syncfs of " + directory.string());
+    writing.push_back(seconds_since(begin));
+    const auto cached = use.read();
+    if (!cached)
+      return std::unexpected{cached.error()};
+    reading_cached.push_back(*cached);
+    if (auto forgotten = use.forget(); !forgotten)
+      return std::unexpected{forgotten.error()};
+    drop_from_memory(directory);
+    const auto read = use.read();
+    if (!read)
+      return std::unexpected{read.error()};
+    reading.push_back(*read);
+  }
+  const auto speed = [&](std::vector<double>& seconds) {
+    return static_cast<double>(told.disk_bytes) / median(std::move(seconds)) / 1e9;
+  };
+  return observations{
+      {spilling, speed(writing)}, {restoring, speed(reading)}, {restoring_cached, speed(reading_cached)}};
+}
+
 } // namespace
 
 case_result spill_and_restore(const store_options& told) {
@@ -64,42 +170,34 @@ case_result spill_and_restore(const store_options& told) {
   auto store = open(settings);
   if (!store)
     return std::unexpected{store.error()};
-  auto objects = put_many(*store, told.disk_bytes);
-  if (!objects)
-    return std::unexpected{objects.error()};
-  auto begin = store_clock::now();
-  {
-    const auto all_of_it = store->create(settings.capacity_bytes); // All others have to go.
-    if (!all_of_it)
-      return failed("making room", all_of_it);
-  }
-  const auto spilled = gigabytes_a_second(told.disk_bytes, seconds_since(begin));
-  begin = store_clock::now();
-  for (const auto& object : *objects)
-    if (const auto view = object.pin(); !view)
-      return failed("pin", view);
-  return observations{{spilling, spilled}, {restoring, gigabytes_a_second(told.disk_bytes, seconds_since(begin))}};
+  if (auto warm = touch_all(*store, settings.capacity_bytes); !warm)
+    return std::unexpected{warm.error()};
+  std::vector<stores::handle> objects;
+  const auto put_again = [&]() -> done {
+    objects.clear();
+    store->reap(); // Removes the files, too.
+    auto made = put_many(*store, told.disk_bytes);
+    if (!made)
+      return std::unexpected{made.error()};
+    objects = *std::move(made);
+    return {};
+  };
+  const auto spill = [&] { return spill_all(*store, settings.capacity_bytes); };
+  return to_disk_and_back(told, directory.path(), {put_again, spill, [&] { return time_of_pinning(objects); }, spill});
 }
 
 case_result write_and_read_file(const store_options& told) {
   scratch directory{told.spill_directory};
   const auto path = directory.path() / "plain";
-  std::vector<std::byte> bytes(disk_object_bytes, std::byte{7});
-  const auto times = told.disk_bytes / disk_object_bytes;
-  auto begin = store_clock::now();
-  auto file = ::open(path.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
-  for (std::uint64_t i = 0; i < times; ++i)
-    if (::write(file, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()))
-      return failed("write to " + path.string());
-  ::close(file);
-  const auto written = gigabytes_a_second(told.disk_bytes, seconds_since(begin));
-  begin = store_clock::now();
-  file = ::open(path.c_str(), O_RDONLY);
-  for (std::uint64_t i = 0; i < times; ++i)
-    if (::read(file, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()))
-      return failed("read from " + path.string());
-  ::close(file);
-  return observations{{spilling, written}, {restoring, gigabytes_a_second(told.disk_bytes, seconds_since(begin))}};
+  std::vector<std::byte> bytes(told.disk_bytes, std::byte{7});
+  const auto remove = [&]() -> done {
+    std::filesystem::remove(path);
+    return {};
+  };
+  const auto nothing = []() -> done { return {}; };
+  return to_disk_and_back(told, directory.path(),
+                          {remove, [&] { return write_file(path, bytes); },
+                           [&] { return time_of_reading(path, bytes); }, nothing});
 }
 
 case_result recover_and_reap(const store_options& told) {

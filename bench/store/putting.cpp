@@ -59,8 +59,6 @@ std::expected<double, failure> mean_ns(std::uint64_t calls, Call call) {
   return seconds_since(begin) / static_cast<double>(calls) * 1e9;
 }
 
-using done = std::expected<void, failure>;
-
 /// As the store's own lock: shared between processes, and given on when its owner dies.
 class robust_lock {
 public:

@@ -21,6 +21,8 @@ namespace bench {
 
 namespace stores = troupe::store;
 
+using done = std::expected<void, failure>;
+
 using store_clock = std::chrono::steady_clock;
 
 [[nodiscard]] inline double seconds_since(store_clock::time_point begin) {

@@ -228,6 +228,7 @@ void attachment::release(std::uint32_t index) noexcept {
   if (!last)
     return;
   free_or_hint(index);
+  remove_spill_files_if_wanted();
   announce();
 }
 

@@ -152,8 +152,8 @@ private:
 
   // attachment_spilling.cpp
   [[nodiscard]] std::expected<std::uint64_t, store_error> spill(std::uint64_t wanted_bytes);
-  [[nodiscard]] std::size_t begin_spill(std::uint64_t wanted_bytes, std::span<std::uint32_t> victims,
-                                        std::uint32_t& file, outcome& what);
+  [[nodiscard]] object_table::victims begin_spill(std::uint64_t wanted_bytes, std::span<std::uint32_t> victims,
+                                                  std::uint32_t& file, outcome& what);
   [[nodiscard]] std::expected<std::uint64_t, store_error> spill_batch(std::uint64_t wanted_bytes);
   [[nodiscard]] std::expected<std::vector<spill_place>, store_error>
   write_spill_file(std::uint32_t file, std::span<const std::uint32_t> victims) const;
@@ -165,9 +165,10 @@ private:
 
   // attachment_background.cpp
   class background;
-  enum class job : std::uint8_t { spill, reap };
-  static constexpr std::size_t jobs = 2;
-  void in_background(job what);
+  enum class job : std::uint8_t { spill, reap, remove_files };
+  static constexpr std::size_t jobs = 3;
+  void in_background(job what) noexcept;
+  void remove_spill_files_if_wanted() noexcept;
 
   void hold(std::uint32_t index) noexcept; // 0 -> 1 only under the table's lock.
   void hold_new(std::uint32_t index) noexcept;

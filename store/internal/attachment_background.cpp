@@ -87,6 +87,9 @@ private:
     case job::reap:
       (void)of_.reap();
       return;
+    case job::remove_files:
+      (void)of_.remove_spill_files();
+      return;
     }
   }
 
@@ -112,9 +115,18 @@ void attachment::ends::operator()(background* what) const {
   delete what; // NOLINT: the deleter of a unique_ptr.
 }
 
-void attachment::in_background(job what) {
-  std::call_once(background_started_, [this] { background_.reset(new background(*this)); });
-  background_->want(what);
+void attachment::in_background(job what) noexcept {
+  try {
+    std::call_once(background_started_, [this] { background_.reset(new background(*this)); });
+    background_->want(what);
+  } catch (const std::bad_alloc&) { // Whoever needs it comes later and asks again.
+  }
+}
+
+/// Where the last object in a file has gone.
+void attachment::remove_spill_files_if_wanted() noexcept {
+  if (spills_.is_there() && view_.header().spill_files_to_remove.load(std::memory_order_relaxed) != 0)
+    in_background(job::remove_files);
 }
 
 } // namespace troupe::store::internal

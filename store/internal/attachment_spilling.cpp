@@ -58,22 +58,27 @@ std::expected<std::uint64_t, store_error> attachment::spill(std::uint64_t wanted
 std::expected<std::uint64_t, store_error> attachment::spill_batch(std::uint64_t wanted_bytes) {
   auto victims = std::vector<std::uint32_t>(victims_max);
   auto file = no_row;
+  auto evicted_bytes = std::uint64_t{0};
   for (auto failures = 0;;) {
     auto what = outcome::done;
     {
       const auto guard = lock();
       if (!guard)
         return std::unexpected(guard.error());
-      victims.resize(begin_spill(wanted_bytes, victims, file, what));
+      const auto chosen = begin_spill(wanted_bytes, victims, file, what);
+      victims.resize(chosen.to_write);
+      evicted_bytes += chosen.evicted_bytes;
     }
-    if (what == outcome::done)
+    if (what == outcome::done || evicted_bytes > 0)
       break;
     victims.resize(victims_max);
     if (auto grown = grow_or_reap(what, failures); !grown)
       return std::unexpected(grown.error());
   }
+  if (evicted_bytes > 0)
+    announce();
   if (victims.empty())
-    return 0;
+    return evicted_bytes;
   const auto places = write_spill_file(file, victims);
   auto spilled = end_spill(file, victims, places ? std::span{*places} : std::span<const spill_place>{});
   for (const auto index : victims)
@@ -81,23 +86,29 @@ std::expected<std::uint64_t, store_error> attachment::spill_batch(std::uint64_t 
   announce();
   if (auto removed = remove_spill_files(); !removed)
     return std::unexpected(removed.error());
+  if (places && spilled)
+    return *spilled + evicted_bytes;
+  if (evicted_bytes > 0) // That much is free all the same.
+    return evicted_bytes;
   return places ? spilled : std::unexpected(places.error());
 }
 
-/// Requires: the lock is held. Gives how many victims there are; each is then held by this process.
-std::size_t attachment::begin_spill(std::uint64_t wanted_bytes, std::span<std::uint32_t> victims, std::uint32_t& file,
-                                    outcome& what) {
-  const auto count = table_.choose_victims(wanted_bytes, victims);
-  if (count == 0)
-    return 0;
+/// Requires: the lock is held. Each victim that has to be written is then held by this process.
+object_table::victims attachment::begin_spill(std::uint64_t wanted_bytes, std::span<std::uint32_t> victims,
+                                              std::uint32_t& file, outcome& what) {
+  auto chosen = table_.choose_victims(wanted_bytes, victims);
+  if (chosen.evicted_bytes > 0)
+    view_.header().spilling_ended_ns = monotonic_ns();
+  if (chosen.to_write == 0)
+    return chosen;
   what = table_.take_spill_file(store_.self, file);
   if (what != outcome::done)
-    return 0;
-  for (const auto index : victims.first(count)) {
+    chosen.to_write = 0;
+  for (const auto index : victims.first(chosen.to_write)) {
     hold(index);
     table_.begin_spill(index, store_.self.slot);
   }
-  return count;
+  return chosen;
 }
 
 /// Without the lock: the victims are held, and nobody else moves what is being spilled.
@@ -111,9 +122,10 @@ attachment::write_spill_file(std::uint32_t file, std::span<const std::uint32_t> 
   for (const auto index : victims) {
     const auto& row = view_.object(index);
     const auto extent = std::span{readable_ + row.offset, extent_length(row.size_bytes.load(), row.metadata_bytes)};
-    places.push_back({file, offset, checksum_of(extent)});
-    if (auto written = spills_.append(*made, extent); !written)
+    const auto written = spills_.append(*made, extent);
+    if (!written)
       return std::unexpected(written.error());
+    places.push_back({file, offset, *written});
     offset += extent.size();
   }
   reach(crash_point::spill_file_written);
@@ -240,7 +252,7 @@ std::expected<void, store_error> attachment::read_back(std::uint32_t index) {
     return std::unexpected(
         store_error{done.error().code(), "object " + to_string(id) + " cannot be had: " + done.error().message()});
   }
-  return remove_spill_files();
+  return {};
 }
 
 } // namespace troupe::store::internal

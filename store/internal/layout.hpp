@@ -83,7 +83,7 @@ struct alignas(64) object_row_entry {
   std::int64_t created_ns;              // CLOCK_MONOTONIC_COARSE.
   std::atomic<std::uint64_t> last_used; // Number of the use, so that recover() can order the objects by it.
   std::uint32_t call_site;              // Where it was created: row of the table of call sites plus 1; 0: not known.
-  std::uint32_t spill_file;             // Spilled or restoring: row of the file that it lies in ...
+  std::atomic<std::uint32_t> spill_file; // Row of the file in which there is a copy, written last; no_row: none ...
   std::uint64_t spill_offset;           // ... where in it the extent begins ...
   std::uint32_t spill_checksum;         // ... and the CRC32C of the extent.
   std::uint16_t worker_slot;            // Spilling or restoring: who does it.
@@ -158,7 +158,7 @@ struct alignas(64) spill_file_entry {
   std::uint32_t worker_slot;
   // Derived.
   std::uint32_t next_free;
-  std::uint32_t live_objects; // Spilled or restoring ones that lie in it.
+  std::uint32_t live_objects; // Those that have a copy in it, also while they are in memory.
   std::uint32_t reserved;
   std::uint64_t live_bytes;
 };

@@ -66,9 +66,14 @@ private:
   return state != object_state::free && state != object_state::spilled;
 }
 
-/// Whether it has a place in a spill file.
-[[nodiscard]] constexpr bool lies_on_disk(object_state state) {
+/// Whether only the copy on disk is valid.
+[[nodiscard]] constexpr bool is_spilled(object_state state) {
   return state == object_state::spilled || state == object_state::restoring;
+}
+
+/// Requires: the row is not free.
+[[nodiscard]] inline bool has_copy_on_disk(const object_row_entry& row) {
+  return row.spill_file.load(std::memory_order_relaxed) != no_row;
 }
 
 } // namespace troupe::store::internal

@@ -67,6 +67,7 @@ void object_table::fill_row(std::uint32_t index, const creation& wanted, std::ui
   row.size_bytes.store(wanted.size_bytes, std::memory_order_relaxed);
   row.metadata_bytes = wanted.metadata_bytes;
   row.used.store(0, std::memory_order_relaxed);
+  row.spill_file.store(no_row, std::memory_order_relaxed);
   for (auto* bits : {&row.pinners, &row.outside_pinners})
     for (auto& word : *bits)
       word.store(0, std::memory_order_relaxed);
@@ -195,8 +196,10 @@ void object_table::free_row(std::uint32_t index) {
   row.first_edge = no_row;
   if (lies_in_memory(state))
     return_extent(index);
-  if (lies_on_disk(state))
-    leave_spill_file(index);
+  if (is_spilled(state))
+    uncount_spilled(row);
+  if (has_copy_on_disk(row))
+    leave_spill_file(row);
   reach(crash_point::free_extent_returned);
   --header.live_objects;
   if (!is_retired(row))

@@ -93,18 +93,22 @@ public:
 
   // -- spilling: object_table_spilling.cpp. `worker` is who does it, and must hold the object meanwhile.
 
-  /// Fills `chosen` with sealed objects that nobody has pinned, the longest unused first: as many as one file takes,
-  /// and about `wanted_bytes`. Gives how many. Looks at a bounded number of objects.
-  [[nodiscard]] std::size_t choose_victims(std::uint64_t wanted_bytes, std::span<std::uint32_t> chosen) const;
+  struct victims {
+    std::size_t to_write = 0;        // So many stand in `chosen`.
+    std::uint64_t evicted_bytes = 0; // Of objects that had a copy on disk already: now they have nothing else.
+  };
+  /// Fills `chosen` with sealed objects that nobody has pinned, the longest unused first: as many as one file takes.
+  /// They and what is evicted at once make about `wanted_bytes`. Looks at a bounded number of objects.
+  [[nodiscard]] victims choose_victims(std::uint64_t wanted_bytes, std::span<std::uint32_t> chosen);
 
   void begin_spill(std::uint32_t index, std::uint32_t worker);
-  /// Gives the object's memory up, unless somebody has pinned it meanwhile: then false, and it is as it was.
+  /// Notes where the copy is and gives the object's memory up, unless somebody has pinned it meanwhile: then false.
   bool end_spill(std::uint32_t index, const spill_place& place);
   void give_up_spill(std::uint32_t index);
 
   /// Takes room for a spilled object.
   [[nodiscard]] outcome begin_restore(std::uint32_t index, std::uint32_t worker);
-  void end_restore(std::uint32_t index);
+  void end_restore(std::uint32_t index); // The copy on disk stays.
   void give_up_restore(std::uint32_t index);
 
   /// A file that is about to be written; the row is `file`.
@@ -142,7 +146,9 @@ private:
   void unchain_flight(std::uint32_t flight);
   [[nodiscard]] std::optional<std::uint64_t> take_extent(std::uint64_t length);
   void return_extent(std::uint32_t index);
-  void leave_spill_file(std::uint32_t index);
+  void leave_spill_file(const object_row_entry& row);
+  void uncount_spilled(const object_row_entry& row);
+  [[nodiscard]] bool evict(std::uint32_t index);
   [[nodiscard]] std::uint32_t take_object_row();
   void publish(std::uint32_t index);
 

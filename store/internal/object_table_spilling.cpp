@@ -28,11 +28,13 @@ constexpr auto looks_max = std::uint32_t{4096};                // At objects, in
 
 } // namespace
 
-std::size_t object_table::choose_victims(std::uint64_t wanted_bytes, std::span<std::uint32_t> chosen) const {
-  auto count = std::size_t{0};
+object_table::victims object_table::choose_victims(std::uint64_t wanted_bytes, std::span<std::uint32_t> chosen) {
+  auto result = victims{};
+  auto& [count, evicted_bytes] = result;
   auto bytes = std::uint64_t{0};
   auto at = view_.header().lru_first;
-  for (auto looks = looks_max; looks > 0 && at != no_row && count < chosen.size() && bytes < wanted_bytes; --looks) {
+  for (auto looks = looks_max;
+       looks > 0 && at != no_row && count < chosen.size() && bytes + evicted_bytes < wanted_bytes; --looks) {
     auto& row = view_.object(at);
     const auto index = std::exchange(at, row.lru_after);
     const auto length = length_of(row);
@@ -40,6 +42,11 @@ std::size_t object_table::choose_victims(std::uint64_t wanted_bytes, std::span<s
       continue;
     if (row.used.exchange(0) != 0) {
       lru_list(view_).touch(index);
+      continue;
+    }
+    if (has_copy_on_disk(row)) {
+      if (evict(index))
+        evicted_bytes += length;
       continue;
     }
     const auto is_alone = length >= alone_bytes_min;
@@ -50,7 +57,7 @@ std::size_t object_table::choose_victims(std::uint64_t wanted_bytes, std::span<s
     if (is_alone)
       break;
   }
-  return count;
+  return result;
 }
 
 void object_table::begin_spill(std::uint32_t index, std::uint32_t worker) {
@@ -63,13 +70,22 @@ void object_table::begin_spill(std::uint32_t index, std::uint32_t worker) {
 
 /// Requires: the file is complete.
 bool object_table::end_spill(std::uint32_t index, const spill_place& place) {
-  auto& header = view_.header();
   auto& row = view_.object(index);
   assert(row.state.load() == object_state::spilling);
-  row.spill_file = place.file;
   row.spill_offset = place.offset;
   row.spill_checksum = place.checksum;
+  store_in_order(row.spill_file, place.file);
   reach(crash_point::spill_placed);
+  auto& file = view_.spill_file(place.file);
+  ++file.live_objects;
+  file.live_bytes += length_of(row);
+  return evict(index);
+}
+
+/// Gives the memory up of an object that has a copy on disk, unless somebody has pinned it meanwhile.
+bool object_table::evict(std::uint32_t index) {
+  auto& header = view_.header();
+  auto& row = view_.object(index);
   row.state.store(object_state::evicting); // From here on who pins waits for the lock ...
   reach(crash_point::spill_evicting);
   if (is_pinned(row)) { // ... and who has pinned before is seen.
@@ -79,9 +95,6 @@ bool object_table::end_spill(std::uint32_t index, const spill_place& place) {
   row.state.store(object_state::spilled);
   reach(crash_point::spill_evicted);
   return_extent(index);
-  auto& file = view_.spill_file(place.file);
-  ++file.live_objects;
-  file.live_bytes += length_of(row);
   ++header.spilled_objects;
   header.spilled_bytes += length_of(row);
   reach(crash_point::spill_finished);
@@ -114,7 +127,7 @@ void object_table::end_restore(std::uint32_t index) {
   row.used.store(1);
   row.state.store(object_state::sealed);
   reach(crash_point::restore_published);
-  leave_spill_file(index);
+  uncount_spilled(row);
   reach(crash_point::restore_finished);
 }
 
@@ -125,17 +138,20 @@ void object_table::give_up_restore(std::uint32_t index) {
   return_extent(index);
 }
 
-/// Of an object whose state says already that it does not lie there any more.
-void object_table::leave_spill_file(std::uint32_t index) {
+/// Of an object whose state says already that it is not on disk only.
+void object_table::uncount_spilled(const object_row_entry& row) {
   auto& header = view_.header();
-  const auto& row = view_.object(index);
-  auto& file = view_.spill_file(row.spill_file);
-  const auto length = length_of(row);
+  --header.spilled_objects;
+  header.spilled_bytes -= length_of(row);
+}
+
+/// Of an object that is gone.
+void object_table::leave_spill_file(const object_row_entry& row) {
+  auto& header = view_.header();
+  auto& file = view_.spill_file(row.spill_file.load());
   assert(file.live_objects > 0);
   --file.live_objects;
-  file.live_bytes -= length;
-  --header.spilled_objects;
-  header.spilled_bytes -= length;
+  file.live_bytes -= length_of(row);
   if (file.live_objects == 0 && file.state.load() == spill_file_state::complete)
     header.spill_files_to_remove.store(1);
 }

@@ -98,11 +98,13 @@ void rebuild_spill_files(const control_view& view) {
   header.spilled_bytes = 0;
   for (auto index = std::uint32_t{0}; index < header.objects.used; ++index) {
     const auto& row = view.object(index);
-    if (!lies_on_disk(row.state.load()))
+    if (!is_live(row) || !has_copy_on_disk(row))
       continue;
     auto& file = view.spill_file(row.spill_file);
     ++file.live_objects;
     file.live_bytes += length_of(row);
+    if (!is_spilled(row.state.load()))
+      continue;
     ++header.spilled_objects;
     header.spilled_bytes += length_of(row);
   }
@@ -245,18 +247,22 @@ void rebuild_flights(const control_view& view) {
   auto bytes = std::uint64_t{0};
   for (auto index = std::uint32_t{0}; index < header.objects.used; ++index) {
     const auto& row = view.object(index);
-    if (!lies_on_disk(row.state.load()))
+    if (is_live(row) && is_spilled(row.state.load()) && !has_copy_on_disk(row))
+      return std::unexpected("object " + std::to_string(index) + " lies neither in memory nor on disk");
+    if (!is_live(row) || !has_copy_on_disk(row))
       continue;
     if (row.spill_file >= files.size())
       return std::unexpected("object " + std::to_string(index) + " lies in a spill file that is not there");
     const auto& file = view.spill_file(row.spill_file);
     const auto state = file.state.load();
-    if (state != spill_file_state::complete && state != spill_file_state::writing)
+    if (state != spill_file_state::complete)
       return std::unexpected("object " + std::to_string(index) + " lies in a spill file that is gone");
-    if (state == spill_file_state::complete && row.spill_offset + length_of(row) > file.size_bytes)
+    if (row.spill_offset + length_of(row) > file.size_bytes)
       return std::unexpected("object " + std::to_string(index) + " reaches beyond its spill file");
     ++files[row.spill_file].objects;
     files[row.spill_file].bytes += length_of(row);
+    if (!is_spilled(row.state.load()))
+      continue;
     ++objects;
     bytes += length_of(row);
   }

@@ -22,8 +22,22 @@ using namespace std::chrono_literals;
 // Before each try again.
 constexpr auto pauses = std::array{10ms, 100ms, 400ms};
 
-// A call of the system moves at most two gigabytes.
-constexpr auto piece_bytes = std::size_t{1} << 30;
+// What is checked and copied at a time: it stays in a core's cache in between.
+constexpr auto piece_bytes = std::size_t{256} << 10;
+
+constexpr auto write_step_bytes = off_t{8} << 20;
+
+constexpr auto read_ahead_bytes_max = std::size_t{8} << 20;
+
+/// Lets the disk begin: what is spilled is to leave memory, and a writer that fills it first has to wait then.
+void start_writing(const owned_file& file, std::size_t added) {
+  const auto end = ::lseek(file.descriptor(), 0, SEEK_CUR);
+  const auto begin = end - static_cast<off_t>(added);
+  const auto from = begin / write_step_bytes * write_step_bytes;
+  const auto until = end / write_step_bytes * write_step_bytes;
+  if (until > from)
+    (void)::sync_file_range(file.descriptor(), from, until - from, SYNC_FILE_RANGE_WRITE);
+}
 
 /// Whether waiting a moment may help.
 [[nodiscard]] bool may_pass(int error) {
@@ -32,16 +46,14 @@ constexpr auto piece_bytes = std::size_t{1} << 30;
 
 } // namespace
 
-std::uint32_t checksum_of(std::span<const std::byte> bytes) {
-  auto sum = ~std::uint32_t{0};
+void checksum::add(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const auto piece = bytes.first(std::min(bytes.size(), piece_bytes));
     // ISA-L only reads what it takes as writable.
-    sum = ::crc32_iscsi(reinterpret_cast<unsigned char*>(const_cast<std::byte*>(piece.data())),
-                        static_cast<int>(piece.size()), sum);
+    sum_ = ::crc32_iscsi(reinterpret_cast<unsigned char*>(const_cast<std::byte*>(piece.data())),
+                         static_cast<int>(piece.size()), sum_);
     bytes = bytes.subspan(piece.size());
   }
-  return ~sum;
 }
 
 std::filesystem::path spill_directory::path_of(std::uint32_t file, std::uint32_t generation) const {
@@ -61,12 +73,15 @@ std::expected<owned_file, store_error> spill_directory::create(std::uint32_t fil
   }
 }
 
-std::expected<void, store_error> spill_directory::append(const owned_file& file,
-                                                         std::span<const std::byte> bytes) const {
+std::expected<std::uint32_t, store_error> spill_directory::append(const owned_file& file,
+                                                                  std::span<const std::byte> bytes) const {
+  auto sum = checksum{};
   for (auto tries = std::size_t{0}; !bytes.empty();) {
     const auto written = ::write(file.descriptor(), bytes.data(), std::min(bytes.size(), piece_bytes));
     if (written > 0) {
+      sum.add(bytes.first(static_cast<std::size_t>(written)));
       bytes = bytes.subspan(static_cast<std::size_t>(written));
+      start_writing(file, static_cast<std::size_t>(written));
       continue;
     }
     if (written < 0 && errno == EINTR)
@@ -75,23 +90,29 @@ std::expected<void, store_error> spill_directory::append(const owned_file& file,
       return std::unexpected(system_failure("write", directory_));
     std::this_thread::sleep_for(pauses[tries++]);
   }
-  return {};
+  return sum.value();
 }
 
 std::expected<void, store_error> spill_directory::read(std::uint32_t file, std::uint32_t generation,
                                                        std::uint64_t offset, std::span<std::byte> into,
-                                                       std::uint32_t checksum) const {
+                                                       std::uint32_t wanted_sum) const {
   const auto path = path_of(file, generation);
   const auto opened = owned_file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)};
   if (opened.descriptor() < 0 && errno == ENOENT)
     return std::unexpected(store_error{store_errc::damaged, path.string() + " is gone"});
   if (opened.descriptor() < 0)
     return std::unexpected(system_failure("open", path));
+  // What comes next in the file was longest unused next, and is often wanted next.
+  (void)::posix_fadvise(opened.descriptor(), static_cast<off_t>(offset),
+                        static_cast<off_t>(into.size() + std::min(4 * into.size(), read_ahead_bytes_max)),
+                        POSIX_FADV_WILLNEED);
   auto tries = std::size_t{0};
+  auto sum = checksum{};
   for (auto left = into; !left.empty();) {
     const auto got = ::pread(opened.descriptor(), left.data(), std::min(left.size(), piece_bytes),
                              static_cast<off_t>(offset + into.size() - left.size()));
     if (got > 0) {
+      sum.add(left.first(static_cast<std::size_t>(got)));
       left = left.subspan(static_cast<std::size_t>(got));
     } else if (got == 0) {
       return std::unexpected(store_error{store_errc::damaged, path.string() + " is cut short: " + grouped(left.size())
@@ -103,7 +124,7 @@ std::expected<void, store_error> spill_directory::read(std::uint32_t file, std::
       std::this_thread::sleep_for(pauses[tries++]);
     }
   }
-  if (checksum_of(into) != checksum)
+  if (sum.value() != wanted_sum)
     return std::unexpected(store_error{store_errc::damaged, path.string() + " was changed: the checksum of "
                                                                 + grouped(into.size()) + " bytes at " + grouped(offset)
                                                                 + " is wrong"});

@@ -16,8 +16,15 @@
 
 namespace troupe::store::internal {
 
-/// CRC32C (RFC 3720).
-[[nodiscard]] std::uint32_t checksum_of(std::span<const std::byte> bytes);
+/// CRC32C (RFC 3720), of pieces one after the other.
+class checksum {
+public:
+  void add(std::span<const std::byte> bytes);
+  [[nodiscard]] std::uint32_t value() const { return ~sum_; }
+
+private:
+  std::uint32_t sum_ = ~std::uint32_t{0};
+};
 
 class spill_directory {
 public:
@@ -32,13 +39,13 @@ public:
   /// A new, empty file of this user only. What lies under that name is a dead process's.
   [[nodiscard]] std::expected<owned_file, store_error> create(std::uint32_t file, std::uint32_t generation) const;
 
-  /// Appends. A disk that is full or fails is tried again a few times within half a second.
-  [[nodiscard]] std::expected<void, store_error> append(const owned_file& file, std::span<const std::byte> bytes) const;
+  /// Appends; gives the checksum. A disk that is full or fails is tried again a few times within half a second.
+  [[nodiscard]] std::expected<std::uint32_t, store_error> append(const owned_file& file, std::span<const std::byte> bytes) const;
 
   /// Fails with `damaged` when the file is gone or cut short, or what is read does not have that checksum.
   [[nodiscard]] std::expected<void, store_error> read(std::uint32_t file, std::uint32_t generation,
                                                       std::uint64_t offset, std::span<std::byte> into,
-                                                      std::uint32_t checksum) const;
+                                                      std::uint32_t wanted_sum) const;
 
   void remove(std::uint32_t file, std::uint32_t generation) const noexcept;
 
