@@ -10,11 +10,20 @@ builder::builder(const internal::attachment_ptr& attachment, std::uint32_t index
                  std::span<std::byte> bytes)
     : attachment_(attachment), index_(index), generation_(generation), bytes_(bytes) {}
 
+builder::builder(const internal::attachment_ptr& attachment, std::uint32_t index, std::uint32_t generation,
+                 std::span<std::byte> bytes, internal::mapping_ptr own_file)
+    : attachment_(attachment),
+      index_(index),
+      generation_(generation),
+      bytes_(bytes),
+      own_file_(std::move(own_file)) {}
+
 builder::builder(builder&& other) noexcept
     : attachment_(std::move(other.attachment_)),
       index_(other.index_),
       generation_(other.generation_),
       bytes_(std::exchange(other.bytes_, {})),
+      own_file_(std::move(other.own_file_)),
       shrunk_(other.shrunk_) {}
 
 builder& builder::operator=(builder&& other) noexcept {
@@ -24,6 +33,7 @@ builder& builder::operator=(builder&& other) noexcept {
     index_ = other.index_;
     generation_ = other.generation_;
     bytes_ = std::exchange(other.bytes_, {});
+    own_file_ = std::move(other.own_file_);
     shrunk_ = other.shrunk_;
   }
   return *this;
@@ -51,6 +61,7 @@ std::expected<handle, store_error> builder::seal() && {
   if (auto sealed = attachment_->seal(index_, bytes_.size(), shrunk_); !sealed)
     return std::unexpected(sealed.error());
   bytes_ = {};
+  own_file_.reset();
   // The builder's hold becomes the handle's.
   return std::expected<handle, store_error>{std::in_place, std::move(attachment_), index_, generation_};
 }

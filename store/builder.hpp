@@ -22,6 +22,8 @@ public:
   /// For the store's own use: takes over an object in the state `writing` and its hold.
   builder(const internal::attachment_ptr& attachment, std::uint32_t index, std::uint32_t generation,
           std::span<std::byte> bytes);
+  builder(const internal::attachment_ptr& attachment, std::uint32_t index, std::uint32_t generation,
+          std::span<std::byte> bytes, internal::mapping_ptr own_file);
   builder(builder&& other) noexcept;
   builder& operator=(builder&& other) noexcept;
   builder(const builder&) = delete;
@@ -49,6 +51,7 @@ private:
   std::uint32_t index_ = 0;
   std::uint32_t generation_ = 0;
   std::span<std::byte> bytes_;
+  internal::mapping_ptr own_file_; // Null where the object lies in the store's memory.
   bool shrunk_ = false;
 };
 

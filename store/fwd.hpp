@@ -22,6 +22,9 @@ class attachment;
 /// Shared by every store, handle, pin and builder of one process and one store; the last one detaches.
 using attachment_ptr = std::shared_ptr<attachment>;
 
+/// Keeps the file of one object mapped; points to its first byte.
+using mapping_ptr = std::shared_ptr<const void>;
+
 } // namespace internal
 
 } // namespace troupe::store

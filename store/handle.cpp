@@ -66,7 +66,14 @@ std::expected<store::pin, store_error> handle::pin() const {
     return std::unexpected(empty_error());
   if (auto pinned = attachment_->pin(index_); !pinned)
     return std::unexpected(pinned.error());
-  return std::expected<store::pin, store_error>{std::in_place, *this};
+  if (!attachment_->has_own_file(index_))
+    return std::expected<store::pin, store_error>{std::in_place, *this};
+  auto own_file = attachment_->map_own_file(index_);
+  if (!own_file) {
+    attachment_->release_pin(index_);
+    return std::unexpected(own_file.error());
+  }
+  return store::pin{*this, *std::move(own_file)};
 }
 
 std::expected<void, store_error> handle::hand_over(process_id to, std::uint64_t channel) const {
@@ -80,18 +87,27 @@ void handle::take_back(process_id to, std::uint64_t channel) const {
     attachment_->take_back(index_, generation_, to, channel);
 }
 
-pin::pin(const handle& object)
-    : object_(object),
-      bytes_(object_.attachment_->bytes_of(object_.index_)),
-      metadata_(object_.attachment_->metadata_of(object_.index_)) {}
+pin::pin(const handle& object) : object_(object) {
+  const auto [payload, metadata] = object_.attachment_->bytes_of(object_.index_, nullptr);
+  bytes_ = payload;
+  metadata_ = metadata;
+}
 
-pin::pin(const pin& other) : object_(other.object_), bytes_(other.bytes_), metadata_(other.metadata_) {
+pin::pin(const handle& object, internal::mapping_ptr own_file) : object_(object), own_file_(std::move(own_file)) {
+  const auto [payload, metadata] = object_.attachment_->bytes_of(object_.index_, own_file_.get());
+  bytes_ = payload;
+  metadata_ = metadata;
+}
+
+pin::pin(const pin& other)
+    : object_(other.object_), own_file_(other.own_file_), bytes_(other.bytes_), metadata_(other.metadata_) {
   if (!object_.empty())
     object_.attachment_->retain_pin(object_.index_);
 }
 
 pin::pin(pin&& other) noexcept
     : object_(std::move(other.object_)),
+      own_file_(std::move(other.own_file_)),
       bytes_(std::exchange(other.bytes_, {})),
       metadata_(std::exchange(other.metadata_, {})) {}
 
@@ -105,6 +121,7 @@ pin& pin::operator=(pin&& other) noexcept {
   if (this != &other) {
     release();
     object_ = std::move(other.object_);
+    own_file_ = std::move(other.own_file_);
     bytes_ = std::exchange(other.bytes_, {});
     metadata_ = std::exchange(other.metadata_, {});
   }
@@ -119,6 +136,7 @@ void pin::release() noexcept {
   if (object_.empty())
     return;
   object_.attachment_->release_pin(object_.index_);
+  own_file_.reset();
   object_ = {};
 }
 

@@ -77,6 +77,7 @@ public:
 
   /// For the store's own use: takes over one pin that the attachment has already counted.
   explicit pin(const handle& object);
+  pin(const handle& object, internal::mapping_ptr own_file);
 
   [[nodiscard]] bool empty() const noexcept { return object_.empty(); }
 
@@ -95,6 +96,7 @@ private:
   void release() noexcept;
 
   handle object_;
+  internal::mapping_ptr own_file_; // Null where the object lies in the store's memory.
   std::span<const std::byte> bytes_;
   std::span<const std::byte> metadata_;
 };

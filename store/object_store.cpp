@@ -36,7 +36,22 @@ std::expected<builder, store_error> object_store::create(std::size_t size_bytes,
       attachment_->create(size_bytes, metadata, captured, grace.value_or(attachment_->settings().full_grace), where);
   if (!made)
     return std::unexpected(made.error());
-  return std::expected<builder, store_error>{std::in_place, attachment_, made->index, made->generation, made->bytes};
+  if (made->own_file == nullptr)
+    return std::expected<builder, store_error>{std::in_place, attachment_, made->index, made->generation, made->bytes};
+  return builder{attachment_, made->index, made->generation, made->bytes, std::move(made->own_file)};
+}
+
+std::expected<std::vector<builder>, store_error>
+object_store::create_all(std::span<const std::size_t> sizes_bytes, std::optional<std::chrono::milliseconds> grace,
+                         const std::source_location& where) {
+  auto builders = std::vector<builder>{};
+  builders.reserve(sizes_bytes.size());
+  const auto made = attachment_->create_all(sizes_bytes, grace.value_or(attachment_->settings().full_grace), where);
+  if (!made)
+    return std::unexpected(made.error());
+  for (const auto& one : *made)
+    builders.emplace_back(attachment_, one.index, one.generation, one.bytes);
+  return builders;
 }
 
 std::expected<handle, store_error> object_store::put(std::span<const std::byte> bytes,
@@ -69,6 +84,14 @@ std::expected<handle, store_error> object_store::put(std::span<const std::span<c
 
 std::expected<handle, store_error> object_store::find(object_id id) {
   return handle_of(attachment_, attachment_->find(id));
+}
+
+std::vector<std::expected<handle, store_error>> object_store::find_all(std::span<const object_id> ids) {
+  auto handles = std::vector<std::expected<handle, store_error>>{};
+  handles.reserve(ids.size());
+  for (const auto& held : attachment_->find_all(ids))
+    handles.push_back(handle_of(attachment_, held));
+  return handles;
 }
 
 bool object_store::contains(object_id id) const {

@@ -47,6 +47,12 @@ public:
          std::optional<std::chrono::milliseconds> grace = std::nullopt,
          const std::source_location& where = std::source_location::current());
 
+  /// Makes room for objects of these sizes, all or none; costs the lock once for every 64 of them. Fails as create()
+  /// does, and with `full` at once where all together exceed the store's capacity.
+  [[nodiscard]] std::expected<std::vector<builder>, store_error>
+  create_all(std::span<const std::size_t> sizes_bytes, std::optional<std::chrono::milliseconds> grace = std::nullopt,
+             const std::source_location& where = std::source_location::current());
+
   /// Copies `bytes` in and seals them. Fails as create() does.
   [[nodiscard]] std::expected<handle, store_error>
   put(std::span<const std::byte> bytes, std::span<const std::byte> metadata = {},
@@ -62,6 +68,9 @@ public:
   /// Gives a handle to a sealed object. Fails with `not_found`, or `unsealed` while it is still being written. An
   /// object that nothing holds any more is not found, even if nobody has reclaimed it yet.
   [[nodiscard]] std::expected<handle, store_error> find(object_id id);
+
+  /// The same for many, an answer for each in their order; costs the lock once for every 64 of them.
+  [[nodiscard]] std::vector<std::expected<handle, store_error>> find_all(std::span<const object_id> ids);
 
   /// Whether find() would succeed right now.
   [[nodiscard]] bool contains(object_id id) const;

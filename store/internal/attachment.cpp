@@ -127,26 +127,46 @@ std::expected<new_object, store_error> attachment::create(std::size_t size_bytes
     return std::unexpected(
         store_error{store_errc::invalid_argument, "metadata of " + grouped(metadata.size()) + " bytes, at most "
                                                       + grouped(metadata_bytes_max) + " are possible"});
+  const auto wanted = creation{
+      size_bytes, static_cast<std::uint32_t>(metadata.size()), captured, store_.self.slot, own_pid(), call_site_of(where)};
   const auto capacity = view_.header().capacity_bytes;
   if (size_bytes > capacity || extent_length(size_bytes, metadata.size()) > capacity)
-    return std::unexpected(full_error(size_bytes, {}));
-  const auto wanted = creation{size_bytes,       static_cast<std::uint32_t>(metadata.size()), captured,
-                               store_.self.slot, view_.slot(store_.self.slot).pid.load(),     call_site_of(where)};
-  auto index = create_committed(wanted, grace);
-  if (!index && index.error().code() == store_errc::full) {
-    // The file system has no more pages. Those of the dead may do, or what others have given up meanwhile.
-    if (auto reaped = reap(); !reaped)
-      return std::unexpected(reaped.error());
-    index = create_committed(wanted, grace);
-  }
-  if (!index)
-    return std::unexpected(index.error());
-  const auto& row = view_.object(*index);
+    return create_in_own_file(wanted, metadata);
+  auto index = no_row;
+  if (auto made = create_or_reap(std::span{&wanted, 1}, std::span{&index, 1}, grace); !made)
+    return std::unexpected(made.error());
+  const auto& row = view_.object(index);
   auto* const base = writable_ + row.offset;
   if (!metadata.empty())
     std::memcpy(base, metadata.data(), metadata.size());
   reach(crash_point::create_finished);
-  return new_object{*index, row.generation.load(), {base + round_up(metadata.size(), alignment_bytes), size_bytes}};
+  return new_object{
+      index, row.generation.load(), {base + round_up(metadata.size(), alignment_bytes), size_bytes}, nullptr};
+}
+
+std::expected<std::vector<new_object>, store_error> attachment::create_all(std::span<const std::size_t> sizes_bytes,
+                                                                           std::chrono::milliseconds grace,
+                                                                           const std::source_location& where) {
+  auto wanted = std::vector<creation>{};
+  auto left = view_.header().capacity_bytes;
+  const auto call_site = call_site_of(where);
+  for (const auto size_bytes : sizes_bytes) {
+    if (size_bytes > left || extent_length(size_bytes, 0) > left)
+      return std::unexpected(full_error(size_bytes, "it is one of " + grouped(sizes_bytes.size())
+                                                        + " that do not fit together"));
+    left -= extent_length(size_bytes, 0);
+    wanted.push_back({size_bytes, 0, {}, store_.self.slot, own_pid(), call_site});
+  }
+  auto indexes = std::vector<std::uint32_t>(wanted.size());
+  auto result = std::vector<new_object>{};
+  result.reserve(wanted.size());
+  if (auto made = create_or_reap(wanted, indexes, grace); !made)
+    return std::unexpected(made.error());
+  for (auto at = std::size_t{0}; at < indexes.size(); ++at) {
+    const auto& row = view_.object(indexes[at]);
+    result.push_back({indexes[at], row.generation.load(), {writable_ + row.offset, sizes_bytes[at]}, nullptr});
+  }
+  return result;
 }
 
 std::expected<void, store_error> attachment::seal(std::uint32_t index, std::size_t size_bytes, bool shrunk) {
@@ -159,6 +179,8 @@ std::expected<void, store_error> attachment::seal(std::uint32_t index, std::size
     table_.shrink(index, size_bytes);
   }
   auto& row = view_.object(index);
+  if (shrunk && row.place != 0)
+    cut_own_file(index);
   assert(row.state.load() == object_state::writing);
   row.state.store(object_state::sealed); // Release: who reads `sealed` reads all bytes.
   reach(crash_point::seal_published);
@@ -181,6 +203,27 @@ std::expected<held_object, store_error> attachment::find(const object_id& id) {
   const auto guard = lock();
   if (!guard)
     return std::unexpected(guard.error());
+  return find_locked(id);
+}
+
+std::vector<std::expected<held_object, store_error>> attachment::find_all(std::span<const object_id> ids) {
+  auto result = std::vector<std::expected<held_object, store_error>>{};
+  result.reserve(ids.size());
+  while (result.size() < ids.size()) {
+    const auto guard = lock();
+    const auto batch = ids.subspan(result.size());
+    if (!guard) { // Once is enough.
+      result.insert(result.end(), batch.size(), std::unexpected(guard.error()));
+      break;
+    }
+    for (const auto& id : batch.first(std::min<std::size_t>(batch.size(), reclaim_batch)))
+      result.push_back(find_locked(id));
+  }
+  return result;
+}
+
+/// Requires: the lock is held.
+std::expected<held_object, store_error> attachment::find_locked(const object_id& id) {
   if (const auto what = table_.look_up(id); what != outcome::done)
     return std::unexpected(error_of(what, id));
   hold(id.index);
@@ -195,7 +238,7 @@ bool attachment::contains(const object_id& id) const {
 
 /// Requires: the lock is held.
 void attachment::touch(std::uint32_t index) noexcept {
-  if (lies_in_memory(view_.object(index).state.load()))
+  if (lies_in_memory(view_.object(index)))
     lru_list(view_).touch(index);
 }
 
@@ -298,14 +341,10 @@ std::size_t attachment::size_of(std::uint32_t index) const {
   return view_.object(index).size_bytes.load();
 }
 
-std::span<const std::byte> attachment::bytes_of(std::uint32_t index) const {
+attachment::object_bytes attachment::bytes_of(std::uint32_t index, const void* own_file) const {
   const auto& row = view_.object(index);
-  return {readable_ + row.offset + round_up(row.metadata_bytes, alignment_bytes), row.size_bytes.load()};
-}
-
-std::span<const std::byte> attachment::metadata_of(std::uint32_t index) const {
-  const auto& row = view_.object(index);
-  return {readable_ + row.offset, row.metadata_bytes};
+  const auto* const base = own_file == nullptr ? readable_ + row.offset : static_cast<const std::byte*>(own_file);
+  return {{base + round_up(row.metadata_bytes, alignment_bytes), row.size_bytes.load()}, {base, row.metadata_bytes}};
 }
 
 // --- Handing over ----------------------------------------------------------------------------------------------------

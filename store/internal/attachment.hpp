@@ -56,6 +56,7 @@ struct new_object {
   std::uint32_t index = 0;
   std::uint32_t generation = 0;
   std::span<std::byte> bytes;
+  mapping_ptr own_file; // Its mapping, where the object has a file of its own.
 };
 
 /// A sealed object, held once.
@@ -90,11 +91,15 @@ public:
   [[nodiscard]] std::expected<new_object, store_error>
   create(std::size_t size_bytes, std::span<const std::byte> metadata, std::span<const object_id> captured,
          std::chrono::milliseconds grace, const std::source_location& where);
+  [[nodiscard]] std::expected<std::vector<new_object>, store_error>
+  create_all(std::span<const std::size_t> sizes_bytes, std::chrono::milliseconds grace,
+             const std::source_location& where);
   [[nodiscard]] std::expected<void, store_error> seal(std::uint32_t index, std::size_t size_bytes, bool shrunk);
   void abort(std::uint32_t index) noexcept; // Gives up the builder's hold, too.
 
   // Holding. retain() and release() never take the lock and wait for nobody. Pinning brings back what was spilled.
   [[nodiscard]] std::expected<held_object, store_error> find(const object_id& id);
+  [[nodiscard]] std::vector<std::expected<held_object, store_error>> find_all(std::span<const object_id> ids);
   [[nodiscard]] bool contains(const object_id& id) const;
   [[nodiscard]] std::expected<std::vector<object_id>, store_error>
   wait(std::span<const object_id> ids, std::size_t how_many, std::chrono::milliseconds timeout);
@@ -104,8 +109,15 @@ public:
   void retain_pin(std::uint32_t index) noexcept;
   void release_pin(std::uint32_t index) noexcept;
   [[nodiscard]] std::size_t size_of(std::uint32_t index) const;
-  [[nodiscard]] std::span<const std::byte> bytes_of(std::uint32_t index) const;
-  [[nodiscard]] std::span<const std::byte> metadata_of(std::uint32_t index) const;
+  [[nodiscard]] bool has_own_file(std::uint32_t index) const { return view_.object(index).place != 0; }
+  /// Requires: it has one. Fails with `damaged`.
+  [[nodiscard]] std::expected<mapping_ptr, store_error> map_own_file(std::uint32_t index) const;
+  struct object_bytes {
+    std::span<const std::byte> payload;
+    std::span<const std::byte> metadata;
+  };
+  /// Requires: pinned, and mapped where it has a file of its own.
+  [[nodiscard]] object_bytes bytes_of(std::uint32_t index, const void* own_file) const;
 
   // Handing over.
   [[nodiscard]] std::expected<void, store_error> hand_over(std::uint32_t index, std::uint32_t generation,
@@ -133,10 +145,17 @@ private:
   // attachment_room.cpp
   class turn;
   [[nodiscard]] store_error full_error(std::uint64_t size_bytes, const std::string& why) const;
-  [[nodiscard]] std::expected<std::uint32_t, store_error> create_committed(const creation& wanted,
-                                                                           std::chrono::milliseconds grace);
-  [[nodiscard]] std::expected<std::uint32_t, store_error> create_row(const creation& wanted,
-                                                                     std::chrono::milliseconds grace);
+  [[nodiscard]] std::expected<void, store_error>
+  create_or_reap(std::span<const creation> wanted, std::span<std::uint32_t> indexes, std::chrono::milliseconds grace);
+  [[nodiscard]] std::expected<void, store_error>
+  create_committed(std::span<const creation> wanted, std::span<std::uint32_t> indexes, std::chrono::milliseconds grace);
+  [[nodiscard]] std::expected<void, store_error> create_rows(std::span<const creation> wanted,
+                                                             std::span<std::uint32_t> indexes, std::size_t& made,
+                                                             std::chrono::milliseconds grace);
+  [[nodiscard]] store_error error_of_captured(outcome what, const creation& wanted) const;
+  [[nodiscard]] outcome create_some(std::span<const creation> wanted, std::span<std::uint32_t> indexes,
+                                    std::size_t& made);
+  [[nodiscard]] std::uint32_t own_pid() const { return view_.slot(store_.self.slot).pid.load(); }
   [[nodiscard]] std::uint32_t call_site_of(const std::source_location& where);
   [[nodiscard]] std::expected<void, store_error> grow(outcome need);
   [[nodiscard]] std::expected<void, store_error> grow_or_reap(outcome need, int& failures);
@@ -149,6 +168,13 @@ private:
     bool is_set = false;
   };
   void wait_for_change(watch& since, std::chrono::nanoseconds longest) noexcept;
+
+  // attachment_own_file.cpp
+  [[nodiscard]] std::expected<new_object, store_error> create_in_own_file(const creation& wanted,
+                                                                          std::span<const std::byte> metadata);
+  [[nodiscard]] std::expected<std::uint32_t, store_error> create_row_with_file(const creation& wanted);
+  [[nodiscard]] std::expected<mapping_ptr, store_error> make_own_file(std::uint32_t index) const;
+  void cut_own_file(std::uint32_t index) noexcept;
 
   // attachment_spilling.cpp
   [[nodiscard]] std::expected<std::uint64_t, store_error> spill(std::uint64_t wanted_bytes);
@@ -173,6 +199,7 @@ private:
   void hold(std::uint32_t index) noexcept; // 0 -> 1 only under the table's lock.
   void hold_new(std::uint32_t index) noexcept;
   void free_or_hint(std::uint32_t index) noexcept;
+  [[nodiscard]] std::expected<held_object, store_error> find_locked(const object_id& id);
   void touch(std::uint32_t index) noexcept;
   void reclaim_if_free() noexcept;
 

@@ -33,6 +33,14 @@ constexpr auto call_site_length = std::size_t{255};
 // From here on memory is made free before somebody needs it.
 constexpr std::uint64_t ahead_percent = 80;
 
+/// Room for those that are not made yet.
+[[nodiscard]] std::uint64_t left_of(std::span<const creation> wanted, std::size_t made) {
+  auto bytes = std::uint64_t{0};
+  for (const auto& one : wanted.subspan(made))
+    bytes += extent_length(one.size_bytes, one.metadata_bytes);
+  return bytes;
+}
+
 } // namespace
 
 /// A place among those who wait for room. Given back at the end, where the lock can be had; else it expires.
@@ -82,26 +90,63 @@ store_error attachment::full_error(std::uint64_t size_bytes, const std::string& 
   return {store_errc::full, text + "; " + (why.empty() ? std::string{"everything else is held"} : why)};
 }
 
-std::expected<std::uint32_t, store_error> attachment::create_committed(const creation& wanted,
-                                                                       std::chrono::milliseconds grace) {
-  const auto index = create_row(wanted, grace);
-  if (!index)
-    return index;
-  const auto length = extent_length(wanted.size_bytes, wanted.metadata_bytes);
-  if (length > 0)
-    if (auto committed = commit_data(view_.object(*index).offset + length); !committed) {
-      abort(*index);
-      return std::unexpected(store_error{committed.error().code(), "object of " + grouped(wanted.size_bytes)
-                                                                       + " bytes: " + committed.error().message()});
-    }
-  reach(crash_point::create_committed);
-  return index;
+/// All or none.
+std::expected<void, store_error> attachment::create_or_reap(std::span<const creation> wanted,
+                                                            std::span<std::uint32_t> indexes,
+                                                            std::chrono::milliseconds grace) {
+  auto made = create_committed(wanted, indexes, grace);
+  if (made || made.error().code() != store_errc::full)
+    return made;
+  // The file system has no more pages. Those of the dead may do, or what others have given up meanwhile.
+  if (auto reaped = reap(); !reaped)
+    return std::unexpected(reaped.error());
+  return create_committed(wanted, indexes, grace);
 }
 
-std::expected<std::uint32_t, store_error> attachment::create_row(const creation& wanted,
-                                                                 std::chrono::milliseconds grace) {
-  const auto length = extent_length(wanted.size_bytes, wanted.metadata_bytes);
-  auto index = no_row;
+/// All or none.
+std::expected<void, store_error> attachment::create_committed(std::span<const creation> wanted,
+                                                              std::span<std::uint32_t> indexes,
+                                                              std::chrono::milliseconds grace) {
+  auto made = std::size_t{0};
+  auto done = create_rows(wanted, indexes, made, grace);
+  for (auto at = std::size_t{0}; done && at < made; ++at) {
+    const auto length = extent_length(wanted[at].size_bytes, wanted[at].metadata_bytes);
+    if (length == 0)
+      continue;
+    done = commit_data(view_.object(indexes[at]).offset + length);
+    if (!done)
+      done = std::unexpected(store_error{done.error().code(), "object of " + grouped(wanted[at].size_bytes)
+                                                                  + " bytes: " + done.error().message()});
+  }
+  if (!done)
+    for (const auto index : indexes.first(made))
+      abort(index);
+  reach(crash_point::create_committed);
+  return done;
+}
+
+/// Makes up to so many rows in one hold of the lock. Requires: the lock is held.
+outcome attachment::create_some(std::span<const creation> wanted, std::span<std::uint32_t> indexes, std::size_t& made) {
+  const auto end = std::min(wanted.size(), made + reclaim_batch);
+  for (; made < end; ++made)
+    if (const auto what = table_.create(wanted[made], indexes[made], [this](std::uint32_t row) { hold_new(row); });
+        what != outcome::done)
+      return what;
+  return outcome::done;
+}
+
+/// An id in `captured` is not what it has to be.
+store_error attachment::error_of_captured(outcome what, const creation& wanted) const {
+  const auto& captured = wanted.captured;
+  const auto missing =
+      std::ranges::find_if(captured, [&](const object_id& id) { return table_.look_up(id) != outcome::done; });
+  return error_of(what, missing == captured.end() ? captured.front() : *missing);
+}
+
+/// Gives also on failure how many rows were made.
+std::expected<void, store_error> attachment::create_rows(std::span<const creation> wanted,
+                                                         std::span<std::uint32_t> indexes, std::size_t& made,
+                                                         std::chrono::milliseconds grace) {
   auto my_turn = turn{*this};
   auto failures = 0;
   auto has_reaped = false;
@@ -121,9 +166,9 @@ std::expected<std::uint32_t, store_error> attachment::create_row(const creation&
       table_.reclaim(reclaim_batch);
       is_first = my_turn.has_come();
       if (is_first)
-        what = table_.create(wanted, index, [this](std::uint32_t row) { hold_new(row); });
+        what = create_some(wanted, indexes, made);
       if (what == outcome::no_space && grace.count() > 0)
-        if (const auto taken = my_turn.take(wanted.size_bytes); taken != outcome::done)
+        if (const auto taken = my_turn.take(left_of(wanted, made)); taken != outcome::done)
           what = taken;
       is_nearly_full = header.bytes_in_use > header.capacity_bytes / 100 * ahead_percent;
       spilling_ended_ns = header.spilling_ended_ns;
@@ -132,7 +177,9 @@ std::expected<std::uint32_t, store_error> attachment::create_row(const creation&
       in_background(job::spill);
     switch (what) {
     case outcome::done:
-      return index;
+      if (made == wanted.size())
+        return {};
+      continue;
     case outcome::need_objects:
     case outcome::need_edges:
     case outcome::need_waiters:
@@ -141,11 +188,8 @@ std::expected<std::uint32_t, store_error> attachment::create_row(const creation&
       continue;
     case outcome::no_space:
       break;
-    default: {
-      const auto missing = std::find_if(wanted.captured.begin(), wanted.captured.end(),
-                                        [&](const object_id& id) { return table_.look_up(id) != outcome::done; });
-      return std::unexpected(error_of(what, missing == wanted.captured.end() ? wanted.captured.front() : *missing));
-    }
+    default:
+      return std::unexpected(error_of_captured(what, wanted[made]));
     }
     if (auto reaped = reap(); !reaped)
       return std::unexpected(reaped.error());
@@ -154,7 +198,7 @@ std::expected<std::uint32_t, store_error> attachment::create_row(const creation&
       continue;
     }
     if (is_first && grace.count() > 0) {
-      const auto spilled = spill(length);
+      const auto spilled = spill(left_of(wanted, made));
       why = spilled ? std::string{} : spilled.error().message();
       if (spilled && *spilled > 0)
         continue;
@@ -162,7 +206,7 @@ std::expected<std::uint32_t, store_error> attachment::create_row(const creation&
     const auto waited = std::chrono::nanoseconds{monotonic_ns() - std::max(began_ns, spilling_ended_ns)};
     const auto left = std::chrono::nanoseconds{grace} - waited;
     if (left.count() <= 0)
-      return std::unexpected(full_error(wanted.size_bytes, why));
+      return std::unexpected(full_error(wanted[made].size_bytes, why));
     wait_for_change(change, std::min<std::chrono::nanoseconds>(left, look_pause));
   }
 }

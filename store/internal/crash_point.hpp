@@ -63,6 +63,8 @@ enum class crash_point : std::uint8_t {
   spill_file_removing, // State removing; the file is still there.
   spill_file_unlinked, // The file is gone, its row is not.
   spill_file_removed,
+  own_file_given,   // An object has a file of its own, which is not there yet; the object's state is still free.
+  own_file_made,    // There is such a file; the builder is about to be given out.
   waiter_filled, // The row is filled, its ticket still 0.
   waiter_added,
   waiter_removed,
@@ -131,6 +133,8 @@ inline constexpr std::array crash_point_names{
     "spill_file_removing",
     "spill_file_unlinked",
     "spill_file_removed",
+    "own_file_given",
+    "own_file_made",
     "waiter_filled",
     "waiter_added",
     "waiter_removed",

@@ -72,7 +72,7 @@ struct alignas(64) object_row_entry {
   // Truth.
   std::atomic<std::uint32_t> generation; // Of the object that is here, or was last.
   std::atomic<object_state> state;
-  std::uint8_t place; // Reserved: 0 is the data file, another value a file of the object's own.
+  std::uint8_t place; // 0: the data file, or a spill file; 1: a spill file of its own from the beginning.
   std::uint16_t creator_slot;
   std::uint64_t offset;                  // Of the extent in the data file: metadata, then payload.
   std::atomic<std::uint64_t> size_bytes; // Payload. The extent's length follows from it and metadata_bytes.

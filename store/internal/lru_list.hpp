@@ -62,8 +62,11 @@ private:
 };
 
 /// Whether an object in that state has an extent in the data file, and so is in the list.
-[[nodiscard]] constexpr bool lies_in_memory(object_state state) {
-  return state != object_state::free && state != object_state::spilled;
+[[nodiscard]] inline bool lies_in_memory(const object_row_entry& row, object_state state) {
+  return state != object_state::free && state != object_state::spilled && row.place == 0;
+}
+[[nodiscard]] inline bool lies_in_memory(const object_row_entry& row) {
+  return lies_in_memory(row, row.state.load());
 }
 
 /// Whether only the copy on disk is valid.

@@ -67,6 +67,7 @@ void object_table::fill_row(std::uint32_t index, const creation& wanted, std::ui
   row.size_bytes.store(wanted.size_bytes, std::memory_order_relaxed);
   row.metadata_bytes = wanted.metadata_bytes;
   row.used.store(0, std::memory_order_relaxed);
+  row.place = 0;
   row.spill_file.store(no_row, std::memory_order_relaxed);
   for (auto* bits : {&row.pinners, &row.outside_pinners})
     for (auto& word : *bits)
@@ -93,7 +94,8 @@ void object_table::add_edge(std::uint32_t outer, const object_id& inner) {
 }
 
 void object_table::publish(std::uint32_t index) {
-  lru_list(view_).add(index);
+  if (view_.object(index).place == 0)
+    lru_list(view_).add(index);
   store_in_order(view_.object(index).state, object_state::writing);
   reach(crash_point::create_published);
 }
@@ -106,7 +108,10 @@ void object_table::shrink(std::uint32_t index, std::uint64_t size_bytes) {
   row.size_bytes.store(size_bytes);
   reach(crash_point::seal_shrunk);
   const auto after = length_of(row);
-  if (after < before) {
+  if (row.place != 0) {
+    auto& file = view_.spill_file(row.spill_file.load());
+    file.size_bytes = file.live_bytes = after;
+  } else if (after < before) {
     extent_map(view_).release(row.offset + after, before - after);
     view_.header().bytes_in_use -= before - after;
   }
@@ -194,7 +199,7 @@ void object_table::free_row(std::uint32_t index) {
     at = next;
   }
   row.first_edge = no_row;
-  if (lies_in_memory(state))
+  if (lies_in_memory(row, state))
     return_extent(index);
   if (is_spilled(state))
     uncount_spilled(row);

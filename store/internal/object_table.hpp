@@ -61,6 +61,11 @@ public:
   template <class Hold>
   [[nodiscard]] outcome create(const creation& wanted, std::uint32_t& index, Hold hold);
 
+  /// The same for an object in a spill file of its own, which is not there yet. Needs no room in memory.
+  template <class Hold>
+  [[nodiscard]] outcome create_in_own_file(const creation& wanted, const process_id& worker, std::uint32_t& index,
+                                           Hold hold);
+
   /// Makes an object in the state `writing` smaller.
   void shrink(std::uint32_t index, std::uint64_t size_bytes);
 
@@ -147,6 +152,7 @@ private:
   [[nodiscard]] std::optional<std::uint64_t> take_extent(std::uint64_t length);
   void return_extent(std::uint32_t index);
   void leave_spill_file(const object_row_entry& row);
+  void give_own_file(std::uint32_t index, std::uint32_t file);
   void uncount_spilled(const object_row_entry& row);
   [[nodiscard]] bool evict(std::uint32_t index);
   [[nodiscard]] std::uint32_t take_object_row();
@@ -167,6 +173,24 @@ outcome object_table::create(const creation& wanted, std::uint32_t& index, Hold 
   hold(index);
   for (const auto& inner : wanted.captured)
     add_edge(index, inner);
+  publish(index);
+  return outcome::done;
+}
+
+template <class Hold>
+outcome object_table::create_in_own_file(const creation& wanted, const process_id& worker, std::uint32_t& index,
+                                         Hold hold) {
+  if (const auto room = check_room(wanted); room != outcome::done)
+    return room;
+  auto file = no_row;
+  if (const auto taken = take_spill_file(worker, file); taken != outcome::done)
+    return taken;
+  index = take_object_row();
+  fill_row(index, wanted, 0);
+  hold(index);
+  for (const auto& inner : wanted.captured)
+    add_edge(index, inner);
+  give_own_file(index, file);
   publish(index);
   return outcome::done;
 }

@@ -138,6 +138,21 @@ void object_table::give_up_restore(std::uint32_t index) {
   return_extent(index);
 }
 
+/// Of an object that is not published yet. The file counts as complete from now on: who dies while it writes leaves an
+/// object that is reaped, and the file goes with that.
+void object_table::give_own_file(std::uint32_t index, std::uint32_t file) {
+  auto& row = view_.object(index);
+  row.place = 1;
+  row.spill_offset = 0;
+  row.spill_checksum = 0;
+  store_in_order(row.spill_file, file);
+  end_spill_file(file, length_of(row));
+  auto& entry = view_.spill_file(file);
+  entry.live_objects = 1;
+  entry.live_bytes = length_of(row);
+  reach(crash_point::own_file_given);
+}
+
 /// Of an object whose state says already that it is not on disk only.
 void object_table::uncount_spilled(const object_row_entry& row) {
   auto& header = view_.header();

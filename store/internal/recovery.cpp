@@ -48,7 +48,7 @@ struct extent {
   for (auto index = std::uint32_t{0}; index < view.header().objects.used; ++index) {
     const auto& row = view.object(index);
     const auto length = length_of(row);
-    if (lies_in_memory(row.state.load()) && length > 0)
+    if (lies_in_memory(row) && length > 0)
       found.push_back({row.offset, length, index});
   }
   std::sort(found.begin(), found.end(), [](const extent& a, const extent& b) { return a.offset < b.offset; });
@@ -73,7 +73,7 @@ void end_evictions(const control_view& view) {
 void rebuild_lru(const control_view& view) {
   auto found = std::vector<std::pair<std::uint64_t, std::uint32_t>>{};
   for (auto index = std::uint32_t{0}; index < view.header().objects.used; ++index)
-    if (const auto& row = view.object(index); lies_in_memory(row.state.load()))
+    if (const auto& row = view.object(index); lies_in_memory(row))
       found.emplace_back(row.last_used.load(), index);
   std::ranges::sort(found);
   const auto list = lru_list(view);
@@ -222,11 +222,11 @@ void rebuild_flights(const control_view& view) {
   const auto& header = view.header();
   auto in_memory = std::uint64_t{0};
   for (auto index = std::uint32_t{0}; index < header.objects.used; ++index)
-    in_memory += lies_in_memory(view.object(index).state.load()) ? 1 : 0;
+    in_memory += lies_in_memory(view.object(index)) ? 1 : 0;
   auto listed = std::uint64_t{0};
   auto before = no_row;
   for (auto at = header.lru_first; at != no_row && listed <= in_memory; at = view.object(at).lru_after) {
-    if (!lies_in_memory(view.object(at).state.load()) || view.object(at).lru_before != before)
+    if (!lies_in_memory(view.object(at)) || view.object(at).lru_before != before)
       return std::unexpected("the list of objects in memory is broken at object " + std::to_string(at));
     before = at;
     ++listed;

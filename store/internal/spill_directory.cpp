@@ -1,16 +1,20 @@
 #include <troupe/store/internal/spill_directory.hpp>
 
 #include <troupe/framework/base/sizes.hpp>
+#include <troupe/store/internal/fork_epoch.hpp>
 #include <troupe/store/internal/system_error.hpp>
 
 #include <fcntl.h>
 #include <isa-l/crc.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <thread>
 
 namespace troupe::store::internal {
@@ -39,6 +43,20 @@ void start_writing(const owned_file& file, std::size_t added) {
     (void)::sync_file_range(file.descriptor(), from, until - from, SYNC_FILE_RANGE_WRITE);
 }
 
+/// Not inherited by a fork where it can be written: the object would be the parent's.
+[[nodiscard]] std::expected<mapping_ptr, store_error> map_shared(const owned_file& file, std::uint64_t bytes,
+                                                                 int protection, const std::filesystem::path& path) {
+  auto* const base = ::mmap(nullptr, bytes, protection, MAP_SHARED, file.descriptor(), 0);
+  if (base == MAP_FAILED)
+    return std::unexpected(system_failure("mmap", path));
+  if ((protection & PROT_WRITE) != 0)
+    (void)::madvise(base, bytes, MADV_DONTFORK);
+  return mapping_ptr{base, [bytes, epoch = current_fork_epoch()](const void* mapped) {
+                       if (epoch == current_fork_epoch()) // In a child something else may lie there.
+                         ::munmap(const_cast<void*>(mapped), bytes);
+                     }};
+}
+
 /// Whether waiting a moment may help.
 [[nodiscard]] bool may_pass(int error) {
   return error == ENOSPC || error == EDQUOT || error == EIO || error == EAGAIN || error == ENOBUFS || error == ENOMEM;
@@ -64,7 +82,7 @@ std::expected<owned_file, store_error> spill_directory::create(std::uint32_t fil
   const auto path = path_of(file, generation);
   ::unlink(path.c_str());
   for (auto tries = std::size_t{0};; ++tries) {
-    auto made = owned_file{::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)};
+    auto made = owned_file{::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)};
     if (made.descriptor() >= 0)
       return made;
     if (!may_pass(errno) || tries == pauses.size())
@@ -129,6 +147,47 @@ std::expected<void, store_error> spill_directory::read(std::uint32_t file, std::
                                                                 + grouped(into.size()) + " bytes at " + grouped(offset)
                                                                 + " is wrong"});
   return {};
+}
+
+std::expected<mapping_ptr, store_error>
+spill_directory::create_mapped(std::uint32_t file, std::uint32_t generation, std::uint64_t bytes) const {
+  const auto made = create(file, generation);
+  if (!made)
+    return std::unexpected(made.error());
+  const auto path = path_of(file, generation);
+  for (auto tries = std::size_t{0}; ::fallocate(made->descriptor(), 0, 0, static_cast<off_t>(bytes)) != 0;) {
+    if (errno == EINTR)
+      continue;
+    if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) {
+      if (errno == EFBIG || tries == pauses.size())
+        return std::unexpected(store_error{store_errc::full, "the disk has no " + grouped(bytes) + " bytes left for "
+                                                                 + path.string() + ": " + std::strerror(errno)});
+    } else if (!may_pass(errno) || tries == pauses.size()) {
+      return std::unexpected(system_failure("fallocate", path));
+    }
+    std::this_thread::sleep_for(pauses[tries++]);
+  }
+  return map_shared(*made, bytes, PROT_READ | PROT_WRITE, path);
+}
+
+std::expected<mapping_ptr, store_error> spill_directory::map(std::uint32_t file, std::uint32_t generation,
+                                                             std::uint64_t bytes) const {
+  const auto path = path_of(file, generation);
+  const auto opened = owned_file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)};
+  if (opened.descriptor() < 0 && errno == ENOENT)
+    return std::unexpected(store_error{store_errc::damaged, path.string() + " is gone"});
+  struct stat status {};
+  if (opened.descriptor() < 0 || ::fstat(opened.descriptor(), &status) != 0)
+    return std::unexpected(system_failure("open", path));
+  const auto have = static_cast<std::uint64_t>(status.st_size);
+  if (have < bytes)
+    return std::unexpected(store_error{store_errc::damaged, path.string() + " is cut short: " + grouped(bytes - have)
+                                                                + " of " + grouped(bytes) + " bytes are missing"});
+  return map_shared(opened, bytes, PROT_READ, path);
+}
+
+void spill_directory::cut(std::uint32_t file, std::uint32_t generation, std::uint64_t bytes) const noexcept {
+  (void)::truncate(path_of(file, generation).c_str(), static_cast<off_t>(bytes));
 }
 
 void spill_directory::remove(std::uint32_t file, std::uint32_t generation) const noexcept {

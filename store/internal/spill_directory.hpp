@@ -4,6 +4,7 @@
 // checksum, stand in the object table.
 #pragma once
 
+#include <troupe/store/fwd.hpp>
 #include <troupe/store/internal/store_files.hpp>
 #include <troupe/store/store_error.hpp>
 
@@ -46,6 +47,17 @@ public:
   [[nodiscard]] std::expected<void, store_error> read(std::uint32_t file, std::uint32_t generation,
                                                       std::uint64_t offset, std::span<std::byte> into,
                                                       std::uint32_t wanted_sum) const;
+
+  /// A new file of that size, with room on the disk, mapped for writing; readable by nobody else yet. A full disk is
+  /// tried again as for append().
+  [[nodiscard]] std::expected<mapping_ptr, store_error> create_mapped(std::uint32_t file, std::uint32_t generation,
+                                                                      std::uint64_t bytes) const;
+
+  /// Read-only. Fails with `damaged` when the file is gone or shorter.
+  [[nodiscard]] std::expected<mapping_ptr, store_error> map(std::uint32_t file, std::uint32_t generation,
+                                                            std::uint64_t bytes) const;
+
+  void cut(std::uint32_t file, std::uint32_t generation, std::uint64_t bytes) const noexcept;
 
   void remove(std::uint32_t file, std::uint32_t generation) const noexcept;
 
