@@ -1,76 +1,15 @@
 // Memory is full: what nobody reads goes to disk and comes back, whoever dies meanwhile.
-#include "support.hpp"
+#include "spilling.hpp"
 
 #include <troupe/store/internal/crash_point.hpp>
 
 #include <fstream>
-#include <numeric>
 
 namespace troupe::store::test {
 
 namespace {
 
 using internal::crash_point;
-
-constexpr auto capacity = std::size_t{1} << 20;
-constexpr auto tenth = capacity / 10 / 64 * 64;
-
-class spilling_test : public store_test {
-protected:
-  spilling_test() {
-    settings_.capacity_bytes = capacity;
-    settings_.full_grace = 200ms;
-    settings_.spill_directory = std::filesystem::temp_directory_path() / ("troupe-spilling-" + settings_.name);
-  }
-
-  ~spilling_test() override { std::filesystem::remove_all(settings_.spill_directory); }
-
-  void TearDown() override {
-    EXPECT_EQ(spill_files(), std::vector<std::string>{});
-    store_test::TearDown();
-  }
-
-  [[nodiscard]] std::vector<std::string> spill_files() const {
-    auto names = std::vector<std::string>{};
-    auto failure = std::error_code{};
-    for (const auto& entry : std::filesystem::directory_iterator(settings_.spill_directory, failure))
-      names.push_back(entry.path().filename().string());
-    return names;
-  }
-
-  /// What object number `which` holds, however large it is.
-  [[nodiscard]] static std::string content(int which, std::size_t size_bytes = tenth) {
-    auto text = std::string(size_bytes, '\0');
-    auto value = static_cast<unsigned>(which) * 2'654'435'761u + 1;
-    for (auto& letter : text) {
-      value = value * 1'664'525u + 1'013'904'223u;
-      letter = static_cast<char>(value >> 24);
-    }
-    return text;
-  }
-
-  [[nodiscard]] static std::vector<handle> put_many(object_store& store, int count, std::size_t size_bytes = tenth) {
-    auto made = std::vector<handle>{};
-    for (auto which = 0; which < count; ++which)
-      made.push_back(put(store, content(which, size_bytes)));
-    return made;
-  }
-
-  [[nodiscard]] static object_state state_of(object_store& store, const object_id& id) {
-    const auto summary = store.summary();
-    const auto found = std::ranges::find(summary->rows, id, &object_row::id);
-    return found == summary->rows.end() ? object_state::free : found->state;
-  }
-
-  /// Waits until nothing is being spilled ahead of need.
-  [[nodiscard]] static bool is_calm(object_store& store) {
-    return eventually([&] {
-      const auto summary = store.summary();
-      return std::ranges::find(summary->rows, object_state::spilling, &object_row::state) == summary->rows.end()
-             && summary->bytes_in_use <= capacity * 8 / 10;
-    });
-  }
-};
 
 TEST_F(spilling_test, three_times_the_memory_fits_and_all_of_it_is_read_again) {
   auto store = open();
@@ -231,77 +170,6 @@ TEST_F(spilling_test, who_waits_for_room_gets_it_when_a_view_is_dropped) {
   std::this_thread::sleep_for(50ms); // Whether it waits already or not, it gets its room.
   views.pop_back();
   EXPECT_EQ(other.wait(), fine);
-}
-
-// --- The disk --------------------------------------------------------------------------------------------------------
-
-class disk_test : public spilling_test {
-protected:
-  /// A store in which object 0 lies on disk, in a file that no other shares.
-  void spill_one() {
-    store_.emplace(open());
-    first_ = put(*store_, content(0));
-    others_ = put_many(*store_, 9);
-    ASSERT_TRUE(eventually([&] { return state_of(*store_, first_.id()) == object_state::spilled; }));
-  }
-
-  void TearDown() override {
-    first_ = {};
-    others_.clear();
-    store_.reset();
-    spilling_test::TearDown();
-  }
-
-  [[nodiscard]] std::filesystem::path only_file() const {
-    const auto names = spill_files();
-    EXPECT_GE(names.size(), 1u);
-    return settings_.spill_directory / *std::ranges::min_element(names);
-  }
-
-  std::optional<object_store> store_;
-  handle first_;
-  std::vector<handle> others_;
-};
-
-TEST_F(disk_test, a_changed_byte_is_an_error_for_that_object_alone) {
-  spill_one();
-  {
-    auto file = std::fstream{only_file(), std::ios::in | std::ios::out | std::ios::binary};
-    file.seekp(100);
-    file.put('x');
-    file.seekp(101);
-    file.put('y');
-  }
-  const auto damaged = first_.pin();
-  EXPECT_EQ(code_of(damaged), store_errc::damaged);
-  EXPECT_NE(message_of(damaged).find("the checksum of "), std::string::npos) << message_of(damaged);
-  EXPECT_EQ(read(others_.back()), content(8));
-  EXPECT_EQ(code_of(first_.pin()), store_errc::damaged);
-  EXPECT_TRUE(store_->verify()) << message_of(store_->verify());
-}
-
-TEST_F(disk_test, a_file_that_is_gone_or_cut_short_is_an_error_for_its_objects_alone) {
-  spill_one();
-  const auto file = only_file();
-  std::filesystem::resize_file(file, 10);
-  EXPECT_NE(message_of(first_.pin()).find("is cut short"), std::string::npos) << message_of(first_.pin());
-  std::filesystem::remove(file);
-  EXPECT_NE(message_of(first_.pin()).find("is gone"), std::string::npos) << message_of(first_.pin());
-  EXPECT_EQ(read(others_.back()), content(8));
-  EXPECT_TRUE(store_->verify()) << message_of(store_->verify());
-}
-
-TEST_F(disk_test, a_disk_that_cannot_be_written_loses_nothing_and_is_named) {
-  store_.emplace(open());
-  std::filesystem::remove_all(settings_.spill_directory); // As a disk that was taken out.
-  others_ = put_many(*store_, 10);
-  const auto refused = store_->put(bytes_of(content(10)));
-  EXPECT_EQ(code_of(refused), store_errc::full);
-  EXPECT_NE(message_of(refused).find(settings_.spill_directory.string()), std::string::npos) << message_of(refused);
-  for (auto which = 0; which < 10; ++which)
-    EXPECT_EQ(read(others_[static_cast<std::size_t>(which)]), content(which));
-  std::filesystem::create_directories(settings_.spill_directory);
-  EXPECT_TRUE(eventually([&] { return store_->put(bytes_of(content(10))).has_value(); }));
 }
 
 // --- Opening ---------------------------------------------------------------------------------------------------------
