@@ -288,6 +288,17 @@ TEST_F(lifecycle_on_disk_test, thousands_that_go_in_random_order_leave_nothing_o
   EXPECT_TRUE(store.create(capacity));
 }
 
+TEST_F(lifecycle_on_disk_test, the_last_release_of_what_lies_on_disk_removes_its_file) {
+  auto store = open();
+  auto first = put(store, content(0));
+  const auto others = put_many(store, 9);
+  ASSERT_TRUE(eventually([&] { return state_of(store, first.id()) == object_state::spilled; }));
+  ASSERT_TRUE(is_calm(store));
+  const auto before = spill_files().size();
+  first = {};
+  EXPECT_TRUE(eventually([&] { return spill_files().size() < before; }, 5s)) << "nobody else has asked for anything";
+}
+
 // --- Sizes -----------------------------------------------------------------------------------------------------------
 
 struct shape {
