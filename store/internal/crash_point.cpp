@@ -1,7 +1,6 @@
 #include <troupe/store/internal/crash_point.hpp>
 
 #include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -53,7 +52,7 @@ void crash_point_reached(crash_point point) {
   armed_point = -1;
   if (armed_action == crash_action::run_out_of_memory)
     throw std::bad_alloc{};
-  ::kill(::getpid(), armed_action == crash_action::kill ? SIGKILL : SIGSTOP);
+  ::raise(armed_action == crash_action::kill ? SIGKILL : SIGSTOP); // To this thread, which goes no step further.
 }
 
 } // namespace troupe::store::internal
