@@ -54,7 +54,12 @@ void copy_totals(control_view view, store_summary& summary) {
   summary.objects = header.live_objects;
   summary.spilled_objects = header.spilled_objects;
   summary.spilled_bytes = header.spilled_bytes;
-  summary.waiting = header.waiters.used - header.waiters.free_rows;
+  const auto table = object_table(view);
+  for (auto at = std::uint32_t{0}; at < header.waiters.used; ++at) { // The dead stay until somebody comes behind them.
+    const auto& waiter = view.waiter(at);
+    if (waiter.ticket.load() != 0 && table.is_attached({waiter.slot, waiter.nonce}))
+      ++summary.waiting;
+  }
   summary.spill_files = 0;
   summary.disk_bytes = 0;
   for (auto at = std::uint32_t{0}; at < header.spill_files.used; ++at) {
