@@ -43,8 +43,8 @@ struct options {
   bool must_exist = false;
 
   /// How long `create` and `put` wait for room, and a pin for the room to bring an object back, from when nothing is
-  /// left that could be spilled; in the order of their coming. Longer: others may let something go; shorter: who cannot
-  /// be served knows it sooner. 0: they do not wait, and spill nothing themselves.
+  /// left that could be spilled, nor is being spilled; in the order of their coming. Longer: others may let something
+  /// go; shorter: who cannot be served knows it sooner. 0: they do not wait, and spill nothing themselves.
   std::chrono::milliseconds full_grace{1000};
 };
 

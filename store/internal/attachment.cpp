@@ -57,7 +57,7 @@ attachment::~attachment() {
     (void)background_.release(); // Its thread is not in this process.
     return;
   }
-  background_.reset();
+  end_background();
   close_store(store_);
 }
 
@@ -133,7 +133,7 @@ std::expected<new_object, store_error> attachment::create(std::size_t size_bytes
   if (size_bytes > capacity || extent_length(size_bytes, metadata.size()) > capacity)
     return create_in_own_file(wanted, metadata);
   auto index = no_row;
-  if (auto made = create_or_reap(std::span{&wanted, 1}, std::span{&index, 1}, grace); !made)
+  if (auto made = create_committed(std::span{&wanted, 1}, std::span{&index, 1}, grace); !made)
     return std::unexpected(made.error());
   const auto& row = view_.object(index);
   auto* const base = writable_ + row.offset;
@@ -160,7 +160,7 @@ std::expected<std::vector<new_object>, store_error> attachment::create_all(std::
   auto indexes = std::vector<std::uint32_t>(wanted.size());
   auto result = std::vector<new_object>{};
   result.reserve(wanted.size());
-  if (auto made = create_or_reap(wanted, indexes, grace); !made)
+  if (auto made = create_committed(wanted, indexes, grace); !made)
     return std::unexpected(made.error());
   for (auto at = std::size_t{0}; at < indexes.size(); ++at) {
     const auto& row = view_.object(indexes[at]);

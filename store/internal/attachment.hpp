@@ -146,13 +146,14 @@ private:
   class turn;
   [[nodiscard]] store_error full_error(std::uint64_t size_bytes, const std::string& why) const;
   [[nodiscard]] std::expected<void, store_error>
-  create_or_reap(std::span<const creation> wanted, std::span<std::uint32_t> indexes, std::chrono::milliseconds grace);
-  [[nodiscard]] std::expected<void, store_error>
   create_committed(std::span<const creation> wanted, std::span<std::uint32_t> indexes, std::chrono::milliseconds grace);
   [[nodiscard]] std::expected<void, store_error> create_rows(std::span<const creation> wanted,
                                                              std::span<std::uint32_t> indexes, std::size_t& made,
                                                              std::chrono::milliseconds grace);
   [[nodiscard]] store_error error_of_captured(outcome what, const creation& wanted) const;
+  [[nodiscard]] std::expected<void, store_error> commit_all(std::span<const creation> wanted,
+                                                            std::span<const std::uint32_t> indexes);
+  [[nodiscard]] bool is_room_being_made(std::int64_t since_ns);
   [[nodiscard]] outcome create_some(std::span<const creation> wanted, std::span<std::uint32_t> indexes,
                                     std::size_t& made);
   [[nodiscard]] std::uint32_t own_pid() const { return view_.slot(store_.self.slot).pid.load(); }
@@ -194,6 +195,7 @@ private:
   enum class job : std::uint8_t { spill, reap, remove_files };
   static constexpr std::size_t jobs = 3;
   void in_background(job what) noexcept;
+  void end_background() noexcept;
   void remove_spill_files_if_wanted() noexcept;
 
   void hold(std::uint32_t index) noexcept; // 0 -> 1 only under the table's lock.

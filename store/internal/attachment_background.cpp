@@ -25,7 +25,9 @@ public:
   explicit background(attachment& of) : of_(of), thread_(start()) {}
   background(const background&) = delete;
   background& operator=(const background&) = delete;
-  ~background() {
+  ~background() { end(); }
+
+  void end() {
     {
       const auto guard = std::lock_guard{mutex_};
       ending_ = true;
@@ -35,8 +37,9 @@ public:
       thread_.join();
   }
 
+  /// Also by what it does itself.
   void want(job what) {
-    if (!thread_.joinable())
+    if (!has_thread_)
       return do_it(what);
     {
       const auto guard = std::lock_guard{mutex_};
@@ -108,7 +111,8 @@ private:
   // Guarded by mutex_.
   std::array<bool, jobs> wanted_{};
   bool ending_ = false;
-  std::thread thread_; // The last one: it uses the others.
+  std::thread thread_; // It uses all above.
+  const bool has_thread_ = thread_.joinable();
 };
 
 void attachment::ends::operator()(background* what) const {
@@ -121,6 +125,12 @@ void attachment::in_background(job what) noexcept {
     background_->want(what);
   } catch (const std::bad_alloc&) { // Whoever needs it comes later and asks again.
   }
+}
+
+void attachment::end_background() noexcept {
+  if (background_ != nullptr)
+    background_->end(); // Only then is it taken away: its thread asks for more.
+  background_.reset();
 }
 
 /// Where the last object in a file has gone.

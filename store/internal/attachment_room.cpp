@@ -27,6 +27,12 @@ constexpr auto look_pause = 100ms;
 // A waiter that has not looked for so long is stopped, or writes to a slow disk; others go first meanwhile.
 constexpr auto waiter_life = std::chrono::nanoseconds{5s};
 
+// Somebody else's spill that is under way is waited for beyond the grace, but not for ever: its process may be stopped.
+constexpr auto others_spill_life = std::chrono::nanoseconds{30s};
+
+// A disk that somebody could not write to so lately is not waited for: others will not do better.
+constexpr auto failed_disk_life = std::chrono::nanoseconds{3s};
+
 // The end of a long path says more than its beginning.
 constexpr auto call_site_length = std::size_t{255};
 
@@ -91,38 +97,38 @@ store_error attachment::full_error(std::uint64_t size_bytes, const std::string& 
 }
 
 /// All or none.
-std::expected<void, store_error> attachment::create_or_reap(std::span<const creation> wanted,
-                                                            std::span<std::uint32_t> indexes,
-                                                            std::chrono::milliseconds grace) {
-  auto made = create_committed(wanted, indexes, grace);
-  if (made || made.error().code() != store_errc::full)
-    return made;
-  // The file system has no more pages. Those of the dead may do, or what others have given up meanwhile.
-  if (auto reaped = reap(); !reaped)
-    return std::unexpected(reaped.error());
-  return create_committed(wanted, indexes, grace);
-}
-
-/// All or none.
 std::expected<void, store_error> attachment::create_committed(std::span<const creation> wanted,
                                                               std::span<std::uint32_t> indexes,
                                                               std::chrono::milliseconds grace) {
-  auto made = std::size_t{0};
-  auto done = create_rows(wanted, indexes, made, grace);
-  for (auto at = std::size_t{0}; done && at < made; ++at) {
+  for (auto has_reaped = false;; has_reaped = true) {
+    auto made = std::size_t{0};
+    auto done = create_rows(wanted, indexes, made, grace);
+    const auto has_rows = done.has_value();
+    if (has_rows)
+      done = commit_all(wanted, indexes);
+    if (!done)
+      for (const auto index : indexes.first(made))
+        abort(index);
+    // The file system may have no more pages. Those of the dead may do, or what others have given up meanwhile.
+    if (done || !has_rows || done.error().code() != store_errc::full || has_reaped)
+      return done;
+    if (auto reaped = reap(); !reaped)
+      return std::unexpected(reaped.error());
+  }
+}
+
+std::expected<void, store_error> attachment::commit_all(std::span<const creation> wanted,
+                                                        std::span<const std::uint32_t> indexes) {
+  for (auto at = std::size_t{0}; at < wanted.size(); ++at) {
     const auto length = extent_length(wanted[at].size_bytes, wanted[at].metadata_bytes);
     if (length == 0)
       continue;
-    done = commit_data(view_.object(indexes[at]).offset + length);
-    if (!done)
-      done = std::unexpected(store_error{done.error().code(), "object of " + grouped(wanted[at].size_bytes)
+    if (auto done = commit_data(view_.object(indexes[at]).offset + length); !done)
+      return std::unexpected(store_error{done.error().code(), "object of " + grouped(wanted[at].size_bytes)
                                                                   + " bytes: " + done.error().message()});
   }
-  if (!done)
-    for (const auto index : indexes.first(made))
-      abort(index);
   reach(crash_point::create_committed);
-  return done;
+  return {};
 }
 
 /// Makes up to so many rows in one hold of the lock. Requires: the lock is held.
@@ -205,10 +211,19 @@ std::expected<void, store_error> attachment::create_rows(std::span<const creatio
     }
     const auto waited = std::chrono::nanoseconds{monotonic_ns() - std::max(began_ns, spilling_ended_ns)};
     const auto left = std::chrono::nanoseconds{grace} - waited;
-    if (left.count() <= 0)
+    if (left.count() <= 0 && (grace.count() <= 0 || !is_room_being_made(began_ns)))
       return std::unexpected(full_error(wanted[made].size_bytes, why));
-    wait_for_change(change, std::min<std::chrono::nanoseconds>(left, look_pause));
+    wait_for_change(change, left.count() > 0 ? std::min<std::chrono::nanoseconds>(left, look_pause) : look_pause);
   }
+}
+
+/// Whether memory is full only until somebody has spilled; who has waited for that long enough believes it no more.
+bool attachment::is_room_being_made(std::int64_t since_ns) {
+  if (monotonic_ns() - since_ns >= others_spill_life.count())
+    return false;
+  const auto guard = lock();
+  return guard && monotonic_ns() - view_.header().spilling_failed_ns >= failed_disk_life.count()
+         && table_.is_spill_under_way();
 }
 
 /// 0 when call sites are not recorded, or there is no more room for them.

@@ -153,7 +153,7 @@ attachment::end_spill(std::uint32_t file, std::span<const std::uint32_t> victims
   auto& header = view_.header();
   if (view_.spill_file(file).live_objects == 0)
     header.spill_files_to_remove.store(1);
-  header.spilling_ended_ns = monotonic_ns();
+  (places.empty() ? header.spilling_failed_ns : header.spilling_ended_ns) = monotonic_ns();
   return freed;
 }
 
@@ -219,7 +219,8 @@ std::expected<void, store_error> attachment::restore(std::uint32_t index) {
       if (spilled && *spilled > 0)
         continue;
       const auto waited = std::chrono::nanoseconds{monotonic_ns() - grace_from_ns};
-      if (waited >= store_.settings.full_grace)
+      const auto grace = store_.settings.full_grace;
+      if (waited >= grace && (grace.count() <= 0 || !is_room_being_made(began_ns)))
         return std::unexpected(full_error(row.size_bytes.load(), why));
     }
     wait_for_change(change, look_pause);

@@ -223,12 +223,13 @@ struct control_header {
   std::uint64_t next_ticket;         // Truth.
   std::atomic<std::uint32_t> spill_files_to_remove; // Not 0: there may be a file in which nothing lies any more.
   std::uint32_t reserved_word;
-  std::int64_t spilling_ended_ns; // When room was last made: who waits has its grace from then on.
+  std::int64_t spilling_ended_ns; // When something was last written to disk: who waits has its grace from then on.
   growing_table waiters;
   growing_table spill_files;
   growing_table call_sites; // Rows are never given back.
   std::atomic<std::uint64_t> uses; // Number of the last use of any object. Written under the lock.
-  std::array<std::uint64_t, 31> reserved;
+  std::int64_t spilling_failed_ns; // When somebody last could not write to the disk; 0: never.
+  std::array<std::uint64_t, 30> reserved;
 
   alignas(64) std::array<process_slot, slots_max> slots;
 };

@@ -161,6 +161,15 @@ TEST_F(room_test, who_does_not_want_to_wait_is_told_at_once_also_behind_others) 
   EXPECT_TRUE(eventually([&] { return store.put(bytes_of("small"), {}, {}, 0ms).has_value(); }));
 }
 
+TEST_F(room_test, that_never_comes_is_waited_for_once) {
+  auto store = open();
+  const auto held = fill(store);
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_EQ(code_of(store.put(bytes_of("x"), {}, {}, 1s)), store_errc::full);
+  EXPECT_GE(std::chrono::steady_clock::now() - began, 1s);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 1900ms);
+}
+
 TEST_F(room_test, of_a_dead_process_is_found_by_who_waits) {
   auto store = open();
   auto step = shared<std::atomic<int>>{};
