@@ -1,6 +1,13 @@
 // The disk that is spilled to is broken, full or gone, and works again: nothing is lost but what lay there.
 #include "spilling.hpp"
 
+#include <sched.h>
+#include <sys/inotify.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 
 namespace troupe::store::test {
@@ -74,6 +81,223 @@ TEST_F(disk_test, a_disk_that_cannot_be_written_loses_nothing_and_is_named) {
     EXPECT_EQ(read(others_[static_cast<std::size_t>(which)]), content(which));
   std::filesystem::create_directories(settings_.spill_directory);
   EXPECT_TRUE(eventually([&] { return store_->put(bytes_of(content(10))).has_value(); }));
+}
+
+// --- A small disk ----------------------------------------------------------------------------------------------------
+
+/// The spill directory is a file system of its own, which only this process and its children see.
+class small_disk_test : public spilling_test {
+protected:
+  void SetUp() override {
+    std::filesystem::create_directories(settings_.spill_directory);
+    if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0
+        || ::mount("tmpfs", directory(), "tmpfs", 0, "size=2m") != 0)
+      GTEST_SKIP() << "no right to mount";
+    is_mounted_ = true;
+  }
+
+  void TearDown() override {
+    all_.clear();
+    let_all_be_free();
+    spilling_test::TearDown();
+    if (is_mounted_) {
+      EXPECT_EQ(::umount2(directory(), MNT_DETACH), 0);
+    }
+  }
+
+  [[nodiscard]] const char* directory() const { return settings_.spill_directory.c_str(); }
+
+  /// All but so much is taken, by somebody else.
+  void leave_free(std::size_t bytes) {
+    let_all_be_free();
+    auto file = std::ofstream{ballast_, std::ios::binary};
+    file << std::string(std::filesystem::space(settings_.spill_directory).available - bytes, 'b');
+  }
+
+  void let_all_be_free() const { std::filesystem::remove(ballast_); }
+
+  void become(unsigned long flags) const {
+    ASSERT_TRUE(eventually([&] { return ::mount(nullptr, directory(), nullptr, MS_REMOUNT | flags, nullptr) == 0; }))
+        << std::strerror(errno);
+  }
+
+  /// Puts until no more fits. Gives what was said then.
+  [[nodiscard]] store_error fill(object_store& store) {
+    for (;;) {
+      auto made = store.put(bytes_of(content(static_cast<int>(all_.size()))));
+      if (!made)
+        return made.error();
+      all_.push_back(std::move(*made));
+    }
+  }
+
+  /// Each object is whole, or there is no room to bring it back; nothing else. Gives how many are whole.
+  [[nodiscard]] std::size_t count_readable() const {
+    auto count = std::size_t{0};
+    for (auto which = std::size_t{0}; which < all_.size(); ++which) {
+      const auto view = all_[which].pin();
+      if (view) {
+        EXPECT_TRUE(text_of(view->bytes()) == content(static_cast<int>(which))) << which;
+        ++count;
+      } else {
+        EXPECT_EQ(code_of(view), store_errc::full) << message_of(view);
+      }
+    }
+    return count;
+  }
+
+  bool is_mounted_ = false;
+  std::vector<handle> all_;
+  const std::filesystem::path ballast_ = settings_.spill_directory / "somebody else's";
+};
+
+// Goal: a disk that runs full makes `put` fail with the numbers and the reason; nothing is lost, and all of it can be
+// read once the disk has room again.
+TEST_F(small_disk_test, that_runs_full_loses_nothing_and_goes_on_when_there_is_room_again) {
+  auto store = open();
+  leave_free(512u << 10);
+  const auto refused = fill(store);
+  EXPECT_EQ(refused.code(), store_errc::full);
+  for (const auto* part : {"object of 104,832 bytes, store has ", " free of 1,048,576", "No space left on device"})
+    EXPECT_NE(refused.message().find(part), std::string::npos) << refused.message();
+  EXPECT_NE(refused.message().find(directory()), std::string::npos) << refused.message();
+  EXPECT_GE(all_.size(), 13u); // Ten in memory, four on disk, perhaps one for what was being written.
+  EXPECT_GE(count_readable(), 8u);
+  EXPECT_TRUE(store.verify()) << message_of(store.verify());
+  let_all_be_free();
+  EXPECT_TRUE(eventually([&] { return count_readable() == all_.size(); }));
+  EXPECT_TRUE(eventually([&] { return store.put(bytes_of(content(99))).has_value(); }));
+  EXPECT_TRUE(store.verify()) << message_of(store.verify());
+}
+
+TEST_F(small_disk_test, that_is_full_has_room_again_when_objects_are_let_go) {
+  auto store = open();
+  leave_free(512u << 10);
+  EXPECT_EQ(fill(store).code(), store_errc::full);
+  const auto before = all_.size();
+  for (auto which = std::size_t{0}; which < before; which += 2)
+    all_[which] = {};
+  auto again = std::vector<handle>{};
+  for (auto count = 0; count < 3; ++count) { // More would leave no room for bringing any back.
+    auto made = store.put(bytes_of(content(100)), {}, {}, 10s);
+    ASSERT_TRUE(made) << message_of(made);
+    again.push_back(std::move(*made));
+  }
+  for (auto which = std::size_t{1}; which < before; which += 2)
+    EXPECT_TRUE(eventually([&] { return read(all_[which]) == content(static_cast<int>(which)); })) << which;
+  EXPECT_TRUE(store.verify()) << message_of(store.verify());
+}
+
+TEST_F(small_disk_test, that_cannot_be_written_for_a_while_can_still_be_read) {
+  auto store = open();
+  for (auto which = 0; which < 14; ++which)
+    all_.push_back(put(store, content(which)));
+  ASSERT_TRUE(is_calm(store));
+  become(MS_RDONLY);
+  all_.erase(all_.begin() + 8, all_.end()); // What is left lies on disk, or has room to.
+  EXPECT_EQ(count_readable(), 8u);
+  const auto refused = fill(store);
+  EXPECT_EQ(refused.code(), store_errc::full);
+  EXPECT_NE(refused.message().find("Read-only file system"), std::string::npos) << refused.message();
+  EXPECT_TRUE(store.verify()) << message_of(store.verify());
+  become(0);
+  EXPECT_TRUE(eventually([&] { return count_readable() == all_.size(); }));
+  EXPECT_TRUE(eventually([&] { return store.put(bytes_of(content(99))).has_value(); }));
+}
+
+/// How often a file was made in a directory.
+class made_files {
+public:
+  explicit made_files(const std::filesystem::path& directory) : events_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+    EXPECT_GE(::inotify_add_watch(events_, directory.c_str(), IN_CREATE), 0);
+  }
+  made_files(const made_files&) = delete;
+  made_files& operator=(const made_files&) = delete;
+  ~made_files() { ::close(events_); }
+
+  [[nodiscard]] std::size_t count() {
+    alignas(inotify_event) auto buffer = std::array<char, 4096>{};
+    for (auto got = ::read(events_, buffer.data(), buffer.size()); got > 0;
+         got = ::read(events_, buffer.data(), buffer.size()))
+      for (auto at = std::size_t{0}; at < static_cast<std::size_t>(got); ++count_)
+        at += sizeof(inotify_event) + reinterpret_cast<const inotify_event*>(buffer.data() + at)->len;
+    return count_;
+  }
+
+private:
+  int events_;
+  std::size_t count_ = 0;
+};
+
+// Goal: a full disk is tried again now and then, not all the time, and who waits for it does not spin.
+TEST_F(small_disk_test, that_stays_full_is_tried_about_once_a_second_and_costs_little_time_of_the_processor) {
+  settings_.full_grace = 3s;
+  auto store = open();
+  leave_free(64u << 10);
+  for (auto which = 0; which < 10; ++which)
+    all_.push_back(put(store, content(which)));
+  auto tries = made_files{settings_.spill_directory};
+  const auto began = std::chrono::steady_clock::now();
+  auto others = std::vector<child>{};
+  for (auto number = 0; number < 2; ++number)
+    others.emplace_back([&] {
+      auto mine = open();
+      if (code_of(mine.put(bytes_of(content(50)))) != store_errc::full)
+        return 1;
+      auto used = rusage{};
+      ::getrusage(RUSAGE_SELF, &used);
+      return used.ru_utime.tv_sec == 0 && used.ru_utime.tv_usec < 500'000 && used.ru_stime.tv_sec == 0
+                     && used.ru_stime.tv_usec < 500'000
+                 ? 0
+                 : 2;
+    });
+  EXPECT_EQ(code_of(store.put(bytes_of(content(50)))), store_errc::full);
+  for (auto& other : others)
+    EXPECT_EQ(other.wait(), fine);
+  const auto seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  EXPECT_LT(seconds, 12); // Each waits its grace at most, behind whom it came.
+  EXPECT_LE(tries.count(), 3 * (1 + static_cast<std::size_t>(seconds)));
+  EXPECT_EQ(count_readable(), all_.size());
+}
+
+// Method: four fill memory and disk at once, each until it is told so; then each lets half of its objects go and reads
+// the others.
+TEST_F(small_disk_test, that_several_processes_fill_at_once_tells_each_of_them_and_loses_nothing) {
+  auto store = open();
+  auto step = shared<std::array<std::atomic<int>, 3>>{};
+  const auto all_reach = [&](std::size_t which) {
+    ++(*step)[which];
+    return eventually([&] { return (*step)[which] == 4; }, 60s);
+  };
+  auto others = std::vector<child>{};
+  for (auto number = 0; number < 4; ++number)
+    others.emplace_back([&, number] {
+      auto mine = open();
+      const auto text = [&](std::size_t which) { return content(static_cast<int>(which) * 4 + number); };
+      auto held = std::vector<handle>{};
+      auto made = mine.put(bytes_of(text(0)));
+      for (; made; made = mine.put(bytes_of(text(held.size()))))
+        held.push_back(std::move(*made));
+      if (code_of(made) != store_errc::full) {
+        std::cerr << message_of(made) << std::endl;
+        return 1;
+      }
+      if (!all_reach(0))
+        return 2;
+      for (auto which = std::size_t{0}; which < held.size(); which += 2)
+        held[which] = {};
+      if (!all_reach(1))
+        return 3;
+      for (auto which = std::size_t{1}; which < held.size(); which += 2)
+        if (!eventually([&] { return read(held[which]) == text(which); }, 20s))
+          return 4;
+      return all_reach(2) && mine.verify() ? 0 : 5;
+    });
+  for (auto& other : others)
+    EXPECT_EQ(other.wait(), fine);
+  EXPECT_EQ(store.summary()->objects, 0u);
+  EXPECT_TRUE(eventually([&] { return spill_files().empty(); }));
+  EXPECT_TRUE(store.put(bytes_of(content(0, capacity))));
 }
 
 } // namespace
