@@ -1,0 +1,266 @@
+// Many want room at once: the order in which they get it, how long they wait, and what may be spilled meanwhile.
+#include "spilling.hpp"
+
+#include <troupe/store/internal/crash_point.hpp>
+
+#include <random>
+
+namespace troupe::store::test {
+
+namespace {
+
+using internal::crash_point;
+
+// --- The order -------------------------------------------------------------------------------------------------------
+
+constexpr auto quarter = capacity / 4;
+
+/// Who was served, in that order, and who may let go.
+struct counter {
+  std::atomic<std::size_t> served{0};
+  std::array<std::atomic<std::size_t>, 8> order{};
+  std::array<std::atomic<bool>, 8> may_go{};
+};
+
+class queue_test : public store_test {
+protected:
+  queue_test() {
+    settings_.full_grace = 60s;
+    for (auto number = 0; number < 4; ++number)
+      held_.push_back(*store_->put(std::vector<std::byte>(quarter)));
+  }
+
+  void TearDown() override {
+    waiting_.clear();
+    held_.clear();
+    store_.reset();
+    tidy();
+    store_test::TearDown();
+  }
+
+  /// One more waits, behind those who do already: it wants a quarter, and keeps it until it may go.
+  void let_one_more_wait() {
+    const auto which = waiting_.size();
+    waiting_.emplace_back([this, which] {
+      auto mine = open();
+      const auto made = mine.put(std::vector<std::byte>(quarter));
+      if (!made)
+        return 1;
+      counter_->order[counter_->served++] = which;
+      return eventually([&] { return counter_->may_go[which].load(); }, 60s) ? 0 : 2;
+    });
+    ASSERT_TRUE(eventually([&] { return store_->summary()->waiting == which + 1; }));
+  }
+
+  /// Whether exactly so many have been served now, and nobody more comes through soon.
+  [[nodiscard]] bool served_are_just(std::size_t count) const {
+    return eventually([&] { return counter_->served == count; })
+           && !eventually([&] { return counter_->served > count; }, 20ms);
+  }
+
+  std::optional<object_store> store_{open()};
+  std::vector<handle> held_;
+  std::vector<child> waiting_;
+  shared<counter> counter_;
+};
+
+TEST_F(queue_test, eight_that_wait_are_served_one_by_one_in_the_order_of_coming_and_each_once) {
+  for (auto count = 0; count < 8; ++count)
+    let_one_more_wait();
+  for (auto served = std::size_t{0}; served < 8; ++served) {
+    EXPECT_EQ(store_->summary()->waiting, 8 - served);
+    if (served < 4)
+      held_.pop_back();
+    else
+      counter_->may_go[served - 4] = true;
+    ASSERT_TRUE(served_are_just(served + 1)) << counter_->served;
+    EXPECT_EQ(counter_->order[served], served);
+    EXPECT_EQ(store_->summary()->objects, 4u); // One comes for each that goes.
+  }
+  for (auto& may_go : counter_->may_go)
+    may_go = true;
+  for (auto& each : waiting_)
+    EXPECT_EQ(each.wait(), fine);
+  EXPECT_EQ(store_->summary()->objects, 0u);
+}
+
+TEST_F(queue_test, those_that_die_while_they_wait_leave_the_others_in_order) {
+  for (auto count = 0; count < 6; ++count)
+    let_one_more_wait();
+  for (auto dead : {0u, 3u, 5u})
+    waiting_[dead].kill_and_wait();
+  EXPECT_TRUE(eventually([&] { return store_->summary()->waiting == 3; }));
+  const auto alive = std::array<std::size_t, 3>{1, 2, 4};
+  for (auto served = std::size_t{0}; served < alive.size(); ++served) {
+    held_.pop_back();
+    ASSERT_TRUE(served_are_just(served + 1)) << counter_->served;
+    EXPECT_EQ(counter_->order[served], alive[served]);
+  }
+  for (auto which : alive) {
+    counter_->may_go[which] = true;
+    EXPECT_EQ(waiting_[which].wait(), fine);
+  }
+}
+
+// --- While somebody spills -------------------------------------------------------------------------------------------
+
+/// Another process that has begun to spill the only object that can be, half the memory, and stands still: the bytes
+/// are on disk, and nobody knows it. A quarter is pinned by it, an eighth is being written, an eighth is free.
+class stopped_spiller_test : public spilling_test {
+protected:
+  void start_spilling() {
+    store_.emplace(open());
+    spiller_.emplace([this] {
+      auto mine = open();
+      auto victim = put(mine, content(0, capacity / 2));
+      *id_ = victim.id();
+      const auto view = *put(mine, content(1, quarter)).pin();
+      internal::arm_crash_point(crash_point::spill_file_written, 1, internal::crash_action::stop);
+      const auto building = mine.create(capacity / 8); // Now it is more than four fifths.
+      return eventually([&] { return *step_ == 1; }, 60s) ? 0 : 1;
+    });
+    spiller_->wait_until_stopped();
+    victim_ = *store_->find(*id_);
+    ASSERT_EQ(state_of(*store_, *id_), object_state::spilling);
+  }
+
+  void TearDown() override {
+    if (spiller_) {
+      spiller_->kill(SIGCONT);
+      *step_ = 1;
+      EXPECT_EQ(spiller_->wait(), fine);
+    }
+    victim_ = {};
+    store_.reset();
+    spilling_test::TearDown();
+  }
+
+  std::optional<object_store> store_;
+  shared<object_id> id_;
+  shared<std::atomic<int>> step_;
+  std::optional<child> spiller_;
+  handle victim_;
+};
+
+// Goal: memory that is full only until a spill is over is not called full, however short the grace.
+TEST_F(stopped_spiller_test, who_needs_room_waits_for_a_spill_that_is_under_way_longer_than_its_grace) {
+  start_spilling();
+  auto result = shared<std::atomic<int>>{};
+  auto creator = child([&] {
+    auto mine = open();
+    const auto made = mine.put(bytes_of(content(2, quarter)), {}, {}, 100ms);
+    *result = made ? 1 : 2;
+    return made && read(*made) == content(2, quarter) ? 0 : 1;
+  });
+  ASSERT_TRUE(eventually([&] { return store_->summary()->waiting == 1; }));
+  EXPECT_FALSE(eventually([&] { return *result != 0; }, 500ms));
+  spiller_->kill(SIGCONT);
+  EXPECT_EQ(creator.wait(), fine);
+  EXPECT_EQ(read(victim_), content(0, capacity / 2));
+}
+
+// Method: what is being spilled gets pinned, so that the spill ends without any room.
+TEST_F(stopped_spiller_test, the_grace_begins_when_the_last_spill_has_ended) {
+  settings_.full_grace = 700ms;
+  start_spilling();
+  const auto view = *victim_.pin();
+  auto creator = child([&] {
+    auto mine = open();
+    return static_cast<int>(code_of(mine.put(bytes_of(content(2, quarter)))));
+  });
+  ASSERT_TRUE(eventually([&] { return store_->summary()->waiting == 1; }));
+  std::this_thread::sleep_for(400ms);
+  const auto ended = std::chrono::steady_clock::now();
+  spiller_->kill(SIGCONT);
+  EXPECT_EQ(creator.wait(), (ending{true, static_cast<int>(store_errc::full), 0}));
+  EXPECT_GE(std::chrono::steady_clock::now() - ended, 700ms);
+  EXPECT_LT(std::chrono::steady_clock::now() - ended, 10s);
+}
+
+TEST_F(stopped_spiller_test, what_gets_pinned_while_it_is_spilled_stays_where_it_is) {
+  start_spilling();
+  const auto theirs = child([&] { return read(*open().find(*id_)) == content(0, capacity / 2) ? 0 : 1; }).wait();
+  EXPECT_EQ(theirs, fine); // Pinned and let go meanwhile by a third one.
+  auto view = *victim_.pin();
+  const auto* const address = view.bytes().data();
+  spiller_->kill(SIGCONT);
+  EXPECT_TRUE(eventually([&] { return state_of(*store_, *id_) == object_state::sealed; }));
+  EXPECT_EQ(view.bytes().data(), address);
+  EXPECT_EQ(text_of(view.bytes()), content(0, capacity / 2));
+  (void)store_->reap();
+  EXPECT_EQ(spill_files(), std::vector<std::string>{}); // It was written for nothing.
+  view = {};
+  EXPECT_TRUE(store_->put(bytes_of(content(2, capacity / 2)))); // Now it may go.
+  EXPECT_EQ(state_of(*store_, *id_), object_state::spilled);
+  EXPECT_EQ(read(victim_), content(0, capacity / 2));
+}
+
+class pressure_test : public spilling_test {};
+
+TEST_F(pressure_test, what_another_process_pins_is_never_spilled) {
+  auto store = open();
+  auto all = put_many(store, 3);
+  auto step = shared<std::atomic<int>>{};
+  auto reader = child([&] {
+    auto theirs = open();
+    auto first = theirs.find(all[0].id())->pin();
+    auto third = theirs.find(all[2].id())->pin();
+    const auto* const address = first->bytes().data();
+    *step = 1;
+    if (!eventually([&] { return *step == 2; }) || first->bytes().data() != address)
+      return 1;
+    if (text_of(first->bytes()) != content(0) || text_of(third->bytes()) != content(2))
+      return 2;
+    first = third = pin{};
+    *step = 3;
+    return eventually([&] { return *step == 4; }) ? 0 : 3;
+  });
+  ASSERT_TRUE(eventually([&] { return *step == 1; }));
+  const auto more = put_many(store, 30);
+  EXPECT_EQ(state_of(store, all[0].id()), object_state::sealed);
+  EXPECT_EQ(state_of(store, all[1].id()), object_state::spilled);
+  EXPECT_EQ(state_of(store, all[2].id()), object_state::sealed);
+  *step = 2;
+  ASSERT_TRUE(eventually([&] { return *step == 3; }));
+  const auto still_more = put_many(store, 30);
+  EXPECT_EQ(state_of(store, all[0].id()), object_state::spilled);
+  *step = 4;
+  EXPECT_EQ(reader.wait(), fine);
+}
+
+// Goal: finding, pinning and creating while everybody spills ends, and gives the right bytes.
+// Method: each of four processes has two objects in use at most, so that there is always room for one more.
+TEST_F(pressure_test, processes_that_find_and_pin_what_others_spill_never_wait_for_each_other_for_ever) {
+  settings_.full_grace = 30s;
+  auto store = open();
+  const auto all = put_many(store, 30);
+  auto others = std::vector<child>{};
+  for (auto number = 1u; number <= 4; ++number)
+    others.emplace_back([&, number] {
+      auto mine = open();
+      auto random = std::minstd_rand{number};
+      for (auto round = 0; round < 250; ++round) {
+        const auto first = random() % 30;
+        const auto second = random() % 30;
+        const auto one = mine.find(all[first].id())->pin();
+        const auto two = round % 5 == 0 ? mine.put(bytes_of(content(static_cast<int>(second))))->pin()
+                                        : mine.find(all[second].id())->pin();
+        if (!one || !two) {
+          std::cerr << message_of(one) << message_of(two) << std::endl;
+          return 1;
+        }
+        if (text_of(one->bytes()) != content(static_cast<int>(first))
+            || text_of(two->bytes()) != content(static_cast<int>(second)))
+          return 2;
+      }
+      return 0;
+    });
+  for (auto& other : others)
+    EXPECT_EQ(other.wait(), fine);
+  EXPECT_TRUE(store.verify()) << message_of(store.verify());
+  EXPECT_EQ(store.summary()->objects, 30u);
+}
+
+} // namespace
+
+} // namespace troupe::store::test
