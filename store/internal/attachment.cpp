@@ -92,11 +92,10 @@ std::expected<table_guard, store_error> attachment::lock() {
     return std::unexpected(forked_error());
   if (!counts_.valid())
     return std::unexpected(store_error{store_errc::system_failure, "no address space left for counting handles"});
-  if (reap_wanted_.load(std::memory_order_relaxed) && reap_wanted_.exchange(false))
+  auto& reap_wanted = view_.header().reap_wanted;
+  if (reap_wanted.load(std::memory_order_relaxed) != 0 && reap_wanted.exchange(0) != 0)
     in_background(job::reap); // Who only wants to find something does not wait for that.
   auto guard = lock_table(view_, store_.self.slot, store_.settings.lock_timeout);
-  if (guard && guard->recovered())
-    reap_wanted_ = true;
   if (guard && !usable()) // Under the lock: nobody reaps us from now on.
     return std::unexpected(check_usable().error());
   return guard;
@@ -275,27 +274,21 @@ void attachment::release(std::uint32_t index) noexcept {
   announce();
 }
 
-/// Frees an object that may be nobody's any more, or leaves that to whoever has the lock, or comes next.
+/// Frees an object that may be nobody's any more, or leaves that to whoever has the lock.
 void attachment::free_or_hint(std::uint32_t index) noexcept {
-  const auto guard = try_lock_table(view_, store_.self.slot);
-  if (!guard) {
-    give_hint(view_.hints(), index);
-    reach(crash_point::release_hinted);
-    return;
+  auto has_lock = false;
+  if (const auto guard = try_lock_table(view_, store_.self.slot)) {
+    table_.free_if_unreferenced(index);
+    has_lock = true;
   }
-  if (guard->recovered())
-    reap_wanted_ = true;
-  table_.free_if_unreferenced(index);
-  table_.reclaim(reclaim_batch);
-}
-
-void attachment::reclaim_if_free() noexcept {
-  const auto guard = try_lock_table(view_, store_.self.slot);
-  if (!guard)
+  if (has_lock && any_hint(view_.hints())) // It held many others.
+    return in_background(job::reclaim);
+  if (has_lock)
     return;
-  if (guard->recovered())
-    reap_wanted_ = true;
-  table_.reclaim(reclaim_batch);
+  give_hint(view_.hints(), index);
+  reach(crash_point::release_hinted);
+  if (view_.header().lock_owner.load() == no_slot) // It was given back, perhaps before there was a hint.
+    reclaim_hinted(view_, store_.self.slot);
 }
 
 std::expected<void, store_error> attachment::pin(std::uint32_t index) {
@@ -424,7 +417,7 @@ std::expected<void, store_error> attachment::abandon(const process_id& peer, std
   auto dropped = drop_flights(view_, store_.self.slot, settings().lock_timeout, [&](const flight_entry& flight) {
     return flight.channel == channel && other_end(flight, store_.self) == peer;
   });
-  reclaim_if_free();
+  reclaim_hinted(view_, store_.self.slot);
   return dropped;
 }
 

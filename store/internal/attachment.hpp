@@ -33,8 +33,6 @@
 
 namespace troupe::store::internal {
 
-inline constexpr auto reclaim_batch = std::uint32_t{64}; // Rows that one create or release looks at on the way.
-
 /// What open gets done before there is an attachment.
 struct opened_store {
   options settings;
@@ -192,8 +190,8 @@ private:
 
   // attachment_background.cpp
   class background;
-  enum class job : std::uint8_t { spill, reap, remove_files };
-  static constexpr std::size_t jobs = 3;
+  enum class job : std::uint8_t { spill, reap, reclaim, remove_files };
+  static constexpr std::size_t jobs = 4;
   void in_background(job what) noexcept;
   void end_background() noexcept;
   void remove_spill_files_if_wanted() noexcept;
@@ -203,7 +201,6 @@ private:
   void free_or_hint(std::uint32_t index) noexcept;
   [[nodiscard]] std::expected<held_object, store_error> find_locked(const object_id& id);
   void touch(std::uint32_t index) noexcept;
-  void reclaim_if_free() noexcept;
 
   opened_store store_;
   control_view view_;
@@ -212,7 +209,6 @@ private:
   std::byte* const writable_;
   const std::byte* const readable_;
   const std::uint32_t fork_epoch_;
-  std::atomic<bool> reap_wanted_{false};      // Somebody died inside the lock.
   mutable std::atomic<bool> poisoned_{false}; // The lock file's descriptor is another file's.
 
   const bool records_call_sites_ = is_set("TROUPE_RECORD_CALL_SITES");

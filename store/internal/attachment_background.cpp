@@ -1,6 +1,8 @@
 // What is done before somebody has to wait for it: one thread, started when there is the first thing to do.
 #include <troupe/store/internal/attachment.hpp>
 
+#include <troupe/store/internal/reaping.hpp>
+
 #include <pthread.h>
 #include <signal.h>
 
@@ -89,6 +91,11 @@ private:
       return;
     case job::reap:
       (void)of_.reap();
+      return;
+    case job::reclaim:
+      (void)reclaim_all(of_.view_, of_.store_.self.slot, of_.store_.settings.lock_timeout);
+      (void)of_.remove_spill_files();
+      of_.announce();
       return;
     case job::remove_files:
       (void)of_.remove_spill_files();

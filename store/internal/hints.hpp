@@ -25,7 +25,7 @@ inline void give_hint(hint_words& hints, std::uint32_t index) {
 [[nodiscard]] inline bool any_hint(const hint_words& hints) {
   auto all = std::uint64_t{0};
   for (const auto& word : hints.top)
-    all |= word.load(std::memory_order_relaxed);
+    all |= word.load(); // Not relaxed: who gives the lock back looks after that, who gives a hint tries it after that.
   return all != 0;
 }
 

@@ -222,7 +222,7 @@ struct control_header {
   std::uint32_t lru_first, lru_last; // Derived: ends of the list through lru_before and lru_after.
   std::uint64_t next_ticket;         // Truth.
   std::atomic<std::uint32_t> spill_files_to_remove; // Not 0: there may be a file in which nothing lies any more.
-  std::uint32_t reserved_word;
+  std::atomic<std::uint32_t> reap_wanted; // Not 0: somebody died inside the lock, and nobody has reaped since.
   std::int64_t spilling_ended_ns; // When something was last written to disk: who waits has its grace from then on.
   growing_table waiters;
   growing_table spill_files;

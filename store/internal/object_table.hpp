@@ -12,6 +12,8 @@
 
 namespace troupe::store::internal {
 
+inline constexpr auto reclaim_batch = std::uint32_t{64}; // Rows that one create or release looks at on the way.
+
 /// What a call on the table came to; the attachment turns it into an error with a text.
 enum class outcome : std::uint8_t {
   done,

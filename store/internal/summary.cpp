@@ -30,6 +30,7 @@ namespace {
   row.size_bytes = entry.size_bytes.load();
   row.metadata_bytes = entry.metadata_bytes;
   row.state = entry.state.load();
+  row.has_own_file = entry.place != 0;
   row.creator = static_cast<pid_t>(entry.creator_pid);
   row.age = std::chrono::nanoseconds{now - entry.created_ns};
   if (entry.call_site > 0)

@@ -1,6 +1,7 @@
 #include <troupe/store/internal/table_lock.hpp>
 
 #include <troupe/store/internal/clock.hpp>
+#include <troupe/store/internal/object_table.hpp>
 #include <troupe/store/internal/recovery.hpp>
 
 #include <sched.h>
@@ -37,15 +38,16 @@ namespace {
     return std::unexpected(store_error{store_errc::system_failure, "out of memory"}); // Short: needs no memory itself.
   }
   header.rebuild_wanted.store(0);
+  header.reap_wanted.store(1);
   if (owner_died)
     pthread_mutex_consistent(&header.lock);
-  return table_guard{view, slot, true};
+  return table_guard{view, slot};
 }
 
 /// `status` is what a lock call returned: turns it into a guard or an error.
 [[nodiscard]] std::expected<table_guard, store_error> finish(control_view view, std::uint32_t slot, int status) {
   if (status == 0 && view.header().rebuild_wanted.load(std::memory_order_relaxed) == 0)
-    return table_guard{view, slot, false};
+    return table_guard{view, slot};
   if (status == 0 || status == EOWNERDEAD)
     return rebuild(view, slot, status == EOWNERDEAD);
   if (status == ENOTRECOVERABLE)
@@ -154,6 +156,18 @@ std::expected<table_guard, store_error> lock_table(control_view view, std::uint3
   if (status == ETIMEDOUT)
     return std::unexpected(busy_error(view, timeout));
   return finish(view, slot, status);
+}
+
+void reclaim_hinted(control_view view, std::uint32_t self) noexcept {
+  auto guard = try_lock_table(view, self);
+  if (!guard)
+    return;
+  reclaim_some(view);
+  guard->leave_hints();
+}
+
+void reclaim_some(control_view view) noexcept {
+  (void)object_table(view).reclaim(reclaim_batch);
 }
 
 void let_others_go_first(control_view view) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <troupe/store/internal/control_view.hpp>
+#include <troupe/store/internal/hints.hpp>
 #include <troupe/store/store_error.hpp>
 
 #include <chrono>
@@ -10,36 +11,47 @@
 
 namespace troupe::store::internal {
 
+/// Reclaims some of what was hinted at, unless somebody has the lock, who will do it. `self` is the caller's slot.
+void reclaim_hinted(control_view view, std::uint32_t self) noexcept;
+
+/// The same for who has the lock.
+void reclaim_some(control_view view) noexcept;
+
 /// Holds the lock while it lives. No system call, no allocation and no copying of payload while one is around.
 class table_guard {
 public:
-  table_guard(control_view view, std::uint32_t slot, bool recovered) : view_(view), recovered_(recovered) {
+  table_guard(control_view view, std::uint32_t slot) : view_(view), slot_(slot) {
     view_.header().lock_owner.store(slot, std::memory_order_relaxed);
   }
-  table_guard(table_guard&& other) noexcept : view_(other.view_), recovered_(other.recovered_) { other.owns_ = false; }
+  table_guard(table_guard&& other) noexcept : view_(other.view_), slot_(other.slot_) { other.owns_ = false; }
   table_guard(const table_guard&) = delete;
   table_guard& operator=(const table_guard&) = delete;
   table_guard& operator=(table_guard&&) = delete;
   ~table_guard() {
     if (!owns_)
       return;
+    if (looks_for_hints_ && any_hint(view_.hints())) [[unlikely]]
+      reclaim_some(view_);
     view_.header().lock_owner.store(no_slot, std::memory_order_relaxed);
     pthread_mutex_unlock(&view_.header().lock);
+    if (looks_for_hints_ && any_hint(view_.hints())) [[unlikely]] // Somebody could not have the lock meanwhile.
+      reclaim_hinted(view_, slot_);
   }
 
-  /// Whether the previous owner had died and the table was rebuilt: then there is somebody to reap.
-  [[nodiscard]] bool recovered() const { return recovered_; }
+  /// For who has just reclaimed as much as one call should.
+  void leave_hints() { looks_for_hints_ = false; }
 
 private:
   control_view view_;
-  bool recovered_;
+  std::uint32_t slot_;
+  bool looks_for_hints_ = true;
   bool owns_ = true;
 };
 
 /// Makes the lock of a new store.
 void init_table_lock(control_view view);
 
-/// Takes the lock, rebuilding the table first where its last owner died. Fails with `busy`, naming the process that
+/// Takes the lock, rebuilding the table first where its last owner died: then `reap_wanted` is set. Fails with `busy`, naming the process that
 /// kept it all the time, and with `corrupt` when the table cannot be rebuilt.
 [[nodiscard]] std::expected<table_guard, store_error> lock_table(control_view view, std::uint32_t slot,
                                                                  std::chrono::milliseconds timeout);

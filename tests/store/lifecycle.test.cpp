@@ -290,8 +290,8 @@ TEST_F(lifecycle_on_disk_test, thousands_that_go_in_random_order_leave_nothing_o
 
 TEST_F(lifecycle_on_disk_test, the_last_release_of_what_lies_on_disk_removes_its_file) {
   auto store = open();
-  auto first = put(store, content(0));
-  const auto others = put_many(store, 9);
+  auto first = put(store, content(0, capacity / 2)); // So large that it has a file for itself.
+  const auto others = put_many(store, 2, capacity / 2);
   ASSERT_TRUE(eventually([&] { return state_of(store, first.id()) == object_state::spilled; }));
   ASSERT_TRUE(is_calm(store));
   const auto before = spill_files().size();

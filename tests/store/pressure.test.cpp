@@ -188,7 +188,7 @@ TEST_F(stopped_spiller_test, what_gets_pinned_while_it_is_spilled_stays_where_it
   EXPECT_EQ(view.bytes().data(), address);
   EXPECT_EQ(text_of(view.bytes()), content(0, capacity / 2));
   (void)store_->reap();
-  EXPECT_EQ(spill_files(), std::vector<std::string>{}); // It was written for nothing.
+  EXPECT_EQ(spill_files().size(), 1u); // The copy is there for the next time.
   view = {};
   EXPECT_TRUE(store_->put(bytes_of(content(2, capacity / 2)))); // Now it may go.
   EXPECT_EQ(state_of(*store_, *id_), object_state::spilled);

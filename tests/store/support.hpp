@@ -5,7 +5,9 @@
 #include <troupe/store/object_store.hpp>
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -141,6 +143,11 @@ public:
 private:
   pid_t pid_;
 };
+
+/// From then on what this process mounts is seen by nobody else. Gives false without the right to do so.
+[[nodiscard]] inline bool enter_own_mount_namespace() {
+  return ::unshare(CLONE_NEWNS) == 0 && ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+}
 
 /// A name for a store that no other test has, and the check that the test leaves nothing behind.
 class store_test : public ::testing::Test {

@@ -29,6 +29,7 @@ using json = nlohmann::ordered_json;
           {"size_bytes", object.size_bytes},
           {"metadata_bytes", object.metadata_bytes},
           {"state", to_string(object.state)},
+          {"own_file", object.has_own_file},
           {"creator", object.creator},
           {"age_seconds", std::chrono::duration<double>(object.age).count()},
           {"call_site", object.call_site},

@@ -23,6 +23,10 @@ namespace {
   return fmt::format("{:.0f} h", seconds / 3'600);
 }
 
+[[nodiscard]] std::string state_of(const store::object_row& object) {
+  return std::string{to_string(object.state)} + (object.has_own_file ? ", own file" : "");
+}
+
 /// Columns as wide as what is in them; numbers to the right.
 [[nodiscard]] std::string table(const std::vector<std::vector<std::string>>& lines, const std::string& right) {
   auto widths = std::vector<std::size_t>(lines.front().size());
@@ -85,7 +89,7 @@ std::string text_of_objects(const std::vector<store::object_row>& objects) {
   auto bytes = std::size_t{0};
   for (const auto& object : objects) {
     const auto all = reasons(object);
-    lines.push_back({to_string(object.id), grouped(object.size_bytes), std::string{to_string(object.state)},
+    lines.push_back({to_string(object.id), grouped(object.size_bytes), state_of(object),
                      std::to_string(object.creator), text_of(object.age),
                      all.front() + (all.size() > 1 ? fmt::format(" (and {} more)", all.size() - 1) : "")});
     bytes += object.size_bytes;
@@ -105,7 +109,7 @@ std::string text_of(const std::vector<object_group>& groups) {
 std::string text_of(const store::object_row& object) {
   auto text = fmt::format("object {}\n  {} bytes, and {} of metadata\n  {}\n  made by process {}, {} ago\n",
                           to_string(object.id), grouped(object.size_bytes), grouped(object.metadata_bytes),
-                          to_string(object.state), object.creator, text_of(object.age));
+                          state_of(object), object.creator, text_of(object.age));
   if (!object.call_site.empty())
     text += "  at " + object.call_site + '\n';
   for (const auto& why : reasons(object))
