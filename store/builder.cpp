@@ -12,11 +12,7 @@ builder::builder(const internal::attachment_ptr& attachment, std::uint32_t index
 
 builder::builder(const internal::attachment_ptr& attachment, std::uint32_t index, std::uint32_t generation,
                  std::span<std::byte> bytes, internal::mapping_ptr own_file)
-    : attachment_(attachment),
-      index_(index),
-      generation_(generation),
-      bytes_(bytes),
-      own_file_(std::move(own_file)) {}
+    : attachment_(attachment), index_(index), generation_(generation), bytes_(bytes), own_file_(std::move(own_file)) {}
 
 builder::builder(builder&& other) noexcept
     : attachment_(std::move(other.attachment_)),

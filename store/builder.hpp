@@ -30,7 +30,8 @@ public:
   builder& operator=(const builder&) = delete;
   ~builder();
 
-  /// The room for the object, 64-byte aligned, with whatever was there before. Must not be touched after seal().
+  /// The room for the object, 64-byte aligned, with whatever was there before. Must not be touched after seal(); where
+  /// the environment says TROUPE_PROTECT_SEALED=1, a write to it then traps if no other object lies in the same page.
   [[nodiscard]] std::span<std::byte> bytes() const noexcept { return bytes_; }
 
   /// Makes the object smaller: its first `size_bytes` stay. The rest is free for others once sealed.

@@ -59,7 +59,12 @@ std::expected<handle, store_error> object_store::put(std::span<const std::byte> 
                                                      std::span<const object_id> captured,
                                                      std::optional<std::chrono::milliseconds> grace,
                                                      const std::source_location& where) {
-  return put(std::span{&bytes, 1}, metadata, captured, grace, where);
+  auto building = create(bytes.size(), metadata, captured, grace, where);
+  if (!building)
+    return std::unexpected(building.error());
+  if (!bytes.empty())
+    std::memcpy(building->bytes().data(), bytes.data(), bytes.size());
+  return std::move(*building).seal();
 }
 
 std::expected<handle, store_error> object_store::put(std::span<const std::span<const std::byte>> parts,

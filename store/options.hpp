@@ -38,6 +38,16 @@ struct options {
   /// removed.
   std::filesystem::path spill_directory{};
 
+  /// How much memory beyond what was ever used each process has made ready in the background, so that the first use of
+  /// it is as quick as the second: about ten times. More: longer bursts of large objects find it ready; less: less
+  /// memory is taken before it is needed. 0: none.
+  std::size_t pretouch_bytes = 0;
+
+  /// Whether to ask for huge pages, which make large objects quicker to read and to write for the first time. Works
+  /// where the tmpfs at `directory` is mounted with huge=advise, within_size or always (`object_store::notice` says
+  /// when it is not). Who opens the store first decides.
+  bool huge_pages = false;
+
   /// Whether opening fails with `not_found` where no process has the store open, instead of making one. Who has it open
   /// already gets it whatever the other options say.
   bool must_exist = false;

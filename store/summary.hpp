@@ -64,7 +64,7 @@ struct object_row {
   std::size_t metadata_bytes = 0;
   object_state state = object_state::free;
   bool has_own_file = false; // Larger than the store: it lies in a file in the spill directory, and is read there.
-  pid_t creator = 0; // May be gone already.
+  pid_t creator = 0;         // May be gone already.
   std::chrono::nanoseconds age{0};
   std::string call_site;        // "file:line", where TROUPE_RECORD_CALL_SITES=1 was set in its creator; else empty.
   std::vector<pid_t> holders;   // Processes with a handle, pin or builder.

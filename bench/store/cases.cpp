@@ -18,9 +18,13 @@ struct one_case {
 
 const std::vector<std::pair<std::string, one_case>>& all_cases() {
   static const std::vector<std::pair<std::string, one_case>> all{
-      {"put-large", {put_large, copy_large}},   {"put-small", {put_small, lock_and_copy_small}},
-      {"find", {find_small, lock_small}},       {"two-processes", {put_by_two, nullptr}},
-      {"hand-over", {view_elsewhere, nullptr}}, {"disk", {spill_and_restore, write_and_read_file}},
+      {"put-large", {put_large, copy_large}},
+      {"put-small", {put_small, lock_and_copy_small}},
+      {"cold", {put_cold, nullptr}},
+      {"find", {find_small, lock_small}},
+      {"two-processes", {put_by_two, nullptr}},
+      {"hand-over", {view_elsewhere, nullptr}},
+      {"disk", {spill_and_restore, write_and_read_file}},
       {"crash", {recover_and_reap, nullptr}},
   };
   return all;

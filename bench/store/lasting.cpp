@@ -119,10 +119,10 @@ std::expected<double, failure> time_of_reading(const std::filesystem::path& path
 
 /// What is measured: all of it to the disk, back from there, and once more where it does not lie yet.
 struct disk_use {
-  std::function<done()> prepare;                         // Nothing is on the disk.
-  std::function<done()> write;                           // All is there, and has to be read to be used.
-  std::function<std::expected<double, failure>()> read;  // In seconds.
-  std::function<done()> forget;                          // It has to be read again.
+  std::function<done()> prepare;                        // Nothing is on the disk.
+  std::function<done()> write;                          // All is there, and has to be read to be used.
+  std::function<std::expected<double, failure>()> read; // In seconds.
+  std::function<done()> forget;                         // It has to be read again.
 };
 
 /// Each is done a few times and the median taken: the system lets a writer wait now and then.
@@ -195,9 +195,9 @@ case_result write_and_read_file(const store_options& told) {
     return {};
   };
   const auto nothing = []() -> done { return {}; };
-  return to_disk_and_back(told, directory.path(),
-                          {remove, [&] { return write_file(path, bytes); },
-                           [&] { return time_of_reading(path, bytes); }, nothing});
+  return to_disk_and_back(
+      told, directory.path(),
+      {remove, [&] { return write_file(path, bytes); }, [&] { return time_of_reading(path, bytes); }, nothing});
 }
 
 case_result recover_and_reap(const store_options& told) {

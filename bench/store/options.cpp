@@ -31,6 +31,7 @@ std::expected<store_options, int> read_store_options(int argument_count, const c
     read.large_bytes = {1 << 20};
     read.small_puts = 200;
     read.disk_bytes = 8 << 20;
+    read.cold_bytes = 8 << 20;
     read.many_objects = 2'000;
   }
   if (read.cases.empty())

@@ -12,6 +12,7 @@ struct store_options {
   int rounds = 15;
   std::vector<std::uint64_t> large_bytes{1 << 20, 16 << 20, 256 << 20}; // Of the objects that are put.
   std::uint64_t small_puts = 100'000;
+  std::uint64_t cold_bytes = 256 << 20;
   std::uint64_t disk_bytes = 256 << 20;
   std::uint32_t many_objects = 1'000'000;
   std::vector<std::string> cases; // Names in cases.hpp.

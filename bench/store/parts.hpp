@@ -14,6 +14,9 @@ using case_result = std::expected<observations, failure>;
 [[nodiscard]] case_result put_large(const store_options& told);
 [[nodiscard]] case_result copy_large(const store_options& told);
 
+/// Bytes into pages that nobody has used before, and once they were made ready in the background.
+[[nodiscard]] case_result put_cold(const store_options& told);
+
 /// 1 KiB; the limit is twice a robust lock and the copy.
 [[nodiscard]] case_result put_small(const store_options& told);
 [[nodiscard]] case_result lock_and_copy_small(const store_options& told);

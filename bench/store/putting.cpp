@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 namespace bench {
@@ -107,6 +109,35 @@ case_result put_large(const store_options& told) {
     if (!time)
       return std::unexpected{time.error()};
     all.emplace_back(putting(size), static_cast<double>(size) / *time / 1e9);
+  }
+  return all;
+}
+
+case_result put_cold(const store_options& told) {
+  observations all;
+  const auto bytes = std::vector<std::byte>(told.cold_bytes / 4, std::byte{7});
+  for (const auto is_pretouched : {false, true}) {
+    auto settings = own_store(told.cold_bytes * 2);
+    settings.pretouch_bytes = is_pretouched ? settings.capacity_bytes : 0;
+    auto store = open(settings);
+    if (!store)
+      return std::unexpected{store.error()};
+    const auto is_ready = [&] {
+      const auto summary = store->summary();
+      return !summary || !is_pretouched || summary->committed_bytes == settings.capacity_bytes;
+    };
+    while (!is_ready())
+      std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    std::vector<stores::handle> kept; // So that each goes to a place of its own.
+    const auto begin = store_clock::now();
+    for (auto left = 4; left > 0; --left) {
+      auto made = store->put(bytes);
+      if (!made)
+        return failed("put", made);
+      kept.push_back(*std::move(made));
+    }
+    all.emplace_back(quantity{is_pretouched ? "first use of pages, pretouched" : "first use of pages", "GB/s"},
+                     static_cast<double>(told.cold_bytes) / seconds_since(begin) / 1e9);
   }
   return all;
 }

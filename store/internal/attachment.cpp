@@ -5,6 +5,7 @@
 #include <troupe/store/internal/crash_point.hpp>
 #include <troupe/store/internal/hints.hpp>
 #include <troupe/store/internal/lru_list.hpp>
+#include <troupe/store/internal/page_care.hpp>
 #include <troupe/store/internal/reaping.hpp>
 #include <troupe/store/internal/recovery.hpp>
 
@@ -74,6 +75,10 @@ std::expected<void, store_error> attachment::check_usable() const {
 
 std::string attachment::notice() const {
   const auto& header = view_.header();
+  if (header.data_on_disk == 0 && header.huge_pages != 0 && !gives_huge_pages(store_.settings.directory))
+    return "huge pages were asked for, and " + store_.settings.directory.string()
+           + " gives none; mount it with huge=advise (mount -o remount,huge=advise "
+           + store_.settings.directory.string() + ")";
   if (header.data_on_disk == 0)
     return {};
   return store_.settings.directory.string() + " has no room for a store of " + grouped(header.capacity_bytes)
@@ -126,8 +131,9 @@ std::expected<new_object, store_error> attachment::create(std::size_t size_bytes
     return std::unexpected(
         store_error{store_errc::invalid_argument, "metadata of " + grouped(metadata.size()) + " bytes, at most "
                                                       + grouped(metadata_bytes_max) + " are possible"});
-  const auto wanted = creation{
-      size_bytes, static_cast<std::uint32_t>(metadata.size()), captured, store_.self.slot, own_pid(), call_site_of(where)};
+  const auto wanted =
+      creation{size_bytes,         static_cast<std::uint32_t>(metadata.size()), captured, store_.self.slot, own_pid(),
+               call_site_of(where)};
   const auto capacity = view_.header().capacity_bytes;
   if (size_bytes > capacity || extent_length(size_bytes, metadata.size()) > capacity)
     return create_in_own_file(wanted, metadata);
@@ -151,8 +157,8 @@ std::expected<std::vector<new_object>, store_error> attachment::create_all(std::
   const auto call_site = call_site_of(where);
   for (const auto size_bytes : sizes_bytes) {
     if (size_bytes > left || extent_length(size_bytes, 0) > left)
-      return std::unexpected(full_error(size_bytes, "it is one of " + grouped(sizes_bytes.size())
-                                                        + " that do not fit together"));
+      return std::unexpected(
+          full_error(size_bytes, "it is one of " + grouped(sizes_bytes.size()) + " that do not fit together"));
     left -= extent_length(size_bytes, 0);
     wanted.push_back({size_bytes, 0, {}, store_.self.slot, own_pid(), call_site});
   }
@@ -181,6 +187,8 @@ std::expected<void, store_error> attachment::seal(std::uint32_t index, std::size
   if (shrunk && row.place != 0)
     cut_own_file(index);
   assert(row.state.load() == object_state::writing);
+  if (protects_sealed_ && row.place == 0)
+    protect_whole_pages(extent_of(index));
   row.state.store(object_state::sealed); // Release: who reads `sealed` reads all bytes.
   reach(crash_point::seal_published);
   announce();
@@ -233,6 +241,12 @@ std::expected<held_object, store_error> attachment::find_locked(const object_id&
 
 bool attachment::contains(const object_id& id) const {
   return usable() && table_.look_up(id) == outcome::done;
+}
+
+/// Requires: it has one.
+std::span<std::byte> attachment::extent_of(std::uint32_t index) const {
+  const auto& row = view_.object(index);
+  return {writable_ + row.offset, extent_length(row.size_bytes.load(), row.metadata_bytes)};
 }
 
 /// Requires: the lock is held.

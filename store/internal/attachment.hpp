@@ -85,13 +85,19 @@ public:
 
   [[nodiscard]] std::string notice() const;
 
+  /// Has memory made ready in the background, where that was asked for and there is too little.
+  void touch_ahead() noexcept {
+    if (store_.settings.pretouch_bytes > 0)
+      in_background(job::touch);
+  }
+
   // Writing.
   [[nodiscard]] std::expected<new_object, store_error>
   create(std::size_t size_bytes, std::span<const std::byte> metadata, std::span<const object_id> captured,
          std::chrono::milliseconds grace, const std::source_location& where);
-  [[nodiscard]] std::expected<std::vector<new_object>, store_error>
-  create_all(std::span<const std::size_t> sizes_bytes, std::chrono::milliseconds grace,
-             const std::source_location& where);
+  [[nodiscard]] std::expected<std::vector<new_object>, store_error> create_all(std::span<const std::size_t> sizes_bytes,
+                                                                               std::chrono::milliseconds grace,
+                                                                               const std::source_location& where);
   [[nodiscard]] std::expected<void, store_error> seal(std::uint32_t index, std::size_t size_bytes, bool shrunk);
   void abort(std::uint32_t index) noexcept; // Gives up the builder's hold, too.
 
@@ -190,10 +196,12 @@ private:
 
   // attachment_background.cpp
   class background;
-  enum class job : std::uint8_t { spill, reap, reclaim, remove_files };
-  static constexpr std::size_t jobs = 4;
+  enum class job : std::uint8_t { spill, reap, reclaim, remove_files, touch }; // In that order.
+  static constexpr std::size_t jobs = 5;
   void in_background(job what) noexcept;
   void end_background() noexcept;
+  [[nodiscard]] bool has_to_touch() const;
+  [[nodiscard]] bool touch_some();
   void remove_spill_files_if_wanted() noexcept;
 
   void hold(std::uint32_t index) noexcept; // 0 -> 1 only under the table's lock.
@@ -201,6 +209,7 @@ private:
   void free_or_hint(std::uint32_t index) noexcept;
   [[nodiscard]] std::expected<held_object, store_error> find_locked(const object_id& id);
   void touch(std::uint32_t index) noexcept;
+  [[nodiscard]] std::span<std::byte> extent_of(std::uint32_t index) const;
 
   opened_store store_;
   control_view view_;
@@ -211,6 +220,8 @@ private:
   const std::uint32_t fork_epoch_;
   mutable std::atomic<bool> poisoned_{false}; // The lock file's descriptor is another file's.
 
+  std::atomic<std::uint64_t> touched_bytes_{0}; // Of the data file, from its beginning; ready for this process.
+  const bool protects_sealed_ = is_set("TROUPE_PROTECT_SEALED");
   const bool records_call_sites_ = is_set("TROUPE_RECORD_CALL_SITES");
   std::mutex call_sites_mutex_;
   std::map<std::pair<const char*, std::uint32_t>, std::uint32_t> call_sites_; // Guarded by call_sites_mutex_.

@@ -1,6 +1,7 @@
 // What is done before somebody has to wait for it: one thread, started when there is the first thing to do.
 #include <troupe/store/internal/attachment.hpp>
 
+#include <troupe/store/internal/page_care.hpp>
 #include <troupe/store/internal/reaping.hpp>
 
 #include <pthread.h>
@@ -97,6 +98,10 @@ private:
       (void)of_.remove_spill_files();
       of_.announce();
       return;
+    case job::touch:
+      if (of_.touch_some())
+        want(job::touch); // Others first.
+      return;
     case job::remove_files:
       (void)of_.remove_spill_files();
       return;
@@ -132,6 +137,37 @@ void attachment::in_background(job what) noexcept {
     background_->want(what);
   } catch (const std::bad_alloc&) { // Whoever needs it comes later and asks again.
   }
+}
+
+/// Whether there is less ready than was asked for, by enough to be worth it. Requires: the lock is held.
+bool attachment::has_to_touch() const {
+  const auto ahead = store_.settings.pretouch_bytes;
+  const auto& header = view_.header();
+  const auto touched = touched_bytes_.load(std::memory_order_relaxed);
+  return ahead > 0 && touched < header.capacity_bytes && touched < header.data_top + ahead - ahead / 4;
+}
+
+/// Gives whether there is more to do. Memory that is not to be had is told to whoever needs it.
+bool attachment::touch_some() {
+  constexpr auto piece_bytes = data_step_bytes;
+  const auto begin = touched_bytes_.load(std::memory_order_relaxed);
+  auto end = std::uint64_t{0};
+  {
+    const auto guard = lock();
+    if (!guard)
+      return false;
+    const auto& header = view_.header();
+    end = std::min(header.capacity_bytes, header.data_top + store_.settings.pretouch_bytes);
+  }
+  if (begin >= end)
+    return false;
+  end = std::min<std::uint64_t>(end, begin + piece_bytes);
+  if (!commit_data(end))
+    return false;
+  touch_for_writing({writable_ + begin, end - begin});
+  touch_for_reading({readable_ + begin, end - begin});
+  touched_bytes_.store(end, std::memory_order_relaxed);
+  return true;
 }
 
 void attachment::end_background() noexcept {

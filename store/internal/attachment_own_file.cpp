@@ -33,8 +33,10 @@ std::expected<new_object, store_error> attachment::create_in_own_file(const crea
   if (!metadata.empty())
     std::memcpy(base, metadata.data(), metadata.size());
   reach(crash_point::own_file_made);
-  return new_object{*index, view_.object(*index).generation.load(),
-                    {base + round_up(metadata.size(), alignment_bytes), wanted.size_bytes}, *std::move(mapping)};
+  return new_object{*index,
+                    view_.object(*index).generation.load(),
+                    {base + round_up(metadata.size(), alignment_bytes), wanted.size_bytes},
+                    *std::move(mapping)};
 }
 
 std::expected<std::uint32_t, store_error> attachment::create_row_with_file(const creation& wanted) {
@@ -66,11 +68,12 @@ std::expected<mapping_ptr, store_error> attachment::make_own_file(std::uint32_t 
 std::expected<mapping_ptr, store_error> attachment::map_own_file(std::uint32_t index) const {
   const auto& row = view_.object(index);
   const auto file = row.spill_file.load();
-  auto mapping = spills_.map(file, view_.spill_file(file).generation, extent_length(row.size_bytes, row.metadata_bytes));
+  auto mapping =
+      spills_.map(file, view_.spill_file(file).generation, extent_length(row.size_bytes, row.metadata_bytes));
   if (!mapping) {
     const auto id = object_id{number(), index, row.generation.load()};
-    return std::unexpected(store_error{mapping.error().code(), "object " + to_string(id)
-                                                                   + " cannot be had: " + mapping.error().message()});
+    return std::unexpected(store_error{mapping.error().code(),
+                                       "object " + to_string(id) + " cannot be had: " + mapping.error().message()});
   }
   return mapping;
 }

@@ -5,6 +5,7 @@
 #include <troupe/store/internal/clock.hpp>
 #include <troupe/store/internal/crash_point.hpp>
 #include <troupe/store/internal/extents.hpp>
+#include <troupe/store/internal/page_care.hpp>
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -126,6 +127,8 @@ std::expected<void, store_error> attachment::commit_all(std::span<const creation
     if (auto done = commit_data(view_.object(indexes[at]).offset + length); !done)
       return std::unexpected(store_error{done.error().code(), "object of " + grouped(wanted[at].size_bytes)
                                                                   + " bytes: " + done.error().message()});
+    if (protects_sealed_)
+      unprotect_pages(extent_of(indexes[at]));
   }
   reach(crash_point::create_committed);
   return {};
@@ -163,6 +166,7 @@ std::expected<void, store_error> attachment::create_rows(std::span<const creatio
     auto what = outcome::no_space;
     auto is_first = false;
     auto is_nearly_full = false;
+    auto wants_touch = false;
     auto spilling_ended_ns = std::int64_t{0};
     {
       const auto guard = lock();
@@ -176,11 +180,14 @@ std::expected<void, store_error> attachment::create_rows(std::span<const creatio
       if (what == outcome::no_space && grace.count() > 0)
         if (const auto taken = my_turn.take(left_of(wanted, made)); taken != outcome::done)
           what = taken;
+      wants_touch = store_.settings.pretouch_bytes > 0 && has_to_touch();
       is_nearly_full = header.bytes_in_use > header.capacity_bytes / 100 * ahead_percent;
       spilling_ended_ns = header.spilling_ended_ns;
     }
     if (is_nearly_full && spills_.is_there())
       in_background(job::spill);
+    if (wants_touch)
+      touch_ahead();
     switch (what) {
     case outcome::done:
       if (made == wanted.size())
@@ -301,6 +308,8 @@ std::expected<void, store_error> attachment::commit_data(std::uint64_t end) {
   const auto wanted = std::min(round_up(end, data_step_bytes), view_.header().capacity_bytes);
   for (auto have = committed.load(); have < end; have = committed.load()) {
     auto target = std::min(wanted, have + commit_piece_bytes);
+    if (view_.header().huge_pages != 0) // Only who touches pages gets huge ones.
+      touch_for_writing({writable_ + have, target - have});
     auto done = commit_pages(store_.files.data_file, have, target);
     if (!done && target > needed) { // Not the whole step, but perhaps what we need.
       target = needed;

@@ -4,6 +4,7 @@
 #include <troupe/framework/base/sizes.hpp>
 #include <troupe/store/internal/clock.hpp>
 #include <troupe/store/internal/crash_point.hpp>
+#include <troupe/store/internal/page_care.hpp>
 
 #include <algorithm>
 
@@ -234,9 +235,13 @@ std::expected<void, store_error> attachment::read_back(std::uint32_t index) {
   const auto& row = view_.object(index);
   const auto length = extent_length(row.size_bytes.load(), row.metadata_bytes);
   auto done = commit_data(row.offset + length);
+  if (protects_sealed_)
+    unprotect_pages(extent_of(index));
   if (done)
     done = spills_.read(row.spill_file, view_.spill_file(row.spill_file).generation, row.spill_offset,
                         {writable_ + row.offset, length}, row.spill_checksum);
+  if (protects_sealed_)
+    protect_whole_pages(extent_of(index));
   reach(crash_point::restore_read);
   {
     const auto guard = lock();

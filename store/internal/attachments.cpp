@@ -73,6 +73,10 @@ void forget(const std::string& key) {
   if (asked.full_grace != open.full_grace)
     return text("full_grace", std::to_string(open.full_grace.count()) + " ms",
                 std::to_string(asked.full_grace.count()) + " ms");
+  if (asked.pretouch_bytes != open.pretouch_bytes)
+    return text("pretouch_bytes", grouped(open.pretouch_bytes), grouped(asked.pretouch_bytes));
+  if (asked.huge_pages && !open.huge_pages)
+    return "no huge_pages";
   if (!asked.spill_directory.empty() && absolute_path(asked.spill_directory) != open.spill_directory)
     return text("spill_directory", quoted(open.spill_directory), quoted(asked.spill_directory));
   return {};
@@ -144,6 +148,7 @@ std::expected<attachment_ptr, store_error> attach(const options& options) {
   auto made = attachment_ptr(new attachment(std::move(*opened)), [key](attachment* known) { detach(known, key); });
   waited_for.fulfil();
   (void)made->reap();
+  made->touch_ahead();
   const auto lock = std::lock_guard{list->mutex};
   list->entries[key] = made;
   list->changed.notify_all();

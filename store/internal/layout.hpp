@@ -78,17 +78,17 @@ struct alignas(64) object_row_entry {
   std::atomic<std::uint64_t> size_bytes; // Payload. The extent's length follows from it and metadata_bytes.
   std::uint32_t metadata_bytes;
   std::uint32_t creator_pid;
-  slot_bits holders;                    // Set under the lock, cleared without.
-  slot_bits pinners;                    // Subset of holders; set and cleared without the lock.
-  std::int64_t created_ns;              // CLOCK_MONOTONIC_COARSE.
-  std::atomic<std::uint64_t> last_used; // Number of the use, so that recover() can order the objects by it.
-  std::uint32_t call_site;              // Where it was created: row of the table of call sites plus 1; 0: not known.
+  slot_bits holders;                     // Set under the lock, cleared without.
+  slot_bits pinners;                     // Subset of holders; set and cleared without the lock.
+  std::int64_t created_ns;               // CLOCK_MONOTONIC_COARSE.
+  std::atomic<std::uint64_t> last_used;  // Number of the use, so that recover() can order the objects by it.
+  std::uint32_t call_site;               // Where it was created: row of the table of call sites plus 1; 0: not known.
   std::atomic<std::uint32_t> spill_file; // Row of the file in which there is a copy, written last; no_row: none ...
-  std::uint64_t spill_offset;           // ... where in it the extent begins ...
-  std::uint32_t spill_checksum;         // ... and the CRC32C of the extent.
-  std::uint16_t worker_slot;            // Spilling or restoring: who does it.
-  std::atomic<std::uint16_t> used;      // Not 0: pinned since it was last looked at, so that it is spilled later.
-  slot_bits outside_pinners;            // Reserved: pins by what the local counts do not see, like a device.
+  std::uint64_t spill_offset;            // ... where in it the extent begins ...
+  std::uint32_t spill_checksum;          // ... and the CRC32C of the extent.
+  std::uint16_t worker_slot;             // Spilling or restoring: who does it.
+  std::atomic<std::uint16_t> used;       // Not 0: pinned since it was last looked at, so that it is spilled later.
+  slot_bits outside_pinners;             // Reserved: pins by what the local counts do not see, like a device.
   // Derived.
   std::atomic<std::uint32_t> captured_by;  // Number of edges that point here.
   std::atomic<std::uint32_t> first_flight; // Chain of entries in flight.
@@ -226,16 +226,18 @@ struct control_header {
   std::int64_t spilling_ended_ns; // When something was last written to disk: who waits has its grace from then on.
   growing_table waiters;
   growing_table spill_files;
-  growing_table call_sites; // Rows are never given back.
+  growing_table call_sites;        // Rows are never given back.
   std::atomic<std::uint64_t> uses; // Number of the last use of any object. Written under the lock.
   std::int64_t spilling_failed_ns; // When somebody last could not write to the disk; 0: never.
-  std::array<std::uint64_t, 30> reserved;
+  std::uint64_t huge_pages;        // Not 0: huge pages are asked for. Written before the file has its name.
+  std::array<std::uint64_t, 29> reserved;
 
   alignas(64) std::array<process_slot, slots_max> slots;
 };
 
 /// Hints which rows may have become free, in three levels of bits, so that finding one is quick.
 struct hint_words {
+  std::atomic<std::uint64_t> any; // Not 0: there may be one.
   std::array<std::atomic<std::uint64_t>, objects_limit / 64 / 64 / 64> top;
   std::array<std::atomic<std::uint64_t>, objects_limit / 64 / 64> middle;
   std::array<std::atomic<std::uint64_t>, objects_limit / 64> leaf;

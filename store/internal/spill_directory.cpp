@@ -149,8 +149,8 @@ std::expected<void, store_error> spill_directory::read(std::uint32_t file, std::
   return {};
 }
 
-std::expected<mapping_ptr, store_error>
-spill_directory::create_mapped(std::uint32_t file, std::uint32_t generation, std::uint64_t bytes) const {
+std::expected<mapping_ptr, store_error> spill_directory::create_mapped(std::uint32_t file, std::uint32_t generation,
+                                                                       std::uint64_t bytes) const {
   const auto made = create(file, generation);
   if (!made)
     return std::unexpected(made.error());

@@ -41,7 +41,8 @@ public:
   [[nodiscard]] std::expected<owned_file, store_error> create(std::uint32_t file, std::uint32_t generation) const;
 
   /// Appends; gives the checksum. A disk that is full or fails is tried again a few times within half a second.
-  [[nodiscard]] std::expected<std::uint32_t, store_error> append(const owned_file& file, std::span<const std::byte> bytes) const;
+  [[nodiscard]] std::expected<std::uint32_t, store_error> append(const owned_file& file,
+                                                                 std::span<const std::byte> bytes) const;
 
   /// Fails with `damaged` when the file is gone or cut short, or what is read does not have that checksum.
   [[nodiscard]] std::expected<void, store_error> read(std::uint32_t file, std::uint32_t generation,

@@ -4,6 +4,7 @@
 #include <troupe/store/internal/capacity.hpp>
 #include <troupe/store/internal/crash_point.hpp>
 #include <troupe/store/internal/extents.hpp>
+#include <troupe/store/internal/page_care.hpp>
 #include <troupe/store/internal/recovery.hpp>
 #include <troupe/store/internal/system_error.hpp>
 #include <troupe/store/internal/table_lock.hpp>
@@ -206,6 +207,9 @@ void init_header(void* base, const control_plan& plan, std::uint64_t capacity, s
         store_error{store_errc::options_differ, "store \"" + options.name + "\" has spill_directory "
                                                     + quoted(view.spill_directory()) + ", the options ask for "
                                                     + quoted(absolute_path(options.spill_directory))});
+  if (options.huge_pages && header.huge_pages == 0)
+    return std::unexpected(store_error{store_errc::options_differ,
+                                       "store \"" + options.name + "\" has no huge_pages, the options ask for them"});
   if (options.objects_max != 0 && options.objects_max != header.objects.rows_max)
     return differ("objects_max", header.objects.rows_max, options.objects_max);
   return {};
@@ -382,7 +386,9 @@ std::expected<void, store_error> make_files(const store_paths& paths, const opti
   if (!region)
     return std::unexpected(region.error());
   init_header(region->get_address(), plan, capacity, objects_max, absolute_path(options.spill_directory));
-  control_view{region->get_address()}.header().data_on_disk = plan_data.on_disk ? 1 : 0;
+  auto& header = control_view{region->get_address()}.header();
+  header.data_on_disk = plan_data.on_disk ? 1 : 0;
+  header.huge_pages = options.huge_pages ? 1 : 0;
   if (auto named = give_name(temporary_of(paths.control), paths.control); !named)
     return named;
   reach(crash_point::open_control_linked);
@@ -420,6 +426,10 @@ std::expected<mapped_store, store_error> map_files(const store_paths& paths, con
   auto writable = map(*data_file, ipc::read_write, capacity, "the data file for writing");
   if (!writable)
     return std::unexpected(writable.error());
+  if (view.header().huge_pages != 0) {
+    ask_for_huge_pages({static_cast<const std::byte*>(readable->get_address()), capacity});
+    ask_for_huge_pages({static_cast<const std::byte*>(writable->get_address()), capacity});
+  }
   // A forked child must not write, and its copy of a builder's bytes would be the parent's object.
   (void)::madvise(writable->get_address(), capacity, MADV_DONTFORK);
   return mapped_store{std::move(*control_file), std::move(*data_file), std::move(*control),

@@ -104,9 +104,9 @@ private:
 
 contention recent_contention;
 
-/// A lock that is held for less than a microsecond is not worth a sleep; `EBUSY` when it is held for longer. Handing the
-/// table from one core to another costs more than a change to it: so where two processes change it all the time, each
-/// leaves it to the other for a few dozen changes in a row.
+/// A lock that is held for less than a microsecond is not worth a sleep; `EBUSY` when it is held for longer. Handing
+/// the table from one core to another costs more than a change to it: so where two processes change it all the time,
+/// each leaves it to the other for a few dozen changes in a row.
 [[nodiscard]] int try_for_a_moment(pthread_mutex_t& lock) {
   constexpr auto tries = 8;
   auto status = pthread_mutex_trylock(&lock);

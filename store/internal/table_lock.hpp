@@ -51,8 +51,8 @@ private:
 /// Makes the lock of a new store.
 void init_table_lock(control_view view);
 
-/// Takes the lock, rebuilding the table first where its last owner died: then `reap_wanted` is set. Fails with `busy`, naming the process that
-/// kept it all the time, and with `corrupt` when the table cannot be rebuilt.
+/// Takes the lock, rebuilding the table first where its last owner died: then `reap_wanted` is set. Fails with `busy`,
+/// naming the process that kept it all the time, and with `corrupt` when the table cannot be rebuilt.
 [[nodiscard]] std::expected<table_guard, store_error> lock_table(control_view view, std::uint32_t slot,
                                                                  std::chrono::milliseconds timeout);
 

@@ -123,7 +123,8 @@ TEST_F(own_file_test, a_forked_child_cannot_write_into_its_parents_builder) {
               { const auto copy = std::move(*building); }
               *static_cast<char*>(own) = 1;
               return 0;
-            }).wait(),
+            })
+                .wait(),
             fine);
 }
 
@@ -219,18 +220,16 @@ TEST_P(own_file_crash_test, whoever_is_killed_here_leaves_a_whole_store) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(every_point, own_file_crash_test,
-                         ::testing::Values(crash_point::own_file_given, crash_point::own_file_made,
-                                           crash_point::create_row_filled, crash_point::create_edge_written,
-                                           crash_point::create_published, crash_point::seal_shrunk,
-                                           crash_point::seal_published, crash_point::abort_marked,
-                                           crash_point::pin_marked, crash_point::unpin_cleared,
-                                           crash_point::release_cleared, crash_point::free_marked,
-                                           crash_point::free_edge_dropped, crash_point::free_finished,
-                                           crash_point::spill_file_filled, crash_point::spill_file_taken,
-                                           crash_point::spill_file_complete, crash_point::spill_file_removing,
-                                           crash_point::spill_file_unlinked, crash_point::spill_file_removed),
-                         [](const auto& one) { return std::string(internal::to_string(one.param)); });
+INSTANTIATE_TEST_SUITE_P(
+    every_point, own_file_crash_test,
+    ::testing::Values(crash_point::own_file_given, crash_point::own_file_made, crash_point::create_row_filled,
+                      crash_point::create_edge_written, crash_point::create_published, crash_point::seal_shrunk,
+                      crash_point::seal_published, crash_point::abort_marked, crash_point::pin_marked,
+                      crash_point::unpin_cleared, crash_point::release_cleared, crash_point::free_marked,
+                      crash_point::free_edge_dropped, crash_point::free_finished, crash_point::spill_file_filled,
+                      crash_point::spill_file_taken, crash_point::spill_file_complete, crash_point::spill_file_removing,
+                      crash_point::spill_file_unlinked, crash_point::spill_file_removed),
+    [](const auto& one) { return std::string(internal::to_string(one.param)); });
 
 } // namespace
 

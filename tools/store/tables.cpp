@@ -89,8 +89,8 @@ std::string text_of_objects(const std::vector<store::object_row>& objects) {
   auto bytes = std::size_t{0};
   for (const auto& object : objects) {
     const auto all = reasons(object);
-    lines.push_back({to_string(object.id), grouped(object.size_bytes), state_of(object),
-                     std::to_string(object.creator), text_of(object.age),
+    lines.push_back({to_string(object.id), grouped(object.size_bytes), state_of(object), std::to_string(object.creator),
+                     text_of(object.age),
                      all.front() + (all.size() > 1 ? fmt::format(" (and {} more)", all.size() - 1) : "")});
     bytes += object.size_bytes;
   }

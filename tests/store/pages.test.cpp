@@ -1,0 +1,204 @@
+// Pages of the data file: ready before they are needed, huge where asked for, protected where that is asked for.
+#include "spilling.hpp"
+
+#include <sys/resource.h>
+
+#include <fstream>
+
+namespace troupe::store::test {
+
+namespace {
+
+constexpr auto mebibyte = std::size_t{1} << 20;
+constexpr auto page = std::size_t{4096};
+
+/// Of this thread.
+long faults() {
+  auto usage = rusage{};
+  ::getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_minflt;
+}
+
+class pages_test : public store_test {
+protected:
+  pages_test() { settings_.capacity_bytes = 64 * mebibyte; }
+
+  /// Faults of writing a new object.
+  static long faults_of_writing(object_store& store, std::size_t size_bytes, std::vector<builder>& kept) {
+    auto made = store.create(size_bytes);
+    EXPECT_TRUE(made) << message_of(made);
+    const auto before = faults();
+    std::ranges::fill(made->bytes(), std::byte{1});
+    const auto after = faults();
+    kept.push_back(*std::move(made));
+    return after - before;
+  }
+};
+
+TEST_F(pages_test, that_are_made_ready_in_the_background_cost_no_fault) {
+  settings_.pretouch_bytes = 16 * mebibyte;
+  auto store = open();
+  auto kept = std::vector<builder>{};
+  const auto is_ready = [&](std::size_t bytes) {
+    return eventually([&] { return store.summary()->committed_bytes >= bytes; });
+  };
+  // The last piece may still be in work when it is counted: what is looked at lies before it.
+  ASSERT_TRUE(is_ready(16 * mebibyte)) << "before anything was put";
+  EXPECT_LT(faults_of_writing(store, 8 * mebibyte, kept), 100);
+  ASSERT_TRUE(is_ready(24 * mebibyte));
+  EXPECT_LT(faults_of_writing(store, 8 * mebibyte, kept), 100);
+}
+
+TEST_F(pages_test, are_made_ready_up_to_the_end_of_the_store_and_no_further) {
+  settings_.pretouch_bytes = 1u << 30;
+  auto store = open();
+  EXPECT_TRUE(eventually([&] { return store.summary()->committed_bytes == settings_.capacity_bytes; }));
+  EXPECT_TRUE(store.create(settings_.capacity_bytes));
+}
+
+TEST_F(pages_test, cost_their_faults_at_the_first_use_where_that_is_not_asked_for) {
+  auto store = open();
+  auto kept = std::vector<builder>{};
+  EXPECT_GT(faults_of_writing(store, 8 * mebibyte, kept), 1000);
+}
+
+TEST_F(pages_test, a_process_that_ends_does_not_wait_until_all_are_ready) {
+  settings_.capacity_bytes = 8192 * mebibyte;
+  settings_.pretouch_bytes = 8192 * mebibyte;
+  if (std::filesystem::space(settings_.directory).available < 9216 * mebibyte)
+    GTEST_SKIP() << "not enough memory";
+  const auto began = std::chrono::steady_clock::now();
+  { const auto store = open(); }
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 1s);
+}
+
+TEST_F(pages_test, that_the_file_system_does_not_have_are_an_error_for_who_needs_them_only) {
+  const auto directory = std::filesystem::temp_directory_path() / ("troupe-pages-" + settings_.name);
+  std::filesystem::create_directories(directory);
+  const auto how =
+      child([&] {
+        if (!enter_own_mount_namespace() || ::mount("tmpfs", directory.c_str(), "tmpfs", 0, "size=16m") != 0)
+          return 77;
+        settings_.directory = directory;
+        settings_.pretouch_bytes = 64 * mebibyte;
+        auto store = open();
+        auto kept = std::vector<handle>{};
+        for (auto made = store.put(bytes_of(std::string(mebibyte, 'x'))); made;
+             made = store.put(bytes_of(std::string(mebibyte, 'x'))))
+          kept.push_back(*std::move(made));
+        return kept.size() > 4 && store.verify() ? 0 : 1;
+      }).wait();
+  std::filesystem::remove_all(directory);
+  if (how == ending{true, 77, 0})
+    GTEST_SKIP() << "no right to mount";
+  EXPECT_EQ(how, fine);
+}
+
+// --- Huge ------------------------------------------------------------------------------------------------------------
+
+/// Of the mapping of a file whose name ends so.
+std::size_t huge_bytes_of(std::string_view name) {
+  auto smaps = std::ifstream{"/proc/self/smaps"};
+  auto is_in_it = false;
+  auto total = std::size_t{0};
+  for (auto line = std::string{}; std::getline(smaps, line);) {
+    if (line.find('-') < line.find(' ')) // The first line of a mapping.
+      is_in_it = line.ends_with(name);
+    else if (is_in_it && (line.starts_with("ShmemPmdMapped:") || line.starts_with("FilePmdMapped:")))
+      total += std::stoul(line.substr(line.find(':') + 1)) * 1024;
+  }
+  return total;
+}
+
+TEST_F(pages_test, are_huge_where_asked_for_and_the_file_system_has_them) {
+  const auto directory = std::filesystem::temp_directory_path() / ("troupe-pages-" + settings_.name);
+  std::filesystem::create_directories(directory);
+  enum : int { no_mount = 77, no_huge_page = 78 };
+  const auto how = child([&] {
+                     if (!enter_own_mount_namespace()
+                         || ::mount("tmpfs", directory.c_str(), "tmpfs", 0, "size=128m,huge=advise") != 0)
+                       return static_cast<int>(no_mount);
+                     settings_.directory = directory;
+                     settings_.huge_pages = true;
+                     auto store = open();
+                     if (!store.notice().empty())
+                       return 1;
+                     const auto object = put(store, std::string(16 * mebibyte, 'x'));
+                     if (text_of(object.pin()->bytes()) != std::string(16 * mebibyte, 'x'))
+                       return 2;
+                     return huge_bytes_of(".data") >= 2 * mebibyte ? 0 : static_cast<int>(no_huge_page);
+                   }).wait();
+  std::filesystem::remove_all(directory);
+  if (how == ending{true, no_mount, 0})
+    GTEST_SKIP() << "no right to mount, or a kernel without huge pages";
+  if (how == ending{true, no_huge_page, 0} && !std::filesystem::exists("/sys/kernel/mm/transparent_hugepage"))
+    GTEST_SKIP() << "a kernel without huge pages";
+  EXPECT_EQ(how, fine);
+}
+
+TEST_F(pages_test, are_not_huge_elsewhere_and_the_store_says_so) {
+  settings_.huge_pages = true;
+  auto store = open();
+  if (store.notice().empty())
+    GTEST_SKIP() << settings_.directory << " has huge pages";
+  EXPECT_NE(store.notice().find("huge pages were asked for"), std::string::npos) << store.notice();
+  EXPECT_EQ(read(put(store, "x")), "x");
+}
+
+TEST_F(pages_test, huge_ones_are_what_the_first_opener_has_decided) {
+  auto store = open();
+  auto other = settings_;
+  other.huge_pages = true;
+  EXPECT_EQ(code_of(object_store::open(other)), store_errc::options_differ);
+  EXPECT_EQ(child([&] { return static_cast<int>(code_of(object_store::open(other))); }).wait(),
+            (ending{true, static_cast<int>(store_errc::options_differ), 0}));
+}
+
+// --- Protected -------------------------------------------------------------------------------------------------------
+
+class protected_pages_test : public spilling_test {
+protected:
+  void SetUp() override { ::setenv("TROUPE_PROTECT_SEALED", "1", 1); }
+  void TearDown() override {
+    ::unsetenv("TROUPE_PROTECT_SEALED");
+    spilling_test::TearDown();
+  }
+};
+
+TEST_F(protected_pages_test, trap_a_write_after_seal) {
+  EXPECT_EQ(child([&] {
+              auto store = open();
+              auto building = store.create(4 * page);
+              const auto bytes = building->bytes();
+              bytes[2 * page] = std::byte{1};
+              const auto object = std::move(*building).seal();
+              bytes[2 * page] = std::byte{2};
+              return 0;
+            }).wait(),
+            (ending{false, 0, SIGSEGV}));
+  tidy();
+}
+
+TEST_F(protected_pages_test, are_written_again_by_what_comes_after) {
+  auto store = open();
+  for (auto round = 0; round < 200; ++round) {
+    auto objects = std::vector<handle>{};
+    for (auto which = 0; which < 8; ++which)
+      objects.push_back(put(store, content(which, (static_cast<std::size_t>(round) * 131 + 977) % (3 * page) + 1)));
+    for (auto which = 0; which < 8; ++which)
+      ASSERT_EQ(read(objects[static_cast<std::size_t>(which)]),
+                content(which, (static_cast<std::size_t>(round) * 131 + 977) % (3 * page) + 1));
+  }
+}
+
+TEST_F(protected_pages_test, are_written_by_what_comes_back_from_disk) {
+  auto store = open();
+  const auto all = put_many(store, 30);
+  for (auto round = 0; round < 3; ++round)
+    for (auto which = 0; which < 30; ++which)
+      ASSERT_EQ(read(all[static_cast<std::size_t>(which)]), content(which));
+}
+
+} // namespace
+
+} // namespace troupe::store::test
