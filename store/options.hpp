@@ -52,6 +52,11 @@ struct options {
   /// already gets it whatever the other options say.
   bool must_exist = false;
 
+  /// How often somebody looks for processes that were killed, and clears up after them: one of those attached, whichever
+  /// comes first. What needs room does not wait for that. 0: this process does so only when it needs room, or is asked
+  /// to (`object_store::reap`).
+  std::chrono::milliseconds reap_interval{1000};
+
   /// How long `create` and `put` wait for room, and a pin for the room to bring an object back, from when nothing is
   /// left that could be spilled, nor is being spilled; in the order of their coming. Longer: others may let something
   /// go; shorter: who cannot be served knows it sooner. 0: they do not wait, and spill nothing themselves.

@@ -85,11 +85,8 @@ public:
 
   [[nodiscard]] std::string notice() const;
 
-  /// Has memory made ready in the background, where that was asked for and there is too little.
-  void touch_ahead() noexcept {
-    if (store_.settings.pretouch_bytes > 0)
-      in_background(job::touch);
-  }
+  /// Begins what the options say is done unasked.
+  void begin_background() noexcept;
 
   // Writing.
   [[nodiscard]] std::expected<new_object, store_error>
@@ -196,12 +193,13 @@ private:
 
   // attachment_background.cpp
   class background;
-  enum class job : std::uint8_t { spill, reap, reclaim, remove_files, touch }; // In that order.
-  static constexpr std::size_t jobs = 5;
+  enum class job : std::uint8_t { spill, reap, look, reclaim, remove_files, touch }; // In that order.
+  static constexpr std::size_t jobs = 6;
   void in_background(job what) noexcept;
   void end_background() noexcept;
   [[nodiscard]] bool has_to_touch() const;
   [[nodiscard]] bool touch_some();
+  void look_for_dead();
   void remove_spill_files_if_wanted() noexcept;
 
   void hold(std::uint32_t index) noexcept; // 0 -> 1 only under the table's lock.

@@ -1,6 +1,7 @@
 // What is done before somebody has to wait for it: one thread, started when there is the first thing to do.
 #include <troupe/store/internal/attachment.hpp>
 
+#include <troupe/store/internal/clock.hpp>
 #include <troupe/store/internal/page_care.hpp>
 #include <troupe/store/internal/reaping.hpp>
 
@@ -20,6 +21,10 @@ namespace {
 
 // So full memory is left.
 constexpr std::uint64_t spill_down_to_percent = 80;
+
+[[nodiscard]] std::chrono::nanoseconds looking_interval(const options& settings) {
+  return std::min(settings.reap_interval, std::chrono::milliseconds{std::chrono::hours{24}});
+}
 
 } // namespace
 
@@ -73,7 +78,7 @@ private:
     for (;;) {
       auto what = std::ranges::find(wanted_, true);
       for (; what == wanted_.end() && !ending_; what = std::ranges::find(wanted_, true))
-        changed_.wait(guard);
+        wait(guard);
       if (ending_)
         return;
       *what = false;
@@ -81,6 +86,14 @@ private:
       do_it(static_cast<job>(what - wanted_.begin()));
       guard.lock();
     }
+  }
+
+  void wait(std::unique_lock<std::mutex>& guard) {
+    const auto interval = looking_interval(of_.settings());
+    if (interval.count() <= 0)
+      changed_.wait(guard);
+    else if (changed_.wait_for(guard, interval) == std::cv_status::timeout)
+      wanted_[static_cast<std::size_t>(job::look)] = true;
   }
 
   /// A failure is told to whoever needs what was to be done.
@@ -93,6 +106,8 @@ private:
     case job::reap:
       (void)of_.reap();
       return;
+    case job::look:
+      return of_.look_for_dead();
     case job::reclaim:
       (void)reclaim_all(of_.view_, of_.store_.self.slot, of_.store_.settings.lock_timeout);
       (void)of_.remove_spill_files();
@@ -137,6 +152,27 @@ void attachment::in_background(job what) noexcept {
     background_->want(what);
   } catch (const std::bad_alloc&) { // Whoever needs it comes later and asks again.
   }
+}
+
+void attachment::begin_background() noexcept {
+  if (store_.settings.pretouch_bytes > 0)
+    in_background(job::touch);
+  if (store_.settings.reap_interval.count() > 0)
+    in_background(job::look);
+}
+
+/// Unless another process has done so lately, or who has the lock does not give it back: nobody waits for this.
+void attachment::look_for_dead() {
+  auto& looked_ns = view_.header().looked_ns;
+  const auto now_ns = monotonic_ns();
+  auto last_ns = looked_ns.load();
+  // A little less than the interval, so that who looks every time is the same process, and not each a little later.
+  const auto interval = looking_interval(settings()) * 9 / 10;
+  if (forked() || now_ns - last_ns < interval.count() || !looked_ns.compare_exchange_strong(last_ns, now_ns))
+    return;
+  const auto is_free = try_lock_table(view_, store_.self.slot).has_value();
+  if (is_free)
+    (void)reap();
 }
 
 /// Whether there is less ready than was asked for, by enough to be worth it. Requires: the lock is held.

@@ -187,7 +187,7 @@ std::expected<void, store_error> attachment::create_rows(std::span<const creatio
     if (is_nearly_full && spills_.is_there())
       in_background(job::spill);
     if (wants_touch)
-      touch_ahead();
+      in_background(job::touch);
     switch (what) {
     case outcome::done:
       if (made == wanted.size())

@@ -70,6 +70,9 @@ void forget(const std::string& key) {
   if (asked.lock_timeout != open.lock_timeout)
     return text("lock_timeout", std::to_string(open.lock_timeout.count()) + " ms",
                 std::to_string(asked.lock_timeout.count()) + " ms");
+  if (asked.reap_interval != open.reap_interval)
+    return text("reap_interval", std::to_string(open.reap_interval.count()) + " ms",
+                std::to_string(asked.reap_interval.count()) + " ms");
   if (asked.full_grace != open.full_grace)
     return text("full_grace", std::to_string(open.full_grace.count()) + " ms",
                 std::to_string(asked.full_grace.count()) + " ms");
@@ -148,7 +151,7 @@ std::expected<attachment_ptr, store_error> attach(const options& options) {
   auto made = attachment_ptr(new attachment(std::move(*opened)), [key](attachment* known) { detach(known, key); });
   waited_for.fulfil();
   (void)made->reap();
-  made->touch_ahead();
+  made->begin_background();
   const auto lock = std::lock_guard{list->mutex};
   list->entries[key] = made;
   list->changed.notify_all();

@@ -230,7 +230,8 @@ struct control_header {
   std::atomic<std::uint64_t> uses; // Number of the last use of any object. Written under the lock.
   std::int64_t spilling_failed_ns; // When somebody last could not write to the disk; 0: never.
   std::uint64_t huge_pages;        // Not 0: huge pages are asked for. Written before the file has its name.
-  std::array<std::uint64_t, 29> reserved;
+  std::atomic<std::int64_t> looked_ns; // When somebody last looked for dead processes unasked.
+  std::array<std::uint64_t, 28> reserved;
 
   alignas(64) std::array<process_slot, slots_max> slots;
 };

@@ -100,6 +100,31 @@ TEST_F(processes_test, a_killed_holder_is_reaped) {
   EXPECT_EQ(store.summary()->objects, 0u);
 }
 
+TEST_F(processes_test, a_killed_holder_is_reaped_unasked_by_one_of_the_others) {
+  settings_.reap_interval = 20ms;
+  auto store = open();
+  const auto other = child([&] { // Somebody who does nothing but hold.
+    auto theirs = open();
+    const auto own = put(theirs, "the other's");
+    ::pause();
+    return 1;
+  });
+  auto said = shared<note>{};
+  auto holder = child([&] {
+    auto theirs = open();
+    const auto made = put(theirs, "held");
+    said->id = made.id();
+    said->step = 1;
+    ::pause();
+    return 1;
+  });
+  ASSERT_TRUE(eventually([&] { return said->step == 1; }));
+  holder.kill_and_wait();
+  // Whether something is found is asked without a lock, and reaps nothing.
+  EXPECT_TRUE(eventually([&] { return !store.contains(said->id); }));
+  EXPECT_TRUE(store.verify()) << message_of(store.verify());
+}
+
 TEST_F(processes_test, a_killed_writer_leaves_no_half_object) {
   auto said = shared<note>{};
   auto writer = child([&] {

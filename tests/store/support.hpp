@@ -157,6 +157,7 @@ protected:
     settings_.capacity_bytes = 1u << 20;
     settings_.objects_max = 4096;
     settings_.full_grace = 0ms;
+    settings_.reap_interval = 0ms; // What is cleared up, and when, is for the tests to say.
   }
 
   void TearDown() override {
