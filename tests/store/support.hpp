@@ -133,11 +133,11 @@ public:
     (void)wait();
   }
 
-  /// Waits until a SIGSTOP has taken effect.
+  /// Waits until a SIGSTOP has taken effect, at most 30 seconds.
   void wait_until_stopped() const {
     auto status = 0;
-    ASSERT_EQ(::waitpid(pid_, &status, WUNTRACED), pid_);
-    ASSERT_TRUE(WIFSTOPPED(status));
+    ASSERT_TRUE(eventually([&] { return ::waitpid(pid_, &status, WUNTRACED | WNOHANG) == pid_; }, 30s));
+    ASSERT_TRUE(WIFSTOPPED(status)) << "it ended with status " << status;
   }
 
 private:
