@@ -59,6 +59,7 @@ attachment::~attachment() {
     return;
   }
   end_background();
+  (void)give_up_half_done(); // Else it is given up with our slot.
   close_store(store_);
 }
 

@@ -190,11 +190,13 @@ private:
   [[nodiscard]] std::expected<void, store_error> restore(std::uint32_t index);
   [[nodiscard]] std::expected<void, store_error> read_back(std::uint32_t index);
   [[nodiscard]] std::expected<void, store_error> remove_spill_files();
+  void keep_half_done(std::uint32_t file, std::span<const std::uint32_t> objects);
+  bool give_up_half_done();
 
   // attachment_background.cpp
   class background;
-  enum class job : std::uint8_t { spill, reap, look, reclaim, remove_files, touch }; // In that order.
-  static constexpr std::size_t jobs = 6;
+  enum class job : std::uint8_t { give_up_half_done, spill, reap, look, reclaim, remove_files, touch }; // In that order.
+  static constexpr std::size_t jobs = 7;
   void in_background(job what) noexcept;
   void end_background() noexcept;
   [[nodiscard]] bool has_to_touch() const;
@@ -229,6 +231,14 @@ private:
   // Guarded by spill_mutex_: after a failure the disk is left alone for a while.
   std::optional<store_error> spill_failure_;
   std::int64_t spill_again_ns_ = 0;
+  // What could not be noted since the lock was not to be had: objects half-way into that file, or, without one,
+  // half-way back from theirs. Each is held until it is given up.
+  struct half_done {
+    std::uint32_t file;
+    std::vector<std::uint32_t> objects;
+  };
+  std::mutex half_done_mutex_;
+  std::vector<half_done> half_done_; // Guarded by half_done_mutex_.
   std::once_flag background_started_;
   struct ends {
     void operator()(background* what) const;

@@ -22,6 +22,9 @@ namespace {
 // So full memory is left.
 constexpr std::uint64_t spill_down_to_percent = 80;
 
+// Who is stopped in the lock is asked again so soon, beyond the time that each try takes.
+constexpr auto busy_pause = std::chrono::milliseconds{10};
+
 [[nodiscard]] std::chrono::nanoseconds looking_interval(const options& settings) {
   return std::min(settings.reap_interval, std::chrono::milliseconds{std::chrono::hours{24}});
 }
@@ -120,6 +123,12 @@ private:
     case job::remove_files:
       (void)of_.remove_spill_files();
       return;
+    case job::give_up_half_done:
+      if (!of_.give_up_half_done() && has_thread_) {
+        std::this_thread::sleep_for(busy_pause);
+        want(what);
+      }
+      return;
     }
   }
 
@@ -149,7 +158,8 @@ void attachment::ends::operator()(background* what) const {
 void attachment::in_background(job what) noexcept {
   try {
     std::call_once(background_started_, [this] { background_.reset(new background(*this)); });
-    background_->want(what);
+    if (background_ != nullptr) // Else all has ended here.
+      background_->want(what);
   } catch (const std::bad_alloc&) { // Whoever needs it comes later and asks again.
   }
 }

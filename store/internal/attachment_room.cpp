@@ -50,7 +50,7 @@ constexpr std::uint64_t ahead_percent = 80;
 
 } // namespace
 
-/// A place among those who wait for room. Given back at the end, where the lock can be had; else it expires.
+/// A place among those who wait for room. Given back at the end; where the lock cannot be had, by who comes behind.
 class attachment::turn {
 public:
   explicit turn(attachment& of) : of_(of) {}
@@ -61,6 +61,8 @@ public:
       return;
     if (const auto guard = of_.lock())
       of_.table_.remove_waiter(row_);
+    else if (guard.error().code() == store_errc::busy)
+      of_.view_.waiter(row_).expires_ns = 0;
     of_.announce(); // The next one may be first now.
   }
 

@@ -137,8 +137,10 @@ attachment::write_spill_file(std::uint32_t file, std::span<const std::uint32_t> 
 std::expected<std::uint64_t, store_error>
 attachment::end_spill(std::uint32_t file, std::span<const std::uint32_t> victims, std::span<const spill_place> places) {
   const auto guard = lock();
-  if (!guard)
-    return std::unexpected(guard.error()); // Who is stopped in the lock keeps them as they are: in memory.
+  if (!guard) {
+    keep_half_done(file, victims);
+    return std::unexpected(guard.error());
+  }
   auto size_bytes = std::uint64_t{0};
   for (const auto index : victims)
     size_bytes += extent_length(view_.object(index).size_bytes.load(), view_.object(index).metadata_bytes);
@@ -185,6 +187,45 @@ std::expected<void, store_error> attachment::remove_spill_files() {
     }
     table_.end_removal(file);
   }
+}
+
+/// Who is stopped in the lock keeps objects half-way; they are given up as soon as it goes on. Requires: they are held.
+void attachment::keep_half_done(std::uint32_t file, std::span<const std::uint32_t> objects) {
+  for (const auto index : objects)
+    retain(index);
+  {
+    const auto alone = std::lock_guard{half_done_mutex_};
+    half_done_.push_back({file, {objects.begin(), objects.end()}});
+  }
+  in_background(job::give_up_half_done);
+}
+
+/// Makes what is half-way what it was before. Gives whether nothing is half-way any more.
+bool attachment::give_up_half_done() {
+  auto all = std::vector<half_done>{};
+  {
+    const auto alone = std::lock_guard{half_done_mutex_};
+    if (half_done_.empty())
+      return true;
+    const auto guard = lock();
+    if (!guard)
+      return guard.error().code() != store_errc::busy;
+    all.swap(half_done_);
+    for (const auto& [file, objects] : all) {
+      for (const auto index : objects)
+        file == no_row ? table_.give_up_restore(index) : table_.give_up_spill(index);
+      if (file == no_row)
+        continue;
+      table_.end_spill_file(file, 0);
+      view_.header().spill_files_to_remove.store(1);
+    }
+  }
+  for (const auto& each : all)
+    for (const auto index : each.objects)
+      release(index);
+  remove_spill_files_if_wanted();
+  announce();
+  return true;
 }
 
 /// Brings the object back into memory, or waits until somebody else has. Requires: this process holds and pins it.
@@ -245,8 +286,10 @@ std::expected<void, store_error> attachment::read_back(std::uint32_t index) {
   reach(crash_point::restore_read);
   {
     const auto guard = lock();
-    if (!guard)
+    if (!guard) {
+      keep_half_done(no_row, {&index, 1});
       return std::unexpected(guard.error());
+    }
     if (done)
       table_.end_restore(index);
     else

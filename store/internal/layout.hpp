@@ -134,7 +134,9 @@ struct waiter_entry {
   std::atomic<std::uint64_t> ticket; // Written last; 0: a free entry. The lowest one comes first.
   std::uint64_t nonce;
   std::uint64_t size_bytes;
-  std::int64_t expires_ns; // CLOCK_MONOTONIC. Who is stopped longer than it wanted to wait keeps nobody waiting.
+  // CLOCK_MONOTONIC. Who is stopped longer than it wanted to wait keeps nobody waiting. 0: it was given up, which needs
+  // no lock.
+  std::atomic<std::int64_t> expires_ns;
   std::uint32_t slot;
   // Derived.
   std::uint32_t next_free;

@@ -267,7 +267,7 @@ bool object_table::is_first(std::uint32_t waiter, std::int64_t now_ns) {
     const auto& other = view_.waiter(at);
     if (other.ticket.load() == 0 || other.ticket.load() >= mine)
       continue;
-    if (!is_attached({other.slot, other.nonce}))
+    if (!is_attached({other.slot, other.nonce}) || other.expires_ns == 0)
       remove_waiter(at);
     else if (other.expires_ns > now_ns)
       return false;

@@ -58,7 +58,7 @@ void copy_totals(control_view view, store_summary& summary) {
   const auto table = object_table(view);
   for (auto at = std::uint32_t{0}; at < header.waiters.used; ++at) { // The dead stay until somebody comes behind them.
     const auto& waiter = view.waiter(at);
-    if (waiter.ticket.load() != 0 && table.is_attached({waiter.slot, waiter.nonce}))
+    if (waiter.ticket.load() != 0 && waiter.expires_ns != 0 && table.is_attached({waiter.slot, waiter.nonce}))
       ++summary.waiting;
   }
   summary.spill_files = 0;

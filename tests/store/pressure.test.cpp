@@ -261,6 +261,83 @@ TEST_F(pressure_test, processes_that_find_and_pin_what_others_spill_never_wait_f
   EXPECT_EQ(store.summary()->objects, 30u);
 }
 
+// --- A stopped owner of the lock ------------------------------------------------------------------------------------
+
+// Goal: who is stopped in the lock while others spill and bring back costs them `busy`, and nothing for good.
+// Method: one process stands still between writing a file and noting it, one between reading a file and noting it; a
+// third one is stopped in the lock; the two go on into it. Then the third goes on, too.
+TEST_F(pressure_test, a_stopped_owner_of_the_lock_leaves_no_object_half_way_to_or_from_disk) {
+  settings_.lock_timeout = 200ms;
+  settings_.full_grace = 10s;
+  auto store = open();
+  auto all = put_many(store, 10);
+  ASSERT_TRUE(eventually([&] { return state_of(store, all[0].id()) == object_state::spilled; }));
+  ASSERT_TRUE(is_calm(store));
+  auto extra = put(store, "let go meanwhile");
+  const auto extra_id = extra.id();
+  auto step = shared<std::atomic<int>>{};
+  auto busy_with = shared<std::array<std::array<char, 200>, 2>>{};
+  const auto keep_text = [&](std::size_t which, const std::string& text) {
+    std::ranges::copy_n(text.begin(), static_cast<std::ptrdiff_t>(std::min<std::size_t>(text.size(), 199)),
+                        (*busy_with)[which].begin());
+  };
+  auto restorer = child([&] {
+    auto mine = open();
+    const auto object = *mine.find(all[0].id());
+    internal::arm_crash_point(crash_point::restore_read, 1, internal::crash_action::stop);
+    keep_text(0, message_of(object.pin()));
+    ++*step;
+    return eventually([&] { return *step == 3; }, 60s) && read(object) == content(0) ? 0 : 1;
+  });
+  restorer.wait_until_stopped();
+  auto spiller = child([&] {
+    auto mine = open();
+    internal::arm_crash_point(crash_point::spill_file_written, 1, internal::crash_action::stop);
+    keep_text(1, message_of(mine.put(bytes_of(content(50, capacity / 2)))));
+    ++*step;
+    return eventually([&] { return *step == 3; }, 60s) && mine.put(bytes_of(content(50, capacity / 2))) ? 0 : 1;
+  });
+  spiller.wait_until_stopped();
+  auto owner = child([&] {
+    auto mine = open();
+    internal::arm_crash_point(crash_point::find_held, 1, internal::crash_action::stop);
+    return mine.find(all[5].id()) ? 0 : 1;
+  });
+  owner.wait_until_stopped();
+  restorer.kill(SIGCONT);
+  spiller.kill(SIGCONT);
+  ASSERT_TRUE(eventually([&] { return *step == 2; }));
+  const auto named = "locked by process " + std::to_string(owner.pid());
+  for (const auto& text : *busy_with)
+    EXPECT_NE(std::string_view{text.data()}.find(named), std::string::npos) << text.data();
+  extra = {};
+  EXPECT_FALSE(store.contains(extra_id));
+  owner.kill(SIGCONT);
+  EXPECT_EQ(owner.wait(), fine);
+  // Nobody has to do anything for the others now.
+  EXPECT_TRUE(eventually([&] {
+    const auto summary = store.summary();
+    return summary && std::ranges::all_of(summary->rows, [](const object_row& row) {
+             return row.state == object_state::sealed || row.state == object_state::spilled;
+           });
+  }));
+  for (auto which = 0; which < 10; ++which) {
+    EXPECT_EQ(child([&] {
+                return read(*open().find(all[static_cast<std::size_t>(which)].id())) == content(which) ? 0 : 1;
+              }).wait(),
+              fine);
+  }
+  const auto began = std::chrono::steady_clock::now();
+  *step = 3;
+  EXPECT_EQ(restorer.wait(), fine);
+  EXPECT_EQ(spiller.wait(), fine);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 4s); // Nobody stands behind a place that was given up.
+  EXPECT_TRUE(store.verify()) << message_of(store.verify());
+  all.clear();
+  EXPECT_TRUE(eventually([&] { return spill_files().empty(); }));
+  EXPECT_EQ(store.summary()->objects, 0u);
+}
+
 } // namespace
 
 } // namespace troupe::store::test
