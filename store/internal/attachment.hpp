@@ -195,7 +195,15 @@ private:
 
   // attachment_background.cpp
   class background;
-  enum class job : std::uint8_t { give_up_half_done, spill, reap, look, reclaim, remove_files, touch }; // In that order.
+  enum class job : std::uint8_t {
+    give_up_half_done,
+    spill,
+    reap,
+    look,
+    reclaim,
+    remove_files,
+    touch
+  }; // In that order.
   static constexpr std::size_t jobs = 7;
   void in_background(job what) noexcept;
   void end_background() noexcept;

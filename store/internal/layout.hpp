@@ -228,10 +228,10 @@ struct control_header {
   std::int64_t spilling_ended_ns; // When something was last written to disk: who waits has its grace from then on.
   growing_table waiters;
   growing_table spill_files;
-  growing_table call_sites;        // Rows are never given back.
-  std::atomic<std::uint64_t> uses; // Number of the last use of any object. Written under the lock.
-  std::int64_t spilling_failed_ns; // When somebody last could not write to the disk; 0: never.
-  std::uint64_t huge_pages;        // Not 0: huge pages are asked for. Written before the file has its name.
+  growing_table call_sites;            // Rows are never given back.
+  std::atomic<std::uint64_t> uses;     // Number of the last use of any object. Written under the lock.
+  std::int64_t spilling_failed_ns;     // When somebody last could not write to the disk; 0: never.
+  std::uint64_t huge_pages;            // Not 0: huge pages are asked for. Written before the file has its name.
   std::atomic<std::int64_t> looked_ns; // When somebody last looked for dead processes unasked.
   std::array<std::uint64_t, 28> reserved;
 
