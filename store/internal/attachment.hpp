@@ -154,7 +154,7 @@ private:
   [[nodiscard]] store_error error_of_captured(outcome what, const creation& wanted) const;
   [[nodiscard]] std::expected<void, store_error> commit_all(std::span<const creation> wanted,
                                                             std::span<const std::uint32_t> indexes);
-  [[nodiscard]] bool is_room_being_made(std::int64_t since_ns);
+  [[nodiscard]] bool is_room_being_made(std::int64_t since_ns) const;
   [[nodiscard]] outcome create_some(std::span<const creation> wanted, std::span<std::uint32_t> indexes,
                                     std::size_t& made);
   [[nodiscard]] std::uint32_t own_pid() const { return view_.slot(store_.self.slot).pid.load(); }

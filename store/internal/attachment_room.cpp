@@ -167,6 +167,7 @@ std::expected<void, store_error> attachment::create_rows(std::span<const creatio
   for (;;) {
     auto what = outcome::no_space;
     auto is_first = false;
+    auto is_being_made = false;
     auto is_nearly_full = false;
     auto wants_touch = false;
     auto spilling_ended_ns = std::int64_t{0};
@@ -183,6 +184,8 @@ std::expected<void, store_error> attachment::create_rows(std::span<const creatio
         if (const auto taken = my_turn.take(left_of(wanted, made)); taken != outcome::done)
           what = taken;
       wants_touch = store_.settings.pretouch_bytes > 0 && has_to_touch();
+      if (what == outcome::no_space && began_ns > 0)
+        is_being_made = is_room_being_made(began_ns);
       is_nearly_full = header.bytes_in_use > header.capacity_bytes / 100 * ahead_percent;
       spilling_ended_ns = header.spilling_ended_ns;
     }
@@ -220,19 +223,18 @@ std::expected<void, store_error> attachment::create_rows(std::span<const creatio
     }
     const auto waited = std::chrono::nanoseconds{monotonic_ns() - std::max(began_ns, spilling_ended_ns)};
     const auto left = std::chrono::nanoseconds{grace} - waited;
-    if (left.count() <= 0 && (grace.count() <= 0 || !is_room_being_made(began_ns)))
+    if (left.count() <= 0 && (grace.count() <= 0 || !is_being_made))
       return std::unexpected(full_error(wanted[made].size_bytes, why));
     wait_for_change(change, left.count() > 0 ? std::min<std::chrono::nanoseconds>(left, look_pause) : look_pause);
   }
 }
 
 /// Whether memory is full only until somebody has spilled; who has waited for that long enough believes it no more.
-bool attachment::is_room_being_made(std::int64_t since_ns) {
-  if (monotonic_ns() - since_ns >= others_spill_life.count())
-    return false;
-  const auto guard = lock();
-  return guard && monotonic_ns() - view_.header().spilling_failed_ns >= failed_disk_life.count()
-         && table_.is_spill_under_way();
+/// Requires: the lock is held, and has been since there was no room.
+bool attachment::is_room_being_made(std::int64_t since_ns) const {
+  const auto now_ns = monotonic_ns();
+  return now_ns - since_ns < others_spill_life.count()
+         && now_ns - view_.header().spilling_failed_ns >= failed_disk_life.count() && table_.is_spill_under_way();
 }
 
 /// 0 when call sites are not recorded, or there is no more room for them.

@@ -239,6 +239,7 @@ std::expected<void, store_error> attachment::restore(std::uint32_t index) {
     auto what = outcome::done;
     auto is_ours = false;
     auto grace_from_ns = began_ns;
+    auto is_being_made = false;
     {
       const auto guard = lock();
       if (!guard)
@@ -251,6 +252,7 @@ std::expected<void, store_error> attachment::restore(std::uint32_t index) {
         what = table_.begin_restore(index, store_.self.slot);
         is_ours = what == outcome::done;
       }
+      is_being_made = what == outcome::no_space && is_room_being_made(began_ns);
       grace_from_ns = std::max(began_ns, view_.header().spilling_ended_ns);
     }
     if (is_ours)
@@ -262,7 +264,7 @@ std::expected<void, store_error> attachment::restore(std::uint32_t index) {
         continue;
       const auto waited = std::chrono::nanoseconds{monotonic_ns() - grace_from_ns};
       const auto grace = store_.settings.full_grace;
-      if (waited >= grace && (grace.count() <= 0 || !is_room_being_made(began_ns)))
+      if (waited >= grace && (grace.count() <= 0 || !is_being_made))
         return std::unexpected(full_error(row.size_bytes.load(), why));
     }
     wait_for_change(change, look_pause);

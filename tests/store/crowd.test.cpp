@@ -73,6 +73,8 @@ struct crowd_board {
 // Goal: as many processes as a store takes share one that holds a quarter of what they put.
 // Method: each puts its own, reads its neighbours' and its own, and leaves when all have.
 TEST_F(crowd_test, two_hundred_and_fifty_processes_put_and_read_four_times_the_memory) {
+  if (!may_fork_beside_threads)
+    GTEST_SKIP() << "ThreadSanitizer cannot follow processes forked beside threads";
   auto board = shared<crowd_board>{};
   auto store = open();
   const auto all_reach = [&](std::size_t which) {
@@ -185,6 +187,8 @@ protected:
 
 // Goal: one survivor clears up after sixty that were killed at once, soon and completely.
 TEST_F(many_deaths_test, one_survivor_clears_up_after_sixty_killed_at_once) {
+  if (!may_fork_beside_threads)
+    GTEST_SKIP() << "ThreadSanitizer cannot follow processes forked beside threads";
   auto store = open();
   auto kept = put(store, "kept");
   const auto view = *kept.pin();

@@ -231,6 +231,8 @@ private:
 
 // Goal: a full disk is tried again now and then, not all the time, and who waits for it does not spin.
 TEST_F(small_disk_test, that_stays_full_is_tried_about_once_a_second_and_costs_little_time_of_the_processor) {
+  if (!may_fork_beside_threads)
+    GTEST_SKIP() << "ThreadSanitizer cannot follow processes forked beside threads";
   settings_.full_grace = 3s;
   auto store = open();
   leave_free(64u << 10);

@@ -36,6 +36,8 @@ protected:
 };
 
 TEST_F(pages_test, that_are_made_ready_in_the_background_cost_no_fault) {
+  if (!may_fork_beside_threads)
+    GTEST_SKIP() << "a sanitizer has faults of its own";
   settings_.pretouch_bytes = 16 * mebibyte;
   auto store = open();
   auto kept = std::vector<builder>{};
@@ -167,6 +169,7 @@ protected:
 
 TEST_F(protected_pages_test, trap_a_write_after_seal) {
   EXPECT_EQ(child([&] {
+              ::signal(SIGSEGV, SIG_DFL); // A sanitizer would turn it into an exit code.
               auto store = open();
               auto building = store.create(4 * page);
               const auto bytes = building->bytes();

@@ -231,6 +231,8 @@ TEST_F(pressure_test, what_another_process_pins_is_never_spilled) {
 // Goal: finding, pinning and creating while everybody spills ends, and gives the right bytes.
 // Method: each of four processes has two objects in use at most, so that there is always room for one more.
 TEST_F(pressure_test, processes_that_find_and_pin_what_others_spill_never_wait_for_each_other_for_ever) {
+  if (!may_fork_beside_threads)
+    GTEST_SKIP() << "ThreadSanitizer cannot follow processes forked beside threads";
   settings_.full_grace = 30s;
   auto store = open();
   const auto all = put_many(store, 30);
@@ -267,6 +269,8 @@ TEST_F(pressure_test, processes_that_find_and_pin_what_others_spill_never_wait_f
 // Method: one process stands still between writing a file and noting it, one between reading a file and noting it; a
 // third one is stopped in the lock; the two go on into it. Then the third goes on, too.
 TEST_F(pressure_test, a_stopped_owner_of_the_lock_leaves_no_object_half_way_to_or_from_disk) {
+  if (!may_fork_beside_threads)
+    GTEST_SKIP() << "ThreadSanitizer cannot follow processes forked beside threads";
   settings_.lock_timeout = 200ms;
   settings_.full_grace = 10s;
   auto store = open();

@@ -155,6 +155,8 @@ TEST_F(spilling_test, threads_that_pin_more_than_fits_all_get_their_bytes) {
 }
 
 TEST_F(spilling_test, who_waits_for_room_gets_it_when_a_view_is_dropped) {
+  if (!may_fork_beside_threads)
+    GTEST_SKIP() << "ThreadSanitizer cannot follow processes forked beside threads";
   settings_.full_grace = 20s;
   auto store = open();
   auto views = std::vector<pin>{};

@@ -144,6 +144,13 @@ private:
   pid_t pid_;
 };
 
+/// ThreadSanitizer mixes the threads of a child up with those that its parent had.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr auto may_fork_beside_threads = false;
+#else
+inline constexpr auto may_fork_beside_threads = true;
+#endif
+
 /// From then on what this process mounts is seen by nobody else. Gives false without the right to do so.
 [[nodiscard]] inline bool enter_own_mount_namespace() {
   return ::unshare(CLONE_NEWNS) == 0 && ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
