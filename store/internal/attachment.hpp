@@ -170,6 +170,7 @@ private:
     bool is_set = false;
   };
   void wait_for_change(watch& since, std::chrono::nanoseconds longest) noexcept;
+  [[nodiscard]] std::expected<void, store_error> reap_while_waiting();
 
   // attachment_own_file.cpp
   [[nodiscard]] std::expected<new_object, store_error> create_in_own_file(const creation& wanted,

@@ -209,12 +209,14 @@ std::expected<void, store_error> attachment::create_rows(std::span<const creatio
     default:
       return std::unexpected(error_of_captured(what, wanted[made]));
     }
-    if (auto reaped = reap(); !reaped)
-      return std::unexpected(reaped.error());
     if (!std::exchange(has_reaped, true)) {
+      if (auto reaped = reap(); !reaped)
+        return std::unexpected(reaped.error());
       began_ns = monotonic_ns();
       continue;
     }
+    if (auto reaped = reap_while_waiting(); !reaped)
+      return reaped;
     if (is_first && grace.count() > 0) {
       const auto spilled = spill(left_of(wanted, made));
       why = spilled ? std::string{} : spilled.error().message();
@@ -351,6 +353,20 @@ void attachment::wait_for_change(watch& since, std::chrono::nanoseconds longest)
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(longest);
   const auto time = timespec{static_cast<time_t>(seconds.count()), static_cast<long>((longest - seconds).count())};
   ::syscall(SYS_futex, &header.changes, FUTEX_WAIT, since.seen, &time, nullptr, 0);
+}
+
+/// One of all that wait looks for the dead, once in a while: that costs a call of the system for each process of the
+/// store, and each change wakes all.
+std::expected<void, store_error> attachment::reap_while_waiting() {
+  auto& looked_ns = view_.header().waiter_looked_ns;
+  const auto now_ns = monotonic_ns();
+  auto last_ns = looked_ns.load();
+  if (now_ns - last_ns < std::chrono::nanoseconds{look_pause}.count()
+      || !looked_ns.compare_exchange_strong(last_ns, now_ns))
+    return {};
+  if (auto reaped = reap(); !reaped)
+    return std::unexpected(reaped.error());
+  return {};
 }
 
 namespace {

@@ -268,8 +268,8 @@ std::expected<void, store_error> attachment::restore(std::uint32_t index) {
         return std::unexpected(full_error(row.size_bytes.load(), why));
     }
     wait_for_change(change, look_pause);
-    if (auto reaped = reap(); !reaped) // Who was restoring it may be dead.
-      return std::unexpected(reaped.error());
+    if (auto reaped = reap_while_waiting(); !reaped) // Who was restoring it may be dead.
+      return reaped;
   }
 }
 

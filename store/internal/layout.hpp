@@ -233,7 +233,8 @@ struct control_header {
   std::int64_t spilling_failed_ns;     // When somebody last could not write to the disk; 0: never.
   std::uint64_t huge_pages;            // Not 0: huge pages are asked for. Written before the file has its name.
   std::atomic<std::int64_t> looked_ns; // When somebody last looked for dead processes unasked.
-  std::array<std::uint64_t, 28> reserved;
+  std::atomic<std::int64_t> waiter_looked_ns; // When one of those who wait last looked for dead processes.
+  std::array<std::uint64_t, 27> reserved;
 
   alignas(64) std::array<process_slot, slots_max> slots;
 };
