@@ -42,7 +42,8 @@ public:
 
   /// Gives a view of the bytes, in place. What lies on disk is brought back first, for which somebody else's may have
   /// to go there. Fails with `empty` or `forked`; when bringing it back, with `damaged` (the file is gone or changed:
-  /// this object is lost, no other is), `full` (no room came free within `full_grace`), `busy` or `system_failure`.
+  /// this object is lost, no other is), `full` (no room came free within `full_grace`), `busy` (also when another
+  /// process is bringing it back and does not end within 30 s) or `system_failure`.
   [[nodiscard]] std::expected<store::pin, store_error> pin() const;
 
   /// Counts one handle in flight to `to`, which keeps the object alive until `to` adopts it, dies, or either side

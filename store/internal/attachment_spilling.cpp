@@ -20,6 +20,9 @@ constexpr auto look_pause = 100ms;              // As who waits for room.
 // At least such a part of the capacity at once: small objects share files.
 constexpr std::uint64_t batch_of_capacity = 16;
 
+// Who brings the same object back is waited for no longer.
+constexpr auto others_restore_life = std::chrono::nanoseconds{30s};
+
 // After a failure the disk is left alone for so long.
 constexpr auto disk_pause = std::chrono::nanoseconds{1s};
 
@@ -228,6 +231,15 @@ bool attachment::give_up_half_done() {
   return true;
 }
 
+store_error attachment::slow_restore_error(std::uint32_t index, std::uint32_t worker) const {
+  const auto id = object_id{number(), index, view_.object(index).generation.load()};
+  return {store_errc::busy,
+          "object " + to_string(id) + " is being brought back from disk by process "
+              + std::to_string(view_.slot(worker).pid.load()) + " for more than "
+              + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(others_restore_life).count())
+              + " s; is it stopped?"};
+}
+
 /// Brings the object back into memory, or waits until somebody else has. Requires: this process holds and pins it.
 std::expected<void, store_error> attachment::restore(std::uint32_t index) {
   const auto& row = view_.object(index);
@@ -240,6 +252,7 @@ std::expected<void, store_error> attachment::restore(std::uint32_t index) {
     auto is_ours = false;
     auto grace_from_ns = began_ns;
     auto is_being_made = false;
+    auto worker = std::uint32_t{0};
     {
       const auto guard = lock();
       if (!guard)
@@ -252,6 +265,7 @@ std::expected<void, store_error> attachment::restore(std::uint32_t index) {
         what = table_.begin_restore(index, store_.self.slot);
         is_ours = what == outcome::done;
       }
+      worker = row.worker_slot;
       is_being_made = what == outcome::no_space && is_room_being_made(began_ns);
       grace_from_ns = std::max(began_ns, view_.header().spilling_ended_ns);
     }
@@ -267,6 +281,8 @@ std::expected<void, store_error> attachment::restore(std::uint32_t index) {
       if (waited >= grace && (grace.count() <= 0 || !is_being_made))
         return std::unexpected(full_error(row.size_bytes.load(), why));
     }
+    if (what == outcome::done && monotonic_ns() - began_ns >= others_restore_life.count())
+      return std::unexpected(slow_restore_error(index, worker));
     wait_for_change(change, look_pause);
     if (auto reaped = reap_while_waiting(); !reaped) // Who was restoring it may be dead.
       return reaped;
