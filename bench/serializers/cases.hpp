@@ -1,0 +1,21 @@
+// What is measured: a struct through every subject, and arrays through Troupe's default family beside copying.
+#pragma once
+
+#include "harness/rounds.hpp"
+#include "serializers/options.hpp"
+
+#include <expected>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+inline constexpr auto subject_copying = "memcpy"; // What bounds arrays.
+
+/// Of the coders, and memcpy.
+[[nodiscard]] std::vector<std::string> serializer_subjects();
+
+[[nodiscard]] std::expected<observations, failure> run_serializer_cases(const serializers_options& told,
+                                                                        const std::string& subject);
+
+} // namespace bench

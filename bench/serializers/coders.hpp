@@ -1,0 +1,44 @@
+// How each subject turns a sample into bytes and back.
+#pragma once
+
+#include "serializers/sample.hpp"
+
+#include <cstddef>
+#include <expected>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+class coder {
+public:
+  coder() = default;
+  coder(const coder&) = delete;
+  coder& operator=(const coder&) = delete;
+  virtual ~coder() = default;
+
+  /// Makes the bytes anew each time, and keeps them.
+  virtual bool encode(const sample& value) = 0;
+  /// From the bytes of the last encode().
+  virtual bool decode(sample& value) = 0;
+  [[nodiscard]] virtual std::size_t size_bytes() const = 0;
+};
+
+using coder_ptr = std::unique_ptr<coder>;
+
+/// Through serialize() and deserialize(), by the family of that name: what travels on a link.
+[[nodiscard]] coder_ptr make_troupe_coder(const std::string& family);
+
+// What users would write instead, a file each in peers.cpp, protobuf.cpp.
+[[nodiscard]] coder_ptr make_cereal_coder();   // Portable binary over a string stream.
+[[nodiscard]] coder_ptr make_msgpack_coder();  // Packed by hand, a map with the members' names, as the family has it.
+[[nodiscard]] coder_ptr make_caf_coder();      // binary_serializer over a buffer.
+[[nodiscard]] coder_ptr make_protobuf_coder(); // Null where it is not built in.
+
+/// In the order in which they are shown.
+[[nodiscard]] const std::vector<std::string>& coder_names();
+/// Null when it is not built in.
+[[nodiscard]] coder_ptr make_coder(const std::string& name);
+
+} // namespace bench
