@@ -27,8 +27,10 @@ public:
 
 using coder_ptr = std::unique_ptr<coder>;
 
-/// Through serialize() and deserialize(), by the family of that name: what travels on a link.
-[[nodiscard]] coder_ptr make_troupe_coder(const std::string& family);
+/// By the family of that name: as a link does it, and through serialize() and deserialize(), whose payloads are
+/// self-contained.
+[[nodiscard]] coder_ptr make_link_coder(const std::string& family);
+[[nodiscard]] coder_ptr make_payload_coder(const std::string& family);
 
 // What users would write instead, a file each in peers.cpp, protobuf.cpp.
 [[nodiscard]] coder_ptr make_cereal_coder();   // Portable binary over a string stream.
