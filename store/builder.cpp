@@ -6,16 +6,16 @@
 
 namespace troupe::store {
 
-builder::builder(const internal::attachment_ptr& attachment, std::uint32_t index, std::uint32_t generation,
+builder::builder(internal::attachment& attachment, std::uint32_t index, std::uint32_t generation,
                  std::span<std::byte> bytes)
-    : attachment_(attachment), index_(index), generation_(generation), bytes_(bytes) {}
+    : attachment_(&attachment), index_(index), generation_(generation), bytes_(bytes) {}
 
-builder::builder(const internal::attachment_ptr& attachment, std::uint32_t index, std::uint32_t generation,
+builder::builder(internal::attachment& attachment, std::uint32_t index, std::uint32_t generation,
                  std::span<std::byte> bytes, internal::mapping_ptr own_file)
-    : attachment_(attachment), index_(index), generation_(generation), bytes_(bytes), own_file_(std::move(own_file)) {}
+    : attachment_(&attachment), index_(index), generation_(generation), bytes_(bytes), own_file_(std::move(own_file)) {}
 
 builder::builder(builder&& other) noexcept
-    : attachment_(std::move(other.attachment_)),
+    : attachment_(std::exchange(other.attachment_, nullptr)),
       index_(other.index_),
       generation_(other.generation_),
       bytes_(std::exchange(other.bytes_, {})),
@@ -25,7 +25,7 @@ builder::builder(builder&& other) noexcept
 builder& builder::operator=(builder&& other) noexcept {
   if (this != &other) {
     drop();
-    attachment_ = std::move(other.attachment_);
+    attachment_ = std::exchange(other.attachment_, nullptr);
     index_ = other.index_;
     generation_ = other.generation_;
     bytes_ = std::exchange(other.bytes_, {});
@@ -40,7 +40,7 @@ builder::~builder() {
 }
 
 void builder::drop() noexcept {
-  if (const auto attachment = std::move(attachment_))
+  if (auto* const attachment = std::exchange(attachment_, nullptr))
     attachment->abort(index_);
 }
 
@@ -59,7 +59,7 @@ std::expected<handle, store_error> builder::seal() && {
   bytes_ = {};
   own_file_.reset();
   // The builder's hold becomes the handle's.
-  return std::expected<handle, store_error>{std::in_place, std::move(attachment_), index_, generation_};
+  return std::expected<handle, store_error>{std::in_place, *std::exchange(attachment_, nullptr), index_, generation_};
 }
 
 object_id builder::id() const noexcept {

@@ -20,9 +20,9 @@ namespace troupe::store {
 class builder {
 public:
   /// For the store's own use: takes over an object in the state `writing` and its hold.
-  builder(const internal::attachment_ptr& attachment, std::uint32_t index, std::uint32_t generation,
+  builder(internal::attachment& attachment, std::uint32_t index, std::uint32_t generation,
           std::span<std::byte> bytes);
-  builder(const internal::attachment_ptr& attachment, std::uint32_t index, std::uint32_t generation,
+  builder(internal::attachment& attachment, std::uint32_t index, std::uint32_t generation,
           std::span<std::byte> bytes, internal::mapping_ptr own_file);
   builder(builder&& other) noexcept;
   builder& operator=(builder&& other) noexcept;
@@ -48,7 +48,7 @@ public:
 private:
   void drop() noexcept;
 
-  internal::attachment_ptr attachment_;
+  internal::attachment* attachment_ = nullptr; // Lives while something of it is held.
   std::uint32_t index_ = 0;
   std::uint32_t generation_ = 0;
   std::span<std::byte> bytes_;

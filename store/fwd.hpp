@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 namespace troupe::store {
 
@@ -19,8 +20,27 @@ namespace internal {
 
 class attachment;
 
-/// Shared by every store, handle, pin and builder of one process and one store; the last one detaches.
-using attachment_ptr = std::shared_ptr<attachment>;
+/// A counted reference to this process's attachment to one store. It detaches when there is neither one of these nor an
+/// object that the process holds.
+class attachment_ptr {
+public:
+  attachment_ptr() = default;
+  /// Takes over a count.
+  explicit attachment_ptr(attachment& counted) noexcept : to_(&counted) {}
+  attachment_ptr(const attachment_ptr& other) noexcept;
+  attachment_ptr(attachment_ptr&& other) noexcept : to_(std::exchange(other.to_, nullptr)) {}
+  attachment_ptr& operator=(attachment_ptr other) noexcept {
+    std::swap(to_, other.to_);
+    return *this;
+  }
+  ~attachment_ptr();
+
+  [[nodiscard]] attachment* operator->() const noexcept { return to_; }
+  [[nodiscard]] attachment& operator*() const noexcept { return *to_; }
+
+private:
+  attachment* to_ = nullptr;
+};
 
 /// Keeps the file of one object mapped; points to its first byte.
 using mapping_ptr = std::shared_ptr<const void>;

@@ -14,12 +14,6 @@ namespace {
 
 } // namespace
 
-handle::handle(internal::attachment_ptr&& attachment, std::uint32_t index, std::uint32_t generation) noexcept
-    : attachment_(std::move(attachment)), index_(index), generation_(generation) {}
-
-handle::handle(const internal::attachment_ptr& attachment, std::uint32_t index, std::uint32_t generation)
-    : attachment_(attachment), index_(index), generation_(generation) {}
-
 handle::handle(const handle& other)
     : attachment_(other.attachment_), index_(other.index_), generation_(other.generation_) {
   if (attachment_ != nullptr)
@@ -35,7 +29,7 @@ handle& handle::operator=(const handle& other) {
 handle& handle::operator=(handle&& other) noexcept {
   if (this != &other) {
     release();
-    attachment_ = std::move(other.attachment_);
+    attachment_ = std::exchange(other.attachment_, nullptr);
     index_ = other.index_;
     generation_ = other.generation_;
   }
@@ -47,10 +41,8 @@ handle::~handle() {
 }
 
 void handle::release() noexcept {
-  if (attachment_ == nullptr)
-    return;
-  attachment_->release(index_);
-  attachment_.reset();
+  if (auto* const attachment = std::exchange(attachment_, nullptr))
+    attachment->release(index_);
 }
 
 object_id handle::id() const noexcept {

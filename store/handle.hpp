@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <expected>
 #include <span>
+#include <utility>
 
 namespace troupe::store {
 
@@ -23,14 +24,15 @@ public:
   /// An empty handle, like one that was moved from.
   handle() = default;
   handle(const handle& other);
-  handle(handle&& other) noexcept = default;
+  handle(handle&& other) noexcept
+      : attachment_(std::exchange(other.attachment_, nullptr)), index_(other.index_), generation_(other.generation_) {}
   handle& operator=(const handle& other);
   handle& operator=(handle&& other) noexcept;
   ~handle();
 
   /// For the store's own use: takes over one hold that the attachment has already counted.
-  handle(internal::attachment_ptr&& attachment, std::uint32_t index, std::uint32_t generation) noexcept;
-  handle(const internal::attachment_ptr& attachment, std::uint32_t index, std::uint32_t generation);
+  handle(internal::attachment& attachment, std::uint32_t index, std::uint32_t generation) noexcept
+      : attachment_(&attachment), index_(index), generation_(generation) {}
 
   [[nodiscard]] bool empty() const noexcept { return attachment_ == nullptr; }
 
@@ -59,7 +61,7 @@ private:
   friend class store::pin;
   void release() noexcept;
 
-  internal::attachment_ptr attachment_;
+  internal::attachment* attachment_ = nullptr; // Lives while something of it is held.
   std::uint32_t index_ = 0;
   std::uint32_t generation_ = 0;
 };

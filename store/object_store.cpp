@@ -14,7 +14,7 @@ namespace {
 handle_of(const internal::attachment_ptr& attachment, const std::expected<internal::held_object, store_error>& held) {
   if (!held)
     return std::unexpected(held.error());
-  return std::expected<handle, store_error>{std::in_place, attachment, held->index, held->generation};
+  return std::expected<handle, store_error>{std::in_place, *attachment, held->index, held->generation};
 }
 
 } // namespace
@@ -30,19 +30,19 @@ std::expected<object_store, store_error> object_store::open(const options& optio
 
 std::expected<builder, store_error> object_store::create(std::size_t size_bytes, std::span<const std::byte> metadata,
                                                          std::span<const object_id> captured,
-                                                         std::optional<std::chrono::milliseconds> grace,
+                                                         const std::optional<std::chrono::milliseconds>& grace,
                                                          const std::source_location& where) {
   auto made =
       attachment_->create(size_bytes, metadata, captured, grace.value_or(attachment_->settings().full_grace), where);
   if (!made)
     return std::unexpected(made.error());
   if (made->own_file == nullptr)
-    return std::expected<builder, store_error>{std::in_place, attachment_, made->index, made->generation, made->bytes};
-  return builder{attachment_, made->index, made->generation, made->bytes, std::move(made->own_file)};
+    return std::expected<builder, store_error>{std::in_place, *attachment_, made->index, made->generation, made->bytes};
+  return builder{*attachment_, made->index, made->generation, made->bytes, std::move(made->own_file)};
 }
 
 std::expected<std::vector<builder>, store_error>
-object_store::create_all(std::span<const std::size_t> sizes_bytes, std::optional<std::chrono::milliseconds> grace,
+object_store::create_all(std::span<const std::size_t> sizes_bytes, const std::optional<std::chrono::milliseconds>& grace,
                          const std::source_location& where) {
   auto builders = std::vector<builder>{};
   builders.reserve(sizes_bytes.size());
@@ -50,14 +50,14 @@ object_store::create_all(std::span<const std::size_t> sizes_bytes, std::optional
   if (!made)
     return std::unexpected(made.error());
   for (const auto& one : *made)
-    builders.emplace_back(attachment_, one.index, one.generation, one.bytes);
+    builders.emplace_back(*attachment_, one.index, one.generation, one.bytes);
   return builders;
 }
 
 std::expected<handle, store_error> object_store::put(std::span<const std::byte> bytes,
                                                      std::span<const std::byte> metadata,
                                                      std::span<const object_id> captured,
-                                                     std::optional<std::chrono::milliseconds> grace,
+                                                     const std::optional<std::chrono::milliseconds>& grace,
                                                      const std::source_location& where) {
   auto building = create(bytes.size(), metadata, captured, grace, where);
   if (!building)
@@ -70,7 +70,7 @@ std::expected<handle, store_error> object_store::put(std::span<const std::byte> 
 std::expected<handle, store_error> object_store::put(std::span<const std::span<const std::byte>> parts,
                                                      std::span<const std::byte> metadata,
                                                      std::span<const object_id> captured,
-                                                     std::optional<std::chrono::milliseconds> grace,
+                                                     const std::optional<std::chrono::milliseconds>& grace,
                                                      const std::source_location& where) {
   auto size_bytes = std::size_t{0};
   for (const auto& part : parts)

@@ -44,25 +44,25 @@ public:
   /// object's row in the summary says `where` it was made; a store has room for 4,096 such places.
   [[nodiscard]] std::expected<builder, store_error>
   create(std::size_t size_bytes, std::span<const std::byte> metadata = {}, std::span<const object_id> captured = {},
-         std::optional<std::chrono::milliseconds> grace = std::nullopt,
+         const std::optional<std::chrono::milliseconds>& grace = std::nullopt,
          const std::source_location& where = std::source_location::current());
 
   /// Makes room for objects of these sizes, all or none; costs the lock once for every 64 of them. Fails as create()
   /// does, and with `full` at once where all together exceed the store's capacity.
   [[nodiscard]] std::expected<std::vector<builder>, store_error>
-  create_all(std::span<const std::size_t> sizes_bytes, std::optional<std::chrono::milliseconds> grace = std::nullopt,
+  create_all(std::span<const std::size_t> sizes_bytes, const std::optional<std::chrono::milliseconds>& grace = std::nullopt,
              const std::source_location& where = std::source_location::current());
 
   /// Copies `bytes` in and seals them. Fails as create() does.
   [[nodiscard]] std::expected<handle, store_error>
   put(std::span<const std::byte> bytes, std::span<const std::byte> metadata = {},
-      std::span<const object_id> captured = {}, std::optional<std::chrono::milliseconds> grace = std::nullopt,
+      std::span<const object_id> captured = {}, const std::optional<std::chrono::milliseconds>& grace = std::nullopt,
       const std::source_location& where = std::source_location::current());
 
   /// The same for bytes that lie in several places: one object, the parts one after the other.
   [[nodiscard]] std::expected<handle, store_error>
   put(std::span<const std::span<const std::byte>> parts, std::span<const std::byte> metadata = {},
-      std::span<const object_id> captured = {}, std::optional<std::chrono::milliseconds> grace = std::nullopt,
+      std::span<const object_id> captured = {}, const std::optional<std::chrono::milliseconds>& grace = std::nullopt,
       const std::source_location& where = std::source_location::current());
 
   /// Gives a handle to a sealed object. Fails with `not_found`, or `unsealed` while it is still being written. An

@@ -43,8 +43,9 @@ bool is_set(const char* variable) {
   return value != nullptr && std::string_view{value} == "1";
 }
 
-attachment::attachment(opened_store opened)
+attachment::attachment(opened_store opened, std::string key)
     : store_(std::move(opened)),
+      key_(std::move(key)),
       view_(store_.files.view),
       table_(view_),
       counts_(view_.header().objects.rows_max),
@@ -257,12 +258,18 @@ void attachment::touch(std::uint32_t index) noexcept {
 }
 
 void attachment::hold(std::uint32_t index) noexcept {
-  counts_.at(index).holds.increment([&] { set_bit(view_.object(index).holders, store_.self.slot); });
+  counts_.at(index).holds.increment([&] {
+    keep();
+    set_bit(view_.object(index).holders, store_.self.slot);
+  });
 }
 
 /// A new object: no bit of it is set, and nobody else knows it.
 void attachment::hold_new(std::uint32_t index) noexcept {
-  counts_.at(index).holds.begin([&] { set_only_bit(view_.object(index).holders, store_.self.slot); });
+  counts_.at(index).holds.begin([&] {
+    keep();
+    set_only_bit(view_.object(index).holders, store_.self.slot);
+  });
 }
 
 void attachment::retain(std::uint32_t index) noexcept {
@@ -273,37 +280,42 @@ void attachment::retain(std::uint32_t index) noexcept {
 void attachment::release(std::uint32_t index) noexcept {
   if (forked())
     return;
-  auto last = false;
+  auto is_last_here = false;
+  auto cleared = clearing::leaves_others;
   counts_.at(index).holds.decrement([&] {
-    if (!usable()) // The bit was reaped, and may be that of a new process in our slot.
-      return;
-    auto& holders = view_.object(index).holders;
-    clear_bit(holders, store_.self.slot);
-    reach(crash_point::release_cleared);
-    last = !has_any_bit(holders);
+    is_last_here = true;
+    if (usable()) // Else the bit was reaped, and may be that of a new process in our slot.
+      cleared = clear_hold(index);
   });
-  if (!last)
-    return;
-  free_or_hint(index);
-  remove_spill_files_if_wanted();
-  announce();
+  if (cleared != clearing::leaves_others) {
+    if (cleared == clearing::was_last && any_hint(view_.hints())) // It held many others.
+      in_background(job::reclaim);
+    remove_spill_files_if_wanted();
+    announce();
+  }
+  if (is_last_here)
+    let_go(); // Last: nothing of this may be left.
 }
 
-/// Frees an object that may be nobody's any more, or leaves that to whoever has the lock.
-void attachment::free_or_hint(std::uint32_t index) noexcept {
-  auto has_lock = false;
+/// Clears this process's bit, and frees the object if it was the last one.
+attachment::clearing attachment::clear_hold(std::uint32_t index) noexcept {
+  auto& holders = view_.object(index).holders;
   if (const auto guard = try_lock_table(view_, store_.self.slot)) {
+    clear_bit_locked(holders, store_.self.slot);
+    reach(crash_point::release_cleared);
+    if (has_any_bit(holders))
+      return clearing::leaves_others;
     table_.free_if_unreferenced(index);
-    has_lock = true;
+    return clearing::was_last;
   }
-  if (has_lock && any_hint(view_.hints())) // It held many others.
-    return in_background(job::reclaim);
-  if (has_lock)
-    return;
+  clear_bit(holders, store_.self.slot);
+  if (has_any_bit(holders))
+    return clearing::leaves_others;
   give_hint(view_.hints(), index);
   reach(crash_point::release_hinted);
   if (view_.header().lock_owner.load() == no_slot) // It was given back, perhaps before there was a hint.
     reclaim_hinted(view_, store_.self.slot);
+  return clearing::was_last_and_is_hinted;
 }
 
 std::expected<void, store_error> attachment::pin(std::uint32_t index) {
@@ -468,6 +480,7 @@ bool attachment::shares_with(const process_id& peer) const {
 std::expected<std::size_t, store_error> attachment::reap() {
   if (auto usable = check_lock_file(); !usable)
     return std::unexpected(usable.error());
+  view_.header().looked_ns.store(monotonic_ns(), std::memory_order_relaxed); // Nobody else has to, for a while.
   const auto reaped = reap_dead(view_, store_.lock, store_.self.slot, store_.settings.lock_timeout);
   if (!reaped)
     return reaped;

@@ -66,20 +66,39 @@ struct held_object {
 /// Whether the environment has "1" under that name.
 [[nodiscard]] bool is_set(const char* variable);
 
+/// Ends what attach() began; see attachments.hpp.
+void detach(attachment& unused) noexcept;
+
 /// Threads: any member from any thread. In a forked child everything fails or does nothing, as it does once the process
 /// has lost its place in the store.
 class attachment {
 public:
-  explicit attachment(opened_store opened);
+  attachment(opened_store opened, std::string key);
   attachment(const attachment&) = delete;
   attachment& operator=(const attachment&) = delete;
   ~attachment();
+
+  /// Counts a user. The second one does not where there are none any more: then it is being destroyed.
+  void keep() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }
+  [[nodiscard]] bool try_keep() noexcept {
+    auto users = users_.load(std::memory_order_relaxed);
+    while (users > 0 && !users_.compare_exchange_weak(users, users + 1, std::memory_order_relaxed)) {
+    }
+    return users > 0;
+  }
+  /// The last one detaches and destroys it.
+  void let_go() noexcept {
+    if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      detach(*this);
+  }
 
   [[nodiscard]] bool forked() const { return fork_epoch_ != current_fork_epoch(); }
   /// Fails with `forked`, or with `detached` when this process's locks or its slot are gone: then nothing of what its
   /// handles name is sure to be there.
   [[nodiscard]] std::expected<void, store_error> check_usable() const;
   [[nodiscard]] const options& settings() const { return store_.settings; }
+  /// Its name in the list of this process's attachments.
+  [[nodiscard]] const std::string& key() const { return key_; }
   [[nodiscard]] const process_id& self() const { return store_.self; }
   [[nodiscard]] std::uint64_t number() const { return view_.header().store_number; }
 
@@ -216,15 +235,18 @@ private:
 
   void hold(std::uint32_t index) noexcept; // 0 -> 1 only under the table's lock.
   void hold_new(std::uint32_t index) noexcept;
-  void free_or_hint(std::uint32_t index) noexcept;
+  enum class clearing : std::uint8_t { leaves_others, was_last, was_last_and_is_hinted };
+  clearing clear_hold(std::uint32_t index) noexcept;
   [[nodiscard]] std::expected<held_object, store_error> find_locked(const object_id& id);
   void touch(std::uint32_t index) noexcept;
   [[nodiscard]] std::span<std::byte> extent_of(std::uint32_t index) const;
 
   opened_store store_;
+  const std::string key_;
   control_view view_;
   object_table table_;
   local_counts counts_;
+  std::atomic<std::uint64_t> users_{1}; // References to this, and objects that this process holds.
   std::byte* const writable_;
   const std::byte* const readable_;
   const std::uint32_t fork_epoch_;
@@ -242,7 +264,7 @@ private:
   std::optional<store_error> spill_failure_;
   std::int64_t spill_again_ns_ = 0;
   // What could not be noted since the lock was not to be had: objects half-way into that file, or, without one,
-  // half-way back from theirs. Each is held until it is given up.
+  // half-way back from theirs.
   struct half_done {
     std::uint32_t file;
     std::vector<std::uint32_t> objects;

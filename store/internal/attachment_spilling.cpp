@@ -85,8 +85,6 @@ std::expected<std::uint64_t, store_error> attachment::spill_batch(std::uint64_t 
     return evicted_bytes;
   const auto places = write_spill_file(file, victims);
   auto spilled = end_spill(file, victims, places ? std::span{*places} : std::span<const spill_place>{});
-  for (const auto index : victims)
-    release(index);
   announce();
   if (auto removed = remove_spill_files(); !removed)
     return std::unexpected(removed.error());
@@ -97,7 +95,7 @@ std::expected<std::uint64_t, store_error> attachment::spill_batch(std::uint64_t 
   return places ? spilled : std::unexpected(places.error());
 }
 
-/// Requires: the lock is held. Each victim that has to be written is then held by this process.
+/// Requires: the lock is held. Nobody frees or moves a victim that has to be written until end_spill().
 object_table::victims attachment::begin_spill(std::uint64_t wanted_bytes, std::span<std::uint32_t> victims,
                                               std::uint32_t& file, outcome& what) {
   auto chosen = table_.choose_victims(wanted_bytes, victims);
@@ -109,13 +107,12 @@ object_table::victims attachment::begin_spill(std::uint64_t wanted_bytes, std::s
   if (what != outcome::done)
     chosen.to_write = 0;
   for (const auto index : victims.first(chosen.to_write)) {
-    hold(index);
     table_.begin_spill(index, store_.self.slot);
   }
   return chosen;
 }
 
-/// Without the lock: the victims are held, and nobody else moves what is being spilled.
+/// Without the lock: nobody else frees or moves what is being spilled.
 std::expected<std::vector<spill_place>, store_error>
 attachment::write_spill_file(std::uint32_t file, std::span<const std::uint32_t> victims) const {
   const auto made = spills_.create(file, view_.spill_file(file).generation);
@@ -155,6 +152,7 @@ attachment::end_spill(std::uint32_t file, std::span<const std::uint32_t> victims
       table_.give_up_spill(victims[at]);
     else if (table_.end_spill(victims[at], places[at]))
       freed += extent_length(row.size_bytes.load(), row.metadata_bytes);
+    table_.free_if_unreferenced(victims[at]); // Its last holder has left it to us.
   }
   auto& header = view_.header();
   if (view_.spill_file(file).live_objects == 0)
@@ -192,10 +190,8 @@ std::expected<void, store_error> attachment::remove_spill_files() {
   }
 }
 
-/// Who is stopped in the lock keeps objects half-way; they are given up as soon as it goes on. Requires: they are held.
+/// Who is stopped in the lock keeps objects half-way; they are given up as soon as it goes on.
 void attachment::keep_half_done(std::uint32_t file, std::span<const std::uint32_t> objects) {
-  for (const auto index : objects)
-    retain(index);
   {
     const auto alone = std::lock_guard{half_done_mutex_};
     half_done_.push_back({file, {objects.begin(), objects.end()}});
@@ -205,7 +201,6 @@ void attachment::keep_half_done(std::uint32_t file, std::span<const std::uint32_
 
 /// Makes what is half-way what it was before. Gives whether nothing is half-way any more.
 bool attachment::give_up_half_done() {
-  auto all = std::vector<half_done>{};
   {
     const auto alone = std::lock_guard{half_done_mutex_};
     if (half_done_.empty())
@@ -213,19 +208,18 @@ bool attachment::give_up_half_done() {
     const auto guard = lock();
     if (!guard)
       return guard.error().code() != store_errc::busy;
-    all.swap(half_done_);
-    for (const auto& [file, objects] : all) {
-      for (const auto index : objects)
+    for (const auto& [file, objects] : half_done_) {
+      for (const auto index : objects) {
         file == no_row ? table_.give_up_restore(index) : table_.give_up_spill(index);
+        table_.free_if_unreferenced(index);
+      }
       if (file == no_row)
         continue;
       table_.end_spill_file(file, 0);
       view_.header().spill_files_to_remove.store(1);
     }
+    half_done_.clear();
   }
-  for (const auto& each : all)
-    for (const auto index : each.objects)
-      release(index);
   remove_spill_files_if_wanted();
   announce();
   return true;

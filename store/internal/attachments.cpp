@@ -22,7 +22,7 @@ namespace {
 struct attachment_list {
   std::mutex mutex;
   std::condition_variable changed;
-  std::map<std::string, std::weak_ptr<attachment>> entries;
+  std::map<std::string, attachment*> entries;
 };
 
 // Never destroyed, since handles may outlive main; exchanged for a new one in a forked child, where the old one's mutex
@@ -114,15 +114,32 @@ private:
   bool waiting_ = true;
 };
 
-/// Detaches, and only then lets this process open the store again.
-void detach(attachment* known, const std::string& key) {
-  const auto poisoned = known->forked();
-  delete known; // NOLINT: the deleter of a shared_ptr.
-  if (!poisoned)
-    forget(key);
+} // namespace
+
+attachment_ptr::attachment_ptr(const attachment_ptr& other) noexcept : to_(other.to_) {
+  if (to_ != nullptr)
+    to_->keep();
 }
 
-} // namespace
+attachment_ptr::~attachment_ptr() {
+  if (to_ != nullptr)
+    to_->let_go();
+}
+
+/// Detaches, and only then lets this process open the store again.
+void detach(attachment& unused) noexcept {
+  if (unused.forked()) {
+    delete &unused; // NOLINT: it counts its users itself.
+    return;
+  }
+  const auto key = unused.key();
+  {
+    const auto lock = std::lock_guard{list->mutex};
+    list->entries[key] = nullptr; // From here on nobody finds it; who wants it waits.
+  }
+  delete &unused; // NOLINT
+  forget(key);
+}
 
 bool is_attached_here(const std::filesystem::path& directory, const std::string& name) {
   const auto lock = std::lock_guard{list->mutex};
@@ -136,24 +153,25 @@ std::expected<attachment_ptr, store_error> attach(const options& options) {
   {
     auto lock = std::unique_lock{list->mutex};
     for (auto found = list->entries.find(key); found != list->entries.end(); found = list->entries.find(key)) {
-      if (auto known = found->second.lock()) {
+      if (found->second != nullptr && found->second->try_keep()) {
+        auto known = attachment_ptr{*found->second};
         lock.unlock(); // Dropping `known` could need the list.
         return same_as(std::move(known), options);
       }
       list->changed.wait(lock);
     }
-    list->entries[key] = {};
+    list->entries[key] = nullptr;
   }
   auto waited_for = placeholder(key);
   auto opened = open_store(options);
   if (!opened)
     return std::unexpected(opened.error());
-  auto made = attachment_ptr(new attachment(std::move(*opened)), [key](attachment* known) { detach(known, key); });
+  auto made = attachment_ptr{*new attachment(std::move(*opened), key)};
   waited_for.fulfil();
   (void)made->reap();
   made->begin_background();
   const auto lock = std::lock_guard{list->mutex};
-  list->entries[key] = made;
+  list->entries[key] = &*made;
   list->changed.notify_all();
   return made;
 }

@@ -91,6 +91,16 @@ inline void clear_bit(slot_bits& bits, std::uint32_t slot) {
   bits[slot / 64].fetch_and(~(std::uint64_t{1} << slot % 64));
 }
 
+/// The same for who has the table's lock, without which nobody sets one: where it is the only bit there, nobody else
+/// changes the word.
+inline void clear_bit_locked(slot_bits& bits, std::uint32_t slot) {
+  auto& word = bits[slot / 64];
+  if (word.load(std::memory_order_relaxed) == std::uint64_t{1} << slot % 64)
+    store_in_order(word, 0);
+  else
+    clear_bit(bits, slot);
+}
+
 [[nodiscard]] inline bool has_bit(const slot_bits& bits, std::uint32_t slot) {
   return (bits[slot / 64].load() >> slot % 64 & 1) != 0;
 }

@@ -170,7 +170,7 @@ void object_table::free_if_unreferenced(std::uint32_t index) {
   const auto state = view_.object(index).state.load();
   const auto is_idle =
       state == object_state::sealed || state == object_state::aborted || state == object_state::spilled;
-  if (is_idle && unreferenced(index)) // Else its worker holds it.
+  if (is_idle && unreferenced(index)) // Else its worker does it.
     free_row(index);
 }
 

@@ -98,7 +98,8 @@ public:
   /// Drops a whole entry, and hints at its object.
   void drop_flight(std::uint32_t flight);
 
-  // -- spilling: object_table_spilling.cpp. `worker` is who does it, and must hold the object meanwhile.
+  // -- spilling: object_table_spilling.cpp. `worker` is who does it; nobody else frees the object
+  // meanwhile.
 
   struct victims {
     std::size_t to_write = 0;        // So many stand in `chosen`.

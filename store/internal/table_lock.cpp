@@ -109,11 +109,7 @@ contention recent_contention;
 /// each leaves it to the other for a few dozen changes in a row.
 [[nodiscard]] int try_for_a_moment(pthread_mutex_t& lock) {
   constexpr auto tries = 8;
-  auto status = pthread_mutex_trylock(&lock);
-  if (status != EBUSY) {
-    recent_contention.not_met();
-    return status;
-  }
+  auto status = EBUSY;
   auto pause = std::max(recent_contention.level(), 1);
   recent_contention.met();
   for (auto left = tries; status == EBUSY && left > 0; --left, pause *= pause < 64 ? 2 : 1) {
@@ -147,11 +143,16 @@ void init_table_lock(control_view view) {
 
 std::expected<table_guard, store_error> lock_table(control_view view, std::uint32_t slot,
                                                    std::chrono::milliseconds timeout) {
-  auto status = try_for_a_moment(view.header().lock);
-  if (status == EBUSY) {
-    view.header().lock_waiting.fetch_add(1, std::memory_order_relaxed);
-    status = lock_within(view.header().lock, timeout);
-    view.header().lock_waiting.fetch_sub(1, std::memory_order_relaxed);
+  auto& header = view.header();
+  auto status = pthread_mutex_trylock(&header.lock);
+  if (status != EBUSY) {
+    recent_contention.not_met();
+  } else {
+    header.lock_waiting.fetch_add(1, std::memory_order_relaxed);
+    status = try_for_a_moment(header.lock);
+    if (status == EBUSY)
+      status = lock_within(header.lock, timeout);
+    header.lock_waiting.fetch_sub(1, std::memory_order_relaxed);
   }
   if (status == ETIMEDOUT)
     return std::unexpected(busy_error(view, timeout));
