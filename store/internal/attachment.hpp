@@ -199,10 +199,12 @@ private:
   void cut_own_file(std::uint32_t index) noexcept;
 
   // attachment_spilling.cpp
-  [[nodiscard]] std::expected<std::uint64_t, store_error> spill(std::uint64_t wanted_bytes);
+  enum class search : std::uint8_t { some, all }; // Whether to give up where the first few objects cannot go.
+  [[nodiscard]] std::expected<std::uint64_t, store_error> spill(std::uint64_t wanted_bytes, search among);
   [[nodiscard]] object_table::victims begin_spill(std::uint64_t wanted_bytes, std::span<std::uint32_t> victims,
                                                   std::uint32_t& file, outcome& what);
-  [[nodiscard]] std::expected<std::uint64_t, store_error> spill_batch(std::uint64_t wanted_bytes);
+  [[nodiscard]] std::expected<std::uint64_t, store_error> spill_batch(std::uint64_t wanted_bytes,
+                                                                      std::uint64_t& calls_for_all);
   [[nodiscard]] std::expected<std::vector<spill_place>, store_error>
   write_spill_file(std::uint32_t file, std::span<const std::uint32_t> victims) const;
   [[nodiscard]] std::expected<std::uint64_t, store_error>

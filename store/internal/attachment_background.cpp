@@ -104,7 +104,7 @@ private:
     switch (what) {
     case job::spill:
       if (const auto excess = bytes_to_spill(); excess > 0)
-        (void)of_.spill(excess);
+        (void)of_.spill(excess, search::some);
       return;
     case job::reap:
       (void)of_.reap();

@@ -218,7 +218,7 @@ std::expected<void, store_error> attachment::create_rows(std::span<const creatio
     if (auto reaped = reap_while_waiting(); !reaped)
       return reaped;
     if (is_first && grace.count() > 0) {
-      const auto spilled = spill(left_of(wanted, made));
+      const auto spilled = spill(left_of(wanted, made), search::all);
       why = spilled ? std::string{} : spilled.error().message();
       if (spilled && *spilled > 0)
         continue;

@@ -34,7 +34,7 @@ spill_directory spill_directory_of(const opened_store& store) {
 }
 
 /// Spills until about so much is free that was not. Gives how much; 0 when there is nothing that could be spilled.
-std::expected<std::uint64_t, store_error> attachment::spill(std::uint64_t wanted_bytes) {
+std::expected<std::uint64_t, store_error> attachment::spill(std::uint64_t wanted_bytes, search among) {
   if (!spills_.is_there())
     return 0;
   const auto one_at_a_time = std::lock_guard{spill_mutex_};
@@ -43,23 +43,28 @@ std::expected<std::uint64_t, store_error> attachment::spill(std::uint64_t wanted
   spill_failure_.reset();
   wanted_bytes = std::max(wanted_bytes, view_.header().capacity_bytes / batch_of_capacity);
   auto spilled = std::uint64_t{0};
+  auto in_vain = std::uint64_t{0};
   while (spilled < wanted_bytes) {
-    const auto batch = spill_batch(wanted_bytes - spilled);
+    auto calls_for_all = std::uint64_t{1};
+    const auto batch = spill_batch(wanted_bytes - spilled, calls_for_all);
     if (!batch && batch.error().code() != store_errc::busy) {
       spill_failure_ = batch.error();
       spill_again_ns_ = monotonic_ns() + disk_pause.count();
     }
     if (!batch)
       return batch;
-    if (*batch == 0)
+    if (*batch == 0 && (among == search::some || ++in_vain >= calls_for_all))
       break;
+    if (*batch == 0)
+      let_others_go_first(view_);
     spilled += *batch;
   }
   return spilled;
 }
 
 /// One file.
-std::expected<std::uint64_t, store_error> attachment::spill_batch(std::uint64_t wanted_bytes) {
+std::expected<std::uint64_t, store_error> attachment::spill_batch(std::uint64_t wanted_bytes,
+                                                                  std::uint64_t& calls_for_all) {
   auto victims = std::vector<std::uint32_t>(victims_max);
   auto file = no_row;
   auto evicted_bytes = std::uint64_t{0};
@@ -72,6 +77,7 @@ std::expected<std::uint64_t, store_error> attachment::spill_batch(std::uint64_t 
       const auto chosen = begin_spill(wanted_bytes, victims, file, what);
       victims.resize(chosen.to_write);
       evicted_bytes += chosen.evicted_bytes;
+      calls_for_all = chosen.calls_for_all;
     }
     if (what == outcome::done || evicted_bytes > 0)
       break;
@@ -266,7 +272,7 @@ std::expected<void, store_error> attachment::restore(std::uint32_t index) {
     if (is_ours)
       return read_back(index);
     if (what == outcome::no_space) {
-      const auto spilled = spill(length);
+      const auto spilled = spill(length, search::all);
       why = spilled ? std::string{} : spilled.error().message();
       if (spilled && *spilled > 0)
         continue;

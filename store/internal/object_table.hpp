@@ -104,9 +104,11 @@ public:
   struct victims {
     std::size_t to_write = 0;        // So many stand in `chosen`.
     std::uint64_t evicted_bytes = 0; // Of objects that had a copy on disk already: now they have nothing else.
+    std::uint64_t calls_for_all = 1; // So many that find nothing have looked at every object twice.
   };
   /// Fills `chosen` with sealed objects that nobody has pinned, the longest unused first: as many as one file takes.
-  /// They and what is evicted at once make about `wanted_bytes`. Looks at a bounded number of objects.
+  /// They and what is evicted at once make about `wanted_bytes`. Looks at a bounded number of objects; what cannot go
+  /// counts as used just now, so that the next call looks at others.
   [[nodiscard]] victims choose_victims(std::uint64_t wanted_bytes, std::span<std::uint32_t> chosen);
 
   void begin_spill(std::uint32_t index, std::uint32_t worker);

@@ -30,17 +30,18 @@ constexpr auto looks_max = std::uint32_t{4096};                // At objects, in
 
 object_table::victims object_table::choose_victims(std::uint64_t wanted_bytes, std::span<std::uint32_t> chosen) {
   auto result = victims{};
-  auto& [count, evicted_bytes] = result;
+  auto& [count, evicted_bytes, calls_for_all] = result;
   auto bytes = std::uint64_t{0};
   auto at = view_.header().lru_first;
-  for (auto looks = looks_max;
+  const auto looks_for_all = 2 * view_.header().live_objects;
+  calls_for_all = looks_for_all / looks_max + 1;
+  for (auto looks = std::min<std::uint64_t>(looks_max, looks_for_all);
        looks > 0 && at != no_row && count < chosen.size() && bytes + evicted_bytes < wanted_bytes; --looks) {
     auto& row = view_.object(at);
     const auto index = std::exchange(at, row.lru_after);
     const auto length = length_of(row);
-    if (row.state.load() != object_state::sealed || length == 0 || is_pinned(row))
-      continue;
-    if (row.used.exchange(0) != 0) {
+    const auto can_go = row.state.load() == object_state::sealed && length > 0 && !is_pinned(row);
+    if (!can_go || row.used.exchange(0) != 0) {
       lru_list(view_).touch(index);
       continue;
     }

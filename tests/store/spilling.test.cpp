@@ -55,6 +55,29 @@ TEST_F(spilling_test, the_longest_unused_go_first) {
   EXPECT_EQ(state_of(store, all[2].id()), object_state::spilled);
 }
 
+TEST_F(spilling_test, thousands_that_cannot_go_do_not_hide_those_that_can) {
+  settings_.objects_max = 16384;
+  auto store = open();
+  const auto empty = put_many(store, 5000, 0);
+  const auto small = put_many(store, 5000, 1);
+  auto views = std::vector<pin>{};
+  for (const auto& each : small)
+    views.push_back(*each.pin());
+  const auto all = put_many(store, 20);
+  EXPECT_EQ(read(all.front()), content(0));
+}
+
+TEST_F(spilling_test, thousands_that_were_all_read_can_go) {
+  settings_.capacity_bytes = 4 * capacity;
+  settings_.objects_max = 65536;
+  settings_.full_grace = 1ms;
+  auto store = open();
+  const auto all = put_many(store, 50'000, 1); // Just under four fifths.
+  for (const auto& each : all)
+    ASSERT_TRUE(each.pin());
+  EXPECT_TRUE(store.put(bytes_of(content(0, 3 * capacity))));
+}
+
 TEST_F(spilling_test, what_is_pinned_stays_where_it_is) {
   auto store = open();
   const auto all = put_many(store, 3);
