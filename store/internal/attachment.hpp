@@ -220,9 +220,9 @@ private:
   class background;
   enum class job : std::uint8_t {
     give_up_half_done,
-    spill,
     reap,
     look,
+    spill, // May be wanted all the time.
     reclaim,
     remove_files,
     touch

@@ -25,6 +25,9 @@ constexpr std::uint64_t spill_down_to_percent = 80;
 // Who is stopped in the lock is asked again so soon, beyond the time that each try takes.
 constexpr auto busy_pause = std::chrono::milliseconds{10};
 
+// Who keeps the lock for so long is stopped; who is only busy gives it back sooner.
+constexpr auto look_patience = std::chrono::milliseconds{100};
+
 [[nodiscard]] std::chrono::nanoseconds looking_interval(const options& settings) {
   return std::min(settings.reap_interval, std::chrono::milliseconds{std::chrono::hours{24}});
 }
@@ -78,25 +81,24 @@ private:
 
   void run() {
     auto guard = std::unique_lock{mutex_};
-    for (;;) {
-      auto what = std::ranges::find(wanted_, true);
-      for (; what == wanted_.end() && !ending_; what = std::ranges::find(wanted_, true))
-        wait(guard);
-      if (ending_)
-        return;
-      *what = false;
-      guard.unlock();
-      do_it(static_cast<job>(what - wanted_.begin()));
-      guard.lock();
+    for (auto next_look = std::chrono::steady_clock::now() + interval_; !ending_;) {
+      // However much else there is to do.
+      if (const auto now = std::chrono::steady_clock::now(); interval_.count() > 0 && now >= next_look) {
+        wanted_[static_cast<std::size_t>(job::look)] = true;
+        next_look = now + interval_;
+      }
+      const auto what = std::ranges::find(wanted_, true);
+      if (what != wanted_.end()) {
+        *what = false;
+        guard.unlock();
+        do_it(static_cast<job>(what - wanted_.begin()));
+        guard.lock();
+      } else if (interval_.count() > 0) {
+        changed_.wait_until(guard, next_look);
+      } else {
+        changed_.wait(guard);
+      }
     }
-  }
-
-  void wait(std::unique_lock<std::mutex>& guard) {
-    const auto interval = looking_interval(of_.settings());
-    if (interval.count() <= 0)
-      changed_.wait(guard);
-    else if (changed_.wait_for(guard, interval) == std::cv_status::timeout)
-      wanted_[static_cast<std::size_t>(job::look)] = true;
   }
 
   /// A failure is told to whoever needs what was to be done.
@@ -142,6 +144,7 @@ private:
   }
 
   attachment& of_;
+  const std::chrono::nanoseconds interval_ = looking_interval(of_.settings());
   std::mutex mutex_;
   std::condition_variable changed_;
   // Guarded by mutex_.
@@ -180,15 +183,16 @@ void attachment::look_for_dead() {
   const auto interval = looking_interval(settings()) * 9 / 10;
   if (forked() || now_ns - last_ns < interval.count() || !looked_ns.compare_exchange_strong(last_ns, now_ns))
     return;
-  const auto is_free = try_lock_table(view_, store_.self.slot).has_value();
-  if (is_free)
+  const auto timeout = std::min(settings().lock_timeout, look_patience);
+  const auto is_to_be_had = lock_table(view_, store_.self.slot, timeout).has_value();
+  if (is_to_be_had)
     (void)reap();
 }
 
 /// Whether there is less ready than was asked for, by enough to be worth it. Requires: the lock is held.
 bool attachment::has_to_touch() const {
-  const auto ahead = store_.settings.pretouch_bytes;
   const auto& header = view_.header();
+  const auto ahead = std::min<std::uint64_t>(store_.settings.pretouch_bytes, header.capacity_bytes);
   const auto touched = touched_bytes_.load(std::memory_order_relaxed);
   return ahead > 0 && touched < header.capacity_bytes && touched < header.data_top + ahead - ahead / 4;
 }
@@ -203,7 +207,7 @@ bool attachment::touch_some() {
     if (!guard)
       return false;
     const auto& header = view_.header();
-    end = std::min(header.capacity_bytes, header.data_top + store_.settings.pretouch_bytes);
+    end = header.data_top + std::min(header.capacity_bytes - header.data_top, store_.settings.pretouch_bytes);
   }
   if (begin >= end)
     return false;

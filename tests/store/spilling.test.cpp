@@ -216,6 +216,33 @@ TEST_F(spilling_test, all_processes_spill_to_the_same_directory) {
             fine);
 }
 
+TEST_F(spilling_test, a_process_that_always_has_something_to_spill_looks_for_the_dead_all_the_same) {
+  if (!may_fork_beside_threads)
+    GTEST_SKIP() << "ThreadSanitizer cannot follow processes forked beside threads";
+  settings_.reap_interval = 50ms;
+  auto store = open();
+  auto id = shared<object_id>{};
+  auto step = shared<std::atomic<int>>{};
+  auto holder = child([&] {
+    auto theirs = open();
+    const auto made = put(theirs, "held");
+    *id = made.id();
+    *step = 1;
+    ::pause();
+    return 1;
+  });
+  ASSERT_TRUE(eventually([&] { return *step == 1; }));
+  const auto all = put_many(store, 9);
+  auto views = std::vector<pin>{};
+  for (const auto& each : all)
+    views.push_back(*each.pin());
+  holder.kill_and_wait();
+  EXPECT_TRUE(eventually([&] {
+    (void)put(store, "x"); // Beyond four fifths: wants something spilled, and nothing can be.
+    return !store.contains(*id);
+  }));
+}
+
 TEST_F(spilling_test, what_dead_processes_left_on_disk_is_swept_by_the_next_opener) {
   auto step = shared<std::atomic<int>>{};
   auto victim = child([&] {
