@@ -124,7 +124,8 @@ free_slots(control_view view, dead_slots& dead, std::uint32_t self, std::chrono:
   const auto guard = lock_table(view, self, timeout);
   if (!guard)
     return std::unexpected(guard.error());
-  dead.keep_those_that_still_are(view);
+  if (dead.keep_those_that_still_are(view)) // They may have been writing or removing a file.
+    view.header().spill_files_to_remove.store(1);
   for (const auto& each : dead.all()) {
     view.slot(each.slot).state.store(slot_state::free);
     reach(crash_point::reap_slot_freed);
