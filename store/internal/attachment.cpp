@@ -60,8 +60,8 @@ attachment::~attachment() {
     return;
   }
   end_background();
-  (void)give_up_half_done(); // Else it is given up with our slot.
-  close_store(store_);
+  const auto nothing_is_half_done = give_up_half_done();
+  close_store(store_, nothing_is_half_done); // Else it is given up with our slot, by who reaps us.
 }
 
 std::expected<void, store_error> attachment::check_usable() const {

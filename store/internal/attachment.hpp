@@ -46,8 +46,8 @@ struct opened_store {
 /// that.
 [[nodiscard]] std::expected<opened_store, store_error> open_store(const options& options);
 
-/// Gives the slot back; removes the files when no other process is attached.
-void close_store(opened_store& store);
+/// Gives the slot back, unless that is left to who reaps this process; removes the files when no other one is attached.
+void close_store(opened_store& store, bool gives_slot_back);
 
 /// A new object, in the state `writing`, held once.
 struct new_object {

@@ -151,12 +151,13 @@ std::expected<opened_store, store_error> open_store(const options& options) {
   return opened_store{std::move(settings), std::move(*paths), std::move(*lock), std::move(*files), *self};
 }
 
-void close_store(opened_store& store) {
+void close_store(opened_store& store, bool gives_slot_back) {
   if (!store.lock.is_intact())
     return; // Our locks are gone, and whoever asks for them takes our slot.
   const auto until = deadline(store.settings.lock_timeout);
   // The table first: who waits for it must not keep others from opening.
-  (void)leave(store, until);
+  if (gives_slot_back)
+    (void)leave(store, until);
   reach(crash_point::close_slot_freed);
   const auto alone = store.lock.lock_opening(until.left()).has_value();
   store.lock.unlock_slot(store.self.slot);

@@ -265,6 +265,46 @@ TEST_F(pressure_test, processes_that_find_and_pin_what_others_spill_never_wait_f
 
 // --- A stopped owner of the lock ------------------------------------------------------------------------------------
 
+// Method: one that could not note what it has read detaches; the owner goes on after that one has given up noting it, and
+// before it has given up leaving.
+TEST_F(pressure_test, who_detaches_with_an_object_half_way_leaves_it_to_who_reaps_it) {
+  settings_.lock_timeout = 300ms;
+  auto store = open();
+  const auto all = put_many(store, 10);
+  ASSERT_TRUE(eventually([&] { return state_of(store, all[0].id()) == object_state::spilled; }));
+  ASSERT_TRUE(is_calm(store));
+  auto step = shared<std::atomic<int>>{};
+  auto reader = child([&] {
+    {
+      auto mine = open();
+      const auto object = *mine.find(all[0].id());
+      internal::arm_crash_point(crash_point::restore_read, 1, internal::crash_action::stop);
+      if (code_of(object.pin()) != store_errc::busy)
+        return 1;
+      *step = 1;
+    }
+    *step = 2;
+    ::pause();
+    return 2;
+  });
+  reader.wait_until_stopped();
+  auto owner = child([&] {
+    auto mine = open();
+    internal::arm_crash_point(crash_point::find_held, 1, internal::crash_action::stop);
+    return mine.find(all[5].id()) ? 0 : 1;
+  });
+  owner.wait_until_stopped();
+  reader.kill(SIGCONT);
+  ASSERT_TRUE(eventually([&] { return *step == 1; }));
+  std::this_thread::sleep_for(450ms); // Sooner or later, this tests less.
+  owner.kill(SIGCONT);
+  EXPECT_EQ(owner.wait(), fine);
+  ASSERT_TRUE(eventually([&] { return *step == 2; }));
+  (void)store.reap();
+  EXPECT_EQ(state_of(store, all[0].id()), object_state::spilled);
+  EXPECT_EQ(read(all[0]), content(0));
+}
+
 // Goal: who is stopped in the lock while others spill and bring back costs them `busy`, and nothing for good.
 // Method: one process stands still between writing a file and noting it, one between reading a file and noting it; a
 // third one is stopped in the lock; the two go on into it. Then the third goes on, too.
