@@ -212,6 +212,7 @@ private:
   [[nodiscard]] std::expected<void, store_error> restore(std::uint32_t index);
   [[nodiscard]] store_error slow_restore_error(std::uint32_t index, std::uint32_t worker) const;
   [[nodiscard]] std::expected<void, store_error> read_back(std::uint32_t index);
+  [[nodiscard]] std::expected<void, store_error> read_bytes_back(std::uint32_t index);
   [[nodiscard]] std::expected<void, store_error> remove_spill_files();
   void keep_half_done(std::uint32_t file, std::span<const std::uint32_t> objects);
   bool give_up_half_done();

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -91,7 +92,10 @@ private:
       if (what != wanted_.end()) {
         *what = false;
         guard.unlock();
-        do_it(static_cast<job>(what - wanted_.begin()));
+        try {
+          do_it(static_cast<job>(what - wanted_.begin()));
+        } catch (const std::bad_alloc&) { // Whoever needs it does it then, and is told.
+        }
         guard.lock();
       } else if (interval_.count() > 0) {
         changed_.wait_until(guard, next_look);

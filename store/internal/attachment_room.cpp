@@ -224,7 +224,7 @@ std::expected<void, store_error> attachment::create_rows(std::span<const creatio
         continue;
     }
     const auto waited = std::chrono::nanoseconds{monotonic_ns() - std::max(began_ns, spilling_ended_ns)};
-    const auto left = std::chrono::nanoseconds{grace} - waited;
+    const auto left = at_most_a_day(grace) - waited;
     if (left.count() <= 0 && (grace.count() <= 0 || !is_being_made))
       return std::unexpected(full_error(wanted[made].size_bytes, why));
     wait_for_change(change, left.count() > 0 ? std::min<std::chrono::nanoseconds>(left, look_pause) : look_pause);

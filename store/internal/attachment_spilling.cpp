@@ -7,6 +7,7 @@
 #include <troupe/store/internal/page_care.hpp>
 
 #include <algorithm>
+#include <new>
 
 namespace troupe::store::internal {
 
@@ -25,6 +26,16 @@ constexpr auto others_restore_life = std::chrono::nanoseconds{30s};
 
 // After a failure the disk is left alone for so long.
 constexpr auto disk_pause = std::chrono::nanoseconds{1s};
+
+/// What is half-way has to be made whole or given up whatever happens.
+template <class Move>
+[[nodiscard]] auto out_of_memory_is_failure(Move move) -> decltype(move()) {
+  try {
+    return move();
+  } catch (const std::bad_alloc&) {
+    return std::unexpected(store_error{store_errc::system_failure, "out of memory"}); // Short: needs no memory itself.
+  }
+}
 
 } // namespace
 
@@ -89,7 +100,7 @@ std::expected<std::uint64_t, store_error> attachment::spill_batch(std::uint64_t 
     announce();
   if (victims.empty())
     return evicted_bytes;
-  const auto places = write_spill_file(file, victims);
+  const auto places = out_of_memory_is_failure([&] { return write_spill_file(file, victims); });
   auto spilled = end_spill(file, victims, places ? std::span{*places} : std::span<const spill_place>{});
   announce();
   if (auto removed = remove_spill_files(); !removed)
@@ -277,7 +288,7 @@ std::expected<void, store_error> attachment::restore(std::uint32_t index) {
       if (spilled && *spilled > 0)
         continue;
       const auto waited = std::chrono::nanoseconds{monotonic_ns() - grace_from_ns};
-      const auto grace = store_.settings.full_grace;
+      const auto grace = at_most_a_day(store_.settings.full_grace);
       if (waited >= grace && (grace.count() <= 0 || !is_being_made))
         return std::unexpected(full_error(row.size_bytes.load(), why));
     }
@@ -290,18 +301,24 @@ std::expected<void, store_error> attachment::restore(std::uint32_t index) {
 }
 
 /// Without the lock: nobody else touches what is being restored.
+std::expected<void, store_error> attachment::read_bytes_back(std::uint32_t index) {
+  const auto& row = view_.object(index);
+  const auto extent = extent_of(index);
+  auto done = commit_data(row.offset + extent.size());
+  if (done)
+    done = spills_.read(row.spill_file, view_.spill_file(row.spill_file).generation, row.spill_offset, extent,
+                        row.spill_checksum);
+  reach(crash_point::restore_read);
+  return done;
+}
+
 std::expected<void, store_error> attachment::read_back(std::uint32_t index) {
   const auto& row = view_.object(index);
-  const auto length = extent_length(row.size_bytes.load(), row.metadata_bytes);
-  auto done = commit_data(row.offset + length);
   if (protects_sealed_)
     unprotect_pages(extent_of(index));
-  if (done)
-    done = spills_.read(row.spill_file, view_.spill_file(row.spill_file).generation, row.spill_offset,
-                        {writable_ + row.offset, length}, row.spill_checksum);
+  auto done = out_of_memory_is_failure([&] { return read_bytes_back(index); });
   if (protects_sealed_)
     protect_whole_pages(extent_of(index));
-  reach(crash_point::restore_read);
   {
     const auto guard = lock();
     if (!guard) {

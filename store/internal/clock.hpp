@@ -18,11 +18,15 @@ namespace troupe::store::internal {
   return clock_ns(CLOCK_MONOTONIC);
 }
 
-/// A moment that several waits share. Longer than a day is a day, shorter than nothing is nothing.
+/// Longer than a day is a day, shorter than nothing is nothing: "for ever" has too many nanoseconds.
+[[nodiscard]] inline std::chrono::nanoseconds at_most_a_day(std::chrono::milliseconds time) {
+  return std::clamp<std::chrono::milliseconds>(time, std::chrono::milliseconds{0}, std::chrono::hours{24});
+}
+
+/// A moment that several waits share.
 class deadline {
 public:
-  explicit deadline(std::chrono::milliseconds timeout)
-      : at_ns_(monotonic_ns() + std::chrono::nanoseconds{std::clamp(timeout, none, day)}.count()) {}
+  explicit deadline(std::chrono::milliseconds timeout) : at_ns_(monotonic_ns() + at_most_a_day(timeout).count()) {}
 
   [[nodiscard]] bool passed() const { return monotonic_ns() >= at_ns_; }
 
@@ -37,7 +41,6 @@ public:
 
 private:
   static constexpr std::chrono::milliseconds none{0};
-  static constexpr std::chrono::milliseconds day = std::chrono::hours{24};
   std::int64_t at_ns_;
 };
 

@@ -263,10 +263,30 @@ TEST_F(pressure_test, processes_that_find_and_pin_what_others_spill_never_wait_f
   EXPECT_EQ(store.summary()->objects, 30u);
 }
 
+// --- Out of memory ---------------------------------------------------------------------------------------------------
+
+TEST_F(pressure_test, a_process_without_memory_leaves_no_object_half_way_to_or_from_disk) {
+  auto store = open();
+  auto all = put_many(store, 10);
+  ASSERT_TRUE(eventually([&] { return state_of(store, all[0].id()) == object_state::spilled; }));
+  ASSERT_TRUE(is_calm(store));
+  internal::arm_crash_point(crash_point::restore_read, 1, internal::crash_action::run_out_of_memory);
+  EXPECT_EQ(code_of(all[0].pin()), store_errc::system_failure);
+  EXPECT_EQ(read(all[0]), content(0));
+  internal::arm_crash_point(crash_point::spill_file_written, 1, internal::crash_action::run_out_of_memory);
+  for (auto which = 10; which < 20; ++which) // The first one to spill has no memory, be it the thread or this one.
+    if (auto made = store.put(bytes_of(content(which))))
+      all.push_back(*std::move(made));
+  EXPECT_TRUE(is_calm(store));
+  EXPECT_TRUE(store.verify()) << message_of(store.verify());
+  for (const auto& each : all)
+    EXPECT_EQ(read(each).size(), tenth);
+}
+
 // --- A stopped owner of the lock ------------------------------------------------------------------------------------
 
-// Method: one that could not note what it has read detaches; the owner goes on after that one has given up noting it, and
-// before it has given up leaving.
+// Method: one that could not note what it has read detaches; the owner goes on after that one has given up noting it,
+// and before it has given up leaving.
 TEST_F(pressure_test, who_detaches_with_an_object_half_way_leaves_it_to_who_reaps_it) {
   settings_.lock_timeout = 300ms;
   auto store = open();

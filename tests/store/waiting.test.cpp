@@ -126,6 +126,15 @@ protected:
   std::array<shared<std::atomic<int>>, 2> done_;
 };
 
+TEST_F(room_test, is_waited_for_as_long_as_it_takes_where_for_ever_is_asked_for) {
+  settings_.full_grace = std::chrono::milliseconds::max();
+  auto store = open();
+  auto held = fill(store);
+  auto waiting = waiting_for(1u << 18, store, 0);
+  held.pop_back();
+  EXPECT_EQ(waiting.wait(), fine);
+}
+
 // Goal: a large object is not overtaken for ever by small ones that would fit.
 // Method: everything is held; the large one waits first, then a small one; what is let go is enough for the small one
 // only, and then for both.
