@@ -65,7 +65,7 @@ void copy_totals(control_view view, store_summary& summary) {
   summary.disk_bytes = 0;
   for (auto at = std::uint32_t{0}; at < header.spill_files.used; ++at) {
     const auto& file = view.spill_file(at);
-    if (file.state.load() != spill_file_state::complete)
+    if (file.state.load() != spill_file_state::complete || file.live_objects == 0) // About to be removed.
       continue;
     ++summary.spill_files;
     summary.disk_bytes += file.size_bytes;

@@ -110,6 +110,8 @@ TEST_F(own_file_test, writing_through_a_view_traps) {
 }
 
 TEST_F(own_file_test, a_forked_child_cannot_write_into_its_parents_builder) {
+  if (!may_fork_beside_threads)
+    GTEST_SKIP() << "ThreadSanitizer cannot follow processes forked beside threads";
   auto store = open();
   auto building = store.create(large);
   EXPECT_EQ(child([&] {

@@ -288,6 +288,8 @@ TEST_F(pressure_test, a_process_without_memory_leaves_no_object_half_way_to_or_f
 // Method: one that could not note what it has read detaches; the owner goes on after that one has given up noting it,
 // and before it has given up leaving.
 TEST_F(pressure_test, who_detaches_with_an_object_half_way_leaves_it_to_who_reaps_it) {
+  if (!may_fork_beside_threads)
+    GTEST_SKIP() << "ThreadSanitizer cannot follow processes forked beside threads";
   settings_.lock_timeout = 300ms;
   auto store = open();
   const auto all = put_many(store, 10);
