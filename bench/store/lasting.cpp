@@ -22,7 +22,7 @@ constexpr std::uint64_t disk_object_bytes = 2 << 20;
 
 const quantity spilling{"spill", "GB/s"};
 const quantity restoring{"restore", "GB/s"};
-const quantity restoring_cached{"restore what the system still has in memory", "GB/s"};
+const quantity restoring_cached{"cached restore", "GB/s"};
 
 /// A directory that is gone at the end.
 class scratch {

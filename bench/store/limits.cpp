@@ -28,7 +28,6 @@ constexpr promise promises[] = {
     {"find, pin, release", true, false, 3},
     {"until another process sees the largest", false, false, 1.2},
     {"spill", true, true, 0.8},
-    {"restore what", true, true, 0},
     {"restore", true, true, 0.8},
     {"recover", false, false, 500},
     {"find while reaping, p99.9", false, false, 1'000},
