@@ -198,9 +198,11 @@ struct control_header {
 
   // The table's lock, and who holds it.
   alignas(64) pthread_mutex_t lock;
-  std::atomic<std::uint32_t> lock_owner;     // Slot, or no_slot.
-  std::atomic<std::uint32_t> rebuild_wanted; // Not 0: recover() could not finish for want of memory.
-  std::atomic<std::uint32_t> lock_waiting;   // How many wait for the lock, and those that were killed while they did.
+  std::atomic<std::uint32_t> lock_owner;      // Slot, or no_slot.
+  std::atomic<std::uint32_t> rebuild_wanted;  // Not 0: recover() could not finish for want of memory.
+  std::atomic<std::uint32_t> lock_waiting;    // How many wait for the lock, and those that were killed while they did.
+  std::atomic<std::uint32_t> lock_left_until; // Not 0: somebody has waited long; until then who comes holds back. Clock
+                                              // in milliseconds, cut.
 
   // Any process, without the lock.
   alignas(64) std::atomic<std::uint64_t> data_committed; // Bytes of the data file that have pages.

@@ -120,6 +120,41 @@ contention recent_contention;
   return status;
 }
 
+[[nodiscard]] std::uint32_t cut_ms() {
+  return static_cast<std::uint32_t>(monotonic_ns() / 1'000'000) | 1; // Never 0.
+}
+
+/// While many take the lock all the time, who sleeps for it may never find it free: a mutex goes to whoever comes by.
+/// So who has waited long asks all others to leave it alone for a moment, again and again until it has it.
+[[nodiscard]] int lock_patiently(control_header& header, std::chrono::milliseconds timeout) {
+  constexpr auto patience = std::chrono::milliseconds{50};
+  constexpr auto step = std::chrono::milliseconds{2};
+  const auto until = deadline(timeout);
+  auto status = lock_within(header.lock, std::min(timeout, patience));
+  while (status == ETIMEDOUT && !until.passed()) {
+    header.lock_left_until.store(cut_ms() + static_cast<std::uint32_t>(2 * step.count()), std::memory_order_relaxed);
+    status = lock_within(header.lock, std::min(step, until.left()));
+    if (status != ETIMEDOUT)
+      header.lock_left_until.store(0, std::memory_order_relaxed);
+  }
+  return status;
+}
+
+/// Lets those have the lock who have waited long; not for ever, since a stopped owner lets nobody have it.
+void hold_back(control_header& header) {
+  constexpr auto pause = std::chrono::microseconds{200};
+  constexpr auto pauses_max = 50;
+  for (auto left = pauses_max; left > 0; --left) {
+    auto until = header.lock_left_until.load(std::memory_order_relaxed);
+    if (until == 0)
+      return;
+    if (static_cast<std::int32_t>(until - cut_ms()) <= 0) // Who asked for it has died, or was stopped.
+      header.lock_left_until.compare_exchange_strong(until, 0, std::memory_order_relaxed);
+    else
+      std::this_thread::sleep_for(pause);
+  }
+}
+
 [[nodiscard]] store_error busy_error(control_view view, std::chrono::milliseconds timeout) {
   const auto owner = view.header().lock_owner.load();
   auto who = std::string{"a process"};
@@ -144,6 +179,8 @@ void init_table_lock(control_view view) {
 std::expected<table_guard, store_error> lock_table(control_view view, std::uint32_t slot,
                                                    std::chrono::milliseconds timeout) {
   auto& header = view.header();
+  if (header.lock_left_until.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    hold_back(header);
   auto status = pthread_mutex_trylock(&header.lock);
   if (status != EBUSY) {
     recent_contention.not_met();
@@ -151,7 +188,7 @@ std::expected<table_guard, store_error> lock_table(control_view view, std::uint3
     header.lock_waiting.fetch_add(1, std::memory_order_relaxed);
     status = try_for_a_moment(header.lock);
     if (status == EBUSY)
-      status = lock_within(header.lock, timeout);
+      status = lock_patiently(header, timeout);
     header.lock_waiting.fetch_sub(1, std::memory_order_relaxed);
   }
   if (status == ETIMEDOUT)

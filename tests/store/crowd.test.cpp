@@ -83,6 +83,33 @@ struct crowd_board {
   std::size_t spilled_bytes = 0;
 };
 
+// Goal: nobody is kept from the table for so long that its owner seems to be stopped.
+// Method: all change it all the time, until each of them has done so thirty thousand times.
+TEST_F(crowd_test, that_changes_the_table_all_the_time_starves_none) {
+  constexpr auto processes = std::size_t{64};
+  constexpr auto enough = 30000;
+  settings_.lock_timeout = 2s;
+  auto have_enough = shared<std::atomic<std::size_t>>{};
+  auto store = open();
+  auto all = std::vector<child>{};
+  for (auto number = std::size_t{0}; number < processes; ++number)
+    all.emplace_back([&] {
+      auto mine = open();
+      for (auto made = 1; *have_enough < processes; ++made) {
+        if (const auto one = mine.put(bytes_of("x")); !one) {
+          std::cerr << one.error().message() << std::endl;
+          *have_enough = processes;
+          return 1;
+        }
+        if (made == enough)
+          ++*have_enough;
+      }
+      return 0;
+    });
+  for (auto& each : all)
+    EXPECT_EQ(each.wait(), fine);
+}
+
 // Goal: as many processes as a store takes share one that holds a quarter of what they put.
 // Method: each puts its own, reads its neighbours' and its own, and leaves when all have.
 TEST_F(crowd_test, two_hundred_and_fifty_processes_put_and_read_four_times_the_memory) {
