@@ -20,10 +20,9 @@ namespace troupe::store {
 class builder {
 public:
   /// For the store's own use: takes over an object in the state `writing` and its hold.
-  builder(internal::attachment& attachment, std::uint32_t index, std::uint32_t generation,
-          std::span<std::byte> bytes);
-  builder(internal::attachment& attachment, std::uint32_t index, std::uint32_t generation,
-          std::span<std::byte> bytes, internal::mapping_ptr own_file);
+  builder(internal::attachment& attachment, std::uint32_t index, std::uint32_t generation, std::span<std::byte> bytes);
+  builder(internal::attachment& attachment, std::uint32_t index, std::uint32_t generation, std::span<std::byte> bytes,
+          internal::mapping_ptr own_file);
   builder(builder&& other) noexcept;
   builder& operator=(builder&& other) noexcept;
   builder(const builder&) = delete;

@@ -42,8 +42,8 @@ std::expected<builder, store_error> object_store::create(std::size_t size_bytes,
 }
 
 std::expected<std::vector<builder>, store_error>
-object_store::create_all(std::span<const std::size_t> sizes_bytes, const std::optional<std::chrono::milliseconds>& grace,
-                         const std::source_location& where) {
+object_store::create_all(std::span<const std::size_t> sizes_bytes,
+                         const std::optional<std::chrono::milliseconds>& grace, const std::source_location& where) {
   auto builders = std::vector<builder>{};
   builders.reserve(sizes_bytes.size());
   const auto made = attachment_->create_all(sizes_bytes, grace.value_or(attachment_->settings().full_grace), where);

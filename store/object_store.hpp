@@ -50,7 +50,8 @@ public:
   /// Makes room for objects of these sizes, all or none; costs the lock once for every 64 of them. Fails as create()
   /// does, and with `full` at once where all together exceed the store's capacity.
   [[nodiscard]] std::expected<std::vector<builder>, store_error>
-  create_all(std::span<const std::size_t> sizes_bytes, const std::optional<std::chrono::milliseconds>& grace = std::nullopt,
+  create_all(std::span<const std::size_t> sizes_bytes,
+             const std::optional<std::chrono::milliseconds>& grace = std::nullopt,
              const std::source_location& where = std::source_location::current());
 
   /// Copies `bytes` in and seals them. Fails as create() does.

@@ -35,7 +35,7 @@ struct options {
   /// Where objects go that nobody reads at the moment, the longest unused first, when memory is more than 80 % full;
   /// made where it is missing. Who opens the store first decides; empty: where it decided, or nowhere. Each process
   /// that writes much has a thread for it. Must be a disk of this host: what processes that are gone left there is
-  /// removed.
+  /// removed. Stores of several names, users and `directory`s may share one.
   std::filesystem::path spill_directory{};
 
   /// How much memory beyond what was ever used each process has made ready in the background, so that the first use of
@@ -52,14 +52,15 @@ struct options {
   /// already gets it whatever the other options say.
   bool must_exist = false;
 
-  /// How often somebody looks for processes that were killed, and clears up after them: one of those attached, whichever
-  /// comes first. What needs room does not wait for that. 0: this process does so only when it needs room, or is asked
-  /// to (`object_store::reap`).
+  /// How often somebody looks for processes that were killed, and clears up after them: one of those attached,
+  /// whichever comes first. What needs room does not wait for that. 0: this process does so only when it needs room, or
+  /// is asked to (`object_store::reap`).
   std::chrono::milliseconds reap_interval{1000};
 
   /// How long `create` and `put` wait for room, and a pin for the room to bring an object back, from when nothing is
   /// left that could be spilled, nor is being spilled; in the order of their coming. Longer: others may let something
-  /// go; shorter: who cannot be served knows it sooner. 0: they do not wait, and spill nothing themselves.
+  /// go; shorter: who cannot be served knows it sooner. 0: they do not wait, and
+  /// `create` and `put` spill nothing themselves.
   std::chrono::milliseconds full_grace{1000};
 };
 

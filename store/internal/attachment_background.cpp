@@ -143,7 +143,7 @@ private:
     if (!guard)
       return 0;
     const auto& header = of_.view_.header();
-    const auto kept = header.capacity_bytes / 100 * spill_down_to_percent;
+    const auto kept = header.capacity_bytes / 100 * spill_down_to_percent + of_.table_.bytes_being_spilled();
     return header.bytes_in_use > kept ? header.bytes_in_use - kept : 0;
   }
 

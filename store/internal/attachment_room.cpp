@@ -236,7 +236,7 @@ std::expected<void, store_error> attachment::create_rows(std::span<const creatio
 bool attachment::is_room_being_made(std::int64_t since_ns) const {
   const auto now_ns = monotonic_ns();
   return now_ns - since_ns < others_spill_life.count()
-         && now_ns - view_.header().spilling_failed_ns >= failed_disk_life.count() && table_.is_spill_under_way();
+         && now_ns - view_.header().spilling_failed_ns >= failed_disk_life.count() && table_.bytes_being_spilled() > 0;
 }
 
 /// 0 when call sites are not recorded, or there is no more room for them.

@@ -41,7 +41,7 @@ template <class Move>
 
 spill_directory spill_directory_of(const opened_store& store) {
   const auto* directory = store.files.view.spill_directory();
-  return *directory == 0 ? spill_directory{} : spill_directory{directory, store.paths.this_layout};
+  return *directory == 0 ? spill_directory{} : spill_directory{directory, store.paths.on_disk};
 }
 
 /// Spills until about so much is free that was not. Gives how much; 0 when there is nothing that could be spilled.
@@ -125,6 +125,7 @@ object_table::victims attachment::begin_spill(std::uint64_t wanted_bytes, std::s
     chosen.to_write = 0;
   for (const auto index : victims.first(chosen.to_write)) {
     table_.begin_spill(index, store_.self.slot);
+    view_.spill_file(file).size_bytes += extent_of(index).size(); // As planned, for who else wants to spill.
   }
   return chosen;
 }

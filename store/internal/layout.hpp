@@ -145,7 +145,7 @@ static_assert(sizeof(waiter_entry) == 40);
 
 enum class spill_file_state : std::uint32_t {
   free = 0,
-  writing = 1,  // Its worker writes it; no object lies in it yet.
+  writing = 1,  // Its worker writes it; no object lies in it yet, and its size is the planned one.
   complete = 2, // Read only.
   removing = 3, // No object lies in it any more, and none ever will.
 };
@@ -230,11 +230,11 @@ struct control_header {
   std::int64_t spilling_ended_ns; // When something was last written to disk: who waits has its grace from then on.
   growing_table waiters;
   growing_table spill_files;
-  growing_table call_sites;            // Rows are never given back.
-  std::atomic<std::uint64_t> uses;     // Number of the last use of any object. Written under the lock.
-  std::int64_t spilling_failed_ns;     // When somebody last could not write to the disk; 0: never.
-  std::uint64_t huge_pages;            // Not 0: huge pages are asked for. Written before the file has its name.
-  std::atomic<std::int64_t> looked_ns; // When somebody last looked for dead processes unasked.
+  growing_table call_sites;                   // Rows are never given back.
+  std::atomic<std::uint64_t> uses;            // Number of the last use of any object. Written under the lock.
+  std::int64_t spilling_failed_ns;            // When somebody last could not write to the disk; 0: never.
+  std::uint64_t huge_pages;                   // Not 0: huge pages are asked for. Written before the file has its name.
+  std::atomic<std::int64_t> looked_ns;        // When somebody last looked for dead processes unasked.
   std::atomic<std::int64_t> waiter_looked_ns; // When one of those who wait last looked for dead processes.
   std::array<std::uint64_t, 27> reserved;
 

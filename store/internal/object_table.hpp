@@ -125,8 +125,8 @@ public:
   [[nodiscard]] outcome take_spill_file(const process_id& worker, std::uint32_t& file);
   /// It is written; what it holds must be told by end_spill() before the lock is given back.
   void end_spill_file(std::uint32_t file, std::uint64_t size_bytes);
-  /// Whether a living process is writing a file.
-  [[nodiscard]] bool is_spill_under_way() const;
+  /// What living processes are writing to disk; 0 when nobody is.
+  [[nodiscard]] std::uint64_t bytes_being_spilled() const;
   /// A file that is to be removed, now by `worker`; no_row when there is none.
   [[nodiscard]] std::uint32_t take_file_to_remove(const process_id& worker);
   void end_removal(std::uint32_t file);

@@ -198,12 +198,13 @@ void object_table::end_spill_file(std::uint32_t file, std::uint64_t size_bytes) 
   reach(crash_point::spill_file_complete);
 }
 
-bool object_table::is_spill_under_way() const {
+std::uint64_t object_table::bytes_being_spilled() const {
+  auto bytes = std::uint64_t{0};
   for (auto at = std::uint32_t{0}; at < view_.header().spill_files.used; ++at)
     if (const auto& file = view_.spill_file(at);
         file.state.load() == spill_file_state::writing && is_attached({file.worker_slot, file.worker_nonce}))
-      return true;
-  return false;
+      bytes += file.size_bytes;
+  return bytes;
 }
 
 std::uint32_t object_table::take_file_to_remove(const process_id& worker) {

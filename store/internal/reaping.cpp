@@ -126,6 +126,7 @@ free_slots(control_view view, dead_slots& dead, std::uint32_t self, std::chrono:
     return std::unexpected(guard.error());
   if (dead.keep_those_that_still_are(view)) // They may have been writing or removing a file.
     view.header().spill_files_to_remove.store(1);
+  view.header().lock_waiting.store(0, std::memory_order_relaxed); // One of them may have died while it waited.
   for (const auto& each : dead.all()) {
     view.slot(each.slot).state.store(slot_state::free);
     reach(crash_point::reap_slot_freed);

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <charconv>
 #include <fstream>
 #include <new>
 #include <utility>
@@ -217,6 +218,22 @@ void init_header(void* base, const control_plan& plan, std::uint64_t capacity, s
 
 } // namespace
 
+namespace {
+
+/// Tells directories apart, also those of two containers that have the same name in both.
+[[nodiscard]] std::string identity_of(const std::filesystem::path& directory) {
+  struct stat status {};
+  if (::stat(directory.c_str(), &status) != 0)
+    return "none"; // Opening anything there fails soon.
+  auto text = std::array<char, 40>{};
+  const auto [dev_end, dev_error] = std::to_chars(text.data(), text.data() + text.size(), status.st_dev, 16);
+  *dev_end = '-';
+  const auto [end, error] = std::to_chars(dev_end + 1, text.data() + text.size(), status.st_ino, 16);
+  return {text.data(), end};
+}
+
+} // namespace
+
 std::expected<store_paths, store_error> paths_of(const options& options) {
   if (!is_legal(options.name))
     return std::unexpected(store_error{store_errc::invalid_argument, "\"" + options.name
@@ -241,6 +258,7 @@ std::expected<store_paths, store_error> paths_of(const options& options) {
   paths.every_boot = "troupe." + std::to_string(::geteuid()) + "." + options.name + ".";
   paths.this_boot = paths.every_boot + boot + ".";
   paths.this_layout = paths.this_boot + "v" + std::to_string(layout_version) + ".";
+  paths.on_disk = paths.this_layout + identity_of(options.directory) + ".";
   paths.lock = options.directory / (paths.this_layout + "lock");
   paths.control = options.directory / (paths.this_layout + "control");
   paths.data = options.directory / (paths.this_layout + "data");
@@ -279,6 +297,21 @@ namespace {
   return path.data();
 }
 
+/// In a spill directory: removes what is this store's, and what is of other boots. What is of other directories' stores
+/// of this boot may be in use.
+void sweep_spill_directory(const std::filesystem::path& directory, const store_paths& paths, bool in_use) {
+  auto failure = std::error_code{};
+  for (const auto& entry : std::filesystem::directory_iterator(directory, failure)) {
+    const auto name = entry.path().filename().string();
+    const auto is_own = name.starts_with(paths.on_disk) && (!in_use || name.ends_with(".new"));
+    const auto is_old = name.starts_with(paths.every_boot) && !name.starts_with(paths.this_boot);
+    const auto version = name.substr(0, name.find('.', name.find('.', paths.every_boot.size()) + 1));
+    // Nobody survives a boot, but a container may have a boot id of its own.
+    if (is_own || (is_old && !any_lock_on(paths.directory / (version + ".lock"))))
+      ::unlink(entry.path().c_str());
+  }
+}
+
 [[nodiscard]] std::expected<void, store_error> sweep_directory(const std::filesystem::path& directory,
                                                                const store_paths& paths, bool in_use) {
   auto failure = std::error_code{};
@@ -314,9 +347,8 @@ std::expected<void, store_error> sweep(const store_paths& paths, const options& 
   if (auto swept = sweep_directory(paths.directory, paths, in_use); !swept)
     return swept;
   for (const auto& directory : {left, absolute_path(options.spill_directory)})
-    if (!directory.empty() && directory != absolute_path(paths.directory))
-      if (auto swept = sweep_directory(directory, paths, in_use); !swept)
-        return swept;
+    if (!directory.empty())
+      sweep_spill_directory(directory, paths, in_use);
   return {};
 }
 
@@ -330,7 +362,8 @@ std::string quoted(const std::filesystem::path& path) {
 }
 
 std::filesystem::path data_path_of(const control_view& view, const store_paths& paths) {
-  return view.header().data_on_disk == 0 ? paths.data : view.spill_directory() / paths.data.filename();
+  return view.header().data_on_disk == 0 ? paths.data
+                                         : view.spill_directory() / std::filesystem::path{paths.on_disk + "data"};
 }
 
 namespace {
@@ -369,7 +402,7 @@ std::expected<void, store_error> make_files(const store_paths& paths, const opti
   const auto capacity = plan_data.capacity_bytes;
   const auto objects_max = options.objects_max == 0 ? objects_default : options.objects_max;
   const auto data_path =
-      plan_data.on_disk ? absolute_path(options.spill_directory) / paths.data.filename() : paths.data;
+      plan_data.on_disk ? absolute_path(options.spill_directory) / (paths.on_disk + "data") : paths.data;
   auto data = make_file(temporary_of(data_path), capacity);
   if (!data)
     return std::unexpected(data.error());
@@ -438,7 +471,7 @@ std::expected<mapped_store, store_error> map_files(const store_paths& paths, con
 
 void remove_files(const store_paths& paths) {
   if (!paths.spill_directory.empty())
-    (void)sweep_directory(paths.spill_directory, paths, false); // Only spill files have that name there.
+    sweep_spill_directory(paths.spill_directory, paths, false);
   ::unlink(temporary_of(paths.control).c_str());
   ::unlink(temporary_of(paths.data).c_str());
   ::unlink(paths.control.c_str());

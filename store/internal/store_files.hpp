@@ -21,6 +21,7 @@ struct store_paths {
   std::string every_boot;  // Prefix of all files of this user and name ...
   std::string this_boot;   // ... of those of this boot ...
   std::string this_layout; // ... and of those of this layout version.
+  std::string on_disk;     // The same in the spill directory, where stores of several directories may meet.
   std::filesystem::path lock, control, data;
   std::filesystem::path spill_directory; // Once the store is open; empty: none.
 };

@@ -120,6 +120,13 @@ contention recent_contention;
   return status;
 }
 
+/// Not below 0: reaping forgets those that were killed while they waited, and with them those that live.
+void leave_waiting(control_header& header) {
+  auto waiting = header.lock_waiting.load(std::memory_order_relaxed);
+  while (waiting > 0 && !header.lock_waiting.compare_exchange_weak(waiting, waiting - 1, std::memory_order_relaxed)) {
+  }
+}
+
 [[nodiscard]] std::uint32_t cut_ms() {
   return static_cast<std::uint32_t>(monotonic_ns() / 1'000'000) | 1; // Never 0.
 }
@@ -189,7 +196,7 @@ std::expected<table_guard, store_error> lock_table(control_view view, std::uint3
     status = try_for_a_moment(header.lock);
     if (status == EBUSY)
       status = lock_patiently(header, timeout);
-    header.lock_waiting.fetch_sub(1, std::memory_order_relaxed);
+    leave_waiting(header);
   }
   if (status == ETIMEDOUT)
     return std::unexpected(busy_error(view, timeout));
@@ -197,11 +204,14 @@ std::expected<table_guard, store_error> lock_table(control_view view, std::uint3
 }
 
 void reclaim_hinted(control_view view, std::uint32_t self) noexcept {
-  auto guard = try_lock_table(view, self);
-  if (!guard)
-    return;
-  reclaim_some(view);
-  guard->leave_hints();
+  constexpr auto rounds = 4; // One call does not work for all others.
+  for (auto left = rounds; left > 0 && any_hint(view.hints()); --left) {
+    auto guard = try_lock_table(view, self);
+    if (!guard)
+      return;
+    reclaim_some(view);
+    guard->leave_hints(); // The next round looks.
+  }
 }
 
 void reclaim_some(control_view view) noexcept {

@@ -207,7 +207,7 @@ protected:
     if (how == ending::spills) {
       arm_crash_point(crash_point::spill_file_written, 1, internal::crash_action::stop);
       for (auto held = std::vector<handle>{};;) // Its thread spills; it does not stand in anybody's way.
-        if (auto made = mine.put(bytes_of(std::string(large_bytes, 'x')), {}, {}, 0ms))
+        if (auto made = mine.put(bytes_of(std::string(large_bytes, 'x')), {}, {}, 1ms))
           held.push_back(std::move(*made));
     }
     if (how == ending::restores) {

@@ -270,6 +270,27 @@ TEST_F(spilling_test, files_of_an_earlier_boot_are_swept) {
   std::filesystem::remove(settings_.spill_directory / "somebody else's");
 }
 
+TEST_F(spilling_test, stores_of_one_name_in_two_directories_do_not_touch_each_others_files) {
+  auto other = settings_;
+  other.directory = settings_.directory / ("troupe-spilling-" + settings_.name);
+  std::filesystem::create_directory(other.directory);
+  {
+    auto store = open();
+    const auto all = put_many(store, 20);
+    {
+      auto theirs = open(other);
+      const auto more = put_many(theirs, 20);
+      EXPECT_GT(theirs.summary()->spilled_objects, 0u);
+      for (auto which = 0; which < 20; ++which)
+        ASSERT_EQ(read(more[static_cast<std::size_t>(which)]), content(which));
+    }
+    EXPECT_GT(store.summary()->spilled_objects, 0u);
+    for (auto which = 0; which < 20; ++which)
+      ASSERT_EQ(read(all[static_cast<std::size_t>(which)]), content(which));
+  }
+  std::filesystem::remove_all(other.directory);
+}
+
 TEST_F(spilling_test, in_a_forked_child_nothing_is_spilled_and_nothing_hangs) {
   auto store = open();
   const auto all = put_many(store, 12); // Its thread runs.
