@@ -230,8 +230,14 @@ TEST_F(node_end, in_handlers_of_its_own_again_and_again_leaves_no_threads) {
         self->quit();
       }};
     })));
+    // The node before it had the same id, and near may still have to notice that it is gone.
     auto connected = near().home->connect(address);
-    ASSERT_TRUE(connected) << connected.error().message();
+    EXPECT_TRUE(eventually([&] { return connected || (connected = near().home->connect(address)); }))
+        << connected.error().message();
+    if (!connected) {
+      home->reset(); // Else the actor and its node keep each other.
+      return;
+    }
     caf::anon_send(*connected->find("breaker"), 1);
     ASSERT_EQ(ended->get_future().wait_for(10s), std::future_status::ready);
     if (round == 5)
