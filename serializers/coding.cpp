@@ -82,6 +82,11 @@ bool decoding::over_budget(std::size_t count, std::size_t element_bytes) {
                                                   + " bytes (limits::memory_bytes, limits::memory_ratio)");
 }
 
+bool decoding::over_memory(std::size_t bytes) {
+  return fail(serialize_errc::limit_exceeded, grouped(bytes) + " bytes, memory left is " + grouped(memory_left_)
+                                                  + " bytes (limits::memory_bytes, limits::memory_ratio)");
+}
+
 std::size_t decoding::number_shared() {
   if (!shared_)
     shared_ = std::make_unique<shared_table>();

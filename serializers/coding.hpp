@@ -71,6 +71,13 @@ public:
     }
     return over_budget(count, element_bytes);
   }
+  /// The same for memory that is no element's, such as a buffer.
+  [[nodiscard]] bool charge_memory(std::size_t bytes) {
+    if (bytes > memory_left_)
+      return over_memory(bytes);
+    memory_left_ -= bytes;
+    return true;
+  }
 
   /// Gives the next shared object its number; until keep_shared() it is under construction and cannot be referred to.
   [[nodiscard]] std::size_t number_shared();
@@ -85,6 +92,7 @@ protected:
 
 private:
   [[gnu::cold]] bool over_budget(std::size_t count, std::size_t element_bytes);
+  [[gnu::cold]] bool over_memory(std::size_t bytes);
 
   struct shared_table;
   std::size_t elements_left_;

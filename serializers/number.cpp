@@ -61,6 +61,7 @@ std::string number::text() const {
   case sort::natural:
     return fmt::format("{}", bits_);
   case sort::real:
+  case sort::rounded:
     return fmt::format("{}", real());
   }
   std::unreachable();

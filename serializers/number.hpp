@@ -56,12 +56,14 @@ inline constexpr number_kind kind_of = [] {
 /// One number in the widest type of its sort.
 class number {
 public:
-  enum class sort : std::uint8_t { integer, natural, real };
+  enum class sort : std::uint8_t { integer, natural, real, rounded };
 
   number() = default;
   static number of(std::int64_t value) { return {sort::integer, std::bit_cast<std::uint64_t>(value)}; }
   static number of(std::uint64_t value) { return {sort::natural, value}; }
   static number of(double value) { return {sort::real, std::bit_cast<std::uint64_t>(value)}; }
+  /// A whole number beyond 64 bits, by the nearest double: no integer type holds it.
+  static number rounded(double nearest) { return {sort::rounded, std::bit_cast<std::uint64_t>(nearest)}; }
   /// Reads a number of that kind at `bytes`, unaligned.
   static number load(number_kind kind, const std::byte* bytes);
 
@@ -103,6 +105,8 @@ private:
   template <class T>
   [[nodiscard]] bool to_integer(T& target) const {
     using wide = std::conditional_t<sizeof(T) == 8 && std::is_unsigned_v<T>, std::uint64_t, std::int64_t>;
+    if (sort_ == sort::rounded)
+      return false;
     if (sort_ == sort::real) {
       const auto value = real();
       // Both ends are powers of two, so they are exact as doubles; NaN compares false.
@@ -121,7 +125,7 @@ private:
 
   template <class T>
   [[nodiscard]] bool to_real(T& target) const {
-    if (sort_ == sort::real) {
+    if (sort_ == sort::real || sort_ == sort::rounded) {
       target = static_cast<T>(real());
       return sizeof(T) == 8 || !std::isinf(target) || std::isinf(real());
     }

@@ -30,6 +30,8 @@ public:
   virtual bool number(troupe::number& value) = 0;
   virtual bool text(std::string_view& value) = 0;
   virtual bool bytes(std::span<const std::byte>& value) = 0;
+  /// Whether bytes() can succeed here, for values that may stand there as a list of numbers too.
+  [[nodiscard]] virtual bool at_bytes() { return kind() == value_kind::bytes; }
 
   /// Then, until `more` comes back false: next() and a value. `expected` is how many will come as far as the input can
   /// know, never more than it has bytes left; a hint for reserving.

@@ -31,6 +31,8 @@ public:
   virtual bool end_list() = 0;
   virtual bool begin_map(std::size_t count) = 0; ///< `count` times a key and its value follow; keys may be any values.
   virtual bool end_map() = 0;
+  /// A map whose keys are texts, no two the same. Default: begin_map(). Ends with end_map() as well.
+  virtual bool begin_text_map(std::size_t count) { return begin_map(count); }
 
   virtual bool begin_structure(std::size_t count) { return begin_map(count); } ///< `count` times field() and a value.
   virtual bool field(std::string_view name) { return text(name); }
@@ -39,6 +41,11 @@ public:
   virtual bool enumeration(std::string_view name, std::int64_t) { return text(name); }
   /// Contiguous numbers. Default: a list of them.
   virtual bool numbers(const number_block& block);
+
+  /// An n-dimensional array: all its elements follow as one call of numbers() or bytes(). `shape` stays valid until
+  /// end_array(). Default: a structure of "shape" and "data".
+  virtual bool begin_array(number_kind of, std::span<const std::size_t> shape);
+  virtual bool end_array() { return end_structure(); }
 
   /// One alternative of a variant: exactly one value follows. Default: a map of one entry.
   virtual bool begin_variant(std::string_view label) { return begin_map(1) && text(label); }

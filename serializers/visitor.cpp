@@ -21,6 +21,15 @@ bool value_writer::numbers(const number_block& block) {
   return end_list();
 }
 
+bool value_writer::begin_array(number_kind, std::span<const std::size_t> shape) {
+  if (!begin_structure(2) || !field("shape") || !begin_list(shape.size()))
+    return false;
+  for (const auto length : shape)
+    if (!natural(length))
+      return false;
+  return end_list() && field("data");
+}
+
 bool value_writer::shared_again(std::size_t) {
   return fail(serialize_errc::not_supported,
               "the same object a second time, which this family cannot tell from a copy");

@@ -150,6 +150,24 @@ consteval bool nullable() {
            || of == shape::unit;
 }
 
+/// Whether every value of the type travels as one text.
+template <class T>
+consteval bool travels_as_text() {
+  constexpr auto of = shape_of<T>;
+  if constexpr (of == shape::hook)
+    return travels_as_text<typename hook<T>::form>();
+  else
+    return of == shape::text || of == shape::path || described_enum<T>;
+}
+
+/// Maps whose keys travel as texts, no two the same.
+template <class T>
+consteval bool text_keyed() {
+  return travels_as_text<typename T::key_type>() && requires(T & map) {
+    map.emplace(std::declval<typename T::key_type>(), std::declval<typename T::mapped_type>()).second;
+  };
+}
+
 /// Whether copies compile. Containers claim to be copyable whatever they hold, so their elements are asked; `Above` are
 /// the types that are being asked already, further up in a type that contains itself.
 template <class T, class... Above>

@@ -132,6 +132,26 @@ bool visit_read_each(value_reader& from, auto&& element) {
   }
 }
 
+/// Makes room for one more element of a container that was charged `charged` elements ahead. Beyond those the input
+/// did not know how many would come: the container grows here, where each step can be charged before it is taken.
+template <class T>
+bool make_room(value_reader& from, T& values, std::size_t charged) {
+  constexpr auto element_bytes = sizeof(typename T::value_type);
+  if (values.size() < charged)
+    return true;
+  if constexpr (requires { values.reserve(values.capacity()); }) {
+    if (values.size() == values.capacity()) {
+      const auto capacity = std::max<std::size_t>(1, 2 * values.capacity());
+      if (!from.charge_memory(capacity * element_bytes))
+        return false;
+      values.reserve(capacity);
+    }
+    return from.charge(1, 0);
+  } else {
+    return from.charge(1, element_bytes + node_bytes);
+  }
+}
+
 template <class T>
 bool visit_read_sequence(value_reader& from, T& target) {
   constexpr auto element_bytes = sizeof(typename T::value_type) + (requires { target.reserve(0); } ? 0 : node_bytes);
@@ -141,11 +161,8 @@ bool visit_read_sequence(value_reader& from, T& target) {
     return false;
   if constexpr (requires { target.reserve(expected); })
     target.reserve(expected);
-  const auto done = visit_read_each(from, [&] {
-    if (target.size() >= expected && !from.charge(1, 2 * element_bytes))
-      return false;
-    return read_back(from, target, visitor_into(from));
-  });
+  const auto done = visit_read_each(
+      from, [&] { return make_room(from, target, expected) && read_back(from, target, visitor_into(from)); });
   if (done)
     from.leave();
   return done;
@@ -310,7 +327,7 @@ bool visit_read_text(value_reader& from, T& target) {
 template <class T>
 bool visit_read_numbers(value_reader& from, std::vector<T>& target) {
   if constexpr (is_byte<T>) {
-    if (from.kind() == value_kind::bytes) {
+    if (from.at_bytes()) {
       std::span<const std::byte> view;
       if (!from.bytes(view) || !from.charge(1, view.size()))
         return false;
@@ -328,7 +345,7 @@ bool visit_read_fixed(value_reader& from, T& target) {
   using element = typename fixed_extent<T>::element;
   constexpr auto count = fixed_extent<T>::count;
   if constexpr (is_byte<element>) {
-    if (from.kind() == value_kind::bytes) {
+    if (from.at_bytes()) {
       std::span<const std::byte> view;
       if (!from.bytes(view) || (view.size() != count && !fail_count(from, count)))
         return false;
@@ -346,11 +363,76 @@ bool visit_read_fixed(value_reader& from, T& target) {
   return done && (at == count || fail_count(from, count));
 }
 
+/// The elements of an array while they are read, and what lists they lie in.
+template <class T>
+struct array_rows {
+  std::vector<T> values;
+  std::vector<std::size_t> lengths; // Of the lists, outermost first.
+  std::size_t rank = 0;             // 0 until the first number.
+  std::size_t reserved = 0;         // Room in `values` that is paid for.
+};
+
+// A list of numbers, or of lists of the same length each.
+template <class T>
+bool visit_read_rows(value_reader& from, array_rows<T>& rows, std::size_t level) {
+  constexpr auto unknown = static_cast<std::size_t>(-1);
+  const auto fail_ragged = [&] {
+    return from.fail(serialize_errc::malformed, "an array whose lists within each other differ in length");
+  };
+  std::size_t expected = 0;
+  if (!from.enter() || !from.begin_list(expected) || !from.charge(expected, sizeof(T)))
+    return false;
+  if (level == 0) {
+    rows.values.reserve(expected);
+    rows.reserved = expected;
+  }
+  if (rows.lengths.size() <= level)
+    rows.lengths.resize(level + 1, unknown);
+  std::size_t count = 0;
+  bool of_lists = false;
+  const auto done = visit_read_each(from, [&] {
+    if (count++ == 0) {
+      of_lists = from.kind() == value_kind::list;
+      if (rows.rank == 0 && !of_lists)
+        rows.rank = level + 1;
+      if (rows.rank > 0 && of_lists != (level + 1 < rows.rank))
+        return fail_ragged();
+    }
+    if (of_lists)
+      return (rows.reserved > 0 || from.charge(1, 0)) && visit_read_rows(from, rows, level + 1);
+    return make_room(from, rows.values, rows.reserved) && read_back(from, rows.values, visitor_into(from));
+  });
+  if (!done)
+    return false;
+  from.leave();
+  if (rows.lengths[level] == unknown)
+    rows.lengths[level] = count;
+  return rows.lengths[level] == count || fail_ragged();
+}
+
+// The data of an array in whatever form it has: bytes, one number, a list, or lists within lists.
+template <class T>
+bool visit_read_rows(value_reader& from, array_rows<T>& rows) {
+  const auto as_bytes = is_byte<T> && from.at_bytes();
+  if (!as_bytes && from.kind() != value_kind::list)
+    return read_back(from, rows.values, visitor_into(from)); // Of no dimension.
+  if (!as_bytes)
+    return visit_read_rows(from, rows, 0);
+  if (!visit_read_numbers(from, rows.values))
+    return false;
+  rows.lengths = {rows.values.size()};
+  return true;
+}
+
 template <class T>
 bool visit_read_array(value_reader& from, array<T>& target) {
   std::vector<std::size_t> shape;
-  std::vector<T> values;
+  array_rows<T> rows;
   bool has_shape = false;
+  bool has_data = false;
+  const auto first = [&](bool& seen) {
+    return !std::exchange(seen, true) || from.fail(serialize_errc::malformed, "a field twice");
+  };
   if (!from.begin_structure())
     return false;
   for (;;) {
@@ -360,14 +442,24 @@ bool visit_read_array(value_reader& from, array<T>& target) {
       return false;
     if (!more)
       break;
-    const auto is_shape = name == "shape";
-    has_shape = has_shape || is_shape;
-    if (is_shape ? !visit_read_numbers(from, shape) : name == "data" ? !visit_read_numbers(from, values) : !from.skip())
+    if (name == "shape") {
+      if (!first(has_shape) || !visit_read_numbers(from, shape))
+        return from.within("shape");
+    } else if (name == "data") {
+      if (!first(has_data) || !visit_read_rows(from, rows))
+        return from.within("data");
+    } else if (!from.charge(1, 0) || !from.skip()) {
       return false;
+    }
   }
-  if (!has_shape)
-    shape = {values.size()};
-  auto view = array<T>::view_of(array<T>(std::move(values)).bytes(), std::move(shape));
+  if (!has_data)
+    rows.lengths = {0};
+  // Lists within each other say the shape once more; one list says nothing but how many elements there are.
+  const auto rank = std::min(rows.lengths.size(), shape.size());
+  const auto fits = !has_shape || rows.lengths.size() < 2
+                    || std::equal(rows.lengths.begin(), rows.lengths.end(), shape.begin(), shape.begin() + rank);
+  auto view = fits ? array<T>::view_of(array<T>(std::move(rows.values)).bytes(), has_shape ? shape : rows.lengths)
+                   : std::nullopt;
   if (!view)
     return from.fail(serialize_errc::malformed, "the array's shape is not that of its data");
   target = std::move(*view);

@@ -73,7 +73,7 @@ bool visit_write_list(value_writer& to, const Range& values, std::size_t count) 
 
 template <class T>
 bool visit_write_map(value_writer& to, const T& values) {
-  if (!to.enter() || !to.begin_map(values.size()))
+  if (!to.enter() || !(text_keyed<T>() ? to.begin_text_map(values.size()) : to.begin_map(values.size())))
     return false;
   std::size_t at = 0;
   for (const auto& [key, value] : values) {
@@ -132,14 +132,8 @@ bool visit_write_fixed(value_writer& to, const T& values) {
 
 template <class T>
 bool visit_write_array(value_writer& to, const array<T>& values) {
-  const auto& shape = values.shape();
-  if (!to.begin_structure(2) || !to.field("shape") || !to.begin_list(shape.size()))
-    return false;
-  for (const auto length : shape)
-    if (!to.natural(length))
-      return false;
-  return to.end_list() && to.field("data") && visit_write_numbers(to, values.data(), values.size())
-         && to.end_structure();
+  return to.begin_array(kind_of<T>, values.shape()) && visit_write_numbers(to, values.data(), values.size())
+         && to.end_array();
 }
 
 template <class T>
