@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include <troupe/serializers/json/json_family.hpp>
 #include <troupe/serializers/msgpack/msgpack_family.hpp>
 #include <troupe/serializers/type_registry.hpp>
 #include <troupe/serializers/typed/typed_family.hpp>
@@ -58,6 +59,7 @@ family::~family() = default;
 family_set::family_set() {
   add(std::make_unique<typed_family>());
   add(std::make_unique<msgpack_family>());
+  add(std::make_unique<json_family>());
 }
 
 family_set& family_set::add(std::unique_ptr<family> added) {

@@ -107,7 +107,7 @@ TEST_F(choosing, names_the_known_families_when_one_is_unknown) {
   const auto made = encoded({"typed", "tpyed"});
   ASSERT_FALSE(made.has_value());
   EXPECT_EQ(made.error().code(), serialize_errc::unknown_family);
-  EXPECT_EQ(made.error().message(), "no family 'tpyed'; known are [typed, msgpack, picky, broken, throwing]");
+  EXPECT_EQ(made.error().message(), "no family 'tpyed'; known are [typed, msgpack, json, picky, broken, throwing]");
 }
 
 TEST_F(choosing, refuses_what_is_not_listed_before_decoding_it) {
@@ -152,7 +152,7 @@ TEST(family_set, remembers_two_families_of_one_name) {
   families.add(std::make_unique<awkward_family>("typed", serialize_errc::none));
   ASSERT_EQ(families.errors().size(), 1U);
   EXPECT_EQ(families.errors()[0].message(), "two families have the name 'typed'");
-  EXPECT_EQ(families.names(), (std::vector<std::string>{"typed", "msgpack"}));
+  EXPECT_EQ(families.names(), (std::vector<std::string>{"typed", "msgpack", "json"}));
 }
 
 TEST(header, comes_back_with_the_codecs_own_fields_untouched) {

@@ -1,4 +1,5 @@
-// Two versions of one program: what was added, removed and reordered between them still travels, in both families.
+// Two versions of one program: what was added, removed and reordered between them still travels, in all families that
+// name fields.
 #include <gtest/gtest.h>
 
 #include "rich.hpp"
@@ -118,7 +119,7 @@ protected:
     if (!made)
       return std::unexpected(made.error());
     payload_sent = *made;
-    return deserialize<To>(*made, {}, to, families);
+    return deserialize<To>(*made, {.deserializers = {GetParam()}, .context = {}}, to, families);
   }
 
   static old_version::message old_message() {
@@ -154,7 +155,8 @@ protected:
   payload payload_sent;
 };
 
-INSTANTIATE_TEST_SUITE_P(, evolution, testing::Values("typed", "msgpack"), [](const auto& of) { return of.param; });
+INSTANTIATE_TEST_SUITE_P(, evolution, testing::Values("typed", "msgpack", "json"),
+                         [](const auto& of) { return of.param; });
 
 TEST_P(evolution, a_new_program_understands_an_old_one) {
   const auto back = sent<new_version::message>(old_message());
@@ -229,6 +231,7 @@ TEST_P(evolution, damaged_bytes_of_another_version_are_survived) {
   ASSERT_TRUE(sent<new_version::message>(old_message()));
   type_registry types;
   types.add<new_version::message>("message");
+  const deserialize_options options{.deserializers = {GetParam()}, .context = {}};
   const auto bytes = payload_sent.frames[0].bytes();
   const std::vector<std::byte> body(bytes.begin(), bytes.end());
   const auto step = 1 + body.size() * 8 / 4000; // All bits of a small body, some of a large one.
@@ -237,12 +240,12 @@ TEST_P(evolution, damaged_bytes_of_another_version_are_survived) {
     flipped[bit / 8] ^= std::byte{1} << (bit % 8);
     auto damaged = payload_sent;
     damaged.frames[0] = frame::adopt(std::move(flipped));
-    static_cast<void>(deserialize<new_version::message>(damaged, {}, types, families));
+    static_cast<void>(deserialize<new_version::message>(damaged, options, types, families));
   }
   for (std::size_t length = 0; length < body.size(); length += 1 + body.size() / 1000) {
     auto damaged = payload_sent;
     damaged.frames[0] = payload_sent.frames[0].slice(0, length);
-    EXPECT_FALSE(deserialize<new_version::message>(damaged, {}, types, families)) << "cut at byte " << length;
+    EXPECT_FALSE(deserialize<new_version::message>(damaged, options, types, families)) << "cut at byte " << length;
   }
 }
 

@@ -123,14 +123,18 @@ protected:
   context ctx;
 };
 
-INSTANTIATE_TEST_SUITE_P(, hooked_types, testing::Values("typed", "msgpack"), [](const auto& of) { return of.param; });
+INSTANTIATE_TEST_SUITE_P(, hooked_types, testing::Values("typed", "msgpack", "json"),
+                         [](const auto& of) { return of.param; });
 
 TEST_P(hooked_types, travel_alone_and_see_the_context) {
   const auto sent = rich::frame_of("bytes");
   const auto back = there_and_back(handle{"cup", sent});
   ASSERT_TRUE(back.has_value()) << back.error().message();
   EXPECT_EQ(back->name, "cup");
-  EXPECT_EQ(back->bytes.bytes().data(), sent.bytes().data()) << "a frame must not be copied";
+  EXPECT_EQ(rich::text_of(back->bytes), "bytes");
+  if (GetParam() != std::string_view("json")) {
+    EXPECT_EQ(back->bytes.bytes().data(), sent.bytes().data()) << "a frame must not be copied";
+  }
 }
 
 TEST_P(hooked_types, travel_anywhere_inside_described_types) {

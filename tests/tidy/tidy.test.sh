@@ -23,7 +23,7 @@ may_include serializers 'serializers/|framework/base/'
 may_include framework 'framework/|serializers/|store/'
 for folder in samples bench tools; do
   if [ -d "$folder" ]; then
-    may_include "$folder" '(framework|serializers|store)/[^/]*\.hpp|(framework/base|serializers/(cereal|msgpack))/'
+    may_include "$folder" '(framework|serializers|store)/[^/]*\.hpp|(framework/base|serializers/(cereal|json|msgpack))/'
   fi
 done
 for folder in store serializers; do

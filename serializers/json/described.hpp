@@ -1,0 +1,39 @@
+// Values as JSON texts and back, with no registry: for files that people edit, and for looking at values.
+#pragma once
+
+#include <expected>
+#include <string>
+#include <string_view>
+
+#include <troupe/serializers/internal/visit_read.hpp>
+#include <troupe/serializers/internal/visit_write.hpp>
+#include <troupe/serializers/json/json_reader.hpp>
+#include <troupe/serializers/json/json_writer.hpp>
+
+namespace troupe::json {
+
+/// The value on one line, in the form of json/format.md. Fails where the value refuses.
+template <class T>
+[[nodiscard]] std::expected<std::string, serialize_error> encode_described(const T& value) {
+  const context ctx;
+  encode_output output;
+  json_writer writer(ctx, output);
+  if (!detail::visit_write(writer, value))
+    return std::unexpected(writer.error("value", "json"));
+  const auto bytes = output.body().bytes();
+  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+/// Fields of other names are skipped, missing ones keep their default; space between, before and behind is passed over.
+template <class T>
+[[nodiscard]] std::expected<T, serialize_error> decode_described(std::string_view text, const limits& bounds = {}) {
+  context ctx;
+  ctx.limits = bounds;
+  json_reader reader(ctx, std::as_bytes(std::span(text)), text.size());
+  T value{};
+  if (detail::visit_read(reader, value) && reader.finish())
+    return value;
+  return std::unexpected(reader.error("value", "json"));
+}
+
+} // namespace troupe::json

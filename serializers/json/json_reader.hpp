@@ -1,0 +1,90 @@
+// Reads JSON, piece by piece and without an intermediate tree. Form: json/format.md.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include <troupe/serializers/value_reader.hpp>
+
+namespace troupe {
+
+/// Pulls values out of a text it never trusts: RFC 8259 to the letter, no recursion, and memory is charged first.
+///
+/// A parser of its own because visitors pull: libraries push whatever comes, or build a tree of it before anyone looks.
+class json_reader final : public value_reader {
+public:
+  /// `received_bytes` is what the sender spent, for the memory budget.
+  json_reader(const troupe::context& ctx, std::span<const std::byte> body, std::size_t received_bytes);
+
+  [[nodiscard]] value_kind kind() override;
+  bool null() override;
+  bool boolean(bool& value) override;
+  bool number(troupe::number& value) override;
+  bool text(std::string_view& value) override;
+  bool bytes(std::span<const std::byte>& value) override;
+  [[nodiscard]] bool at_bytes() override { return kind() == value_kind::text; }
+  bool begin_list(std::size_t& expected) override;
+  bool next(bool& more) override;
+  bool begin_map(std::size_t& expected) override;
+  bool skip() override;
+  bool begin_structure() override;
+  bool shared(bool& first, std::size_t& number) override;
+
+  /// Nothing but space is left over.
+  [[nodiscard]] bool finish();
+
+private:
+  enum class form : std::uint8_t {
+    list,
+    members, // of an object
+    pairs,   // a list of lists of key and value
+    shell,   // one value, then the end of the object that it stands in
+  };
+  struct level {
+    form of;
+    bool at_key;           // of members and pairs
+    bool all_keys;         // Keys are compared here, all of them; else those that are skipped.
+    std::size_t first_key; // in keys_
+    bool begun = false;
+  };
+
+  [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
+  [[nodiscard]] char peek() const { return at_ < end_ ? *at_ : '\0'; } // No value, and nothing else, begins with NUL.
+  [[nodiscard]] bool at_member_key() const {
+    return !levels_.empty() && levels_.back().of == form::members && levels_.back().at_key;
+  }
+  void skip_space();
+  bool at_value(std::string_view expected, char first);
+  bool refuse(std::string_view expected);
+  [[gnu::cold]] bool malformed(std::string reason);
+  [[gnu::cold]] bool cut();
+  bool take(char expected, std::string_view where);
+  bool complete();
+  bool open(form of, bool all_keys);
+
+  [[nodiscard]] bool begins_with_key(std::string_view key) const;
+  bool scan_text(std::string_view& raw, bool& escaped);
+  bool read_text(std::string_view& value);
+  bool read_key(std::string_view& value);
+  bool read_number(troupe::number& value);
+  bool scan_number(std::string_view& token, bool& whole);
+  bool decode(std::string_view base64, std::string_view& value);
+  bool room(std::size_t size);
+  bool check_size(std::size_t size);
+  bool word(std::string_view characters);
+  bool remember_key(std::string_view key);
+  bool keys_differ(std::size_t first);
+  bool skip_one();
+
+  const char* const begin_;
+  const char* const end_;
+  const char* at_;
+  std::vector<level> levels_;
+  std::string scratch_;                // What a text with escapes, or base64, stands for.
+  std::string_view key_;               // The last one, until anything else is read.
+  std::vector<std::string_view> keys_; // Of the open objects, one object's behind the other's.
+  std::deque<std::string> copied_keys_;
+};
+
+} // namespace troupe

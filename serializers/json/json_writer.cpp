@@ -1,0 +1,275 @@
+#include <troupe/serializers/json/json_writer.hpp>
+
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include <troupe/serializers/json/json_text.hpp>
+
+namespace troupe {
+
+namespace {
+
+constexpr std::size_t number_bytes_max = 32;
+
+/// The shortest text that reads back as the same double, rounded to T.
+template <class T>
+std::size_t write_real(T value, char* at) {
+  auto* end = std::to_chars(at, at + number_bytes_max, value).ptr;
+  if constexpr (sizeof(T) == sizeof(float)) { // Readers round to double first; that may end one float further.
+    double read = 0;
+    std::from_chars(at, end, read);
+    if (static_cast<T>(read) != value)
+      end = std::to_chars(at, at + number_bytes_max, static_cast<double>(value)).ptr;
+  }
+  const std::string_view text(at, static_cast<std::size_t>(end - at));
+  if (text.find_first_of(".e") == std::string_view::npos) { // A whole number stays a real one.
+    *end++ = '.';
+    *end++ = '0';
+  }
+  return static_cast<std::size_t>(end - at);
+}
+
+} // namespace
+
+// Called ahead of each value and key: puts what separates it from the one before. Fails where only a text may stand.
+bool json_writer::before() {
+  if (levels_.empty())
+    return true;
+  auto& top = levels_.back();
+  if (top.of == form::members && top.at_key)
+    return fail(serialize_errc::not_supported, "a key that is no text, in a map of texts");
+  if (top.of == form::pairs && !top.at_key)
+    put(",");
+  if (top.of == form::list || (top.of == form::pairs && top.at_key)) {
+    if (std::exchange(top.begun, true))
+      put(",");
+    if (top.of == form::pairs)
+      put("[");
+  }
+  return true;
+}
+
+// Called behind each value.
+void json_writer::after() {
+  if (levels_.empty())
+    return;
+  auto& top = levels_.back();
+  if (top.of == form::pairs && !top.at_key)
+    put("]");
+  if (top.of == form::pairs || top.of == form::members)
+    top.at_key = !top.at_key;
+}
+
+bool json_writer::word(std::string_view characters) {
+  if (!before())
+    return false;
+  put(characters);
+  after();
+  return true;
+}
+
+template <class T>
+void json_writer::put_number(T value) {
+  body_.reserve(number_bytes_max);
+  auto* const at = reinterpret_cast<char*>(body_.end());
+  if constexpr (!std::is_floating_point_v<T>) {
+    body_.advance_to(reinterpret_cast<std::byte*>(std::to_chars(at, at + number_bytes_max, value).ptr));
+  } else if (std::isfinite(value)) {
+    body_.advance_to(body_.end() + write_real(value, at));
+  } else {
+    put(std::isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
+  }
+}
+
+bool json_writer::integer(std::int64_t value) {
+  if (!before())
+    return false;
+  put_number(value);
+  after();
+  return true;
+}
+
+bool json_writer::natural(std::uint64_t value) {
+  if (!before())
+    return false;
+  put_number(value);
+  after();
+  return true;
+}
+
+template <class T>
+bool json_writer::real(T value) {
+  if (!before())
+    return false;
+  put_number(value);
+  after();
+  return true;
+}
+
+bool json_writer::real32(float value) {
+  return real(value);
+}
+
+bool json_writer::real64(double value) {
+  return real(value);
+}
+
+bool json_writer::text(std::string_view value) {
+  if (!levels_.empty() && levels_.back().of == form::members && levels_.back().at_key)
+    return key(value);
+  if (!before())
+    return false;
+  if (json::is_utf8(value)) {
+    put("\"");
+    json::append_escaped(body_, value);
+    put("\"");
+  } else {
+    put("{\"$bytes\":\"");
+    json::append_base64(body_, std::as_bytes(std::span(value)));
+    put("\"}");
+  }
+  after();
+  return true;
+}
+
+bool json_writer::key(std::string_view value) {
+  auto& top = levels_.back();
+  put(std::exchange(top.begun, true) ? ",\"" : "\"");
+  if (!json::is_utf8(value)) {
+    put("$bytes:");
+    json::append_base64(body_, std::as_bytes(std::span(value)));
+  } else {
+    if (value.starts_with('$')) // A key of the user's shall not look like one of the format's.
+      put("$");
+    json::append_escaped(body_, value);
+  }
+  put("\":");
+  top.at_key = false;
+  return true;
+}
+
+bool json_writer::bytes(std::span<const std::byte> value) {
+  if (in_array_)
+    return rows({number_kind::u8, value.size(), value});
+  if (!before())
+    return false;
+  put("\"");
+  json::append_base64(body_, value);
+  put("\"");
+  after();
+  return true;
+}
+
+bool json_writer::open(form of, char bracket) {
+  if (!before())
+    return false;
+  body_.append(static_cast<std::byte>(bracket));
+  levels_.push_back({.of = of, .at_key = of != form::list});
+  return true;
+}
+
+bool json_writer::end() {
+  const auto of = levels_.back().of;
+  levels_.pop_back();
+  put(of == form::list || of == form::pairs ? "]" : "}");
+  after();
+  return true;
+}
+
+bool json_writer::begin_list(std::size_t) {
+  return open(form::list, '[');
+}
+
+bool json_writer::begin_map(std::size_t) {
+  return open(form::pairs, '[');
+}
+
+bool json_writer::begin_text_map(std::size_t) {
+  return open(form::members, '{');
+}
+
+bool json_writer::begin_array(number_kind of, std::span<const std::size_t> shape) {
+  if (levels_.size() + shape.size() > context().limits.depth)
+    return fail(serialize_errc::limit_exceeded, "an array of " + grouped(shape.size())
+                                                    + " dimensions, nested deeper than "
+                                                    + grouped(context().limits.depth) + " (limits::depth)");
+  if (!begin_structure(3) || !field("shape") || !begin_list(shape.size()))
+    return false;
+  for (const auto length : shape)
+    if (!natural(length))
+      return false;
+  shape_ = shape;
+  in_array_ = true;
+  return end_list() && field("type") && text(name_of(of)) && field("data");
+}
+
+bool json_writer::end_array() {
+  in_array_ = false;
+  return end_structure();
+}
+
+bool json_writer::numbers(const number_block& block) {
+  return in_array_ ? rows(block) : value_writer::numbers(block);
+}
+
+void json_writer::put_element(const number_block& block, std::size_t index) {
+  const auto value = troupe::number::load(block.kind, block.bytes.data() + index * size_of(block.kind));
+  if (block.kind == number_kind::f32)
+    put_number(static_cast<float>(value.real()));
+  else if (value.form() == troupe::number::sort::real)
+    put_number(value.real());
+  else if (value.form() == troupe::number::sort::integer)
+    put_number(value.integer());
+  else
+    put_number(value.natural());
+}
+
+// The elements of an array in as many lists within each other as it has dimensions; one empty list when there are none,
+// since the lengths of the other dimensions may be anything then.
+bool json_writer::rows(const number_block& block) {
+  if (!before())
+    return false;
+  const auto rank = block.count == 0 ? 1 : shape_.size();
+  for (std::size_t i = 0; i < rank; ++i)
+    put("[");
+  for (std::size_t i = 0; i < block.count; ++i) {
+    std::size_t ended = 0; // Lists that the element before was the last one of.
+    for (std::size_t stride = 1; i > 0 && ended < rank; ++ended)
+      if (stride *= shape_[rank - 1 - ended]; i % stride != 0)
+        break;
+    for (std::size_t j = 0; j < ended; ++j)
+      put("]");
+    if (i > 0)
+      put(",");
+    for (std::size_t j = 0; j < ended; ++j)
+      put("[");
+    put_element(block, i);
+  }
+  for (std::size_t i = 0; i < rank; ++i)
+    put("]");
+  after();
+  return true;
+}
+
+bool json_writer::begin_shared(std::size_t number) {
+  if (!before())
+    return false;
+  put("{\"$id\":");
+  put_number(static_cast<std::uint64_t>(number));
+  put(",\"$value\":");
+  levels_.push_back({.of = form::shell, .at_key = false});
+  return true;
+}
+
+bool json_writer::shared_again(std::size_t number) {
+  if (!before())
+    return false;
+  put("{\"$ref\":");
+  put_number(static_cast<std::uint64_t>(number));
+  put("}");
+  after();
+  return true;
+}
+
+} // namespace troupe

@@ -1,0 +1,71 @@
+// Writes JSON, piece by piece and without an intermediate tree. Form: json/format.md.
+#pragma once
+
+#include <vector>
+
+#include <troupe/serializers/encode_output.hpp>
+#include <troupe/serializers/value_writer.hpp>
+
+namespace troupe {
+
+/// Appends to an output's body. Loses nothing: what JSON has no form for has one of ours, see the format.
+class json_writer final : public value_writer {
+public:
+  json_writer(const troupe::context& ctx, encode_output& output) : value_writer(ctx), body_(output.body()) {}
+
+  bool null() override { return word("null"); }
+  bool boolean(bool value) override { return word(value ? "true" : "false"); }
+  bool integer(std::int64_t value) override;
+  bool natural(std::uint64_t value) override;
+  bool real32(float value) override;
+  bool real64(double value) override;
+  bool text(std::string_view value) override;
+  bool bytes(std::span<const std::byte> value) override;
+  bool begin_list(std::size_t count) override;
+  bool end_list() override { return end(); }
+  bool begin_map(std::size_t count) override;
+  bool end_map() override { return end(); }
+  bool begin_text_map(std::size_t count) override;
+  bool begin_structure(std::size_t count) override { return begin_text_map(count); }
+  bool begin_variant(std::string_view label) override { return begin_text_map(1) && text(label); }
+  bool numbers(const number_block& block) override;
+  bool begin_array(number_kind of, std::span<const std::size_t> shape) override;
+  bool end_array() override;
+  bool begin_shared(std::size_t number) override;
+  bool end_shared() override { return end(); }
+  bool shared_again(std::size_t number) override;
+
+private:
+  enum class form : std::uint8_t {
+    list,
+    members, // of an object
+    pairs,   // a list of lists of key and value
+    shell,   // one value within what has been written already
+  };
+  struct level {
+    form of;
+    bool at_key; // of members and pairs
+    bool begun = false;
+  };
+
+  void put(std::string_view characters) { body_.append(std::as_bytes(std::span(characters))); }
+  bool word(std::string_view characters);
+  bool key(std::string_view value);
+  bool open(form of, char bracket);
+  bool end();
+  bool before();
+  void after();
+  template <class T>
+  void put_number(T value);
+  template <class T>
+  bool real(T value);
+  void put_element(const number_block& block, std::size_t index);
+  bool rows(const number_block& block);
+
+  byte_buffer& body_;
+  std::vector<level> levels_;
+  std::span<const std::size_t> shape_; // Of the array whose elements come next.
+  bool in_array_ = false;
+};
+
+} // namespace troupe
