@@ -243,11 +243,10 @@ bool json_reader::read_number(troupe::number& value) {
 
 bool json_reader::number(troupe::number& value) {
   skip_space();
-  if (peek() != '"' || at_member_key()) {
-    if (at_member_key() || (peek() != '-' && !is_digit(peek())))
-      return refuse("a number");
+  if (!at_member_key() && (peek() == '-' || is_digit(peek())))
     return read_number(value) && complete();
-  }
+  if (at_member_key() || peek() != '"')
+    return refuse("a number");
   std::string_view name;
   if (!read_text(name))
     return false;
@@ -329,8 +328,10 @@ bool json_reader::decode(std::string_view base64, std::string_view& value) {
       || (!in_scratch && !room(json::base64_bytes_max(base64.size()))))
     return false;
   const auto size = json::decode_base64(base64, scratch_.data());
+  if (size == json::no_base64)
+    return malformed("the text that ends here is no base64");
   value = {scratch_.data(), size};
-  return size != json::no_base64 || malformed("the text that ends here is no base64");
+  return true;
 }
 
 // A key, and the colon behind it.
@@ -390,17 +391,16 @@ bool json_reader::begin_list(std::size_t& expected) {
 
 bool json_reader::begin_map(std::size_t& expected) {
   expected = 0;
-  skip_space();
-  const auto of = peek() == '[' ? form::pairs : form::members;
-  if (!at_value("a map", of == form::pairs ? '[' : '{'))
-    return false;
+  const auto of = kind();
+  if ((of != value_kind::map && of != value_kind::list) || at_member_key())
+    return refuse("a map");
   ++at_;
-  return open(of, true);
+  return open(of == value_kind::map ? form::members : form::pairs, true);
 }
 
 bool json_reader::begin_structure() {
-  if (!at_value("a map", '{'))
-    return false;
+  if (kind() != value_kind::map) // Nor an object that stands for something else.
+    return refuse("a map");
   ++at_;
   return open(form::members, false);
 }
@@ -439,7 +439,7 @@ bool json_reader::remember_key(std::string_view key) {
   if (key.data() < begin_ || key.data() >= end_) { // It lies in scratch_.
     if (!charge_memory(key.size() + 2 * sizeof(std::string)))
       return false;
-    key = copied_keys_.emplace_back(key);
+    key = copied_keys_.emplace_front(key);
   }
   keys_.push_back(key);
   return true;

@@ -1,7 +1,7 @@
 // Reads JSON, piece by piece and without an intermediate tree. Form: json/format.md.
 #pragma once
 
-#include <deque>
+#include <forward_list>
 #include <string>
 #include <vector>
 
@@ -84,7 +84,7 @@ private:
   std::string scratch_;                // What a text with escapes, or base64, stands for.
   std::string_view key_;               // The last one, until anything else is read.
   std::vector<std::string_view> keys_; // Of the open objects, one object's behind the other's.
-  std::deque<std::string> copied_keys_;
+  std::forward_list<std::string> copied_keys_;
 };
 
 } // namespace troupe

@@ -43,6 +43,18 @@ struct ring {
 };
 TROUPE_DESCRIBE(ring, next)
 
+// The example of json/format.md.
+struct example {
+  std::string node;
+  std::uint32_t version = 0;
+  std::vector<std::string> families;
+  std::optional<std::int64_t> since;
+  rich::color paint = rich::color::red;
+  std::map<std::string, double> load;
+  std::shared_ptr<example> next;
+};
+TROUPE_DESCRIBE(example, node, version, families, since, paint, load, next)
+
 template <class T>
 std::string text_of(const T& value) {
   const auto text = json::encode_described(value);
@@ -74,6 +86,16 @@ void expect_read(std::string_view text, const T& value) {
 TEST(json, writes_objects_by_field_name) {
   EXPECT_EQ(text_of(hello{"n", 300, {"typed"}, std::nullopt, rich::color::blue}),
             R"({"node":"n","version":300,"families":["typed"],"since":null,"paint":"blue"})");
+}
+
+TEST(json, writes_the_example_of_its_document) {
+  example value{"n", 300, {"typed"}, std::nullopt, rich::color::blue, {{"cpu", 1.0}}, std::make_shared<example>()};
+  *value.next = {"m", 1, {}, 4, rich::color::red, {}, value.next};
+  EXPECT_EQ(text_of(value),
+            R"({"node":"n","version":300,"families":["typed"],"since":null,"paint":"blue","load":{"cpu":1.0},)"
+            R"("next":{"$id":0,"$value":{"node":"m","version":1,"families":[],"since":4,"paint":"red","load":{},)"
+            R"("next":{"$ref":0}}}})");
+  value.next->next.reset();
 }
 
 TEST(json, skips_unknown_fields_and_keeps_defaults_of_missing_ones) {
@@ -338,6 +360,15 @@ TEST(json, refuses_references_that_lead_nowhere) {
                             R"({"$id":"0"})", R"({"$ref":-1})", R"({"$ref":0.5})", R"({"$ref":0,"more":1})",
                             R"({"$ref":null})", R"({"$id":0,"$value":})", R"({"$id":1,"$value":{}})"})
     EXPECT_NE(error_of<leaves>("[" + std::string(wrong) + "]"), "") << wrong;
+}
+
+TEST(json, takes_no_object_of_its_own_for_a_structure_or_a_map) {
+  EXPECT_EQ(error_of<rich::leaf>(R"({"$id":0,"$value":{"name":"x"}})"),
+            "json: value: expected a map, found a shared object");
+  EXPECT_NE(error_of<rich::leaf>(R"({"$ref":0})"), "");
+  EXPECT_NE((error_of<std::map<std::string, int>>(R"({"$id":0})")), "");
+  EXPECT_NE((error_of<std::map<std::string, int>>(R"({"$bytes":0})")), "");
+  expect_read(R"({"$schema":1,"$id":2})", std::map<std::string, int>{{"$schema", 1}, {"$id", 2}});
 }
 
 TEST(json, counts_shared_objects_that_it_skips) {

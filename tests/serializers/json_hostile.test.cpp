@@ -222,4 +222,29 @@ TEST(hostile_json, pays_for_what_escapes_and_base64_become) {
   EXPECT_LT(allocated_bytes.load() - before, 64_KiB);
 }
 
+// Goal: no single bit makes decoding take more than a little memory, or gives a value that cannot be written again.
+TEST(hostile_json, has_any_bit_flipped) {
+  type_registry types;
+  rich::add_to(types);
+  const family_set families;
+  const auto sent = *serialize(rich::full(), {.serializers = {"json"}}, types, families);
+  const auto text = rich::text_of(sent.frames[0]);
+  std::size_t accepted = 0;
+  for (std::size_t bit = 0; bit < text.size() * 8; ++bit) {
+    auto flipped = text;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
+    const payload received{sent.header, {rich::frame_of(flipped)}};
+    const auto before = allocated_bytes.load();
+    const auto back = deserialize<rich::everything>(received, {.deserializers = {"json"}}, types, families);
+    EXPECT_LT(allocated_bytes.load() - before, 65'536U) << flipped;
+    if (!back) {
+      EXPECT_TRUE(back.error().message().starts_with("json: everything")) << back.error().message();
+      continue;
+    }
+    ++accepted;
+    EXPECT_TRUE(serialize(*back, {.serializers = {"json"}, .on_error = on_error::raise}, types, families)) << flipped;
+  }
+  EXPECT_GT(accepted, 0U);
+}
+
 } // namespace
