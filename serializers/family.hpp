@@ -52,7 +52,8 @@ public:
                                                                     const context& ctx) const = 0;
 };
 
-/// The families that a node can use, by name. Starts with "typed", "msgpack" and "json". Filled by main, then only read.
+/// The families that a node can use, by name. Starts with "typed", "msgpack" and "json". Filled by main, then only
+/// read.
 class family_set {
 public:
   family_set();
