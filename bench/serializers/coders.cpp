@@ -85,6 +85,7 @@ const std::vector<std::pair<std::string, std::function<coder_ptr()>>>& all_coder
   static const std::vector<std::pair<std::string, std::function<coder_ptr()>>> all{
       {"troupe-typed", [] { return make_link_coder("typed"); }},
       {"troupe-msgpack", [] { return make_link_coder("msgpack"); }},
+      {"troupe-json", [] { return make_link_coder("json"); }},
       {"payload-typed", [] { return make_payload_coder("typed"); }},
       {"payload-msgpack", [] { return make_payload_coder("msgpack"); }},
       {"payload-cereal", [] { return make_payload_coder("cereal"); }},

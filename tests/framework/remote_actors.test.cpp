@@ -32,8 +32,10 @@ TEST_F(two_nodes, a_request_is_answered_with_each_type_of_value) {
 }
 
 TEST_F(two_nodes, each_family_carries_messages) {
+  far_options_.accepted_links.serializers = {"typed", "msgpack", "json"};
+  far_options_.accepted_links.deserializers = far_options_.accepted_links.serializers;
   publish("doubler", far().system.spawn(doubler));
-  for (const auto* family : {"typed", "msgpack"}) {
+  for (const auto* family : {"typed", "msgpack", "json"}) {
     connect({.serializers = {family}});
     EXPECT_EQ(link_->serializers(), std::vector<std::string>{family});
     EXPECT_EQ(ask<reading>(near().system, find("doubler"), reading{"roof", -0.0, {1, 2}}),
