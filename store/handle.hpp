@@ -14,7 +14,7 @@
 namespace troupe::store {
 
 /// A counted reference that keeps one sealed object alive. Copying and dropping it costs a few atomic operations and
-/// never takes the store's lock.
+/// never waits for the store's lock.
 ///
 /// Threads: different handles may be used from any threads; one handle like a `std::shared_ptr`.
 /// Lifetime: it may outlive the `object_store` variable; the process stays attached until the last one is gone.

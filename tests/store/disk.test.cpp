@@ -90,8 +90,7 @@ class small_disk_test : public spilling_test {
 protected:
   void SetUp() override {
     std::filesystem::create_directories(settings_.spill_directory);
-    if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0
-        || ::mount("tmpfs", directory(), "tmpfs", 0, "size=2m") != 0)
+    if (!enter_own_mount_namespace() || ::mount("tmpfs", directory(), "tmpfs", 0, "size=2m") != 0)
       GTEST_SKIP() << "no right to mount";
     is_mounted_ = true;
   }

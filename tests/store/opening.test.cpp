@@ -399,8 +399,7 @@ TEST_F(opening_test, threads_that_open_and_close_at_once_keep_the_process_attach
 
 TEST_F(opening_test, a_full_file_system_is_an_error_and_never_a_bus_error) {
   auto small = child([&] {
-    if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0
-        || ::mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=8m") != 0)
+    if (!enter_own_mount_namespace() || ::mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=8m") != 0)
       return 77;
     settings_.capacity_bytes = 64u << 20; // More than there is.
     auto store = open();
@@ -428,8 +427,7 @@ TEST_F(opening_test, a_full_file_system_is_an_error_and_never_a_bus_error) {
 template <class Body>
 ending on_file_system(const char* type, const char* what, Body body) {
   return child([&] {
-           if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0
-               || ::mount(type, "/dev/shm", type, 0, what) != 0)
+           if (!enter_own_mount_namespace() || ::mount(type, "/dev/shm", type, 0, what) != 0)
              return 77;
            return body();
          })
