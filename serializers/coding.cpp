@@ -1,10 +1,14 @@
 #include <troupe/serializers/coding.hpp>
 
 #include <algorithm>
+#include <exception>
 #include <functional>
+#include <map>
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include <troupe/serializers/internal/dynamic.hpp>
 
 namespace troupe {
 
@@ -40,6 +44,15 @@ serialize_error coding::error(std::string_view alias, std::string_view family) c
   return {code_, text + ": " + reason_};
 }
 
+bool coding::fail_as(const coding& other) {
+  if (!failed()) {
+    code_ = other.code_;
+    reason_ = other.reason_;
+    path_ = other.path_;
+  }
+  return false;
+}
+
 bool coding::too_deep() {
   --depth_; // The caller does not leave what it did not enter.
   return fail(serialize_errc::limit_exceeded,
@@ -53,6 +66,7 @@ struct decoding::shared_table {
     void (*reset)(void*);
   };
   std::vector<entry> entries;
+  std::vector<named_type> types;
 };
 
 decoding::decoding(const troupe::context& ctx, std::size_t received_bytes)
@@ -67,7 +81,7 @@ decoding::decoding(const troupe::context& ctx, std::size_t received_bytes)
 
 // Objects that refer to each other in a circle would outlive a decoding that failed: nobody else can cut the circle.
 decoding::~decoding() {
-  if (shared_ && failed())
+  if (shared_ && (failed() || std::uncaught_exceptions() > 0))
     for (auto& entry : shared_->entries)
       if (entry.object)
         entry.reset(entry.object.get());
@@ -106,16 +120,37 @@ std::shared_ptr<void> decoding::find_shared(std::size_t number, std::type_index 
     return nullptr;
   }
   const auto& entry = shared_->entries[number];
-  if (!entry.object || entry.type != type) {
+  if (entry.object && entry.type == type)
+    return entry.object;
+  auto as_base = entry.object ? detail::as_base(context(), entry.object, entry.type, type) : nullptr;
+  if (!as_base) {
     fail(serialize_errc::malformed, "refers to shared object " + grouped(number) + ", which is "
                                         + (entry.object ? "of another type" : "not available here"));
     return nullptr;
   }
-  return entry.object;
+  return as_base;
 }
 
 std::size_t decoding::shared_count() const {
   return shared_ ? shared_->entries.size() : 0;
+}
+
+std::size_t decoding::name_type(named_type named) {
+  if (!shared_)
+    shared_ = std::make_unique<shared_table>();
+  shared_->types.push_back(named);
+  return shared_->types.size() - 1;
+}
+
+const decoding::named_type* decoding::type_named(std::size_t number) const {
+  return shared_ && number < shared_->types.size() ? &shared_->types[number] : nullptr;
+}
+
+void decoding::exchange_state(decoding& other) {
+  exchange_depth(other);
+  std::swap(elements_left_, other.elements_left_);
+  std::swap(memory_left_, other.memory_left_);
+  std::swap(shared_, other.shared_);
 }
 
 struct encoding::shared_table {
@@ -128,6 +163,7 @@ struct encoding::shared_table {
     std::size_t operator()(const key& of) const { return std::hash<const void*>{}(of.object); }
   };
   std::unordered_map<key, std::size_t, hash> numbers;
+  std::map<std::pair<std::type_index, bool>, std::size_t> types;
 };
 
 encoding::encoding(const troupe::context& ctx) : coding(ctx) {}
@@ -138,6 +174,13 @@ encoding::appearance encoding::appear(const void* object, std::type_index type) 
   if (!shared_)
     shared_ = std::make_unique<shared_table>();
   const auto [at, first] = shared_->numbers.try_emplace({object, type}, shared_->numbers.size());
+  return {at->second, first};
+}
+
+encoding::appearance encoding::appear(std::type_index named, bool as_form) {
+  if (!shared_)
+    shared_ = std::make_unique<shared_table>();
+  const auto [at, first] = shared_->types.try_emplace({named, as_form}, shared_->types.size());
   return {at->second, first};
 }
 

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <typeindex>
+#include <utility>
 
 #include <troupe/serializers/context.hpp>
 #include <troupe/serializers/serialize_error.hpp>
@@ -45,6 +47,10 @@ public:
 
 protected:
   ~coding() = default;
+
+  /// Fails as the other did, its path below this one's; always false.
+  [[gnu::cold]] bool fail_as(const coding& other);
+  void exchange_depth(coding& other) { std::swap(depth_, other.depth_); }
 
 private:
   [[gnu::cold]] bool too_deep();
@@ -87,8 +93,21 @@ public:
   [[nodiscard]] std::shared_ptr<void> find_shared(std::size_t number, std::type_index type);
   [[nodiscard]] std::size_t shared_count() const;
 
+  /// A type that the input named itself: by alias, and with the sender's layout of it. Views into the input.
+  struct named_type {
+    std::string_view alias;
+    std::span<const std::byte> layout;
+  };
+  /// Remembers one; later values refer to it by the number that this gives.
+  std::size_t name_type(named_type named);
+  /// Null when there is none of that number.
+  [[nodiscard]] const named_type* type_named(std::size_t number) const;
+
 protected:
   ~decoding();
+
+  /// Two decoders of one input work in turn: exchanges what was charged, how deep it is, and what is shared.
+  void exchange_state(decoding& other);
 
 private:
   [[gnu::cold]] bool over_budget(std::size_t count, std::size_t element_bytes);
@@ -111,6 +130,8 @@ public:
     bool first;
   };
   [[nodiscard]] appearance appear(const void* object, std::type_index type);
+  /// The same for types that the output names itself, in their own form or in another.
+  [[nodiscard]] appearance appear(std::type_index named, bool as_form);
 
 protected:
   ~encoding();

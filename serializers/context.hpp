@@ -1,7 +1,9 @@
 // What every codec is told about the journey of the value it encodes or decodes.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 
 #include <troupe/serializers/frame.hpp>
@@ -9,7 +11,16 @@
 
 namespace troupe {
 
+class family;
 class type_registry;
+
+/// Whether the elements of a collection, and the alternatives of a variant, are encoded together or one by one, each
+/// with the first family that carries it.
+enum class iterate : std::uint8_t {
+  automatic, ///< Together where a family carries the whole, else one by one.
+  elements,  ///< One by one.
+  whole,     ///< Together, or not at all.
+};
 
 /// Base of what the user of this folder hands to codecs of types that it knows itself, such as a link's tables.
 class context_extension {
@@ -29,6 +40,12 @@ struct context {
   bool shared_store = false; ///< Both ends have one store open and agreed to use it.
   troupe::limits limits;
   context_extension* extension = nullptr;
+  /// Where types are found by what a value says of itself: pointers to derived classes by their alias, and types
+  /// without a description that have a codec of the registry's. Null: neither can travel. Outlives the call.
+  const type_registry* types = nullptr;
+  /// Encoding: the families for payloads inside this one, in order. Decoding: those that are accepted there.
+  std::span<const family* const> families;
+  troupe::iterate iterate = troupe::iterate::automatic;
   /// Keeps the value that is being encoded alive and unchanged: when set, contiguous arrays inside the value leave as
   /// frames that borrow the value's own memory. When null they are copied.
   std::shared_ptr<const frame_owner> value_owner;

@@ -206,6 +206,19 @@ requires(described<T> || described_enum<T>) inline constexpr std::string_view sp
 
 namespace detail {
 
+/// Calls `visit` with a null pointer to each class that the type is described to derive from, at any distance.
+template <described T>
+void each_base(auto&& visit) {
+  [&]<class U, class... Bases, auto... Members>(const description<U, bases<Bases...>, Members...>&) {
+    [[maybe_unused]] const auto one = [&]<class Base>(const Base* base) {
+      visit(base);
+      each_base<Base>(visit);
+    };
+    (one(static_cast<const Bases*>(nullptr)), ...);
+  }
+  (troupe_description(describe_tag<T>{}));
+}
+
 template <class T, class... Bases, auto... Members>
 struct flatten<description<T, bases<Bases...>, Members...>> {
   static_assert((true && ... && described<Bases>), "a base named in TROUPE_DESCRIBE_DERIVED has no TROUPE_DESCRIBE");

@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include <troupe/serializers/internal/elements_family.hpp>
 #include <troupe/serializers/json/json_family.hpp>
 #include <troupe/serializers/msgpack/msgpack_family.hpp>
 #include <troupe/serializers/type_registry.hpp>
@@ -22,6 +23,8 @@ std::string listed(const auto& items, auto&& name_of_item) {
   return text + "]";
 }
 
+constexpr std::string_view reserved_error_name = "error"; // Of payloads that carry a text instead of a value.
+
 // What a user's code has to say when it throws; cut, since it may travel.
 std::string thrown_text(const type_entry& entry, const family& by, const char* what) {
   constexpr std::size_t longest = 500;
@@ -36,6 +39,42 @@ std::expected<void, serialize_error> guarded(const type_entry& entry, const fami
   } catch (...) {
     return failure(serialize_errc::codec_failed, thrown_text(entry, by, "something that is no std::exception"));
   }
+}
+
+// A value by its type's own codec: the body says so in one byte, header and frames are the codec's.
+constexpr std::byte by_own_codec{2};
+
+std::expected<void, serialize_error> own_failure(const type_entry& entry, const family& by,
+                                                 const serialize_error& error) {
+  return failure(error.code(), std::string(by.name()) + ": " + entry.alias() + ": " + error.message());
+}
+
+std::expected<void, serialize_error> encode_own(const type_entry& entry, const own_codec& own, const family& by,
+                                                const void* value, const context& ctx, encode_output& output) {
+  auto form = own.to_frames(value, ctx);
+  if (!form)
+    return own_failure(entry, by, form.error());
+  output.body().append(by_own_codec);
+  output.extra().append(form->header);
+  for (auto& each : form->frames)
+    output.attach(std::move(each));
+  return {};
+}
+
+std::expected<void, serialize_error> decode_own(const type_entry& entry, const own_codec& own, const family& by,
+                                                void* target, const header_fields& header,
+                                                std::span<const frame> frames, const context& ctx) {
+  if (frames.empty() || frames[0].size_bytes() != 1 || frames[0].bytes()[0] != by_own_codec)
+    return own_failure(entry, by,
+                       {serialize_errc::layout_mismatch, "has a codec of its own here, and not where it comes from"});
+  const auto done = own.from_frames(target, header.extra, frames.subspan(1), ctx);
+  return done ? done : own_failure(entry, by, done.error());
+}
+
+/// The type's own codec, where it is this family's.
+const own_codec* own_of(const type_entry& entry, const family& by) {
+  const auto* own = entry.own();
+  return own != nullptr && own->family == by.name() ? own : nullptr;
 }
 
 std::expected<void, serialize_error> check_frames(std::span<const frame> frames, const limits& bounds) {
@@ -63,7 +102,9 @@ family_set::family_set() {
 }
 
 family_set& family_set::add(std::unique_ptr<family> added) {
-  if (find(added->name()) != nullptr)
+  if (added->name() == detail::elements_family::reserved_name || added->name() == reserved_error_name)
+    errors_.emplace_back(serialize_errc::clash, "the name '" + std::string(added->name()) + "' is reserved");
+  else if (find(added->name()) != nullptr)
     errors_.emplace_back(serialize_errc::clash, "two families have the name '" + std::string(added->name()) + "'");
   else
     families_.push_back(std::move(added));
@@ -101,14 +142,32 @@ std::expected<const family*, serialize_error> encode_value(const type_entry& ent
                                                            std::span<const family* const> serializers,
                                                            const context& ctx, encode_output& output) {
   std::string reasons;
+  const auto one_by_one = [&]() -> std::expected<const family*, serialize_error> {
+    const auto& elements = detail::elements_family::instance();
+    output.clear();
+    auto done = guarded(entry, elements, [&] { return elements.encode(entry, value, ctx, output); });
+    return done ? std::expected<const family*, serialize_error>(&elements) : std::unexpected(std::move(done.error()));
+  };
+  if (ctx.iterate == iterate::elements && entry.parts() != nullptr)
+    return one_by_one();
   for (const auto* each : serializers) {
     output.clear();
-    auto done = guarded(entry, *each, [&] { return each->encode(entry, value, ctx, output); });
+    auto done = guarded(entry, *each, [&] {
+      const auto* own = own_of(entry, *each);
+      return own != nullptr ? encode_own(entry, *own, *each, value, ctx, output)
+                            : each->encode(entry, value, ctx, output);
+    });
     if (done)
       return each;
     if (done.error().code() != serialize_errc::not_supported)
       return std::unexpected(std::move(done.error()));
     reasons += "; " + done.error().message();
+  }
+  if (ctx.iterate == iterate::automatic && entry.parts() != nullptr && ctx.types != nullptr) {
+    auto used = one_by_one();
+    if (used || used.error().code() != serialize_errc::not_supported)
+      return used;
+    reasons += "; " + used.error().message();
   }
   output.clear();
   return failure(serialize_errc::not_supported, "no family of "
@@ -121,7 +180,11 @@ std::expected<void, serialize_error> decode_value(const type_entry& entry, void*
                                                   const context& ctx) {
   if (auto checked = check_frames(frames, ctx.limits); !checked)
     return checked;
-  return guarded(entry, by, [&] { return by.decode(entry, target, header, frames, ctx); });
+  return guarded(entry, by, [&] {
+    const auto* own = own_of(entry, by);
+    return own != nullptr ? decode_own(entry, *own, by, target, header, frames, ctx)
+                          : by.decode(entry, target, header, frames, ctx);
+  });
 }
 
 std::expected<const family*, serialize_error> check_accepted(std::string_view name,
@@ -129,6 +192,8 @@ std::expected<const family*, serialize_error> check_accepted(std::string_view na
   for (const auto* each : accepted)
     if (each->name() == name)
       return each;
+  if (name == detail::elements_family::reserved_name)
+    return &detail::elements_family::instance();
   return failure(serialize_errc::refused_family, "data serialized with " + std::string(name.substr(0, 100))
                                                      + " but this link only accepts "
                                                      + listed(accepted, [](const auto* each) { return each->name(); }));

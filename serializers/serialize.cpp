@@ -1,5 +1,7 @@
 #include <troupe/serializers/serialize.hpp>
 
+#include <troupe/serializers/record.hpp>
+
 namespace troupe {
 
 namespace {
@@ -28,47 +30,35 @@ std::expected<header_fields, serialize_error> open_header(const payload& from, c
 
 std::expected<void, serialize_error> decode_checked(const type_entry& entry, void* target, const header_fields& header,
                                                     const payload& from, const deserialize_options& options,
-                                                    const family_set& families) {
+                                                    const type_registry& types, const family_set& families) {
   const auto accepted = families.resolve(options.deserializers);
   if (!accepted)
     return std::unexpected(accepted.error());
   const auto by = check_accepted(header.family, *accepted);
   if (!by)
     return std::unexpected(by.error());
-  return decode_value(entry, target, **by, header, from.frames, options.context);
+  auto ctx = options.context;
+  ctx.types = &types;
+  ctx.families = *accepted;
+  return decode_value(entry, target, **by, header, from.frames, ctx);
 }
 
 } // namespace
 
-any_value::any_value(const type_entry& entry) {
-  if (entry.life().construct == nullptr)
-    return;
-  value_ = {::operator new (entry.size_bytes(), std::align_val_t{entry.alignment_bytes()}),
-            release{entry.alignment_bytes()}};
-  entry.life().construct(value_.get());
-  entry_ = &entry; // Only now is there something to destroy.
-}
-
-any_value& any_value::operator=(any_value&& other) noexcept {
-  std::swap(entry_, other.entry_);
-  std::swap(value_, other.value_);
-  return *this;
-}
-
-any_value::~any_value() {
-  if (entry_ != nullptr)
-    entry_->life().destroy(value_.get());
-}
-
 std::expected<payload, serialize_error> serialize_entry(const type_entry& entry, const void* value,
-                                                        const serialize_options& options, const family_set& families) {
+                                                        const serialize_options& options, const type_registry& types,
+                                                        const family_set& families) {
   const auto serializers = families.resolve(options.serializers);
   if (!serializers)
     return std::unexpected(serializers.error());
   thread_local encode_output output;
   encode_output used;
   std::swap(used, output); // A codec may serialize in turn; it then finds the thread's output empty, not in use.
-  const auto by = encode_value(entry, value, *serializers, options.context, used);
+  auto ctx = options.context;
+  ctx.types = &types;
+  ctx.families = *serializers;
+  ctx.iterate = options.iterate;
+  const auto by = encode_value(entry, value, *serializers, ctx, used);
   if (!by) {
     if (options.on_error == on_error::message)
       return error_payload(entry, by.error());
@@ -84,7 +74,8 @@ std::expected<payload, serialize_error> serialize_entry(const type_entry& entry,
 }
 
 std::expected<void, serialize_error> deserialize_entry(const type_entry& entry, void* target, const payload& from,
-                                                       const deserialize_options& options, const family_set& families) {
+                                                       const deserialize_options& options, const type_registry& types,
+                                                       const family_set& families) {
   const auto header = open_header(from, options);
   if (!header)
     return std::unexpected(header.error());
@@ -92,7 +83,7 @@ std::expected<void, serialize_error> deserialize_entry(const type_entry& entry, 
     return std::unexpected(
         serialize_error(serialize_errc::type_mismatch, "payload of type '" + std::string(header->type.substr(0, 100))
                                                            + "', asked for '" + entry.alias() + "'"));
-  return decode_checked(entry, target, *header, from, options, families);
+  return decode_checked(entry, target, *header, from, options, types, families);
 }
 
 std::expected<any_value, serialize_error> deserialize_any(const payload& from, const deserialize_options& options,
@@ -102,15 +93,20 @@ std::expected<any_value, serialize_error> deserialize_any(const payload& from, c
     return std::unexpected(header.error());
   const auto* entry = types.find(header->type);
   if (entry == nullptr)
-    return std::unexpected(
-        serialize_error(serialize_errc::unknown_type,
-                        "no type with the alias '" + std::string(header->type.substr(0, 100)) + "' is registered"));
+    entry = types.find<record>();
   any_value value(*entry);
-  if (value.entry() == nullptr)
-    return std::unexpected(
-        serialize_error(serialize_errc::not_supported, "'" + entry->alias() + "' has no default constructor"));
-  if (auto done = decode_checked(*entry, value.data(), *header, from, options, families); !done)
-    return std::unexpected(std::move(done.error()));
+  if (auto done = decode_checked(*entry, value.data(), *header, from, options, types, families); !done) {
+    const auto code = done.error().code();
+    const auto known = header->type == entry->alias();
+    if (known || (code != serialize_errc::layout_mismatch && code != serialize_errc::not_supported))
+      return std::unexpected(std::move(done.error()));
+    return std::unexpected(serialize_error(serialize_errc::unknown_type,
+                                           "no type with the alias '" + std::string(header->type.substr(0, 100))
+                                               + "' is registered, and the payload does not say what it "
+                                                 "consists of: "
+                                               + done.error().message()));
+  }
+  value.complete(*entry, std::string(header->type));
   return value;
 }
 

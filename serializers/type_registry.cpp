@@ -5,6 +5,8 @@
 #include <map>
 
 #include <troupe/serializers/family.hpp>
+#include <troupe/serializers/record.hpp>
+#include <troupe/serializers/serialized.hpp>
 
 namespace troupe {
 
@@ -19,15 +21,21 @@ frame type_entry::standard_header(const family& of) const {
 }
 
 bool type_entry::write(value_writer& to, const void* value) const {
-  if (codecs_.visit_write == nullptr)
-    return to.fail(serialize_errc::not_supported, "has a codec of its own and no description");
   return codecs_.visit_write(to, value);
 }
 
 bool type_entry::read(value_reader& from, void* target) const {
-  if (codecs_.visit_read == nullptr)
-    return from.fail(serialize_errc::not_supported, "has a codec of its own and no description");
   return codecs_.visit_read(from, target);
+}
+
+std::string type_entry::unsupported_now() const {
+  if (!unsupported_.empty())
+    return unsupported_;
+  for (const auto& each : foreign_)
+    if (!stand_ins_ || !stand_ins_->find(each.type))
+      return (each.place.empty() ? "" : each.place + ": ") + detail::type_text(each.type) + " has "
+             + std::string(detail::no_codec);
+  return {};
 }
 
 void type_entry::attach_as(std::type_index as, std::shared_ptr<void> object) const {
@@ -67,6 +75,8 @@ type_registry::type_registry() {
   add<std::map<std::string, std::string>>("map<str,str>");
   add<std::filesystem::path>("path");
   add<frame>("frame");
+  add<record>("record");
+  add<serialized>("serialized");
 }
 
 type_registry& type_registry::insert(std::unique_ptr<type_entry> entry) {
@@ -85,10 +95,70 @@ type_registry& type_registry::insert(std::unique_ptr<type_entry> entry) {
                  + "' and the alias '" + entry->alias() + "'");
   if (same_type != by_type_.end())
     return *this;
+  entry->stand_ins_ = stand_ins_;
+  for (const auto& base : entry->bases())
+    bases_[entry->type()].push_back(base);
   by_type_.emplace(entry->type(), entry.get());
   by_alias_.emplace(entry->alias(), entry.get());
   entries_.push_back(std::move(entry));
   return *this;
+}
+
+type_registry& type_registry::insert_base(std::type_index derived, type_entry::base base) {
+  const std::scoped_lock guard(mutex_);
+  auto& known = bases_[derived];
+  if (std::ranges::find(known, base.type, &type_entry::base::type) == known.end())
+    known.push_back(base);
+  return *this;
+}
+
+void type_registry::fail(serialize_errc code, std::string text) {
+  const std::scoped_lock guard(mutex_);
+  errors_.emplace_back(code, std::move(text));
+}
+
+namespace {
+
+using base_table = std::unordered_map<std::type_index, std::vector<type_entry::base>>;
+
+// `convert` gets what leads from the class to its base, the last step first. A class is no base of itself, so this
+// ends.
+bool find_base(const base_table& bases, std::type_index derived, std::type_index base,
+               std::vector<void* (*)(void*)>& steps) {
+  const auto known = bases.find(derived);
+  if (known == bases.end())
+    return false;
+  for (const auto& each : known->second)
+    if (each.type == base || find_base(bases, each.type, base, steps)) {
+      steps.push_back(each.of);
+      return true;
+    }
+  return false;
+}
+
+} // namespace
+
+bool type_registry::derives(std::type_index derived, std::type_index base) const {
+  const std::shared_lock guard(mutex_);
+  std::vector<void* (*)(void*)> steps;
+  return find_base(bases_, derived, base, steps);
+}
+
+void* type_registry::as_base(std::type_index derived, void* object, std::type_index base) const {
+  if (derived == base)
+    return object;
+  const std::shared_lock guard(mutex_);
+  std::vector<void* (*)(void*)> steps;
+  if (!find_base(bases_, derived, base, steps))
+    return nullptr;
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step)
+    object = (*step)(object);
+  return object;
+}
+
+bool type_registry::rebuilds_pointers(std::type_index type) const {
+  const auto codec = stand_ins_->find(type);
+  return codec && codec->makes_pointers;
 }
 
 const type_entry* type_registry::find(std::type_index type) const {

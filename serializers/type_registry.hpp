@@ -19,8 +19,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include <troupe/serializers/internal/part_access.hpp>
 #include <troupe/serializers/internal/schema.hpp>
 #include <troupe/serializers/internal/self_contained.hpp>
+#include <troupe/serializers/internal/stand_in.hpp>
 #include <troupe/serializers/internal/typed_reader.hpp>
 #include <troupe/serializers/internal/typed_writer.hpp>
 #include <troupe/serializers/internal/visit_read.hpp>
@@ -36,12 +38,15 @@ struct own_form {
   std::vector<std::byte> header;
   std::vector<frame> frames;
 };
+TROUPE_DESCRIBE(own_form, header, frames)
 
-/// A type's own codec, as `type_registry::add` takes it; any exceptions become errors.
+/// A type's own codec for values that travel alone; any exceptions become errors.
 struct own_codec {
-  std::function<std::expected<own_form, serialize_error>(const void*, const context&)> to_frames;
-  std::function<std::expected<void, serialize_error>(void*, std::span<const std::byte>, std::span<const frame>,
-                                                     const context&)>
+  std::string family = "typed"; // The one that it belongs to.
+  std::function<std::expected<own_form, serialize_error>(const void* value, const context&)> to_frames;
+  /// Into a value, or where the type has no default constructor into memory for one.
+  std::function<std::expected<void, serialize_error>(void* target, std::span<const std::byte> header,
+                                                     std::span<const frame> frames, const context&)>
       from_frames;
 };
 
@@ -57,8 +62,11 @@ public:
     void (*destroy)(void* at) = nullptr;
     void (*copy)(void* at, const void* source) = nullptr; // construct
     void (*move)(void* at, void* source) = nullptr;       // construct
+    void (*reset)(void* at) = nullptr;                    // to what construct() makes
+    std::shared_ptr<void> (*share)(void* made) = nullptr; // takes over what `new` made
   };
-  /// The codecs made from the type's description.
+  /// The codecs made from the type's description. Reading takes a value, or where construct() is null memory for one,
+  /// in which there is one when it succeeds.
   struct codec_slots {
     bool (*typed_write)(detail::typed_writer&, const void*) = nullptr;
     bool (*typed_read)(detail::typed_reader&, void*) = nullptr;
@@ -77,10 +85,22 @@ public:
   [[nodiscard]] std::size_t alignment_bytes() const { return alignment_bytes_; }
   [[nodiscard]] const lifecycle& life() const { return life_; }
   [[nodiscard]] const codec_slots& codecs() const { return codecs_; }
-  /// The codec that the user gave to this very type, or null.
-  [[nodiscard]] const own_codec* own() const { return own_ ? &*own_ : nullptr; }
-  /// Where and why the description cannot carry the type ("samples[].lock: std::mutex has ..."); empty when it can.
-  [[nodiscard]] const std::string& unsupported() const { return unsupported_; }
+  /// The codec that came with this very type, or null; also while another one is registered for it.
+  [[nodiscard]] const own_codec* own() const {
+    return own_ && (!stand_ins_ || !stand_ins_->is_registered(type_)) ? &*own_ : nullptr;
+  }
+  /// Where and why the type cannot travel by description ("samples[].lock: std::mutex has ..."); empty when it can, as
+  /// its registry has a codec for all that needs one.
+  [[nodiscard]] std::string unsupported() const { return foreign_.empty() ? unsupported_ : unsupported_now(); }
+  /// What its values consist of, where that can be encoded one by one: a collection's elements, a variant's
+  /// alternative. Null for all other types.
+  [[nodiscard]] const detail::part_access* parts() const { return parts_ ? parts_() : nullptr; }
+  /// The classes that it is described to derive from.
+  struct base {
+    std::type_index type;
+    void* (*of)(void* derived);
+  };
+  [[nodiscard]] std::span<const base> bases() const { return bases_; }
 
   /// Whether values mean the same wherever they are: nothing in them, such as a handle, that a codec translates for
   /// where it goes.
@@ -118,6 +138,8 @@ private:
     std::shared_ptr<void> object;
     std::unique_ptr<const attached> next;
   };
+  friend class type_registry;
+  [[nodiscard]] std::string unsupported_now() const;
   void attach_as(std::type_index as, std::shared_ptr<void> object) const;
   [[nodiscard]] void* attached_as(std::type_index as) const;
 
@@ -132,7 +154,11 @@ private:
   std::vector<std::byte> schema_;
   std::uint32_t fingerprint_ = 0;
   std::string unsupported_;
-  std::size_t (*held_bytes_)(const void*) = nullptr; // Null where values are not self-contained.
+  std::vector<detail::foreign_type> foreign_;
+  std::vector<base> bases_;
+  const detail::part_access* (*parts_)() = nullptr;
+  std::shared_ptr<detail::stand_in_table> stand_ins_; // The registry's.
+  std::size_t (*held_bytes_)(const void*) = nullptr;  // Null where values are not self-contained.
 
   mutable std::mutex mutex_; // Guards what follows.
   mutable std::vector<std::pair<std::string, frame>> headers_;
@@ -161,25 +187,47 @@ public:
 
   /// Registers a type with a codec of its own: `to_frames(const T&, const context&) -> expected<own_form,
   /// serialize_error>` and `from_frames(span<const byte> header, span<const frame>, const context&) -> expected<T,
-  /// serialize_error>`. It belongs to the family "typed" and serves the type when it travels alone.
+  /// serialize_error>`. What it wrote comes back to it untouched. It is `family`'s where the type travels alone, and
+  /// serves all families where a type without description stands inside another value.
+  ///
+  /// When from_frames gives `expected<unique_ptr<T>, serialize_error>`, the codec serves pointers to T, and what they
+  /// point to may be of any class that derives from T and has no alias itself; T may be abstract.
   template <class T, class ToFrames, class FromFrames>
-  type_registry& add(std::string alias, ToFrames to_frames, FromFrames from_frames) {
-    auto to = [to_frames = std::move(to_frames)](const void* value,
-                                                 const context& ctx) -> std::expected<own_form, serialize_error> {
-      return to_frames(*static_cast<const T*>(value), ctx);
-    };
-    auto from = [from_frames = std::move(from_frames)](void* target, std::span<const std::byte> header,
-                                                       std::span<const frame> frames,
-                                                       const context& ctx) -> std::expected<void, serialize_error> {
-      std::expected<T, serialize_error> value = from_frames(header, frames, ctx);
-      if (!value)
-        return std::unexpected(value.error());
-      *static_cast<T*>(target) = std::move(*value);
-      return {};
-    };
-    return insert(std::make_unique<type_entry>(std::in_place_type<T>, std::move(alias),
-                                               own_codec{std::move(to), std::move(from)}));
+  type_registry& add(std::string alias, ToFrames to_frames, FromFrames from_frames, std::string family = "typed");
+
+  /// Registers a described type whose attributes travel each as they can: small ones in the header, the others as
+  /// payloads of their own, by the first listed family that carries them. So what no single family carries as a whole
+  /// may travel. It is `family` that does so, by which name both ends must have it.
+  template <described T>
+  type_registry& register_generic(std::string alias, std::string family = "typed");
+
+  /// Lets a type that cannot be changed, and has no description, travel in the form of another one, alone and inside
+  /// other values: `to(const T&) -> Form` and `from(Form) -> T`. Both may take a `const context&` behind it, give an
+  /// `expected<..., serialize_error>`, and `from` a unique_ptr<T>, as in add(). To travel alone it needs an alias as
+  /// well. A second registration replaces the first one, from the next value on.
+  template <class T, class To, class From>
+  type_registry& register_serializer(To to, From from);
+  /// The type cannot travel any more, unless it came with a codec. Does nothing where none is registered.
+  template <class T>
+  type_registry& deregister_serializer() {
+    stand_ins_->remove(typeid(T));
+    return *this;
   }
+
+  /// Pointers to Base may point to a Derived. Needed where the description does not say so.
+  template <class Derived, class Base>
+  requires(std::is_polymorphic_v<Base>&& std::derived_from<Derived, Base> && !std::same_as<Derived, Base>)
+      type_registry& add_base() {
+    return insert_base(typeid(Derived), {.type = typeid(Base), .of = [](void* derived) -> void* {
+                                           return static_cast<Base*>(static_cast<Derived*>(derived));
+                                         }});
+  }
+  /// Whether pointers to `base` may point to objects of the class, and the object as such; null when they may not.
+  [[nodiscard]] bool derives(std::type_index derived, std::type_index base) const;
+  [[nodiscard]] void* as_base(std::type_index derived, void* object, std::type_index base) const;
+  /// Whether the class's codec makes pointers to it.
+  [[nodiscard]] bool rebuilds_pointers(std::type_index type) const;
+  [[nodiscard]] const detail::stand_in_table& stand_ins() const { return *stand_ins_; }
 
   [[nodiscard]] const type_entry* find(std::type_index type) const;
   [[nodiscard]] const type_entry* find(std::string_view alias) const;
@@ -195,8 +243,17 @@ public:
 
 private:
   type_registry& insert(std::unique_ptr<type_entry> entry);
+  type_registry& insert_base(std::type_index derived, type_entry::base base);
+  /// An entry of no alias, for what stands for another type.
+  template <class Form>
+  [[nodiscard]] std::shared_ptr<const type_entry> form_entry() const;
+  template <class T>
+  void set_stand_in(std::shared_ptr<detail::stand_in> made, bool registered);
+  void fail(serialize_errc code, std::string text);
 
-  mutable std::shared_mutex mutex_; // Guards everything.
+  const std::shared_ptr<detail::stand_in_table> stand_ins_ = std::make_shared<detail::stand_in_table>();
+  mutable std::shared_mutex mutex_; // Guards what follows.
+  std::unordered_map<std::type_index, std::vector<type_entry::base>> bases_;
   std::vector<std::shared_ptr<const type_entry>> entries_;
   std::unordered_map<std::type_index, const type_entry*> by_type_;
   std::unordered_map<std::string_view, const type_entry*> by_alias_;
@@ -216,32 +273,46 @@ type_entry::type_entry(std::in_place_type_t<T>, std::string alias, std::optional
       own_(std::move(own)) {
   if constexpr (std::is_default_constructible_v<T>)
     life_.construct = [](void* at) { new (at) T(); };
+  if constexpr (std::is_default_constructible_v<T> && std::is_move_assignable_v<T>)
+    life_.reset = [](void* at) { *static_cast<T*>(at) = T(); };
+  else
+    life_.reset = [](void*) {};
+  if constexpr (std::is_class_v<T> && (std::has_virtual_destructor_v<T> || !std::is_abstract_v<T>))
+    life_.share = [](void* made) -> std::shared_ptr<void> { return std::shared_ptr<T>(static_cast<T*>(made)); };
+  if constexpr (described<T>)
+    detail::each_base<T>([this]<class Base>(const Base*) {
+      bases_.push_back({.type = typeid(Base),
+                        .of = [](void* derived) -> void* { return static_cast<Base*>(static_cast<T*>(derived)); }});
+    });
   life_.destroy = [](void* at) { static_cast<T*>(at)->~T(); };
   if constexpr (detail::copyable<T>())
     life_.copy = [](void* at, const void* source) { new (at) T(*static_cast<const T*>(source)); };
   if constexpr (std::move_constructible<T>)
     life_.move = [](void* at, void* source) { new (at) T(std::move(*static_cast<T*>(source))); };
-  if (own_)
-    return; // Its own codec is all it needs; it may be a type that nothing can describe.
   if constexpr (detail::self_contained<T>())
-    held_bytes_ = [](const void* value) { return detail::held_bytes(*static_cast<const T*>(value)); };
+    if (!own_)
+      held_bytes_ = [](const void* value) { return detail::held_bytes(*static_cast<const T*>(value)); };
+  parts_ = detail::part_access_of<T>();
   detail::schema_builder builder;
   builder.add<T>();
   unsupported_ = builder.unsupported();
+  foreign_ = builder.take_foreign();
   schema_ = builder.take();
   fingerprint_ = detail::fingerprint_of(schema_);
   codecs_.typed_write = [](detail::typed_writer& to, const void* value) {
     return detail::typed_write(to, *static_cast<const T*>(value));
   };
   codecs_.typed_read = [](detail::typed_reader& from, void* target) {
-    return detail::typed_read(from, *static_cast<T*>(target));
+    return detail::read_into<T>(from, target, detail::typed_into(from));
   };
   codecs_.visit_write = [](value_writer& to, const void* value) {
     return detail::visit_write(to, *static_cast<const T*>(value));
   };
   codecs_.visit_read = [](value_reader& from, void* target) {
-    return detail::visit_read(from, *static_cast<T*>(target));
+    return detail::read_into<T>(from, target, detail::visitor_into(from));
   };
 }
 
 } // namespace troupe
+
+#include <troupe/serializers/internal/registering.hpp>

@@ -52,6 +52,13 @@ public:
   /// Whatever follows is counted in this unit ("1/1000" of a second, a clock). Fails when the input knows better.
   virtual bool unit(std::string_view) { return true; }
 
+  /// For readers of values whose type nobody knows: whether the map that stands here is to be read by begin_structure()
+  /// and field(), and a step over whatever unit stands before a number.
+  [[nodiscard]] virtual bool at_structure() { return false; }
+  virtual bool skip_unit() { return true; }
+  /// How much of the input has been used up, in bytes of the body; for people.
+  [[nodiscard]] virtual std::size_t position() const { return 0; }
+
   /// Fails with what stands there instead of the expected.
   [[gnu::cold]] bool unexpected(std::string_view expected);
 };

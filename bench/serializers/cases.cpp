@@ -100,7 +100,7 @@ public:
     std::vector<double> into(values.size());
     const auto* const entry = types_.find<std::vector<double>>();
     const auto copying = mean_ns(repetitions(bytes), "decoding to a vector failed", [&] {
-      return troupe::deserialize_entry(*entry, &into, *of_vector, decoding_, families_).has_value();
+      return troupe::deserialize_entry(*entry, &into, *of_vector, decoding_, types_, families_).has_value();
     });
     if (!encoding || !viewing || !copying || into != values)
       return failed("an array did not come back");

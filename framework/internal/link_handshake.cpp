@@ -334,8 +334,11 @@ std::expected<void, node_error> link_core::become_open() {
                 .shared_store = shares_store_,
                 .limits = options_.receive_limits,
                 .extension = nullptr,
+                .types = &node_->types(),
+                .families = send_families_,
                 .value_owner = nullptr};
     received_context_ = context_;
+    received_context_.families = accepted_.families;
     std::swap(received_context_.sender, received_context_.recipient);
     values_ = connection_->values();
     enter(link_state::open);

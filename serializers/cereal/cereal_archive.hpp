@@ -59,7 +59,7 @@ template <class T>
 consteval bool carried_by_shape() {
   constexpr auto of = shape_of<T>;
   if constexpr (of == shape::structure || of == shape::hook || of == shape::path || of == shape::frame
-                || of == shape::array)
+                || of == shape::array || of == shape::record)
     return !brings_cereal<T>;
   else
     return false;
@@ -332,6 +332,8 @@ void write_shape(cereal_writer& to, const T& value) {
     to(*form);
   } else if constexpr (of == shape::path) {
     to(value.native());
+  } else if constexpr (of == shape::record) {
+    to(value.value());
   } else if constexpr (of == shape::frame) {
     to.attach(value);
   } else {
@@ -355,6 +357,8 @@ void read_shape(cereal_reader& from, T& target) {
     std::string text;
     from(text);
     target = std::move(text);
+  } else if constexpr (of == shape::record) {
+    from(target.value());
   } else if constexpr (of == shape::frame) {
     target = from.take_frame();
   } else {

@@ -7,6 +7,8 @@
 #include <unordered_map>
 
 #include <troupe/serializers/cereal/cereal_type.hpp>
+#include <troupe/serializers/record.hpp>
+#include <troupe/serializers/serialized.hpp>
 
 namespace troupe {
 
@@ -31,7 +33,7 @@ const function_table& plain_types() {
     add_numbers<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t,
                 std::uint64_t, float, double, std::byte>(made);
     add_all<bool, char, std::string, std::vector<std::string>, std::map<std::string, std::string>,
-            std::filesystem::path, frame>(made);
+            std::filesystem::path, frame, record, serialized>(made);
     return made;
   }();
   return table;

@@ -1,14 +1,35 @@
 // What reading and writing share whatever the family: rebuilding, shared objects, enumerators, taking in elements.
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <typeinfo>
 
 #include <troupe/serializers/coding.hpp>
+#include <troupe/serializers/internal/dynamic.hpp>
 #include <troupe/serializers/internal/shapes.hpp>
 #include <troupe/serializers/internal/type_text.hpp>
 
 namespace troupe::detail {
+
+/// What a type without any codec "has".
+inline constexpr std::string_view no_codec =
+    "neither TROUPE_DESCRIBE, nor a codec<T>, nor reduce() and rebuild(), nor a codec in the registry";
+
+/// What a pointer to T points to.
+template <class T>
+pointed_object pointed_by(const T& object) {
+  return {.is = typeid(object), .as = typeid(T), .whole = dynamic_cast<const void*>(&object), .part = &object};
+}
+
+/// The object's number, and whether this is its first appearance: whatever class the pointers to it are of.
+template <class T>
+encoding::appearance appear(encoding& state, const T* object) {
+  if constexpr (std::is_polymorphic_v<T>)
+    return state.appear(dynamic_cast<const void*>(object), typeid(*object));
+  else
+    return state.appear(object, typeid(T));
+}
 
 template <class T>
 bool fail_unreadable(coding& state) {
@@ -26,6 +47,26 @@ std::optional<T> rebuilt(decoding& state, typename hook<T>::form&& form) {
   return std::nullopt;
 }
 
+/// Memory for a T in which there is none; `read` constructs one.
+template <class T>
+union memory_for {
+  memory_for() {}
+  ~memory_for() {}
+  T value;
+};
+
+/// Whether read_new() can give one, although it may yet fail.
+template <class T>
+consteval bool movable_new() {
+  return !std::is_abstract_v<
+             T> && std::move_constructible<T> && (std::is_default_constructible_v<T> || shape_of<T> == shape::hook || shape_of<T> == shape::unsupported);
+}
+
+template <class T>
+inline constexpr bool is_memory = false;
+template <class T>
+inline constexpr bool is_memory<memory_for<T>> = true;
+
 /// Makes a T with `read`, a callable that reads into a T& of any type that travels.
 template <class T>
 std::optional<T> read_new(decoding& state, auto&& read) {
@@ -37,9 +78,31 @@ std::optional<T> read_new(decoding& state, auto&& read) {
   } else if constexpr (shape_of<T> == shape::hook) {
     auto form = read_new<typename hook<T>::form>(state, read);
     return form ? rebuilt<T>(state, std::move(*form)) : std::nullopt;
+  } else if constexpr (shape_of<T> == shape::unsupported && std::move_constructible<T>) {
+    memory_for<T> place; // A codec of the registry's may make one.
+    if (!read(place))
+      return std::nullopt;
+    std::optional<T> value(std::in_place, std::move(place.value));
+    place.value.~T();
+    return value;
   } else {
     fail_unreadable<T>(state);
     return std::nullopt;
+  }
+}
+
+/// Reads into a value, or into memory for one where the type has no default constructor.
+template <class T>
+bool read_into(decoding& state, void* target, auto&& read) {
+  if constexpr (std::is_default_constructible_v<T>) {
+    return read(*static_cast<T*>(target));
+  } else if constexpr (movable_new<T>()) {
+    auto value = read_new<T>(state, read);
+    if (value)
+      new (target) T(std::move(*value));
+    return value.has_value();
+  } else {
+    return fail_unreadable<T>(state);
   }
 }
 
@@ -75,6 +138,20 @@ bool insert_once(decoding& state, T& container, auto&&... value) {
   return container.size() > before || state.fail(serialize_errc::malformed, "the same key twice");
 }
 
+/// Reads what a unique pointer to a base class owns, of a class that the input named.
+template <class T>
+bool adopt_pointee(auto& from, std::unique_ptr<T>& target, const named_class& of) {
+  using object = std::remove_const_t<T>;
+  if constexpr (std::has_virtual_destructor_v<object>) {
+    target.reset(static_cast<object*>(read_pointee(from, of)));
+    return target != nullptr;
+  } else {
+    return from.fail(serialize_errc::not_supported,
+                     type_text(typeid(object)) + " has no virtual destructor, so that no unique_ptr to it can own a '"
+                         + std::string(alias_of(of)) + "'");
+  }
+}
+
 /// Reads the object of a shared pointer at its first appearance, with `read`, and gives it to `target`.
 template <class T>
 bool read_shared_object(decoding& state, std::shared_ptr<T>& target, auto&& read) {
@@ -91,7 +168,7 @@ bool read_shared_object(decoding& state, std::shared_ptr<T>& target, auto&& read
     if (!read(*object))
       return false;
     target = std::move(object);
-  } else if constexpr (shape_of<T> == shape::hook) {
+  } else if constexpr (movable_new<T>()) {
     auto value = read_new<T>(state, read);
     if (!value)
       return false;

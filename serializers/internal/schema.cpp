@@ -33,6 +33,11 @@ void schema_builder::refuse(const std::type_info& type, std::string_view why) {
   unsupported_ += why;
 }
 
+void schema_builder::add_foreign(const std::type_info& type) {
+  put(schema_code::foreign);
+  foreign_.push_back({.type = type, .place = path_});
+}
+
 // FNV-1a in 64 bits, folded to 32. It tells versions of one type apart; it guards against nobody.
 std::uint32_t fingerprint_of(std::span<const std::byte> schema) {
   std::uint64_t hash = 0xcbf29ce484222325;

@@ -36,6 +36,15 @@ enum class schema_code : std::uint8_t {
   enumeration = 26, // number kind, count, (name, value) each
   unit = 27,        // text, node
   unsupported = 28,
+  pointee = 29, // node of the pointer's own class, or `none`: what a pointer to a base class points to
+  foreign = 30, // a type whose codec the registry has; the value says which form it has
+  record = 31,  // a record, always of the same alternatives
+};
+
+/// A part of a type that has no codec of its own.
+struct foreign_type {
+  std::type_index type;
+  std::string place; // "samples[].lock"
 };
 
 class schema_builder {
@@ -47,6 +56,8 @@ public:
   [[nodiscard]] std::vector<std::byte> take() { return std::move(bytes_); }
   /// Where and why the type cannot travel; empty when it can.
   [[nodiscard]] const std::string& unsupported() const { return unsupported_; }
+  /// The types in it that travel only where the registry has a codec for them.
+  [[nodiscard]] std::vector<foreign_type> take_foreign() { return std::move(foreign_); }
 
 private:
   void put(schema_code code) { put(static_cast<std::uint8_t>(code)); }
@@ -57,6 +68,9 @@ private:
   /// Numbers a structure; false when it stands further up already, in which case a reference is written.
   bool begin_structure(std::type_index type);
   void refuse(const std::type_info& type, std::string_view why);
+  void add_foreign(const std::type_info& type);
+  template <class T>
+  void add_pointee();
 
   template <class T>
   void add_within(std::string_view place) {
@@ -76,6 +90,7 @@ private:
   std::unordered_map<std::type_index, std::size_t> structures_;
   std::string path_;
   std::string unsupported_;
+  std::vector<foreign_type> foreign_;
 };
 
 [[nodiscard]] std::uint32_t fingerprint_of(std::span<const std::byte> schema);
@@ -130,9 +145,23 @@ void schema_builder::add_options(const std::variant<Options...>* type) {
 }
 
 template <class T>
+void schema_builder::add_pointee() {
+  if constexpr (!may_be_derived<T>) {
+    add_within<T>("->");
+  } else {
+    put(schema_code::pointee);
+    if constexpr (makeable<T>())
+      add_within<T>("->");
+    else
+      put(schema_code::none);
+  }
+}
+
+template <class T>
 void schema_builder::add() {
   constexpr auto of = shape_of<T>;
-  if constexpr (of != shape::hook && !std::is_default_constructible_v<T> && !std::is_array_v<T>)
+  if constexpr (of != shape::hook && of != shape::unsupported
+                && !std::is_default_constructible_v<T> && !std::is_array_v<T>)
     return refuse(typeid(T), "no default constructor: give it a codec<T>, or reduce() and rebuild()");
   else if constexpr (of == shape::hook)
     add<typename hook<T>::form>();
@@ -153,9 +182,9 @@ void schema_builder::add() {
   else if constexpr (of == shape::optional)
     put(schema_code::optional), add<typename T::value_type>();
   else if constexpr (of == shape::unique)
-    put(schema_code::optional), add_within<std::remove_const_t<typename T::element_type>>("->");
+    put(schema_code::optional), add_pointee<std::remove_const_t<typename T::element_type>>();
   else if constexpr (of == shape::shared || of == shape::weak)
-    put(schema_code::shared), add_within<std::remove_const_t<typename T::element_type>>("->");
+    put(schema_code::shared), add_pointee<std::remove_const_t<typename T::element_type>>();
   else if constexpr (of == shape::variant)
     add_options(static_cast<const T*>(nullptr));
   else if constexpr (of == shape::tuple)
@@ -167,13 +196,14 @@ void schema_builder::add() {
   else if constexpr (of == shape::fixed) put(schema_code::fixed), put_count(fixed_extent<T>::count),
       add_within<typename fixed_extent<T>::element>("[]");
   else if constexpr (of == shape::frame) put(schema_code::frame);
+  else if constexpr (of == shape::record) put(schema_code::record);
   else if constexpr (of == shape::array) put(schema_code::array), put(kind_of<typename T::value_type>);
   else if constexpr (of == shape::numbers) put(schema_code::numbers), put(kind_of<typename T::value_type>);
   else if constexpr (of == shape::sequence || of == shape::set) put(schema_code::list),
       add_within<typename T::value_type>("[]");
   else if constexpr (of == shape::map) put(schema_code::map), add_within<typename T::key_type>("{key}"),
       add_within<typename T::mapped_type>("{}");
-  else refuse(typeid(T), "neither TROUPE_DESCRIBE, nor a codec<T>, nor reduce() and rebuild()");
+  else add_foreign(typeid(T));
 }
 
 } // namespace troupe::detail

@@ -27,13 +27,13 @@ bool take_kind(typed_reader& from, number_kind& kind) {
 
 } // namespace
 
-bool schema_reader::parse(std::span<const std::byte> schema) {
+bool schema_reader::parse(std::span<const std::byte> schema, std::size_t& root) {
   typed_reader from(context(), schema, {}, schema.size());
   std::vector<std::size_t> structures;
-  std::size_t root = 0;
   if (parse_node(from, root, 0, structures) && from.finish())
     return true;
-  nodes_.assign(1, schema_node{});
+  root = nodes_.size();
+  nodes_.emplace_back();
   return failed() || fail(serialize_errc::malformed, "the sender's layout: " + from.reason());
 }
 
@@ -49,6 +49,33 @@ bool schema_reader::parse_parts(typed_reader& from, std::size_t index, std::size
       nodes_[index].names.push_back(name);
   }
   return true;
+}
+
+// A record's alternatives, in the order of record::variant.
+void schema_reader::add_record(std::size_t index) {
+  const auto add = [&](std::uint8_t code) {
+    nodes_.emplace_back().code = code;
+    nodes_[index].parts.push_back(nodes_.size() - 1);
+  };
+  const auto plain = [&](schema_code code) { add(static_cast<std::uint8_t>(code)); };
+  const auto number = [&](number_kind kind) { add(static_cast<std::uint8_t>(kind)); };
+  plain(schema_code::none);
+  plain(schema_code::boolean);
+  number(number_kind::i64);
+  number(number_kind::u64);
+  number(number_kind::f64);
+  plain(schema_code::text);
+  const auto text = nodes_[index].parts.back();
+  plain(schema_code::frame);
+  plain(schema_code::list);
+  nodes_.back().parts = {index};
+  plain(schema_code::map);
+  nodes_.back().parts = {text, index};
+  for (const auto kind : {number_kind::i8, number_kind::i16, number_kind::i32, number_kind::i64, number_kind::u8,
+                          number_kind::u16, number_kind::u32, number_kind::u64, number_kind::f32, number_kind::f64}) {
+    plain(schema_code::array);
+    nodes_.back().kind = kind;
+  }
 }
 
 bool schema_reader::parse_node(typed_reader& from, std::size_t& index, std::size_t depth,
@@ -76,10 +103,14 @@ bool schema_reader::parse_node(typed_reader& from, std::size_t& index, std::size
   case schema_code::text:
   case schema_code::none:
   case schema_code::frame:
+  case schema_code::foreign:
     return true;
+  case schema_code::record:
+    return add_record(index), true;
   case schema_code::optional:
   case schema_code::shared:
   case schema_code::list:
+  case schema_code::pointee:
     return parse_parts(from, index, 1, false, depth, structures);
   case schema_code::map:
     return parse_parts(from, index, 2, false, depth, structures);

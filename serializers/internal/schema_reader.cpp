@@ -6,8 +6,27 @@ namespace troupe::detail {
 
 schema_reader::schema_reader(const troupe::context& ctx, std::span<const std::byte> schema,
                              std::span<const std::byte> body, std::span<const frame> frames, std::size_t received_bytes)
-    : value_reader(ctx, received_bytes), wire_(ctx, body, frames, received_bytes) {
-  static_cast<void>(parse(schema)); // A failure makes every later call fail.
+    : value_reader(ctx, received_bytes), body_bytes_(body.size()), wire_(ctx, body, frames, received_bytes) {
+  std::size_t root = 0;
+  static_cast<void>(parse(schema, root)); // A failure makes every later call fail.
+}
+
+schema_reader::schema_reader(const typed_reader& from)
+    : value_reader(from.context(), 0), nodes_(1), wire_(from.context(), from) {}
+
+void schema_reader::begin_named(typed_reader& from, std::size_t number) {
+  exchange_state(from);
+  wire_.resume(from);
+  std::size_t node = 0;
+  if (named_node(number, *type_named(number), node))
+    expect(node);
+}
+
+void schema_reader::hand_back(typed_reader& from) {
+  from.exchange_state(*this);
+  from.resume(wire_);
+  if (failed())
+    from.fail_as(*this);
 }
 
 bool schema_reader::transfer() {
@@ -18,12 +37,62 @@ bool schema_reader::transfer() {
 
 bool schema_reader::nullable(std::size_t node) const {
   const auto code = static_cast<schema_code>(nodes_[node].code);
-  return code == schema_code::optional || code == schema_code::shared || code == schema_code::none;
+  return code == schema_code::optional || code == schema_code::shared || code == schema_code::none
+         || code == schema_code::record;
 }
 
 void schema_reader::expect(std::size_t node, state as) {
   node_ = node;
   state_ = as;
+}
+
+// The node of a type that the input named; parsed when first needed.
+bool schema_reader::named_node(std::size_t number, const named_type& named, std::size_t& node) {
+  if (named_nodes_.size() <= number)
+    named_nodes_.resize(number + 1);
+  if (named_nodes_[number] == 0 && !parse(named.layout, named_nodes_[number]))
+    return false;
+  node = named_nodes_[number];
+  return !failed();
+}
+
+// A value whose form is named where it stands.
+bool schema_reader::enter_foreign() {
+  named_type named;
+  std::size_t number = 0;
+  bool is_named = false;
+  std::size_t node = 0;
+  if (!read_named_type(wire_, *this, named, number, is_named))
+    return transfer();
+  if (!is_named)
+    return fail(serialize_errc::malformed, "a value that does not say in what form it comes");
+  if (!named_node(number, named, node))
+    return false;
+  expect(node);
+  return true;
+}
+
+bool schema_reader::enter_record() {
+  std::uint64_t alternative = 0;
+  if (!varint(alternative))
+    return false;
+  if (alternative >= here().parts.size())
+    return fail(serialize_errc::malformed, "alternative " + grouped(alternative) + " of a record");
+  expect(here().parts[alternative]);
+  return true;
+}
+
+bool schema_reader::begin_pointee(level& opened) {
+  named_type named;
+  std::size_t number = 0;
+  bool is_named = false;
+  if (!read_named_type(wire_, *this, named, number, is_named))
+    return transfer();
+  opened.value = here().parts[0];
+  if (is_named && !named_node(number, named, opened.value))
+    return false;
+  opened.label = named.alias;
+  return true;
 }
 
 // Only maps need to know that their key is through; every other level sets what comes next in next() or field().
@@ -36,7 +105,14 @@ void schema_reader::complete() {
 
 // An optional that is there looks like its value, unless that can look like nothing itself: then it is a list of one.
 bool schema_reader::settle() {
-  while (!failed() && is(schema_code::optional) && !nullable(here().parts[0])) {
+  while (!failed()
+         && (is(schema_code::foreign) || is(schema_code::record)
+             || (is(schema_code::optional) && !nullable(here().parts[0])))) {
+    if (!is(schema_code::optional)) {
+      if (!(is(schema_code::foreign) ? enter_foreign() : enter_record()))
+        return false;
+      continue;
+    }
     if (!wire_.need(1))
       return transfer();
     if (wire_.peek() != 1)
@@ -86,6 +162,7 @@ value_kind schema_reader::kind() {
   case schema_code::list:
     return value_kind::list;
   case schema_code::variant:
+  case schema_code::pointee:
   case schema_code::map:
   case schema_code::structure:
   case schema_code::array:
@@ -95,6 +172,8 @@ value_kind schema_reader::kind() {
   case schema_code::unit:
     return value_kind::number;
   case schema_code::again:
+  case schema_code::foreign:
+  case schema_code::record:
   case schema_code::unsupported:
     break;
   }
@@ -162,7 +241,7 @@ bool schema_reader::text(std::string_view& value) {
   if (!settle())
     return false;
   if (state_ == state::label) {
-    value = nodes_[levels_.back().node].names[levels_.back().total];
+    value = levels_.back().label;
     state_ = state::node;
     return true;
   }
@@ -283,8 +362,6 @@ bool schema_reader::next(bool& more) {
   more = top.done < top.total;
   const auto& of = nodes_[top.node];
   const auto code = top.of_shell ? schema_code::list : static_cast<schema_code>(of.code);
-  if (code == schema_code::variant)
-    more = top.done == 0; // `total` is the alternative.
   if (!more) {
     levels_.pop_back();
     complete();
@@ -293,8 +370,8 @@ bool schema_reader::next(bool& more) {
   ++top.done;
   if (top.numbers.data() != nullptr)
     return expect(top.node, state::element), true;
-  if (code == schema_code::variant)
-    return expect(of.parts[top.total], state::label), true;
+  if (code == schema_code::variant || code == schema_code::pointee)
+    return expect(top.value, state::label), true;
   top.at_key = code == schema_code::map;
   const auto part = code == schema_code::tuple ? top.done - 1 : 0;
   expect(top.of_shell ? top.node : of.parts[part]);
@@ -316,8 +393,13 @@ bool schema_reader::begin_map(std::size_t& expected) {
       return false;
     if (index >= here().parts.size())
       return fail(serialize_errc::malformed, "an alternative that the sender's variant does not have");
-    opened.total = index;
-    expected = 1;
+    opened.label = here().names[index];
+    opened.value = here().parts[index];
+    opened.total = expected = 1;
+  } else if (is(schema_code::pointee)) {
+    if (!begin_pointee(opened))
+      return false;
+    opened.total = expected = 1;
   } else {
     return unexpected("a map");
   }
@@ -413,6 +495,18 @@ bool schema_reader::attached(frame& target) {
   target = *found;
   complete();
   return true;
+}
+
+bool schema_reader::at_structure() {
+  return settle() && (is(schema_code::structure) || is(schema_code::array));
+}
+
+bool schema_reader::skip_unit() {
+  return settle() && (!is(schema_code::unit) || unit(here().text));
+}
+
+std::size_t schema_reader::position() const {
+  return body_bytes_ - wire_.left();
 }
 
 bool schema_reader::skip() {

@@ -27,6 +27,13 @@ class schema_reader final : public value_reader {
 public:
   schema_reader(const troupe::context& ctx, std::span<const std::byte> schema, std::span<const std::byte> body,
                 std::span<const frame> frames, std::size_t received_bytes);
+  /// For values inside what another reader reads: between begin_named() and hand_back().
+  explicit schema_reader(const typed_reader& from);
+  /// A value of the type that the input named by that number comes next, where `from` stands; with its budget and
+  /// shared objects.
+  void begin_named(typed_reader& from, std::size_t number);
+  /// `from` goes on behind the value, or has failed.
+  void hand_back(typed_reader& from);
 
   [[nodiscard]] value_kind kind() override;
   bool null() override;
@@ -43,6 +50,9 @@ public:
   bool shared(bool& first, std::size_t& number) override;
   bool attached(frame& target) override;
   bool unit(std::string_view text) override;
+  [[nodiscard]] bool at_structure() override;
+  bool skip_unit() override;
+  [[nodiscard]] std::size_t position() const override;
 
   [[nodiscard]] bool finish();
 
@@ -63,12 +73,14 @@ private:
     std::size_t total = 0;
     bool at_key = false;                // of maps
     bool of_shell = false;              // holds one value of `node` itself
+    std::string_view label;             // of variants and pointees: what names the value that is there,
+    std::size_t value = 0;              // and its node
     std::span<const std::byte> numbers; // of blocks, arrays and shapes
     number_kind kind{};
     std::vector<std::byte> shape; // of arrays: lengths as u64
   };
 
-  bool parse(std::span<const std::byte> schema);
+  bool parse(std::span<const std::byte> schema, std::size_t& root);
   bool parse_node(typed_reader& from, std::size_t& index, std::size_t depth, std::vector<std::size_t>& structures);
   bool parse_parts(typed_reader& from, std::size_t index, std::size_t count, bool named, std::size_t depth,
                    std::vector<std::size_t>& structures);
@@ -86,10 +98,17 @@ private:
   bool open(level opened);
   bool open_block(number_kind kind, std::span<const std::byte> bytes, std::size_t node);
   bool begin_array();
+  bool begin_pointee(level& opened);
+  bool enter_foreign();
+  bool enter_record();
+  void add_record(std::size_t index);
+  bool named_node(std::size_t number, const named_type& named, std::size_t& node);
   bool varint(std::uint64_t& value) { return wire_.varint(value) || transfer(); }
   bool skip_value();
 
   std::vector<schema_node> nodes_;
+  std::vector<std::size_t> named_nodes_; // Of types that the input named itself: their node, by number; 0 = not parsed.
+  std::size_t body_bytes_ = 0;
   typed_reader wire_;
   state state_ = state::node;
   std::size_t node_ = 0;

@@ -34,7 +34,8 @@ consteval bool self_contained() {
                      || of == shape::set) return self_contained<typename T::value_type, T, Above...>();
   else if constexpr (of == shape::map) return self_contained<typename T::key_type, T, Above...>()
       && self_contained<typename T::mapped_type, T, Above...>();
-  else return of != shape::unique && of != shape::shared && of != shape::weak && of != shape::unsupported;
+  else return of != shape::unique && of != shape::shared && of != shape::weak && of != shape::record
+      && of != shape::unsupported;
 }
 
 /// The memory that a self-contained value holds beside its own sizeof, roughly: what its elements take, not what

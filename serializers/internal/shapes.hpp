@@ -20,6 +20,12 @@
 #include <troupe/serializers/describe.hpp>
 #include <troupe/serializers/number.hpp>
 
+namespace troupe {
+
+class record;
+
+} // namespace troupe
+
 namespace troupe::detail {
 
 enum class shape {
@@ -46,6 +52,7 @@ enum class shape {
   sequence, // vector, list, deque and what looks like them
   set,      // set, unordered_set and their multi forms
   map,      // map, unordered_map and their multi forms
+  record,   // troupe::record
   unsupported,
 };
 
@@ -83,6 +90,8 @@ template <>
 inline constexpr shape special_shape<troupe::frame> = shape::frame;
 template <class T>
 inline constexpr shape special_shape<troupe::array<T>> = shape::array;
+template <>
+inline constexpr shape special_shape<troupe::record> = shape::record;
 template <class T, class... Rest>
 inline constexpr shape special_shape<std::vector<T, Rest...>> = numeric<T> ? shape::numbers : shape::sequence;
 
@@ -135,6 +144,18 @@ consteval shape find_shape() {
 template <class T>
 inline constexpr shape shape_of = find_shape<T>();
 
+/// Pointers to such a class may point to what derives from it, and say so by alias.
+template <class T>
+inline constexpr bool may_be_derived = std::is_polymorphic_v<T> && !std::is_final_v<T>;
+
+/// Whether a value of this very class can be made; such as abstract ones stand for what derives from them.
+template <class T>
+consteval bool makeable() {
+  constexpr auto of = shape_of<T>;
+  return !std::is_abstract_v<T> && of != shape::unsupported
+         && (std::is_default_constructible_v<T> || of == shape::hook);
+}
+
 template <class T>
 inline constexpr bool is_byte =
     std::is_same_v<T, std::byte> || std::is_same_v<T, unsigned char> || std::is_same_v<T, char>;
@@ -146,8 +167,8 @@ consteval bool nullable() {
   if constexpr (of == shape::hook)
     return nullable<typename hook<T>::form>();
   else
-    return of == shape::optional || of == shape::unique || of == shape::shared || of == shape::weak
-           || of == shape::unit;
+    return of == shape::optional || of == shape::unique || of == shape::shared || of == shape::weak || of == shape::unit
+           || of == shape::record;
 }
 
 /// Whether every value of the type travels as one text.
@@ -321,6 +342,8 @@ std::string label_of() {
     return "path";
   else if constexpr (of == shape::unit)
     return "none";
+  else if constexpr (of == shape::record)
+    return "record";
   else if constexpr (of == shape::frame)
     return "frame";
   else if constexpr (of == shape::duration || of == shape::time_point)

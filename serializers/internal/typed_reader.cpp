@@ -1,5 +1,7 @@
 #include <troupe/serializers/internal/typed_reader.hpp>
 
+#include <troupe/serializers/internal/schema_reader.hpp>
+
 namespace troupe::detail {
 
 bool typed_reader::cut(std::uint64_t needed) {
@@ -53,6 +55,12 @@ bool typed_reader::finish() {
   if (left() > 0)
     return fail(serialize_errc::malformed, grouped(left()) + " bytes are left over");
   return frames_.empty() || fail(serialize_errc::malformed, grouped(frames_.size()) + " frames are left over");
+}
+
+schema_reader& typed_reader::other_versions() {
+  if (!other_versions_)
+    other_versions_ = std::make_shared<schema_reader>(*this);
+  return *other_versions_;
 }
 
 } // namespace troupe::detail

@@ -7,6 +7,8 @@
 
 namespace troupe::detail {
 
+class schema_reader;
+
 /// The cursor over the body and the frames behind it. Invariant: at_ <= end_, and nothing before at_ is read again.
 class typed_reader final : public decoding {
 public:
@@ -62,6 +64,18 @@ public:
   /// Everything was used up.
   [[nodiscard]] bool finish();
 
+  /// The same input for another decoder, which begins where this one stands; resume() goes on where it ended.
+  typed_reader(const troupe::context& ctx, const typed_reader& from)
+      : decoding(ctx, 0), at_(from.at_), end_(from.end_), frames_(from.frames_) {}
+  void resume(const typed_reader& other) {
+    at_ = other.at_;
+    frames_ = other.frames_;
+  }
+  /// Reads what is of another version than here, by the layout that came with it. Made when first needed.
+  [[nodiscard]] schema_reader& other_versions();
+  using coding::fail_as;
+  using decoding::exchange_state;
+
 private:
   [[gnu::cold]] bool cut(std::uint64_t needed);
   [[gnu::noinline]] bool long_varint(std::uint64_t& value);
@@ -70,6 +84,7 @@ private:
   const std::byte* at_;
   const std::byte* end_;
   std::span<const frame> frames_;
+  std::shared_ptr<schema_reader> other_versions_;
 };
 
 template <class T>
@@ -146,8 +161,7 @@ consteval std::size_t least_bytes() {
       return (std::size_t{0} + ... + least_bytes<typename fields_of<T>::template type<Index>>());
     }
   (std::make_index_sequence<fields_of<T>::count>{});
-  else if constexpr (of == shape::unit || of == shape::frame || of == shape::fixed || of == shape::tuple
-                     || of == shape::unsupported) return 0;
+  else if constexpr (of == shape::unit || of == shape::frame || of == shape::fixed || of == shape::tuple) return 0;
   else return 1;
 }
 
@@ -278,14 +292,27 @@ bool typed_read_unique(typed_reader& from, T& target) {
     return false;
   if (!present)
     return true;
-  if (!from.enter() || !from.charge(1, sizeof(pointee) + node_bytes))
+  if (!from.enter())
+    return false;
+  if constexpr (may_be_derived<pointee>) {
+    named_class found;
+    if (!begin_pointee(from, typeid(pointee), found))
+      return false;
+    if (found.entry != nullptr) {
+      if (!adopt_pointee(from, target, found))
+        return false;
+      from.leave();
+      return true;
+    }
+  }
+  if (!from.charge(1, sizeof(pointee) + node_bytes))
     return false;
   if constexpr (std::is_default_constructible_v<pointee>) {
     auto object = std::make_unique<pointee>();
     if (!typed_read(from, *object))
       return false;
     target = std::move(object);
-  } else if constexpr (shape_of<pointee> == shape::hook) {
+  } else if constexpr (movable_new<pointee>()) {
     auto value = read_new<pointee>(from, typed_into(from));
     if (!value)
       return false;
@@ -310,7 +337,17 @@ bool typed_read_shared(typed_reader& from, T& target) {
   if (code > 1) {
     object = std::static_pointer_cast<pointee>(from.find_shared(code - 2, typeid(pointee)));
   } else {
-    if (!from.enter() || !read_shared_object(from, object, typed_into(from)))
+    if (!from.enter())
+      return false;
+    named_class found;
+    if constexpr (may_be_derived<pointee>)
+      if (!begin_pointee(from, typeid(pointee), found))
+        return false;
+    if (found.entry != nullptr)
+      object = std::static_pointer_cast<pointee>(read_shared_pointee(from, found));
+    else if (!read_shared_object(from, object, typed_into(from)))
+      return false;
+    if (from.failed())
       return false;
     from.leave();
   }
@@ -333,7 +370,9 @@ bool typed_read_variant(typed_reader& from, T& target) {
 template <class T>
 bool typed_read(typed_reader& from, T& target) {
   constexpr auto of = shape_of<T>;
-  if constexpr (fixed_bytes<T>() > 0) {
+  if constexpr (is_memory<T>) {
+    return read_foreign(from, typeid(target.value), placing::construct, &target.value);
+  } else if constexpr (fixed_bytes<T>() > 0) {
     return from.need(fixed_bytes<T>()) && typed_take(from, target);
   } else if constexpr (of == shape::hook) {
     auto form = read_new<typename hook<T>::form>(from, typed_into(from));
@@ -367,6 +406,8 @@ bool typed_read(typed_reader& from, T& target) {
     return typed_read_shared(from, target);
   } else if constexpr (of == shape::variant) {
     return typed_read_variant(from, target);
+  } else if constexpr (of == shape::record) {
+    return typed_read_variant(from, target.value());
   } else if constexpr (of == shape::tuple) {
     return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
       return (true && ... && (typed_read(from, std::get<Index>(target)) || from.within(Index)));
@@ -392,7 +433,7 @@ bool typed_read(typed_reader& from, T& target) {
   } else if constexpr (of == shape::map) {
     return typed_read_map(from, target);
   } else {
-    return fail_unreadable<T>(from);
+    return read_foreign(from, typeid(T), placing::assign, &target);
   }
 }
 

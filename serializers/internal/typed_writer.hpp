@@ -158,17 +158,30 @@ bool typed_write_pointee(typed_writer& to, const T* value) {
   return value == nullptr || typed_write(to, *value);
 }
 
+// What a pointer points to: where it may be of a derived class, behind the class's name.
+template <class T>
+bool typed_write_pointed(typed_writer& to, const T& object) {
+  if constexpr (!may_be_derived<T>) {
+    return typed_write(to, object);
+  } else {
+    if constexpr (makeable<T>())
+      if (typeid(object) == typeid(T))
+        return begin_own_class(to) && typed_write(to, object) && end_own_class(to);
+    return write_pointee(to, pointed_by(object));
+  }
+}
+
 template <class T>
 bool typed_write_shared(typed_writer& to, const T* object) {
   if (object == nullptr)
     return to.varint(0), true;
-  if (!is_exactly(to, *object))
+  if (!can_be_named(to, *object))
     return false;
-  const auto [number, first] = to.appear(object, typeid(T));
+  const auto [number, first] = appear(to, object);
   to.varint(first ? 1 : number + 2);
   if (!first)
     return true;
-  if (!to.enter() || !typed_write(to, *object))
+  if (!to.enter() || !typed_write_pointed(to, *object))
     return false;
   to.leave();
   return true;
@@ -207,9 +220,11 @@ bool typed_write(typed_writer& to, const T& value) {
   } else if constexpr (of == shape::optional) {
     return typed_write_pointee(to, value ? &*value : nullptr);
   } else if constexpr (of == shape::unique) {
-    if (value && !is_exactly(to, *value))
-      return false;
-    if (!to.enter() || !typed_write_pointee<std::remove_const_t<typename T::element_type>>(to, value.get()))
+    to.reserve(1);
+    to.put<std::uint8_t>(value ? 1 : 0);
+    if (!value)
+      return true;
+    if (!to.enter() || !typed_write_pointed<std::remove_const_t<typename T::element_type>>(to, *value))
       return false;
     to.leave();
     return true;
@@ -219,6 +234,8 @@ bool typed_write(typed_writer& to, const T& value) {
     return typed_write_shared<std::remove_const_t<typename T::element_type>>(to, value.lock().get());
   } else if constexpr (of == shape::variant) {
     return typed_write_variant(to, value);
+  } else if constexpr (of == shape::record) {
+    return typed_write_variant(to, value.value());
   } else if constexpr (of == shape::tuple) {
     return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
       return (true && ... && (typed_write(to, std::get<Index>(value)) || to.within(Index)));
@@ -239,7 +256,7 @@ bool typed_write(typed_writer& to, const T& value) {
   } else if constexpr (of == shape::map) {
     return typed_write_map(to, value);
   } else {
-    return fail_unsupported<T>(to);
+    return write_foreign(to, typeid(T), &value);
   }
 }
 

@@ -11,6 +11,7 @@ namespace troupe::detail {
 
 template <class T>
 bool visit_read(value_reader& from, T& target);
+bool read_record(value_reader& from, record& target);
 
 /// For helpers that take "read into any T&".
 inline auto visitor_into(value_reader& from) {
@@ -233,14 +234,33 @@ bool visit_read_optional(value_reader& from, std::optional<T>& target) {
       });
 }
 
+// The same where the value may be of a derived class, with its alias.
+template <class T>
+bool visit_read_pointed(value_reader& from, auto&& absent, auto&& present) {
+  if constexpr (!may_be_derived<T>) {
+    return visit_read_pointee<T>(from, absent, present);
+  } else {
+    if (from.kind() == value_kind::null)
+      return absent() && from.null();
+    return present() && end_pointee(from);
+  }
+}
+
 template <class T>
 bool visit_read_unique(value_reader& from, T& target) {
   using pointee = std::remove_const_t<typename T::element_type>;
   if (!from.enter())
     return false;
-  const auto done = visit_read_pointee<pointee>(
+  const auto done = visit_read_pointed<pointee>(
       from, [&] { return target.reset(), true; },
       [&] {
+        if constexpr (may_be_derived<pointee>) {
+          named_class found;
+          if (!begin_pointee(from, typeid(pointee), found))
+            return false;
+          if (found.entry != nullptr)
+            return adopt_pointee(from, target, found);
+        }
         if (!from.charge(1, sizeof(pointee) + node_bytes))
           return false;
         if constexpr (std::is_default_constructible_v<pointee>) {
@@ -249,7 +269,7 @@ bool visit_read_unique(value_reader& from, T& target) {
             return false;
           target = std::move(object);
           return true;
-        } else if constexpr (shape_of<pointee> == shape::hook) {
+        } else if constexpr (movable_new<pointee>()) {
           auto value = read_new<pointee>(from, visitor_into(from));
           if (value)
             target = std::make_unique<pointee>(std::move(*value));
@@ -280,7 +300,7 @@ bool visit_read_shared(value_reader& from, T& target) {
       return false;
     const auto read = [&](auto& into) {
       using type = std::remove_reference_t<decltype(into)>;
-      if constexpr (nullable<type>()) {
+      if constexpr (!is_memory<type> && !may_be_derived<type> && nullable<type>()) {
         std::size_t expected = 0;
         bool more = false;
         return from.begin_list(expected) && from.next(more) && (more || fail_count(from, 1)) && visit_read(from, into)
@@ -289,8 +309,19 @@ bool visit_read_shared(value_reader& from, T& target) {
         return visit_read(from, into);
       }
     };
-    if (!read_shared_object(from, object, read))
+    named_class found;
+    if constexpr (may_be_derived<pointee>)
+      if (!begin_pointee(from, typeid(pointee), found))
+        return false;
+    if (found.entry != nullptr)
+      object = std::static_pointer_cast<pointee>(read_shared_pointee(from, found));
+    else if (!read_shared_object(from, object, read))
       return false;
+    if (from.failed())
+      return false;
+    if constexpr (may_be_derived<pointee>)
+      if (!end_pointee(from))
+        return false;
     from.leave();
   } else {
     object = std::static_pointer_cast<pointee>(from.find_shared(number, typeid(pointee)));
@@ -469,7 +500,9 @@ bool visit_read_array(value_reader& from, array<T>& target) {
 template <class T>
 bool visit_read(value_reader& from, T& target) {
   constexpr auto of = shape_of<T>;
-  if constexpr (of == shape::hook) {
+  if constexpr (is_memory<T>) {
+    return read_foreign(from, typeid(target.value), placing::construct, &target.value);
+  } else if constexpr (of == shape::hook) {
     auto form = read_new<typename hook<T>::form>(from, visitor_into(from));
     auto value = form ? rebuilt<T>(from, std::move(*form)) : std::nullopt;
     if (value)
@@ -507,6 +540,8 @@ bool visit_read(value_reader& from, T& target) {
     return visit_read_shared(from, target);
   } else if constexpr (of == shape::variant) {
     return visit_read_variant(from, target);
+  } else if constexpr (of == shape::record) {
+    return read_record(from, target);
   } else if constexpr (of == shape::tuple) {
     return visit_read_parts(from, target, std::make_index_sequence<std::tuple_size_v<T>>{});
   } else if constexpr (of == shape::fixed) {
@@ -524,7 +559,7 @@ bool visit_read(value_reader& from, T& target) {
   } else if constexpr (of == shape::map) {
     return visit_read_map(from, target);
   } else {
-    return fail_unreadable<T>(from);
+    return read_foreign(from, typeid(T), placing::assign, &target);
   }
 }
 

@@ -12,21 +12,16 @@ namespace troupe::detail {
 
 template <class T>
 bool visit_write(value_writer& to, const T& value);
+bool write_record(value_writer& to, const record& value);
 
+/// Whether an object of a derived class has an alias, which a second pointer to it will need even where the first one
+/// did not.
 template <class T>
-bool fail_unsupported(coding& state) {
-  return state.fail(serialize_errc::not_supported,
-                    type_text(typeid(T)) + " has neither TROUPE_DESCRIBE, nor a codec<T>, nor reduce() and rebuild()");
-}
-
-/// What the pointer points to, if its dynamic type is the static one: anything else would arrive sliced.
-template <class T>
-bool is_exactly(coding& state, const T& object) {
-  if constexpr (std::is_polymorphic_v<T> && !std::is_final_v<T>)
-    if (typeid(object) != typeid(T))
-      return state.fail(serialize_errc::not_supported,
-                        "the pointer points to a derived class, " + type_text(typeid(object)));
-  return true;
+bool can_be_named(coding& state, const T& object) {
+  if constexpr (may_be_derived<T>)
+    return (makeable<T>() && typeid(object) == typeid(T)) || check_class(state, pointed_by(object));
+  else
+    return true;
 }
 
 /// The value in the form in which it travels; nullopt, with the failure set, when its codec refuses.
@@ -97,16 +92,31 @@ bool visit_write_pointee(value_writer& to, const T* value) {
   }
 }
 
+// What a pointer points to: where it may be of a derived class, with the alias.
+template <class T>
+bool visit_write_pointed(value_writer& to, const T* object) {
+  if constexpr (!may_be_derived<T>) {
+    return visit_write_pointee(to, object);
+  } else {
+    if (object == nullptr)
+      return to.null();
+    if constexpr (makeable<T>())
+      if (typeid(*object) == typeid(T))
+        return begin_own_class(to) && visit_write(to, *object) && end_own_class(to);
+    return write_pointee(to, pointed_by(*object));
+  }
+}
+
 template <class T>
 bool visit_write_shared(value_writer& to, const T* object) {
   if (object == nullptr)
     return to.null();
-  if (!is_exactly(to, *object))
+  if (!can_be_named(to, *object))
     return false;
-  const auto [number, first] = to.appear(object, typeid(T));
+  const auto [number, first] = appear(to, object);
   if (!first)
     return to.shared_again(number);
-  if (!to.enter() || !to.begin_shared(number) || !visit_write_pointee(to, object) || !to.end_shared())
+  if (!to.enter() || !to.begin_shared(number) || !visit_write_pointed(to, object) || !to.end_shared())
     return false;
   to.leave();
   return true;
@@ -174,9 +184,7 @@ bool visit_write(value_writer& to, const T& value) {
   } else if constexpr (of == shape::optional) {
     return visit_write_pointee(to, value ? &*value : nullptr);
   } else if constexpr (of == shape::unique) {
-    if (value && !is_exactly(to, *value))
-      return false;
-    if (!to.enter() || !visit_write_pointee<std::remove_const_t<typename T::element_type>>(to, value.get()))
+    if (!to.enter() || !visit_write_pointed<std::remove_const_t<typename T::element_type>>(to, value.get()))
       return false;
     to.leave();
     return true;
@@ -186,6 +194,8 @@ bool visit_write(value_writer& to, const T& value) {
     return visit_write_shared<std::remove_const_t<typename T::element_type>>(to, value.lock().get());
   } else if constexpr (of == shape::variant) {
     return visit_write_variant(to, value);
+  } else if constexpr (of == shape::record) {
+    return write_record(to, value);
   } else if constexpr (of == shape::tuple) {
     return visit_write_parts(to, value, std::make_index_sequence<std::tuple_size_v<T>>{});
   } else if constexpr (of == shape::fixed) {
@@ -201,7 +211,7 @@ bool visit_write(value_writer& to, const T& value) {
   } else if constexpr (of == shape::map) {
     return visit_write_map(to, value);
   } else {
-    return fail_unsupported<T>(to);
+    return write_foreign(to, typeid(T), &value);
   }
 }
 

@@ -7,7 +7,7 @@
 namespace troupe {
 
 std::string json_family::unsupported(const type_entry& entry) const {
-  return entry.own() != nullptr ? "has a codec of its own and no description" : entry.unsupported();
+  return entry.unsupported();
 }
 
 std::expected<void, serialize_error> json_family::encode(const type_entry& entry, const void* value, const context& ctx,

@@ -30,6 +30,7 @@ public:
   bool skip() override;
   bool begin_structure() override;
   bool shared(bool& first, std::size_t& number) override;
+  [[nodiscard]] std::size_t position() const override { return static_cast<std::size_t>(at_ - begin_); }
 
   /// Nothing but space is left over.
   [[nodiscard]] bool finish();

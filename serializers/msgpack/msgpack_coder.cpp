@@ -166,6 +166,7 @@ bool msgpack_writer::attach(const frame& attached) {
 msgpack_reader::msgpack_reader(const troupe::context& ctx, std::span<const std::byte> body,
                                std::span<const frame> frames, std::size_t received_bytes)
     : value_reader(ctx, received_bytes),
+      begin_(body.data()),
       at_(body.data()),
       end_(body.data() + body.size()),
       frames_(frames),

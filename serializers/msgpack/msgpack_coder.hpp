@@ -64,6 +64,7 @@ public:
   bool skip() override;
   bool shared(bool& first, std::size_t& number) override;
   bool attached(frame& target) override;
+  [[nodiscard]] std::size_t position() const override { return static_cast<std::size_t>(at_ - begin_); }
 
   /// Nothing is left over, neither bytes nor frames.
   [[nodiscard]] bool finish();
@@ -80,6 +81,7 @@ private:
   bool take_frame(std::uint64_t number);
   [[nodiscard]] bool at_extension(msgpack_extension type, std::size_t offset) const;
 
+  const std::byte* const begin_;
   const std::byte* at_;
   const std::byte* const end_;
   std::span<const frame> frames_;

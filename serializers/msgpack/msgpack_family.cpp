@@ -6,7 +6,7 @@
 namespace troupe {
 
 std::string msgpack_family::unsupported(const type_entry& entry) const {
-  return entry.own() != nullptr ? "has a codec of its own and no description" : entry.unsupported();
+  return entry.unsupported();
 }
 
 std::expected<void, serialize_error> msgpack_family::encode(const type_entry& entry, const void* value,

@@ -17,18 +17,6 @@ std::unexpected<serialize_error> failure(serialize_errc code, const type_entry& 
   return std::unexpected(serialize_error(code, "typed: " + entry.alias() + ": " + std::string(reason)));
 }
 
-std::expected<void, serialize_error> encode_own(const type_entry& entry, const void* value, const context& ctx,
-                                                encode_output& output) {
-  auto form = entry.own()->to_frames(value, ctx);
-  if (!form)
-    return failure(form.error().code(), entry, form.error().message());
-  output.body().append(std::byte{by_own_codec});
-  output.extra().append(form->header);
-  for (auto& each : form->frames)
-    output.attach(std::move(each));
-  return {};
-}
-
 } // namespace
 
 std::string typed_family::unsupported(const type_entry& entry) const {
@@ -41,10 +29,8 @@ std::span<const std::byte> typed_family::schema(const type_entry& entry) const {
 
 std::expected<void, serialize_error> typed_family::encode(const type_entry& entry, const void* value,
                                                           const context& ctx, encode_output& output) const {
-  if (!entry.unsupported().empty())
-    return failure(serialize_errc::not_supported, entry, entry.unsupported());
-  if (entry.own() != nullptr)
-    return encode_own(entry, value, ctx, output);
+  if (const auto reason = entry.unsupported(); !reason.empty())
+    return failure(serialize_errc::not_supported, entry, reason);
   detail::typed_writer writer(ctx, output);
   writer.reserve(prefix_bytes);
   writer.put(by_description);
@@ -63,19 +49,12 @@ std::expected<void, serialize_error> typed_family::decode(const type_entry& entr
   const auto body = frames[0].bytes();
   const auto behind = frames.subspan(1);
   const auto form = std::to_integer<std::uint8_t>(body[0]);
-  if (entry.own() != nullptr) {
-    if (form != by_own_codec || body.size() != 1)
-      return failure(serialize_errc::layout_mismatch, entry,
-                     "has a codec of its own here, and not where it comes from");
-    auto done = entry.own()->from_frames(target, header.extra, behind, ctx);
-    return done ? done : failure(done.error().code(), entry, done.error().message());
-  }
   if (form == by_own_codec)
     return failure(serialize_errc::layout_mismatch, entry, "has a codec of its own where it comes from, and not here");
   if (form != by_description)
     return failure(serialize_errc::malformed, entry, "a body of the unknown form " + std::to_string(form));
-  if (!entry.unsupported().empty())
-    return failure(serialize_errc::not_supported, entry, entry.unsupported());
+  if (const auto reason = entry.unsupported(); !reason.empty())
+    return failure(serialize_errc::not_supported, entry, reason);
   if (body.size() < prefix_bytes)
     return failure(serialize_errc::malformed, entry, "the body ends within its fingerprint");
 

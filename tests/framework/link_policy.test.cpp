@@ -64,10 +64,11 @@ TEST_F(two_nodes, the_first_family_that_the_peer_accepts_is_used) {
 }
 
 TEST_F(two_nodes, a_type_without_a_common_family_is_refused_at_send_with_both_lists) {
-  far_types_ = add_opaque;
+  const auto add_without_codec = [](type_registry& types) { types.add<opaque>("test.opaque"); };
+  far_types_ = add_without_codec;
   far_options_.accepted_links.deserializers = {"msgpack"};
   publish("opener", far().system.spawn(value_of_opaque));
-  add_opaque(near().types);
+  add_without_codec(near().types);
   connect({.serializers = {"typed", "msgpack"}});
   auto answer = ask<int>(near().system, find("opener"), opaque{7});
   ASSERT_FALSE(answer);

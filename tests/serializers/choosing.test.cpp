@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <troupe/serializers/serialized.hpp>
+
 #include "rich.hpp"
 
 namespace {

@@ -79,7 +79,7 @@ TEST(describe, names_the_path_to_a_member_that_cannot_travel) {
   types.add<holds_locked>("rooms");
   EXPECT_EQ(types.find("rooms")->unsupported(),
             ".rooms{}[].guard: std::mutex has neither TROUPE_DESCRIBE, nor a codec<T>, "
-            "nor reduce() and rebuild()");
+            "nor reduce() and rebuild(), nor a codec in the registry");
 }
 
 } // namespace

@@ -1,0 +1,52 @@
+// A value of a type that is known at run time.
+#pragma once
+
+#include <memory>
+#include <new>
+#include <string>
+
+#include <troupe/serializers/type_registry.hpp>
+
+namespace troupe {
+
+/// A value of any registered type, owned. Moves, does not copy.
+class any_value {
+public:
+  any_value() = default;
+  /// A default-constructed value; or where the type has no default constructor memory for one: see complete().
+  explicit any_value(const type_entry& entry);
+  any_value(any_value&& other) noexcept
+      : entry_(other.entry_), alias_(std::move(other.alias_)), value_(std::move(other.value_)) {
+    other.entry_ = nullptr;
+  }
+  any_value& operator=(any_value&& other) noexcept;
+  ~any_value();
+
+  /// Null when there is no value.
+  [[nodiscard]] const type_entry* entry() const { return entry_; }
+  /// A value has been constructed at data(); it came under that alias.
+  void complete(const type_entry& entry, std::string alias = {}) {
+    entry_ = &entry;
+    alias_ = std::move(alias);
+  }
+  /// As what it came: the type's alias, or for a record that of the type which is not known here.
+  [[nodiscard]] const std::string& alias() const { return alias_; }
+  [[nodiscard]] void* data() { return value_.get(); }
+  [[nodiscard]] const void* data() const { return value_.get(); }
+  /// The value when it is a T, else null.
+  template <class T>
+  [[nodiscard]] T* get() {
+    return entry_ != nullptr && entry_->type() == typeid(T) ? static_cast<T*>(data()) : nullptr;
+  }
+
+private:
+  struct release {
+    std::size_t alignment_bytes;
+    void operator()(void* memory) const { ::operator delete (memory, std::align_val_t{alignment_bytes}); }
+  };
+  const type_entry* entry_ = nullptr;
+  std::string alias_;
+  std::unique_ptr<void, release> value_{nullptr, release{1}};
+};
+
+} // namespace troupe

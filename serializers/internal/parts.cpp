@@ -1,0 +1,88 @@
+#include <troupe/serializers/internal/parts.hpp>
+
+#include <algorithm>
+
+#include <troupe/serializers/type_registry.hpp>
+
+namespace troupe::detail {
+
+namespace {
+
+std::unexpected<serialize_error> failure(serialize_errc code, std::string text) {
+  return std::unexpected(serialize_error(code, std::move(text)));
+}
+
+std::unexpected<serialize_error> too_deep() {
+  return failure(serialize_errc::limit_exceeded, "too many payloads within each other (limits::depth)");
+}
+
+} // namespace
+
+limits limits_of_parts(const limits& whole, std::size_t count) {
+  auto each = whole;
+  each.memory_free_bytes = whole.memory_free_bytes / std::max<std::size_t>(1, count);
+  each.depth = whole.depth > 0 ? whole.depth - 1 : 0;
+  return each;
+}
+
+parts_encoder::parts_encoder(const context& ctx) : context_(ctx) {
+  context_.limits = limits_of_parts(ctx.limits, 1);
+}
+
+std::expected<void, serialize_error> parts_encoder::add(std::string_view name, const type_entry& entry,
+                                                        const void* value) {
+  if (context_.limits.depth == 0)
+    return too_deep();
+  const auto by = encode_value(entry, value, context_.families, context_, output_);
+  if (!by)
+    return std::unexpected(by.error());
+  const auto header = header_of(**by, entry, output_);
+  const auto bytes = header.bytes();
+  const auto [number, first] = headers_.try_emplace(
+      std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), list_.headers.size());
+  if (first)
+    list_.headers.emplace_back(bytes.begin(), bytes.end());
+  auto known = names_.find(name);
+  if (known == names_.end()) {
+    known = names_.emplace(name, list_.names.size()).first;
+    list_.names.emplace_back(name);
+  }
+  list_.parts.push_back({.name = known->second, .header = number->second, .frames = 1 + output_.frames().size()});
+  frames_.push_back(frame::copy_of(output_.body().bytes()));
+  frames_.insert(frames_.end(), output_.frames().begin(), output_.frames().end());
+  return {};
+}
+
+std::expected<parts_decoder, serialize_error> parts_decoder::open(part_list list, std::span<const frame> frames,
+                                                                  const context& ctx) {
+  if (ctx.limits.depth == 0)
+    return too_deep();
+  parts_decoder made(std::move(list), ctx);
+  made.context_.limits = limits_of_parts(ctx.limits, made.list_.parts.size());
+  for (const auto& header : made.list_.headers) {
+    const auto fields = parse_header(header, ctx.limits);
+    if (!fields)
+      return std::unexpected(fields.error());
+    const auto by = check_accepted(fields->family, ctx.families);
+    if (!by)
+      return std::unexpected(by.error());
+    made.by_.push_back(*by);
+    made.fields_.push_back(*fields);
+  }
+  for (const auto& each : made.list_.parts) {
+    if (each.header >= made.by_.size() || each.name >= made.list_.names.size() || each.frames > frames.size())
+      return failure(serialize_errc::malformed, "a part that refers to what is not there");
+    made.frames_.push_back(frames.first(each.frames));
+    frames = frames.subspan(each.frames);
+  }
+  if (!frames.empty())
+    return failure(serialize_errc::malformed, "frames that belong to no part");
+  return made;
+}
+
+std::expected<void, serialize_error> parts_decoder::decode(std::size_t index, const type_entry& entry, void* target) {
+  const auto header = list_.parts[index].header;
+  return decode_value(entry, target, *by_[header], fields_[header], frames_[index], context_);
+}
+
+} // namespace troupe::detail

@@ -1,0 +1,14 @@
+// Records through the visitors.
+#pragma once
+
+#include <troupe/serializers/record.hpp>
+#include <troupe/serializers/value_reader.hpp>
+#include <troupe/serializers/value_writer.hpp>
+
+namespace troupe::detail {
+
+bool write_record(value_writer& to, const record& value);
+/// Whatever stands there.
+bool read_record(value_reader& from, record& target);
+
+} // namespace troupe::detail

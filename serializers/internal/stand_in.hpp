@@ -1,0 +1,66 @@
+// Codecs that a registry has for types which have none at compile time: the value travels in the form of another type.
+#pragma once
+
+#include <atomic>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <shared_mutex>
+#include <typeindex>
+#include <unordered_map>
+
+#include <troupe/serializers/context.hpp>
+#include <troupe/serializers/serialize_error.hpp>
+
+namespace troupe {
+
+class type_entry;
+
+namespace detail {
+
+/// Where a value that was rebuilt goes.
+enum class placing : std::uint8_t {
+  assign,    // `place` is a value of the type.
+  construct, // `place` is memory for one.
+  make,      // `place` is a pointer to the type, and gets what `new` gave.
+};
+
+struct stand_in {
+  std::shared_ptr<const type_entry> form;
+  std::function<std::expected<std::shared_ptr<void>, serialize_error>(const void* value, const context&)> reduce;
+  /// Uses the form up.
+  std::function<std::expected<void, serialize_error>(placing, void* place, void* form, const context&)> rebuild;
+  /// Whether it rebuilds pointers, so that it serves what derives from the type as well.
+  bool makes_pointers = false;
+};
+
+/// All of one registry. Outlives it where entries do.
+///
+/// Threads: any, at once.
+class stand_in_table {
+public:
+  using pointer = std::shared_ptr<const stand_in>;
+
+  /// Those that came with the type, by type_registry::add.
+  void add(std::type_index type, pointer codec);
+  /// Those that were registered for it, which count first.
+  void put(std::type_index type, pointer codec);
+  void remove(std::type_index type);
+
+  [[nodiscard]] pointer find(std::type_index type) const;
+  /// Whether a registered one hides what came with the type. Quick where there is none at all.
+  [[nodiscard]] bool is_registered(std::type_index type) const {
+    return registered_count_.load(std::memory_order_acquire) > 0 && is_among_registered(type);
+  }
+
+private:
+  [[nodiscard]] bool is_among_registered(std::type_index type) const;
+
+  mutable std::shared_mutex mutex_; // Guards the maps.
+  std::unordered_map<std::type_index, pointer> own_;
+  std::unordered_map<std::type_index, pointer> registered_;
+  std::atomic<std::size_t> registered_count_ = 0;
+};
+
+} // namespace detail
+} // namespace troupe

@@ -1,0 +1,280 @@
+#include <troupe/serializers/record.hpp>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include <troupe/serializers/internal/record.hpp>
+#include <troupe/serializers/internal/visit_read.hpp>
+#include <troupe/serializers/internal/visit_write.hpp>
+#include <troupe/serializers/type_registry.hpp>
+
+namespace troupe {
+
+record_kind record::kind() const {
+  return static_cast<record_kind>(std::min(value_.index(), static_cast<std::size_t>(record_kind::array)));
+}
+
+std::optional<double> record::real() const {
+  switch (kind()) {
+  case record_kind::integer:
+    return static_cast<double>(std::get<std::int64_t>(value_));
+  case record_kind::natural:
+    return static_cast<double>(std::get<std::uint64_t>(value_));
+  case record_kind::real:
+    return std::get<double>(value_);
+  default:
+    return std::nullopt;
+  }
+}
+
+const record* record::find(std::string_view name) const {
+  if (const auto* all = fields())
+    for (const auto& [known, value] : *all)
+      if (known == name)
+        return &value;
+  return nullptr;
+}
+
+bool operator==(const record& left, const record& right) {
+  if (left.value_.index() != right.value_.index())
+    return false;
+  return std::visit(
+      [&]<class T>(const T& value) {
+        const auto& other = std::get<T>(right.value_);
+        if constexpr (std::is_same_v<T, frame>)
+          return std::ranges::equal(value.bytes(), other.bytes());
+        else
+          return value == other;
+      },
+      left.value_);
+}
+
+std::string to_text(const record& value) {
+  static const type_entry entry(std::in_place_type<record>, "record", std::nullopt);
+  return to_text(entry, &value);
+}
+
+namespace detail {
+
+namespace {
+
+// What a copy of it takes.
+std::size_t weight_of(const record& value) {
+  auto bytes = sizeof(record);
+  if (const auto* text = value.text())
+    bytes += text->size();
+  if (const auto* list = value.elements())
+    for (const auto& each : *list)
+      bytes += weight_of(each);
+  if (const auto* map = value.fields())
+    for (const auto& [name, each] : *map)
+      bytes += sizeof(std::string) + name.size() + weight_of(each);
+  return bytes;
+}
+
+bool read_number_record(value_reader& from, record& target) {
+  troupe::number value;
+  if (!from.skip_unit() || !from.number(value))
+    return false;
+  switch (value.form()) {
+  case number::sort::integer:
+    target = value.integer();
+    break;
+  case number::sort::natural:
+    target = value.natural();
+    break;
+  case number::sort::real:
+  case number::sort::rounded:
+    target = value.real();
+    break;
+  }
+  return true;
+}
+
+bool read_text_record(value_reader& from, std::string& target) {
+  std::string_view text;
+  if (!from.text(text) || !from.charge(1, text.size()))
+    return false;
+  target = text;
+  return true;
+}
+
+using pairs = std::vector<std::pair<record, record>>;
+
+// Records by name, or where a key is no text a list of pairs.
+bool take_pairs(value_reader& from, pairs&& read, bool named, record& target) {
+  if (!named) {
+    record::list list;
+    list.reserve(read.size());
+    for (auto& [key, value] : read) {
+      record::list pair;
+      pair.push_back(std::move(key));
+      pair.push_back(std::move(value));
+      list.emplace_back(std::move(pair));
+    }
+    target = std::move(list);
+    return from.charge(0, 0);
+  }
+  std::unordered_set<std::string_view> seen;
+  record::map map;
+  map.reserve(read.size());
+  for (auto& [key, value] : read)
+    map.emplace_back(std::move(std::get<std::string>(key.value())), std::move(value));
+  for (const auto& [name, value] : map)
+    if (!seen.insert(name).second)
+      return from.fail(serialize_errc::malformed, "the same key twice");
+  target = std::move(map);
+  return true;
+}
+
+// What an entry takes while all of them are collected, and what takes its place.
+constexpr std::size_t pair_bytes = 4 * sizeof(record) + 64;
+
+bool read_structure_record(value_reader& from, record& target) {
+  pairs read;
+  if (!from.begin_structure())
+    return false;
+  for (;;) {
+    std::string_view name;
+    bool more = false;
+    if (!from.field(name, more))
+      return false;
+    if (!more)
+      return take_pairs(from, std::move(read), true, target);
+    if (!from.charge(1, pair_bytes + name.size()))
+      return false;
+    auto& [key, value] = read.emplace_back(std::string(name), record());
+    if (!read_record(from, value))
+      return from.within(*key.text());
+  }
+}
+
+bool read_map_record(value_reader& from, record& target) {
+  pairs read;
+  bool named = true;
+  std::size_t expected = 0;
+  if (!from.begin_map(expected))
+    return false;
+  for (;;) {
+    bool more = false;
+    if (!from.next(more))
+      return false;
+    if (!more)
+      return take_pairs(from, std::move(read), named, target);
+    if (!from.charge(1, pair_bytes))
+      return false;
+    auto& [key, value] = read.emplace_back();
+    if (!read_record(from, key))
+      return false;
+    named = named && key.text() != nullptr;
+    if (!read_record(from, value))
+      return key.text() != nullptr ? from.within(*key.text()) : from.within(read.size() - 1);
+  }
+}
+
+// An object that pointers share is copied wherever it is referred to; each copy is charged.
+bool read_shared_record(value_reader& from, record& target) {
+  bool first = true;
+  std::size_t number = 0;
+  if (!from.shared(first, number))
+    return false;
+  if (first) {
+    if (number != from.shared_count())
+      return from.fail(serialize_errc::malformed, "shared object out of order");
+    static_cast<void>(from.number_shared());
+    if (!read_record(from, target) || !from.charge_memory(weight_of(target)))
+      return false;
+    from.keep_shared(number, typeid(record), std::make_shared<record>(target), [](void*) {});
+    return true;
+  }
+  const auto known = std::static_pointer_cast<const record>(from.find_shared(number, typeid(record)));
+  if (!known || !from.charge_memory(weight_of(*known)))
+    return false;
+  target = *known;
+  return true;
+}
+
+bool read_record_of_kind(value_reader& from, value_kind kind, record& target) {
+  switch (kind) {
+  case value_kind::null:
+    target = {};
+    return from.null();
+  case value_kind::boolean: {
+    bool value = false;
+    if (!from.boolean(value))
+      return false;
+    target = value;
+    return true;
+  }
+  case value_kind::number:
+    return read_number_record(from, target);
+  case value_kind::text: {
+    std::string value;
+    if (!read_text_record(from, value))
+      return false;
+    target = std::move(value);
+    return true;
+  }
+  case value_kind::bytes: {
+    std::span<const std::byte> view;
+    if (!from.bytes(view) || !from.charge(1, view.size()))
+      return false;
+    target = frame::copy_of(view);
+    return true;
+  }
+  case value_kind::frame: {
+    frame value;
+    if (!from.attached(value))
+      return false;
+    target = std::move(value);
+    return true;
+  }
+  case value_kind::list: {
+    record::list values;
+    if (!visit_read_sequence(from, values))
+      return false;
+    target = std::move(values);
+    return true;
+  }
+  case value_kind::map:
+    return from.at_structure() ? read_structure_record(from, target) : read_map_record(from, target);
+  case value_kind::shared:
+    return read_shared_record(from, target);
+  case value_kind::invalid:
+    break;
+  }
+  return from.unexpected("a value");
+}
+
+} // namespace
+
+bool read_record(value_reader& from, record& target) {
+  if (!from.enter())
+    return false;
+  const auto kind = from.kind();
+  if (!read_record_of_kind(from, kind, target))
+    return false;
+  from.leave();
+  return true;
+}
+
+bool write_record(value_writer& to, const record& value) {
+  return std::visit(
+      [&]<class T>(const T& content) {
+        if constexpr (std::is_same_v<T, record::map>) {
+          if (!to.enter() || !to.begin_text_map(content.size()))
+            return false;
+          for (const auto& [name, each] : content)
+            if (!to.text(name) || !write_record(to, each))
+              return to.within(name);
+          to.leave();
+          return to.end_map();
+        } else {
+          return visit_write(to, content);
+        }
+      },
+      value.value());
+}
+
+} // namespace detail
+} // namespace troupe

@@ -1,0 +1,151 @@
+// Values whose type is known at run time only.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <troupe/serializers/array.hpp>
+#include <troupe/serializers/frame.hpp>
+
+namespace troupe {
+
+/// The order is that of record's alternatives; `array` stands for arrays of every kind of number.
+enum class record_kind : std::uint8_t { null, boolean, integer, natural, real, text, bytes, list, map, array };
+
+/// Nothing, a boolean, a number, a text, bytes, an array of numbers, a list of records, or records by name. Every
+/// family carries it, and a payload of `typed`, `msgpack` or `json` can be read as one whatever its type: for data
+/// whose C++ type this process does not have.
+///
+/// What a record cannot say is said in what it has: enum values are texts, a variant is a map of one entry, keys that
+/// are no texts make a list of pairs out of a map, and an object that several pointers share is there several times.
+/// Arrays stay arrays in `typed` and become a map of "shape" and "data" elsewhere; as_array() takes both.
+class record {
+public:
+  using list = std::vector<record>;
+  using map = std::vector<std::pair<std::string, record>>; // Each name once, in the order in which they came.
+  using variant = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, frame, list, map,
+                               array<std::int8_t>, array<std::int16_t>, array<std::int32_t>, array<std::int64_t>,
+                               array<std::uint8_t>, array<std::uint16_t>, array<std::uint32_t>, array<std::uint64_t>,
+                               array<float>, array<double>>;
+
+  record() = default;
+  record(bool value) : value_(value) {}
+  template <std::integral T>
+  requires(!std::same_as<T, bool>) record(T value) {
+    // One form for each number, so that equal ones are equal: naturals are those that no integer can be.
+    if (std::in_range<std::int64_t>(value))
+      value_ = static_cast<std::int64_t>(value);
+    else
+      value_ = static_cast<std::uint64_t>(value);
+  }
+  record(std::floating_point auto value) : value_(static_cast<double>(value)) {}
+  record(std::string value) : value_(std::move(value)) {}
+  record(std::string_view value) : value_(std::string(value)) {}
+  record(const char* value) : value_(std::string(value)) {}
+  record(frame bytes) : value_(std::move(bytes)) {}
+  record(list elements) : value_(std::move(elements)) {}
+  record(map fields) : value_(std::move(fields)) {}
+  template <array_element T>
+  requires(!std::same_as<T, std::byte> && !std::same_as<T, char>) record(array<T> numbers)
+      : value_(std::move(numbers)) {}
+
+  /// `record::of({{"sensor", "roof"}, {"celsius", 21.5}})`
+  [[nodiscard]] static record of(std::initializer_list<map::value_type> fields) { return map(fields); }
+
+  [[nodiscard]] record_kind kind() const;
+  [[nodiscard]] bool is_null() const { return value_.index() == 0; }
+  [[nodiscard]] std::optional<bool> boolean() const { return value_of<bool>(); }
+  [[nodiscard]] std::optional<std::int64_t> integer() const { return value_of<std::int64_t>(); }
+  /// Any number, rounded where a double cannot be it.
+  [[nodiscard]] std::optional<double> real() const;
+  /// Null when it is something else.
+  [[nodiscard]] const std::string* text() const { return std::get_if<std::string>(&value_); }
+  [[nodiscard]] const frame* bytes() const { return std::get_if<frame>(&value_); }
+  [[nodiscard]] const list* elements() const { return std::get_if<list>(&value_); }
+  [[nodiscard]] const map* fields() const { return std::get_if<map>(&value_); }
+  /// The field of that name; null when there is none, or no fields at all.
+  [[nodiscard]] const record* find(std::string_view name) const;
+  /// The array, also where it came as a list, or as a map of "shape" and "data". Nothing when it is none, or when one
+  /// of its numbers is no T.
+  template <array_element T>
+  [[nodiscard]] std::optional<array<T>> as_array() const;
+
+  [[nodiscard]] const variant& value() const { return value_; }
+  [[nodiscard]] variant& value() { return value_; }
+
+  friend bool operator==(const record& left, const record& right);
+
+private:
+  template <class T>
+  [[nodiscard]] std::optional<T> value_of() const {
+    const auto* value = std::get_if<T>(&value_);
+    return value == nullptr ? std::nullopt : std::optional<T>(*value);
+  }
+  /// The numbers of a list, or nothing when there is something else among them.
+  template <array_element T>
+  [[nodiscard]] std::optional<std::vector<T>> numbers() const {
+    std::vector<T> all;
+    return elements() != nullptr && add_numbers(all) ? std::optional(std::move(all)) : std::nullopt;
+  }
+  template <array_element T>
+  bool add_numbers(std::vector<T>& all) const;
+
+  variant value_;
+};
+
+// All numbers in it, of lists within lists too; false when there is something else.
+template <array_element T>
+bool record::add_numbers(std::vector<T>& all) const {
+  if (const auto* within = elements()) {
+    for (const auto& each : *within)
+      if (!each.add_numbers(all))
+        return false;
+    return true;
+  }
+  if constexpr (std::is_floating_point_v<T>) {
+    if (const auto value = real()) {
+      all.push_back(static_cast<T>(*value));
+      return true;
+    }
+  } else {
+    const auto* natural = std::get_if<std::uint64_t>(&value_);
+    if (const auto value = integer(); value && std::in_range<T>(*value)) {
+      all.push_back(static_cast<T>(*value));
+      return true;
+    }
+    if (natural != nullptr && std::in_range<T>(*natural)) {
+      all.push_back(static_cast<T>(*natural));
+      return true;
+    }
+  }
+  return false;
+}
+
+template <array_element T>
+std::optional<array<T>> record::as_array() const {
+  if (const auto* same = std::get_if<array<T>>(&value_))
+    return *same;
+  const auto* data = find("data");
+  const auto* shape = find("shape");
+  auto values = (data != nullptr ? *data : *this).template numbers<T>();
+  if (!values)
+    return std::nullopt;
+  if (shape == nullptr)
+    return array<T>(*std::move(values));
+  auto lengths = shape->template numbers<std::size_t>();
+  if (!lengths)
+    return std::nullopt;
+  return array<T>::view_of(array<T>(*std::move(values)).bytes(), *std::move(lengths));
+}
+
+/// `{sensor: "roof", celsius: 21.5}`; long values are cut.
+[[nodiscard]] std::string to_text(const record& value);
+
+} // namespace troupe

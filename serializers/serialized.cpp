@@ -1,0 +1,82 @@
+#include <troupe/serializers/serialized.hpp>
+
+#include <algorithm>
+
+#include <troupe/serializers/internal/parts.hpp>
+#include <troupe/serializers/internal/type_text.hpp>
+
+namespace troupe {
+
+namespace {
+
+std::unexpected<serialize_error> failure(serialize_errc code, std::string text) {
+  return std::unexpected(serialize_error(code, std::move(text)));
+}
+
+} // namespace
+
+std::expected<header_fields, serialize_error> serialized::header() const {
+  if (!is_encoded())
+    return failure(serialize_errc::malformed, empty() ? "there is no payload" : "the value is not encoded yet");
+  return parse_header(payload_.header.bytes());
+}
+
+std::expected<deserialize_options, serialize_error>
+serialized::accepted_options(const deserialize_options& options) const {
+  if (!is_encoded())
+    return failure(serialize_errc::malformed, "there is no payload");
+  auto made = options;
+  if (accepted_)
+    std::erase_if(made.deserializers,
+                  [&](const std::string& name) { return std::ranges::find(*accepted_, name) == accepted_->end(); });
+  return made;
+}
+
+serialize_error serialized::holds_another(const std::type_info& wanted) const {
+  return {serialize_errc::type_mismatch, "holds a value of " + detail::type_text(held_->type) + ", asked for "
+                                             + detail::type_text(wanted)
+                                             + (held_->type == wanted ? ", which cannot be copied" : "")};
+}
+
+std::expected<serialized_form, serialize_error> codec<serialized>::reduce(const serialized& value, const context& ctx) {
+  if (!value.held_)
+    return serialized_form{value.payload_.header, value.payload_.frames};
+  const auto& type = value.held_->type;
+  const auto* entry = ctx.types == nullptr ? nullptr : ctx.types->find(type);
+  if (entry == nullptr)
+    return failure(serialize_errc::unknown_type,
+                   detail::type_text(type) + " is marked by to_serialize() and in no registry: types.add<...>(alias)");
+  auto inner = ctx;
+  inner.limits = detail::limits_of_parts(ctx.limits, 1);
+  inner.extension = nullptr; // What only this message can say cannot be kept by whoever keeps the payload.
+  inner.value_owner = value.held_;
+  if (inner.limits.depth == 0)
+    return failure(serialize_errc::limit_exceeded, "too many payloads within each other (limits::depth)");
+  encode_output output;
+  const auto by = encode_value(*entry, value.held_->value(), ctx.families, inner, output);
+  if (!by)
+    return std::unexpected(by.error());
+  serialized_form made{.header = header_of(**by, *entry, output), .frames = {}};
+  made.frames.reserve(1 + output.frames().size());
+  made.frames.push_back(frame::copy_of(output.body().bytes()));
+  made.frames.insert(made.frames.end(), output.frames().begin(), output.frames().end());
+  return made;
+}
+
+std::expected<serialized, serialize_error> codec<serialized>::rebuild(serialized_form&& from, const context& ctx) {
+  if (from.header.size_bytes() == 0 && from.frames.empty())
+    return serialized();
+  const auto fields = parse_header(from.header.bytes(), ctx.limits);
+  if (!fields)
+    return std::unexpected(fields.error());
+  if (const auto by = check_accepted(fields->family, ctx.families); !by && fields->family != "error")
+    return std::unexpected(by.error());
+  serialized made(payload{std::move(from.header), std::move(from.frames)});
+  std::vector<std::string> accepted;
+  for (const auto* each : ctx.families)
+    accepted.emplace_back(each->name());
+  made.accepted_ = std::make_shared<const std::vector<std::string>>(std::move(accepted));
+  return made;
+}
+
+} // namespace troupe

@@ -1,0 +1,105 @@
+// Payloads inside messages: kept encoded, passed on as they are, decoded when somebody asks.
+#pragma once
+
+#include <expected>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <troupe/serializers/codec.hpp>
+#include <troupe/serializers/serialize.hpp>
+
+namespace troupe {
+
+/// A value of its own inside a message, or a whole message. It arrives encoded and stays so: sent on, by whatever
+/// link, the same bytes leave from the same addresses, and nothing is decoded on the way. Who wants the value asks for
+/// it.
+///
+/// Made by to_serialize(), it holds a value that is encoded when it is sent, by the link's families. A payload of a
+/// family that the link does not accept is refused when it arrives.
+///
+/// Lifetime: it shares payload and value with its copies. Neither is ever changed.
+class serialized {
+public:
+  serialized() = default;
+  explicit serialized(payload kept) : payload_(std::move(kept)) {}
+
+  [[nodiscard]] bool empty() const { return !held_ && payload_.header.size_bytes() == 0; }
+  /// Whether there is a payload; else there is nothing, or a value that nobody has encoded yet.
+  [[nodiscard]] bool is_encoded() const { return payload_.header.size_bytes() > 0; }
+  [[nodiscard]] const payload& encoded() const { return payload_; }
+  /// Family and alias of the payload. Fails when there is none.
+  [[nodiscard]] std::expected<header_fields, serialize_error> header() const;
+
+  /// The value: a copy of the held one, or decoded. A family that the link did not accept is refused, whatever the
+  /// options list.
+  template <std::movable T>
+  [[nodiscard]] std::expected<T, serialize_error> get(const deserialize_options& options, const type_registry& types,
+                                                      const family_set& families) const;
+
+private:
+  struct held : frame_owner {
+    explicit held(const std::type_info& of) : type(of) {}
+    const std::type_info& type;
+    [[nodiscard]] virtual const void* value() const = 0;
+  };
+  template <class T>
+  struct held_value final : held {
+    explicit held_value(T&& from) : held(typeid(T)), content(std::move(from)) {}
+    [[nodiscard]] const void* value() const override { return &content; }
+    T content;
+  };
+
+  template <class T>
+  friend serialized to_serialize(T value);
+  friend struct codec<serialized>;
+
+  /// The options, without the families that the link did not accept.
+  [[nodiscard]] std::expected<deserialize_options, serialize_error>
+  accepted_options(const deserialize_options& options) const;
+  [[nodiscard]] serialize_error holds_another(const std::type_info& wanted) const;
+
+  payload payload_;
+  std::shared_ptr<const held> held_;
+  std::shared_ptr<const std::vector<std::string>> accepted_; // By the link that it came from; null: it came from none.
+};
+
+/// Marks a part of a message for a payload of its own. The value is encoded when the message leaves this process, by
+/// the first of the link's families that carries it; a receiver in this process gets it as it is. T needs an alias.
+template <class T>
+[[nodiscard]] serialized to_serialize(T value) {
+  serialized made;
+  made.held_ = std::make_shared<const serialized::held_value<T>>(std::move(value));
+  return made;
+}
+
+struct serialized_form {
+  frame header;
+  std::vector<frame> frames;
+};
+TROUPE_DESCRIBE(serialized_form, header, frames)
+
+template <>
+struct codec<serialized> {
+  using form = serialized_form;
+  static std::expected<form, serialize_error> reduce(const serialized& value, const context& ctx);
+  static std::expected<serialized, serialize_error> rebuild(form&& from, const context& ctx);
+};
+
+template <std::movable T>
+std::expected<T, serialize_error> serialized::get(const deserialize_options& options, const type_registry& types,
+                                                  const family_set& families) const {
+  if (held_) {
+    if constexpr (std::copy_constructible<T>)
+      if (held_->type == typeid(T))
+        return *static_cast<const T*>(held_->value());
+    return std::unexpected(holds_another(typeid(T)));
+  }
+  const auto accepted = accepted_options(options);
+  if (!accepted)
+    return std::unexpected(accepted.error());
+  return deserialize<T>(payload_, *accepted, types, families);
+}
+
+} // namespace troupe

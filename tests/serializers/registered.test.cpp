@@ -1,0 +1,332 @@
+// Codecs that a registry has: a type's own inside other values, stand-ins that come and go, attributes one by one.
+#include <mutex>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include <troupe/serializers/cereal/cereal_type.hpp>
+
+#include "rich.hpp"
+
+namespace registered {
+
+// Cannot be changed, described, copied or moved; only its content may travel.
+class lockbox {
+public:
+  lockbox() = default;
+  explicit lockbox(std::string content) : content_(std::move(content)) {}
+  lockbox(const lockbox& other) : content_(other.content()) {}
+  lockbox& operator=(const lockbox& other) {
+    content_ = other.content();
+    return *this;
+  }
+  [[nodiscard]] std::string content() const {
+    const std::scoped_lock guard(mutex_);
+    return content_;
+  }
+
+private:
+  mutable std::mutex mutex_;
+  std::string content_;
+};
+
+struct shelf {
+  std::string label;
+  std::vector<lockbox> boxes;
+  std::map<std::string, lockbox> by_name;
+  std::optional<lockbox> top;
+  std::shared_ptr<lockbox> best;
+};
+TROUPE_DESCRIBE(shelf, label, boxes, by_name, top, best)
+
+// Has no default constructor either.
+class ticket {
+public:
+  explicit ticket(int number) : number_(number) {}
+  [[nodiscard]] int number() const { return number_; }
+
+private:
+  int number_;
+};
+
+struct wallet {
+  std::vector<ticket> tickets;
+  std::unique_ptr<ticket> spare;
+};
+TROUPE_DESCRIBE(wallet, tickets, spare)
+
+// One lockbox that may travel, while all others may not.
+struct opened {
+  lockbox* box = nullptr;
+  std::string content;
+  [[nodiscard]] std::tuple<std::string> reduce() const { return {box != nullptr ? box->content() : content}; }
+  static opened rebuild(std::string content) { return {nullptr, std::move(content)}; }
+};
+
+// Only cereal knows how.
+struct legacy {
+  int value = 0;
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(value);
+  }
+};
+
+struct model {
+  std::string name;
+  int epoch = 0;
+  std::vector<double> weights;
+  rich::point center;
+  legacy old;
+  std::string notes;
+};
+TROUPE_DESCRIBE(model, name, epoch, weights, center, old, notes)
+
+using either = std::variant<rich::point, legacy>;
+
+} // namespace registered
+
+namespace {
+
+using namespace troupe;
+using namespace registered;
+
+lockbox boxed(std::string content) {
+  return lockbox(std::move(content));
+}
+
+std::string opened_content(const lockbox& box) {
+  return box.content();
+}
+
+class with_registry : public testing::TestWithParam<const char*> {
+protected:
+  with_registry() {
+    types.add<shelf>("shelf").add<lockbox>("lockbox").add<opened>("opened").add<wallet>("wallet");
+    families.add(std::make_unique<cereal_family>());
+  }
+
+  template <class T>
+  std::expected<payload, serialize_error> encoded(const T& value, std::vector<std::string> serializers = {GetParam()},
+                                                  iterate how = iterate::automatic) {
+    return serialize(
+        value, {.serializers = std::move(serializers), .on_error = on_error::raise, .iterate = how, .context = {}},
+        types, families);
+  }
+
+  template <class T>
+  std::expected<T, serialize_error> decoded(const payload& from,
+                                            std::vector<std::string> deserializers = {GetParam()}) {
+    return deserialize<T>(from, {.deserializers = std::move(deserializers), .context = {}}, types, families);
+  }
+
+  template <class T>
+  std::expected<T, serialize_error> there_and_back(const T& value) {
+    auto made = encoded(value);
+    if (!made)
+      return std::unexpected(made.error());
+    return decoded<T>(*made);
+  }
+
+  type_registry types;
+  family_set families;
+};
+
+INSTANTIATE_TEST_SUITE_P(, with_registry, testing::Values("typed", "msgpack", "json"),
+                         [](const auto& of) { return of.param; });
+
+shelf full_shelf() {
+  return {.label = "top",
+          .boxes = {boxed("a"), boxed("b")},
+          .by_name = {{"c", boxed("c")}},
+          .top = boxed("d"),
+          .best = std::make_shared<lockbox>("e")};
+}
+
+TEST_P(with_registry, a_registered_serializer_serves_the_type_wherever_it_stands) {
+  types.register_serializer<lockbox>(opened_content, boxed);
+  const auto alone = there_and_back(boxed("alone"));
+  ASSERT_TRUE(alone.has_value()) << alone.error().message();
+  EXPECT_EQ(alone->content(), "alone");
+  const auto back = there_and_back(full_shelf());
+  ASSERT_TRUE(back.has_value()) << back.error().message();
+  ASSERT_EQ(back->boxes.size(), 2U);
+  EXPECT_EQ(back->boxes[1].content(), "b");
+  EXPECT_EQ(back->by_name.at("c").content(), "c");
+  EXPECT_EQ(back->top->content(), "d");
+  EXPECT_EQ(back->best->content(), "e");
+}
+
+TEST_P(with_registry, a_serializer_comes_and_goes_at_once) {
+  const auto refusal = std::string(GetParam())
+                       + ": shelf: .boxes[]: registered::lockbox has neither TROUPE_DESCRIBE, nor a codec<T>, nor "
+                         "reduce() and rebuild(), nor a codec in the registry";
+  const auto failure = [&] {
+    const auto made = encoded(full_shelf());
+    return made ? std::string() : made.error().message();
+  };
+  EXPECT_NE(failure(), "");
+  types.deregister_serializer<lockbox>(); // Nothing was registered: nothing happens.
+  types.register_serializer<lockbox>(opened_content, boxed);
+  EXPECT_EQ(failure(), "");
+  types.register_serializer<lockbox>([](const lockbox& box) { return "new " + box.content(); }, boxed);
+  EXPECT_EQ(there_and_back(full_shelf())->top->content(), "new d") << "the second one replaces the first";
+  types.deregister_serializer<lockbox>().deregister_serializer<lockbox>();
+  EXPECT_NE(failure(), "");
+  types.register_serializer<lockbox>(opened_content, boxed);
+  EXPECT_EQ(there_and_back(full_shelf())->top->content(), "d");
+  EXPECT_TRUE(types.errors().empty());
+}
+
+TEST_P(with_registry, each_registry_has_its_own) {
+  types.register_serializer<lockbox>(opened_content, boxed);
+  type_registry other;
+  other.add<shelf>("shelf");
+  EXPECT_NE(other.find<shelf>()->unsupported(), "");
+  EXPECT_EQ(types.find<shelf>()->unsupported(), "");
+}
+
+TEST_P(with_registry, a_serializer_may_refuse_throw_and_see_the_context) {
+  types.register_serializer<lockbox>(
+      [](const lockbox& box, const context& ctx) -> std::expected<std::string, serialize_error> {
+        if (box.content().empty())
+          return std::unexpected(serialize_error(serialize_errc::codec_failed, "an empty box"));
+        return std::string(ctx.recipient) + box.content();
+      },
+      [](std::string content, const context&) -> std::expected<lockbox, serialize_error> {
+        if (content == "throw")
+          throw std::runtime_error("stuck");
+        return boxed(content);
+      });
+  auto refused = there_and_back(shelf{.label = "", .boxes = {boxed("")}, .by_name = {}, .top = {}, .best = {}});
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().message(), std::string(GetParam()) + ": shelf.boxes[0]: an empty box");
+  auto thrown = there_and_back(boxed("throw"));
+  ASSERT_FALSE(thrown.has_value());
+  EXPECT_EQ(thrown.error().message(), std::string(GetParam()) + ": lockbox: a codec threw: stuck");
+  serialize_options options{.serializers = {GetParam()}, .on_error = on_error::raise, .context = {}};
+  options.context.recipient = "to you: ";
+  const auto made = serialize(boxed("x"), options, types, families);
+  EXPECT_EQ(decoded<lockbox>(*made)->content(), "to you: x");
+}
+
+TEST_P(with_registry, one_object_travels_in_a_helper_while_the_bare_type_does_not) {
+  lockbox box("content");
+  EXPECT_FALSE(there_and_back(box).has_value());
+  const auto back = there_and_back(opened{&box, ""});
+  ASSERT_TRUE(back.has_value()) << back.error().message();
+  EXPECT_EQ(back->content, "content");
+}
+
+TEST_P(with_registry, an_own_codec_makes_values_that_have_no_default) {
+  types.add<ticket>(
+      "ticket",
+      [](const ticket& value, const context&) -> std::expected<own_form, serialize_error> {
+        return own_form{{static_cast<std::byte>(value.number())}, {}};
+      },
+      [](std::span<const std::byte> header, std::span<const frame>,
+         const context&) -> std::expected<ticket, serialize_error> {
+        if (header.size() != 1)
+          return std::unexpected(serialize_error(serialize_errc::malformed, "no number"));
+        return ticket(std::to_integer<int>(header[0]));
+      });
+  const auto alone = there_and_back(ticket(7));
+  ASSERT_TRUE(alone.has_value()) << alone.error().message();
+  EXPECT_EQ(alone->number(), 7);
+  auto any = deserialize_any(*encoded(ticket(8)), {.deserializers = {GetParam()}, .context = {}}, types, families);
+  ASSERT_TRUE(any.has_value()) << any.error().message();
+  EXPECT_EQ(any->get<ticket>()->number(), 8);
+  wallet sent;
+  sent.tickets = {ticket(1), ticket(2)};
+  sent.spare = std::make_unique<ticket>(3);
+  const auto back = there_and_back(sent);
+  ASSERT_TRUE(back.has_value()) << back.error().message();
+  ASSERT_EQ(back->tickets.size(), 2U);
+  EXPECT_EQ(back->tickets[1].number(), 2);
+  EXPECT_EQ(back->spare->number(), 3);
+}
+
+TEST_P(with_registry, a_type_without_a_default_says_so) {
+  EXPECT_NE(encoded(wallet{}).error().message().find("registered::ticket has neither"), std::string::npos);
+}
+
+TEST_P(with_registry, attributes_travel_each_as_they_can) {
+  add_cereal<legacy>(types, "legacy");
+  types.register_generic<model>("model", GetParam());
+  const model sent{.name = "m",
+                   .epoch = 3,
+                   .weights = std::vector<double>(2000, 0.5),
+                   .center = {1, 2},
+                   .old = {.value = 9},
+                   .notes = std::string(1000, 'n')};
+  EXPECT_FALSE(encoded(sent).has_value()) << "one attribute is for cereal only";
+  const auto made = encoded(sent, {GetParam(), "cereal"});
+  ASSERT_TRUE(made.has_value()) << made.error().message();
+  const auto refused = decoded<model>(*made);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code(), serialize_errc::refused_family);
+  const auto back = decoded<model>(*made, {GetParam(), "cereal"});
+  ASSERT_TRUE(back.has_value()) << back.error().message();
+  EXPECT_EQ(back->name, sent.name);
+  EXPECT_EQ(back->epoch, 3);
+  EXPECT_EQ(back->weights, sent.weights);
+  EXPECT_EQ(back->center, sent.center);
+  EXPECT_EQ(back->old.value, 9);
+  EXPECT_EQ(back->notes, sent.notes);
+}
+
+TEST_P(with_registry, elements_travel_each_by_the_family_that_carries_them) {
+  add_cereal<legacy>(types, "legacy");
+  types.add<rich::point>("point").add<std::vector<either>>("eithers").add<std::map<std::string, either>>("by name");
+  const std::vector<either> sent{rich::point{1, 2}, legacy{.value = 3}, rich::point{4, 5}};
+  EXPECT_FALSE(encoded(sent, {GetParam(), "cereal"}, iterate::whole).has_value());
+  const auto made = encoded(sent, {GetParam(), "cereal"});
+  ASSERT_TRUE(made.has_value()) << made.error().message();
+  const auto refused = decoded<std::vector<either>>(*made);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code(), serialize_errc::refused_family);
+  const auto back = decoded<std::vector<either>>(*made, {GetParam(), "cereal"});
+  ASSERT_TRUE(back.has_value()) << back.error().message();
+  ASSERT_EQ(back->size(), 3U);
+  EXPECT_EQ(std::get<rich::point>((*back)[0]), (rich::point{1, 2}));
+  EXPECT_EQ(std::get<legacy>((*back)[1]).value, 3);
+  const auto map = encoded(std::map<std::string, either>{{"a", legacy{.value = 1}}, {"b", rich::point{1, 2}}},
+                           {GetParam(), "cereal"});
+  ASSERT_TRUE(map.has_value()) << map.error().message();
+  const auto map_back = decoded<std::map<std::string, either>>(*map, {GetParam(), "cereal"});
+  ASSERT_TRUE(map_back.has_value()) << map_back.error().message();
+  EXPECT_EQ(std::get<legacy>(map_back->at("a")).value, 1);
+}
+
+TEST_P(with_registry, elements_one_by_one_when_asked) {
+  const std::vector<std::string> sent{"a", "", "c"};
+  const auto whole = encoded(sent);
+  const auto each = encoded(sent, {GetParam()}, iterate::elements);
+  ASSERT_TRUE(each.has_value()) << each.error().message();
+  EXPECT_EQ(parse_header(whole->header.bytes())->family, GetParam());
+  EXPECT_EQ(parse_header(each->header.bytes())->family, "elements");
+  EXPECT_EQ(each->frames.size(), 4U);
+  EXPECT_EQ(*decoded<std::vector<std::string>>(*each), sent);
+  const auto none = encoded(std::vector<std::string>(), {GetParam()}, iterate::elements);
+  EXPECT_TRUE(decoded<std::vector<std::string>>(*none)->empty());
+}
+
+TEST(registered_serializers, change_while_values_travel) {
+  type_registry types;
+  const family_set families;
+  types.add<lockbox>("lockbox");
+  types.register_serializer<lockbox>(opened_content, boxed);
+  std::atomic<bool> stop = false;
+  std::thread changing([&] {
+    for (int round = 0; round < 2000; ++round)
+      types.register_serializer<lockbox>(opened_content, boxed);
+    stop = true;
+  });
+  while (!stop) {
+    const auto made = serialize(boxed("x"), {.on_error = on_error::raise, .context = {}}, types, families);
+    EXPECT_TRUE(made.has_value()) << made.error().message();
+  }
+  changing.join();
+}
+
+} // namespace
