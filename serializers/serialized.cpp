@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <troupe/serializers/internal/parts.hpp>
+#include <troupe/serializers/internal/part_payloads.hpp>
 #include <troupe/serializers/internal/type_text.hpp>
 
 namespace troupe {

@@ -3,7 +3,7 @@
 #include <array>
 
 #include <troupe/serializers/any_value.hpp>
-#include <troupe/serializers/internal/parts.hpp>
+#include <troupe/serializers/internal/part_payloads.hpp>
 #include <troupe/serializers/msgpack/described.hpp>
 #include <troupe/serializers/type_registry.hpp>
 

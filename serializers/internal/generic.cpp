@@ -4,7 +4,7 @@
 #include <map>
 
 #include <troupe/serializers/family.hpp>
-#include <troupe/serializers/internal/parts.hpp>
+#include <troupe/serializers/internal/part_payloads.hpp>
 #include <troupe/serializers/msgpack/described.hpp>
 #include <troupe/serializers/type_registry.hpp>
 

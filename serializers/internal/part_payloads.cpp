@@ -1,4 +1,4 @@
-#include <troupe/serializers/internal/parts.hpp>
+#include <troupe/serializers/internal/part_payloads.hpp>
 
 #include <algorithm>
 

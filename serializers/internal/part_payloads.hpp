@@ -1,4 +1,4 @@
-// Payloads that consist of payloads: each part by the first listed family that carries it. Format: parts.md.
+// Payloads that consist of payloads: each part by the first listed family that carries it.
 #pragma once
 
 #include <cstdint>
