@@ -9,6 +9,8 @@ namespace troupe {
 
 class cereal_reader;
 class cereal_writer;
+template <class Family>
+struct carriage_rule;
 
 /// What the family knows of one type; add_cereal() attaches it to the type's entry.
 struct cereal_functions {
@@ -37,5 +39,9 @@ public:
                                                             const header_fields& header, std::span<const frame> frames,
                                                             const context& ctx) const override;
 };
+
+/// For `serializable<T, cereal_family>`. Defined in cereal_type.hpp, since it must know the cereal library.
+template <>
+struct carriage_rule<cereal_family>;
 
 } // namespace troupe

@@ -24,6 +24,7 @@
 
 #include <troupe/serializers/cereal/cereal_archive.hpp>
 #include <troupe/serializers/cereal/cereal_family.hpp>
+#include <troupe/serializers/serializable.hpp>
 #include <troupe/serializers/type_registry.hpp>
 
 namespace troupe {
@@ -41,7 +42,33 @@ cereal_functions cereal_functions_of() {
           .by_description = by_shape<T>};
 }
 
+// What cereal says of a container it says without asking the elements, so they are asked here.
+template <class T>
+consteval carriage find_cereal_carriage() {
+  constexpr auto of = shape_of<T>;
+  if constexpr (std::is_reference_v<T> || std::is_pointer_v<T> || std::is_function_v<T>)
+    return carriage::refused; // Cereal has functions for raw pointers, which only say that there are none.
+  else if constexpr (!::cereal::traits::is_output_serializable<T, cereal_writer>::value
+                     || !::cereal::traits::is_input_serializable<T, cereal_reader>::value)
+    return carriage::refused;
+  else if constexpr (of == shape::unsupported)
+    return carriage::whole;
+  else if constexpr (of == shape::structure || of == shape::hook)
+    return brings_cereal<T>                   ? carriage::whole
+           : obstacle_of<T> == obstacle::none ? carriage::by_parts
+                                              : carriage::refused;
+  else
+    return carriage::by_parts;
+}
+
 } // namespace detail
+
+/// A type travels when it brings cereal functions, whatever is in it, or when it is described and its parts travel.
+template <>
+struct carriage_rule<cereal_family> {
+  template <class T>
+  static constexpr carriage of = detail::find_cereal_carriage<T>();
+};
 
 /// Does what `types.add<T>(alias)` does, and lets the family "cereal" carry the type too: by the cereal functions that
 /// it brings, in whatever form cereal knows, else by its TROUPE_DESCRIBE or codec<T>. A type that has only cereal

@@ -37,7 +37,7 @@ static_assert(described<rich::circle>);
 static_assert(!described<undescribed_circle>, "a description must not be inherited: the new fields would be lost");
 static_assert(described_enum<rich::color> && !described_enum<rich::flags>);
 
-struct hundred {
+struct more_than_a_hundred {
 #define TROUPE_TEST_TEN(a) int a##0, a##1, a##2, a##3, a##4, a##5, a##6, a##7, a##8, a##9;
   TROUPE_TEST_TEN(a)
   TROUPE_TEST_TEN(b)
@@ -49,13 +49,16 @@ struct hundred {
   TROUPE_TEST_TEN(h)
   TROUPE_TEST_TEN(i)
   TROUPE_TEST_TEN(j)
+  TROUPE_TEST_TEN(k)
+  TROUPE_TEST_TEN(l)
 };
 #define TROUPE_TEST_NAMES(a) a##0, a##1, a##2, a##3, a##4, a##5, a##6, a##7, a##8, a##9
-TROUPE_DESCRIBE(hundred, TROUPE_TEST_NAMES(a), TROUPE_TEST_NAMES(b), TROUPE_TEST_NAMES(c), TROUPE_TEST_NAMES(d),
-                TROUPE_TEST_NAMES(e), TROUPE_TEST_NAMES(f), TROUPE_TEST_NAMES(g), TROUPE_TEST_NAMES(h),
-                TROUPE_TEST_NAMES(i), TROUPE_TEST_NAMES(j))
-static_assert(fields_of<hundred>::count == 100);
-static_assert(fields_of<hundred>::names[99] == "j9");
+TROUPE_DESCRIBE(more_than_a_hundred, TROUPE_TEST_NAMES(a), TROUPE_TEST_NAMES(b), TROUPE_TEST_NAMES(c),
+                TROUPE_TEST_NAMES(d), TROUPE_TEST_NAMES(e), TROUPE_TEST_NAMES(f), TROUPE_TEST_NAMES(g),
+                TROUPE_TEST_NAMES(h), TROUPE_TEST_NAMES(i), TROUPE_TEST_NAMES(j), TROUPE_TEST_NAMES(k),
+                TROUPE_TEST_NAMES(l))
+static_assert(fields_of<more_than_a_hundred>::count == 120);
+static_assert(fields_of<more_than_a_hundred>::names[119] == "l9");
 
 struct locked {
   std::mutex guard;
