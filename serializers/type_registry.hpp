@@ -19,6 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include <troupe/serializers/internal/inspecting.hpp>
 #include <troupe/serializers/internal/part_access.hpp>
 #include <troupe/serializers/internal/schema.hpp>
 #include <troupe/serializers/internal/self_contained.hpp>
@@ -72,6 +73,7 @@ public:
     bool (*typed_read)(detail::typed_reader&, void*) = nullptr;
     bool (*visit_write)(value_writer&, const void*) = nullptr;
     bool (*visit_read)(value_reader&, void*) = nullptr;
+    void (*inspect)(detail::type_inspector&) = nullptr; // Never null; the only one of a type with its own codec.
   };
 
   /// Makes the entry of T, as type_registry::add does.
@@ -289,6 +291,7 @@ type_entry::type_entry(std::in_place_type_t<T>, std::string alias, std::optional
     life_.copy = [](void* at, const void* source) { new (at) T(*static_cast<const T*>(source)); };
   if constexpr (std::move_constructible<T>)
     life_.move = [](void* at, void* source) { new (at) T(std::move(*static_cast<T*>(source))); };
+  codecs_.inspect = [](detail::type_inspector& by) { by.add<T>(""); };
   if constexpr (detail::self_contained<T>())
     if (!own_)
       held_bytes_ = [](const void* value) { return detail::held_bytes(*static_cast<const T*>(value)); };

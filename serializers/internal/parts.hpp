@@ -133,4 +133,23 @@ consteval obstacle find_obstacle() {
 template <class T>
 inline constexpr obstacle obstacle_of = find_obstacle<T>();
 
+template <class T, class... Above>
+consteval bool is_hindered();
+
+template <class... Above, class... Parts>
+consteval bool is_any_hindered(part_list<Parts...>) {
+  return (false || ... || is_hindered<typename Parts::type, Above...>());
+}
+
+/// Whether the type, or anything in it, cannot travel by description. `Above` as in copyable().
+template <class T, class... Above>
+consteval bool is_hindered() {
+  if constexpr (obstacle_of<T> != obstacle::none)
+    return true;
+  else if constexpr ((std::is_same_v<T, Above> || ... || false))
+    return false;
+  else
+    return is_any_hindered<T, Above...>(parts_of<T>());
+}
+
 } // namespace troupe::detail

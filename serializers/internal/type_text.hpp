@@ -10,4 +10,7 @@ namespace troupe::detail {
 [[nodiscard]] std::string type_text(const std::type_info& type);
 [[nodiscard]] std::string type_text(std::type_index type);
 
+/// The same as a programmer would write it: without default template arguments and inline namespaces. Cut when long.
+[[nodiscard]] std::string brief_type_text(std::type_index type);
+
 } // namespace troupe::detail

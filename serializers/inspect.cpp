@@ -1,0 +1,339 @@
+#include <troupe/serializers/inspect.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <unordered_set>
+
+#include <troupe/serializers/serialize.hpp>
+
+namespace troupe {
+
+namespace {
+
+using travels = family_answer::travels;
+using detail::found_type;
+
+// What nobody has told any family about: what a family says of it tells whether described types need no more.
+struct described_only {
+  int field = 0;
+};
+TROUPE_DESCRIBE(described_only, field)
+
+struct asked_family {
+  const family* by;
+  bool by_description;    // Carries every type whose description can be carried.
+  std::string of_unknown; // Else what it says of a type that it was not given.
+};
+
+/// Turns what was found into what is told: asks the families, and gives every place its path.
+class judge {
+public:
+  judge(const found_type& found, const type_registry& types, const family_set& families);
+
+  /// `entry` may be one made for the occasion, or null, when the type is not registered.
+  [[nodiscard]] serializability root(const found_type& found, const type_entry* entry, bool is_registered) const;
+  [[nodiscard]] bool fails(const found_type& found) const;
+
+private:
+  bool note_failing(const found_type& found);
+  [[nodiscard]] std::string root_reason(const asked_family& asked, const found_type& found, const type_entry* entry,
+                                        bool is_registered) const;
+  [[nodiscard]] serializability part(const found_type& found, const serializability& above) const;
+  [[nodiscard]] family_answer answer_for_part(const asked_family& asked, const found_type& found,
+                                              const std::string& why) const;
+  void add_parts(serializability& told, const found_type& found) const;
+
+  const type_registry& types_;
+  std::vector<asked_family> families_;
+  std::unordered_set<std::type_index> failing_; // Types that cannot travel by description, because of a part of theirs.
+};
+
+judge::judge(const found_type& found, const type_registry& types, const family_set& families) : types_(types) {
+  const auto probe =
+      std::make_shared<const type_entry>(std::in_place_type<described_only>, "described_only", std::nullopt);
+  for (const auto& name : families.names()) {
+    const auto* by = families.find(name);
+    auto reason = by->unsupported(*probe);
+    families_.push_back({by, reason.empty(), std::move(reason)});
+  }
+  // A type fails wherever it stands, also within itself: until no further one is found.
+  for (auto before = SIZE_MAX; before != failing_.size();) {
+    before = failing_.size();
+    note_failing(found);
+  }
+}
+
+bool judge::note_failing(const found_type& found) {
+  bool failing = !found.why.empty() || (found.above != nullptr && failing_.contains(*found.above));
+  for (const auto& each : found.parts)
+    failing = note_failing(each) || failing;
+  if (failing)
+    for (const auto* each : found.expands)
+      failing_.insert(*each);
+  return failing;
+}
+
+bool judge::fails(const found_type& found) const {
+  return !found.why.empty() || (found.above != nullptr && failing_.contains(*found.above))
+         || std::ranges::any_of(found.expands, [&](const auto* each) { return failing_.contains(*each); });
+}
+
+// The place of a reason that lies further down is left to add_parts().
+std::string judge::root_reason(const asked_family& asked, const found_type& found, const type_entry* entry,
+                               bool is_registered) const {
+  if (!is_registered) {
+    if (found.is_final || (asked.by_description && fails(found)))
+      return found.why;
+    return asked.by_description ? "is in no registry" : asked.of_unknown;
+  }
+  auto reason = asked.by->unsupported(*entry);
+  if (!reason.empty() && entry->own() == nullptr && asked.by_description && fails(found))
+    return found.why;
+  if (reason.empty() && entry->life().construct == nullptr)
+    return "has no default constructor: it travels inside other values, not alone";
+  return reason;
+}
+
+serializability judge::root(const found_type& found, const type_entry* entry, bool is_registered) const {
+  serializability told{.path = detail::root_name(found, is_registered ? entry : nullptr), .type = found.text};
+  told.note = found.note;
+  bool all_carry = true;
+  for (const auto& asked : families_) {
+    auto& answer = told.families.emplace_back(std::string(asked.by->name()));
+    answer.reason = root_reason(asked, found, entry, is_registered);
+    const bool hindered_below = asked.by_description && fails(found) && (!is_registered || !asked.by->supports(*entry));
+    if (answer.reason.empty() && !hindered_below)
+      continue;
+    all_carry = false;
+    answer.answer = travels::no;
+    if (!answer.reason.empty())
+      answer.reason = told.path + ": " + answer.reason;
+  }
+  if (is_registered && entry->own() != nullptr) {
+    told.note = "has a codec of its own, given to types.add";
+    if (!all_carry)
+      told.advice = "a codec<T> serves every family, alone and inside other values";
+    return told; // Its parts do not matter.
+  }
+  told.advice = found.advice;
+  if (told.advice.empty() && !is_registered)
+    told.advice = "register it: types.add<" + found.text + ">(\"an.alias\")";
+  else if (told.advice.empty() && !all_carry && entry->life().construct == nullptr)
+    told.advice = "give it a default constructor, or send it within another type";
+  add_parts(told, found);
+  return told;
+}
+
+family_answer judge::answer_for_part(const asked_family& asked, const found_type& found, const std::string& why) const {
+  const auto* entry = types_.find(*found.info);
+  family_answer answer{std::string(asked.by->name())};
+  if (asked.by_description && fails(found)) {
+    answer.answer = travels::no;
+    answer.reason = why;
+  } else if (!asked.by_description) { // What it does with parts of what it was not given is its own affair.
+    answer.answer = entry != nullptr && asked.by->supports(*entry) ? travels::yes : travels::unknown;
+  } else if (entry != nullptr && entry->own() == nullptr) {
+    answer.reason = asked.by->unsupported(*entry);
+    answer.answer = answer.reason.empty() ? travels::yes : travels::no;
+  }
+  return answer;
+}
+
+serializability judge::part(const found_type& found, const serializability& above) const {
+  serializability told{.path = above.path + found.step, .type = found.text};
+  told.advice = found.advice;
+  told.note = found.note;
+  auto why = found.why;
+  if (const auto* entry = types_.find(*found.info); !why.empty() && entry != nullptr && entry->own() != nullptr) {
+    why = found.text + " has a codec of its own, which serves it only when it travels alone";
+    told.advice = "give it a codec<T>, which serves it inside other values as well";
+  }
+  for (std::size_t i = 0; i < families_.size(); ++i) {
+    // What is carried as a whole is carried in all its parts.
+    auto answer = above.families[i].answer == travels::yes ? family_answer{above.families[i].family}
+                                                           : answer_for_part(families_[i], found, why);
+    if (!answer.reason.empty())
+      answer.reason = told.path + ": " + answer.reason;
+    told.families.push_back(std::move(answer));
+  }
+  add_parts(told, found);
+  return told;
+}
+
+void judge::add_parts(serializability& told, const found_type& found) const {
+  for (const auto& each : found.parts)
+    told.children.push_back(part(each, told));
+  for (std::size_t i = 0; i < families_.size(); ++i) {
+    auto& answer = told.families[i];
+    if (answer.answer != travels::no || !answer.reason.empty())
+      continue;
+    const auto culprit =
+        std::ranges::find_if(told.children, [&](const auto& each) { return each.families[i].answer == travels::no; });
+    answer.reason = culprit != told.children.end() ? culprit->families[i].reason
+                                                   : told.path + ": is hindered as " + found.text + " is further up";
+  }
+}
+
+bool shares(const found_type& found) {
+  return found.may_share || std::ranges::any_of(found.parts, shares);
+}
+
+/// One step of the place that an error names: ".items" or "[3]".
+std::vector<std::string_view> steps_of(std::string_view place) {
+  std::vector<std::string_view> steps;
+  while (!place.empty()) {
+    const auto length = std::min(place.find_first_of(".[", 1), place.size());
+    steps.push_back(place.substr(0, length));
+    place.remove_prefix(length);
+  }
+  return steps;
+}
+
+bool leads_to(std::string_view step, std::string_view named) {
+  if (step.starts_with('.') || named.starts_with('.'))
+    return step == named;
+  if (step.starts_with('<')) // A tuple's.
+    return step.substr(1, step.size() - 2) == named.substr(1, named.size() - 2);
+  return true; // Elements, keys and values have numbers.
+}
+
+/// The places from `at` to the one that the steps lead to, as far as they go. False when they lead elsewhere.
+bool follow(serializability& at, std::span<const std::string_view> steps, std::vector<serializability*>& chain) {
+  chain.push_back(&at);
+  if (steps.empty() || at.children.empty())
+    return true;
+  const bool key_or_value = at.children[0].path.ends_with("{key}");
+  if (key_or_value && steps.size() == 1 && steps[0].starts_with('['))
+    return true; // Errors name the pair.
+  for (auto& child : at.children) {
+    const auto step = std::string_view(child.path).substr(at.path.size());
+    if (leads_to(step, steps[0]) && follow(child, steps.subspan(1), chain))
+      return true;
+    // Errors pass over pointers and alternatives.
+    if ((step == "->" || step.starts_with('<')) && follow(child, steps, chain))
+      return true;
+  }
+  chain.pop_back();
+  return false;
+}
+
+std::string_view advice_about(serialize_errc code) {
+  switch (code) {
+  case serialize_errc::limit_exceeded:
+    return "raise the limit that is named, at both ends, or send less at once";
+  case serialize_errc::codec_failed:
+    return "this value is refused, not its type: send another, or change what refuses it";
+  case serialize_errc::out_of_band_handle:
+    return "handles travel in messages between nodes only: send it over a link";
+  case serialize_errc::unknown_type:
+    return "register the type that is named: types.add<...>(alias)";
+  case serialize_errc::not_supported:
+    return "send a value without this, or by a family that carries it";
+  default:
+    return "the codec that writes this and the one that reads it do not fit together";
+  }
+}
+
+class value_trial {
+public:
+  value_trial(const type_entry& entry, const void* value, const family_set& families, const context& ctx)
+      : entry_(entry), value_(value), families_(families), ctx_(ctx) {}
+
+  /// Encodes, and decodes when `back`; the first failure is marked at its place.
+  void run(const family& by, bool back, serializability& told) const;
+
+private:
+  void mark(const family& by, const serialize_error& error, std::string_view when, serializability& told) const;
+
+  const type_entry& entry_;
+  const void* value_;
+  const family_set& families_;
+  const context& ctx_;
+};
+
+void value_trial::run(const family& by, bool back, serializability& told) const {
+  const auto name = std::string(by.name());
+  const auto sent =
+      serialize_entry(entry_, value_, {.serializers = {name}, .on_error = on_error::raise, .context = ctx_}, families_);
+  if (!sent)
+    return mark(by, sent.error(), "", told);
+  if (!back || by.needs_trust() || ctx_.extension != nullptr)
+    return;
+  any_value received(entry_);
+  if (received.entry() == nullptr)
+    return;
+  const auto done =
+      deserialize_entry(entry_, received.data(), *sent, {.deserializers = {name}, .context = ctx_}, families_);
+  if (!done)
+    mark(by, done.error(), "when it is decoded, ", told);
+}
+
+// Errors read "typed: batch.items[3].paint: 9 is no value of the enum color".
+void value_trial::mark(const family& by, const serialize_error& error, std::string_view when,
+                       serializability& told) const {
+  const auto name = std::string(by.name());
+  std::string_view text = error.message();
+  for (const auto& known :
+       {"no family of [" + name + "] can carry '" + entry_.alias() + "'; ", name + ": ", entry_.alias()})
+    if (text.starts_with(known))
+      text.remove_prefix(known.size());
+  const auto colon = std::min(text.find(": "), text.size());
+  const bool has_place = text.starts_with('.') || text.starts_with('[');
+  const auto place = has_place ? text.substr(0, colon) : std::string_view();
+  const auto reason = has_place || text.starts_with(": ") ? text.substr(std::min(colon + 2, text.size())) : text;
+
+  std::vector<serializability*> chain;
+  if (!follow(told, steps_of(place), chain))
+    chain = {&told};
+  for (auto* each : chain) {
+    const auto answer = std::ranges::find(each->families, name, &family_answer::family);
+    if (answer->answer == travels::no) // Nobody registered the type: that is a reason too.
+      continue;
+    answer->answer = travels::no;
+    answer->reason = told.path + std::string(place) + ": " + std::string(when) + std::string(reason);
+  }
+  if (chain.back()->advice.empty())
+    chain.back()->advice = advice_about(error.code());
+}
+
+} // namespace
+
+std::string detail::root_name(const found_type& found, const type_entry* entry) {
+  if (entry != nullptr)
+    return entry->alias();
+  return found.spelled.empty() ? found.text : std::string(found.spelled);
+}
+
+serializability detail::judge_type(found_type&& found, const type_entry* entry, const type_registry& types,
+                                   const family_set& families) {
+  return judge(found, types, families).root(found, entry, entry != nullptr);
+}
+
+serializability detail::judge_value(found_type&& found, const type_entry& entry, const void* value,
+                                    const type_registry& types, const family_set& families, const context& ctx) {
+  const judge asked(found, types, families);
+  const bool is_registered = types.find(entry.type()) == &entry;
+  auto told = asked.root(found, &entry, is_registered);
+  const value_trial trial(entry, value, families, ctx);
+  for (const auto& name : families.names()) {
+    const auto* by = families.find(name);
+    if (by->supports(entry))
+      trial.run(*by, !shares(found), told);
+  }
+  return told;
+}
+
+std::expected<serializability, serialize_error>
+inspect_serializability(std::string_view alias, const type_registry& types, const family_set& families) {
+  const auto* entry = types.find(alias);
+  if (entry == nullptr)
+    return std::unexpected(serialize_error(serialize_errc::unknown_type,
+                                           "no type with the alias '" + std::string(alias.substr(0, 100))
+                                               + "' is registered: types.add<...>(\""
+                                               + std::string(alias.substr(0, 100)) + "\"), or ask by the C++ type"));
+  detail::type_inspector inspector;
+  entry->codecs().inspect(inspector);
+  return detail::judge_type(inspector.take(), entry, types, families);
+}
+
+} // namespace troupe

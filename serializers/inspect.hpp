@@ -1,0 +1,140 @@
+// inspect_serializability: tells why a type, a value or a function cannot travel, where in it the reason lies, and what
+// to do.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <troupe/serializers/context.hpp>
+#include <troupe/serializers/family.hpp>
+#include <troupe/serializers/internal/inspecting.hpp>
+#include <troupe/serializers/internal/type_text.hpp>
+#include <troupe/serializers/serialize_error.hpp>
+#include <troupe/serializers/type_registry.hpp>
+
+namespace troupe {
+
+/// What one family says of one place in a value.
+struct family_answer {
+  enum class travels : std::uint8_t {
+    yes,
+    no,
+    unknown, ///< The family has rules of its own, and was given neither this type nor what is around it.
+  };
+
+  std::string family;
+  travels answer = travels::yes;
+  std::string reason; ///< With the place: "batch.items[].lock: std::mutex guards memory of its own process".
+};
+
+/// A type, and below it the types that it consists of, each with what the families say of it.
+struct serializability {
+  std::string path; ///< From the root, which has the type's alias or name: "batch.items[].lock".
+  std::string type; ///< The C++ type.
+  std::vector<family_answer> families;
+  std::string advice; ///< What to do about a hindrance that lies in this very place; empty when there is none.
+  std::string note;   ///< Worth knowing, though it hinders nothing.
+  /// The parts: fields, elements ("[]"), keys ("{key}") and values ("{}") of maps, alternatives ("<label>"), what a
+  /// pointer points to ("->"). A type that stands in several places has its parts at the first of them only.
+  std::vector<serializability> children;
+
+  /// Whether at least one family carries it.
+  [[nodiscard]] bool ok() const;
+  [[nodiscard]] bool carried_by(std::string_view family) const;
+  /// The place of that path, itself or below; null when there is none.
+  [[nodiscard]] const serializability* find(std::string_view place) const;
+  /// For people: a line per place, with a column per family. What travels by every family is not unfolded.
+  [[nodiscard]] std::string to_text() const;
+};
+
+namespace detail {
+
+/// Functions and pointers to them, and classes with a call operator: functors, lambdas, std::function.
+template <class T>
+concept callable = std::is_function_v<T> || std::is_function_v<std::remove_pointer_t<T>> || std::is_member_pointer_v<
+    T> || has_call_operator<T>();
+
+/// What names a registered type: texts are never taken for values.
+template <class T>
+concept alias_text = std::same_as < std::decay_t<T>,
+char* >
+    || std::same_as<std::decay_t<T>, const char*> || std::same_as<T, std::string> || std::same_as<T, std::string_view>;
+
+/// What stands at the root of the tree: the alias, or for an unregistered type (`entry` is null) its name.
+[[nodiscard]] std::string root_name(const found_type& found, const type_entry* entry);
+/// `entry` is null where nobody registered the type.
+[[nodiscard]] serializability judge_type(found_type&& found, const type_entry* entry, const type_registry& types,
+                                         const family_set& families);
+/// Then tries the value. For an unregistered type `entry` was made for the occasion.
+[[nodiscard]] serializability judge_value(found_type&& found, const type_entry& entry, const void* value,
+                                          const type_registry& types, const family_set& families, const context& ctx);
+
+template <class T>
+found_type walk_over() {
+  type_inspector inspector;
+  inspector.add<T>("");
+  return inspector.take();
+}
+
+template <class T>
+serializability inspect_thing(const T& thing, const type_registry& types, const family_set& families,
+                              const context& ctx) {
+  if constexpr (std::is_object_v<T>)
+    if (const auto* entry = types.find<T>())
+      return judge_value(walk_over<T>(), *entry, std::addressof(thing), types, families, ctx);
+  if constexpr (!is_hindered<T>()) {
+    auto found = walk_over<T>();
+    const auto entry =
+        std::make_shared<const type_entry>(std::in_place_type<T>, root_name(found, nullptr), std::nullopt);
+    return judge_value(std::move(found), *entry, std::addressof(thing), types, families, ctx);
+  } else {
+    return judge_type(walk_over<T>(), nullptr, types, families); // There is nothing to try.
+  }
+}
+
+} // namespace detail
+
+/// Tells whether values of the type travel, alone, by each of the families. The type need not be registered; that it
+/// is not is then among the reasons.
+template <class T>
+requires(!std::is_void_v<T>) [[nodiscard]] serializability
+    inspect_serializability(const type_registry& types, const family_set& families) {
+  const auto* entry = std::is_object_v<T> ? types.find<T>() : nullptr;
+  return detail::judge_type(detail::walk_over<std::remove_cv_t<T>>(), entry, types, families);
+}
+
+/// The same of a registered type. Fails with `unknown_type`. Every text is an alias; of texts themselves ask by type.
+[[nodiscard]] std::expected<serializability, serialize_error>
+inspect_serializability(std::string_view alias, const type_registry& types, const family_set& families);
+
+/// Tells whether this very value travels: besides its type, each family that carries the type encodes it. It is also
+/// decoded again, except where that would leave something behind: shared pointers, which may form a circle, a context
+/// with an extension, and families that trust their input.
+template <class T>
+requires(!detail::callable<T> && !detail::alias_text<T>) [[nodiscard]] serializability
+    inspect_serializability(const T& value, const type_registry& types, const family_set& families,
+                            const context& ctx = {}) {
+  return detail::inspect_thing(value, types, families, ctx);
+}
+
+/// Tells whether a function travels: a functor as the value that it is, with what it holds, when it is described or has
+/// a codec<T>. Functions, pointers to them, lambdas and std::function do not; it says what to use instead.
+template <detail::callable T>
+[[nodiscard]] serializability inspect_serializability(const T& function, const type_registry& types,
+                                                      const family_set& families, const context& ctx = {}) {
+  auto told = detail::inspect_thing(function, types, families, ctx);
+  if constexpr (requires { function.target_type(); }) // std::function
+    if (function)
+      told.note = "holds " + detail::brief_type_text(function.target_type());
+  return told;
+}
+
+} // namespace troupe
