@@ -24,8 +24,7 @@ constexpr std::string_view is_open = "is open in its own process";
 constexpr std::string_view is_a_promise = "waits for something in its own process";
 constexpr std::string_view has_no_range = "does not let its elements be walked";
 constexpr std::string_view leave_out =
-    "keep it apart from what travels: in a type around it that is not sent, or in a class whose codec<T> leaves it out "
-    "and makes a new one on arrival";
+    "keep it out of the type that travels, or give that type a codec<T> which makes a new one on arrival";
 constexpr std::string_view send_the_work = "send what it works on, to an actor that lives there";
 constexpr std::string_view send_the_value =
     "hold the plain value in what travels; or a codec<T> whose form is that value";
@@ -156,7 +155,8 @@ explanation explain(const type_facts& of) {
   case obstacle::none:
     return {};
   case obstacle::reference:
-    return {"refers to an object that does not travel with it", "hold the value itself, or a std::shared_ptr to it"};
+    return {"refers to an object that does not travel with it", "hold the value itself, or a std::shared_ptr to it",
+            true};
   case obstacle::qualified:
     return {"cannot be filled in on arrival", "leave out " + std::string(of.prefix) + "and make the member private"};
   case obstacle::function:

@@ -77,6 +77,21 @@ TEST(describe, puts_the_fields_of_bases_first) {
   EXPECT_EQ(spelled_name<rich::circle>, "circle");
 }
 
+TEST(describe, carries_more_than_a_hundred_fields) {
+  type_registry types;
+  types.add<more_than_a_hundred>("many");
+  const family_set families;
+  more_than_a_hundred sent{};
+  sent.a0 = 1;
+  sent.l9 = 120;
+  const auto made = serialize(sent, {}, types, families);
+  ASSERT_TRUE(made.has_value());
+  const auto back = deserialize<more_than_a_hundred>(*made, {}, types, families);
+  ASSERT_TRUE(back.has_value()) << back.error().message();
+  EXPECT_EQ(back->a0, 1);
+  EXPECT_EQ(back->l9, 120);
+}
+
 TEST(describe, names_the_path_to_a_member_that_cannot_travel) {
   type_registry types;
   types.add<holds_locked>("rooms");
