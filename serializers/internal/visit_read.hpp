@@ -486,7 +486,7 @@ bool visit_read_array(value_reader& from, array<T>& target) {
   if (!has_data)
     rows.lengths = {0};
   // Lists within each other say the shape once more; one list says nothing but how many elements there are.
-  const auto rank = std::min(rows.lengths.size(), shape.size());
+  const auto rank = static_cast<std::ptrdiff_t>(std::min(rows.lengths.size(), shape.size()));
   const auto fits = !has_shape || rows.lengths.size() < 2
                     || std::equal(rows.lengths.begin(), rows.lengths.end(), shape.begin(), shape.begin() + rank);
   auto view = fits ? array<T>::view_of(array<T>(std::move(rows.values)).bytes(), has_shape ? shape : rows.lengths)
