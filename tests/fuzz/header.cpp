@@ -1,0 +1,20 @@
+// Fuzzes parse_header(): the input is a payload's header.
+#include "decoding.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace troupe;
+  // A block of its own size, so that a byte read behind its end is seen.
+  const auto header = frame::copy_of(std::as_bytes(std::span(data, size)));
+  const fuzz::allocations during;
+  const auto fields = parse_header(header.bytes(), fuzz::bounds());
+  fuzz::expect(during.bytes() <= 16_KiB, "allocated", std::to_string(during.bytes()));
+  if (!fields)
+    return 0;
+  const auto again = make_header(*fields);
+  const auto same = parse_header(again.bytes());
+  fuzz::expect(same && same->family == fields->family && same->type == fields->type
+                   && std::ranges::equal(same->schema, fields->schema)
+                   && std::ranges::equal(same->extra, fields->extra),
+               "another header comes back");
+  return 0;
+}

@@ -1,0 +1,67 @@
+// How the bytes of a fuzzer's input become the parts of a payload, and back: seeds are made by join().
+//
+//     bytes         are
+//     1             number of parts in front of the last one, modulo 16
+//     for each      2 bytes little-endian: its length, cut to what is left; then its bytes
+//     the rest      the last part
+//
+// The last part is the one that a decoder reads most of: bytes can be put into it and taken out of it without any
+// length going wrong. Every input has a meaning.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <troupe/serializers/frame.hpp>
+
+namespace fuzz {
+
+inline constexpr std::size_t parts_max = 16;
+
+/// At least one part.
+inline std::vector<std::span<const std::byte>> split(std::span<const std::byte> input) {
+  std::vector<std::span<const std::byte>> parts;
+  if (!input.empty()) {
+    auto before_last = std::to_integer<std::size_t>(input[0]) % parts_max;
+    input = input.subspan(1);
+    for (; before_last > 0 && input.size() >= 2; --before_last) {
+      const auto length = std::to_integer<std::size_t>(input[0]) + 256 * std::to_integer<std::size_t>(input[1]);
+      input = input.subspan(2);
+      parts.push_back(input.first(std::min(length, input.size())));
+      input = input.subspan(parts.back().size());
+    }
+  }
+  parts.push_back(input);
+  return parts;
+}
+
+/// Requires: at least one part and at most parts_max, all but the last below 64 KiB.
+inline std::vector<std::byte> join(std::span<const std::span<const std::byte>> parts) {
+  std::vector<std::byte> input{static_cast<std::byte>(parts.size() - 1)};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i + 1 < parts.size()) {
+      input.push_back(static_cast<std::byte>(parts[i].size()));
+      input.push_back(static_cast<std::byte>(parts[i].size() >> 8));
+    }
+    input.insert(input.end(), parts[i].begin(), parts[i].end());
+  }
+  return input;
+}
+
+/// The body in front, then a frame of each other part. Every second one lies unaligned, as slices do. Each lies in a
+/// block of its own size, so that a byte read behind its end is seen.
+inline std::vector<troupe::frame> frames_of(std::span<const std::byte> body,
+                                            std::span<const std::span<const std::byte>> others) {
+  std::vector<troupe::frame> frames{troupe::frame::copy_of(body)};
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    std::vector<std::byte> bytes(i % 2);
+    bytes.insert(bytes.end(), others[i].begin(), others[i].end());
+    frames.push_back(troupe::frame::copy_of(bytes).slice(i % 2, others[i].size()));
+  }
+  return frames;
+}
+
+} // namespace fuzz

@@ -1,0 +1,92 @@
+// The types that fuzzed payloads carry: rich::everything and rich::tree, and what those have no member of.
+#pragma once
+
+#include "../serializers/rich.hpp"
+
+namespace fuzz {
+
+/// May refer to itself in a circle.
+struct ring {
+  std::shared_ptr<ring> next;
+};
+TROUPE_DESCRIBE(ring, next)
+
+/// Without a default constructor; some forms of it are refused.
+class celsius {
+public:
+  explicit celsius(double degrees) : degrees_(degrees) {}
+  [[nodiscard]] double degrees() const { return degrees_; }
+  auto operator<=>(const celsius&) const = default;
+
+private:
+  double degrees_;
+};
+
+/// Throws when it is rebuilt from what it cannot be.
+class fraction {
+public:
+  fraction(int over, int under) : over_(over), under_(under) {}
+  [[nodiscard]] std::tuple<int, int> reduce() const { return {over_, under_}; }
+  static fraction rebuild(int over, int under);
+
+private:
+  int over_;
+  int under_;
+};
+
+struct nothing {
+  auto operator<=>(const nothing&) const = default;
+};
+TROUPE_DESCRIBE(nothing)
+
+/// Values in forms that another value's form could be taken for.
+struct odd {
+  std::vector<celsius> weather;
+  std::map<int, fraction> shares;
+  std::optional<celsius> now;
+  std::shared_ptr<fraction> half;
+  std::vector<nothing> nothings;
+  std::optional<std::shared_ptr<std::string>> maybe_shared;
+  std::shared_ptr<std::optional<int>> shared_maybe;
+  std::vector<std::shared_ptr<std::vector<int>>> lists;
+  std::vector<std::unique_ptr<std::optional<std::string>>> owned;
+  std::variant<std::monostate, std::optional<int>, std::vector<std::string>, rich::color, std::shared_ptr<int>> any_of;
+  std::map<rich::color, std::optional<std::monostate>> by_color;
+  std::multimap<std::string, int> twice;
+  std::map<std::pair<int, std::string>, std::map<std::string, bool>> by_pair;
+  std::vector<troupe::frame> frames;
+  std::vector<troupe::array<float>> grids;
+  troupe::array<std::uint8_t> picture;
+  std::array<std::byte, 4> four{};
+  char letters[3] = {};
+  std::chrono::duration<double> seconds{};
+};
+TROUPE_DESCRIBE(odd, weather, shares, now, half, nothings, maybe_shared, shared_maybe, lists, owned, any_of, by_color,
+                twice, by_pair, frames, grids, picture, four, letters, seconds)
+
+/// A value of every sort that `odd` has.
+odd full_odd();
+
+/// Has a codec of its own: the name as the header's extra bytes, the pictures as frames.
+struct album {
+  std::string name;
+  std::vector<troupe::frame> pictures;
+};
+
+/// All of them, besides what a registry starts with.
+const troupe::type_registry& types();
+
+} // namespace fuzz
+
+template <>
+struct troupe::codec<fuzz::celsius> {
+  using form = double;
+  static std::expected<form, serialize_error> reduce(const fuzz::celsius& value, const context&) {
+    return value.degrees();
+  }
+  static std::expected<fuzz::celsius, serialize_error> rebuild(form&& degrees, const context&) {
+    if (!(degrees >= -273.15))
+      return std::unexpected(serialize_error(serialize_errc::malformed, "colder than anything"));
+    return fuzz::celsius(degrees);
+  }
+};
