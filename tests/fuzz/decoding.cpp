@@ -1,5 +1,6 @@
 #include "decoding.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
@@ -27,15 +28,21 @@ void on_allocation(const volatile void*, std::size_t size) {
 
 void on_release(const volatile void*) {}
 
-/// What decoding may allocate: its budget, the layout's tree, and what errors and tables of fixed size take.
+// The sender's layout, where it differs from the reader's own and has to be read.
+std::size_t foreign_layout_bytes(const payload& received) {
+  const auto header = parse_header(received.header.bytes());
+  const auto* entry = header ? types().find(header->type) : nullptr;
+  return entry == nullptr || std::ranges::equal(header->schema, entry->schema()) ? 0 : header->schema.size();
+}
+
+// What decoding may allocate: its budget, the layout's tree, and what errors and tables of fixed size take.
 std::size_t allowance(const payload& received) {
   constexpr std::size_t besides = 32_KiB;
   constexpr std::size_t per_layout_byte = 512;
   const auto limits = bounds();
-  const auto bytes = received.size_bytes() - received.header.size_bytes();
-  const auto layout = received.header.size_bytes();
-  return std::min(limits.memory_bytes, limits.memory_free_bytes + bytes * limits.memory_ratio)
-         + layout * per_layout_byte + besides;
+  const auto body_and_frames = received.size_bytes() - received.header.size_bytes();
+  return std::min(limits.memory_bytes, limits.memory_free_bytes + body_and_frames * limits.memory_ratio)
+         + foreign_layout_bytes(received) * per_layout_byte + besides;
 }
 
 // Nobody else cuts the circles that a value may have been decoded with.
