@@ -19,6 +19,8 @@ struct described_only {
 };
 TROUPE_DESCRIBE(described_only, field)
 
+constexpr std::string_view codec_note = "has a codec in this registry";
+
 struct asked_family {
   const family* by;
   bool by_description;    // Carries every type whose description can be carried.
@@ -35,6 +37,12 @@ public:
   [[nodiscard]] bool fails(const found_type& found) const;
 
 private:
+  /// Whether the registry has a codec for the type, which then needs nothing else.
+  [[nodiscard]] bool is_helped(const found_type& found) const {
+    return found.info != nullptr && types_.stand_ins().find(*found.info) != nullptr;
+  }
+  /// Why the type itself cannot travel by description.
+  [[nodiscard]] std::string why_of(const found_type& found) const { return is_helped(found) ? "" : found.why; }
   bool note_failing(const found_type& found);
   [[nodiscard]] std::string root_reason(const asked_family& asked, const found_type& found, const type_entry* entry,
                                         bool is_registered) const;
@@ -64,7 +72,7 @@ judge::judge(const found_type& found, const type_registry& types, const family_s
 }
 
 bool judge::note_failing(const found_type& found) {
-  bool failing = !found.why.empty() || (found.above != nullptr && failing_.contains(*found.above));
+  bool failing = !why_of(found).empty() || (found.above != nullptr && failing_.contains(*found.above));
   for (const auto& each : found.parts)
     failing = note_failing(each) || failing;
   if (failing)
@@ -74,7 +82,7 @@ bool judge::note_failing(const found_type& found) {
 }
 
 bool judge::fails(const found_type& found) const {
-  return !found.why.empty() || (found.above != nullptr && failing_.contains(*found.above))
+  return !why_of(found).empty() || (found.above != nullptr && failing_.contains(*found.above))
          || std::ranges::any_of(found.expands, [&](const auto* each) { return failing_.contains(*each); });
 }
 
@@ -82,44 +90,38 @@ bool judge::fails(const found_type& found) const {
 std::string judge::root_reason(const asked_family& asked, const found_type& found, const type_entry* entry,
                                bool is_registered) const {
   if (!is_registered) {
-    if (found.is_final || (asked.by_description && fails(found)))
+    if ((found.is_final && !is_helped(found)) || (asked.by_description && fails(found)))
       return found.why;
     return asked.by_description ? "is in no registry" : asked.of_unknown;
   }
   auto reason = asked.by->unsupported(*entry);
   if (!reason.empty() && entry->own() == nullptr && asked.by_description && fails(found))
     return found.why;
-  if (reason.empty() && entry->life().construct == nullptr)
-    return "has no default constructor: it travels inside other values, not alone";
   return reason;
 }
 
 serializability judge::root(const found_type& found, const type_entry* entry, bool is_registered) const {
   serializability told{.path = detail::root_name(found, is_registered ? entry : nullptr), .type = found.text};
   told.note = found.note;
-  bool all_carry = true;
   for (const auto& asked : families_) {
     auto& answer = told.families.emplace_back(std::string(asked.by->name()));
     answer.reason = root_reason(asked, found, entry, is_registered);
     const bool hindered_below = asked.by_description && fails(found) && (!is_registered || !asked.by->supports(*entry));
     if (answer.reason.empty() && !hindered_below)
       continue;
-    all_carry = false;
     answer.answer = travels::no;
     if (!answer.reason.empty())
       answer.reason = told.path + ": " + answer.reason;
   }
-  if (is_registered && entry->own() != nullptr) {
-    told.note = "has a codec of its own, given to types.add";
-    if (!all_carry)
-      told.advice = "a codec<T> serves every family, alone and inside other values";
+  if ((is_registered && entry->own() != nullptr) || is_helped(found)) {
+    told.note = codec_note;
+    if (!is_registered)
+      told.advice = "register it: types.add<" + found.text + ">(\"an.alias\")";
     return told; // Its parts do not matter.
   }
   told.advice = found.advice;
   if (told.advice.empty() && !is_registered)
     told.advice = "register it: types.add<" + found.text + ">(\"an.alias\")";
-  else if (told.advice.empty() && !all_carry && entry->life().construct == nullptr)
-    told.advice = "give it a default constructor, or send it within another type";
   add_parts(told, found);
   return told;
 }
@@ -143,10 +145,10 @@ serializability judge::part(const found_type& found, const serializability& abov
   serializability told{.path = above.path + found.step, .type = found.text};
   told.advice = found.advice;
   told.note = found.note;
-  auto why = found.why;
-  if (const auto* entry = types_.find(*found.info); !why.empty() && entry != nullptr && entry->own() != nullptr) {
-    why = found.text + " has a codec of its own, which serves it only when it travels alone";
-    told.advice = "give it a codec<T>, which serves it inside other values as well";
+  const auto why = why_of(found);
+  if (is_helped(found)) {
+    told.advice.clear();
+    told.note = codec_note;
   }
   for (std::size_t i = 0; i < families_.size(); ++i) {
     // What is carried as a whole is carried in all its parts.
@@ -156,7 +158,8 @@ serializability judge::part(const found_type& found, const serializability& abov
       answer.reason = told.path + ": " + answer.reason;
     told.families.push_back(std::move(answer));
   }
-  add_parts(told, found);
+  if (!is_helped(found))
+    add_parts(told, found);
   return told;
 }
 
@@ -236,8 +239,9 @@ std::string_view advice_about(serialize_errc code) {
 
 class value_trial {
 public:
-  value_trial(const type_entry& entry, const void* value, const family_set& families, const context& ctx)
-      : entry_(entry), value_(value), families_(families), ctx_(ctx) {}
+  value_trial(const type_entry& entry, const void* value, const type_registry& types, const family_set& families,
+              const context& ctx)
+      : entry_(entry), value_(value), types_(types), families_(families), ctx_(ctx) {}
 
   /// Encodes, and decodes when `back`; the first failure is marked at its place.
   void run(const family& by, bool back, serializability& told) const;
@@ -247,25 +251,25 @@ private:
 
   const type_entry& entry_;
   const void* value_;
+  const type_registry& types_;
   const family_set& families_;
   const context& ctx_;
 };
 
 void value_trial::run(const family& by, bool back, serializability& told) const {
   const auto name = std::string(by.name());
-  const auto sent =
-      serialize_entry(entry_, value_, {.serializers = {name}, .on_error = on_error::raise, .context = ctx_}, families_);
+  const auto sent = serialize_entry(
+      entry_, value_, {.serializers = {name}, .on_error = on_error::raise, .context = ctx_}, types_, families_);
   if (!sent)
     return mark(by, sent.error(), "", told);
   if (!back || by.needs_trust() || ctx_.extension != nullptr)
     return;
   any_value received(entry_);
-  if (received.entry() == nullptr)
-    return;
   const auto done =
-      deserialize_entry(entry_, received.data(), *sent, {.deserializers = {name}, .context = ctx_}, families_);
+      deserialize_entry(entry_, received.data(), *sent, {.deserializers = {name}, .context = ctx_}, types_, families_);
   if (!done)
-    mark(by, done.error(), "when it is decoded, ", told);
+    return mark(by, done.error(), "when it is decoded, ", told);
+  received.complete(entry_);
 }
 
 // Errors read "typed: batch.items[3].paint: 9 is no value of the enum color".
@@ -314,7 +318,7 @@ serializability detail::judge_value(found_type&& found, const type_entry& entry,
   const judge asked(found, types, families);
   const bool is_registered = types.find(entry.type()) == &entry;
   auto told = asked.root(found, &entry, is_registered);
-  const value_trial trial(entry, value, families, ctx);
+  const value_trial trial(entry, value, types, families, ctx);
   for (const auto& name : families.names()) {
     const auto* by = families.find(name);
     if (by->supports(entry))

@@ -92,8 +92,7 @@ serializability inspect_thing(const T& thing, const type_registry& types, const 
       return judge_value(walk_over<T>(), *entry, std::addressof(thing), types, families, ctx);
   if constexpr (!is_hindered<T>()) {
     auto found = walk_over<T>();
-    const auto entry =
-        std::make_shared<const type_entry>(std::in_place_type<T>, root_name(found, nullptr), std::nullopt);
+    const auto entry = types.unlisted_entry<T>(root_name(found, nullptr));
     return judge_value(std::move(found), *entry, std::addressof(thing), types, families, ctx);
   } else {
     return judge_type(walk_over<T>(), nullptr, types, families); // There is nothing to try.

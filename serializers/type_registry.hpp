@@ -238,6 +238,10 @@ public:
     return find(std::type_index(typeid(T)));
   }
 
+  /// An entry that stands in no registry, for what never travels alone. Its types find this one's codecs.
+  template <class T>
+  [[nodiscard]] std::shared_ptr<const type_entry> unlisted_entry(std::string alias = detail::label_of<T>()) const;
+
   /// All entries in the order in which they were added.
   [[nodiscard]] std::vector<const type_entry*> entries() const;
   /// The clashes so far, each with both types named.
@@ -246,9 +250,6 @@ public:
 private:
   type_registry& insert(std::unique_ptr<type_entry> entry);
   type_registry& insert_base(std::type_index derived, type_entry::base base);
-  /// An entry of no alias, for what stands for another type.
-  template <class Form>
-  [[nodiscard]] std::shared_ptr<const type_entry> form_entry() const;
   template <class T>
   void set_stand_in(std::shared_ptr<detail::stand_in> made, bool registered);
   void fail(serialize_errc code, std::string text);

@@ -83,7 +83,7 @@ std::expected<void, serialize_error> elements_family::decode(const type_entry& e
   const auto* access = entry.parts();
   if (access == nullptr || frames.empty())
     return failure(entry, "", {serialize_errc::malformed, "no payload of a collection"});
-  auto list = msgpack::decode_described<part_list>(frames[0].bytes(), ctx.limits);
+  auto list = msgpack::decode_described<payload_parts>(frames[0].bytes(), ctx.limits);
   if (!list)
     return failure(entry, "", list.error());
   auto parts = parts_decoder::open(*std::move(list), frames.subspan(1), ctx);

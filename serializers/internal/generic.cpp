@@ -15,7 +15,7 @@ namespace {
 /// What the codec puts into the header.
 struct generic_header {
   std::map<std::string, std::vector<std::byte>> small; // Each in msgpack.
-  part_list parts;
+  payload_parts parts;
 };
 TROUPE_DESCRIBE(generic_header, small, parts)
 

@@ -53,7 +53,7 @@ std::expected<void, serialize_error> parts_encoder::add(std::string_view name, c
   return {};
 }
 
-std::expected<parts_decoder, serialize_error> parts_decoder::open(part_list list, std::span<const frame> frames,
+std::expected<parts_decoder, serialize_error> parts_decoder::open(payload_parts list, std::span<const frame> frames,
                                                                   const context& ctx) {
   if (ctx.limits.depth == 0)
     return too_deep();

@@ -16,20 +16,20 @@
 namespace troupe::detail {
 
 /// What says of each part what it is, how it is encoded, and how many of the frames are its own.
-struct part {
+struct payload_part {
   std::uint64_t name = 0;   // Index into `names`.
   std::uint64_t header = 0; // Index into `headers`.
   std::uint64_t frames = 0;
 };
 
-struct part_list {
+struct payload_parts {
   std::vector<std::string> names;
   std::vector<std::vector<std::byte>> headers;
-  std::vector<part> parts;
+  std::vector<payload_part> parts;
 };
 
-TROUPE_DESCRIBE(part, name, header, frames)
-TROUPE_DESCRIBE(part_list, names, headers, parts)
+TROUPE_DESCRIBE(payload_part, name, header, frames)
+TROUPE_DESCRIBE(payload_parts, names, headers, parts)
 
 class parts_encoder {
 public:
@@ -37,12 +37,12 @@ public:
 
   [[nodiscard]] std::expected<void, serialize_error> add(std::string_view name, const type_entry& entry,
                                                          const void* value);
-  [[nodiscard]] const part_list& list() const { return list_; }
+  [[nodiscard]] const payload_parts& list() const { return list_; }
   [[nodiscard]] std::vector<frame> take_frames() { return std::move(frames_); }
 
 private:
   context context_; // What parts are told: one level less may be within each other.
-  part_list list_;
+  payload_parts list_;
   std::map<std::string, std::size_t, std::less<>> names_;
   std::map<std::string, std::size_t, std::less<>> headers_; // By their bytes.
   std::vector<frame> frames_;
@@ -52,8 +52,8 @@ private:
 class parts_decoder {
 public:
   /// Checks every part's family against the accepted ones before anything of any part is decoded.
-  [[nodiscard]] static std::expected<parts_decoder, serialize_error> open(part_list list, std::span<const frame> frames,
-                                                                          const context& ctx);
+  [[nodiscard]] static std::expected<parts_decoder, serialize_error>
+  open(payload_parts list, std::span<const frame> frames, const context& ctx);
 
   [[nodiscard]] std::size_t size() const { return list_.parts.size(); }
   [[nodiscard]] const std::string& name(std::size_t index) const { return list_.names[list_.parts[index].name]; }
@@ -61,10 +61,10 @@ public:
   [[nodiscard]] std::expected<void, serialize_error> decode(std::size_t index, const type_entry& entry, void* target);
 
 private:
-  parts_decoder(part_list list, const context& ctx) : context_(ctx), list_(std::move(list)) {}
+  parts_decoder(payload_parts list, const context& ctx) : context_(ctx), list_(std::move(list)) {}
 
   context context_;
-  part_list list_;
+  payload_parts list_;
   std::vector<const family*> by_;              // Of each header.
   std::vector<header_fields> fields_;          // Of each header.
   std::vector<std::span<const frame>> frames_; // Of each part.
