@@ -34,7 +34,6 @@ public:
 
   /// `entry` may be one made for the occasion, or null, when the type is not registered.
   [[nodiscard]] serializability root(const found_type& found, const type_entry* entry, bool is_registered) const;
-  [[nodiscard]] bool fails(const found_type& found) const;
 
 private:
   /// Whether the registry has a codec for the type, which then needs nothing else.
@@ -43,6 +42,7 @@ private:
   }
   /// Why the type itself cannot travel by description.
   [[nodiscard]] std::string why_of(const found_type& found) const { return is_helped(found) ? "" : found.why; }
+  [[nodiscard]] bool fails(const found_type& found) const;
   bool note_failing(const found_type& found);
   [[nodiscard]] std::string root_reason(const asked_family& asked, const found_type& found, const type_entry* entry,
                                         bool is_registered) const;

@@ -43,7 +43,7 @@ struct serializability {
   std::string advice; ///< What to do about a hindrance that lies in this very place; empty when there is none.
   std::string note;   ///< Worth knowing, though it hinders nothing.
   /// The parts: fields, elements ("[]"), keys ("{key}") and values ("{}") of maps, alternatives ("<label>"), what a
-  /// pointer points to ("->"). A type that stands in several places has its parts at the first of them only.
+  /// pointer points to ("->"). A struct that stands in several places has its parts at the first of them only.
   std::vector<serializability> children;
 
   /// Whether at least one family carries it.
@@ -90,7 +90,7 @@ serializability inspect_thing(const T& thing, const type_registry& types, const 
   if constexpr (std::is_object_v<T>)
     if (const auto* entry = types.find<T>())
       return judge_value(walk_over<T>(), *entry, std::addressof(thing), types, families, ctx);
-  if constexpr (!is_hindered<T>()) {
+  if constexpr (!is_hindered<T>() && !std::is_array_v<T>) {
     auto found = walk_over<T>();
     const auto entry = types.unlisted_entry<T>(root_name(found, nullptr));
     return judge_value(std::move(found), *entry, std::addressof(thing), types, families, ctx);

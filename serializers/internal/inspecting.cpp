@@ -1,5 +1,7 @@
 #include <troupe/serializers/internal/inspecting.hpp>
 
+#include <algorithm>
+
 #include <troupe/serializers/internal/type_text.hpp>
 
 namespace troupe::detail {
@@ -31,8 +33,11 @@ void type_inspector::end() {
     open_.back().parts.push_back(std::move(found));
 }
 
-bool type_inspector::expand(const std::type_info& type) {
-  if (expanded_.insert(type).second) {
+bool type_inspector::expand(const std::type_info& type, bool is_structure) {
+  const auto walks_it = [&](const found_type& place) {
+    return std::ranges::any_of(place.expands, [&](const auto* each) { return *each == type; });
+  };
+  if (is_structure ? structures_.insert(type).second : std::ranges::none_of(open_, walks_it)) {
     open_.back().expands.push_back(&type);
     return true;
   }

@@ -53,7 +53,7 @@ struct explanation {
 
 class type_inspector {
 public:
-  /// Adds a place of type T below the one that is open. Each type's parts are walked once.
+  /// Adds a place of type T below the one that is open.
   template <class T>
   void add(std::string step);
   /// What was added. Requires: add() was called once, and nothing is open.
@@ -62,8 +62,9 @@ public:
 private:
   void begin(std::string step, const type_facts& facts, bool has_default);
   void end();
-  /// Whether the parts of the type are still to be walked; the open place then leads to them.
-  bool expand(const std::type_info& type);
+  /// Whether the parts of the type are to be walked here; the open place then leads to them. Structures are walked
+  /// once, anything else wherever it stands, but not within itself.
+  bool expand(const std::type_info& type, bool is_structure);
   void refuse(const type_facts& facts);
   void travels_as(const type_facts& form);
   void points_to_polymorphic();
@@ -77,8 +78,8 @@ private:
   void add_part();
 
   found_type root_;
-  std::vector<found_type> open_; // From the root to the place that is being walked.
-  std::unordered_set<std::type_index> expanded_;
+  std::vector<found_type> open_;                   // From the root to the place that is being walked.
+  std::unordered_set<std::type_index> structures_; // That were walked.
 };
 
 template <class T>
@@ -167,7 +168,7 @@ void type_inspector::look_into() {
   // Of a type that only lacks a default constructor the parts are shown as well: they may be why.
   if constexpr (!std::is_same_v<parts_of<T>,
                                 part_list<>> && (hindrance == obstacle::none || hindrance == obstacle::no_default))
-    if (expand(typeid(T)))
+    if (expand(typeid(T), of == shape::structure || of == shape::hook))
       add_parts<T>(parts_of<T>());
 }
 
