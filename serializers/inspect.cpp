@@ -192,6 +192,11 @@ std::vector<std::string_view> steps_of(std::string_view place) {
   return steps;
 }
 
+/// Whether it is a tuple's: "<0>".
+bool is_position(std::string_view step) {
+  return step.find_first_not_of("<0123456789>") == std::string_view::npos;
+}
+
 bool leads_to(std::string_view step, std::string_view named) {
   if (step.starts_with('.') || named.starts_with('.'))
     return step == named;
@@ -210,10 +215,12 @@ bool follow(serializability& at, std::span<const std::string_view> steps, std::v
     return true; // Errors name the pair.
   for (auto& child : at.children) {
     const auto step = std::string_view(child.path).substr(at.path.size());
+    if (step == "{key}" && steps.size() > 1 && child.children.empty())
+      continue; // Nothing in it has a place.
     if (leads_to(step, steps[0]) && follow(child, steps.subspan(1), chain))
       return true;
     // Errors pass over pointers and alternatives.
-    if ((step == "->" || step.starts_with('<')) && follow(child, steps, chain))
+    if ((step == "->" || (step.starts_with('<') && !is_position(step))) && follow(child, steps, chain))
       return true;
   }
   chain.pop_back();
