@@ -3,6 +3,7 @@
 #include <exception>
 
 #include <troupe/serializers/internal/elements_family.hpp>
+#include <troupe/serializers/internal/trace.hpp>
 #include <troupe/serializers/json/json_family.hpp>
 #include <troupe/serializers/msgpack/msgpack_family.hpp>
 #include <troupe/serializers/type_registry.hpp>
@@ -75,6 +76,17 @@ std::expected<void, serialize_error> decode_own(const type_entry& entry, const o
 const own_codec* own_of(const type_entry& entry, const family& by) {
   const auto* own = entry.own();
   return own != nullptr && own->family == by.name() ? own : nullptr;
+}
+
+void trace_encoded(const type_entry& entry, const family& by, const std::expected<void, serialize_error>& done,
+                   const context& ctx, const encode_output& output) {
+  if (!done)
+    return detail::trace_refusal("encode", entry, by, done.error());
+  std::vector<frame> frames{frame(output.body().bytes(), nullptr)};
+  frames.insert(frames.end(), output.frames().begin(), output.frames().end());
+  const header_fields header{
+      .family = by.name(), .type = entry.alias(), .schema = by.schema(entry), .extra = output.extra().bytes()};
+  detail::trace_payload("encode", entry, by, header, frames, ctx);
 }
 
 std::expected<void, serialize_error> check_frames(std::span<const frame> frames, const limits& bounds) {
@@ -157,6 +169,8 @@ std::expected<const family*, serialize_error> encode_value(const type_entry& ent
       return own != nullptr ? encode_own(entry, *own, *each, value, ctx, output)
                             : each->encode(entry, value, ctx, output);
     });
+    if (detail::is_tracing()) [[unlikely]]
+      trace_encoded(entry, *each, done, ctx, output);
     if (done)
       return each;
     if (done.error().code() != serialize_errc::not_supported)
@@ -180,6 +194,8 @@ std::expected<void, serialize_error> decode_value(const type_entry& entry, void*
                                                   const context& ctx) {
   if (auto checked = check_frames(frames, ctx.limits); !checked)
     return checked;
+  if (detail::is_tracing()) [[unlikely]]
+    detail::trace_payload("decode", entry, by, header, frames, ctx);
   return guarded(entry, by, [&] {
     const auto* own = own_of(entry, by);
     return own != nullptr ? decode_own(entry, *own, by, target, header, frames, ctx)

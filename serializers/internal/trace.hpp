@@ -1,0 +1,21 @@
+// TROUPE_SERIALIZE_VERBOSE=1: every payload that is encoded or decoded is shown on the standard error output, with its
+// fields and where they lie.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include <troupe/serializers/family.hpp>
+
+namespace troupe::detail {
+
+/// Whether the environment asks for it; read once.
+[[nodiscard]] bool is_tracing();
+
+/// A family was passed over, or failed.
+void trace_refusal(std::string_view doing, const type_entry& entry, const family& by, const serialize_error& why);
+/// What was encoded, or is to be decoded.
+void trace_payload(std::string_view doing, const type_entry& entry, const family& by, const header_fields& header,
+                   std::span<const frame> frames, const context& ctx);
+
+} // namespace troupe::detail
