@@ -9,6 +9,8 @@ class family;
 class family_set;
 class frame;
 class frame_owner;
+class record;
+class serialized;
 class type_entry;
 class type_registry;
 class value_reader;

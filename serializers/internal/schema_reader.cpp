@@ -5,8 +5,11 @@
 namespace troupe::detail {
 
 schema_reader::schema_reader(const troupe::context& ctx, std::span<const std::byte> schema,
-                             std::span<const std::byte> body, std::span<const frame> frames, std::size_t received_bytes)
-    : value_reader(ctx, received_bytes), body_bytes_(body.size()), wire_(ctx, body, frames, received_bytes) {
+                             std::span<const std::byte> body, std::size_t prefix_bytes, std::span<const frame> frames,
+                             std::size_t received_bytes)
+    : value_reader(ctx, received_bytes),
+      body_bytes_(body.size()),
+      wire_(ctx, body.subspan(prefix_bytes), frames, received_bytes) {
   std::size_t root = 0;
   static_cast<void>(parse(schema, root)); // A failure makes every later call fail.
 }

@@ -25,8 +25,9 @@ struct schema_node {
 
 class schema_reader final : public value_reader {
 public:
+  /// The value begins behind `prefix_bytes` of the body.
   schema_reader(const troupe::context& ctx, std::span<const std::byte> schema, std::span<const std::byte> body,
-                std::span<const frame> frames, std::size_t received_bytes);
+                std::size_t prefix_bytes, std::span<const frame> frames, std::size_t received_bytes);
   /// For values inside what another reader reads: between begin_named() and hand_back().
   explicit schema_reader(const typed_reader& from);
   /// A value of the type that the input named by that number comes next, where `from` stands; with its budget and

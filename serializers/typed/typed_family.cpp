@@ -73,7 +73,7 @@ std::expected<void, serialize_error> typed_family::decode(const type_entry& entr
   if (header.schema.empty() || detail::fingerprint_of(header.schema) != fingerprint)
     return failure(serialize_errc::layout_mismatch, entry,
                    "the sender has another version of the type, and its layout did not come along");
-  detail::schema_reader reader(ctx, header.schema, body.subspan(prefix_bytes), behind, received);
+  detail::schema_reader reader(ctx, header.schema, body, prefix_bytes, behind, received);
   if (entry.codecs().visit_read(reader, target) && reader.finish())
     return {};
   return std::unexpected(reader.error(entry.alias(), name()));
