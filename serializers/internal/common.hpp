@@ -1,8 +1,10 @@
 // What reading and writing share whatever the family: rebuilding, shared objects, enumerators, taking in elements.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <optional>
+#include <string_view>
 #include <typeinfo>
 
 #include <troupe/serializers/coding.hpp>
@@ -108,6 +110,20 @@ bool read_into(decoding& state, void* target, auto&& read) {
 
 // What a node of a list, set or map costs beyond its element.
 inline constexpr std::size_t node_bytes = 32;
+
+/// What a string or path takes beyond itself. A path holds each of its parts once more, and gets there by growing.
+template <class T>
+std::size_t text_memory_bytes(std::string_view value) {
+  if constexpr (shape_of<T> == shape::path) {
+    constexpr std::size_t part_bytes = sizeof(T) + sizeof(void*);
+    constexpr std::size_t parts_at_once = 64;
+    constexpr std::size_t growing = 5;
+    const auto parts = static_cast<std::size_t>(std::count(value.begin(), value.end(), '/')) + 1;
+    return 2 * value.size() + parts * part_bytes * (parts > parts_at_once ? growing : 1);
+  } else {
+    return value.size();
+  }
+}
 
 /// Appends one element, read by `read`.
 template <class T>

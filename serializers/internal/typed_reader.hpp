@@ -182,9 +182,12 @@ bool typed_read_field(typed_reader& from, T& target) {
 template <class T>
 bool typed_read_text(typed_reader& from, T& target) {
   typed_reader::block found;
-  if (!from.contiguous(found, 1) || !from.charge(1, found.bytes.size()))
+  if (!from.contiguous(found, 1))
     return false;
-  target = std::string_view(reinterpret_cast<const char*>(found.bytes.data()), found.bytes.size());
+  const std::string_view value(reinterpret_cast<const char*>(found.bytes.data()), found.bytes.size());
+  if (!from.charge(1, text_memory_bytes<T>(value)))
+    return false;
+  target = value;
   return true;
 }
 

@@ -349,7 +349,7 @@ bool visit_read_variant(value_reader& from, T& target) {
 template <class T>
 bool visit_read_text(value_reader& from, T& target) {
   std::string_view value;
-  if (!from.text(value) || !from.charge(1, value.size()))
+  if (!from.text(value) || !from.charge(1, text_memory_bytes<T>(value)))
     return false;
   target = value;
   return true;

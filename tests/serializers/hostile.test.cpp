@@ -90,6 +90,23 @@ TEST_F(hostile_typed, announces_elements_that_take_no_room) {
   EXPECT_EQ(back.error().code(), serialize_errc::limit_exceeded);
 }
 
+TEST_F(hostile_typed, has_paths_of_more_parts_than_memory_for_them) {
+  rich::everything value;
+  for (int i = 0; i < 3000; ++i)
+    value.where += "a/";
+  for (const auto* family : {"typed", "msgpack", "json"}) {
+    const auto sent = *serialize(value, {.serializers = {family}}, types, families);
+    deserialize_options options{.deserializers = {family}};
+    EXPECT_TRUE(deserialize<rich::everything>(sent, options, types, families)) << family;
+    options.context.limits.memory_bytes = 256_KiB;
+    const auto before = allocated_bytes.load();
+    const auto back = deserialize<rich::everything>(sent, options, types, families);
+    EXPECT_LT(allocated_bytes.load() - before, 64_KiB) << family;
+    ASSERT_FALSE(back.has_value()) << family;
+    EXPECT_EQ(back.error().code(), serialize_errc::limit_exceeded) << family;
+  }
+}
+
 TEST_F(hostile_typed, lies_about_the_senders_layout) {
   const auto sent = *serialize(rich::full(), {}, types, families);
   const auto schema = types.find("everything")->schema();
