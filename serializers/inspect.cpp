@@ -192,11 +192,6 @@ std::vector<std::string_view> steps_of(std::string_view place) {
   return steps;
 }
 
-/// Whether it is a tuple's: "<0>".
-bool is_position(std::string_view step) {
-  return step.find_first_not_of("<0123456789>") == std::string_view::npos;
-}
-
 bool leads_to(std::string_view step, std::string_view named) {
   if (step.starts_with('.') || named.starts_with('.'))
     return step == named;
@@ -205,22 +200,27 @@ bool leads_to(std::string_view step, std::string_view named) {
   return true; // Elements, keys and values have numbers.
 }
 
-/// The places from `at` to the one that the steps lead to, as far as they go. False when they lead elsewhere.
-bool follow(serializability& at, std::span<const std::string_view> steps, std::vector<serializability*>& chain) {
+bool is_option(std::string_view step) {
+  return step.starts_with('<') && (step[1] < '0' || step[1] > '9'); // Labels are no numbers; a tuple's places are.
+}
+
+/// The places from `at` to the one that the steps lead to. False when there is none; unless `whole`, the way may end
+/// where nothing is unfolded.
+bool follow(serializability& at, std::span<const std::string_view> steps, bool whole,
+            std::vector<serializability*>& chain) {
   chain.push_back(&at);
-  if (steps.empty() || at.children.empty())
+  if (steps.empty() || (!whole && at.children.empty()))
     return true;
-  const bool key_or_value = at.children[0].path.ends_with("{key}");
-  if (key_or_value && steps.size() == 1 && steps[0].starts_with('['))
-    return true; // Errors name the pair.
   for (auto& child : at.children) {
     const auto step = std::string_view(child.path).substr(at.path.size());
-    if (step == "{key}" && steps.size() > 1 && child.children.empty())
-      continue; // Nothing in it has a place.
-    if (leads_to(step, steps[0]) && follow(child, steps.subspan(1), chain))
+    if (step == "{key}" && steps.size() == 1 && steps[0].starts_with('['))
+      return true; // Errors name the pair.
+    if (step == "{key}" && !whole)
+      continue;
+    if (leads_to(step, steps[0]) && follow(child, steps.subspan(1), whole, chain))
       return true;
     // Errors pass over pointers and alternatives.
-    if ((step == "->" || (step.starts_with('<') && !is_position(step))) && follow(child, steps, chain))
+    if ((step == "->" || is_option(step)) && follow(child, steps, whole, chain))
       return true;
   }
   chain.pop_back();
@@ -294,7 +294,8 @@ void value_trial::mark(const family& by, const serialize_error& error, std::stri
   const auto reason = has_place || text.starts_with(": ") ? text.substr(std::min(colon + 2, text.size())) : text;
 
   std::vector<serializability*> chain;
-  if (!follow(told, steps_of(place), chain))
+  const auto steps = steps_of(place);
+  if (!follow(told, steps, true, chain) && !follow(told, steps, false, chain))
     chain = {&told};
   for (auto* each : chain) {
     const auto answer = std::ranges::find(each->families, name, &family_answer::family);
