@@ -1,7 +1,9 @@
 // What encoders and decoders of all families share: the context, and the first failure with its place in the value.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -44,6 +46,11 @@ public:
   /// Guards recursion: true when one more container or pointer may be entered. leave() follows only then.
   [[nodiscard]] bool enter() { return ++depth_ <= context_->limits.depth || too_deep(); }
   void leave() { --depth_; }
+  /// How much a reader may have open at once: a container or pointer opens a structure, a variant or a shell as well.
+  [[nodiscard]] std::size_t open_max() const {
+    constexpr std::size_t open_per_level = 8;
+    return std::min(context_->limits.depth, SIZE_MAX / open_per_level) * open_per_level;
+  }
 
 protected:
   ~coding() = default;

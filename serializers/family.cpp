@@ -169,7 +169,7 @@ std::expected<const family*, serialize_error> encode_value(const type_entry& ent
       return own != nullptr ? encode_own(entry, *own, *each, value, ctx, output)
                             : each->encode(entry, value, ctx, output);
     });
-    if (detail::is_tracing()) [[unlikely]]
+    if (detail::is_tracing) [[unlikely]]
       trace_encoded(entry, *each, done, ctx, output);
     if (done)
       return each;
@@ -194,7 +194,7 @@ std::expected<void, serialize_error> decode_value(const type_entry& entry, void*
                                                   const context& ctx) {
   if (auto checked = check_frames(frames, ctx.limits); !checked)
     return checked;
-  if (detail::is_tracing()) [[unlikely]]
+  if (detail::is_tracing) [[unlikely]]
     detail::trace_payload("decode", entry, by, header, frames, ctx);
   return guarded(entry, by, [&] {
     const auto* own = own_of(entry, by);

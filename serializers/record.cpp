@@ -249,10 +249,10 @@ bool read_record_of_kind(value_reader& from, value_kind kind, record& target) {
 } // namespace
 
 bool read_record(value_reader& from, record& target) {
-  if (!from.enter())
-    return false;
   const auto kind = from.kind();
-  if (!read_record_of_kind(from, kind, target))
+  if (kind != value_kind::map && kind != value_kind::shared)
+    return read_record_of_kind(from, kind, target); // Lists enter themselves.
+  if (!from.enter() || !read_record_of_kind(from, kind, target))
     return false;
   from.leave();
   return true;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -36,6 +37,7 @@ public:
                                array<float>, array<double>>;
 
   record() = default;
+  record(std::nullptr_t) {}
   record(bool value) : value_(value) {}
   template <std::integral T>
   requires(!std::same_as<T, bool>) record(T value) {

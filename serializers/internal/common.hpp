@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <deque>
 #include <optional>
 #include <string_view>
 #include <typeinfo>
@@ -110,6 +111,8 @@ bool read_into(decoding& state, void* target, auto&& read) {
 
 // What a node of a list, set or map costs beyond its element.
 inline constexpr std::size_t node_bytes = 32;
+// What a shared object costs beyond itself: its counts, and its place in the table of those that may be referred to.
+inline constexpr std::size_t shared_bytes = node_bytes + 64;
 
 /// What a string or path takes beyond itself. A path holds each of its parts once more, and gets there by growing.
 template <class T>
@@ -124,6 +127,36 @@ std::size_t text_memory_bytes(std::string_view value) {
     return value.size();
   }
 }
+
+template <class T>
+inline constexpr bool is_deque = false;
+template <class... Arguments>
+inline constexpr bool is_deque<std::deque<Arguments...>> = true;
+
+/// What a default value takes from the heap: deques have their first block from the beginning.
+template <class T>
+consteval std::size_t idle_heap_bytes() {
+  constexpr std::size_t deque_bytes = 64 + 512 + 2 * 16; // Its map and a block, as the library and malloc have them.
+  constexpr auto of = shape_of<T>;
+  if constexpr (is_deque<T>)
+    return deque_bytes;
+  else if constexpr (of == shape::structure)
+    return []<std::size_t... Index>(std::index_sequence<Index...>) {
+      return (std::size_t{0} + ... + idle_heap_bytes<typename fields_of<T>::template type<Index>>());
+    }
+  (std::make_index_sequence<fields_of<T>::count>{});
+  else if constexpr (of == shape::tuple) return []<std::size_t... Index>(std::index_sequence<Index...>) {
+    return (std::size_t{0} + ... + idle_heap_bytes<std::remove_const_t<std::tuple_element_t<Index, T>>>());
+  }
+  (std::make_index_sequence<std::tuple_size_v<T>>{});
+  else if constexpr (of == shape::fixed) return fixed_extent<T>::count
+      * idle_heap_bytes<typename fixed_extent<T>::element>();
+  else return 0;
+}
+
+/// What a value of the type takes, empty as it is.
+template <class T>
+inline constexpr std::size_t value_bytes = sizeof(T) + idle_heap_bytes<T>();
 
 /// Appends one element, read by `read`.
 template <class T>
@@ -172,7 +205,7 @@ bool adopt_pointee(auto& from, std::unique_ptr<T>& target, const named_class& of
 template <class T>
 bool read_shared_object(decoding& state, std::shared_ptr<T>& target, auto&& read) {
   const auto number = state.number_shared();
-  if (!state.charge(1, sizeof(T) + node_bytes))
+  if (!state.charge(1, value_bytes<T> + shared_bytes))
     return false;
   if constexpr (std::is_default_constructible_v<T>) {
     auto object = std::make_shared<T>();
@@ -194,6 +227,23 @@ bool read_shared_object(decoding& state, std::shared_ptr<T>& target, auto&& read
     return fail_unreadable<T>(state); // An abstract class, for one.
   }
   return true;
+}
+
+/// The same where the object may be of a derived class, with its name.
+template <class T>
+bool read_shared_of_any_class(auto& from, std::shared_ptr<T>& target, auto&& read) {
+  if constexpr (may_be_derived<T>) {
+    named_class found;
+    if (!begin_pointee(from, typeid(T), found))
+      return false;
+    if (found.entry != nullptr) {
+      target = std::static_pointer_cast<T>(read_shared_pointee(from, found));
+      return target != nullptr && end_pointee(from);
+    }
+    return read_shared_object(from, target, read) && end_pointee(from);
+  } else {
+    return read_shared_object(from, target, read);
+  }
 }
 
 template <described_enum T>

@@ -94,6 +94,9 @@ bool schema_reader::parse_node(typed_reader& from, std::size_t& index, std::size
     index = structures[count];
     return true;
   }
+  // With its place among the parts of another.
+  if (!charge_memory(sizeof(schema_node) + 2 * sizeof(std::string_view)))
+    return from.fail(serialize_errc::limit_exceeded, "more parts than there is memory for");
   index = nodes_.size();
   nodes_.emplace_back().code = code;
   if (is_number_kind(code))

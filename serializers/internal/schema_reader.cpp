@@ -296,7 +296,7 @@ bool schema_reader::bytes(std::span<const std::byte>& value) {
 }
 
 bool schema_reader::open(level opened) {
-  if (levels_.size() >= context().limits.depth)
+  if (levels_.size() >= open_max())
     return fail(serialize_errc::limit_exceeded,
                 "nested deeper than " + grouped(context().limits.depth) + " (limits::depth)");
   levels_.push_back(std::move(opened));

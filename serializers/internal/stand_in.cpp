@@ -4,19 +4,20 @@
 
 namespace troupe::detail {
 
+// What is replaced ends behind the lock: it is a user's, and may use the registry.
 void stand_in_table::add(std::type_index type, pointer codec) {
   const std::scoped_lock guard(mutex_);
-  own_.insert_or_assign(type, std::move(codec));
+  own_.try_emplace(type).first->second.swap(codec);
 }
 
 void stand_in_table::put(std::type_index type, pointer codec) {
   const std::scoped_lock guard(mutex_);
-  registered_.insert_or_assign(type, std::move(codec));
+  registered_.try_emplace(type).first->second.swap(codec);
   registered_count_.store(registered_.size(), std::memory_order_release);
 }
 
 void stand_in_table::remove(std::type_index type) {
-  pointer removed; // Ends outside the lock: it is a user's.
+  pointer removed;
   const std::scoped_lock guard(mutex_);
   if (const auto found = registered_.find(type); found != registered_.end()) {
     removed = std::move(found->second);

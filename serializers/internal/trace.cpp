@@ -203,13 +203,10 @@ bool visit_read(value_reader& from, traced& target) {
   return done;
 }
 
-bool is_tracing() {
-  static const bool asked = [] {
-    const auto* text = std::getenv("TROUPE_SERIALIZE_VERBOSE");
-    return text != nullptr && std::string_view(text) != "" && std::string_view(text) != "0";
-  }();
-  return asked;
-}
+const bool is_tracing = [] {
+  const auto* text = std::getenv("TROUPE_SERIALIZE_VERBOSE");
+  return text != nullptr && std::string_view(text) != "" && std::string_view(text) != "0";
+}();
 
 void trace_refusal(std::string_view doing, const type_entry& entry, const family& by, const serialize_error& why) {
   say(fmt::format("troupe: {} '{}' by {}: {}\n", doing, entry.alias(), by.name(), why.message()));

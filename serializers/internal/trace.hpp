@@ -9,8 +9,8 @@
 
 namespace troupe::detail {
 
-/// Whether the environment asks for it; read once.
-[[nodiscard]] bool is_tracing();
+/// Whether the environment asks for it; read when the program starts.
+extern const bool is_tracing;
 
 /// A family was passed over, or failed.
 void trace_refusal(std::string_view doing, const type_entry& entry, const family& by, const serialize_error& why);

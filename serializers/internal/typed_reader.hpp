@@ -237,7 +237,7 @@ bool typed_read_array(typed_reader& from, array<T>& target) {
 template <class T>
 bool typed_read_sequence(typed_reader& from, T& target) {
   using element = typename T::value_type;
-  constexpr auto element_bytes = sizeof(element) + (requires { target.reserve(0); } ? 0 : node_bytes);
+  constexpr auto element_bytes = value_bytes<element> + (requires { target.reserve(0); } ? 0 : node_bytes);
   std::size_t count = 0;
   target.clear();
   if (!from.enter() || !from.count(count, least_bytes<element>()) || !from.charge(count, element_bytes))
@@ -256,7 +256,8 @@ bool typed_read_set(typed_reader& from, T& target) {
   using element = typename T::value_type;
   std::size_t count = 0;
   target.clear();
-  if (!from.enter() || !from.count(count, least_bytes<element>()) || !from.charge(count, sizeof(element) + node_bytes))
+  if (!from.enter() || !from.count(count, least_bytes<element>())
+      || !from.charge(count, value_bytes<element> + node_bytes))
     return false;
   for (std::size_t i = 0; i < count; ++i) {
     auto value = read_new<element>(from, typed_into(from));
@@ -274,7 +275,8 @@ bool typed_read_map(typed_reader& from, T& target) {
   constexpr auto least = least_bytes<key_type>() + least_bytes<mapped_type>();
   std::size_t count = 0;
   target.clear();
-  if (!from.enter() || !from.count(count, least) || !from.charge(count, sizeof(typename T::value_type) + node_bytes))
+  if (!from.enter() || !from.count(count, least)
+      || !from.charge(count, value_bytes<typename T::value_type> + node_bytes))
     return false;
   for (std::size_t i = 0; i < count; ++i) {
     auto key = read_new<key_type>(from, typed_into(from));
@@ -308,7 +310,7 @@ bool typed_read_unique(typed_reader& from, T& target) {
       return true;
     }
   }
-  if (!from.charge(1, sizeof(pointee) + node_bytes))
+  if (!from.charge(1, value_bytes<pointee> + node_bytes))
     return false;
   if constexpr (std::is_default_constructible_v<pointee>) {
     auto object = std::make_unique<pointee>();
@@ -340,17 +342,7 @@ bool typed_read_shared(typed_reader& from, T& target) {
   if (code > 1) {
     object = std::static_pointer_cast<pointee>(from.find_shared(code - 2, typeid(pointee)));
   } else {
-    if (!from.enter())
-      return false;
-    named_class found;
-    if constexpr (may_be_derived<pointee>)
-      if (!begin_pointee(from, typeid(pointee), found))
-        return false;
-    if (found.entry != nullptr)
-      object = std::static_pointer_cast<pointee>(read_shared_pointee(from, found));
-    else if (!read_shared_object(from, object, typed_into(from)))
-      return false;
-    if (from.failed())
+    if (!from.enter() || !read_shared_of_any_class(from, object, typed_into(from)))
       return false;
     from.leave();
   }

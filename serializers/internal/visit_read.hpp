@@ -72,7 +72,7 @@ template <class T>
 bool visit_read_fields(value_reader& from, T& target) {
   constexpr auto count = fields_of<T>::count;
   constexpr const auto& names = fields_of<T>::names;
-  if (!from.enter() || !from.begin_structure())
+  if (!from.begin_structure())
     return false;
   std::bitset<(count > 0 ? count : 1)> seen;
   std::size_t likely = 0; // Fields mostly come in the order in which this type has them.
@@ -98,7 +98,6 @@ bool visit_read_fields(value_reader& from, T& target) {
       return from.within(names[index]);
     likely = index + 1;
   }
-  from.leave();
   return true;
 }
 
@@ -137,7 +136,7 @@ bool visit_read_each(value_reader& from, auto&& element) {
 /// did not know how many would come: the container grows here, where each step can be charged before it is taken.
 template <class T>
 bool make_room(value_reader& from, T& values, std::size_t charged) {
-  constexpr auto element_bytes = sizeof(typename T::value_type);
+  constexpr auto element_bytes = value_bytes<typename T::value_type>;
   if (values.size() < charged)
     return true;
   if constexpr (requires { values.reserve(values.capacity()); }) {
@@ -155,7 +154,8 @@ bool make_room(value_reader& from, T& values, std::size_t charged) {
 
 template <class T>
 bool visit_read_sequence(value_reader& from, T& target) {
-  constexpr auto element_bytes = sizeof(typename T::value_type) + (requires { target.reserve(0); } ? 0 : node_bytes);
+  constexpr auto element_bytes =
+      value_bytes<typename T::value_type> + (requires { target.reserve(0); } ? 0 : node_bytes);
   std::size_t expected = 0;
   target.clear();
   if (!from.enter() || !from.begin_list(expected) || !from.charge(expected, element_bytes))
@@ -176,7 +176,7 @@ bool visit_read_set(value_reader& from, T& target) {
   if (!from.enter() || !from.begin_list(expected))
     return false;
   const auto done = visit_read_each(from, [&] {
-    if (!from.charge(1, sizeof(typename T::value_type) + node_bytes))
+    if (!from.charge(1, value_bytes<typename T::value_type> + node_bytes))
       return false;
     auto value = read_new<typename T::value_type>(from, visitor_into(from));
     return value && insert_once(from, target, std::move(*value));
@@ -193,7 +193,7 @@ bool visit_read_map(value_reader& from, T& target) {
   if (!from.enter() || !from.begin_map(expected))
     return false;
   const auto done = visit_read_each(from, [&] {
-    if (!from.charge(1, sizeof(typename T::value_type) + node_bytes))
+    if (!from.charge(1, value_bytes<typename T::value_type> + node_bytes))
       return false;
     auto key = read_new<typename T::key_type>(from, visitor_into(from));
     if (!key)
@@ -261,7 +261,7 @@ bool visit_read_unique(value_reader& from, T& target) {
           if (found.entry != nullptr)
             return adopt_pointee(from, target, found);
         }
-        if (!from.charge(1, sizeof(pointee) + node_bytes))
+        if (!from.charge(1, value_bytes<pointee> + node_bytes))
           return false;
         if constexpr (std::is_default_constructible_v<pointee>) {
           auto object = std::make_unique<pointee>();
@@ -309,19 +309,8 @@ bool visit_read_shared(value_reader& from, T& target) {
         return visit_read(from, into);
       }
     };
-    named_class found;
-    if constexpr (may_be_derived<pointee>)
-      if (!begin_pointee(from, typeid(pointee), found))
-        return false;
-    if (found.entry != nullptr)
-      object = std::static_pointer_cast<pointee>(read_shared_pointee(from, found));
-    else if (!read_shared_object(from, object, read))
+    if (!read_shared_of_any_class(from, object, read))
       return false;
-    if (from.failed())
-      return false;
-    if constexpr (may_be_derived<pointee>)
-      if (!end_pointee(from))
-        return false;
     from.leave();
   } else {
     object = std::static_pointer_cast<pointee>(from.find_shared(number, typeid(pointee)));

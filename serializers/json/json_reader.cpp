@@ -115,7 +115,7 @@ bool json_reader::complete() {
 }
 
 bool json_reader::open(form of, bool all_keys) {
-  if (levels_.size() >= context().limits.depth)
+  if (levels_.size() >= open_max())
     return fail(serialize_errc::limit_exceeded,
                 "nested deeper than " + grouped(context().limits.depth) + " (limits::depth)");
   levels_.push_back(

@@ -315,7 +315,7 @@ bool msgpack_reader::begin(std::size_t& expected, std::uint8_t code16, std::size
     return fail(serialize_errc::malformed,
                 grouped(count) + " entries announced, and " + grouped(left()) + " bytes are left");
   expected = static_cast<std::size_t>(count);
-  if (remaining_.size() >= context().limits.depth)
+  if (remaining_.size() >= open_max())
     return fail(serialize_errc::limit_exceeded,
                 "nested deeper than " + grouped(context().limits.depth) + " (limits::depth)");
   remaining_.push_back(expected);

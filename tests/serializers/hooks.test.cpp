@@ -199,6 +199,30 @@ TEST_F(own_codecs, get_their_header_and_frames_back_untouched) {
   EXPECT_EQ(back->name, "Ada");
 }
 
+TEST(own_headers, cannot_be_taken_for_the_payloads_header) {
+  type_registry types;
+  const family_set families;
+  const auto forged = make_header({.family = "cereal", .type = "other", .schema = {}, .extra = {}});
+  const std::vector<std::byte> written(forged.bytes().begin(), forged.bytes().end());
+  std::vector<std::byte> seen;
+  types.add<human>(
+      "human",
+      [&](const human&, const context&) -> std::expected<own_form, serialize_error> {
+        return own_form{written, {}};
+      },
+      [&](std::span<const std::byte> header, std::span<const frame>,
+          const context&) -> std::expected<human, serialize_error> {
+        seen.assign(header.begin(), header.end());
+        return human{};
+      });
+  const auto sent = serialize(human{}, {}, types, families);
+  const auto fields = parse_header(sent->header.bytes());
+  EXPECT_EQ(fields->family, "typed");
+  EXPECT_EQ(fields->type, "human");
+  EXPECT_TRUE(deserialize<human>(*sent, {.deserializers = {"typed"}, .context = {}}, types, families));
+  EXPECT_EQ(seen, written);
+}
+
 TEST_F(own_codecs, serve_the_other_families_too) {
   for (const auto* family : {"msgpack", "json"}) {
     const auto sent =

@@ -303,6 +303,28 @@ TEST_P(polymorphic, one_codec_serves_all_that_derive) {
   EXPECT_EQ(back->star->says(), "meow");
 }
 
+TEST_P(polymorphic, a_registered_serializer_may_make_pointers_too) {
+  for (auto* types : {&here, &there}) {
+    types->add<animal>("animal");
+    types->register_serializer<animal>([](const animal& value) { return value.says(); },
+                                       [](const std::string& says) -> std::unique_ptr<animal> {
+                                         if (says == "woof")
+                                           return std::make_unique<dog>();
+                                         return says == "meow" ? std::make_unique<cat>() : nullptr;
+                                       });
+  }
+  zoo sent;
+  sent.animals.push_back(std::make_unique<cat>());
+  sent.star = std::make_shared<dog>();
+  const auto back = arrived(sent);
+  ASSERT_TRUE(back.has_value()) << back.error().message();
+  EXPECT_EQ(back->animals.at(0)->says(), "meow");
+  EXPECT_EQ(back->star->says(), "woof");
+  there.register_serializer<animal>([](const animal& value) { return value.says(); },
+                                    [](const std::string&) -> std::unique_ptr<animal> { return nullptr; });
+  EXPECT_NE(failure_of(sent).find("its codec made a null pointer"), std::string::npos);
+}
+
 TEST_P(polymorphic, survives_every_flipped_bit_and_every_cut) {
   there.add<circle>("circle");
   const auto sent = *encoded(example());
