@@ -160,7 +160,7 @@ void type_inspector::look_into() {
     shares();
   if constexpr (of == shape::unique || of == shape::shared || of == shape::weak) {
     using pointee = typename T::element_type;
-    if constexpr (std::is_polymorphic_v<pointee> && !std::is_final_v<pointee> && shape_of<pointee> != shape::hook)
+    if constexpr (may_be_derived<pointee>)
       points_to_polymorphic();
   }
   if constexpr (of == shape::hook && hindrance == obstacle::none)

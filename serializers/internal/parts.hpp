@@ -45,6 +45,15 @@ template <class T, std::size_t... Index>
 part_list<part<std::remove_const_t<std::tuple_element_t<Index, T>>, step::position, Index>...>
     position_parts(std::index_sequence<Index...>);
 
+// What is only ever pointed to as a class that derives from it goes by that class's alias.
+template <class Pointee>
+constexpr auto pointee_parts() {
+  if constexpr (may_be_derived<Pointee> && !makeable<Pointee>())
+    return part_list<>();
+  else
+    return part_list<part<Pointee, step::pointee>>();
+}
+
 template <class T>
 constexpr auto find_parts() {
   constexpr auto of = shape_of<T>;
@@ -57,7 +66,7 @@ constexpr auto find_parts() {
   else if constexpr (of == shape::optional)
     return part_list<part<typename T::value_type, step::inside>>();
   else if constexpr (of == shape::unique || of == shape::shared || of == shape::weak)
-    return part_list<part<std::remove_const_t<typename T::element_type>, step::pointee>>();
+    return pointee_parts<std::remove_const_t<typename T::element_type>>();
   else if constexpr (of == shape::variant)
     return decltype(option_parts<T>(std::make_index_sequence<std::variant_size_v<T>>()))();
   else if constexpr (of == shape::tuple)
