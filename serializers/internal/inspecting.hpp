@@ -55,7 +55,7 @@ class type_inspector {
 public:
   /// Adds a place of type T below the one that is open.
   template <class T>
-  void add(std::string step);
+  [[gnu::cold]] void add(std::string step);
   /// What was added. Requires: add() was called once, and nothing is open.
   [[nodiscard]] found_type take() { return std::move(root_); }
 
@@ -71,7 +71,7 @@ private:
   void shares();
 
   template <class T>
-  void look_into();
+  [[gnu::cold]] void look_into(); // Cold: asked by people, instantiated for every registered type.
   template <class T, class... Parts>
   void add_parts(part_list<Parts...>);
   template <class T, class Part>
