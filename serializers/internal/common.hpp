@@ -42,6 +42,12 @@ bool fail_unreadable(coding& state) {
 }
 
 template <class T>
+bool fail_unmovable(coding& state) {
+  return state.fail(serialize_errc::not_supported,
+                    type_text(typeid(T)) + " holds what can neither be moved nor copied: hold a pointer to it");
+}
+
+template <class T>
 std::optional<T> rebuilt(decoding& state, typename hook<T>::form&& form) {
   auto value = hook<T>::rebuild(std::move(form), state.context());
   if (value)

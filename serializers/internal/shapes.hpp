@@ -215,6 +215,27 @@ consteval bool copyable() {
   else return true;
 }
 
+template <class... Types>
+inline constexpr bool all_move = (true && ... && std::is_move_constructible_v<Types>);
+template <class T>
+inline constexpr bool options_move = true;
+template <class... Options>
+inline constexpr bool options_move<std::variant<Options...>> = all_move<Options...>;
+
+/// Whether the type holds something that has no way into its place there, since it can neither be moved nor copied.
+template <class T>
+consteval bool holds_unmovable() {
+  constexpr auto of = shape_of<T>;
+  if constexpr (of == shape::sequence || of == shape::set || of == shape::optional)
+    return !all_move<typename T::value_type>;
+  else if constexpr (of == shape::map)
+    return !all_move<typename T::key_type, typename T::mapped_type>;
+  else if constexpr (of == shape::variant)
+    return !options_move<T>;
+  else
+    return false;
+}
+
 template <class T>
 struct fixed_extent; // Element type and count of std::array and built-in arrays.
 template <class T, std::size_t Count>

@@ -367,6 +367,8 @@ bool typed_read(typed_reader& from, T& target) {
   constexpr auto of = shape_of<T>;
   if constexpr (is_memory<T>) {
     return read_foreign(from, typeid(target.value), placing::construct, &target.value);
+  } else if constexpr (holds_unmovable<T>()) {
+    return fail_unmovable<T>(from);
   } else if constexpr (fixed_bytes<T>() > 0) {
     return from.need(fixed_bytes<T>()) && typed_take(from, target);
   } else if constexpr (of == shape::hook) {

@@ -491,6 +491,8 @@ bool visit_read(value_reader& from, T& target) {
   constexpr auto of = shape_of<T>;
   if constexpr (is_memory<T>) {
     return read_foreign(from, typeid(target.value), placing::construct, &target.value);
+  } else if constexpr (holds_unmovable<T>()) {
+    return fail_unmovable<T>(from);
   } else if constexpr (of == shape::hook) {
     auto form = read_new<typename hook<T>::form>(from, visitor_into(from));
     auto value = form ? rebuilt<T>(from, std::move(*form)) : std::nullopt;

@@ -70,6 +70,14 @@ struct holds_locked {
 };
 TROUPE_DESCRIBE(holds_locked, rooms)
 
+struct holds_unmovable {
+  std::vector<locked> list;
+  std::map<int, locked> map;
+  std::optional<locked> maybe;
+  std::variant<int, locked> either;
+};
+TROUPE_DESCRIBE(holds_unmovable, list, map, maybe, either)
+
 TEST(describe, puts_the_fields_of_bases_first) {
   EXPECT_EQ(fields_of<rich::circle>::count, 2U);
   EXPECT_EQ(fields_of<rich::circle>::names[0], "label");
@@ -90,6 +98,14 @@ TEST(describe, carries_more_than_a_hundred_fields) {
   ASSERT_TRUE(back.has_value()) << back.error().message();
   EXPECT_EQ(back->a0, 1);
   EXPECT_EQ(back->l9, 120);
+}
+
+TEST(describe, takes_types_that_hold_what_cannot_move_and_says_why_they_stay) {
+  type_registry types;
+  types.add<holds_unmovable>("unmovable");
+  EXPECT_EQ(types.find("unmovable")->unsupported(),
+            ".list[].guard: std::mutex has neither TROUPE_DESCRIBE, nor a "
+            "codec<T>, nor reduce() and rebuild(), nor a codec in the registry");
 }
 
 TEST(describe, names_the_path_to_a_member_that_cannot_travel) {

@@ -284,7 +284,6 @@ TEST_F(inspecting, knows_what_to_do_about_the_usual_offenders) {
       {"many", "std::vector"},
       {"handle", "without one"},
       {"choice", "std::variant"},
-      {"behaviour->", "std::variant"},
       {"plains[]", "add TROUPE_DESCRIBE(plain, ...)"},
       {"late", "codec<T>"},
   };
