@@ -173,7 +173,7 @@ template <std::size_t... Sizes>
 constexpr auto joined(const std::array<std::string_view, Sizes>&... parts) {
   std::array<std::string_view, (0 + ... + Sizes)> all{};
   std::size_t at = 0;
-  const auto add = [&](const auto& part) {
+  [[maybe_unused]] const auto add = [&](const auto& part) {
     for (const auto name : part)
       all[at++] = name;
   };
@@ -219,13 +219,41 @@ void each_base(auto&& visit) {
   (troupe_description(describe_tag<T>{}));
 }
 
+template <class... Classes>
+struct class_list {};
+
+/// A list with the classes of others, each once: what several bases derive from virtually is there once too.
+template <class List, class... Others>
+struct merged {
+  using type = List;
+};
+template <class... Known, class First, class... Rest, class... Others>
+struct merged<class_list<Known...>, class_list<First, Rest...>, Others...>
+    : merged<std::conditional_t<(false || ... || std::is_same_v<Known, First>), class_list<Known...>,
+                                class_list<Known..., First>>,
+             class_list<Rest...>, Others...> {};
+template <class... Known, class... Others>
+struct merged<class_list<Known...>, class_list<>, Others...> : merged<class_list<Known...>, Others...> {};
+
+template <class... Classes>
+constexpr auto names_of(class_list<Classes...>) {
+  return joined(troupe_description(describe_tag<Classes>{}).names...);
+}
+template <class... Classes>
+constexpr auto members_of(class_list<Classes...>) {
+  return std::tuple_cat(fields_of<Classes>::own_members...);
+}
+
 template <class T, class... Bases, auto... Members>
 struct flatten<description<T, bases<Bases...>, Members...>> {
   static_assert((true && ... && described<Bases>), "a base named in TROUPE_DESCRIBE_DERIVED has no TROUPE_DESCRIBE");
   static_assert(sizeof...(Bases) > 0 || !forgets_a_field<T, Members...>(),
                 "TROUPE_DESCRIBE of this type forgot a field (the type is in `description<T, ...>` above)");
-  static constexpr auto names = joined(fields_of<Bases>::names..., troupe_description(describe_tag<T>{}).names);
-  static constexpr auto members = std::tuple_cat(fields_of<Bases>::members..., std::tuple{Members...});
+  using base_classes = typename merged<class_list<>, typename fields_of<Bases>::classes...>::type;
+  using classes = typename merged<base_classes, class_list<T>>::type; // In the order of their fields.
+  static constexpr auto own_members = std::tuple{Members...};
+  static constexpr auto names = joined(names_of(base_classes{}), troupe_description(describe_tag<T>{}).names);
+  static constexpr auto members = std::tuple_cat(members_of(base_classes{}), own_members);
   static constexpr std::size_t count = names.size();
   static_assert(all_differ(names), "two fields of one name, in the type or in its bases");
 

@@ -55,7 +55,7 @@ serialize(const T& value, const serialize_options& options, const type_registry&
 }
 
 /// Decodes a T. A payload of a family that is not listed is refused before anything of it is decoded.
-template <std::movable T>
+template <std::move_constructible T>
 [[nodiscard]] std::expected<T, serialize_error> deserialize(const payload& from, const deserialize_options& options,
                                                             const type_registry& types, const family_set& families) {
   const auto* entry = types.find<T>();

@@ -34,7 +34,7 @@ public:
 
   /// The value: a copy of the held one, or decoded. A family that the link did not accept is refused, whatever the
   /// options list.
-  template <std::movable T>
+  template <std::move_constructible T>
   [[nodiscard]] std::expected<T, serialize_error> get(const deserialize_options& options, const type_registry& types,
                                                       const family_set& families) const;
 
@@ -87,11 +87,11 @@ struct codec<serialized> {
   static std::expected<serialized, serialize_error> rebuild(form&& from, const context& ctx);
 };
 
-template <std::movable T>
+template <std::move_constructible T>
 std::expected<T, serialize_error> serialized::get(const deserialize_options& options, const type_registry& types,
                                                   const family_set& families) const {
   if (held_) {
-    if constexpr (std::copy_constructible<T>)
+    if constexpr (detail::copyable<T>())
       if (held_->type == typeid(T))
         return *static_cast<const T*>(held_->value());
     return std::unexpected(holds_another(typeid(T)));

@@ -100,6 +100,15 @@ std::optional<T> read_new(decoding& state, auto&& read) {
   }
 }
 
+/// Gives the target its value, also where that cannot be assigned.
+template <class T>
+void put_value(T& target, T&& value) {
+  if constexpr (std::is_move_assignable_v<T>)
+    target = std::move(value);
+  else
+    std::destroy_at(&target), new (&target) T(std::move(value));
+}
+
 /// Reads into a value, or into memory for one where the type has no default constructor.
 template <class T>
 bool read_into(decoding& state, void* target, auto&& read) {

@@ -375,7 +375,7 @@ bool typed_read(typed_reader& from, T& target) {
     auto form = read_new<typename hook<T>::form>(from, typed_into(from));
     auto value = form ? rebuilt<T>(from, std::move(*form)) : std::nullopt;
     if (value)
-      target = std::move(*value);
+      put_value(target, std::move(*value));
     return value.has_value();
   } else if constexpr (of == shape::structure) {
     return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
@@ -395,8 +395,10 @@ bool typed_read(typed_reader& from, T& target) {
       return false;
     if (!present)
       return true;
-    target = read_new<typename T::value_type>(from, typed_into(from));
-    return target.has_value();
+    auto value = read_new<typename T::value_type>(from, typed_into(from));
+    if (value)
+      target.emplace(std::move(*value));
+    return value.has_value();
   } else if constexpr (of == shape::unique) {
     return typed_read_unique(from, target);
   } else if constexpr (of == shape::shared || of == shape::weak) {

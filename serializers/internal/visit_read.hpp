@@ -497,7 +497,7 @@ bool visit_read(value_reader& from, T& target) {
     auto form = read_new<typename hook<T>::form>(from, visitor_into(from));
     auto value = form ? rebuilt<T>(from, std::move(*form)) : std::nullopt;
     if (value)
-      target = std::move(*value);
+      put_value(target, std::move(*value));
     return value.has_value();
   } else if constexpr (of == shape::structure) {
     return visit_read_fields(from, target);

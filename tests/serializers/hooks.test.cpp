@@ -199,6 +199,31 @@ TEST_F(own_codecs, get_their_header_and_frames_back_untouched) {
   EXPECT_EQ(back->name, "Ada");
 }
 
+// Made once and never changed.
+struct constant {
+  const int value;
+  [[nodiscard]] std::tuple<int> reduce() const { return {value}; }
+  static constant rebuild(int value) { return {value}; }
+};
+
+TEST(constant_values, travel_alone_and_inside_others) {
+  type_registry types;
+  const family_set families;
+  types.add<constant>("constant").add<std::vector<constant>>("constants").add<std::map<int, constant>>("by number");
+  types.add<std::optional<constant>>("maybe").add<std::shared_ptr<constant>>("shared");
+  for (const auto* family : {"typed", "msgpack", "json"}) {
+    const auto back = [&]<class T>(const T& value) {
+      return *deserialize<T>(*serialize(value, {.serializers = {family}, .context = {}}, types, families),
+                             {.deserializers = {family}, .context = {}}, types, families);
+    };
+    EXPECT_EQ(back(constant{3}).value, 3);
+    EXPECT_EQ(back(std::vector<constant>{{1}, {2}})[1].value, 2);
+    EXPECT_EQ(back(std::map<int, constant>{{1, {7}}}).at(1).value, 7);
+    EXPECT_EQ(back(std::optional<constant>(constant{4}))->value, 4);
+    EXPECT_EQ(back(std::make_shared<constant>(constant{5}))->value, 5);
+  }
+}
+
 TEST(own_headers, cannot_be_taken_for_the_payloads_header) {
   type_registry types;
   const family_set families;

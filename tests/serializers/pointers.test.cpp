@@ -42,6 +42,21 @@ struct hall : room {
 };
 TROUPE_DESCRIBE_DERIVED(hall, (room), seats)
 
+// Two bases share one.
+struct lit : virtual named {
+  int lamps = 0;
+};
+TROUPE_DESCRIBE_DERIVED(lit, (named), lamps)
+struct heated : virtual named {
+  int stoves = 0;
+};
+TROUPE_DESCRIBE_DERIVED(heated, (named), stoves)
+struct studio : lit, heated {
+  int desks = 0;
+};
+TROUPE_DESCRIBE_DERIVED(studio, (lit, heated), desks)
+static_assert(troupe::fields_of<studio>::names == std::array<std::string_view, 4>{"name", "lamps", "stoves", "desks"});
+
 // A later version of `circle`, and one without what the first had.
 struct circle_2 : shape {
   [[nodiscard]] double area() const override { return 3 * radius * radius; }
@@ -206,6 +221,24 @@ TEST_P(polymorphic, one_object_stays_one_object_whatever_the_pointers_are_to) {
   EXPECT_EQ(dynamic_cast<const hall*>(back->title.get()), dynamic_cast<const hall*>(back->shapes[1].get()));
   EXPECT_EQ(back->title->name, "opera");
   EXPECT_EQ(back->watched.lock(), back->shapes[1]);
+}
+
+TEST_P(polymorphic, what_bases_share_is_there_once) {
+  here.add<studio>("studio");
+  there.add<studio>("studio");
+  drawing sent;
+  auto home = std::make_shared<studio>();
+  home->name = "attic";
+  home->lamps = 1;
+  home->stoves = 2;
+  home->desks = 3;
+  sent.title = home;
+  const auto back = arrived(sent);
+  ASSERT_TRUE(back.has_value()) << back.error().message();
+  const auto* same = dynamic_cast<const studio*>(back->title.get());
+  ASSERT_NE(same, nullptr);
+  EXPECT_EQ(same->name, "attic");
+  EXPECT_EQ(same->lamps + 10 * same->stoves + 100 * same->desks, 321);
 }
 
 TEST_P(polymorphic, circles_through_base_classes_are_kept) {
