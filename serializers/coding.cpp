@@ -69,15 +69,19 @@ struct decoding::shared_table {
   std::vector<named_type> types;
 };
 
-decoding::decoding(const troupe::context& ctx, std::size_t received_bytes)
-    : coding(ctx), elements_left_(ctx.limits.elements) {
-  const auto& limits = ctx.limits;
+std::size_t decoding_bytes(const limits& bounds, std::size_t received_bytes) {
   std::size_t earned = 0; // By what was received.
-  if (__builtin_mul_overflow(received_bytes, limits.memory_ratio, &earned)
-      || __builtin_add_overflow(earned, limits.memory_free_bytes, &earned))
-    earned = limits.memory_bytes;
-  memory_left_ = std::min(earned, limits.memory_bytes);
+  if (__builtin_mul_overflow(received_bytes, bounds.memory_ratio, &earned)
+      || __builtin_add_overflow(earned, bounds.memory_free_bytes, &earned))
+    return bounds.memory_bytes;
+  return std::min(earned, bounds.memory_bytes);
 }
+
+decoding::decoding(const troupe::context& ctx, std::size_t received_bytes)
+    : coding(ctx),
+      elements_left_(ctx.limits.elements),
+      memory_left_(decoding_bytes(ctx.limits, received_bytes)),
+      is_memory_earned_(memory_left_ < ctx.limits.memory_bytes) {}
 
 // Objects that refer to each other in a circle would outlive a decoding that failed: nobody else can cut the circle.
 decoding::~decoding() {
@@ -91,14 +95,23 @@ bool decoding::over_budget(std::size_t count, std::size_t element_bytes) {
   if (count > elements_left_)
     return fail(serialize_errc::limit_exceeded, grouped(count) + " elements, of " + grouped(context().limits.elements)
                                                     + " are " + grouped(elements_left_) + " left (limits::elements)");
-  return fail(serialize_errc::limit_exceeded, grouped(count) + " elements of " + grouped(element_bytes)
-                                                  + " bytes, memory left is " + grouped(memory_left_)
-                                                  + " bytes (limits::memory_bytes, limits::memory_ratio)");
+  return fail(serialize_errc::limit_exceeded,
+              grouped(count) + " elements of " + grouped(element_bytes) + " bytes, " + memory_left());
 }
 
 bool decoding::over_memory(std::size_t bytes) {
-  return fail(serialize_errc::limit_exceeded, grouped(bytes) + " bytes, memory left is " + grouped(memory_left_)
-                                                  + " bytes (limits::memory_bytes, limits::memory_ratio)");
+  return fail(serialize_errc::limit_exceeded, grouped(bytes) + " bytes, " + memory_left());
+}
+
+bool decoding::over_text(std::size_t size_bytes) {
+  return fail(serialize_errc::limit_exceeded, "a text of " + grouped(size_bytes) + " bytes, limit "
+                                                  + grouped(context().limits.text_bytes) + " (limits::text_bytes)");
+}
+
+// With the limits that could be raised.
+std::string decoding::memory_left() const {
+  return "memory left is " + grouped(memory_left_) + " bytes ("
+         + (is_memory_earned_ ? "limits::memory_ratio, limits::memory_free_bytes)" : "limits::memory_bytes)");
 }
 
 std::size_t decoding::number_shared() {
@@ -150,6 +163,7 @@ void decoding::exchange_state(decoding& other) {
   exchange_depth(other);
   std::swap(elements_left_, other.elements_left_);
   std::swap(memory_left_, other.memory_left_);
+  std::swap(is_memory_earned_, other.is_memory_earned_);
   std::swap(shared_, other.shared_);
 }
 

@@ -69,6 +69,9 @@ private:
   std::string path_; // ".samples[3]"
 };
 
+/// The memory that decoding so many received bytes may take.
+[[nodiscard]] std::size_t decoding_bytes(const limits& bounds, std::size_t received_bytes);
+
 /// Counts what decoding takes, against the limits; charged before anything is allocated.
 class decoding : public coding {
 public:
@@ -83,6 +86,10 @@ public:
       return true;
     }
     return over_budget(count, element_bytes);
+  }
+  /// Holds a string, path or field name to its limit.
+  [[nodiscard]] bool check_text(std::size_t size_bytes) {
+    return size_bytes <= context().limits.text_bytes || over_text(size_bytes);
   }
   /// The same for memory that is no element's, such as a buffer.
   [[nodiscard]] bool charge_memory(std::size_t bytes) {
@@ -119,10 +126,13 @@ protected:
 private:
   [[gnu::cold]] bool over_budget(std::size_t count, std::size_t element_bytes);
   [[gnu::cold]] bool over_memory(std::size_t bytes);
+  [[gnu::cold]] bool over_text(std::size_t size_bytes);
+  [[nodiscard]] std::string memory_left() const;
 
   struct shared_table;
   std::size_t elements_left_;
   std::size_t memory_left_;
+  bool is_memory_earned_; // Bounded by what was received, which is less than limits::memory_bytes.
   std::unique_ptr<shared_table> shared_;
 };
 

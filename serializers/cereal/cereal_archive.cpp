@@ -95,9 +95,8 @@ void cereal_reader::charge_size(std::uint64_t count) {
   const auto element_bytes = std::exchange(element_bytes_, 1);
   if (element_bytes != text_)
     return spend(count, element_bytes);
-  if (count > context().limits.text_bytes)
-    refuse(serialize_errc::limit_exceeded, "text of " + grouped(count) + " bytes, limit "
-                                               + grouped(context().limits.text_bytes) + " (limits::text_bytes)");
+  if (!check_text(count))
+    throw detail::cereal_stop();
   spend(1, count);
 }
 

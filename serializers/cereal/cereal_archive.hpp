@@ -78,6 +78,10 @@ concept holds_elements = requires {
   typename T::value_type;
 }
 &&!is_text<T>;
+/// What an element takes: the nodes and tables of all but contiguous containers included.
+template <holds_elements T>
+inline constexpr std::size_t element_bytes_of = sizeof(typename T::value_type)
+                                                + (requires(T & of) { of.data(); } ? 0 : 32);
 template <class T>
 concept nests = holds_elements<T> || requires {
   typename T::element_type;
@@ -233,7 +237,7 @@ private:
       if (!from.enter())
         throw detail::cereal_stop();
     if constexpr (detail::holds_elements<T>)
-      from.element_bytes_ = sizeof(typename T::value_type);
+      from.element_bytes_ = detail::element_bytes_of<T>;
     else if constexpr (detail::is_text<T>)
       from.element_bytes_ = text_;
     if constexpr (!std::is_void_v<typename detail::shared_pointee<T>::type>)

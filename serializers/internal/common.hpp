@@ -270,6 +270,12 @@ bool is_enumerator(T value) {
   return false;
 }
 
+template <described_enum T>
+bool fail_enumerator(coding& state, T value, serialize_errc code) {
+  return state.fail(code, std::to_string(static_cast<std::int64_t>(value)) + " is no value of the enum "
+                              + std::string(spelled_name<T>));
+}
+
 /// The name of a described enum's value; empty, with the failure set, when it has none.
 template <described_enum T>
 std::string_view enumerator_name(coding& state, T value) {
@@ -277,8 +283,7 @@ std::string_view enumerator_name(coding& state, T value) {
   for (std::size_t i = 0; i < description.values.size(); ++i)
     if (description.values[i] == value)
       return description.names[i];
-  state.fail(serialize_errc::codec_failed, std::to_string(static_cast<std::int64_t>(value))
-                                               + " is no value of the enum " + std::string(description.name));
+  fail_enumerator(state, value, serialize_errc::codec_failed);
   return {};
 }
 

@@ -12,6 +12,9 @@ std::unexpected<serialize_error> failure(serialize_errc code, std::string text) 
   return std::unexpected(serialize_error(code, std::move(text)));
 }
 
+// What reading a byte of a layout costs, in bytes of memory that a decoder may take.
+constexpr std::size_t layout_cost = 4;
+
 std::unexpected<serialize_error> too_deep() {
   return failure(serialize_errc::limit_exceeded, "too many payloads within each other (limits::depth)");
 }
@@ -69,6 +72,10 @@ std::expected<parts_decoder, serialize_error> parts_decoder::open(payload_parts 
     made.by_.push_back(*by);
     made.fields_.push_back(*fields);
   }
+  std::size_t received = made.list_.parts.size() * sizeof(payload_part);
+  for (const auto& each : frames)
+    received += each.size_bytes();
+  made.layout_bytes_left_ = decoding_bytes(ctx.limits, received) / layout_cost;
   for (const auto& each : made.list_.parts) {
     if (each.header >= made.by_.size() || each.name >= made.list_.names.size() || each.frames > frames.size())
       return failure(serialize_errc::malformed, "a part that refers to what is not there");
@@ -80,8 +87,23 @@ std::expected<parts_decoder, serialize_error> parts_decoder::open(payload_parts 
   return made;
 }
 
+// Each such part costs the time to read its layout, however small it is itself.
+bool parts_decoder::may_read_layout(std::size_t header, const type_entry& entry) {
+  const auto& layout = fields_[header].schema;
+  if (layout.empty() || std::ranges::equal(layout, by_[header]->schema(entry)))
+    return true;
+  if (layout.size() > layout_bytes_left_)
+    return false;
+  layout_bytes_left_ -= layout.size();
+  return true;
+}
+
 std::expected<void, serialize_error> parts_decoder::decode(std::size_t index, const type_entry& entry, void* target) {
   const auto header = list_.parts[index].header;
+  if (!may_read_layout(header, entry))
+    return failure(serialize_errc::limit_exceeded, "too many parts of another version, whose layout takes "
+                                                       + grouped(fields_[header].schema.size())
+                                                       + " bytes (limits::memory_ratio, limits::memory_free_bytes)");
   return decode_value(entry, target, *by_[header], fields_[header], frames_[index], context_);
 }
 

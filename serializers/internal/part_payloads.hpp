@@ -63,11 +63,15 @@ public:
 private:
   parts_decoder(payload_parts list, const context& ctx) : context_(ctx), list_(std::move(list)) {}
 
+  /// False when the part is of another version, and more such layouts would have to be read than its payload is worth.
+  [[nodiscard]] bool may_read_layout(std::size_t header, const type_entry& entry);
+
   context context_;
   payload_parts list_;
   std::vector<const family*> by_;              // Of each header.
   std::vector<header_fields> fields_;          // Of each header.
   std::vector<std::span<const frame>> frames_; // Of each part.
+  std::size_t layout_bytes_left_ = 0;
 };
 
 /// Limits for the parts of one payload, so that all of them together keep to those of the whole.

@@ -1,6 +1,8 @@
 // Reads the layout that a sender describes its type with, into the tree that schema_reader walks.
 #include <troupe/serializers/internal/schema_reader.hpp>
 
+#include <algorithm>
+
 namespace troupe::detail {
 
 namespace {
@@ -78,6 +80,29 @@ void schema_reader::add_record(std::size_t index) {
   }
 }
 
+// Sorted, so that values are found soon however many there are; of two names for one value the first counts.
+bool schema_reader::parse_enumerators(typed_reader& from, std::size_t index) {
+  std::size_t count = 0;
+  if (!take_kind(from, nodes_[index].kind) || !from.count(count, 2))
+    return false;
+  if (count > nodes_max - enumerators_)
+    return from.fail(serialize_errc::limit_exceeded, "too many enum values");
+  enumerators_ += count;
+  std::vector<std::pair<std::int64_t, std::string_view>> all(count);
+  for (auto& [value, name] : all) {
+    std::uint64_t stored = 0;
+    if (!take_text(from, name) || !from.varint(stored))
+      return false;
+    value = static_cast<std::int64_t>(stored);
+  }
+  std::ranges::stable_sort(all, {}, [](const auto& each) { return each.first; });
+  for (const auto& [value, name] : all) {
+    nodes_[index].values.push_back(value);
+    nodes_[index].names.push_back(name);
+  }
+  return true;
+}
+
 bool schema_reader::parse_node(typed_reader& from, std::size_t& index, std::size_t depth,
                                std::vector<std::size_t>& structures) {
   if (depth > depth_max || nodes_.size() >= nodes_max)
@@ -141,19 +166,8 @@ bool schema_reader::parse_node(typed_reader& from, std::size_t& index, std::size
     return from.count(count, 1) && parse_parts(from, index, count, true, depth, structures);
   case schema_code::tuple:
     return from.count(count, 1) && parse_parts(from, index, count, false, depth, structures);
-  case schema_code::enumeration: {
-    if (!take_kind(from, nodes_[index].kind) || !from.count(count, 1))
-      return false;
-    for (std::size_t i = 0; i < count; ++i) {
-      std::string_view name;
-      std::uint64_t value = 0;
-      if (!take_text(from, name) || !from.varint(value))
-        return false;
-      nodes_[index].names.push_back(name);
-      nodes_[index].values.push_back(static_cast<std::int64_t>(value));
-    }
-    return true;
-  }
+  case schema_code::enumeration:
+    return parse_enumerators(from, index);
   case schema_code::again:
   case schema_code::unsupported:
     break;

@@ -256,8 +256,8 @@ bool schema_reader::text(std::string_view& value) {
     const auto& values = here().values;
     const auto wanted =
         stored.form() == troupe::number::sort::integer ? stored.integer() : static_cast<std::int64_t>(stored.natural());
-    const auto found = std::find(values.begin(), values.end(), wanted);
-    if (found == values.end())
+    const auto found = std::lower_bound(values.begin(), values.end(), wanted);
+    if (found == values.end() || *found != wanted)
       return fail(serialize_errc::malformed, stored.text() + " is no value of the sender's enum");
     value = here().names[static_cast<std::size_t>(found - values.begin())];
     complete();
@@ -268,6 +268,8 @@ bool schema_reader::text(std::string_view& value) {
   typed_reader::block found;
   if (!wire_.contiguous(found, 1))
     return transfer();
+  if (!check_text(found.bytes.size()))
+    return false;
   value = {reinterpret_cast<const char*>(found.bytes.data()), found.bytes.size()};
   complete();
   return true;
@@ -512,8 +514,9 @@ std::size_t schema_reader::position() const {
   return body_bytes_ - wire_.left();
 }
 
+// A layout can make many values of no bytes: each costs a byte of memory as if it took one.
 bool schema_reader::skip() {
-  return enter() && skip_value() && (leave(), true);
+  return enter() && charge_memory(1) && skip_value() && (leave(), true);
 }
 
 bool schema_reader::skip_value() {

@@ -20,7 +20,7 @@ struct schema_node {
   std::string_view text;               // of unit
   std::vector<std::size_t> parts;      // the nodes within
   std::vector<std::string_view> names; // of fields, alternatives, enum values
-  std::vector<std::int64_t> values;    // of enum values
+  std::vector<std::int64_t> values;    // of enum values, ascending
 };
 
 class schema_reader final : public value_reader {
@@ -85,6 +85,7 @@ private:
   bool parse_node(typed_reader& from, std::size_t& index, std::size_t depth, std::vector<std::size_t>& structures);
   bool parse_parts(typed_reader& from, std::size_t index, std::size_t count, bool named, std::size_t depth,
                    std::vector<std::size_t>& structures);
+  bool parse_enumerators(typed_reader& from, std::size_t index);
 
   [[nodiscard]] const schema_node& here() const { return nodes_[node_]; }
   [[nodiscard]] bool is(schema_code code) const {
@@ -108,6 +109,7 @@ private:
   bool skip_value();
 
   std::vector<schema_node> nodes_;
+  std::size_t enumerators_ = 0;          // In all nodes.
   std::vector<std::size_t> named_nodes_; // Of types that the input named itself: their node, by number; 0 = not parsed.
   std::size_t body_bytes_ = 0;
   typed_reader wire_;

@@ -139,7 +139,7 @@ bool typed_take(typed_reader& from, T& target) {
     } else {
       target = static_cast<T>(from.take<underlying>());
       if constexpr (described_enum<T>)
-        return is_enumerator(target) || !enumerator_name(from, target).empty();
+        return is_enumerator(target) || fail_enumerator(from, target, serialize_errc::malformed);
       return true;
     }
   } else {
@@ -182,7 +182,7 @@ bool typed_read_field(typed_reader& from, T& target) {
 template <class T>
 bool typed_read_text(typed_reader& from, T& target) {
   typed_reader::block found;
-  if (!from.contiguous(found, 1))
+  if (!from.contiguous(found, 1) || !from.check_text(found.bytes.size()))
     return false;
   const std::string_view value(reinterpret_cast<const char*>(found.bytes.data()), found.bytes.size());
   if (!from.charge(1, text_memory_bytes<T>(value)))

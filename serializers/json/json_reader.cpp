@@ -211,7 +211,7 @@ bool json_reader::scan_number(std::string_view& token, bool& whole) {
       return false;
   }
   token = {from, static_cast<std::size_t>(at_ - from)};
-  return check_size(token.size());
+  return check_text(token.size());
 }
 
 bool json_reader::read_number(troupe::number& value) {
@@ -258,12 +258,6 @@ bool json_reader::number(troupe::number& value) {
   else
     return fail(serialize_errc::malformed, "expected a number, found a text");
   return complete();
-}
-
-bool json_reader::check_size(std::size_t size) {
-  return size <= context().limits.text_bytes
-         || fail(serialize_errc::limit_exceeded, "a text of " + grouped(size) + " bytes, limit "
-                                                     + grouped(context().limits.text_bytes) + " (limits::text_bytes)");
 }
 
 // Makes scratch_ hold that many bytes.
@@ -318,13 +312,13 @@ bool json_reader::read_text(std::string_view& value) {
       return false;
     value = {scratch_.data(), json::unescape(value, scratch_.data())};
   }
-  return check_size(value.size());
+  return check_text(value.size());
 }
 
 // Gives a view of scratch_, where the base64 may lie as well.
 bool json_reader::decode(std::string_view base64, std::string_view& value) {
   const auto in_scratch = base64.data() >= scratch_.data() && base64.data() <= scratch_.data() + scratch_.size();
-  if (!check_size(json::base64_bytes_max(base64.size()))
+  if (!check_text(json::base64_bytes_max(base64.size()))
       || (!in_scratch && !room(json::base64_bytes_max(base64.size()))))
     return false;
   const auto size = json::decode_base64(base64, scratch_.data());
@@ -471,7 +465,7 @@ bool json_reader::skip_one() {
   case value_kind::text:
     if (peek() != '"')
       return text(view);
-    return scan_text(view, flag) && check_size(view.size()) && complete();
+    return scan_text(view, flag) && check_text(view.size()) && complete();
   case value_kind::list:
     return begin_list(ignored);
   case value_kind::map:

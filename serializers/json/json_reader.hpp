@@ -72,7 +72,6 @@ private:
   bool scan_number(std::string_view& token, bool& whole);
   bool decode(std::string_view base64, std::string_view& value);
   bool room(std::size_t size);
-  bool check_size(std::size_t size);
   bool word(std::string_view characters);
   bool remember_key(std::string_view key);
   bool keys_differ(std::size_t first);

@@ -263,9 +263,6 @@ bool msgpack_reader::number(troupe::number& value) {
 bool msgpack_reader::raw(std::span<const std::byte>& value, std::size_t head_bytes, std::uint64_t size) {
   if (left() - head_bytes < size)
     return cut();
-  if (size > context().limits.text_bytes)
-    return fail(serialize_errc::limit_exceeded, "a text of " + grouped(size) + " bytes, limit "
-                                                    + grouped(context().limits.text_bytes) + " (limits::text_bytes)");
   value = {at_ + head_bytes, static_cast<std::size_t>(size)};
   at_ += head_bytes + size;
   return true;
@@ -283,7 +280,7 @@ bool msgpack_reader::text(std::string_view& value) {
   if (left() > 0 && (peek() & 0xe0) == 0xa0 && left() > (peek() & 0x1fU)) { // Short ones: most, and all field names.
     value = {reinterpret_cast<const char*>(at_) + 1, peek() & 0x1fU};
     at_ += 1 + value.size();
-    return true;
+    return check_text(value.size());
   }
   const auto of = kind();
   if (of != value_kind::text && of != value_kind::bytes)
@@ -292,7 +289,7 @@ bool msgpack_reader::text(std::string_view& value) {
   if (!blob(view))
     return false;
   value = {reinterpret_cast<const char*>(view.data()), view.size()};
-  return true;
+  return check_text(value.size());
 }
 
 bool msgpack_reader::bytes(std::span<const std::byte>& value) {
@@ -362,6 +359,7 @@ bool msgpack_reader::skip_one(std::uint64_t& pending) {
   case value_kind::number:
     return number(ignored);
   case value_kind::text:
+    return blob(view) && check_text(view.size());
   case value_kind::bytes:
     return blob(view);
   case value_kind::list:

@@ -1,0 +1,156 @@
+// Goal: each of `limits` stops every family, and the error names the limit and, where there is one, the field.
+#include "every_family.hpp"
+
+namespace {
+
+using namespace conformance;
+
+struct wanted {
+  int kept = 3;
+  std::vector<std::string> names;
+};
+TROUPE_DESCRIBE(wanted, kept, names)
+
+/// Takes much more memory than bytes while its parts are absent.
+struct roomy {
+  std::vector<std::optional<std::array<std::int64_t, 64>>> parts;
+};
+TROUPE_DESCRIBE(roomy, parts)
+
+struct pictures {
+  int kept = 0;
+  array<double> grid;
+};
+TROUPE_DESCRIBE(pictures, kept, grid)
+
+class limits_of : public every_family {
+protected:
+  limits_of() {
+    rich::add_to(types);
+    add_cereal<wanted>(types, "wanted");
+    add_cereal<roomy>(types, "roomy");
+    add_cereal<pictures>(types, "pictures");
+  }
+
+  // Where an error of the n-th element of wanted::names happened.
+  static std::string name_at(std::size_t index) {
+    return "wanted.names" + (GetParam().names_elements ? "[" + std::to_string(index) + "]" : "");
+  }
+
+  template <class T>
+  void expect_exceeded(const payload& from, const std::string& place, const std::string& limit) {
+    auto back = decoded<T>(from);
+    ASSERT_FALSE(back.has_value());
+    EXPECT_EQ(back.error().code(), serialize_errc::limit_exceeded);
+    EXPECT_TRUE(back.error().message().starts_with(place)) << back.error().message();
+    EXPECT_NE(back.error().message().find(limit), std::string::npos) << back.error().message();
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(, limits_of, testing::ValuesIn(all_families), name_of_row);
+
+TEST_P(limits_of, header_bytes) {
+  const auto sent = encoded(wanted{});
+  ctx.limits.header_bytes = sent.header.size_bytes();
+  EXPECT_EQ(code_of<wanted>(sent), serialize_errc::none);
+  --ctx.limits.header_bytes;
+  expect_exceeded<wanted>(sent, "payload header of ", "(limits::header_bytes)");
+}
+
+TEST_P(limits_of, frames) {
+  const auto sent = encoded(pictures{.grid = array<double>(std::vector<double>(1000))});
+  ctx.limits.frames = sent.frames.size();
+  EXPECT_EQ(code_of<pictures>(sent), serialize_errc::none);
+  --ctx.limits.frames;
+  expect_exceeded<pictures>(sent, "payload of ", "(limits::frames)");
+}
+
+TEST_P(limits_of, body_bytes) {
+  const auto sent = encoded(wanted{1, {"a", "b"}});
+  ctx.limits.body_bytes = sent.frames[0].size_bytes();
+  EXPECT_EQ(code_of<wanted>(sent), serialize_errc::none);
+  --ctx.limits.body_bytes;
+  expect_exceeded<wanted>(sent, "frame 0 of ", "(limits::body_bytes)");
+}
+
+TEST_P(limits_of, frame_bytes) {
+  const auto sent = encoded(pictures{.grid = array<double>(std::vector<double>(1000))});
+  ctx.limits.frame_bytes = 8000;
+  EXPECT_EQ(code_of<pictures>(sent), serialize_errc::none);
+  ctx.limits.frame_bytes = 7999;
+  if (sent.frames.size() == 1) // Bytes lie in the body, or come as numbers.
+    EXPECT_EQ(code_of<pictures>(sent), serialize_errc::none);
+  else
+    expect_exceeded<pictures>(sent, "frame 1 of 8,000 bytes", "(limits::frame_bytes)");
+}
+
+TEST_P(limits_of, text_bytes) {
+  for (const std::size_t size : {20, 100, 5000}) {
+    const auto sent = encoded(wanted{1, {"", std::string(size, 'x')}});
+    ctx.limits.text_bytes = size;
+    EXPECT_EQ(code_of<wanted>(sent), serialize_errc::none);
+    ctx.limits.text_bytes = size - 1;
+    expect_exceeded<wanted>(sent, said(name_at(1) + ": "), "(limits::text_bytes)");
+  }
+}
+
+TEST_P(limits_of, text_bytes_of_what_leads_to_a_path_or_a_key) {
+  rich::everything value;
+  value.where = std::string(100, 'p');
+  ctx.limits.text_bytes = 99;
+  expect_exceeded<rich::everything>(encoded(value), said("everything.where: "), "(limits::text_bytes)");
+  value.where = "";
+  value.prices[std::string(100, 'k')] = 1;
+  expect_exceeded<rich::everything>(encoded(value), said("everything.prices"), "(limits::text_bytes)");
+}
+
+TEST_P(limits_of, elements) {
+  const auto sent = encoded(wanted{1, {"a", "b", "c"}});
+  ctx.limits.elements = 2;
+  EXPECT_EQ(failure_of<wanted>(sent),
+            said(GetParam().counts_ahead ? "wanted.names: 3 elements, of 2 are 2 left (limits::elements)"
+                                         : "wanted.names[1]: 1 elements, of 2 are 0 left (limits::elements)"));
+}
+
+TEST_P(limits_of, depth_in_both_directions) {
+  rich::tree root;
+  auto* last = &root;
+  for (int depth = 0; depth < 400; ++depth) {
+    last->next = std::make_unique<rich::tree>();
+    last = last->next.get();
+  }
+  auto refused = made_of(root, {});
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code(), serialize_errc::limit_exceeded);
+  EXPECT_NE(refused.error().message().find("tree.next.next.next"), std::string::npos);
+  EXPECT_NE(refused.error().message().find("nested deeper than 256 (limits::depth)"), std::string::npos);
+  ctx.limits.depth = 1000;
+  const auto sent = encoded(root);
+  EXPECT_EQ(code_of<rich::tree>(sent), serialize_errc::none);
+  ctx.limits.depth = 100;
+  expect_exceeded<rich::tree>(sent, said("tree.next.next.next"), "nested deeper than 100 (limits::depth)");
+}
+
+TEST_P(limits_of, memory_bytes) {
+  const auto sent = encoded(wanted{1, {"a", std::string(3000, 'x')}});
+  ctx.limits.memory_bytes = 16'384;
+  EXPECT_EQ(code_of<wanted>(sent), serialize_errc::none);
+  ctx.limits.memory_bytes = 2048;
+  expect_exceeded<wanted>(sent, said(name_at(1) + ": "), "(limits::memory_bytes)");
+}
+
+TEST_P(limits_of, memory_ratio) {
+  const auto sent = encoded(roomy{decltype(roomy::parts)(10'000)});
+  expect_exceeded<roomy>(sent, said("roomy.parts"), "(limits::memory_ratio, limits::memory_free_bytes)");
+  ctx.limits.memory_ratio = 10'000;
+  EXPECT_EQ(code_of<roomy>(sent), serialize_errc::none);
+}
+
+TEST_P(limits_of, memory_free_bytes) {
+  const auto sent = encoded(roomy{decltype(roomy::parts)(20)});
+  EXPECT_EQ(code_of<roomy>(sent), serialize_errc::none);
+  ctx.limits.memory_free_bytes = 0;
+  expect_exceeded<roomy>(sent, said("roomy.parts"), "(limits::memory_ratio, limits::memory_free_bytes)");
+}
+
+} // namespace

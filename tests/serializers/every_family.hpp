@@ -1,0 +1,105 @@
+// What the conformance tests share: a row per family, and a fixture that encodes and decodes by it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <troupe/serializers/cereal/cereal_type.hpp>
+
+#include "allocated_bytes.hpp"
+#include "rich.hpp"
+
+namespace conformance {
+
+using namespace troupe;
+
+/// A family, and what sets it apart where a test depends on it.
+struct row {
+  const char* name;
+  bool attaches_frames = true;   // Else their bytes lie in the body.
+  bool counts_ahead = true;      // A list says how long it is before its first element.
+  bool names_fields = true;      // Versions of a type are told apart and read; else they are refused.
+  bool names_enumerators = true; // Enums travel by name or are checked by it.
+  bool names_elements = true;    // An error's place has the index of the element.
+  bool names_classes = true;     // Pointers to bases lead to what derives from them, by the registry's aliases.
+};
+
+inline void PrintTo(const row& of, std::ostream* to) {
+  *to << of.name;
+}
+
+inline constexpr row all_families[] = {
+    {.name = "typed"},
+    {.name = "msgpack"},
+    {.name = "json", .attaches_frames = false, .counts_ahead = false},
+    {.name = "cereal",
+     .names_fields = false,
+     .names_enumerators = false,
+     .names_elements = false,
+     .names_classes = false},
+};
+
+inline std::string name_of_row(const testing::TestParamInfo<row>& of) {
+  return of.param.name;
+}
+
+class every_family : public testing::TestWithParam<row> {
+protected:
+  every_family() { families.add(std::make_unique<cereal_family>()); }
+
+  template <class T>
+  std::expected<payload, serialize_error> made_of(const T& value, const context& with) {
+    return serialize(value, {.serializers = {GetParam().name}, .on_error = on_error::raise, .context = with}, types,
+                     families);
+  }
+
+  template <class T>
+  payload encoded(const T& value) {
+    auto made = made_of(value, ctx);
+    EXPECT_TRUE(made.has_value()) << (made ? "" : made.error().message());
+    return made.value_or(payload{});
+  }
+
+  template <class T>
+  std::expected<T, serialize_error> decoded(const payload& from) {
+    return deserialize<T>(from, {.deserializers = {GetParam().name}, .context = ctx}, types, families);
+  }
+
+  template <class T>
+  void expect_back(const T& value) {
+    auto back = decoded<T>(encoded(value));
+    ASSERT_TRUE(back.has_value()) << back.error().message();
+    EXPECT_TRUE(*back == value);
+  }
+
+  template <class T>
+  serialize_errc code_of(const payload& from) {
+    auto back = decoded<T>(from);
+    return back ? serialize_errc::none : back.error().code();
+  }
+
+  /// Why decoding fails; empty when it does not.
+  template <class T>
+  std::string failure_of(const payload& from) {
+    auto back = decoded<T>(from);
+    return back ? "" : back.error().message();
+  }
+
+  /// A message as this family says it.
+  static std::string said(const std::string& text) { return std::string(GetParam().name) + ": " + text; }
+
+  /// The same payload with another body.
+  static payload with_body(payload from, std::vector<std::byte> body) {
+    from.frames[0] = frame::adopt(std::move(body));
+    return from;
+  }
+
+  static std::vector<std::byte> body_of(const payload& of) {
+    return {of.frames[0].bytes().begin(), of.frames[0].bytes().end()};
+  }
+
+  type_registry types;
+  family_set families;
+  context ctx;
+};
+
+} // namespace conformance

@@ -1,0 +1,225 @@
+// Goal: the bytes of a payload are the same in every version of this program, header and body.
+// Method: the payload of one value per family, as it was written once. Where the form is changed on purpose, the
+// failing test prints the new lines for `golden_payloads`.
+#include "every_family.hpp"
+
+namespace {
+
+using namespace conformance;
+
+struct stable {
+  bool yes = false;
+  std::int8_t small = 0;
+  std::uint64_t large = 0;
+  double ratio = 0;
+  rich::color paint = rich::color::red;
+  std::string name;
+  std::optional<std::uint16_t> maybe;
+  std::optional<std::optional<bool>> layers;
+  std::variant<std::monostate, int, std::string, rich::point> one_of;
+  std::pair<int, std::string> two;
+  std::array<std::int16_t, 3> fixed{};
+  std::vector<std::int32_t> numbers;
+  std::vector<std::byte> bytes;
+  std::vector<rich::point> points;
+  std::map<std::string, int> index;
+  std::map<int, std::string> by_number;
+  std::chrono::milliseconds wait{};
+  std::unique_ptr<rich::leaf> owned;
+  std::shared_ptr<rich::leaf> left;
+  std::shared_ptr<rich::leaf> right; // The same object.
+  rich::circle round;
+  array<float> grid;
+  frame blob;
+};
+TROUPE_DESCRIBE(stable, yes, small, large, ratio, paint, name, maybe, layers, one_of, two, fixed, numbers, bytes,
+                points, index, by_number, wait, owned, left, right, round, grid, blob)
+
+stable example() {
+  stable it;
+  it.yes = true;
+  it.small = -7;
+  it.large = UINT64_MAX;
+  it.ratio = 0.1;
+  it.paint = rich::color::blue;
+  it.name = "tr\xc3\xb6upe";
+  it.maybe = 300;
+  it.layers = std::optional<bool>();
+  it.one_of = rich::point{3, 4.5};
+  it.two = {2, "two"};
+  it.fixed = {1, -2, 3};
+  it.numbers = {1, 200, -70'000};
+  it.bytes = {std::byte{0}, std::byte{255}};
+  it.points = {{1, 2}, {-1, 0.5}};
+  it.index = {{"a", 1}, {"b", -1}};
+  it.by_number = {{-1, "minus"}, {1, "plus"}};
+  it.wait = std::chrono::milliseconds(-1500);
+  it.owned = std::make_unique<rich::leaf>(rich::leaf{"owned"});
+  it.left = std::make_shared<rich::leaf>(rich::leaf{"shared"});
+  it.right = it.left;
+  it.round.label = "round";
+  it.round.radius = 2;
+  const std::vector<float> values = {1, 2, 3, 4};
+  it.grid = array<float>::copy_of(values, {2, 2});
+  it.blob = rich::frame_of("blob");
+  return it;
+}
+
+bool same(const stable& a, const stable& b) {
+  return std::tie(a.yes, a.small, a.large, a.ratio, a.paint, a.name, a.maybe, a.layers, a.one_of, a.two, a.fixed,
+                  a.numbers, a.bytes, a.points, a.index, a.by_number, a.wait, a.round, a.grid)
+             == std::tie(b.yes, b.small, b.large, b.ratio, b.paint, b.name, b.maybe, b.layers, b.one_of, b.two, b.fixed,
+                         b.numbers, b.bytes, b.points, b.index, b.by_number, b.wait, b.round, b.grid)
+         && *a.owned == *b.owned && *a.left == *b.left && (a.left == a.right) == (b.left == b.right)
+         && rich::text_of(a.blob) == rich::text_of(b.blob);
+}
+
+/// Header and body in hexadecimal digits; frames behind the body are the value's own.
+struct golden_payload {
+  std::string_view header;
+  std::string_view body;
+};
+
+// clang-format off
+golden_payload golden_of(std::string_view family) {
+  static const std::map<std::string_view, golden_payload> golden_payloads = {
+    {"typed", {
+     "83a166a57479706564a174ad676f6c64656e2e737461626c65a173c5010b1817037965730105736d616c6c02056c6172"
+     "67650905726174696f0b057061696e741a0603037265640105677265656e0204626c756507046e616d650c056d617962"
+     "650e07066c61796572730e0e01066f6e655f6f661004046e6f6e650d0369333204037374720c05706f696e7418020178"
+     "0401790b0374776f1102040c056669786564120303076e756d626572731504056279746573150606706f696e74731619"
+     "0105696e646578170c040962795f6e756d62657217040c04776169741b06312f3130303005056f776e65640e1801046e"
+     "616d650c046c6566740f19020572696768740f190205726f756e641802056c6162656c0c067261646975730b04677269"
+     "64140a04626c6f6213",
+     "01d6de330501f9ffffffffffffffff9a9999999999b93f070e7472c3b6757065012c0101000303000000000000000000"
+     "1240020000000674776f0100feff03000601000000c800000090eefeff0400ff02010000000000000000000040ffffff"
+     "ff000000000000e03f020261010000000262ffffffff02ffffffff0a6d696e75730100000008706c757324faffffffff"
+     "ffff010a6f776e6564010c736861726564020a726f756e640000000000000040020202080000803f0000004000004040"
+     "00008040"}},
+    {"msgpack", {
+     "82a166a76d73677061636ba174ad676f6c64656e2e737461626c65",
+     "de0017a3796573c3a5736d616c6cf9a56c61726765cfffffffffffffffffa5726174696fcb3fb999999999999aa57061"
+     "696e74a4626c7565a46e616d65a77472c3b6757065a56d61796265cd012ca66c617965727391c0a66f6e655f6f6681a5"
+     "706f696e7482a17803a179cb4012000000000000a374776f9202a374776fa566697865649301fe03a76e756d62657273"
+     "9301ccc8d2fffeee90a56279746573c40200ffa6706f696e74739282a17801a179cb400000000000000082a178ffa179"
+     "cb3fe0000000000000a5696e64657882a16101a162ffa962795f6e756d62657282ffa56d696e757301a4706c7573a477"
+     "616974d1fa24a56f776e656481a46e616d65a56f776e6564a46c65667492d6020000000081a46e616d65a67368617265"
+     "64a57269676874d60100000000a5726f756e6482a56c6162656ca5726f756e64a6726164697573cb4000000000000000"
+     "a46772696482a57368617065920202a46461746194ca3f800000ca40000000ca40400000ca40800000a4626c6f62d603"
+     "00000000"}},
+    {"json", {
+     "82a166a46a736f6ea174ad676f6c64656e2e737461626c65",
+     "7b22796573223a747275652c22736d616c6c223a2d372c226c61726765223a3138343436373434303733373039353531"
+     "3631352c22726174696f223a302e312c227061696e74223a22626c7565222c226e616d65223a227472c3b6757065222c"
+     "226d61796265223a3330302c226c6179657273223a5b6e756c6c5d2c226f6e655f6f66223a7b22706f696e74223a7b22"
+     "78223a332c2279223a342e357d7d2c2274776f223a5b322c2274776f225d2c226669786564223a5b312c2d322c335d2c"
+     "226e756d62657273223a5b312c3230302c2d37303030305d2c226279746573223a224150383d222c22706f696e747322"
+     "3a5b7b2278223a312c2279223a322e307d2c7b2278223a2d312c2279223a302e357d5d2c22696e646578223a7b226122"
+     "3a312c2262223a2d317d2c2262795f6e756d626572223a5b5b2d312c226d696e7573225d2c5b312c22706c7573225d5d"
+     "2c2277616974223a2d313530302c226f776e6564223a7b226e616d65223a226f776e6564227d2c226c656674223a7b22"
+     "246964223a302c222476616c7565223a7b226e616d65223a22736861726564227d7d2c227269676874223a7b22247265"
+     "66223a307d2c22726f756e64223a7b226c6162656c223a22726f756e64222c22726164697573223a322e307d2c226772"
+     "6964223a7b227368617065223a5b322c325d2c2274797065223a22663332222c2264617461223a5b5b312e302c322e30"
+     "5d2c5b332e302c342e305d5d7d2c22626c6f62223a22596d787659673d3d227d"}},
+    {"cereal", {
+     "83a166a663657265616ca174ad676f6c64656e2e737461626c65a173c5010b1817037965730105736d616c6c02056c61"
+     "7267650905726174696f0b057061696e741a0603037265640105677265656e0204626c756507046e616d650c056d6179"
+     "62650e07066c61796572730e0e01066f6e655f6f661004046e6f6e650d0369333204037374720c05706f696e74180201"
+     "780401790b0374776f1102040c056669786564120303076e756d626572731504056279746573150606706f696e747316"
+     "190105696e646578170c040962795f6e756d62657217040c04776169741b06312f3130303005056f776e65640e180104"
+     "6e616d650c046c6566740f19020572696768740f190205726f756e641802056c6162656c0c067261646975730b046772"
+     "6964140a04626c6f6213",
+     "0101f9ffffffffffffffff9a9999999999b93f0707000000000000007472c3b6757065002c0100010300000003000000"
+     "000000000000124002000000030000000000000074776f0100feff0300030000000000000001000000c800000090eefe"
+     "ff020000000000000000ff0200000000000000010000000000000000000040ffffffff000000000000e03f0200000000"
+     "00000001000000000000006101000000010000000000000062ffffffff0200000000000000ffffffff05000000000000"
+     "006d696e7573010000000400000000000000706c757324faffffffffffff0105000000000000006f776e656401000080"
+     "0600000000000000736861726564010000000500000000000000726f756e640000000000000040020000000000000002"
+     "000000000000000200000000000000010000803f000000400000404000008040"}},
+  };
+  return golden_payloads.at(family);
+}
+// clang-format on
+
+std::string hex(std::span<const std::byte> bytes) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  for (const auto byte : bytes) {
+    text += digits[std::to_integer<std::size_t>(byte) >> 4];
+    text += digits[std::to_integer<std::size_t>(byte) & 15];
+  }
+  return text;
+}
+
+std::vector<std::byte> unhex(std::string_view text) {
+  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+  std::vector<std::byte> bytes;
+  for (std::size_t at = 0; at + 1 < text.size(); at += 2)
+    bytes.push_back(static_cast<std::byte>(digit(text[at]) * 16 + digit(text[at + 1])));
+  return bytes;
+}
+
+/// Digits as string literals, line by line.
+std::string as_source(std::string_view digits) {
+  constexpr std::size_t digits_a_line = 96;
+  std::string text;
+  for (std::size_t at = 0; at < digits.size(); at += digits_a_line)
+    text += "\n     \"" + std::string(digits.substr(at, digits_a_line)) + "\"";
+  return text.empty() ? "\n     \"\"" : text;
+}
+
+class golden : public every_family {
+protected:
+  golden() { add_cereal<stable>(types, "golden.stable"); }
+
+  static golden_payload expected() { return golden_of(GetParam().name); }
+
+  static payload stored() {
+    payload made{frame::adopt(unhex(expected().header)), {frame::adopt(unhex(expected().body))}};
+    if (GetParam().attaches_frames)
+      made.frames.push_back(example().blob);
+    return made;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(, golden, testing::ValuesIn(all_families), name_of_row);
+
+TEST_P(golden, payloads_are_written_as_they_always_were) {
+  const auto sent = encoded(example());
+  const auto header = hex(sent.header.bytes());
+  const auto body = hex(sent.frames[0].bytes());
+  EXPECT_TRUE(header == expected().header && body == expected().body)
+      << "the form has changed; golden_payloads would have to say:\n    {\"" << GetParam().name << "\", {"
+      << as_source(header) << "," << as_source(body) << "}},";
+  ASSERT_EQ(sent.frames.size(), GetParam().attaches_frames ? 2U : 1U);
+}
+
+TEST_P(golden, payloads_are_read_as_they_always_were) {
+  const auto back = decoded<stable>(stored());
+  ASSERT_TRUE(back.has_value()) << back.error().message();
+  EXPECT_TRUE(same(*back, example()));
+}
+
+// Goal: no bit of a small payload, in header or body, leads to anything but an error or a value.
+TEST_P(golden, payloads_survive_every_flipped_bit) {
+  const auto sent = stored();
+  for (const bool in_header : {true, false}) {
+    const auto& of = in_header ? sent.header : sent.frames[0];
+    for (std::size_t bit = 0; bit < of.size_bytes() * 8; ++bit) {
+      std::vector<std::byte> bytes(of.bytes().begin(), of.bytes().end());
+      bytes[bit / 8] ^= std::byte{1} << (bit % 8);
+      auto flipped = sent;
+      (in_header ? flipped.header : flipped.frames[0]) = frame::adopt(std::move(bytes));
+      const auto before = allocated_bytes.load();
+      const auto back = decoded<stable>(flipped);
+      EXPECT_LT(allocated_bytes.load() - before,
+                ctx.limits.memory_free_bytes + ctx.limits.memory_ratio * flipped.size_bytes() + 64_KiB)
+          << (in_header ? "header" : "body") << ", bit " << bit;
+      if (back) {
+        EXPECT_TRUE(made_of(*back, ctx).has_value()) << (in_header ? "header" : "body") << ", bit " << bit;
+      }
+    }
+  }
+}
+
+} // namespace

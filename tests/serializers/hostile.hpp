@@ -1,0 +1,232 @@
+// What the tests of hostile bytes share: types to aim at, and attacks, each with the error that answers it.
+#pragma once
+
+#include <ctime>
+
+#include <gtest/gtest.h>
+
+#include <troupe/serializers/record.hpp>
+#include <troupe/serializers/serialized.hpp>
+
+#include "allocated_bytes.hpp"
+#include "rich.hpp"
+
+namespace hostile {
+
+using namespace troupe;
+
+struct nothing {};
+TROUPE_DESCRIBE(nothing)
+
+/// Has fields to come that it does not know.
+struct unaware {
+  int known = 0;
+};
+TROUPE_DESCRIBE(unaware, known)
+
+/// Takes hundreds of bytes while it is empty.
+struct large {
+  std::string names[16];
+};
+TROUPE_DESCRIBE(large, names)
+
+/// The same, where one received byte is enough for it.
+struct roomy {
+  std::optional<std::array<std::int64_t, 64>> part;
+};
+TROUPE_DESCRIBE(roomy, part)
+
+struct flag {
+  bool on = false;
+};
+TROUPE_DESCRIBE(flag, on)
+
+struct painted {
+  rich::color paint = rich::color::red;
+};
+TROUPE_DESCRIBE(painted, paint)
+
+struct choice {
+  std::variant<int, std::string> of;
+};
+TROUPE_DESCRIBE(choice, of)
+
+struct mixed {
+  std::shared_ptr<rich::leaf> leaf;
+  std::shared_ptr<rich::point> point;
+};
+TROUPE_DESCRIBE(mixed, leaf, point)
+
+class late;
+struct late_form {
+  std::shared_ptr<late> next;
+};
+TROUPE_DESCRIBE(late_form, next)
+
+/// Exists only once it has been read as a whole: what it consists of cannot refer to it.
+class late {
+public:
+  explicit late(std::shared_ptr<late> next) : next_(std::move(next)) {}
+  [[nodiscard]] const std::shared_ptr<late>& next() const { return next_; }
+
+private:
+  std::shared_ptr<late> next_;
+};
+
+struct lateness {
+  std::shared_ptr<late> first;
+};
+TROUPE_DESCRIBE(lateness, first)
+
+struct figure {
+  virtual ~figure() = default;
+  std::string label;
+};
+TROUPE_DESCRIBE(figure, label)
+
+struct disc : figure {
+  double radius = 0;
+};
+TROUPE_DESCRIBE_DERIVED(disc, (figure), radius)
+
+struct stranger {
+  int value = 0;
+};
+TROUPE_DESCRIBE(stranger, value)
+
+struct drawing {
+  std::vector<std::unique_ptr<figure>> owned;
+  std::vector<std::shared_ptr<figure>> shared;
+};
+TROUPE_DESCRIBE(drawing, owned, shared)
+
+/// Has no description: the registry says in what form it travels.
+class lockbox {
+public:
+  lockbox() = default;
+  explicit lockbox(std::string content) : content_(std::move(content)) {}
+  [[nodiscard]] const std::string& content() const { return content_; }
+
+private:
+  std::string content_;
+};
+
+struct boxes {
+  std::vector<lockbox> all;
+};
+TROUPE_DESCRIBE(boxes, all)
+
+struct envelope {
+  std::string to;
+  serialized content;
+};
+TROUPE_DESCRIBE(envelope, to, content)
+
+/// Travels attribute by attribute.
+struct model {
+  std::string name;
+  int epoch = 0;
+  std::vector<double> weights;
+  std::vector<std::string> notes;
+};
+TROUPE_DESCRIBE(model, name, epoch, weights, notes)
+
+using names = std::vector<std::string>;
+using leaves = std::vector<std::shared_ptr<rich::leaf>>;
+using by_number = std::map<int, int>;
+using numbers_once = std::set<int>;
+using matrix = std::vector<std::vector<int>>;
+
+/// All of the types above, and all families.
+const type_registry& types();
+const family_set& families();
+
+/// What decoding did.
+struct outcome {
+  serialize_errc code = serialize_errc::none;
+  std::string message;
+  std::size_t allocated = 0;
+  double seconds = 0; // Of processor time.
+};
+
+template <class T>
+outcome decode(const payload& from, const context& ctx = {}) {
+  const auto begun = std::clock();
+  const auto before = allocated_bytes.load();
+  const auto back = deserialize<T>(from, {.deserializers = {"typed", "msgpack", "json", "cereal"}, .context = ctx},
+                                   types(), families());
+  outcome made;
+  made.allocated = allocated_bytes.load() - before;
+  made.seconds = static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
+  if (!back) {
+    made.code = back.error().code();
+    made.message = back.error().message();
+  }
+  return made;
+}
+
+/// Bytes of a hostile payload, and how decoding them must end.
+struct attack {
+  std::string name;
+  serialize_errc expected;
+  payload sent;
+  outcome (*decode)(const payload&, const context&);
+  std::size_t allocated_max = 64_KiB;
+};
+
+inline void PrintTo(const attack& of, std::ostream* to) {
+  *to << of.name;
+}
+
+/// Which takes longer only where the program is slowed down on purpose.
+inline constexpr double seconds_max = 2;
+
+inline void expect_repelled(const attack& of) {
+  const auto result = of.decode(of.sent, {});
+  EXPECT_EQ(result.code, of.expected) << result.message;
+  EXPECT_LT(result.allocated, of.allocated_max) << result.message;
+  EXPECT_LT(result.seconds, seconds_max) << result.message;
+}
+
+std::string bytes(std::initializer_list<int> values);
+std::string repeated(std::string_view what, std::size_t times);
+
+inline std::vector<std::byte> as_bytes(std::string_view text) {
+  const auto span = std::as_bytes(std::span(text));
+  return {span.begin(), span.end()};
+}
+
+/// Form and fingerprint ahead of a value of the family `typed`, of that layout.
+std::string typed_prelude(std::span<const std::byte> layout);
+
+/// The header that the family's values of that type have.
+template <class T>
+frame header_by(std::string_view family) {
+  return standard_header(*families().find(family), *types().find<T>());
+}
+
+/// A payload of `family` whose body is as given; for `typed` and `cereal`, behind what stands ahead of every value.
+template <class T>
+attack by(std::string_view family, std::string name, serialize_errc expected, const std::string& value,
+          std::vector<frame> frames = {}, std::size_t allocated_max = 64_KiB) {
+  const auto ahead = family == "typed" ? typed_prelude(types().find<T>()->schema()) : family == "cereal" ? "\x01" : "";
+  frames.insert(frames.begin(), rich::frame_of(ahead + value));
+  return {.name = std::string(family) + "_" + std::move(name),
+          .expected = expected,
+          .sent = {header_by<T>(family), std::move(frames)},
+          .decode = &decode<T>,
+          .allocated_max = allocated_max};
+}
+
+} // namespace hostile
+
+template <>
+struct troupe::codec<hostile::late> {
+  using form = hostile::late_form;
+  static std::expected<form, serialize_error> reduce(const hostile::late& value, const context&) {
+    return form{value.next()};
+  }
+  static std::expected<hostile::late, serialize_error> rebuild(form&& from, const context&) {
+    return hostile::late(std::move(from.next));
+  }
+};
