@@ -85,6 +85,8 @@ public:
   [[nodiscard]] const std::type_info& info() const { return info_; }
   [[nodiscard]] std::size_t size_bytes() const { return size_bytes_; }
   [[nodiscard]] std::size_t alignment_bytes() const { return alignment_bytes_; }
+  /// What a default value takes, with what it has on the heap.
+  [[nodiscard]] std::size_t value_bytes() const { return value_bytes_; }
   [[nodiscard]] const lifecycle& life() const { return life_; }
   [[nodiscard]] const codec_slots& codecs() const { return codecs_; }
   /// The codec that came with this very type, or null; also while another one is registered for it.
@@ -150,6 +152,7 @@ private:
   const std::type_index type_;
   const std::size_t size_bytes_;
   const std::size_t alignment_bytes_;
+  const std::size_t value_bytes_;
   lifecycle life_;
   codec_slots codecs_;
   const std::optional<own_codec> own_;
@@ -252,6 +255,8 @@ private:
   type_registry& insert_base(std::type_index derived, type_entry::base base);
   template <class T>
   void set_stand_in(std::shared_ptr<detail::stand_in> made, bool registered);
+  template <class T>
+  [[nodiscard]] std::shared_ptr<const type_entry> form_entry() const;
   void fail(serialize_errc code, std::string text);
 
   const std::shared_ptr<detail::stand_in_table> stand_ins_ = std::make_shared<detail::stand_in_table>();
@@ -273,6 +278,7 @@ type_entry::type_entry(std::in_place_type_t<T>, std::string alias, std::optional
       type_(typeid(T)),
       size_bytes_(sizeof(T)),
       alignment_bytes_(alignof(T)),
+      value_bytes_(detail::value_bytes<T>),
       own_(std::move(own)) {
   if constexpr (std::is_default_constructible_v<T>)
     life_.construct = [](void* at) { new (at) T(); };

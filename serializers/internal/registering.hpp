@@ -132,7 +132,7 @@ type_registry& type_registry::add(std::string alias, ToFrames to_frames, FromFra
     return detail::put_made<T>(how, target, std::move(*value));
   };
   if constexpr (detail::shape_of<T> == detail::shape::unsupported)
-    set_stand_in<T>(detail::make_stand_in<T>(std::move(to_frames), from_form, unlisted_entry<own_form>()), false);
+    set_stand_in<T>(detail::make_stand_in<T>(std::move(to_frames), from_form, form_entry<own_form>()), false);
   return insert(std::make_unique<type_entry>(std::in_place_type<T>, std::move(alias), std::move(alone)));
 }
 
@@ -146,7 +146,7 @@ type_registry& type_registry::register_serializer(To to, From from) {
                 "what `to` gives must be able to travel: a described struct, a tuple, a container, ...");
   static_assert(std::is_same_v<typename detail::made_value<detail::called<From, form&&>>::type, T>,
                 "`from` must give a T, or a std::unique_ptr<T>");
-  auto entry = unlisted_entry<form>();
+  auto entry = form_entry<form>();
   if (const auto why = entry->unsupported(); !why.empty())
     fail(serialize_errc::not_supported,
          "the form in which " + detail::type_text(typeid(T)) + " is to travel cannot: " + why);
@@ -166,6 +166,14 @@ template <class T>
 std::shared_ptr<const type_entry> type_registry::unlisted_entry(std::string alias) const {
   auto entry = std::make_shared<type_entry>(std::in_place_type<T>, std::move(alias), std::nullopt);
   entry->stand_ins_ = stand_ins_;
+  return entry;
+}
+
+// The table owns such an entry, by the codec: were the table owned by it in turn, neither would ever end.
+template <class T>
+std::shared_ptr<const type_entry> type_registry::form_entry() const {
+  auto entry = std::make_shared<type_entry>(std::in_place_type<T>, detail::label_of<T>(), std::nullopt);
+  entry->stand_ins_ = std::shared_ptr<detail::stand_in_table>(std::shared_ptr<void>(), stand_ins_.get());
   return entry;
 }
 

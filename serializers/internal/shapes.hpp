@@ -168,7 +168,7 @@ consteval bool nullable() {
     return nullable<typename hook<T>::form>();
   else
     return of == shape::optional || of == shape::unique || of == shape::shared || of == shape::weak || of == shape::unit
-           || of == shape::record;
+           || of == shape::record || of == shape::unsupported; // Whose codec may give any form.
 }
 
 /// Whether every value of the type travels as one text.

@@ -299,8 +299,7 @@ bool visit_read_shared(value_reader& from, T& target) {
     if (!from.enter())
       return false;
     const auto read = [&](auto& into) {
-      using type = std::remove_reference_t<decltype(into)>;
-      if constexpr (!is_memory<type> && !may_be_derived<type> && nullable<type>()) {
+      if constexpr (!may_be_derived<pointee> && nullable<pointee>()) {
         std::size_t expected = 0;
         bool more = false;
         return from.begin_list(expected) && from.next(more) && (more || fail_count(from, 1)) && visit_read(from, into)

@@ -157,6 +157,25 @@ TEST_P(with_registry, a_registered_serializer_serves_the_type_wherever_it_stands
   EXPECT_EQ(back->best->content(), "e");
 }
 
+// Goal: a value that is there is not taken for none, whatever form its codec gives.
+TEST_P(with_registry, a_value_whose_form_is_nothing_is_still_there) {
+  types.register_serializer<lockbox>(
+      [](const lockbox& box) {
+        return box.content().empty() ? std::nullopt : std::optional<std::string>(box.content());
+      },
+      [](const std::optional<std::string>& content) { return lockbox(content.value_or("")); });
+  auto sent = full_shelf();
+  sent.top = boxed("");
+  sent.best = std::make_shared<lockbox>();
+  const auto back = there_and_back(sent);
+  ASSERT_TRUE(back.has_value()) << back.error().message();
+  EXPECT_TRUE(back->top.has_value());
+  EXPECT_NE(back->best, nullptr);
+  EXPECT_EQ(back->boxes[1].content(), "b");
+  sent.top.reset();
+  EXPECT_FALSE(there_and_back(sent)->top.has_value());
+}
+
 TEST_P(with_registry, a_serializer_comes_and_goes_at_once) {
   const auto refusal = std::string(GetParam())
                        + ": shelf: .boxes[]: registered::lockbox has neither TROUPE_DESCRIBE, nor a codec<T>, nor "
@@ -176,6 +195,16 @@ TEST_P(with_registry, a_serializer_comes_and_goes_at_once) {
   types.register_serializer<lockbox>(opened_content, boxed);
   EXPECT_EQ(there_and_back(full_shelf())->top->content(), "d");
   EXPECT_TRUE(types.errors().empty());
+}
+
+TEST(registry_of_codecs, ends_with_its_codecs) {
+  const auto kept = std::make_shared<int>(1);
+  {
+    type_registry types;
+    types.register_serializer<lockbox>([kept](const lockbox& box) { return box.content(); }, boxed);
+    EXPECT_EQ(kept.use_count(), 2);
+  }
+  EXPECT_EQ(kept.use_count(), 1);
 }
 
 TEST_P(with_registry, each_registry_has_its_own) {
