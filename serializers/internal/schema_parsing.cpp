@@ -1,7 +1,9 @@
 // Reads the layout that a sender describes its type with, into the tree that schema_reader walks.
-#include <troupe/serializers/internal/schema_reader.hpp>
-
 #include <algorithm>
+#include <array>
+
+#include <troupe/serializers/internal/schema_reader.hpp>
+#include <troupe/serializers/record.hpp>
 
 namespace troupe::detail {
 
@@ -9,6 +11,11 @@ namespace {
 
 constexpr std::size_t nodes_max = 16'384;
 constexpr std::size_t depth_max = 128;
+
+// In the order of record::variant.
+constexpr std::array array_kinds = {number_kind::i8,  number_kind::i16, number_kind::i32, number_kind::i64,
+                                    number_kind::u8,  number_kind::u16, number_kind::u32, number_kind::u64,
+                                    number_kind::f32, number_kind::f64};
 
 bool take_text(typed_reader& from, std::string_view& text) {
   std::size_t size = 0;
@@ -34,13 +41,18 @@ bool schema_reader::parse(std::span<const std::byte> schema, std::size_t& root) 
   std::vector<std::size_t> structures;
   if (parse_node(from, root, 0, structures) && from.finish())
     return true;
-  root = nodes_.size();
-  nodes_.emplace_back();
+  root = 0;
+  if (nodes_.empty())
+    nodes_.emplace_back();
   return failed() || fail(serialize_errc::malformed, "the sender's layout: " + from.reason());
 }
 
 bool schema_reader::parse_parts(typed_reader& from, std::size_t index, std::size_t count, bool named, std::size_t depth,
                                 std::vector<std::size_t>& structures) {
+  if (!charge_memory(count * (sizeof(std::size_t) + (named ? sizeof(std::string_view) : 0))))
+    return false;
+  nodes_[index].parts.reserve(count);
+  nodes_[index].names.reserve(named ? count : 0);
   for (std::size_t i = 0; i < count; ++i) {
     std::string_view name;
     std::size_t part = 0;
@@ -53,11 +65,31 @@ bool schema_reader::parse_parts(typed_reader& from, std::size_t index, std::size
   return true;
 }
 
+bool schema_reader::add_node(std::uint8_t code, std::size_t& index) {
+  if (nodes_.size() >= nodes_max)
+    return fail(serialize_errc::limit_exceeded, "the sender's layout: too many parts");
+  if (nodes_.size() == nodes_.capacity()) {
+    const auto capacity = std::max<std::size_t>(8, 2 * nodes_.capacity());
+    if (!charge_memory(capacity * sizeof(schema_node)))
+      return false;
+    nodes_.reserve(capacity);
+  }
+  index = nodes_.size();
+  nodes_.emplace_back().code = code;
+  return true;
+}
+
 // A record's alternatives, in the order of record::variant.
-void schema_reader::add_record(std::size_t index) {
+bool schema_reader::add_record(std::size_t index) {
+  constexpr std::size_t alternatives = std::variant_size_v<record::variant>;
+  bool added = charge_memory((alternatives + 3) * sizeof(std::size_t));
+  if (added)
+    nodes_[index].parts.reserve(alternatives);
   const auto add = [&](std::uint8_t code) {
-    nodes_.emplace_back().code = code;
-    nodes_[index].parts.push_back(nodes_.size() - 1);
+    std::size_t made = index;
+    added = added && add_node(code, made);
+    if (added)
+      nodes_[index].parts.push_back(made);
   };
   const auto plain = [&](schema_code code) { add(static_cast<std::uint8_t>(code)); };
   const auto number = [&](number_kind kind) { add(static_cast<std::uint8_t>(kind)); };
@@ -67,45 +99,46 @@ void schema_reader::add_record(std::size_t index) {
   number(number_kind::u64);
   number(number_kind::f64);
   plain(schema_code::text);
-  const auto text = nodes_[index].parts.back();
   plain(schema_code::frame);
   plain(schema_code::list);
-  nodes_.back().parts = {index};
   plain(schema_code::map);
-  nodes_.back().parts = {text, index};
-  for (const auto kind : {number_kind::i8, number_kind::i16, number_kind::i32, number_kind::i64, number_kind::u8,
-                          number_kind::u16, number_kind::u32, number_kind::u64, number_kind::f32, number_kind::f64}) {
+  for (std::size_t i = 0; i < array_kinds.size(); ++i)
     plain(schema_code::array);
-    nodes_.back().kind = kind;
-  }
+  if (!added)
+    return false;
+  const auto& parts = nodes_[index].parts;
+  nodes_[parts[7]].parts = {index};
+  nodes_[parts[8]].parts = {parts[5], index};
+  for (std::size_t i = 0; i < array_kinds.size(); ++i)
+    nodes_[parts[9 + i]].kind = array_kinds[i];
+  return true;
 }
 
-// Sorted, so that values are found soon however many there are; of two names for one value the first counts.
-bool schema_reader::parse_enumerators(typed_reader& from, std::size_t index) {
+bool schema_reader::parse_enumeration(typed_reader& from, std::size_t index) {
   std::size_t count = 0;
   if (!take_kind(from, nodes_[index].kind) || !from.count(count, 2))
     return false;
-  if (count > nodes_max - enumerators_)
-    return from.fail(serialize_errc::limit_exceeded, "too many enum values");
-  enumerators_ += count;
-  std::vector<std::pair<std::int64_t, std::string_view>> all(count);
-  for (auto& [value, name] : all) {
-    std::uint64_t stored = 0;
-    if (!take_text(from, name) || !from.varint(stored))
+  auto& enumerators = nodes_[index].enumerators;
+  if (!charge_memory(count * sizeof(schema_node::enumerator)))
+    return false;
+  enumerators.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::string_view name;
+    std::uint64_t value = 0;
+    if (!take_text(from, name) || !from.varint(value))
       return false;
-    value = static_cast<std::int64_t>(stored);
+    enumerators.emplace_back(static_cast<std::int64_t>(value), name);
   }
-  std::ranges::stable_sort(all, {}, [](const auto& each) { return each.first; });
-  for (const auto& [value, name] : all) {
-    nodes_[index].values.push_back(value);
-    nodes_[index].names.push_back(name);
-  }
+  // Of two names for a value the first one counts, which lies in front of the other.
+  std::ranges::sort(enumerators, {}, [](const schema_node::enumerator& of) {
+    return std::pair(of.first, reinterpret_cast<std::uintptr_t>(of.second.data()));
+  });
   return true;
 }
 
 bool schema_reader::parse_node(typed_reader& from, std::size_t& index, std::size_t depth,
                                std::vector<std::size_t>& structures) {
-  if (depth > depth_max || nodes_.size() >= nodes_max)
+  if (depth > depth_max)
     return from.fail(serialize_errc::limit_exceeded, "too many parts");
   if (!from.need(1))
     return false;
@@ -119,11 +152,12 @@ bool schema_reader::parse_node(typed_reader& from, std::size_t& index, std::size
     index = structures[count];
     return true;
   }
-  // With its place among the parts of another.
-  if (!charge_memory(sizeof(schema_node) + 2 * sizeof(std::string_view)))
-    return from.fail(serialize_errc::limit_exceeded, "more parts than there is memory for");
-  index = nodes_.size();
-  nodes_.emplace_back().code = code;
+  if (code == static_cast<std::uint8_t>(schema_code::record) && record_node_) {
+    index = *record_node_; // All are alike.
+    return true;
+  }
+  if (!add_node(code, index))
+    return false;
   if (is_number_kind(code))
     return true;
   switch (static_cast<schema_code>(code)) {
@@ -134,7 +168,8 @@ bool schema_reader::parse_node(typed_reader& from, std::size_t& index, std::size
   case schema_code::foreign:
     return true;
   case schema_code::record:
-    return add_record(index), true;
+    record_node_ = index;
+    return add_record(index);
   case schema_code::optional:
   case schema_code::shared:
   case schema_code::list:
@@ -160,6 +195,8 @@ bool schema_reader::parse_node(typed_reader& from, std::size_t& index, std::size
     return parse_parts(from, index, 1, false, depth, structures);
   }
   case schema_code::structure:
+    if (!charge_memory(4 * sizeof(index)))
+      return false;
     structures.push_back(index);
     return from.count(count, 1) && parse_parts(from, index, count, true, depth, structures);
   case schema_code::variant:
@@ -167,7 +204,7 @@ bool schema_reader::parse_node(typed_reader& from, std::size_t& index, std::size
   case schema_code::tuple:
     return from.count(count, 1) && parse_parts(from, index, count, false, depth, structures);
   case schema_code::enumeration:
-    return parse_enumerators(from, index);
+    return parse_enumeration(from, index);
   case schema_code::again:
   case schema_code::unsupported:
     break;

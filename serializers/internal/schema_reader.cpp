@@ -41,7 +41,7 @@ bool schema_reader::transfer() {
 bool schema_reader::nullable(std::size_t node) const {
   const auto code = static_cast<schema_code>(nodes_[node].code);
   return code == schema_code::optional || code == schema_code::shared || code == schema_code::none
-         || code == schema_code::record;
+         || code == schema_code::record || code == schema_code::foreign;
 }
 
 void schema_reader::expect(std::size_t node, state as) {
@@ -253,13 +253,12 @@ bool schema_reader::text(std::string_view& value) {
       return transfer();
     const auto stored = troupe::number::load(here().kind, wire_.position());
     wire_.advance(size_of(here().kind));
-    const auto& values = here().values;
     const auto wanted =
         stored.form() == troupe::number::sort::integer ? stored.integer() : static_cast<std::int64_t>(stored.natural());
-    const auto found = std::lower_bound(values.begin(), values.end(), wanted);
-    if (found == values.end() || *found != wanted)
+    const auto found = std::ranges::lower_bound(here().enumerators, wanted, {}, &schema_node::enumerator::first);
+    if (found == here().enumerators.end() || found->first != wanted)
       return fail(serialize_errc::malformed, stored.text() + " is no value of the sender's enum");
-    value = here().names[static_cast<std::size_t>(found - values.begin())];
+    value = found->second;
     complete();
     return true;
   }
@@ -301,6 +300,12 @@ bool schema_reader::open(level opened) {
   if (levels_.size() >= open_max())
     return fail(serialize_errc::limit_exceeded,
                 "nested deeper than " + grouped(context().limits.depth) + " (limits::depth)");
+  if (levels_.size() == levels_.capacity()) {
+    const auto capacity = std::max<std::size_t>(8, 2 * levels_.capacity());
+    if (!charge_memory(capacity * sizeof(level)))
+      return false;
+    levels_.reserve(capacity);
+  }
   levels_.push_back(std::move(opened));
   return true;
 }
@@ -514,9 +519,13 @@ std::size_t schema_reader::position() const {
   return body_bytes_ - wire_.left();
 }
 
-// A layout can make many values of no bytes: each costs a byte of memory as if it took one.
+// What takes no bytes is charged: structures of such structures could stand within each other without end.
 bool schema_reader::skip() {
-  return enter() && charge_memory(1) && skip_value() && (leave(), true);
+  const auto before = wire_.left();
+  if (!enter() || !skip_value())
+    return false;
+  leave();
+  return wire_.left() < before || charge(1, 1);
 }
 
 bool schema_reader::skip_value() {

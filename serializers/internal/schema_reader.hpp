@@ -2,6 +2,7 @@
 // and the value is handed on by name, as from a self-describing format.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -14,13 +15,14 @@ namespace troupe::detail {
 
 /// A layout's tree. Nodes refer to each other by index; structures may contain themselves.
 struct schema_node {
+  using enumerator = std::pair<std::int64_t, std::string_view>;
   std::uint8_t code = 0;               // schema_code, or a number_kind
   number_kind kind{};                  // of array, numbers, enumeration
   std::uint64_t count = 0;             // of fixed
   std::string_view text;               // of unit
   std::vector<std::size_t> parts;      // the nodes within
-  std::vector<std::string_view> names; // of fields, alternatives, enum values
-  std::vector<std::int64_t> values;    // of enum values, ascending
+  std::vector<std::string_view> names; // of fields, alternatives
+  std::vector<enumerator> enumerators; // by value
 };
 
 class schema_reader final : public value_reader {
@@ -85,7 +87,6 @@ private:
   bool parse_node(typed_reader& from, std::size_t& index, std::size_t depth, std::vector<std::size_t>& structures);
   bool parse_parts(typed_reader& from, std::size_t index, std::size_t count, bool named, std::size_t depth,
                    std::vector<std::size_t>& structures);
-  bool parse_enumerators(typed_reader& from, std::size_t index);
 
   [[nodiscard]] const schema_node& here() const { return nodes_[node_]; }
   [[nodiscard]] bool is(schema_code code) const {
@@ -103,14 +104,16 @@ private:
   bool begin_pointee(level& opened);
   bool enter_foreign();
   bool enter_record();
-  void add_record(std::size_t index);
+  bool add_node(std::uint8_t code, std::size_t& index);
+  bool add_record(std::size_t index);
+  bool parse_enumeration(typed_reader& from, std::size_t index);
   bool named_node(std::size_t number, const named_type& named, std::size_t& node);
   bool varint(std::uint64_t& value) { return wire_.varint(value) || transfer(); }
   bool skip_value();
 
   std::vector<schema_node> nodes_;
-  std::size_t enumerators_ = 0;          // In all nodes.
   std::vector<std::size_t> named_nodes_; // Of types that the input named itself: their node, by number; 0 = not parsed.
+  std::optional<std::size_t> record_node_;
   std::size_t body_bytes_ = 0;
   typed_reader wire_;
   state state_ = state::node;

@@ -282,4 +282,29 @@ TEST(typed_evolution, without_the_senders_layout_another_version_is_refused) {
             "typed: message: the sender has another version of the type, and its layout did not come along");
 }
 
+// Goal: a layout cannot make a reader step through more than the limits grant, out of a body of no bytes.
+// Method: each structure holds the one before it twice, a hundred times over.
+TEST(typed_evolution, structures_of_nothing_are_not_passed_over_without_end) {
+  type_registry types;
+  types.add<narrow>("message");
+  const family_set families;
+  constexpr int count = 100;
+  std::vector<std::byte> layout{std::byte{24}, std::byte{count}};
+  const auto add = [&](std::initializer_list<int> codes) {
+    for (const auto code : codes)
+      layout.push_back(static_cast<std::byte>(code));
+  };
+  add({1, '?', 24, 0});
+  for (int i = 1; i < count; ++i)
+    add({1, '?', 24, 2, 0, 25, i, 0, 25, i});
+  std::vector<std::byte> body(5, std::byte{1});
+  const auto fingerprint = detail::fingerprint_of(layout);
+  std::memcpy(body.data() + 1, &fingerprint, sizeof(fingerprint));
+  const payload sent{make_header({.family = "typed", .type = "message", .schema = layout, .extra = {}}),
+                     {frame::adopt(std::move(body))}};
+  const auto back = deserialize<narrow>(sent, {}, types, families);
+  ASSERT_FALSE(back.has_value());
+  EXPECT_EQ(back.error().code(), serialize_errc::limit_exceeded);
+}
+
 } // namespace
