@@ -1,7 +1,7 @@
 #include <troupe/serializers/record.hpp>
 
 #include <algorithm>
-#include <unordered_set>
+#include <list>
 
 #include <troupe/serializers/internal/record.hpp>
 #include <troupe/serializers/internal/visit_read.hpp>
@@ -99,7 +99,20 @@ bool read_text_record(value_reader& from, std::string& target) {
   return true;
 }
 
-using pairs = std::vector<std::pair<record, record>>;
+using pairs = std::list<std::pair<record, record>>; // Does not move while it grows.
+
+bool check_names(decoding& from, const record::map& map) {
+  if (map.size() < 2)
+    return true;
+  if (!from.charge_memory(map.size() * sizeof(std::string_view)))
+    return false;
+  std::vector<std::string_view> names;
+  names.reserve(map.size());
+  for (const auto& [name, value] : map)
+    names.emplace_back(name);
+  std::ranges::sort(names);
+  return std::ranges::adjacent_find(names) == names.end() || from.fail(serialize_errc::malformed, "the same key twice");
+}
 
 // Records by name, or where a key is no text a list of pairs.
 bool take_pairs(value_reader& from, pairs&& read, bool named, record& target) {
@@ -108,27 +121,26 @@ bool take_pairs(value_reader& from, pairs&& read, bool named, record& target) {
     list.reserve(read.size());
     for (auto& [key, value] : read) {
       record::list pair;
+      pair.reserve(2);
       pair.push_back(std::move(key));
       pair.push_back(std::move(value));
       list.emplace_back(std::move(pair));
     }
     target = std::move(list);
-    return from.charge(0, 0);
+    return true;
   }
-  std::unordered_set<std::string_view> seen;
   record::map map;
   map.reserve(read.size());
   for (auto& [key, value] : read)
     map.emplace_back(std::move(std::get<std::string>(key.value())), std::move(value));
-  for (const auto& [name, value] : map)
-    if (!seen.insert(name).second)
-      return from.fail(serialize_errc::malformed, "the same key twice");
+  if (!check_names(from, map))
+    return false;
   target = std::move(map);
   return true;
 }
 
 // What an entry takes while all of them are collected, and what takes its place.
-constexpr std::size_t pair_bytes = 4 * sizeof(record) + 64;
+constexpr std::size_t pair_bytes = sizeof(pairs::value_type) + node_bytes + 3 * sizeof(record);
 
 bool read_structure_record(value_reader& from, record& target) {
   pairs read;
@@ -256,6 +268,13 @@ bool read_record(value_reader& from, record& target) {
     return false;
   from.leave();
   return true;
+}
+
+bool normalize_record(decoding& from, record& read) {
+  if (const auto* natural = std::get_if<std::uint64_t>(&read.value()))
+    read = *natural;
+  const auto* map = read.fields();
+  return map == nullptr || check_names(from, *map);
 }
 
 bool write_record(value_writer& to, const record& value) {

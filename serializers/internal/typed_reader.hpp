@@ -89,6 +89,8 @@ private:
 
 template <class T>
 bool typed_read(typed_reader& from, T& target);
+/// Brings a record that was read as it stands into the form that equal ones have; false where it has a name twice.
+bool normalize_record(decoding& from, record& read);
 
 inline auto typed_into(typed_reader& from) {
   return [&from](auto& target) { return typed_read(from, target); };
@@ -406,7 +408,7 @@ bool typed_read(typed_reader& from, T& target) {
   } else if constexpr (of == shape::variant) {
     return typed_read_variant(from, target);
   } else if constexpr (of == shape::record) {
-    return typed_read_variant(from, target.value());
+    return typed_read_variant(from, target.value()) && normalize_record(from, target);
   } else if constexpr (of == shape::tuple) {
     return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
       return (true && ... && (typed_read(from, std::get<Index>(target)) || from.within(Index)));

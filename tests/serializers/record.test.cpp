@@ -202,4 +202,21 @@ TEST(record, refuses_one_name_twice) {
   EXPECT_EQ(back.error().code(), serialize_errc::malformed);
 }
 
+// Goal: what a sender writes in another way than this library does arrives as the equal record, or not at all.
+TEST(record, has_one_form_however_it_was_written) {
+  type_registry types;
+  const family_set families;
+  record sent;
+  sent.value() = std::uint64_t{5};
+  const auto natural = deserialize<record>(*serialize(sent, {.serializers = {"typed"}, .context = {}}, types, families),
+                                           {}, types, families);
+  ASSERT_TRUE(natural.has_value()) << natural.error().message();
+  EXPECT_EQ(*natural, record(5));
+  sent = record::map{{"a", 1}, {"b", 2}, {"a", 3}};
+  const auto twice = deserialize<record>(*serialize(sent, {.serializers = {"typed"}, .context = {}}, types, families),
+                                         {}, types, families);
+  ASSERT_FALSE(twice.has_value());
+  EXPECT_EQ(twice.error().code(), serialize_errc::malformed);
+}
+
 } // namespace
