@@ -67,6 +67,7 @@ struct decoding::shared_table {
   };
   std::vector<entry> entries;
   std::vector<named_type> types;
+  const int exceptions = std::uncaught_exceptions(); // That were under way before: who decodes may be a destructor.
 };
 
 std::size_t decoding_bytes(const limits& bounds, std::size_t received_bytes) {
@@ -85,7 +86,7 @@ decoding::decoding(const troupe::context& ctx, std::size_t received_bytes)
 
 // Objects that refer to each other in a circle would outlive a decoding that failed: nobody else can cut the circle.
 decoding::~decoding() {
-  if (shared_ && (failed() || std::uncaught_exceptions() > 0))
+  if (shared_ && (failed() || std::uncaught_exceptions() > shared_->exceptions))
     for (auto& entry : shared_->entries)
       if (entry.object)
         entry.reset(entry.object.get());

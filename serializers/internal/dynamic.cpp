@@ -154,7 +154,7 @@ bool fail_unmakeable(decoding& state, const type_entry& entry) {
 template <class Reader>
 void* read_whole(Reader& from, const named_class& of) {
   const auto& entry = *of.entry;
-  if (!from.charge(1, entry.size_bytes() + shared_bytes))
+  if (!from.charge(1, entry.value_bytes() + shared_bytes))
     return nullptr;
   if (from.context().types->rebuilds_pointers(entry.type())) {
     void* made = nullptr;
@@ -184,7 +184,7 @@ std::shared_ptr<void> read_shared_whole(Reader& from, const named_class& of) {
     object = life.share(made);
     from.keep_shared(number, entry.type(), object, [](void*) {});
   } else {
-    if (!from.charge(1, entry.size_bytes() + shared_bytes))
+    if (!from.charge(1, entry.value_bytes() + shared_bytes))
       return nullptr;
     object = life.share(new_object(entry).take());
     from.keep_shared(number, entry.type(), object, life.reset); // Known first: its content may point back at it.
@@ -240,7 +240,7 @@ template <class Reader>
 bool read_form(Reader& from, const std::type_info& type, placing how, void* place) {
   const auto by = stand_in_for(from, type);
   std::size_t number = 0;
-  if (!by || !from.enter() || !number_of_form(from, number) || !from.charge(1, by->form->size_bytes()))
+  if (!by || !from.enter() || !number_of_form(from, number) || !from.charge(1, by->form->value_bytes()))
     return false;
   new_object form(*by->form);
   if (!read_by(from, *by->form, form.data(), number))
@@ -302,7 +302,7 @@ bool read_named_type(typed_reader& wire, decoding& state, decoding::named_type& 
   typed_reader::block layout;
   if (!wire.contiguous(alias, 1) || !wire.contiguous(layout, 1))
     return false;
-  if (!state.charge(1, 2 * sizeof(decoding::named_type)))
+  if (!state.charge(1, 5 * sizeof(decoding::named_type))) // Two tables that grow.
     return false;
   found = {{reinterpret_cast<const char*>(alias.bytes.data()), alias.bytes.size()}, layout.bytes};
   number = state.name_type(found);

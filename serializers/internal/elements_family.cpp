@@ -93,9 +93,11 @@ std::expected<void, serialize_error> elements_family::decode(const type_entry& e
     return failure(entry, "", {serialize_errc::malformed, "of " + grouped(parts->size()) + " parts"});
   collection_budget budget(ctx, frames[0].size_bytes());
   access->clear(target);
+  if (!budget.charge(parts->size(), access->part_bytes + node_bytes))
+    return std::unexpected(budget.error(entry.alias(), name()));
+  if (access->reserve != nullptr)
+    access->reserve(target, parts->size());
   for (std::size_t i = 0; i < parts->size(); i += access->parts_at_once) {
-    if (!budget.charge(access->parts_at_once, access->part_bytes + node_bytes))
-      return std::unexpected(budget.error(entry.alias(), name()));
     std::array<any_value, 2> made;
     std::array<void*, 2> places{};
     std::size_t type = 0;

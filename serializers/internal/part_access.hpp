@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include <troupe/serializers/internal/shapes.hpp>
+#include <troupe/serializers/internal/common.hpp>
 
 namespace troupe {
 
@@ -30,6 +30,8 @@ struct part_access {
   /// Calls `visit` for each part, with the index of its type, until it says false.
   void (*each)(const void* value, const std::function<bool(std::size_t type, const void* part)>& visit) = nullptr;
   void (*clear)(void* value) = nullptr;
+  /// Makes room for that many parts, where a value can; null where it cannot.
+  void (*reserve)(void* value, std::size_t parts) = nullptr;
   /// Takes over decoded parts. False when they cannot stand there, such as a key twice.
   bool (*put)(void* value, std::size_t type, std::span<void* const> parts) = nullptr;
   /// Whether a value is complete with that many parts.
@@ -45,13 +47,15 @@ part_access list_access() {
   using element = typename T::value_type;
   part_access made;
   made.types.push_back({.name = "", .entry = part_entry<element>()});
-  made.part_bytes = sizeof(element);
+  made.part_bytes = value_bytes<element>;
   made.each = [](const void* value, const std::function<bool(std::size_t, const void*)>& visit) {
     for (const auto& part : *static_cast<const T*>(value))
       if (!visit(0, &part))
         return;
   };
   made.clear = [](void* value) { static_cast<T*>(value)->clear(); };
+  if constexpr (requires(T & target) { target.reserve(0); })
+    made.reserve = [](void* value, std::size_t parts) { static_cast<T*>(value)->reserve(parts); };
   made.put = [](void* value, std::size_t, std::span<void* const> parts) {
     auto& target = *static_cast<T*>(value);
     auto& part = *static_cast<element*>(parts[0]);
@@ -76,7 +80,7 @@ part_access map_access() {
   made.types.push_back({.name = "key", .entry = part_entry<key_type>()});
   made.types.push_back({.name = "", .entry = part_entry<mapped_type>()});
   made.parts_at_once = 2;
-  made.part_bytes = sizeof(typename T::value_type) / 2;
+  made.part_bytes = value_bytes<typename T::value_type> / 2;
   made.each = [](const void* value, const std::function<bool(std::size_t, const void*)>& visit) {
     for (const auto& [key, mapped] : *static_cast<const T*>(value))
       if (!visit(0, &key) || !visit(1, &mapped))

@@ -62,6 +62,9 @@ std::expected<parts_decoder, serialize_error> parts_decoder::open(payload_parts 
     return too_deep();
   parts_decoder made(std::move(list), ctx);
   made.context_.limits = limits_of_parts(ctx.limits, made.list_.parts.size());
+  made.by_.reserve(made.list_.headers.size());
+  made.fields_.reserve(made.list_.headers.size());
+  made.frames_.reserve(made.list_.parts.size());
   for (const auto& header : made.list_.headers) {
     const auto fields = parse_header(header, ctx.limits);
     if (!fields)
