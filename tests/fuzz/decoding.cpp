@@ -1,6 +1,7 @@
 #include "decoding.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
@@ -28,53 +29,87 @@ void on_allocation(const volatile void*, std::size_t size) {
 
 void on_release(const volatile void*) {}
 
-// The sender's layout, where it differs from the reader's own and has to be read.
-std::size_t foreign_layout_bytes(const payload& received) {
-  const auto header = parse_header(received.header.bytes());
-  const auto* entry = header ? types().find(header->type) : nullptr;
-  return entry == nullptr || std::ranges::equal(header->schema, entry->schema()) ? 0 : header->schema.size();
+// Parts of a payload have budgets of their own: what says which they are, the collection, and the parts together.
+std::size_t budgets(const header_fields& header) {
+  const auto* entry = types().find(header.type);
+  const auto in_parts = header.family == "elements" || (entry != nullptr && entry->own() != nullptr);
+  return in_parts ? 6 : 1;
 }
 
-// What decoding may allocate: its budget, the layout's tree, and what errors and tables of fixed size take.
+// What decoding may allocate: its budget, and what errors and tables of fixed size take.
 std::size_t allowance(const payload& received) {
   constexpr std::size_t besides = 24_KiB;
-  constexpr std::size_t per_layout_byte = 512;
+  const auto header = parse_header(received.header.bytes());
+  if (!header)
+    return besides;
   const auto limits = bounds();
-  const auto body_and_frames = received.size_bytes() - received.header.size_bytes();
-  return std::min(limits.memory_bytes, limits.memory_free_bytes + body_and_frames * limits.memory_ratio)
-         + foreign_layout_bytes(received) * per_layout_byte + besides;
+  const auto bytes = received.size_bytes() - received.header.size_bytes() + header->extra.size();
+  return budgets(*header) * std::min(limits.memory_bytes, limits.memory_free_bytes + bytes * limits.memory_ratio)
+         + besides;
 }
 
 // Nobody else cuts the circles that a value may have been decoded with.
-void cut_circles(const type_entry& entry, void* value) {
-  if (entry.type() != typeid(ring))
-    return;
-  auto at = std::exchange(static_cast<ring*>(value)->next, nullptr);
-  while (at)
-    at = std::exchange(at->next, nullptr);
+void cut_circles(any_value& value) {
+  cut_late_circles(*value.entry(), value.data());
+  if (auto* whole = value.get<ring>())
+    for (auto at = std::exchange(whole->next, nullptr); at;)
+      at = std::exchange(at->next, nullptr);
 }
 
 // Not a number in one family need not be the same not a number in another.
 bool holds_nan(const type_entry& entry, const void* value) {
-  const auto text = serialize_entry(entry, value, {.serializers = {"json"}}, families());
+  const auto text = serialize_as(entry, value, {.serializers = {"json"}});
   return text && bytes_of(*text).find("\"NaN\"") != std::string::npos;
 }
 
-void expect_travels(const type_entry& entry, void* value, const std::string& by, bool exactly) {
+// Bytes and arrays in records are something else once they come by a family that has none.
+bool may_hold_records(const type_entry& entry) {
+  const auto type = entry.type();
+  return type == typeid(record) || type == typeid(late) || type == typeid(model) || type == typeid(models)
+         || type == typeid(choice);
+}
+
+// Nothing where the family cannot carry the value.
+any_value there_and_back(const type_entry& entry, const void* value, const std::string& by, bool exactly) {
   context ctx;
   if (!exactly)
     ctx.limits.depth *= 8; // Families count levels differently.
-  const auto sent =
-      serialize_entry(entry, value, {.serializers = {by}, .on_error = on_error::raise, .context = ctx}, families());
+  const auto sent = serialize_as(entry, value, {.serializers = {by}, .on_error = on_error::raise, .context = ctx});
   if (!sent && sent.error().code() == serialize_errc::not_supported && !exactly)
-    return;
+    return {};
   expect(sent.has_value(), "what was decoded cannot be encoded", sent ? "" : sent.error().message());
-  any_value back(entry);
-  const auto done = deserialize_entry(entry, back.data(), *sent, {.deserializers = {by}, .context = ctx}, families());
-  expect(done.has_value(), "what was encoded cannot be decoded", done ? "" : done.error().message());
-  expect(bytes_of(entry, value) == bytes_of(entry, back.data()) || (!exactly && holds_nan(entry, value)),
-         "another value comes back by", by);
-  cut_circles(entry, back.data());
+  // All families, since payloads within it may be of others.
+  auto back = deserialize_any(*sent, {.deserializers = families().names(), .context = ctx}, types(), families());
+  expect(back.has_value(), "what was encoded cannot be decoded", back ? "" : back.error().message());
+  return std::move(*back);
+}
+
+void expect_travels(const type_entry& entry, void* value, const std::string& by, bool exactly) {
+  auto back = there_and_back(entry, value, by, exactly);
+  if (back.entry() == nullptr)
+    return;
+  const auto as_it_came = bytes_of(entry, back.data());
+  if (bytes_of(entry, value) != as_it_came && (exactly || !holds_nan(entry, value))) {
+    expect(!exactly && may_hold_records(entry), "another value comes back by", by);
+    auto again = there_and_back(entry, back.data(), by, exactly);
+    expect(bytes_of(entry, again.data()) == as_it_came || holds_nan(entry, value), "each time another value comes by",
+           by);
+    cut_circles(again);
+  }
+  cut_circles(back);
+}
+
+// What came within the value, to a small depth.
+void decode_within(const any_value& value, std::size_t depth) {
+  constexpr std::size_t depth_max = 3;
+  constexpr std::size_t at_most = 4;
+  auto within = payloads_within(*value.entry(), value.data());
+  within.resize(std::min(within.size(), depth < depth_max ? at_most : 0));
+  for (const auto& each : within) {
+    static_cast<void>(each.get<record>({.context = {.limits = bounds()}}, types(), families()));
+    if (each.is_encoded())
+      decode(each.encoded(), families().names(), nullptr, depth + 1);
+  }
 }
 
 } // namespace
@@ -110,7 +145,8 @@ allocations::~allocations() {
   counting = false;
 }
 
-std::size_t allocations::bytes() const {
+std::size_t allocations::stop() {
+  counting = false;
   return counted;
 }
 
@@ -140,7 +176,7 @@ std::string bytes_of(const type_entry& entry, void* value) {
     for (const auto& [name, price] : std::map<std::string, double>(prices.begin(), prices.end()))
       sorted += name + "=" + std::to_string(std::bit_cast<std::uint64_t>(price)) + ",";
   }
-  const auto sent = serialize_entry(entry, value, {.serializers = {"typed"}, .on_error = on_error::raise}, families());
+  const auto sent = serialize_as(entry, value, {.serializers = {"typed"}, .on_error = on_error::raise});
   expect(sent.has_value(), "what was decoded cannot be encoded as typed", sent ? "" : sent.error().message());
   if (whole != nullptr) {
     seen.swap(whole->seen);
@@ -149,19 +185,41 @@ std::string bytes_of(const type_entry& entry, void* value) {
   return bytes_of(*sent) + sorted;
 }
 
-void decode(const payload& received, const std::vector<std::string>& deserializers) {
+std::expected<payload, serialize_error> serialize_as(const type_entry& entry, const void* value,
+                                                     const serialize_options& options) {
+  return serialize_entry(entry, value, options, types(), families());
+}
+
+namespace {
+
+constexpr std::array<std::string_view, 4> input_types = {"everything", "late", "odd", "record"};
+
+} // namespace
+
+const type_entry& type_of_input(std::size_t number) {
+  return *types().find(input_types[number % input_types.size()]);
+}
+
+std::size_t number_of(const type_entry& entry) {
+  const auto found = std::ranges::find(input_types, entry.alias());
+  expect(found != input_types.end(), "no type of inputs", entry.alias());
+  return static_cast<std::size_t>(found - input_types.begin());
+}
+
+void decode(const payload& received, const std::vector<std::string>& deserializers,
+            const std::function<void(any_value&)>& check, std::size_t depth) {
   deserialize_options options{.deserializers = deserializers};
   options.context.limits = bounds();
   const auto& known_types = types(); // Made at the first call, which is not to be counted.
   const auto& known_families = families();
   const auto begun = std::clock();
-  const allocations during;
+  allocations during;
   auto value = deserialize_any(received, options, known_types, known_families);
-  const auto taken = during.bytes();
+  const auto taken = during.stop();
   // Of the processor's time: that machines are busy is no failure. Sanitizers and all, it is rather a millisecond.
   expect(std::clock() - begun < CLOCKS_PER_SEC, "took longer than a second");
   // The value itself, before decoding begins.
-  const auto itself = value ? value->entry()->size_bytes() : sizeof(rich::everything);
+  const auto itself = value ? value->entry()->value_bytes() : sizeof(rich::everything);
   expect(taken <= allowance(received) + itself, "allocated more than the limits grant",
          std::to_string(taken) + " bytes, granted are " + std::to_string(allowance(received)));
   if (!value)
@@ -169,7 +227,10 @@ void decode(const payload& received, const std::vector<std::string>& deserialize
   const auto header = parse_header(received.header.bytes());
   for (const auto& each : families().names())
     expect_travels(*value->entry(), value->data(), each, header->family == each);
-  cut_circles(*value->entry(), value->data());
+  if (check)
+    check(*value);
+  decode_within(*value, depth);
+  cut_circles(*value);
 }
 
 } // namespace fuzz

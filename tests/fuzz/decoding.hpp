@@ -1,6 +1,7 @@
 // What every fuzz target asserts of a payload that may have come from anywhere.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -19,12 +20,19 @@ class allocations {
 public:
   allocations();
   ~allocations();
-  [[nodiscard]] std::size_t bytes() const;
+  /// Gives their sum.
+  [[nodiscard]] std::size_t stop();
 };
 
 /// Decodes, by these families. Asserts that this takes no more memory than bounds() grant, and that what came of it
-/// travels again, by the same family and the others, and arrives as the same.
-void decode(const troupe::payload& received, const std::vector<std::string>& deserializers);
+/// travels again, by the same family and the others, and arrives as the same; then the same of payloads within it.
+/// `check` asserts more of a value that was accepted.
+void decode(const troupe::payload& received, const std::vector<std::string>& deserializers,
+            const std::function<void(troupe::any_value&)>& check = nullptr, std::size_t depth = 0);
+
+/// With types() and families().
+std::expected<troupe::payload, troupe::serialize_error> serialize_as(const troupe::type_entry& entry, const void* value,
+                                                                     const troupe::serialize_options& options);
 
 /// The value as bytes: equal values have equal bytes.
 std::string bytes_of(const troupe::type_entry& entry, void* value);
@@ -33,5 +41,10 @@ std::string bytes_of(const troupe::type_entry& entry, void* value);
 std::string bytes_of(const troupe::payload& of);
 
 const troupe::family_set& families();
+
+/// The type that an input is for, of those that every target decodes; see chosen().
+const troupe::type_entry& type_of_input(std::size_t number);
+/// The number of a type for inputs.
+std::size_t number_of(const troupe::type_entry& entry);
 
 } // namespace fuzz

@@ -1,20 +1,21 @@
-// Fuzzes the family `json`: the input is the text of an `everything`. What is accepted must be JSON by another reader's
-// judgement as well.
+// Fuzzes the family `json`: the input is the text of a value; as many tabs as stand in front of it choose its type.
+// What is accepted must be JSON by another reader's judgement as well.
 #include <nlohmann/json.hpp>
 
 #include "decoding.hpp"
 #include "parts.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const auto& entry = *fuzz::types().find("everything");
-  static const auto header = standard_header(*fuzz::families().find("json"), entry);
-  const troupe::payload received{header, fuzz::frames_of(std::as_bytes(std::span(data, size)), {})};
-  fuzz::decode(received, {"json"});
-  rich::everything value;
-  if (deserialize_entry(entry, &value, received, {.deserializers = {"json"}}, fuzz::families())) {
-    fuzz::expect(nlohmann::json::accept(data, data + size), "accepted what is no JSON");
-    const auto sent = serialize_entry(entry, &value, {.serializers = {"json"}}, fuzz::families());
-    fuzz::expect(sent && nlohmann::json::accept(rich::text_of(sent->frames[0])), "wrote what is no JSON");
-  }
+  using namespace troupe;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto& entry = fuzz::type_of_input(std::min(text.find_first_not_of('\t'), size));
+  const auto header = standard_header(*fuzz::families().find("json"), entry);
+  const auto accepts = [](std::string_view of) { return nlohmann::json::accept(of); };
+  const auto check = [&](any_value& value) {
+    fuzz::expect(accepts(text), "accepted what is no JSON");
+    const auto sent = fuzz::serialize_as(entry, value.data(), {.serializers = {"json"}});
+    fuzz::expect(sent && accepts(rich::text_of(sent->frames[0])), "wrote what is no JSON");
+  };
+  fuzz::decode({header, fuzz::frames_of(std::as_bytes(std::span(data, size)), {})}, {"json"}, check);
   return 0;
 }

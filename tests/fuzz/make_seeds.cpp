@@ -5,6 +5,8 @@
 #include <fstream>
 #include <limits>
 
+#include <troupe/serializers/serialized.hpp>
+
 #include "decoding.hpp"
 #include "forged.hpp"
 #include "older.hpp"
@@ -32,11 +34,12 @@ payload sent(const T& value, const std::string& family) {
 }
 
 // Parts in front, the frames behind the body, the body without its first bytes.
-std::vector<std::byte> input_of(std::vector<bytes> parts, const payload& of, std::size_t dropped) {
+std::vector<std::byte> input_of(std::vector<bytes> parts, const payload& of, std::size_t dropped,
+                                std::size_t type = 0) {
   for (std::size_t i = 1; i < of.frames.size(); ++i)
     parts.push_back(of.frames[i].bytes());
   parts.push_back(of.frames[0].bytes().subspan(dropped));
-  return fuzz::join(parts);
+  return fuzz::join(parts, type);
 }
 
 void write_any(const std::string& name, const payload& of) {
@@ -51,7 +54,8 @@ void write_any(const std::string& name, const T& value) {
 }
 
 // The layout with one field more than the receiver's, and the value of that field.
-void write_layout_with(const std::string& name, const payload& of, bytes layout, bytes field, bytes value) {
+void write_layout_with(const std::string& name, const payload& of, bytes layout, bytes field, bytes value,
+                       std::size_t type) {
   std::vector<std::byte> longer(layout.begin(), layout.end());
   longer[1] = static_cast<std::byte>(std::to_integer<int>(longer[1]) + 1); // The number of fields.
   for (const auto byte : {1, int{'?'}})
@@ -61,18 +65,24 @@ void write_layout_with(const std::string& name, const payload& of, bytes layout,
   body.insert(body.end(), value.begin(), value.end());
   auto made = of;
   made.frames[0] = frame::adopt(std::move(body));
-  write("typed_layout", name, input_of({longer}, made, fuzz::typed_prefix_bytes));
+  write("typed_layout", name, input_of({longer}, made, fuzz::typed_prefix_bytes, type));
 }
 
-void write_everything(const std::string& name, const rich::everything& value) {
+template <class T>
+void write_value(const std::string& name, const T& value) {
+  const auto& entry = *fuzz::types().find<T>();
+  const auto type = fuzz::number_of(entry);
   const auto typed = sent(value, "typed");
-  const auto layout = fuzz::types().find("everything")->schema();
-  write("typed", name, input_of({}, typed, fuzz::typed_prefix_bytes));
-  write("msgpack", name, input_of({}, sent(value, "msgpack"), 0));
-  write("json", name, sent(value, "json").frames[0].bytes());
+  const auto layout = entry.schema();
+  write("typed", name, input_of({}, typed, fuzz::typed_prefix_bytes, type));
+  write("msgpack", name, input_of({}, sent(value, "msgpack"), 0, type));
+  const auto text = std::string(type, '\t') + rich::text_of(sent(value, "json").frames[0]);
+  write("json", name, std::as_bytes(std::span(text)));
+  if (layout.size() < 2 || layout[0] != std::byte{0x18})
+    return write("typed_layout", name, input_of({layout}, typed, fuzz::typed_prefix_bytes, type)); // No structure.
   const auto same_bytes = [](std::string_view text) { return std::as_bytes(std::span(text)); };
   using namespace std::literals;
-  write_layout_with(name + ".number_more", typed, layout, same_bytes("\x04"sv), same_bytes("\1\2\3\4"sv));
+  write_layout_with(name + ".number_more", typed, layout, same_bytes("\x04"sv), same_bytes("\1\2\3\4"sv), type);
   // An optional value of the very type, all of which is passed over.
   std::vector<std::byte> again{std::byte{1}};
   const auto body = typed.frames[0].bytes().subspan(fuzz::typed_prefix_bytes);
@@ -80,7 +90,7 @@ void write_everything(const std::string& name, const rich::everything& value) {
   again.push_back(std::byte{0});
   auto twice = typed;
   twice.frames.insert(twice.frames.end(), typed.frames.begin() + 1, typed.frames.end());
-  write_layout_with(name + ".itself_more", twice, layout, same_bytes("\x0e\x19\0"sv), again);
+  write_layout_with(name + ".itself_more", twice, layout, same_bytes("\x0e\x19\0"sv), again, type);
 }
 
 rich::tree nested(std::size_t levels, bool in_lists) {
@@ -122,14 +132,61 @@ rich::everything large() {
   return it;
 }
 
+// As a payload of a type that the receiver does not have.
+payload renamed(payload of) {
+  const auto header = parse_header(of.header.bytes());
+  of.header = make_header({.family = header->family, .type = "unknown", .schema = header->schema, .extra = {}});
+  return of;
+}
+
+void write_late() {
+  auto it = fuzz::full_late();
+  write_value("late_default", fuzz::late());
+  write_value("late", it);
+  const auto unknown = renamed(sent(it, "typed"));
+  for (const auto& family : fuzz::families().names())
+    write_any("unknown." + family, renamed(sent(it, family)));
+  it.payloads = {serialized(sent(fuzz::full_model(), "typed")), serialized(), serialized(unknown)};
+  it.payloads.push_back(to_serialize(serialized(sent(record("within"), "msgpack"))));
+  write_value("late_with_payloads", it);
+  write_any("late", it);
+  const auto older = fuzz::older_late_payload();
+  write("typed_layout", "older_late",
+        input_of({parse_header(older.header.bytes())->schema}, older, fuzz::typed_prefix_bytes, 1));
+  write_any("older_late", older);
+  write_any("older_unknown", renamed(older));
+
+  fuzz::cut_late_circles(*fuzz::types().find<fuzz::late>(), &it);
+
+  write_value("record", it.anything);
+  write_value("record_list", record(it.records));
+  write_value("odd", fuzz::full_odd());
+  write_any("record", it.anything);
+  write_any("serialized", to_serialize(it.anything));
+  write_any("model", fuzz::full_model());
+  write_any("rows", it.rows);
+  const auto by_element = [](const std::string& name, const auto& value) {
+    write_any(name,
+              *fuzz::serialize_as(
+                  *fuzz::types().find<std::remove_cvref_t<decltype(value)>>(), &value,
+                  {.serializers = {"typed", "msgpack"}, .on_error = on_error::raise, .iterate = iterate::elements}));
+  };
+  by_element("elements_texts", std::map<std::string, std::string>{{"k", "v"}, {"", "\xff"}});
+  by_element("elements_rows", it.rows);
+  by_element("elements_models", fuzz::models{{"a", fuzz::full_model()}, {"b", {}}});
+  by_element("elements_choice", fuzz::choice(fuzz::full_model()));
+  by_element("elements_choices", fuzz::choices{1, "text", fuzz::disc()});
+}
+
 void write_all() {
-  write_everything("full", rich::full());
-  write_everything("default", {});
-  write_everything("extremes", extremes());
+  write_late();
+  write_value("full", rich::full());
+  write_value("default", rich::everything());
+  write_value("extremes", extremes());
   for (const bool in_lists : {false, true}) {
     rich::everything deep;
     deep.root = nested(in_lists ? 120 : 240, in_lists);
-    write_everything(in_lists ? "deep_lists" : "deep_pointers", deep);
+    write_value(in_lists ? "deep_lists" : "deep_pointers", deep);
     write_any(in_lists ? "deep_lists" : "deep_pointers", nested(in_lists ? 120 : 240, in_lists));
   }
   const auto out_of_band = sent(large(), "typed");

@@ -86,16 +86,73 @@ TROUPE_DESCRIBE(everything, blob, yes, letter, raw, i8, u16, i64, u64, f32, f64,
                 queue, words, seen, dice, index, lost, paints, prices, owned, hidden, left, right, watched, root,
                 vanished, deep, nothing, square, stray, grid)
 
+namespace older {
+
+struct figure {
+  virtual ~figure() = default;
+  std::shared_ptr<figure> next;
+  std::filesystem::path name = "older";
+};
+TROUPE_DESCRIBE(figure, next, name)
+
+struct disc : figure {
+  float radius = 2;
+  std::vector<int> gone = {1, 2};
+};
+TROUPE_DESCRIBE_DERIVED(disc, (figure), gone, radius)
+
+struct late {
+  std::optional<double> removed = 1;
+  record anything = record::of({{"a", 1}, {"b", record::list{record(2), record("c")}}});
+  std::unordered_map<std::string, lockbox> boxes_by_name;
+  std::list<std::shared_ptr<figure>> figures;
+  std::shared_ptr<figure> lost;
+  std::unique_ptr<figure> single = std::make_unique<disc>();
+  std::deque<record> records = {record(1.5), record()};
+  std::shared_ptr<disc> sun;
+  std::unique_ptr<lockbox> top = std::make_unique<lockbox>();
+  std::optional<ticket> spare = ticket({rich::frame_of("stamp")});
+  std::shared_ptr<record> note = std::make_shared<record>("note");
+  std::shared_ptr<record> same_note = note;
+  std::list<std::vector<std::int16_t>> rows = {{1, 2}, {}};
+};
+TROUPE_DESCRIBE(late, removed, anything, boxes_by_name, figures, lost, single, records, sun, top, spare, note,
+                same_note, rows)
+
+} // namespace older
+
+template <class T>
+payload sent_as_older(const T& value, const type_registry& types) {
+  auto sent = serialize(value, {.serializers = {"typed"}, .on_error = on_error::raise}, types, families());
+  expect(sent.has_value(), "no older payload", sent ? "" : sent.error().message());
+  return std::move(*sent);
+}
+
 } // namespace
+
+payload older_late_payload() {
+  type_registry types;
+  add_late_codecs(types);
+  types.add<older::figure>("figure").add<older::disc>("disc").add<older::late>("late");
+  older::late value;
+  value.sun = std::make_shared<older::disc>();
+  value.figures = {value.sun, nullptr, std::make_shared<older::figure>()};
+  value.sun->next = value.figures.back();
+  value.lost = value.figures.back();
+  value.boxes_by_name.emplace("b", lockbox("tin"));
+  auto sent = sent_as_older(value, types);
+  const auto back = deserialize<fuzz::late>(sent, {}, fuzz::types(), families());
+  expect(back.has_value(), "the older payload is refused", back ? "" : back.error().message());
+  return sent;
+}
 
 payload older_payload() {
   type_registry types;
   types.add<everything>("everything");
-  auto sent = serialize(everything(), {.serializers = {"typed"}, .on_error = on_error::raise}, types, families());
-  expect(sent.has_value(), "no older payload", sent ? "" : sent.error().message());
-  const auto back = deserialize<rich::everything>(*sent, {}, fuzz::types(), families());
+  auto sent = sent_as_older(everything(), types);
+  const auto back = deserialize<rich::everything>(sent, {}, fuzz::types(), families());
   expect(back.has_value(), "the older payload is refused", back ? "" : back.error().message());
-  return std::move(*sent);
+  return sent;
 }
 
 } // namespace fuzz

@@ -1,4 +1,4 @@
-// Another version of rich::everything, as if sent by an older program.
+// Other versions of the types that are decoded, as if sent by an older program.
 #pragma once
 
 #include <troupe/serializers/payload.hpp>
@@ -8,5 +8,8 @@ namespace fuzz {
 /// Made by the family `typed`; the same fields in other types that can be converted, some missing, some that
 /// rich::everything does not have.
 troupe::payload older_payload();
+
+/// The same of `late`; its figures have other versions too.
+troupe::payload older_late_payload();
 
 } // namespace fuzz

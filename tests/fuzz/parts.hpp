@@ -1,7 +1,7 @@
 // How the bytes of a fuzzer's input become the parts of a payload, and back: seeds are made by join().
 //
 //     bytes         are
-//     1             number of parts in front of the last one, modulo 16
+//     1             number of parts in front of the last one, modulo 16; divided by 16, the type that is decoded
 //     for each      2 bytes little-endian: its length, cut to what is left; then its bytes
 //     the rest      the last part
 //
@@ -21,6 +21,11 @@ namespace fuzz {
 
 inline constexpr std::size_t parts_max = 16;
 
+/// Which of several types the input is for; some number.
+inline std::size_t chosen(std::span<const std::byte> input) {
+  return input.empty() ? 0 : std::to_integer<std::size_t>(input[0]) / parts_max;
+}
+
 /// At least one part.
 inline std::vector<std::span<const std::byte>> split(std::span<const std::byte> input) {
   std::vector<std::span<const std::byte>> parts;
@@ -39,8 +44,8 @@ inline std::vector<std::span<const std::byte>> split(std::span<const std::byte> 
 }
 
 /// Requires: at least one part and at most parts_max, all but the last below 64 KiB.
-inline std::vector<std::byte> join(std::span<const std::span<const std::byte>> parts) {
-  std::vector<std::byte> input{static_cast<std::byte>(parts.size() - 1)};
+inline std::vector<std::byte> join(std::span<const std::span<const std::byte>> parts, std::size_t type = 0) {
+  std::vector<std::byte> input{static_cast<std::byte>(parts.size() - 1 + parts_max * type)};
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (i + 1 < parts.size()) {
       input.push_back(static_cast<std::byte>(parts[i].size()));

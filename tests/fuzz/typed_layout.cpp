@@ -1,4 +1,4 @@
-// Fuzzes the family `typed` where the sender had another layout of `everything`: the first part is that layout, whose
+// Fuzzes the family `typed` where the sender had another layout of the type: the first part is that layout, whose
 // fingerprint is made to fit so that it is believed; the last is the body behind form and fingerprint; those in between
 // are the frames.
 #include "decoding.hpp"
@@ -6,11 +6,13 @@
 #include "parts.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto parts = fuzz::split(std::as_bytes(std::span(data, size)));
+  const auto input = std::as_bytes(std::span(data, size));
+  const auto parts = fuzz::split(input);
   if (parts.size() < 2)
     return -1;
+  const auto& entry = fuzz::type_of_input(fuzz::chosen(input));
   const auto header =
-      troupe::make_header({.family = "typed", .type = "everything", .schema = parts.front(), .extra = {}});
+      troupe::make_header({.family = "typed", .type = entry.alias(), .schema = parts.front(), .extra = {}});
   const auto body = fuzz::typed_body(troupe::detail::fingerprint_of(parts.front()), parts.back());
   fuzz::decode({header, fuzz::frames_of(body, std::span(parts).subspan(1, parts.size() - 2))}, {"typed"});
   return 0;

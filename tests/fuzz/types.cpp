@@ -43,6 +43,7 @@ const troupe::type_registry& types() {
   static const auto& all = [&]() -> const type_registry& {
     static type_registry made;
     rich::add_to(made);
+    add_late(made);
     made.add<ring>("ring").add<odd>("odd").add<std::vector<nothing>>("nothings").add<frame>("frame");
     made.add<std::map<std::string, std::string>>("texts");
     made.add<album>(

@@ -1,7 +1,7 @@
 // The types that fuzzed payloads carry: rich::everything and rich::tree, and what those have no member of.
 #pragma once
 
-#include "../serializers/rich.hpp"
+#include "late.hpp"
 
 namespace fuzz {
 
