@@ -25,7 +25,7 @@ bool coding::fail(serialize_errc code, std::string reason) {
 bool coding::within(std::string_view field) {
   constexpr std::size_t longest_path = 1024; // A hostile chain of pointers shall not make a text of its depth.
   if (path_.size() < longest_path)
-    path_.insert(0, "." + std::string(field));
+    path_.insert(0, "." + std::string(field.substr(0, 100)));
   return false;
 }
 

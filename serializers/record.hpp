@@ -147,7 +147,7 @@ std::optional<array<T>> record::as_array() const {
   return array<T>::view_of(array<T>(*std::move(values)).bytes(), *std::move(lengths));
 }
 
-/// `{sensor: "roof", celsius: 21.5}`; long values are cut.
+/// Each name before its value: `{"sensor", "roof", "celsius", 21.5}`; long values are cut.
 [[nodiscard]] std::string to_text(const record& value);
 
 } // namespace troupe

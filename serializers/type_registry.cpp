@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <unordered_set>
 
 #include <troupe/serializers/family.hpp>
 #include <troupe/serializers/record.hpp>
@@ -31,8 +32,8 @@ bool type_entry::read(value_reader& from, void* target) const {
 std::string type_entry::unsupported_now() const {
   if (!unsupported_.empty())
     return unsupported_;
-  for (const auto& each : foreign_)
-    if (!stand_ins_ || !stand_ins_->find(each.type))
+  for (const auto& each : foreign_) // In no registry: the context of each value tells.
+    if (stand_ins_ && !stand_ins_->find(each.type))
       return (each.place.empty() ? "" : each.place + ": ") + detail::type_text(each.type) + " has "
              + std::string(detail::no_codec);
   return {};
@@ -93,6 +94,8 @@ type_registry& type_registry::insert(std::unique_ptr<type_entry> entry) {
   if (same_type != by_type_.end() && same_type->second->alias() != entry->alias())
     return clash(detail::type_text(entry->type()) + " has the alias '" + same_type->second->alias()
                  + "' and the alias '" + entry->alias() + "'");
+  if (entry->alias().empty())
+    return clash(detail::type_text(entry->type()) + " has an empty alias: that is what objects have that need none");
   if (same_type != by_type_.end())
     return *this;
   entry->stand_ins_ = stand_ins_;
@@ -121,19 +124,31 @@ namespace {
 
 using base_table = std::unordered_map<std::type_index, std::vector<type_entry::base>>;
 
-// `convert` gets what leads from the class to its base, the last step first. A class is no base of itself, so this
-// ends.
+// `steps` gets what leads from the class to its base, the last step first. Each class is looked at once.
 bool find_base(const base_table& bases, std::type_index derived, std::type_index base,
-               std::vector<void* (*)(void*)>& steps) {
+               std::vector<void* (*)(void*)>& steps, std::unordered_set<std::type_index>& seen) {
   const auto known = bases.find(derived);
-  if (known == bases.end())
+  if (known == bases.end() || !seen.insert(derived).second)
     return false;
   for (const auto& each : known->second)
-    if (each.type == base || find_base(bases, each.type, base, steps)) {
+    if (each.type == base || find_base(bases, each.type, base, steps, seen)) {
       steps.push_back(each.of);
       return true;
     }
   return false;
+}
+
+// Described classes know all of theirs at once.
+bool find_base(const base_table& bases, std::type_index derived, std::type_index base,
+               std::vector<void* (*)(void*)>& steps) {
+  if (const auto known = bases.find(derived); known != bases.end())
+    for (const auto& each : known->second)
+      if (each.type == base) {
+        steps.push_back(each.of);
+        return true;
+      }
+  std::unordered_set<std::type_index> seen;
+  return find_base(bases, derived, base, steps, seen);
 }
 
 } // namespace

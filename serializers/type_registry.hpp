@@ -284,6 +284,8 @@ type_entry::type_entry(std::in_place_type_t<T>, std::string alias, std::optional
     life_.construct = [](void* at) { new (at) T(); };
   if constexpr (std::is_default_constructible_v<T> && std::is_move_assignable_v<T>)
     life_.reset = [](void* at) { *static_cast<T*>(at) = T(); };
+  else if constexpr (std::is_nothrow_default_constructible_v<T>)
+    life_.reset = [](void* at) { std::destroy_at(static_cast<T*>(at)), new (at) T(); };
   else
     life_.reset = [](void*) {};
   if constexpr (std::is_class_v<T> && (std::has_virtual_destructor_v<T> || !std::is_abstract_v<T>))

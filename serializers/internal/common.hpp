@@ -228,6 +228,8 @@ bool read_shared_object(decoding& state, std::shared_ptr<T>& target, auto&& read
     state.keep_shared(number, typeid(T), object, [](void* at) {
       if constexpr (std::is_move_assignable_v<T>)
         *static_cast<T*>(at) = T();
+      else if constexpr (std::is_nothrow_default_constructible_v<T>)
+        std::destroy_at(static_cast<T*>(at)), new (at) T();
     });
     if (!read(*object))
       return false;

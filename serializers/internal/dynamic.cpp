@@ -210,6 +210,14 @@ bool name_form(value_writer&, const type_entry&) {
   return true;
 }
 
+typed_writer::passing as_passing(typed_writer& to) {
+  return typed_writer::passing(to);
+}
+
+int as_passing(value_writer&) {
+  return 0; // Visitors borrow nothing.
+}
+
 template <class Writer>
 bool write_form(Writer& to, const std::type_info& type, const void* value) {
   const auto by = stand_in_for(to, type);
@@ -218,6 +226,7 @@ bool write_form(Writer& to, const std::type_info& type, const void* value) {
   const auto form = by->reduce(value, to.context());
   if (!form)
     return to.fail(form.error());
+  [[maybe_unused]] const auto form_passes = as_passing(to);
   if (!name_form(to, *by->form) || !write_by(to, *by->form, form->get()))
     return false;
   to.leave();

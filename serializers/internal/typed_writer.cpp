@@ -13,7 +13,7 @@ void typed_writer::leave_as_frame(const void* data, std::size_t count, std::size
   varint(count << 1 | 1);
   const std::span bytes(static_cast<const std::byte*>(data), size_bytes);
   const auto& owner = context().value_owner;
-  out_.attach(owner ? frame(bytes, owner) : frame::copy_of(bytes));
+  out_.attach(owner && borrows_ ? frame(bytes, owner) : frame::copy_of(bytes));
 }
 
 void typed_writer::in_or_out_of_band(const frame& bytes, std::size_t count) {

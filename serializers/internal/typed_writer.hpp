@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstring>
+#include <utility>
 
 #include <troupe/serializers/encode_output.hpp>
 #include <troupe/serializers/internal/common.hpp>
@@ -54,6 +55,19 @@ public:
   void attach(frame bytes) { out_.attach(std::move(bytes)); }
   void in_or_out_of_band(const frame& bytes, std::size_t count);
 
+  /// While it lives, what is written is not the value's own memory and gone soon: nothing of it is borrowed.
+  class passing {
+  public:
+    explicit passing(typed_writer& to) : to_(to), before_(std::exchange(to.borrows_, false)) {}
+    passing(const passing&) = delete;
+    passing& operator=(const passing&) = delete;
+    ~passing() { to_.borrows_ = before_; }
+
+  private:
+    typed_writer& to_;
+    const bool before_;
+  };
+
   /// Hands what was written to the output.
   void finish() { out_.body().advance_to(at_); }
 
@@ -66,6 +80,7 @@ private:
   encode_output& out_;
   std::byte* at_;
   std::byte* end_;
+  bool borrows_ = true; // Where there is somebody who keeps the value.
 };
 
 template <class T>
@@ -203,6 +218,7 @@ bool typed_write(typed_writer& to, const T& value) {
     return typed_put(to, value);
   } else if constexpr (of == shape::hook) {
     const auto form = reduced(to, value);
+    const typed_writer::passing form_passes(to);
     return form && typed_write(to, *form);
   } else if constexpr (of == shape::structure) {
     return [&]<std::size_t... Index>(std::index_sequence<Index...>) {

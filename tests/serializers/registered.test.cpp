@@ -327,6 +327,14 @@ TEST_P(with_registry, elements_travel_each_by_the_family_that_carries_them) {
   EXPECT_EQ(std::get<legacy>(map_back->at("a")).value, 1);
 }
 
+TEST_P(with_registry, elements_and_attributes_find_the_registrys_codecs) {
+  types.register_serializer<lockbox>(opened_content, boxed);
+  types.add<std::vector<lockbox>>("boxes");
+  const auto each = encoded(std::vector<lockbox>{boxed("a"), boxed("b")}, {GetParam()}, iterate::elements);
+  ASSERT_TRUE(each.has_value()) << each.error().message();
+  EXPECT_EQ(decoded<std::vector<lockbox>>(*each)->at(1).content(), "b");
+}
+
 TEST_P(with_registry, elements_one_by_one_when_asked) {
   const std::vector<std::string> sent{"a", "", "c"};
   const auto whole = encoded(sent);

@@ -160,6 +160,29 @@ TEST_P(nested_payloads, end_at_a_depth) {
   EXPECT_EQ(made.error().code(), serialize_errc::limit_exceeded);
 }
 
+// Travels as a text that is made for the way.
+struct wordy {
+  std::string text;
+  [[nodiscard]] std::tuple<std::string> reduce() const { return {text + text}; }
+  static wordy rebuild(std::string twice) { return {twice.substr(0, twice.size() / 2)}; }
+};
+
+struct speech {
+  wordy words;
+};
+TROUPE_DESCRIBE(speech, words)
+
+TEST(held_values, do_not_lend_what_was_made_for_the_way) {
+  type_registry types;
+  const family_set families;
+  types.add<envelope>("envelope").add<speech>("speech");
+  const speech said{{std::string(100'000, 'w')}};
+  const auto sent = serialize(envelope{"b", to_serialize(said)}, {}, types, families);
+  ASSERT_TRUE(sent.has_value()) << sent.error().message();
+  const auto back = deserialize<envelope>(*sent, {}, types, families);
+  EXPECT_EQ(back->content.get<speech>({}, types, families)->words.text, said.words.text);
+}
+
 TEST(held_values, are_given_as_they_are_in_this_process) {
   const type_registry types;
   const family_set families;
