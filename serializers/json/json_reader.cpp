@@ -118,6 +118,8 @@ bool json_reader::open(form of, bool all_keys) {
   if (levels_.size() >= open_max())
     return fail(serialize_errc::limit_exceeded,
                 "nested deeper than " + grouped(context().limits.depth) + " (limits::depth)");
+  if (levels_.size() == levels_.capacity() && !charge_memory((2 * levels_.size() + 1) * sizeof(level)))
+    return false;
   levels_.push_back(
       {.of = of, .at_key = of == form::members || of == form::pairs, .all_keys = all_keys, .first_key = keys_.size()});
   return true;
