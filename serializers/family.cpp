@@ -3,6 +3,7 @@
 #include <exception>
 
 #include <troupe/serializers/internal/elements_family.hpp>
+#include <troupe/serializers/internal/error_payload.hpp>
 #include <troupe/serializers/internal/trace.hpp>
 #include <troupe/serializers/json/json_family.hpp>
 #include <troupe/serializers/msgpack/msgpack_family.hpp>
@@ -23,8 +24,6 @@ std::string listed(const auto& items, auto&& name_of_item) {
     text += (text.size() > 1 ? ", " : "") + std::string(name_of_item(item));
   return text + "]";
 }
-
-constexpr std::string_view reserved_error_name = "error"; // Of payloads that carry a text instead of a value.
 
 // What a user's code has to say when it throws; cut, since it may travel.
 std::string thrown_text(const type_entry& entry, const family& by, const char* what) {
@@ -114,7 +113,7 @@ family_set::family_set() {
 }
 
 family_set& family_set::add(std::unique_ptr<family> added) {
-  if (added->name() == detail::elements_family::reserved_name || added->name() == reserved_error_name)
+  if (added->name() == detail::elements_family::reserved_name || added->name() == detail::error_family)
     errors_.emplace_back(serialize_errc::clash, "the name '" + std::string(added->name()) + "' is reserved");
   else if (find(added->name()) != nullptr)
     errors_.emplace_back(serialize_errc::clash, "two families have the name '" + std::string(added->name()) + "'");

@@ -1,24 +1,22 @@
 #include <troupe/serializers/serialize.hpp>
 
+#include <troupe/serializers/internal/error_payload.hpp>
 #include <troupe/serializers/record.hpp>
 
 namespace troupe {
 
 namespace {
 
-// A payload that carries an error's text instead of a value; accepted whatever families are listed.
-constexpr std::string_view error_family = "error";
-
 payload error_payload(const type_entry& entry, const serialize_error& error) {
   constexpr std::size_t longest = 4096;
   const auto text = std::string_view(error.message()).substr(0, longest);
-  return {make_header({.family = error_family, .type = entry.alias(), .schema = {}, .extra = {}}),
+  return {make_header({.family = detail::error_family, .type = entry.alias(), .schema = {}, .extra = {}}),
           {frame::copy_of(std::as_bytes(std::span(text)))}};
 }
 
 std::expected<header_fields, serialize_error> open_header(const payload& from, const deserialize_options& options) {
   auto header = parse_header(from.header.bytes(), options.context.limits);
-  if (!header || header->family != error_family)
+  if (!header || header->family != detail::error_family)
     return header;
   std::string text = "the sender could not encode '" + std::string(header->type.substr(0, 100)) + "': ";
   if (!from.frames.empty()) {

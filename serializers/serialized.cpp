@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <troupe/serializers/internal/error_payload.hpp>
 #include <troupe/serializers/internal/part_payloads.hpp>
 #include <troupe/serializers/internal/type_text.hpp>
 
@@ -69,7 +70,7 @@ std::expected<serialized, serialize_error> codec<serialized>::rebuild(serialized
   const auto fields = parse_header(from.header.bytes(), ctx.limits);
   if (!fields)
     return std::unexpected(fields.error());
-  if (const auto by = check_accepted(fields->family, ctx.families); !by && fields->family != "error")
+  if (const auto by = check_accepted(fields->family, ctx.families); !by && fields->family != detail::error_family)
     return std::unexpected(by.error());
   serialized made(payload{std::move(from.header), std::move(from.frames)});
   std::vector<std::string> accepted;

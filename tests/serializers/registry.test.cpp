@@ -6,6 +6,40 @@ namespace {
 
 using namespace troupe;
 
+TEST(type_registry, takes_no_empty_alias) {
+  type_registry types;
+  types.add<rich::point>("");
+  EXPECT_EQ(types.find<rich::point>(), nullptr);
+  ASSERT_EQ(types.errors().size(), 1U);
+  EXPECT_EQ(types.errors()[0].code(), serialize_errc::clash);
+}
+
+TEST(family_set, has_names_that_no_family_may_have) {
+  class taken final : public family {
+  public:
+    explicit taken(std::string name) : name_(std::move(name)) {}
+    [[nodiscard]] std::string_view name() const override { return name_; }
+    [[nodiscard]] std::string unsupported(const type_entry&) const override { return {}; }
+    [[nodiscard]] std::expected<void, serialize_error> encode(const type_entry&, const void*, const context&,
+                                                              encode_output&) const override {
+      return {};
+    }
+    [[nodiscard]] std::expected<void, serialize_error> decode(const type_entry&, void*, const header_fields&,
+                                                              std::span<const frame>, const context&) const override {
+      return {};
+    }
+
+  private:
+    std::string name_;
+  };
+  for (const auto* name : {"error", "elements"}) {
+    family_set families;
+    families.add(std::make_unique<taken>(name));
+    EXPECT_EQ(families.find(name), nullptr);
+    ASSERT_EQ(families.errors().size(), 1U) << name;
+  }
+}
+
 TEST(type_registry, knows_the_plain_types_from_the_start) {
   const type_registry types;
   EXPECT_TRUE(types.errors().empty());
