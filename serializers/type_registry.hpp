@@ -73,7 +73,7 @@ public:
     bool (*typed_read)(detail::typed_reader&, void*) = nullptr;
     bool (*visit_write)(value_writer&, const void*) = nullptr;
     bool (*visit_read)(value_reader&, void*) = nullptr;
-    void (*inspect)(detail::type_inspector&) = nullptr; // Never null; the only one of a type with its own codec.
+    void (*inspect)(detail::type_inspector&) = nullptr; // For people: what the type consists of.
   };
 
   /// Makes the entry of T, as type_registry::add does.
