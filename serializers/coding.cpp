@@ -14,6 +14,11 @@ namespace troupe {
 
 context_extension::~context_extension() = default;
 
+serialize_error thrown_by_codec(std::string_view what) {
+  constexpr std::size_t longest = 500;
+  return {serialize_errc::codec_failed, "a codec threw: " + std::string(what.substr(0, longest))};
+}
+
 bool coding::fail(serialize_errc code, std::string reason) {
   if (!failed()) {
     code_ = code;

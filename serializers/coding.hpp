@@ -19,6 +19,9 @@ namespace troupe {
 /// Contiguous arrays and strings of this size and more leave as frames of their own.
 inline constexpr std::size_t out_of_band_bytes = 4096;
 
+/// The error for what a user's codec threw; cut, since it may travel.
+[[nodiscard]] serialize_error thrown_by_codec(std::string_view what);
+
 /// State of one encoding or decoding. Steps return false once anything failed; the first failure is kept, and each
 /// level adds its own name to the failure's path while the calls unwind.
 class coding {

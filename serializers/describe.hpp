@@ -121,16 +121,14 @@ concept described_enum = std::is_enum_v<T> && detail::has_description<T>;
 
 namespace detail {
 
-// An argument that converts to any type but T itself: how many of them an aggregate takes is how many fields it has.
+// An argument that converts to any type but T itself: how many of them an aggregate takes is how many fields it has. By
+// value, so that what can neither be copied nor moved is made where it belongs.
 template <class T>
 struct any_field {
   template <class U>
-  requires(!std::same_as<std::remove_cvref_t<U>, T>) constexpr
-  operator U&() const&& noexcept { // Never called; g++ warns where it has no body.
+  requires(!std::same_as<U, T>) constexpr operator U() const noexcept { // Never called; g++ warns where it has no body.
     std::unreachable();
   }
-  template <class U>
-  requires(!std::same_as<std::remove_cvref_t<U>, T>) constexpr operator U&&() const&& noexcept { std::unreachable(); }
 };
 
 template <class T, std::size_t... Index>
@@ -159,13 +157,7 @@ constexpr bool forgets_a_field() {
     return false; // Private members, constructors or bases of its own: what it leaves out is its own affair.
   } else {
     constexpr std::size_t named = (0 + ... + initializers_of<typename member_type<decltype(Members)>::type>);
-    if (takes_fields<T>(std::make_index_sequence<named + 1>{}))
-      return true;
-    if constexpr ((true && ... && !std::is_array_v<typename member_type<decltype(Members)>::type>))
-      return requires {
-        T{std::declval<typename member_type<decltype(Members)>::type>()..., any_field<T>{}};
-      };
-    return false;
+    return takes_fields<T>(std::make_index_sequence<named + 1>{});
   }
 }
 

@@ -25,29 +25,23 @@ std::string listed(const auto& items, auto&& name_of_item) {
   return text + "]";
 }
 
-// What a user's code has to say when it throws; cut, since it may travel.
-std::string thrown_text(const type_entry& entry, const family& by, const char* what) {
-  constexpr std::size_t longest = 500;
-  return std::string(by.name()) + ": " + entry.alias() + ": a codec threw: " + std::string(what).substr(0, longest);
+std::expected<void, serialize_error> own_failure(const type_entry& entry, const family& by,
+                                                 const serialize_error& error) {
+  return failure(error.code(), std::string(by.name()) + ": " + entry.alias() + ": " + error.message());
 }
 
 std::expected<void, serialize_error> guarded(const type_entry& entry, const family& by, auto&& step) {
   try {
     return step();
   } catch (const std::exception& thrown) {
-    return failure(serialize_errc::codec_failed, thrown_text(entry, by, thrown.what()));
+    return own_failure(entry, by, thrown_by_codec(thrown.what()));
   } catch (...) {
-    return failure(serialize_errc::codec_failed, thrown_text(entry, by, "something that is no std::exception"));
+    return own_failure(entry, by, thrown_by_codec("something that is no std::exception"));
   }
 }
 
 // A value by its type's own codec: the body says so in one byte, header and frames are the codec's.
 constexpr std::byte by_own_codec{2};
-
-std::expected<void, serialize_error> own_failure(const type_entry& entry, const family& by,
-                                                 const serialize_error& error) {
-  return failure(error.code(), std::string(by.name()) + ": " + entry.alias() + ": " + error.message());
-}
 
 std::expected<void, serialize_error> encode_own(const type_entry& entry, const own_codec& own, const family& by,
                                                 const void* value, const context& ctx, encode_output& output) {
@@ -77,15 +71,33 @@ const own_codec* own_of(const type_entry& entry, const family& by) {
   return own != nullptr && own->family == by.name() ? own : nullptr;
 }
 
-void trace_encoded(const type_entry& entry, const family& by, const std::expected<void, serialize_error>& done,
-                   const context& ctx, const encode_output& output) {
-  if (!done)
-    return detail::trace_refusal("encode", entry, by, done.error());
+// What a receiver with the same limits would refuse is not sent.
+std::expected<void, serialize_error> check_header(const type_entry& entry, const family& by, const context& ctx,
+                                                  const encode_output& output) {
+  if (output.extra().size() + by.schema(entry).size() <= ctx.limits.header_bytes / 2) // And names are short.
+    return {};
+  const auto bytes = header_of(by, entry, output).size_bytes();
+  if (bytes <= ctx.limits.header_bytes)
+    return {};
+  return own_failure(entry, by,
+                     {serialize_errc::limit_exceeded, "its codec makes a header of " + grouped(bytes) + " bytes, limit "
+                                                          + grouped(ctx.limits.header_bytes)
+                                                          + " (limits::header_bytes): put large things into frames"});
+}
+
+std::expected<void, serialize_error> trace_encoded(const type_entry& entry, const family& by,
+                                                   const std::expected<void, serialize_error>& done, const context& ctx,
+                                                   const encode_output& output) {
+  if (!done) {
+    detail::trace_refusal("encode", entry, by, done.error());
+    return {};
+  }
   std::vector<frame> frames{frame(output.body().bytes(), nullptr)};
   frames.insert(frames.end(), output.frames().begin(), output.frames().end());
   const header_fields header{
       .family = by.name(), .type = entry.alias(), .schema = by.schema(entry), .extra = output.extra().bytes()};
   detail::trace_payload("encode", entry, by, header, frames, ctx);
+  return {};
 }
 
 std::expected<void, serialize_error> check_frames(std::span<const frame> frames, const limits& bounds) {
@@ -168,8 +180,10 @@ std::expected<const family*, serialize_error> encode_value(const type_entry& ent
       return own != nullptr ? encode_own(entry, *own, *each, value, ctx, output)
                             : each->encode(entry, value, ctx, output);
     });
+    if (done)
+      done = check_header(entry, *each, ctx, output);
     if (detail::is_tracing) [[unlikely]]
-      trace_encoded(entry, *each, done, ctx, output);
+      static_cast<void>(guarded(entry, *each, [&] { return trace_encoded(entry, *each, done, ctx, output); }));
     if (done)
       return each;
     if (done.error().code() != serialize_errc::not_supported)
@@ -194,7 +208,10 @@ std::expected<void, serialize_error> decode_value(const type_entry& entry, void*
   if (auto checked = check_frames(frames, ctx.limits); !checked)
     return checked;
   if (detail::is_tracing) [[unlikely]]
-    detail::trace_payload("decode", entry, by, header, frames, ctx);
+    static_cast<void>(guarded(entry, by, [&] {
+      detail::trace_payload("decode", entry, by, header, frames, ctx);
+      return std::expected<void, serialize_error>();
+    }));
   return guarded(entry, by, [&] {
     const auto* own = own_of(entry, by);
     return own != nullptr ? decode_own(entry, *own, by, target, header, frames, ctx)

@@ -38,7 +38,8 @@ public:
 private:
   /// Whether the registry has a codec for the type, which then needs nothing else.
   [[nodiscard]] bool is_helped(const found_type& found) const {
-    return found.info != nullptr && types_.stand_ins().find(*found.info) != nullptr;
+    const auto codec = found.info != nullptr ? types_.stand_ins().find(*found.info) : nullptr;
+    return codec != nullptr && !codec->makes_pointers;
   }
   /// Why the type itself cannot travel by description.
   [[nodiscard]] std::string why_of(const found_type& found) const { return is_helped(found) ? "" : found.why; }

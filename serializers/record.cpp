@@ -73,9 +73,21 @@ std::size_t weight_of(const record& value) {
 }
 
 bool read_number_record(value_reader& from, record& target) {
+  constexpr std::size_t longest_unit = 100;
   troupe::number value;
-  if (!from.skip_unit() || !from.number(value))
+  std::string_view unit;
+  if (!from.take_unit(unit))
     return false;
+  const auto suffix = unit.empty() ? std::string() : unit_suffix(unit.substr(0, longest_unit));
+  if (!from.number(value))
+    return false;
+  if (!suffix.empty()) {
+    auto text = value.text() + suffix;
+    if (!from.charge_memory(text.size()))
+      return false;
+    target = std::move(text);
+    return true;
+  }
   switch (value.form()) {
   case number::sort::integer:
     target = value.integer();

@@ -32,10 +32,12 @@ bool type_entry::read(value_reader& from, void* target) const {
 std::string type_entry::unsupported_now() const {
   if (!unsupported_.empty())
     return unsupported_;
-  for (const auto& each : foreign_) // In no registry: the context of each value tells.
-    if (stand_ins_ && !stand_ins_->find(each.type))
+  if (!stand_ins_)
+    return {}; // In no registry: the context of each value tells.
+  for (const auto& each : foreign_)
+    if (const auto codec = stand_ins_->find(each.type); !codec || codec->makes_pointers)
       return (each.place.empty() ? "" : each.place + ": ") + detail::type_text(each.type) + " has "
-             + std::string(detail::no_codec);
+             + std::string(codec ? detail::codec_for_pointers : detail::no_codec);
   return {};
 }
 
@@ -80,13 +82,13 @@ type_registry::type_registry() {
   add<serialized>("serialized");
 }
 
-type_registry& type_registry::insert(std::unique_ptr<type_entry> entry) {
+bool type_registry::insert(std::unique_ptr<type_entry> entry) {
   const std::scoped_lock guard(mutex_);
   const auto same_type = by_type_.find(entry->type());
   const auto same_alias = by_alias_.find(entry->alias());
-  const auto clash = [&](std::string text) -> type_registry& {
+  const auto clash = [&](std::string text) {
     errors_.emplace_back(serialize_errc::clash, std::move(text));
-    return *this;
+    return false;
   };
   if (same_alias != by_alias_.end() && same_alias->second->type() != entry->type())
     return clash("alias '" + entry->alias() + "' stands for " + detail::type_text(same_alias->second->type())
@@ -96,15 +98,22 @@ type_registry& type_registry::insert(std::unique_ptr<type_entry> entry) {
                  + "' and the alias '" + entry->alias() + "'");
   if (entry->alias().empty())
     return clash(detail::type_text(entry->type()) + " has an empty alias: that is what objects have that need none");
-  if (same_type != by_type_.end())
-    return *this;
+  if (same_type != by_type_.end()) {
+    const auto codec_of = [](const type_entry& of) {
+      return of.own_ ? "with a codec of its own for '" + of.own_->family + "'"
+                     : std::string("without a codec of its own");
+    };
+    const auto first = codec_of(*same_type->second);
+    const auto second = codec_of(*entry);
+    return first == second || clash("'" + entry->alias() + "' is registered " + first + ", and again " + second);
+  }
   entry->stand_ins_ = stand_ins_;
   for (const auto& base : entry->bases())
     bases_[entry->type()].push_back(base);
   by_type_.emplace(entry->type(), entry.get());
   by_alias_.emplace(entry->alias(), entry.get());
   entries_.push_back(std::move(entry));
-  return *this;
+  return true;
 }
 
 type_registry& type_registry::insert_base(std::type_index derived, type_entry::base base) {

@@ -49,6 +49,7 @@ struct own_codec {
   std::function<std::expected<void, serialize_error>(void* target, std::span<const std::byte> header,
                                                      std::span<const frame> frames, const context&)>
       from_frames;
+  bool makes_pointers = false; // Then the type does not travel alone.
 };
 
 /// All that is known about a registered type. Stays at one address while its registry lives, and longer where somebody
@@ -59,7 +60,9 @@ class type_entry : public std::enable_shared_from_this<type_entry> {
 public:
   /// What can be done with a value at an address. Null where the type cannot.
   struct lifecycle {
-    void (*construct)(void* at) = nullptr; // by default
+    void* (*allocate)() = nullptr;           // memory for one, as `new` gets it
+    void (*release)(void* memory) = nullptr; // in which there is none
+    void (*construct)(void* at) = nullptr;   // by default
     void (*destroy)(void* at) = nullptr;
     void (*copy)(void* at, const void* source) = nullptr; // construct
     void (*move)(void* at, void* source) = nullptr;       // construct
@@ -89,9 +92,10 @@ public:
   [[nodiscard]] std::size_t value_bytes() const { return value_bytes_; }
   [[nodiscard]] const lifecycle& life() const { return life_; }
   [[nodiscard]] const codec_slots& codecs() const { return codecs_; }
-  /// The codec that came with this very type, or null; also while another one is registered for it.
+  /// The codec that came with this very type, or null; also while another one is registered for it, and where it serves
+  /// pointers to the type only.
   [[nodiscard]] const own_codec* own() const {
-    return own_ && (!stand_ins_ || !stand_ins_->is_registered(type_)) ? &*own_ : nullptr;
+    return own_ && !own_->makes_pointers && (!stand_ins_ || !stand_ins_->is_registered(type_)) ? &*own_ : nullptr;
   }
   /// Where and why the type cannot travel by description ("samples[].lock: std::mutex has ..."); empty when it can, as
   /// its registry has a codec for all that needs one.
@@ -184,10 +188,11 @@ public:
   type_registry& operator=(const type_registry&) = delete;
 
   /// Registers a described type under the name that travels. A clash is remembered in errors(), and whoever opens
-  /// anything with this registry must look there. Adding the same twice does nothing.
+  /// anything with this registry must look there. Adding the same twice does nothing: the first codec stays.
   template <class T>
   type_registry& add(std::string alias) {
-    return insert(std::make_unique<type_entry>(std::in_place_type<T>, std::move(alias), std::nullopt));
+    insert(std::make_unique<type_entry>(std::in_place_type<T>, std::move(alias), std::nullopt));
+    return *this;
   }
 
   /// Registers a type with a codec of its own: `to_frames(const T&, const context&) -> expected<own_form,
@@ -251,7 +256,8 @@ public:
   [[nodiscard]] std::vector<serialize_error> errors() const;
 
 private:
-  type_registry& insert(std::unique_ptr<type_entry> entry);
+  /// False when it clashes with what is there; the first one stays.
+  bool insert(std::unique_ptr<type_entry> entry);
   type_registry& insert_base(std::type_index derived, type_entry::base base);
   template <class T>
   void set_stand_in(std::shared_ptr<detail::stand_in> made, bool registered);
@@ -280,12 +286,14 @@ type_entry::type_entry(std::in_place_type_t<T>, std::string alias, std::optional
       alignment_bytes_(alignof(T)),
       value_bytes_(detail::value_bytes<T>),
       own_(std::move(own)) {
+  life_.allocate = &detail::new_memory<T>::allocate;
+  life_.release = &detail::new_memory<T>::release;
   if constexpr (std::is_default_constructible_v<T>)
-    life_.construct = [](void* at) { new (at) T(); };
+    life_.construct = [](void* at) { ::new (at) T(); };
   if constexpr (std::is_default_constructible_v<T> && std::is_move_assignable_v<T>)
     life_.reset = [](void* at) { *static_cast<T*>(at) = T(); };
   else if constexpr (std::is_nothrow_default_constructible_v<T>)
-    life_.reset = [](void* at) { std::destroy_at(static_cast<T*>(at)), new (at) T(); };
+    life_.reset = [](void* at) { std::destroy_at(static_cast<T*>(at)), ::new (at) T(); };
   else
     life_.reset = [](void*) {};
   if constexpr (std::is_class_v<T> && (std::has_virtual_destructor_v<T> || !std::is_abstract_v<T>))
@@ -297,16 +305,16 @@ type_entry::type_entry(std::in_place_type_t<T>, std::string alias, std::optional
     });
   life_.destroy = [](void* at) { static_cast<T*>(at)->~T(); };
   if constexpr (detail::copyable<T>())
-    life_.copy = [](void* at, const void* source) { new (at) T(*static_cast<const T*>(source)); };
+    life_.copy = [](void* at, const void* source) { ::new (at) T(*static_cast<const T*>(source)); };
   if constexpr (std::move_constructible<T>)
-    life_.move = [](void* at, void* source) { new (at) T(std::move(*static_cast<T*>(source))); };
+    life_.move = [](void* at, void* source) { ::new (at) T(std::move(*static_cast<T*>(source))); };
   codecs_.inspect = [](detail::type_inspector& by) { by.add<T>(""); };
   if constexpr (detail::self_contained<T>())
     if (!own_)
       held_bytes_ = [](const void* value) { return detail::held_bytes(*static_cast<const T*>(value)); };
   parts_ = detail::part_access_of<T>();
   detail::schema_builder builder;
-  builder.add<T>();
+  builder.build<T>();
   unsupported_ = builder.unsupported();
   foreign_ = builder.take_foreign();
   schema_ = builder.take();

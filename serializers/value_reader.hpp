@@ -53,9 +53,9 @@ public:
   virtual bool unit(std::string_view) { return true; }
 
   /// For readers of values whose type nobody knows: whether the map that stands here is to be read by begin_structure()
-  /// and field(), and a step over whatever unit stands before a number.
+  /// and field(), and the unit in which the number that stands here is counted, empty where it has none.
   [[nodiscard]] virtual bool at_structure() { return false; }
-  virtual bool skip_unit() { return true; }
+  virtual bool take_unit(std::string_view& unit) { return unit = {}, true; }
   /// How much of the input has been used up, in bytes of the body; for people.
   [[nodiscard]] virtual std::size_t position() const { return 0; }
 

@@ -91,7 +91,17 @@ bool cereal_reader::take_boolean() {
   return byte == 1;
 }
 
+// Cereal's functions drop a key that is there already.
+void cereal_reader::check_size(std::size_t size) {
+  const auto expected = sizes_.back();
+  sizes_.pop_back();
+  if (expected != unknown_size_ && expected != size)
+    refuse(serialize_errc::malformed, "the same key twice");
+}
+
 void cereal_reader::charge_size(std::uint64_t count) {
+  if (std::exchange(awaits_size_, false))
+    sizes_.back() = count;
   const auto element_bytes = std::exchange(element_bytes_, 1);
   if (element_bytes != text_)
     return spend(count, element_bytes);

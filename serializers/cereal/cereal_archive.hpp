@@ -12,13 +12,17 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <typeindex>
 #include <unordered_map>
+#include <unordered_set>
+#include <vector>
 
 #include <cereal/cereal.hpp>
 #include <cereal/types/memory.hpp>
@@ -82,6 +86,18 @@ concept holds_elements = requires {
 template <holds_elements T>
 inline constexpr std::size_t element_bytes_of = sizeof(typename T::value_type)
                                                 + (requires(T & of) { of.data(); } ? 0 : 32);
+/// The standard library's sets and maps in which each key is there once.
+template <class T>
+inline constexpr bool has_keys_once = false;
+template <class... Rest>
+inline constexpr bool has_keys_once<std::set<Rest...>> = true;
+template <class... Rest>
+inline constexpr bool has_keys_once<std::map<Rest...>> = true;
+template <class... Rest>
+inline constexpr bool has_keys_once<std::unordered_set<Rest...>> = true;
+template <class... Rest>
+inline constexpr bool has_keys_once<std::unordered_map<Rest...>> = true;
+
 template <class T>
 concept nests = holds_elements<T> || requires {
   typename T::element_type;
@@ -240,23 +256,34 @@ private:
       from.element_bytes_ = detail::element_bytes_of<T>;
     else if constexpr (detail::is_text<T>)
       from.element_bytes_ = text_;
+    if constexpr (detail::has_keys_once<T>)
+      from.sizes_.push_back(unknown_size_);
+    if constexpr (detail::holds_elements<T> || detail::is_text<T>)
+      from.awaits_size_ = detail::has_keys_once<T>;
     if constexpr (!std::is_void_v<typename detail::shared_pointee<T>::type>)
       from.pointee_ = &typeid(typename detail::shared_pointee<T>::type);
   }
   template <class T>
-  friend void epilogue(cereal_reader& from, const T&) {
+  friend void epilogue(cereal_reader& from, const T& read) {
     if constexpr (detail::nests<T>)
       from.leave();
+    if constexpr (detail::has_keys_once<T>)
+      from.check_size(read.size());
   }
 
   /// A container's size was read: what it is about to allocate is charged.
   void charge_size(std::uint64_t count);
+  /// A container in which each key is there once has been read.
+  void check_size(std::size_t size);
 
+  static constexpr std::uint64_t unknown_size_ = UINT64_MAX;
   static constexpr std::size_t text_ = 0; // As element_bytes_: the container is a string.
 
   std::span<const std::byte> body_;
   std::span<const frame> frames_;           // Behind the body, and not taken yet.
   std::size_t element_bytes_ = 1;           // Of the container whose size comes next.
+  bool awaits_size_ = false;                // The next size is that of sizes_.back().
+  std::vector<std::uint64_t> sizes_;        // Of the containers that are being read in which each key is there once.
   const std::type_info* pointee_ = nullptr; // Of the shared pointer that is being read.
   std::unordered_map<std::uint32_t, std::type_index> shared_types_;
 };

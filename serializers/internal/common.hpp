@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <concepts>
 #include <deque>
+#include <exception>
+#include <expected>
+#include <new>
 #include <optional>
 #include <string_view>
 #include <typeinfo>
@@ -12,6 +15,7 @@
 #include <troupe/serializers/internal/dynamic.hpp>
 #include <troupe/serializers/internal/shapes.hpp>
 #include <troupe/serializers/internal/type_text.hpp>
+#include <troupe/serializers/internal/unit_text.hpp>
 
 namespace troupe::detail {
 
@@ -47,14 +51,50 @@ bool fail_unmovable(coding& state) {
                     type_text(typeid(T)) + " holds what can neither be moved nor copied: hold a pointer to it");
 }
 
+/// What a user's codec gives; what it throws is an error like any other.
+template <class Step>
+auto called_codec(Step step) -> decltype(step()) {
+  try {
+    return step();
+  } catch (const std::exception& thrown) {
+    return std::unexpected(thrown_by_codec(thrown.what()));
+  } catch (...) {
+    return std::unexpected(thrown_by_codec("something that is no std::exception"));
+  }
+}
+
 template <class T>
 std::optional<T> rebuilt(decoding& state, typename hook<T>::form&& form) {
-  auto value = hook<T>::rebuild(std::move(form), state.context());
+  auto value = called_codec([&] { return hook<T>::rebuild(std::move(form), state.context()); });
   if (value)
     return std::move(*value);
   state.fail(value.error());
   return std::nullopt;
 }
+
+/// Memory for a T as `new T` gets it and `delete` gives it back.
+template <class T>
+struct new_memory {
+  static constexpr bool is_wide = alignof(T) > __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+  static void* allocate() {
+    if constexpr (requires { T::operator new(sizeof(T)); })
+      return T::operator new(sizeof(T));
+    else if constexpr (is_wide)
+      return ::operator new (sizeof(T), std::align_val_t{alignof(T)});
+    else
+      return ::operator new(sizeof(T));
+  }
+  static void release(void* memory) {
+    if constexpr (requires { T::operator delete(memory); })
+      T::operator delete(memory);
+    else if constexpr (requires { T::operator delete(memory, sizeof(T)); })
+      T::operator delete(memory, sizeof(T));
+    else if constexpr (is_wide)
+      ::operator delete (memory, std::align_val_t{alignof(T)});
+    else
+      ::operator delete(memory);
+  }
+};
 
 /// Memory for a T in which there is none; `read` constructs one.
 template <class T>
@@ -63,6 +103,19 @@ union memory_for {
   ~memory_for() {}
   T value;
 };
+
+/// What stands behind the count of a duration or point in time where it travels as a text.
+template <class T>
+const std::string& suffix_of() {
+  static const auto text = unit_suffix(unit_of<T>());
+  return text;
+}
+
+template <class T>
+std::string count_text(const typename T::rep& count) {
+  const auto bytes = std::as_bytes(std::span(&count, 1));
+  return number::load(kind_of<typename T::rep>, bytes.data()).text() + suffix_of<T>();
+}
 
 /// Whether read_new() can give one, although it may yet fail.
 template <class T>
@@ -102,11 +155,15 @@ std::optional<T> read_new(decoding& state, auto&& read) {
 
 /// Gives the target its value, also where that cannot be assigned.
 template <class T>
-void put_value(T& target, T&& value) {
+std::expected<void, serialize_error> put_value(T& target, T&& value) {
   if constexpr (std::is_move_assignable_v<T>)
     target = std::move(value);
+  else if constexpr (std::is_nothrow_move_constructible_v<T>)
+    std::destroy_at(&target), ::new (&target) T(std::move(value));
   else
-    std::destroy_at(&target), new (&target) T(std::move(value));
+    return std::unexpected(serialize_error(serialize_errc::not_supported,
+                                           type_text(typeid(T)) + " cannot be assigned, and moving it may throw"));
+  return {};
 }
 
 /// Reads into a value, or into memory for one where the type has no default constructor.
@@ -117,7 +174,7 @@ bool read_into(decoding& state, void* target, auto&& read) {
   } else if constexpr (movable_new<T>()) {
     auto value = read_new<T>(state, read);
     if (value)
-      new (target) T(std::move(*value));
+      ::new (target) T(std::move(*value));
     return value.has_value();
   } else {
     return fail_unreadable<T>(state);
@@ -202,6 +259,18 @@ bool insert_once(decoding& state, T& container, auto&&... value) {
   return container.size() > before || state.fail(serialize_errc::malformed, "the same key twice");
 }
 
+/// Whether a unique pointer can own the object, which may be of a class that derives from T.
+template <class T>
+bool check_owned(coding& state, const T* object) {
+  if constexpr (may_be_derived<T> && !std::has_virtual_destructor_v<T>)
+    return object == nullptr || typeid(*object) == typeid(T)
+           || state.fail(serialize_errc::not_supported,
+                         type_text(typeid(T)) + " has no virtual destructor, so that no unique_ptr to it can own "
+                             + type_text(typeid(*object)));
+  else
+    return true;
+}
+
 /// Reads what a unique pointer to a base class owns, of a class that the input named.
 template <class T>
 bool adopt_pointee(auto& from, std::unique_ptr<T>& target, const named_class& of) {
@@ -229,7 +298,7 @@ bool read_shared_object(decoding& state, std::shared_ptr<T>& target, auto&& read
       if constexpr (std::is_move_assignable_v<T>)
         *static_cast<T*>(at) = T();
       else if constexpr (std::is_nothrow_default_constructible_v<T>)
-        std::destroy_at(static_cast<T*>(at)), new (at) T();
+        std::destroy_at(static_cast<T*>(at)), ::new (at) T();
     });
     if (!read(*object))
       return false;

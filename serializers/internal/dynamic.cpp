@@ -1,7 +1,7 @@
 #include <troupe/serializers/internal/dynamic.hpp>
 
 #include <algorithm>
-#include <new>
+#include <utility>
 
 #include <troupe/serializers/internal/schema_reader.hpp>
 #include <troupe/serializers/type_registry.hpp>
@@ -15,12 +15,12 @@ constexpr std::string_view own_class_label;
 /// A value of a registered type, made as `new` would, until somebody takes it.
 class new_object {
 public:
-  explicit new_object(const type_entry& entry) : entry_(&entry), memory_(allocate(entry)) {
+  explicit new_object(const type_entry& entry) : entry_(&entry), memory_(entry.life().allocate()) {
     try {
       if (entry.life().construct != nullptr)
         entry.life().construct(memory_), lives_ = true;
     } catch (...) {
-      release_memory();
+      entry.life().release(memory_);
       throw;
     }
   }
@@ -31,7 +31,7 @@ public:
       return;
     if (lives_)
       entry_->life().destroy(memory_);
-    release_memory();
+    entry_->life().release(memory_);
   }
 
   /// Where type_entry's codecs read it.
@@ -41,18 +41,6 @@ public:
   [[nodiscard]] void* take() { return std::exchange(memory_, nullptr); }
 
 private:
-  static bool is_wide(const type_entry& entry) { return entry.alignment_bytes() > __STDCPP_DEFAULT_NEW_ALIGNMENT__; }
-  static void* allocate(const type_entry& entry) {
-    return is_wide(entry) ? ::operator new (entry.size_bytes(), std::align_val_t{entry.alignment_bytes()})
-                          : ::operator new(entry.size_bytes());
-  }
-  void release_memory() {
-    if (is_wide(*entry_))
-      ::operator delete (memory_, std::align_val_t{entry_->alignment_bytes()});
-    else
-      ::operator delete(memory_);
-  }
-
   const type_entry* entry_;
   void* memory_;
   bool lives_ = false;
@@ -120,13 +108,6 @@ bool begin_class(typed_writer& to, const type_entry& entry) {
 
 bool begin_class(value_writer& to, const type_entry& entry) {
   return to.begin_variant(entry.alias());
-}
-
-template <class Writer>
-bool write_class(Writer& to, const pointed_object& of) {
-  class_found found;
-  return find_class(to, of, found) && begin_class(to, *found.entry) && write_by(to, *found.entry, found.at)
-         && end_own_class(to);
 }
 
 /// The entry for that alias, when the pointer can point to it.
@@ -219,11 +200,15 @@ int as_passing(value_writer&) {
 }
 
 template <class Writer>
-bool write_form(Writer& to, const std::type_info& type, const void* value) {
+bool write_form(Writer& to, const std::type_info& type, const void* value, bool is_pointee) {
   const auto by = stand_in_for(to, type);
-  if (!by || !to.enter())
+  if (!by)
     return false;
-  const auto form = by->reduce(value, to.context());
+  if (by->makes_pointers && !is_pointee)
+    return to.fail(serialize_errc::not_supported, type_text(type) + " has " + std::string(codec_for_pointers));
+  if (!to.enter())
+    return false;
+  const auto form = called_codec([&] { return by->reduce(value, to.context()); });
   if (!form)
     return to.fail(form.error());
   [[maybe_unused]] const auto form_passes = as_passing(to);
@@ -231,6 +216,16 @@ bool write_form(Writer& to, const std::type_info& type, const void* value) {
     return false;
   to.leave();
   return true;
+}
+
+template <class Writer>
+bool write_class(Writer& to, const pointed_object& of) {
+  class_found found;
+  if (!find_class(to, of, found) || !begin_class(to, *found.entry))
+    return false;
+  const auto& entry = *found.entry;
+  const bool by_codec = to.context().types->rebuilds_pointers(entry.type());
+  return (by_codec ? write_form(to, entry.info(), found.at, true) : write_by(to, entry, found.at)) && end_own_class(to);
 }
 
 bool number_of_form(typed_reader& from, std::size_t& number) {
@@ -256,7 +251,7 @@ bool read_form(Reader& from, const std::type_info& type, placing how, void* plac
     return false;
   form.complete();
   from.leave();
-  const auto rebuilt = by->rebuild(how, place, form.data(), from.context());
+  const auto rebuilt = called_codec([&] { return by->rebuild(how, place, form.data(), from.context()); });
   return rebuilt || from.fail(rebuilt.error());
 }
 
@@ -377,11 +372,11 @@ std::shared_ptr<void> as_base(const context& ctx, const std::shared_ptr<void>& o
 }
 
 bool write_foreign(typed_writer& to, const std::type_info& type, const void* value) {
-  return write_form(to, type, value);
+  return write_form(to, type, value, false);
 }
 
 bool write_foreign(value_writer& to, const std::type_info& type, const void* value) {
-  return write_form(to, type, value);
+  return write_form(to, type, value, false);
 }
 
 bool read_foreign(typed_reader& from, const std::type_info& type, placing how, void* place) {

@@ -62,11 +62,9 @@ std::expected<void, serialize_error> put_made(placing how, void* place, Made&& m
     if (how == placing::make)
       *static_cast<void**>(place) = new T(std::move(made));
     else if (how == placing::construct)
-      new (place) T(std::move(made));
-    else if constexpr (std::is_move_assignable_v<T>)
-      *static_cast<T*>(place) = std::move(made);
+      ::new (place) T(std::move(made));
     else
-      std::destroy_at(static_cast<T*>(place)), new (place) T(std::move(made));
+      return put_value(*static_cast<T*>(place), T(std::move(made)));
     return {};
   }
 }
@@ -120,6 +118,7 @@ type_registry& type_registry::add(std::string alias, ToFrames to_frames, FromFra
   using made = detail::called<decltype(from_form), own_form&&>;
   own_codec alone;
   alone.family = std::move(family);
+  alone.makes_pointers = detail::made_value<made>::is_pointer;
   alone.to_frames = [to_frames](const void* value, const context& ctx) -> std::expected<own_form, serialize_error> {
     return to_frames(*static_cast<const T*>(value), ctx);
   };
@@ -131,9 +130,12 @@ type_registry& type_registry::add(std::string alias, ToFrames to_frames, FromFra
     constexpr auto how = std::is_default_constructible_v<T> ? detail::placing::assign : detail::placing::construct;
     return detail::put_made<T>(how, target, std::move(*value));
   };
+  const bool is_known = find<T>() != nullptr;
+  const bool is_there = insert(std::make_unique<type_entry>(std::in_place_type<T>, std::move(alias), std::move(alone)));
   if constexpr (detail::shape_of<T> == detail::shape::unsupported)
-    set_stand_in<T>(detail::make_stand_in<T>(std::move(to_frames), from_form, form_entry<own_form>()), false);
-  return insert(std::make_unique<type_entry>(std::in_place_type<T>, std::move(alias), std::move(alone)));
+    if (is_there && !is_known)
+      set_stand_in<T>(detail::make_stand_in<T>(std::move(to_frames), from_form, form_entry<own_form>()), false);
+  return *this;
 }
 
 template <class T, class To, class From>
@@ -159,7 +161,8 @@ type_registry& type_registry::register_generic(std::string alias, std::string fa
   static_assert(std::is_default_constructible_v<T>, "attributes are read into a value that exists already");
   auto codec = detail::generic_codec(detail::attributes_of<T>());
   codec.family = std::move(family);
-  return insert(std::make_unique<type_entry>(std::in_place_type<T>, std::move(alias), std::move(codec)));
+  insert(std::make_unique<type_entry>(std::in_place_type<T>, std::move(alias), std::move(codec)));
+  return *this;
 }
 
 template <class T>

@@ -16,12 +16,20 @@ void schema_builder::put_text(std::string_view text) {
   bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
 }
 
-bool schema_builder::begin_structure(std::type_index type) {
-  const auto [known, first] = structures_.try_emplace(type, structures_.size());
-  put(first ? schema_code::structure : schema_code::again);
+bool schema_builder::begin_numbered(schema_code code, std::type_index type) {
+  const auto [known, first] = numbered_.try_emplace(type, numbered_.size());
+  put(first ? code : schema_code::again);
   if (!first)
     put_count(known->second);
   return first;
+}
+
+// With all but what is known of types that contain themselves.
+void schema_builder::start_again() {
+  bytes_.clear();
+  numbered_.clear();
+  unsupported_.clear();
+  foreign_.clear();
 }
 
 void schema_builder::refuse(const std::type_info& type, std::string_view why) {

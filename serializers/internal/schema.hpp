@@ -2,6 +2,7 @@
 // The form is described in typed/format.md.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -10,6 +11,8 @@
 #include <typeindex>
 #include <typeinfo>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include <troupe/serializers/internal/shapes.hpp>
@@ -32,13 +35,14 @@ enum class schema_code : std::uint8_t {
   list = 22,        // node
   map = 23,         // node, node
   structure = 24,   // count, (name, node) each; numbered in order of appearance
-  again = 25,       // number of a structure that stands further up
+  again = 25,       // number of a structure or form that stands further up
   enumeration = 26, // number kind, count, (name, value) each
   unit = 27,        // text, node
   unsupported = 28,
   pointee = 29, // node of the pointer's own class, or `none`: what a pointer to a base class points to
   foreign = 30, // a type whose codec the registry has; the value says which form it has
   record = 31,  // a record, always of the same alternatives
+  form = 32,    // node; of a type that travels in the form of another and contains itself; numbered as structures are
 };
 
 /// A part of a type that has no codec of its own.
@@ -49,9 +53,9 @@ struct foreign_type {
 
 class schema_builder {
 public:
-  /// Adds the node of T. `place` names it for the report of what is not supported.
+  /// Makes the layout of T.
   template <class T>
-  void add();
+  void build();
 
   [[nodiscard]] std::vector<std::byte> take() { return std::move(bytes_); }
   /// Where and why the type cannot travel; empty when it can.
@@ -65,8 +69,11 @@ private:
   void put(std::uint8_t byte) { bytes_.push_back(std::byte{byte}); }
   void put_count(std::uint64_t count);
   void put_text(std::string_view text);
-  /// Numbers a structure; false when it stands further up already, in which case a reference is written.
-  bool begin_structure(std::type_index type);
+  void start_again();
+  template <class T>
+  void add();
+  /// Numbers a structure or form; false when it stands further up already, in which case a reference is written.
+  bool begin_numbered(schema_code code, std::type_index type);
   void refuse(const std::type_info& type, std::string_view why);
   void add_foreign(const std::type_info& type);
   template <class T>
@@ -82,12 +89,16 @@ private:
   template <class T>
   void add_structure();
   template <class T>
+  void add_form();
+  template <class T>
   void add_enumeration();
   template <class... Options>
   void add_options(const std::variant<Options...>* type);
 
   std::vector<std::byte> bytes_;
-  std::unordered_map<std::type_index, std::size_t> structures_;
+  std::unordered_map<std::type_index, std::size_t> numbered_;
+  std::vector<std::type_index> forms_; // That are being added, outermost first, within the innermost structure.
+  std::unordered_set<std::type_index> recursive_; // Those that contain themselves.
   std::string path_;
   std::string unsupported_;
   std::vector<foreign_type> foreign_;
@@ -97,10 +108,11 @@ private:
 
 template <class T>
 void schema_builder::add_structure() {
-  if (!begin_structure(typeid(T)))
+  if (!begin_numbered(schema_code::structure, typeid(T)))
     return;
   using fields = fields_of<T>;
   put_count(fields::count);
+  const auto around = std::exchange(forms_, {}); // What contains itself by way of a structure refers to that.
   [&]<std::size_t... Index>(std::index_sequence<Index...>) {
     [[maybe_unused]] const auto one = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
       put_text(fields::names[I]);
@@ -109,6 +121,32 @@ void schema_builder::add_structure() {
     (one(std::integral_constant<std::size_t, Index>{}), ...);
   }
   (std::make_index_sequence<fields::count>{});
+  forms_ = around;
+}
+
+template <class T>
+void schema_builder::add_form() {
+  const std::type_index type = typeid(T);
+  if (recursive_.contains(type)) {
+    if (!begin_numbered(schema_code::form, type))
+      return;
+  } else if (std::ranges::find(forms_, type) != forms_.end()) {
+    recursive_.insert(type); // It needs a number: build() starts again.
+    return;
+  }
+  forms_.push_back(type);
+  add<typename hook<T>::form>();
+  forms_.pop_back();
+}
+
+template <class T>
+void schema_builder::build() {
+  for (std::size_t known = 0;; known = recursive_.size()) {
+    add<T>();
+    if (recursive_.size() == known)
+      return;
+    start_again();
+  }
 }
 
 template <class T>
@@ -164,7 +202,7 @@ void schema_builder::add() {
                 && !std::is_default_constructible_v<T> && !std::is_array_v<T>)
     return refuse(typeid(T), "no default constructor: give it a codec<T>, or reduce() and rebuild()");
   else if constexpr (of == shape::hook)
-    add<typename hook<T>::form>();
+    add_form<T>();
   else if constexpr (of == shape::structure)
     add_structure<T>();
   else if constexpr (of == shape::enumeration)

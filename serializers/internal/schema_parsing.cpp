@@ -199,6 +199,13 @@ bool schema_reader::parse_node(typed_reader& from, std::size_t& index, std::size
       return false;
     structures.push_back(index);
     return from.count(count, 1) && parse_parts(from, index, count, true, depth, structures);
+  case schema_code::form:
+    if (!charge_memory(4 * sizeof(index)))
+      return false;
+    structures.push_back(index);
+    return parse_parts(from, index, 1, false, depth, structures)
+           && (behind_forms(index) != index
+               || from.fail(serialize_errc::malformed, "a form that is nothing but itself"));
   case schema_code::variant:
     return from.count(count, 1) && parse_parts(from, index, count, true, depth, structures);
   case schema_code::tuple:
@@ -210,6 +217,17 @@ bool schema_reader::parse_node(typed_reader& from, std::size_t& index, std::size
     break;
   }
   return from.fail(serialize_errc::malformed, "an unknown part, " + std::to_string(code));
+}
+
+// Forms may stand around each other, and one that is still being parsed has nothing in it yet.
+std::size_t schema_reader::behind_forms(std::size_t node) const {
+  const auto first = node;
+  while (nodes_[node].code == static_cast<std::uint8_t>(schema_code::form) && !nodes_[node].parts.empty()) {
+    node = nodes_[node].parts[0];
+    if (node == first)
+      break;
+  }
+  return node;
 }
 
 } // namespace troupe::detail

@@ -39,7 +39,7 @@ bool schema_reader::transfer() {
 }
 
 bool schema_reader::nullable(std::size_t node) const {
-  const auto code = static_cast<schema_code>(nodes_[node].code);
+  const auto code = static_cast<schema_code>(nodes_[behind_forms(node)].code);
   return code == schema_code::optional || code == schema_code::shared || code == schema_code::none
          || code == schema_code::record || code == schema_code::foreign;
 }
@@ -109,8 +109,12 @@ void schema_reader::complete() {
 // An optional that is there looks like its value, unless that can look like nothing itself: then it is a list of one.
 bool schema_reader::settle() {
   while (!failed()
-         && (is(schema_code::foreign) || is(schema_code::record)
+         && (is(schema_code::foreign) || is(schema_code::record) || is(schema_code::form)
              || (is(schema_code::optional) && !nullable(here().parts[0])))) {
+    if (is(schema_code::form)) {
+      expect(here().parts[0]);
+      continue;
+    }
     if (!is(schema_code::optional)) {
       if (!(is(schema_code::foreign) ? enter_foreign() : enter_record()))
         return false;
@@ -177,6 +181,7 @@ value_kind schema_reader::kind() {
   case schema_code::again:
   case schema_code::foreign:
   case schema_code::record:
+  case schema_code::form:
   case schema_code::unsupported:
     break;
   }
@@ -218,7 +223,7 @@ bool schema_reader::number(troupe::number& value) {
     return true;
   }
   if (!is_number())
-    return unexpected("a number of the same unit");
+    return unexpected("a number without a unit");
   const auto as = static_cast<number_kind>(here().code);
   if (!wire_.need(size_of(as)))
     return transfer();
@@ -511,8 +516,11 @@ bool schema_reader::at_structure() {
   return settle() && (is(schema_code::structure) || is(schema_code::array));
 }
 
-bool schema_reader::skip_unit() {
-  return settle() && (!is(schema_code::unit) || unit(here().text));
+bool schema_reader::take_unit(std::string_view& unit) {
+  if (!settle())
+    return false;
+  unit = is(schema_code::unit) ? here().text : std::string_view();
+  return !is(schema_code::unit) || this->unit(unit);
 }
 
 std::size_t schema_reader::position() const {

@@ -54,7 +54,7 @@ public:
   bool attached(frame& target) override;
   bool unit(std::string_view text) override;
   [[nodiscard]] bool at_structure() override;
-  bool skip_unit() override;
+  bool take_unit(std::string_view& unit) override;
   [[nodiscard]] std::size_t position() const override;
 
   [[nodiscard]] bool finish();
@@ -93,6 +93,8 @@ private:
     return state_ == state::node && here().code == static_cast<std::uint8_t>(code);
   }
   [[nodiscard]] bool is_number() const { return state_ == state::node && is_number_kind(here().code); }
+  /// The node that says what stands there, where this one is the form of a type that contains itself.
+  [[nodiscard]] std::size_t behind_forms(std::size_t node) const;
   [[nodiscard]] bool nullable(std::size_t node) const;
   void expect(std::size_t node, state as = state::node);
   bool settle();   // Passes over the mark of an optional that is there.

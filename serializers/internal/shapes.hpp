@@ -11,6 +11,7 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <typeindex>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -18,6 +19,7 @@
 #include <troupe/serializers/array.hpp>
 #include <troupe/serializers/codec.hpp>
 #include <troupe/serializers/describe.hpp>
+#include <troupe/serializers/internal/type_text.hpp>
 #include <troupe/serializers/number.hpp>
 
 namespace troupe {
@@ -63,9 +65,11 @@ inline constexpr shape special_shape<std::basic_string<char, Rest...>> = shape::
 template <>
 inline constexpr shape special_shape<std::filesystem::path> = shape::path;
 template <class Rep, class Period>
-inline constexpr shape special_shape<std::chrono::duration<Rep, Period>> = shape::duration;
+inline constexpr shape special_shape<std::chrono::duration<Rep, Period>> =
+    numeric<Rep> ? shape::duration : shape::unsupported;
 template <class Clock, class Duration>
-inline constexpr shape special_shape<std::chrono::time_point<Clock, Duration>> = shape::time_point;
+inline constexpr shape special_shape<std::chrono::time_point<Clock, Duration>> =
+    numeric<typename Duration::rep> ? shape::time_point : shape::unsupported;
 template <>
 inline constexpr shape special_shape<std::monostate> = shape::unit;
 template <class T>
@@ -326,6 +330,25 @@ const std::string& unit_of() {
   }
 }
 
+template <std::size_t Count>
+std::array<std::string, Count> distinct_labels(std::array<std::string, Count> labels,
+                                               const std::array<std::type_index, Count>& types) {
+  auto distinct = labels;
+  for (std::size_t i = 0; i < Count; ++i) {
+    std::size_t same = 1; // Of the very type, so far.
+    bool is_shared = false;
+    for (std::size_t j = 0; j < Count; ++j) {
+      same += j < i && types[j] == types[i] ? 1 : 0;
+      is_shared = is_shared || (types[j] != types[i] && labels[j] == labels[i]);
+    }
+    if (is_shared)
+      distinct[i] += " " + portable_type_text(types[i]);
+    if (same > 1)
+      distinct[i] += "#" + std::to_string(same);
+  }
+  return distinct;
+}
+
 template <class T>
 std::string label_of();
 
@@ -349,10 +372,8 @@ std::string label_of() {
   constexpr auto of = shape_of<T>;
   if constexpr (of == shape::structure || described_enum<T>)
     return std::string(spelled_name<T>);
-  else if constexpr (of == shape::hook)
-    return label_of<typename hook<T>::form>();
-  else if constexpr (of == shape::enumeration)
-    return label_of<std::underlying_type_t<T>>();
+  else if constexpr (of == shape::hook || of == shape::enumeration || of == shape::unsupported)
+    return portable_type_text(typeid(T)); // Their form is no name: others may have the same.
   else if constexpr (of == shape::boolean)
     return "bool";
   else if constexpr (of == shape::number)
@@ -381,26 +402,16 @@ std::string label_of() {
     return "fixed<" + label_of<typename fixed_extent<T>::element>() + ">";
   else if constexpr (of == shape::map)
     return "map<" + labels_of<typename T::key_type, typename T::mapped_type>() + ">";
-  else if constexpr (of == shape::numbers || of == shape::sequence || of == shape::set)
-    return "list<" + label_of<typename T::value_type>() + ">";
   else
-    return "unsupported";
+    return "list<" + label_of<typename T::value_type>() + ">";
 }
 
-/// The labels of a variant's alternatives: where two have the same, the later ones get "#2", "#3", ...
+/// The labels of a variant's alternatives. Different types whose names would be the same (a list and a set, structs of
+/// two namespaces) have their whole names behind it; where one type is there twice, the later ones get "#2", "#3", ...
 template <class... Options>
 const std::array<std::string, sizeof...(Options)>& variant_labels(const std::variant<Options...>*) {
-  static const auto labels = [] {
-    std::array<std::string, sizeof...(Options)> all{label_of<Options>()...};
-    for (std::size_t i = all.size(); i-- > 0;) {
-      std::size_t same = 1;
-      for (std::size_t j = 0; j < i; ++j)
-        same += all[j] == all[i] ? 1 : 0;
-      if (same > 1)
-        all[i] += "#" + std::to_string(same);
-    }
-    return all;
-  }();
+  static const auto labels =
+      distinct_labels(std::array<std::string, sizeof...(Options)>{label_of<Options>()...}, {typeid(Options)...});
   return labels;
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <shared_mutex>
+#include <string_view>
 #include <typeindex>
 #include <unordered_map>
 
@@ -25,12 +26,16 @@ enum class placing : std::uint8_t {
   make,      // `place` is a pointer to the type, and gets what `new` gave.
 };
 
+/// What a type "has" whose codec makes pointers, where a value stands.
+inline constexpr std::string_view codec_for_pointers =
+    "a codec that makes pointers to it, and is no pointer here: hold it by a unique_ptr or shared_ptr";
+
 struct stand_in {
   std::shared_ptr<const type_entry> form;
   std::function<std::expected<std::shared_ptr<void>, serialize_error>(const void* value, const context&)> reduce;
   /// Uses the form up.
   std::function<std::expected<void, serialize_error>(placing, void* place, void* form, const context&)> rebuild;
-  /// Whether it rebuilds pointers, so that it serves what derives from the type as well.
+  /// Whether it rebuilds pointers, so that it serves what derives from the type as well, and no values.
   bool makes_pointers = false;
 };
 

@@ -60,10 +60,6 @@ void say(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
-std::string shown_number(const number& value) {
-  return value.text();
-}
-
 std::string shown_text(std::string_view value) {
   constexpr std::size_t longest = 60;
   return fmt::format(" {:?}{}", value.substr(0, longest), value.size() > longest ? "..." : "");
@@ -92,7 +88,14 @@ bool tracer::walk_value(const std::string& path, value_kind kind) {
   }
   case value_kind::number: {
     number value;
-    return from_.skip_unit() && from_.number(value) && (line(path, " " + shown_number(value)), true);
+    std::string_view unit;
+    if (!from_.take_unit(unit))
+      return false;
+    const auto suffix = unit.empty() ? std::string() : unit_suffix(unit);
+    if (!from_.number(value))
+      return false;
+    const auto shown = value.text() + suffix;
+    return line(path, suffix.empty() ? " " + shown : shown_text(shown)), true;
   }
   case value_kind::text: {
     std::string_view value;

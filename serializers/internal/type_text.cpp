@@ -41,8 +41,7 @@ std::string type_text(std::type_index type) {
   return demangled(type.name());
 }
 
-std::string brief_type_text(std::type_index type) {
-  constexpr std::size_t longest = 200;
+std::string portable_type_text(std::type_index type) {
   auto text = demangled(type.name());
   for (const std::string_view inlined : {"__cxx11::", "__1::", "_V2::"})
     replace_all(text, "std::" + std::string(inlined), "std::");
@@ -53,6 +52,12 @@ std::string brief_type_text(std::type_index type) {
     remove_argument(text, argument);
   replace_all(text, "std::basic_string<char>", "std::string");
   replace_all(text, "std::basic_string_view<char>", "std::string_view");
+  return text;
+}
+
+std::string brief_type_text(std::type_index type) {
+  constexpr std::size_t longest = 200;
+  auto text = portable_type_text(type);
   if (text.size() > longest)
     text = text.substr(0, longest) + "...";
   return text;

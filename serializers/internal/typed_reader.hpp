@@ -376,9 +376,10 @@ bool typed_read(typed_reader& from, T& target) {
   } else if constexpr (of == shape::hook) {
     auto form = read_new<typename hook<T>::form>(from, typed_into(from));
     auto value = form ? rebuilt<T>(from, std::move(*form)) : std::nullopt;
-    if (value)
-      put_value(target, std::move(*value));
-    return value.has_value();
+    if (!value)
+      return false;
+    const auto put = put_value(target, std::move(*value));
+    return put || from.fail(put.error());
   } else if constexpr (of == shape::structure) {
     return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
       return (true && ... && typed_read_field<T, Index>(from, target));

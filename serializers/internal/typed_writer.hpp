@@ -240,7 +240,8 @@ bool typed_write(typed_writer& to, const T& value) {
     to.put<std::uint8_t>(value ? 1 : 0);
     if (!value)
       return true;
-    if (!to.enter() || !typed_write_pointed<std::remove_const_t<typename T::element_type>>(to, *value))
+    if (!check_owned(to, value.get()) || !to.enter()
+        || !typed_write_pointed<std::remove_const_t<typename T::element_type>>(to, *value))
       return false;
     to.leave();
     return true;

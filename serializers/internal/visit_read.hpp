@@ -28,9 +28,28 @@ bool visit_read_number(value_reader& from, T& target) {
                       value.text() + " does not fit " + std::string(name_of(kind_of<T>)));
 }
 
+/// The count of a duration or point in time T: a text with its unit, or a number in whatever unit the reader knows.
+template <class T>
+bool visit_read_count(value_reader& from, typename T::rep& target) {
+  if (from.kind() != value_kind::text)
+    return from.unit(unit_of<T>()) && visit_read_number(from, target);
+  std::string_view text;
+  std::string_view suffix;
+  troupe::number count;
+  if (!from.text(text))
+    return false;
+  if (!split_count(text, count, suffix) || suffix != suffix_of<T>())
+    return from.fail(serialize_errc::layout_mismatch,
+                     "'" + std::string(text.substr(0, 100)) + "' is no time in units of '" + suffix_of<T>() + "'");
+  return count.to(target)
+         || from.fail(serialize_errc::layout_mismatch,
+                      count.text() + " does not fit " + std::string(name_of(kind_of<typename T::rep>)));
+}
+
 template <class T>
 bool visit_read_enum(value_reader& from, T& target) {
-  if (from.kind() == value_kind::number) {
+  const auto kind = from.kind();
+  if (kind == value_kind::number || kind == value_kind::boolean) {
     std::underlying_type_t<T> value{};
     if (!visit_read(from, value))
       return false;
@@ -495,9 +514,10 @@ bool visit_read(value_reader& from, T& target) {
   } else if constexpr (of == shape::hook) {
     auto form = read_new<typename hook<T>::form>(from, visitor_into(from));
     auto value = form ? rebuilt<T>(from, std::move(*form)) : std::nullopt;
-    if (value)
-      put_value(target, std::move(*value));
-    return value.has_value();
+    if (!value)
+      return false;
+    const auto put = put_value(target, std::move(*value));
+    return put || from.fail(put.error());
   } else if constexpr (of == shape::structure) {
     return visit_read_fields(from, target);
   } else if constexpr (of == shape::boolean) {
@@ -510,13 +530,13 @@ bool visit_read(value_reader& from, T& target) {
     return visit_read_text(from, target);
   } else if constexpr (of == shape::duration) {
     typename T::rep count{};
-    if (!from.unit(unit_of<T>()) || !visit_read(from, count))
+    if (!visit_read_count<T>(from, count))
       return false;
     target = T(count);
     return true;
   } else if constexpr (of == shape::time_point) {
     typename T::rep count{};
-    if (!from.unit(unit_of<T>()) || !visit_read(from, count))
+    if (!visit_read_count<T>(from, count))
       return false;
     target = T(typename T::duration(count));
     return true;

@@ -27,7 +27,7 @@ bool can_be_named(coding& state, const T& object) {
 /// The value in the form in which it travels; nullopt, with the failure set, when its codec refuses.
 template <class T>
 auto reduced(coding& state, const T& value) -> std::optional<typename hook<T>::form> {
-  auto form = hook<T>::reduce(value, state.context());
+  auto form = called_codec([&] { return hook<T>::reduce(value, state.context()); });
   if (form)
     return std::move(*form);
   state.fail(form.error());
@@ -176,15 +176,16 @@ bool visit_write(value_writer& to, const T& value) {
   } else if constexpr (of == shape::path) {
     return to.text(value.native());
   } else if constexpr (of == shape::duration) {
-    return visit_write(to, value.count());
+    return to.text(count_text<T>(value.count()));
   } else if constexpr (of == shape::time_point) {
-    return visit_write(to, value.time_since_epoch().count());
+    return to.text(count_text<T>(value.time_since_epoch().count()));
   } else if constexpr (of == shape::unit) {
     return to.null();
   } else if constexpr (of == shape::optional) {
     return visit_write_pointee(to, value ? &*value : nullptr);
   } else if constexpr (of == shape::unique) {
-    if (!to.enter() || !visit_write_pointed<std::remove_const_t<typename T::element_type>>(to, value.get()))
+    if (!check_owned(to, value.get()) || !to.enter()
+        || !visit_write_pointed<std::remove_const_t<typename T::element_type>>(to, value.get()))
       return false;
     to.leave();
     return true;

@@ -1,4 +1,5 @@
 // What TROUPE_DESCRIBE makes of types, and what it refuses at compile time.
+#include <atomic>
 #include <mutex>
 
 #include <gtest/gtest.h>
@@ -77,6 +78,32 @@ struct holds_unmovable {
   std::variant<int, locked> either;
 };
 TROUPE_DESCRIBE(holds_unmovable, list, map, maybe, either)
+
+// What is left out is noticed whatever it is, and nothing else is taken for it.
+struct moved_only {
+  int number;
+  std::unique_ptr<int> owned;
+};
+struct unmovable {
+  std::mutex guard;
+  moved_only inner;
+  std::atomic<int> count;
+  std::unique_ptr<int> several[2];
+  std::vector<moved_only> list;
+};
+static_assert(!detail::forgets_a_field<moved_only, &moved_only::number, &moved_only::owned>());
+static_assert(detail::forgets_a_field<moved_only, &moved_only::number>());
+static_assert(detail::forgets_a_field<moved_only, &moved_only::owned>());
+static_assert(!detail::forgets_a_field<unmovable, &unmovable::guard, &unmovable::inner, &unmovable::count,
+                                       &unmovable::several, &unmovable::list>());
+static_assert(
+    detail::forgets_a_field<unmovable, &unmovable::inner, &unmovable::count, &unmovable::several, &unmovable::list>());
+static_assert(
+    detail::forgets_a_field<unmovable, &unmovable::guard, &unmovable::inner, &unmovable::several, &unmovable::list>());
+static_assert(
+    detail::forgets_a_field<unmovable, &unmovable::guard, &unmovable::inner, &unmovable::count, &unmovable::list>());
+static_assert(
+    detail::forgets_a_field<unmovable, &unmovable::guard, &unmovable::inner, &unmovable::count, &unmovable::several>());
 
 TEST(describe, puts_the_fields_of_bases_first) {
   EXPECT_EQ(fields_of<rich::circle>::count, 2U);

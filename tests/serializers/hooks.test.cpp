@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <troupe/serializers/inspect.hpp>
+
 #include "rich.hpp"
 
 namespace hooks {
@@ -33,6 +35,53 @@ private:
   int over_;
   int under_;
 };
+
+// Contains itself with no structure in between; no two levels are alike.
+class tree {
+public:
+  tree(std::string name, std::vector<tree> below) : name_(std::move(name)), below_(std::move(below)) {}
+  [[nodiscard]] std::tuple<std::string, std::vector<tree>> reduce() const { return {name_, below_}; }
+  static tree rebuild(std::string name, std::vector<tree> below) { return {std::move(name), std::move(below)}; }
+  bool operator==(const tree&) const = default;
+
+private:
+  std::string name_;
+  std::vector<tree> below_;
+};
+
+// Contains itself, and another that does.
+class bush {
+public:
+  bush() = default;
+  bush(std::vector<tree> trees, std::shared_ptr<bush> next) : trees_(std::move(trees)), next_(std::move(next)) {}
+  [[nodiscard]] std::tuple<std::vector<tree>, std::shared_ptr<bush>> reduce() const { return {trees_, next_}; }
+  static bush rebuild(std::vector<tree> trees, std::shared_ptr<bush> next) {
+    return {std::move(trees), std::move(next)};
+  }
+  bool operator==(const bush& other) const {
+    return trees_ == other.trees_ && (next_ == nullptr) == (other.next_ == nullptr)
+           && (next_ == nullptr || *next_ == *other.next_);
+  }
+
+private:
+  std::vector<tree> trees_;
+  std::shared_ptr<bush> next_;
+};
+
+struct garden {
+  int number = 0;
+  bush first;
+  std::optional<tree> tallest;
+};
+TROUPE_DESCRIBE(garden, number, first, tallest)
+
+struct newer_garden {
+  std::optional<tree> tallest;
+  std::string owner;
+  bush first;
+  std::int64_t number = 0;
+};
+TROUPE_DESCRIBE(newer_garden, tallest, owner, first, number)
 
 // What a link's tables would be.
 struct address_book : troupe::context_extension {
@@ -152,6 +201,29 @@ TEST_P(hooked_types, travel_anywhere_inside_described_types) {
   EXPECT_EQ(*back->half, *sent.half);
 }
 
+TEST_P(hooked_types, may_contain_themselves) {
+  types.add<tree>("tree").add<garden>("garden");
+  type_registry newer;
+  newer.add<newer_garden>("garden");
+  const tree oak("oak", {tree("branch", {tree("leaf", {})}), tree("nest", {})});
+  const garden value{5, bush({oak, tree("birch", {})}, std::make_shared<bush>(std::vector{oak}, nullptr)), oak};
+  const auto alone = there_and_back(oak);
+  ASSERT_TRUE(alone.has_value()) << alone.error().message();
+  EXPECT_EQ(*alone, oak);
+  const auto sent =
+      serialize(value, {.serializers = {GetParam()}, .on_error = on_error::raise, .context = ctx}, types, families);
+  ASSERT_TRUE(sent.has_value()) << sent.error().message();
+  const auto back = deserialize<garden>(*sent, {.deserializers = {GetParam()}, .context = ctx}, types, families);
+  ASSERT_TRUE(back.has_value()) << back.error().message();
+  EXPECT_TRUE(back->first == value.first && back->tallest == value.tallest);
+  const auto there = deserialize<newer_garden>(*sent, {.deserializers = {GetParam()}, .context = ctx}, newer, families);
+  ASSERT_TRUE(there.has_value()) << there.error().message();
+  EXPECT_EQ(there->number, 5);
+  EXPECT_TRUE(there->first == value.first && there->tallest == value.tallest);
+  const auto seen = inspect_serializability<garden>(types, families);
+  EXPECT_TRUE(seen.ok()) << seen.to_text();
+}
+
 TEST_P(hooked_types, tell_why_they_refuse_and_where) {
   ctx.extension = nullptr;
   const auto back = there_and_back(letter{});
@@ -164,7 +236,7 @@ TEST_P(hooked_types, may_throw) {
   const auto back = there_and_back(std::vector<fraction>{{1, 0}});
   ASSERT_FALSE(back.has_value());
   EXPECT_EQ(back.error().code(), serialize_errc::codec_failed);
-  EXPECT_EQ(back.error().message(), std::string(GetParam()) + ": fractions: a codec threw: a fraction over zero");
+  EXPECT_EQ(back.error().message(), std::string(GetParam()) + ": fractions[0]: a codec threw: a fraction over zero");
 }
 
 class own_codecs : public testing::Test {
@@ -257,6 +329,31 @@ TEST_F(own_codecs, serve_the_other_families_too) {
     ASSERT_TRUE(back.has_value()) << back.error().message();
     EXPECT_EQ(back->name, "Ada");
   }
+}
+
+TEST(own_headers, are_never_larger_than_a_receiver_takes) {
+  const auto with_header = [](std::size_t bytes) {
+    type_registry types;
+    types.add<human>(
+        "human",
+        [bytes](const human&, const context&) -> std::expected<own_form, serialize_error> {
+          return own_form{std::vector<std::byte>(bytes), {}};
+        },
+        [](std::span<const std::byte>, std::span<const frame>,
+           const context&) -> std::expected<human, serialize_error> { return human{}; });
+    const family_set families;
+    const auto sent = serialize(human{}, {.on_error = on_error::raise, .context = {}}, types, families);
+    if (!sent)
+      return sent.error().message();
+    const auto back = deserialize<human>(*sent, {}, types, families);
+    return back ? "arrived" : "sent, and refused: " + back.error().message();
+  };
+  const auto refused = with_header(64 * 1024);
+  EXPECT_TRUE(refused.starts_with("typed: human: its codec makes a header of 65,")) << refused;
+  std::size_t most = 64 * 1024;
+  while (with_header(most) != "arrived" && most > 0)
+    EXPECT_TRUE(with_header(most--).starts_with("typed: human: its codec")) << most;
+  EXPECT_GT(most, 65'400U);
 }
 
 TEST_F(own_codecs, may_refuse_a_value) {

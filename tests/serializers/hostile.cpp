@@ -19,8 +19,10 @@ const type_registry& types() {
         .add<std::vector<unaware>>("unawares")
         .add<lateness>("lateness");
     made.add<figure>("figure").add<disc>("disc").add<stranger>("stranger").add<drawing>("drawing").add<boxes>("boxes");
-    made.add<envelope>("envelope").add<by_number>("by number").add<numbers_once>("numbers once").add<matrix>("matrix");
+    made.add<envelope>("envelope").add<matrix>("matrix");
     made.register_generic<model>("model");
+    add_cereal<by_number>(made, "by number");
+    add_cereal<numbers_once>(made, "numbers once");
     add_cereal<flag>(made, "flag");
     add_cereal<painted>(made, "painted");
     add_cereal<choice>(made, "choice");

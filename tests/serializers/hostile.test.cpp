@@ -170,6 +170,8 @@ std::vector<attack> on_cereal() {
       cereal<flag>("frames_behind", malformed, "\x01"sv, {frame()}),
       cereal<choice>("unknown_alternative", malformed, "\x07\0\0\0\0\0\0\0"sv),
       cereal<choice>("negative_alternative", malformed, "\xff\xff\xff\xff\0\0\0\0"sv),
+      cereal<by_number>("key_twice", malformed, "\x02\0\0\0\0\0\0\0\x01\0\0\0\x02\0\0\0\x01\0\0\0\x03\0\0\0"sv),
+      cereal<numbers_once>("element_twice", malformed, "\x02\0\0\0\0\0\0\0\x01\0\0\0\x01\0\0\0"sv),
       cereal<leaves>("reference_forward", malformed, "\x01\0\0\0\0\0\0\0\x01\0\0\0"sv),
       cereal<leaves>("shared_number_twice", malformed,
                      "\x02\0\0\0\0\0\0\0"s + repeated("\x01\0\0\x80"s + std::string(none), 2)),

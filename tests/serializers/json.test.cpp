@@ -116,7 +116,13 @@ TEST(json, has_one_form_for_each_sort_of_value) {
   expect_golden(true, "true");
   expect_golden(std::int8_t{-100}, "-100");
   expect_golden('a', "97");
-  expect_golden(std::chrono::milliseconds(-1500), "-1500");
+  expect_golden(std::chrono::milliseconds(-1500), R"("-1500ms")");
+  expect_golden(std::chrono::duration<double>(-0.0), R"("-0s")");
+  expect_golden(std::chrono::duration<float, std::ratio<1, 60>>(0.5F), R"("0.5[1/60]s")");
+  expect_golden(std::chrono::nanoseconds::min(), R"("-9223372036854775808ns")");
+  expect_golden(std::chrono::duration<std::uint64_t>(UINT64_MAX), R"("18446744073709551615s")");
+  expect_golden(std::chrono::sys_seconds(std::chrono::seconds(7)), R"("7s system clock")");
+  expect_read("-1500", std::chrono::milliseconds(-1500));
   expect_golden(std::filesystem::path("/tmp/x"), R"("/tmp/x")");
   expect_golden(std::optional<int>(), "null");
   expect_golden(std::optional<std::optional<int>>(std::optional<int>()), "[null]");

@@ -1,5 +1,9 @@
 // Pointers to base classes: what they point to travels as the class that it is, by its alias.
+#include <cstdlib>
+
 #include <gtest/gtest.h>
+
+#include <troupe/serializers/inspect.hpp>
 
 #include "rich.hpp"
 
@@ -131,6 +135,35 @@ struct dog final : animal {
 struct cat final : animal {
   [[nodiscard]] std::string says() const override { return "meow"; }
 };
+
+// Polymorphic, but not to be ended by a pointer to the base.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
+struct frail {
+  int number = 0;
+  [[nodiscard]] virtual int twice() const { return 2 * number; }
+};
+struct frailer final : frail {
+  int more = 0;
+};
+#pragma GCC diagnostic pop
+TROUPE_DESCRIBE(frail, number)
+TROUPE_DESCRIBE_DERIVED(frailer, (frail), more)
+struct holder {
+  std::unique_ptr<frail> it;
+};
+TROUPE_DESCRIBE(holder, it)
+
+// Lies in memory of its own kind.
+struct pooled final : animal {
+  inline static int taken = 0;
+  inline static int given_back = 0;
+  static void* operator new(std::size_t size) { return ++taken, std::malloc(size); }
+  static void operator delete(void* memory) { ++given_back, std::free(memory); }
+  std::string name;
+  [[nodiscard]] std::string says() const override { return name; }
+};
+TROUPE_DESCRIBE(pooled, name)
 
 struct zoo {
   std::vector<std::unique_ptr<animal>> animals;
@@ -334,6 +367,60 @@ TEST_P(polymorphic, one_codec_serves_all_that_derive) {
   EXPECT_EQ(back->animals[0]->says(), "woof");
   EXPECT_EQ(back->animals[1]->says(), "meow");
   EXPECT_EQ(back->star->says(), "meow");
+}
+
+TEST_P(polymorphic, a_class_with_memory_of_its_own_keeps_it) {
+  for (auto* types : {&here, &there})
+    types->add<pooled>("pooled").add_base<pooled, animal>();
+  const auto taken = pooled::taken;
+  {
+    zoo sent;
+    sent.animals.push_back(std::make_unique<pooled>());
+    sent.star.reset(new pooled);
+    const auto back = arrived(sent);
+    ASSERT_TRUE(back.has_value()) << back.error().message();
+    EXPECT_EQ(pooled::taken, taken + 4);
+  }
+  EXPECT_EQ(pooled::given_back, pooled::taken);
+}
+
+TEST_P(polymorphic, a_codec_that_makes_pointers_serves_no_values) {
+  for (auto* types : {&here, &there}) {
+    types->add<dog>(
+        "dog", [](const dog&, const context&) -> std::expected<own_form, serialize_error> { return own_form{}; },
+        [](std::span<const std::byte>, std::span<const frame>,
+           const context&) -> std::expected<std::unique_ptr<dog>, serialize_error> { return std::make_unique<dog>(); });
+    types->add_base<dog, animal>().add<std::vector<dog>>("dogs");
+  }
+  const auto refused = [&](const auto& value) {
+    const auto made =
+        serialize(value, {.serializers = {GetParam()}, .on_error = on_error::raise, .context = {}}, here, families);
+    return made ? "sent" : made.error().message();
+  };
+  EXPECT_NE(refused(dog()).find("has a codec that makes pointers to it"), std::string::npos) << refused(dog());
+  EXPECT_NE(refused(std::vector<dog>(1)).find("has a codec that makes pointers to it"), std::string::npos);
+  EXPECT_FALSE(inspect_serializability<dog>(here, families).ok());
+  EXPECT_FALSE(inspect_serializability<std::vector<dog>>(here, families).ok());
+  zoo sent;
+  sent.animals.push_back(std::make_unique<dog>());
+  const auto back = arrived(sent);
+  ASSERT_TRUE(back.has_value()) << back.error().message();
+  EXPECT_EQ(back->animals.at(0)->says(), "woof");
+}
+
+TEST_P(polymorphic, what_a_unique_ptr_could_not_end_is_refused_where_it_is_sent) {
+  for (auto* types : {&here, &there})
+    types->add<frail>("frail").add<frailer>("frailer").add<holder>("holder");
+  const serialize_options options{.serializers = {GetParam()}, .on_error = on_error::raise, .context = {}};
+  EXPECT_TRUE(serialize(holder{std::make_unique<frail>()}, options, here, families).has_value());
+  frailer derived;
+  holder of_derived;
+  of_derived.it.reset(&derived);
+  const auto made = serialize(of_derived, options, here, families);
+  static_cast<void>(of_derived.it.release());
+  ASSERT_FALSE(made.has_value());
+  EXPECT_NE(made.error().message().find(".it: pointers::frail has no virtual destructor"), std::string::npos)
+      << made.error().message();
 }
 
 TEST_P(polymorphic, a_registered_serializer_may_make_pointers_too) {

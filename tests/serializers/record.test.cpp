@@ -125,7 +125,7 @@ TEST_P(records, show_what_a_process_has_no_type_for) {
   EXPECT_EQ(seen.find("grid")->as_array<double>(), value.grid);
   EXPECT_EQ(seen.find("strings")->elements()->size(), value.strings.size());
   EXPECT_EQ(*seen.find("left"), *seen.find("right")) << "a shared object is there twice";
-  EXPECT_EQ(seen.find("wait")->integer(), value.wait.count());
+  EXPECT_EQ(*seen.find("wait")->text(), std::to_string(value.wait.count()) + "ms");
   EXPECT_EQ(seen.find("paints")->elements() != nullptr, !value.paints.empty()) << "keys that are no texts";
   EXPECT_EQ(seen.fields()->size(), fields_of<rich::everything>::count);
 }

@@ -75,6 +75,27 @@ TEST(type_registry, remembers_two_aliases_of_one_type) {
   EXPECT_EQ(types.errors()[0].message(), "rich::point has the alias 'point' and the alias 'spot'");
 }
 
+TEST(type_registry, remembers_a_type_that_is_added_with_another_sort_of_codec) {
+  const auto to = [](const rich::point&, const context&) -> std::expected<own_form, serialize_error> {
+    return own_form{};
+  };
+  const auto from = [](std::span<const std::byte>, std::span<const frame>,
+                       const context&) -> std::expected<rich::point, serialize_error> { return rich::point{}; };
+  type_registry types;
+  types.add<rich::point>("point", to, from).add<rich::point>("point", to, from);
+  EXPECT_TRUE(types.errors().empty());
+  types.add<rich::point>("point").add<rich::point>("point", to, from, "msgpack").register_generic<rich::leaf>("leaf");
+  types.add<rich::leaf>("leaf");
+  ASSERT_EQ(types.errors().size(), 3U);
+  EXPECT_EQ(types.errors()[0].message(),
+            "'point' is registered with a codec of its own for 'typed', and again without a codec of its own");
+  EXPECT_EQ(
+      types.errors()[1].message(),
+      "'point' is registered with a codec of its own for 'typed', and again with a codec of its own for 'msgpack'");
+  EXPECT_EQ(types.errors()[2].message(),
+            "'leaf' is registered with a codec of its own for 'typed', and again without a codec of its own");
+}
+
 TEST(type_entry, makes_copies_and_ends_values) {
   type_registry types;
   rich::add_to(types);
