@@ -74,8 +74,8 @@ public:
   [[nodiscard]] std::expected<object_ref<T>, node_error> put(const T& value) {
     std::expected<internal::object_state_ptr, node_error> state;
     if constexpr (internal::is_array<T>) {
-      using element = std::remove_cvref_t<decltype(*value.data())>;
-      state = put_array(std::as_bytes(value.span()), {.element = internal::element_name<element>(),
+      using element = typename T::value_type;
+      state = put_array(std::as_bytes(value.contiguous().span()), {.element = internal::element_name<element>(),
                                                       .shape = {value.shape().begin(), value.shape().end()},
                                                       .header = {},
                                                       .frames = {}});

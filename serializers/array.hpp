@@ -1,100 +1,478 @@
-// array<T>: an immutable n-dimensional array that travels without being copied.
+// array<T>: an immutable n-dimensional array that travels without being copied. writable_array<T>: one to fill.
 #pragma once
 
+#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <functional>
-#include <numeric>
+#include <iosfwd>
+#include <iterator>
+#include <memory>
+#include <new>
 #include <optional>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include <troupe/serializers/codec.hpp>
 #include <troupe/serializers/frame.hpp>
+#include <troupe/serializers/internal/array_layout.hpp>
+#include <troupe/serializers/number.hpp>
 
 namespace troupe {
 
 /// What an array may hold.
 template <class T>
-concept array_element = (std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8)
-                        || std::is_same_v<T, std::byte>;
+concept array_element = numeric<T>;
 
-/// An immutable, shared view of numbers in C order, with a shape. Copies share the same bytes, on whatever they lie:
-/// heap, a received frame, a store. `copy()` gives an owned, writable vector.
+template <array_element T>
+class writable_array;
+
+/// An immutable, shared view of numbers with a shape and strides. Copies and slices share the same bytes, on whatever
+/// they lie: heap, a received frame, a store. Assigning through it does not compile; `copy()` gives what can be
+/// written.
 ///
-/// Lifetime: the elements live as long as any array of them.
+/// Rows come first, as in C (the last index is the fastest), unless it was made otherwise. Of no dimension is the array
+/// that holds one element. Positions and counts are in elements.
+///
+/// Threads: as for std::shared_ptr. Lifetime: the elements live as long as any array of them, and with them the frame
+/// in which they lie, of which a slice keeps all; contiguous() or copy() frees it.
 template <array_element T>
 class array {
 public:
   using value_type = T;
+  class iterator;
+  using const_iterator = iterator;
 
   /// One dimension of length 0.
   array() : shape_{0} {}
 
-  explicit array(std::vector<T> values) : shape_{values.size()} {
-    auto owner = std::make_shared<const vector_owner>(std::move(values));
-    bytes_ = frame{std::as_bytes(std::span(owner->values)), owner};
+  explicit array(std::vector<T> values) : array(std::move(values), std::vector<std::size_t>()) {
+    shape_ = {bytes_.size_bytes() / sizeof(T)};
   }
+  /// Takes the values over. Requires: the shape's product is their number.
+  array(std::vector<T> values, std::vector<std::size_t> shape, memory_order order = memory_order::c)
+      : array(adopted(std::move(values)), std::move(shape), order) {}
 
   [[nodiscard]] static array copy_of(std::span<const T> values) { return copy_of(values, {values.size()}); }
   /// Requires: the shape's product is the number of values.
-  [[nodiscard]] static array copy_of(std::span<const T> values, std::vector<std::size_t> shape) {
-    assert(count_of(shape) == values.size());
-    return array{frame::copy_of(std::as_bytes(values)), std::move(shape)};
+  [[nodiscard]] static array copy_of(std::span<const T> values, std::vector<std::size_t> shape,
+                                     memory_order order = memory_order::c) {
+    assert(detail::count_of(shape) == values.size());
+    return {frame::copy_of(std::as_bytes(values)), std::move(shape), order};
+  }
+  /// The same value everywhere, which is there once. Nothing when the shape's product overflows.
+  [[nodiscard]] static std::optional<array> filled(T value, const std::vector<std::size_t>& shape) {
+    return copy_of(std::span<const T>(&value, 1), {}).broadcast_to(shape);
   }
 
   /// Views a frame in place. Nothing when the frame's size is not what the shape needs or its bytes lie unaligned.
-  [[nodiscard]] static std::optional<array> view_of(frame bytes, std::vector<std::size_t> shape) {
-    const auto count = count_of(shape);
-    const auto at = reinterpret_cast<std::uintptr_t>(bytes.bytes().data());
-    if (!count || bytes.size_bytes() % sizeof(T) != 0 || bytes.size_bytes() / sizeof(T) != *count
-        || at % alignof(T) != 0)
+  [[nodiscard]] static std::optional<array> view_of(frame bytes, std::vector<std::size_t> shape,
+                                                    memory_order order = memory_order::c) {
+    const auto count = detail::count_of(shape);
+    if (!count || bytes.size_bytes() % sizeof(T) != 0 || bytes.size_bytes() / sizeof(T) != *count || !is_aligned(bytes))
       return std::nullopt;
-    return array{std::move(bytes), std::move(shape)};
+    return array{std::move(bytes), std::move(shape), order};
   }
   [[nodiscard]] static std::optional<array> view_of(frame bytes) {
     const auto count = bytes.size_bytes() / sizeof(T);
     return view_of(std::move(bytes), {count});
   }
+  /// With any strides; `first` is where in the frame the element of index 0 lies. Nothing when an element would lie
+  /// outside of the frame, or when it lies unaligned.
+  [[nodiscard]] static std::optional<array> view_of(const frame& bytes, std::vector<std::size_t> shape,
+                                                    std::vector<std::ptrdiff_t> strides, std::size_t first) {
+    const auto count = detail::count_of(shape);
+    if (!count || shape.size() != strides.size() || !is_aligned(bytes))
+      return std::nullopt;
+    if (*count == 0)
+      return array{frame(), std::move(shape), memory_order::c};
+    const auto extent = detail::extent_of(shape, strides);
+    const auto room = bytes.size_bytes() / sizeof(T);
+    if (!extent || extent->below > first || first >= room || extent->above >= room - first)
+      return std::nullopt;
+    return array{bytes, reinterpret_cast<const T*>(bytes.bytes().data()) + first, std::move(shape), std::move(strides)};
+  }
 
-  [[nodiscard]] const T* data() const noexcept { return reinterpret_cast<const T*>(bytes_.bytes().data()); }
-  [[nodiscard]] std::size_t size() const noexcept { return bytes_.size_bytes() / sizeof(T); }
-  [[nodiscard]] bool empty() const noexcept { return size() == 0; }
-  [[nodiscard]] std::span<const T> span() const noexcept { return {data(), size()}; }
+  [[nodiscard]] std::size_t rank() const noexcept { return shape_.size(); }
   [[nodiscard]] const std::vector<std::size_t>& shape() const noexcept { return shape_; }
-  [[nodiscard]] const T& operator[](std::size_t index) const noexcept { return data()[index]; }
-  [[nodiscard]] const T* begin() const noexcept { return data(); }
-  [[nodiscard]] const T* end() const noexcept { return data() + size(); }
+  /// How far in memory the next element of each dimension is.
+  [[nodiscard]] std::vector<std::ptrdiff_t> strides() const {
+    return is_plain() ? detail::strides_of(shape_, memory_order::c) : strides_;
+  }
+  [[nodiscard]] std::size_t size() const noexcept { return *detail::count_of(shape_); }
+  [[nodiscard]] bool empty() const noexcept { return size() == 0; }
+  /// Whether the elements lie one after the other in that order.
+  [[nodiscard]] bool is_contiguous(memory_order order = memory_order::c) const {
+    return (is_plain() && order == memory_order::c) || detail::is_contiguous(shape_, strides(), order);
+  }
 
-  [[nodiscard]] std::vector<T> copy() const { return {begin(), end()}; }
-  /// The bytes and what keeps them alive.
-  [[nodiscard]] const frame& bytes() const noexcept { return bytes_; }
+  /// Where the element of index 0 lies.
+  [[nodiscard]] const T* data() const noexcept { return first_; }
+  /// The elements where they lie. Throws std::logic_error unless is_contiguous().
+  [[nodiscard]] std::span<const T> span() const {
+    if (!is_contiguous())
+      throw std::logic_error("array::span: the elements do not lie one after the other; contiguous() makes them");
+    return {first_, size()};
+  }
+  /// `values[row, column]`. Requires: an index for each dimension, each less than its length.
+  template <std::convertible_to<std::size_t>... Index>
+  [[nodiscard]] const T& operator[](Index... index) const noexcept {
+    assert(sizeof...(Index) == rank());
+    std::ptrdiff_t offset = 0;
+    std::size_t dimension = 0;
+    if (is_plain())
+      ((offset = offset * static_cast<std::ptrdiff_t>(shape_[dimension++]) + static_cast<std::ptrdiff_t>(index)), ...);
+    else
+      ((offset += strides_[dimension++] * static_cast<std::ptrdiff_t>(index)), ...);
+    return first_[offset];
+  }
+  /// All elements in C order, whatever lies where. Quick where is_contiguous(); while the array lives.
+  [[nodiscard]] iterator begin() const { return {*this, 0}; }
+  [[nodiscard]] iterator end() const { return {*this, size()}; }
+
+  /// The elements from `start` to `stop` of a dimension, each `step`-th, as Python's slices: negative positions count
+  /// from the end, and what reaches beyond is cut off. Requires: that dimension, and a step other than 0.
+  [[nodiscard]] array slice(std::size_t dimension, std::ptrdiff_t start, std::ptrdiff_t stop,
+                            std::ptrdiff_t step = 1) const {
+    assert(dimension < rank() && step != 0);
+    const auto cut = detail::cut_of(shape_[dimension], start, stop, step);
+    auto made = *this;
+    made.strides_ = strides();
+    made.first_ += static_cast<std::ptrdiff_t>(cut.first) * made.strides_[dimension];
+    made.strides_[dimension] *= step;
+    made.shape_[dimension] = cut.count;
+    made.settle();
+    return made;
+  }
+  /// One position of a dimension, without that dimension. Requires: that there is one.
+  [[nodiscard]] array select(std::size_t dimension, std::size_t index) const {
+    assert(dimension < rank() && index < shape_[dimension]);
+    auto made = *this;
+    made.strides_ = strides();
+    made.first_ += static_cast<std::ptrdiff_t>(index) * made.strides_[dimension];
+    made.strides_.erase(made.strides_.begin() + static_cast<std::ptrdiff_t>(dimension));
+    made.shape_.erase(made.shape_.begin() + static_cast<std::ptrdiff_t>(dimension));
+    made.settle();
+    return made;
+  }
+  /// With the dimensions in opposite order.
+  [[nodiscard]] array transposed() const {
+    auto made = *this;
+    made.strides_ = strides();
+    std::ranges::reverse(made.strides_);
+    std::ranges::reverse(made.shape_);
+    made.settle();
+    return made;
+  }
+  /// As numpy broadcasts: dimensions of length 1, and missing ones in front, are repeated without a copy. Nothing when
+  /// the shapes do not fit.
+  [[nodiscard]] std::optional<array> broadcast_to(const std::vector<std::size_t>& shape) const {
+    auto strides = detail::broadcast(shape_, this->strides(), shape);
+    if (!strides)
+      return std::nullopt;
+    return array{bytes_, first_, shape, *std::move(strides)};
+  }
+  /// With each element that is there several times, because of a stride of 0, once: those dimensions get the length 1.
+  [[nodiscard]] array without_repeats() const {
+    auto made = *this;
+    for (std::size_t i = 0; i < strides_.size(); ++i)
+      if (strides_[i] == 0 && shape_[i] > 1)
+        made.shape_[i] = 1;
+    made.settle();
+    return made;
+  }
+  /// The same elements in C order, in another shape: without a copy where is_contiguous(). Nothing when the number of
+  /// elements is another.
+  [[nodiscard]] std::optional<array> reshaped(std::vector<std::size_t> shape) const {
+    if (detail::count_of(shape) != size())
+      return std::nullopt;
+    auto made = contiguous();
+    made.shape_ = std::move(shape);
+    made.strides_.clear();
+    return made;
+  }
+  /// Itself where the elements lie one after the other in that order, else a copy in which they do.
+  [[nodiscard]] array contiguous(memory_order order = memory_order::c) const {
+    if (is_contiguous(order))
+      return *this;
+    const auto bytes = packed(order).frozen();
+    return {bytes, shape_, order};
+  }
+
+  /// An owned copy that can be written, in C order.
+  [[nodiscard]] writable_array<T> copy() const { return packed(memory_order::c).with_shape(shape_); }
+  /// All elements in C order.
+  [[nodiscard]] std::vector<T> to_vector() const {
+    std::vector<T> all(size());
+    pack_to(all.data(), memory_order::c);
+    return all;
+  }
+
+  /// The memory from the first to the last element, and what keeps it alive: no more than the elements where they are
+  /// contiguous in any order.
+  [[nodiscard]] frame bytes() const {
+    if (empty())
+      return {};
+    if (is_plain())
+      return {std::as_bytes(std::span(first_, size())), bytes_.owner()};
+    const auto extent = *detail::extent_of(shape_, strides());
+    return {std::as_bytes(std::span(first_ - extent.below, extent.below + extent.above + 1)), bytes_.owner()};
+  }
+
+  [[nodiscard]] const std::shared_ptr<const frame_owner>& owner() const noexcept { return bytes_.owner(); }
 
   friend bool operator==(const array& left, const array& right) {
     return left.shape_ == right.shape_ && std::equal(left.begin(), left.end(), right.begin());
   }
 
-  /// The product of a shape; nothing when it overflows.
-  [[nodiscard]] static std::optional<std::size_t> count_of(const std::vector<std::size_t>& shape) {
-    std::size_t count = 1;
-    bool fits = true;
-    for (const auto length : shape)
-      fits = !__builtin_mul_overflow(count, length, &count) && fits;
-    return fits ? std::optional(count) : std::nullopt;
-  }
-
 private:
+  friend class writable_array<T>;
+
   struct vector_owner final : frame_owner {
     explicit vector_owner(std::vector<T> from) : values(std::move(from)) {}
     std::vector<T> values;
   };
 
-  array(frame bytes, std::vector<std::size_t> shape) : bytes_(std::move(bytes)), shape_(std::move(shape)) {}
+  array(frame bytes, std::vector<std::size_t> shape, memory_order order)
+      : bytes_(std::move(bytes)), first_(reinterpret_cast<const T*>(bytes_.bytes().data())), shape_(std::move(shape)) {
+    if (order == memory_order::fortran && !detail::is_contiguous(shape_, strides(), order))
+      strides_ = detail::strides_of(shape_, order);
+  }
+  array(frame bytes, const T* first, std::vector<std::size_t> shape, std::vector<std::ptrdiff_t> strides)
+      : bytes_(std::move(bytes)), first_(first), shape_(std::move(shape)), strides_(std::move(strides)) {
+    settle();
+  }
+
+  static frame adopted(std::vector<T> values) {
+    auto owner = std::make_shared<const vector_owner>(std::move(values));
+    return {std::as_bytes(std::span(owner->values)), owner};
+  }
+  static bool is_aligned(const frame& bytes) {
+    return reinterpret_cast<std::uintptr_t>(bytes.bytes().data()) % alignof(T) == 0;
+  }
+  /// Whether the strides are those of C order, which are not kept.
+  [[nodiscard]] bool is_plain() const noexcept { return strides_.empty(); }
+  void settle() {
+    if (!strides_.empty() && detail::is_contiguous(shape_, strides_, memory_order::c))
+      strides_.clear();
+  }
+  void pack_to(T* to, memory_order order) const {
+    detail::pack(reinterpret_cast<const std::byte*>(first_), sizeof(T), shape_, strides(), order,
+                 reinterpret_cast<std::byte*>(to));
+  }
+  [[nodiscard]] writable_array<T> packed(memory_order order) const;
 
   frame bytes_;
+  const T* first_ = nullptr;
+  std::vector<std::size_t> shape_;
+  std::vector<std::ptrdiff_t> strides_; // Empty: those of C order.
+};
+
+/// Of random access. Valid while the array lives that gave it.
+template <array_element T>
+class array<T>::iterator {
+public:
+  using iterator_category = std::random_access_iterator_tag;
+  using value_type = T;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const T*;
+  using reference = const T&;
+
+  iterator() = default;
+  iterator(const array& of, std::size_t index)
+      : first_(of.first_), of_(of.is_plain() ? nullptr : &of), index_(static_cast<std::ptrdiff_t>(index)) {}
+
+  reference operator*() const { return (*this)[0]; }
+  pointer operator->() const { return &(*this)[0]; }
+  reference operator[](difference_type by) const {
+    const auto index = index_ + by;
+    return first_[of_ == nullptr ? index
+                                 : detail::offset_of(static_cast<std::size_t>(index), of_->shape_, of_->strides_)];
+  }
+  iterator& operator+=(difference_type by) { return index_ += by, *this; }
+  iterator& operator-=(difference_type by) { return index_ -= by, *this; }
+  iterator& operator++() { return *this += 1; }
+  iterator& operator--() { return *this -= 1; }
+  iterator operator++(int) { return std::exchange(*this, *this + 1); }
+  iterator operator--(int) { return std::exchange(*this, *this - 1); }
+  friend iterator operator+(iterator at, difference_type by) { return at += by; }
+  friend iterator operator+(difference_type by, iterator at) { return at += by; }
+  friend iterator operator-(iterator at, difference_type by) { return at -= by; }
+  friend difference_type operator-(const iterator& left, const iterator& right) { return left.index_ - right.index_; }
+  friend bool operator==(const iterator& left, const iterator& right) { return left.index_ == right.index_; }
+  friend auto operator<=>(const iterator& left, const iterator& right) { return left.index_ <=> right.index_; }
+
+private:
+  const T* first_ = nullptr;
+  const array* of_ = nullptr; // Null where the elements lie in C order.
+  difference_type index_ = 0;
+};
+
+/// An n-dimensional array of numbers that owns its elements, in C order: to be filled, and then frozen or sent. It
+/// starts at a multiple of frame::alignment_bytes. A copy is a copy of the elements. Who receives one can write it too.
+template <array_element T>
+class writable_array {
+public:
+  using value_type = T;
+
+  /// One dimension of length 0.
+  writable_array() : shape_{0} {}
+  /// Zeros. Requires: the shape's product does not overflow. Throws std::bad_alloc.
+  explicit writable_array(std::vector<std::size_t> shape)
+      : values_(detail::count_of(shape).value(), T{}), shape_(std::move(shape)) {}
+
+  [[nodiscard]] std::size_t rank() const noexcept { return shape_.size(); }
+  [[nodiscard]] const std::vector<std::size_t>& shape() const noexcept { return shape_; }
+  [[nodiscard]] std::size_t size() const noexcept { return values_.size(); }
+  [[nodiscard]] bool empty() const noexcept { return values_.empty(); }
+  [[nodiscard]] T* data() noexcept { return values_.data(); }
+  [[nodiscard]] const T* data() const noexcept { return values_.data(); }
+  [[nodiscard]] std::span<T> span() noexcept { return values_; }
+  [[nodiscard]] std::span<const T> span() const noexcept { return values_; }
+  [[nodiscard]] T* begin() noexcept { return data(); }
+  [[nodiscard]] T* end() noexcept { return data() + size(); }
+  [[nodiscard]] const T* begin() const noexcept { return data(); }
+  [[nodiscard]] const T* end() const noexcept { return data() + size(); }
+  /// As array's.
+  template <std::convertible_to<std::size_t>... Index>
+  [[nodiscard]] T& operator[](Index... index) noexcept {
+    return values_[offset(index...)];
+  }
+  template <std::convertible_to<std::size_t>... Index>
+  [[nodiscard]] const T& operator[](Index... index) const noexcept {
+    return values_[offset(index...)];
+  }
+
+  /// The same elements, immutable from now on, without a copy.
+  [[nodiscard]] array<T> freeze() && {
+    auto shape = std::exchange(shape_, {0});
+    return {std::move(*this).frozen(), std::move(shape), memory_order::c};
+  }
+  /// What is there now, where it lies, for as long as `owner` keeps it there unchanged.
+  [[nodiscard]] array<T> borrowed(std::shared_ptr<const frame_owner> owner) const {
+    return {frame(std::as_bytes(span()), std::move(owner)), shape_, memory_order::c};
+  }
+
+  friend bool operator==(const writable_array&, const writable_array&) = default;
+
+private:
+  friend class array<T>;
+
+  /// std::vector's memory from frame::alignment_bytes on; elements are left as they are found where nobody says more.
+  template <class U>
+  struct aligned_memory {
+    using value_type = U;
+    aligned_memory() = default;
+    template <class V>
+    aligned_memory(const aligned_memory<V>&) {}
+    U* allocate(std::size_t count) {
+      return static_cast<U*>(::operator new (count * sizeof(U), std::align_val_t{frame::alignment_bytes}));
+    }
+    void construct(U* at) { ::new (static_cast<void*>(at)) U; }
+    template <class... Arguments>
+    void construct(U* at, Arguments&&... arguments) {
+      ::new (static_cast<void*>(at)) U(std::forward<Arguments>(arguments)...);
+    }
+    void deallocate(U* at, std::size_t) { ::operator delete (at, std::align_val_t{frame::alignment_bytes}); }
+    friend bool operator==(const aligned_memory&, const aligned_memory&) { return true; }
+  };
+  using vector = std::vector<T, aligned_memory<T>>;
+  struct vector_owner final : frame_owner {
+    explicit vector_owner(vector from) : values(std::move(from)) {}
+    vector values;
+  };
+
+  struct unfilled {};
+  writable_array(unfilled, std::size_t count) : values_(count), shape_{count} {}
+
+  [[nodiscard]] frame frozen() && {
+    auto owner = std::make_shared<const vector_owner>(std::exchange(values_, {}));
+    return {std::as_bytes(std::span(owner->values)), owner};
+  }
+  [[nodiscard]] writable_array with_shape(std::vector<std::size_t> shape) && {
+    shape_ = std::move(shape);
+    return std::move(*this);
+  }
+  template <class... Index>
+  [[nodiscard]] std::size_t offset(Index... index) const noexcept {
+    assert(sizeof...(Index) == rank());
+    std::size_t offset = 0;
+    std::size_t dimension = 0;
+    ((offset = offset * shape_[dimension++] + static_cast<std::size_t>(index)), ...);
+    return offset;
+  }
+
+  vector values_;
   std::vector<std::size_t> shape_;
 };
+
+template <array_element T>
+writable_array<T> array<T>::packed(memory_order order) const {
+  writable_array<T> made(typename writable_array<T>::unfilled(), size());
+  pack_to(made.data(), order);
+  return made;
+}
+
+/// The arrays one after the other along their first dimension: without a copy where they are adjacent pieces of one
+/// array. Nothing when their other dimensions differ, or one of them has none.
+template <array_element T>
+[[nodiscard]] std::optional<array<T>> joined(std::span<const array<T>> pieces) {
+  std::vector<std::size_t> shape;
+  bool is_adjacent = true;
+  for (const auto& each : pieces) {
+    if (each.rank() == 0
+        || (!shape.empty() && !std::ranges::equal(std::span(each.shape()).subspan(1), std::span(shape).subspan(1))))
+      return std::nullopt;
+    is_adjacent = is_adjacent && each.is_contiguous() && each.owner() == pieces[0].owner()
+                  && each.data() == pieces[0].data() + (shape.empty() ? 0 : *detail::count_of(shape));
+    if (shape.empty())
+      shape = each.shape();
+    else
+      shape[0] += each.shape()[0];
+  }
+  if (pieces.empty())
+    return array<T>();
+  if (is_adjacent) {
+    const frame whole{std::as_bytes(std::span(pieces[0].data(), *detail::count_of(shape))), pieces[0].owner()};
+    return array<T>::view_of(whole, std::move(shape));
+  }
+  writable_array<T> made(shape);
+  auto* to = made.data();
+  for (const auto& each : pieces)
+    to = std::ranges::copy(each, to).out;
+  return std::move(made).freeze();
+}
+
+/// Travels as an array and arrives as one that can be written.
+template <array_element T>
+struct codec<writable_array<T>> {
+  using form = array<T>;
+  static constexpr bool is_self_contained = true;
+  static std::expected<form, serialize_error> reduce(const writable_array<T>& value, const context& ctx) {
+    return ctx.value_owner ? value.borrowed(ctx.value_owner) : array<T>::copy_of(value.span(), value.shape());
+  }
+  static std::expected<writable_array<T>, serialize_error> rebuild(form&& from, const context&) { return from.copy(); }
+};
+
+namespace detail {
+
+[[nodiscard]] std::string array_text(number_kind of, const std::byte* first, std::span<const std::size_t> shape,
+                                     std::span<const std::ptrdiff_t> strides);
+
+} // namespace detail
+
+/// As numpy prints it: `[[1.  2.5]\n [3.  4. ]]`; of more than 1,000 elements the three at each end of a dimension.
+template <array_element T>
+[[nodiscard]] std::string to_text(const array<T>& values) {
+  return detail::array_text(kind_of<T>, reinterpret_cast<const std::byte*>(values.data()), values.shape(),
+                            values.strides());
+}
+template <array_element T, class Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& to, const array<T>& values) {
+  return to << to_text(values);
+}
 
 } // namespace troupe

@@ -15,6 +15,8 @@ public:
   frame_owner(const frame_owner&) = delete;
   frame_owner& operator=(const frame_owner&) = delete;
   virtual ~frame_owner();
+  /// Whether other processes that share a store with this one can read the bytes where they lie.
+  [[nodiscard]] virtual bool is_shared() const { return false; }
 };
 
 /// Immutable bytes with a shared owner. Zero length is legal.

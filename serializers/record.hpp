@@ -136,15 +136,18 @@ std::optional<array<T>> record::as_array() const {
     return *same;
   const auto* data = find("data");
   const auto* shape = find("shape");
+  const auto* data_shape = find("data_shape");
   auto values = (data != nullptr ? *data : *this).template numbers<T>();
   if (!values)
     return std::nullopt;
   if (shape == nullptr)
     return array<T>(*std::move(values));
   auto lengths = shape->template numbers<std::size_t>();
-  if (!lengths)
+  auto data_lengths = data_shape != nullptr ? data_shape->template numbers<std::size_t>() : lengths;
+  if (!lengths || !data_lengths || detail::count_of(*data_lengths) != values->size())
     return std::nullopt;
-  return array<T>::view_of(array<T>(*std::move(values)).bytes(), *std::move(lengths));
+  const array<T> once(*std::move(values), *std::move(data_lengths));
+  return once.broadcast_to(*lengths);
 }
 
 /// Each name before its value: `{"sensor", "roof", "celsius", 21.5}`; long values are cut.

@@ -24,6 +24,7 @@
 #include <troupe/serializers/internal/schema.hpp>
 #include <troupe/serializers/internal/self_contained.hpp>
 #include <troupe/serializers/internal/stand_in.hpp>
+#include <troupe/serializers/internal/typed_arrays.hpp>
 #include <troupe/serializers/internal/typed_reader.hpp>
 #include <troupe/serializers/internal/typed_writer.hpp>
 #include <troupe/serializers/internal/visit_read.hpp>

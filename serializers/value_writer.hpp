@@ -7,6 +7,7 @@
 
 #include <troupe/serializers/coding.hpp>
 #include <troupe/serializers/frame.hpp>
+#include <troupe/serializers/internal/array_layout.hpp>
 #include <troupe/serializers/number.hpp>
 
 namespace troupe {
@@ -41,10 +42,21 @@ public:
   virtual bool enumeration(std::string_view name, std::int64_t) { return text(name); }
   /// Contiguous numbers. Default: a list of them.
   virtual bool numbers(const number_block& block);
+  /// The elements of an array. Default: lists within each other, the bytes as they are.
+  virtual bool array_numbers(const number_block& block);
+  virtual bool array_bytes(std::span<const std::byte> value) { return bytes(value); }
 
-  /// An n-dimensional array: all its elements follow as one call of numbers() or bytes(). `shape` stays valid until
-  /// end_array(). Default: a structure of "shape" and "data".
-  virtual bool begin_array(number_kind of, std::span<const std::size_t> shape);
+  /// An n-dimensional array: the elements of `data_shape` follow in C order as one call of numbers() or bytes(). Where
+  /// that has the length 1 and `shape` another, they are repeated, as in numpy. `order` is how the array lay in memory.
+  struct array_form {
+    number_kind of;
+    std::span<const std::size_t> shape; // Both stay valid until end_array().
+    std::span<const std::size_t> data_shape;
+    memory_order order;
+  };
+  /// Default: a structure of "shape", where elements are repeated "data_shape", where it is Fortran's "order" ("F"),
+  /// and "data".
+  virtual bool begin_array(const array_form& form);
   virtual bool end_array() { return end_structure(); }
 
   /// One alternative of a variant: exactly one value follows. Default: a map of one entry.
@@ -72,6 +84,19 @@ public:
     else
       return integer(value);
   }
+
+protected:
+  /// Of the array whose elements come next.
+  [[nodiscard]] std::span<const std::size_t> data_shape() const { return data_shape_; }
+  /// Fields of its own that a family has for arrays: how many, and what writes them.
+  [[nodiscard]] virtual std::size_t array_fields() const { return 0; }
+  virtual bool add_array_fields(const array_form&) { return true; }
+
+private:
+  bool number(const number_block& block, std::size_t index);
+  bool rows(const number_block& block, std::size_t dimension);
+
+  std::span<const std::size_t> data_shape_;
 };
 
 } // namespace troupe

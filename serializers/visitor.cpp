@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <troupe/serializers/value_reader.hpp>
 #include <troupe/serializers/value_writer.hpp>
 
@@ -8,26 +10,60 @@ value_writer::~value_writer() = default;
 bool value_writer::numbers(const number_block& block) {
   if (!begin_list(block.count))
     return false;
-  const auto width = size_of(block.kind);
-  for (std::size_t i = 0; i < block.count; ++i) {
-    const auto value = troupe::number::load(block.kind, block.bytes.data() + i * width);
-    const auto written = block.kind == number_kind::f32                  ? real32(static_cast<float>(value.real()))
-                         : value.form() == troupe::number::sort::real    ? real64(value.real())
-                         : value.form() == troupe::number::sort::integer ? integer(value.integer())
-                                                                         : natural(value.natural());
-    if (!written)
+  for (std::size_t i = 0; i < block.count; ++i)
+    if (!number(block, i))
       return within(i);
-  }
   return end_list();
 }
 
-bool value_writer::begin_array(number_kind, std::span<const std::size_t> shape) {
-  if (!begin_structure(2) || !field("shape") || !begin_list(shape.size()))
-    return false;
-  for (const auto length : shape)
-    if (!natural(length))
+bool value_writer::number(const number_block& block, std::size_t index) {
+  const auto value = troupe::number::load(block.kind, block.bytes.data() + index * size_of(block.kind));
+  if (block.kind == number_kind::f32)
+    return real32(static_cast<float>(value.real()));
+  if (value.form() == troupe::number::sort::real)
+    return real64(value.real());
+  return value.form() == troupe::number::sort::integer ? integer(value.integer()) : natural(value.natural());
+}
+
+bool value_writer::begin_array(const array_form& form) {
+  const bool is_repeated = !std::ranges::equal(form.shape, form.data_shape);
+  const bool is_fortran = form.order == memory_order::fortran;
+  const auto lengths = [&](std::string_view name, std::span<const std::size_t> all) {
+    if (!field(name) || !begin_list(all.size()))
       return false;
-  return end_list() && field("data");
+    for (const auto length : all)
+      if (!natural(length))
+        return false;
+    return end_list();
+  };
+  if (form.data_shape.size() > context().limits.depth)
+    return fail(serialize_errc::limit_exceeded, "an array of " + grouped(form.shape.size())
+                                                    + " dimensions, nested deeper than "
+                                                    + grouped(context().limits.depth) + " (limits::depth)");
+  data_shape_ = form.data_shape;
+  return begin_structure(2U + (is_repeated ? 1 : 0) + (is_fortran ? 1 : 0) + array_fields())
+         && lengths("shape", form.shape) && (!is_repeated || lengths("data_shape", form.data_shape))
+         && (!is_fortran || (field("order") && text("F"))) && add_array_fields(form) && field("data");
+}
+
+bool value_writer::array_numbers(const number_block& block) {
+  if (data_shape_.empty())
+    return number(block, 0);
+  return rows(block, 0);
+}
+
+// One empty list when there are no elements: the lengths of the other dimensions may be anything then.
+bool value_writer::rows(const number_block& block, std::size_t dimension) {
+  if (dimension + 1 == data_shape_.size() || block.count == 0)
+    return numbers(block);
+  const auto rows_here = data_shape_[dimension];
+  const number_block row{block.kind, block.count / rows_here, block.bytes.first(block.bytes.size() / rows_here)};
+  if (!begin_list(rows_here))
+    return false;
+  for (std::size_t i = 0; i < rows_here; ++i)
+    if (!rows({row.kind, row.count, block.bytes.subspan(i * row.bytes.size(), row.bytes.size())}, dimension + 1))
+      return false;
+  return end_list();
 }
 
 bool value_writer::shared_again(std::size_t) {

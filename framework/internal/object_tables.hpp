@@ -18,6 +18,7 @@ class stored_bytes : public frame_owner {
 public:
   explicit stored_bytes(store::pin pin) : pin_(std::move(pin)) {}
 
+  [[nodiscard]] bool is_shared() const override { return true; }
   [[nodiscard]] const store::handle& object() const noexcept { return pin_.object(); }
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return pin_.bytes(); }
 

@@ -127,4 +127,25 @@ std::shared_ptr<void> cereal_reader::getSharedPointer(std::uint32_t id) {
   return archive::getSharedPointer(id);
 }
 
+namespace detail {
+
+// Aligned for elements of any type.
+frame read_array_bytes(cereal_reader& from, std::size_t count, std::size_t element_bytes, bool in_body) {
+  const auto size = count * element_bytes;
+  if (in_body) {
+    if (size > from.left())
+      from.refuse(serialize_errc::malformed, "the array's shape is not that of its data");
+    from.spend(1, size);
+    std::vector<std::byte> values(size);
+    from.take(values.data(), size);
+    return frame::copy_of(values);
+  }
+  const auto& bytes = from.take_frame();
+  if (reinterpret_cast<std::uintptr_t>(bytes.bytes().data()) % element_bytes == 0)
+    return bytes;
+  from.spend(1, bytes.size_bytes());
+  return frame::copy_of(bytes.bytes());
+}
+
+} // namespace detail
 } // namespace troupe

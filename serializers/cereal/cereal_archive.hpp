@@ -30,7 +30,7 @@
 
 #include <troupe/serializers/coding.hpp>
 #include <troupe/serializers/encode_output.hpp>
-#include <troupe/serializers/internal/shapes.hpp>
+#include <troupe/serializers/internal/common.hpp>
 
 #if !CEREAL_THREAD_SAFE
 #error "cereal would share a table of versions between threads: define CEREAL_THREAD_SAFE=1 for the whole program, \
@@ -310,44 +310,55 @@ void for_each_field(coding& state, Step step) {
   (std::make_index_sequence<fields::count>{});
 }
 
-/// A shape as cereal writes a list of numbers; then whether the elements stay in the body, and they or nothing.
+/// Two shapes as cereal writes a list of numbers, the second one that of the data where elements are repeated; a byte
+/// of what follows; and the elements, or nothing where they are a frame.
+inline constexpr std::uint8_t array_in_body = 1;
+inline constexpr std::uint8_t array_in_fortran_order = 2;
+
 template <class T>
 void write_array(cereal_writer& to, const troupe::array<T>& value) {
+  const auto once = value.without_repeats();
+  const bool is_repeated = once.shape() != value.shape();
+  const bool is_fortran = !is_repeated && !once.is_contiguous() && once.is_contiguous(memory_order::fortran);
+  const auto sent = is_fortran ? once : once.contiguous();
   const std::vector<std::uint64_t> shape(value.shape().begin(), value.shape().end());
-  const auto& bytes = value.bytes();
+  std::vector<std::uint64_t> data_shape;
+  if (is_repeated)
+    data_shape.assign(sent.shape().begin(), sent.shape().end());
+  const auto bytes = sent.bytes();
   const bool in_body = bytes.size_bytes() < out_of_band_bytes;
-  to(shape, in_body);
+  to(shape, data_shape,
+     static_cast<std::uint8_t>((in_body ? array_in_body : 0) | (is_fortran ? array_in_fortran_order : 0)));
   if (in_body)
     to.put(bytes.bytes());
   else
     to.attach(bytes);
 }
 
+[[nodiscard]] frame read_array_bytes(cereal_reader& from, std::size_t count, std::size_t element_bytes, bool in_body);
+
 template <class T>
 void read_array(cereal_reader& from, troupe::array<T>& target) {
   std::vector<std::uint64_t> lengths;
-  bool in_body = false;
-  from(lengths, in_body);
-  std::vector<std::size_t> shape(lengths.begin(), lengths.end());
-  const auto count = troupe::array<T>::count_of(shape);
-  if (!count || *count > SIZE_MAX / sizeof(T) || (in_body && *count * sizeof(T) > from.left()))
+  std::vector<std::uint64_t> data_lengths;
+  std::uint8_t flags = 0;
+  from(lengths, data_lengths, flags);
+  const std::vector<std::size_t> shape(lengths.begin(), lengths.end());
+  const std::vector<std::size_t> data_shape(data_lengths.begin(), data_lengths.end());
+  const bool is_repeated = !data_shape.empty();
+  const auto count = count_of(is_repeated ? data_shape : shape);
+  if (flags > (array_in_body | array_in_fortran_order) || !count || *count > SIZE_MAX / sizeof(T))
     from.refuse(serialize_errc::malformed, "the array's shape is not that of its data");
-  if (in_body) {
-    const auto size = *count * sizeof(T);
-    from.spend(1, size);
-    std::vector<T> values(*count);
-    from.take(values.data(), size);
-    auto owned = troupe::array<T>(std::move(values));
-    target = *troupe::array<T>::view_of(owned.bytes(), std::move(shape));
-    return;
-  }
-  const auto& bytes = from.take_frame();
-  const bool is_unaligned = reinterpret_cast<std::uintptr_t>(bytes.bytes().data()) % alignof(T) != 0;
-  if (is_unaligned)
-    from.spend(1, bytes.size_bytes());
-  auto view = troupe::array<T>::view_of(is_unaligned ? frame::copy_of(bytes.bytes()) : bytes, std::move(shape));
+  auto bytes = read_array_bytes(from, *count, sizeof(T), (flags & array_in_body) != 0);
+  auto view =
+      troupe::array<T>::view_of(std::move(bytes), is_repeated ? data_shape : shape,
+                                (flags & array_in_fortran_order) != 0 ? memory_order::fortran : memory_order::c);
+  if (view && is_repeated)
+    view = shape.size() == data_shape.size() ? view->broadcast_to(shape) : std::nullopt;
   if (!view)
     from.refuse(serialize_errc::malformed, "the array's shape is not that of its data");
+  if (!check_repeated(from, view->size(), sizeof(T)))
+    throw cereal_stop();
   target = *std::move(view);
 }
 

@@ -181,6 +181,10 @@ bool read_into(decoding& state, void* target, auto&& read) {
   }
 }
 
+bool fail_array(coding& state);
+/// Repeated elements of an array take no memory, but whoever copies it would need it: that is held to the limit.
+[[nodiscard]] bool check_repeated(coding& state, std::size_t count, std::size_t element_bytes);
+
 // What a node of a list, set or map costs beyond its element.
 inline constexpr std::size_t node_bytes = 32;
 // What a shared object costs beyond itself: its counts, and its place in the table of those that may be referred to.

@@ -136,6 +136,7 @@ value_kind schema_reader::kind() {
   switch (state_) {
   case state::shell:
   case state::shape:
+  case state::data_shape:
     return value_kind::list;
   case state::label:
     return value_kind::text;
@@ -334,11 +335,11 @@ bool schema_reader::begin_list(std::size_t& expected) {
     opened.of_shell = true;
     return open(std::move(opened));
   }
-  if (state_ == state::shape || state_ == state::block) {
+  if (state_ == state::shape || state_ == state::data_shape || state_ == state::block) {
     const auto& array = levels_.back();
-    const auto of_shape = state_ == state::shape;
-    const auto bytes = of_shape ? std::span<const std::byte>(array.shape) : array.numbers;
-    if (!open_block(of_shape ? number_kind::u64 : array.kind, bytes, node_))
+    const auto of_lengths = state_ != state::block;
+    const std::span<const std::byte> lengths = state_ == state::shape ? array.shape : array.data_shape;
+    if (!open_block(of_lengths ? number_kind::u64 : array.kind, of_lengths ? lengths : array.numbers, node_))
       return false;
     expected = levels_.back().total;
     return true;
@@ -421,30 +422,6 @@ bool schema_reader::begin_map(std::size_t& expected) {
   return open(std::move(opened));
 }
 
-bool schema_reader::begin_array() {
-  level opened;
-  opened.node = node_;
-  opened.kind = here().kind;
-  opened.total = 2;
-  std::size_t rank = 0;
-  if (!wire_.count(rank, 1))
-    return transfer();
-  if (!charge(rank, sizeof(std::uint64_t)))
-    return false;
-  for (std::size_t i = 0; i < rank; ++i) {
-    std::uint64_t length = 0;
-    if (!varint(length))
-      return false;
-    const auto bytes = std::as_bytes(std::span(&length, 1));
-    opened.shape.insert(opened.shape.end(), bytes.begin(), bytes.end());
-  }
-  typed_reader::block found;
-  if (!wire_.contiguous(found, size_of(opened.kind)))
-    return transfer();
-  opened.numbers = found.bytes;
-  return open(std::move(opened));
-}
-
 bool schema_reader::begin_structure() {
   if (!settle())
     return false;
@@ -471,8 +448,7 @@ bool schema_reader::field(std::string_view& name, bool& more) {
   }
   const auto index = top.done++;
   if (static_cast<schema_code>(of.code) == schema_code::array) {
-    name = index == 0 ? "shape" : "data";
-    expect(top.node, index == 0 ? state::shape : state::block);
+    array_field_at(index, name);
     return true;
   }
   name = of.names[index];
@@ -565,7 +541,7 @@ bool schema_reader::skip_value() {
       complete();
       return true;
     }
-    if (state_ == state::shape || state_ == state::block)
+    if (state_ == state::shape || state_ == state::data_shape || state_ == state::block)
       return true; // Was read when the array was begun.
     if (!begin_list(expected))
       return false;

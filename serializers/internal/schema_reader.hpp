@@ -62,13 +62,15 @@ public:
 private:
   // What comes next: a node's value, or something that stands for part of one.
   enum class state : std::uint8_t {
-    node,    // a value of node_
-    shell,   // a list that holds one value of node_
-    label,   // the label of a variant's alternative, whose value node_ is
-    element, // one of the numbers of the innermost open block
-    shape,   // the shape of the innermost open array
-    block,   // the numbers of the innermost open array
+    node,       // a value of node_
+    shell,      // a list that holds one value of node_
+    label,      // the label of a variant's alternative, whose value node_ is
+    element,    // one of the numbers of the innermost open block
+    shape,      // the shape of the innermost open array
+    data_shape, // and that of its data
+    block,      // the numbers of the innermost open array
   };
+  enum class array_field : std::uint8_t { shape, data_shape, order, data };
   // A list, map or structure that has been begun.
   struct level {
     std::size_t node = 0;
@@ -81,6 +83,9 @@ private:
     std::span<const std::byte> numbers; // of blocks, arrays and shapes
     number_kind kind{};
     std::vector<std::byte> shape; // of arrays: lengths as u64
+    std::vector<std::byte> data_shape;
+    std::vector<std::byte> packed;         // of arrays whose elements lie in another order: in C order
+    std::vector<array_field> array_fields; // in the order in which they are shown
   };
 
   bool parse(std::span<const std::byte> schema, std::size_t& root);
@@ -103,6 +108,7 @@ private:
   bool open(level opened);
   bool open_block(number_kind kind, std::span<const std::byte> bytes, std::size_t node);
   bool begin_array();
+  void array_field_at(std::size_t index, std::string_view& name);
   bool begin_pointee(level& opened);
   bool enter_foreign();
   bool enter_record();

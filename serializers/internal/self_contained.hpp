@@ -59,7 +59,7 @@ std::size_t held_bytes(const T& value) {
   else if constexpr (of == shape::frame)
     return value.size_bytes();
   else if constexpr (of == shape::array)
-    return value.size() * sizeof(typename T::value_type);
+    return value.bytes().size_bytes();
   else if constexpr (of == shape::numbers)
     return value.size() * sizeof(typename T::value_type);
   else if constexpr (of == shape::sequence || of == shape::set || of == shape::map)

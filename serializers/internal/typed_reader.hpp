@@ -211,30 +211,7 @@ bool typed_read_numbers(typed_reader& from, std::vector<T>& target) {
 }
 
 template <class T>
-bool typed_read_array(typed_reader& from, array<T>& target) {
-  std::size_t rank = 0;
-  if (!from.count(rank, 1) || !from.charge(rank, sizeof(std::size_t)))
-    return false;
-  std::vector<std::size_t> shape(rank);
-  for (auto& length : shape) {
-    std::uint64_t value = 0;
-    if (!from.varint(value))
-      return false;
-    length = value;
-  }
-  typed_reader::block found;
-  if (!from.contiguous(found, sizeof(T)))
-    return false;
-  const auto unaligned = reinterpret_cast<std::uintptr_t>(found.bytes.data()) % alignof(T) != 0;
-  if ((found.whole == nullptr || unaligned) && !from.charge(1, found.bytes.size()))
-    return false;
-  auto bytes = found.whole != nullptr && !unaligned ? *found.whole : frame::copy_of(found.bytes);
-  auto view = array<T>::view_of(std::move(bytes), std::move(shape));
-  if (!view)
-    return from.fail(serialize_errc::malformed, "the array's shape is not that of its data");
-  target = std::move(*view);
-  return true;
-}
+bool typed_read_array(typed_reader& from, array<T>& target); // In typed_arrays.hpp.
 
 template <class T>
 bool typed_read_sequence(typed_reader& from, T& target) {

@@ -85,6 +85,8 @@ private:
 
 template <class T>
 bool typed_write(typed_writer& to, const T& value);
+template <class T>
+bool typed_write_array(typed_writer& to, const array<T>& values); // In typed_arrays.hpp.
 
 /// Requires: room for fixed_bytes<T>().
 template <class T>
@@ -263,10 +265,7 @@ bool typed_write(typed_writer& to, const T& value) {
   } else if constexpr (of == shape::frame) {
     return to.attach(value), true;
   } else if constexpr (of == shape::array) {
-    to.varint(value.shape().size());
-    for (const auto length : value.shape())
-      to.varint(length);
-    return to.in_or_out_of_band(value.bytes(), value.size()), true;
+    return typed_write_array(to, value);
   } else if constexpr (of == shape::sequence || of == shape::set) {
     to.varint(value.size());
     return typed_write_each(to, value);

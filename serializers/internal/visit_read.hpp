@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bitset>
+#include <cstring>
 
 #include <troupe/serializers/internal/common.hpp>
 #include <troupe/serializers/value_reader.hpp>
@@ -401,108 +402,8 @@ bool visit_read_fixed(value_reader& from, T& target) {
   return done && (at == count || fail_count(from, count));
 }
 
-/// The elements of an array while they are read, and what lists they lie in.
 template <class T>
-struct array_rows {
-  std::vector<T> values;
-  std::vector<std::size_t> lengths; // Of the lists, outermost first.
-  std::size_t rank = 0;             // 0 until the first number.
-  std::size_t reserved = 0;         // Room in `values` that is paid for.
-};
-
-// A list of numbers, or of lists of the same length each.
-template <class T>
-bool visit_read_rows(value_reader& from, array_rows<T>& rows, std::size_t level) {
-  constexpr auto unknown = static_cast<std::size_t>(-1);
-  const auto fail_ragged = [&] {
-    return from.fail(serialize_errc::malformed, "an array whose lists within each other differ in length");
-  };
-  std::size_t expected = 0;
-  if (!from.enter() || !from.begin_list(expected) || !from.charge(expected, sizeof(T)))
-    return false;
-  if (level == 0) {
-    rows.values.reserve(expected);
-    rows.reserved = expected;
-  }
-  if (rows.lengths.size() <= level)
-    rows.lengths.resize(level + 1, unknown);
-  std::size_t count = 0;
-  bool of_lists = false;
-  const auto done = visit_read_each(from, [&] {
-    if (count++ == 0) {
-      of_lists = from.kind() == value_kind::list;
-      if (rows.rank == 0 && !of_lists)
-        rows.rank = level + 1;
-      if (rows.rank > 0 && of_lists != (level + 1 < rows.rank))
-        return fail_ragged();
-    }
-    if (of_lists)
-      return (rows.reserved > 0 || from.charge(1, 0)) && visit_read_rows(from, rows, level + 1);
-    return make_room(from, rows.values, rows.reserved) && read_back(from, rows.values, visitor_into(from));
-  });
-  if (!done)
-    return false;
-  from.leave();
-  if (rows.lengths[level] == unknown)
-    rows.lengths[level] = count;
-  return rows.lengths[level] == count || fail_ragged();
-}
-
-// The data of an array in whatever form it has: bytes, one number, a list, or lists within lists.
-template <class T>
-bool visit_read_rows(value_reader& from, array_rows<T>& rows) {
-  const auto as_bytes = is_byte<T> && from.at_bytes();
-  if (!as_bytes && from.kind() != value_kind::list)
-    return read_back(from, rows.values, visitor_into(from)); // Of no dimension.
-  if (!as_bytes)
-    return visit_read_rows(from, rows, 0);
-  if (!visit_read_numbers(from, rows.values))
-    return false;
-  rows.lengths = {rows.values.size()};
-  return true;
-}
-
-template <class T>
-bool visit_read_array(value_reader& from, array<T>& target) {
-  std::vector<std::size_t> shape;
-  array_rows<T> rows;
-  bool has_shape = false;
-  bool has_data = false;
-  const auto first = [&](bool& seen) {
-    return !std::exchange(seen, true) || from.fail(serialize_errc::malformed, "a field twice");
-  };
-  if (!from.begin_structure())
-    return false;
-  for (;;) {
-    std::string_view name;
-    bool more = false;
-    if (!from.field(name, more))
-      return false;
-    if (!more)
-      break;
-    if (name == "shape") {
-      if (!first(has_shape) || !visit_read_numbers(from, shape))
-        return from.within("shape");
-    } else if (name == "data") {
-      if (!first(has_data) || !visit_read_rows(from, rows))
-        return from.within("data");
-    } else if (!from.charge(1, 0) || !from.skip()) {
-      return false;
-    }
-  }
-  if (!has_data)
-    rows.lengths = {0};
-  // Lists within each other say the shape once more; one list says nothing but how many elements there are.
-  const auto rank = static_cast<std::ptrdiff_t>(std::min(rows.lengths.size(), shape.size()));
-  const auto fits = !has_shape || rows.lengths.size() < 2
-                    || std::equal(rows.lengths.begin(), rows.lengths.end(), shape.begin(), shape.begin() + rank);
-  auto view = fits ? array<T>::view_of(array<T>(std::move(rows.values)).bytes(), has_shape ? shape : rows.lengths)
-                   : std::nullopt;
-  if (!view)
-    return from.fail(serialize_errc::malformed, "the array's shape is not that of its data");
-  target = std::move(*view);
-  return true;
-}
+bool visit_read_array(value_reader& from, array<T>& target); // In visit_arrays.hpp.
 
 template <class T>
 bool visit_read(value_reader& from, T& target) {
@@ -574,3 +475,5 @@ bool visit_read(value_reader& from, T& target) {
 }
 
 } // namespace troupe::detail
+
+#include <troupe/serializers/internal/visit_arrays.hpp>

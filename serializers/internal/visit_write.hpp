@@ -142,8 +142,18 @@ bool visit_write_fixed(value_writer& to, const T& values) {
 
 template <class T>
 bool visit_write_array(value_writer& to, const array<T>& values) {
-  return to.begin_array(kind_of<T>, values.shape()) && visit_write_numbers(to, values.data(), values.size())
-         && to.end_array();
+  const auto once = values.without_repeats();
+  const auto is_fortran = !once.is_contiguous() && once.is_contiguous(memory_order::fortran);
+  const auto sent = once.contiguous();
+  if (!to.begin_array({.of = kind_of<T>,
+                       .shape = values.shape(),
+                       .data_shape = sent.shape(),
+                       .order = is_fortran ? memory_order::fortran : memory_order::c}))
+    return false;
+  if constexpr (is_byte<T>)
+    return to.array_bytes(std::as_bytes(sent.span())) && to.end_array();
+  else
+    return to.array_numbers(block_of(sent.data(), sent.size())) && to.end_array();
 }
 
 template <class T>

@@ -150,8 +150,6 @@ bool json_writer::key(std::string_view value) {
 }
 
 bool json_writer::bytes(std::span<const std::byte> value) {
-  if (in_array_)
-    return rows({number_kind::u8, value.size(), value});
   if (!before())
     return false;
   put("\"");
@@ -189,28 +187,16 @@ bool json_writer::begin_text_map(std::size_t) {
   return open(form::members, '{');
 }
 
-bool json_writer::begin_array(number_kind of, std::span<const std::size_t> shape) {
-  if (levels_.size() + shape.size() > context().limits.depth)
-    return fail(serialize_errc::limit_exceeded, "an array of " + grouped(shape.size())
-                                                    + " dimensions, nested deeper than "
-                                                    + grouped(context().limits.depth) + " (limits::depth)");
-  if (!begin_structure(3) || !field("shape") || !begin_list(shape.size()))
-    return false;
-  for (const auto length : shape)
-    if (!natural(length))
-      return false;
-  shape_ = shape;
-  in_array_ = true;
-  return end_list() && field("type") && text(name_of(of)) && field("data");
+bool json_writer::add_array_fields(const array_form& of) {
+  return field("type") && text(name_of(of.of));
 }
 
-bool json_writer::end_array() {
-  in_array_ = false;
-  return end_structure();
+bool json_writer::array_numbers(const number_block& block) {
+  return rows(block);
 }
 
-bool json_writer::numbers(const number_block& block) {
-  return in_array_ ? rows(block) : value_writer::numbers(block);
+bool json_writer::array_bytes(std::span<const std::byte> value) {
+  return rows({number_kind::u8, value.size(), value});
 }
 
 void json_writer::put_element(const number_block& block, std::size_t index) {
@@ -230,13 +216,13 @@ void json_writer::put_element(const number_block& block, std::size_t index) {
 bool json_writer::rows(const number_block& block) {
   if (!before())
     return false;
-  const auto rank = block.count == 0 ? 1 : shape_.size();
+  const auto rank = block.count == 0 ? 1 : data_shape().size();
   for (std::size_t i = 0; i < rank; ++i)
     put("[");
   for (std::size_t i = 0; i < block.count; ++i) {
     std::size_t ended = 0; // Lists that the element before was the last one of.
     for (std::size_t stride = 1; i > 0 && ended < rank; ++ended)
-      if (stride *= shape_[rank - 1 - ended]; i % stride != 0)
+      if (stride *= data_shape()[rank - 1 - ended]; i % stride != 0)
         break;
     for (std::size_t j = 0; j < ended; ++j)
       put("]");

@@ -28,12 +28,15 @@ public:
   bool begin_text_map(std::size_t count) override;
   bool begin_structure(std::size_t count) override { return begin_text_map(count); }
   bool begin_variant(std::string_view label) override { return begin_text_map(1) && text(label); }
-  bool numbers(const number_block& block) override;
-  bool begin_array(number_kind of, std::span<const std::size_t> shape) override;
-  bool end_array() override;
+  bool array_numbers(const number_block& block) override;
+  bool array_bytes(std::span<const std::byte> value) override;
   bool begin_shared(std::size_t number) override;
   bool end_shared() override { return end(); }
   bool shared_again(std::size_t number) override;
+
+protected:
+  [[nodiscard]] std::size_t array_fields() const override { return 1; }
+  bool add_array_fields(const array_form& of) override; // "type"
 
 private:
   enum class form : std::uint8_t {
@@ -64,8 +67,6 @@ private:
 
   byte_buffer& body_;
   std::vector<level> levels_;
-  std::span<const std::size_t> shape_; // Of the array whose elements come next.
-  bool in_array_ = false;
 };
 
 } // namespace troupe

@@ -62,7 +62,7 @@ TEST(array, views_a_frame_in_place_or_not_at_all) {
   const auto view = array<std::int32_t>::view_of(bytes, {2, 3});
   ASSERT_TRUE(view.has_value());
   EXPECT_EQ(static_cast<const void*>(view->data()), bytes.bytes().data());
-  EXPECT_EQ(view->copy(), values);
+  EXPECT_EQ(view->to_vector(), values);
   EXPECT_FALSE(array<std::int32_t>::view_of(bytes, {7}));
   EXPECT_FALSE(array<std::int32_t>::view_of(bytes, {SIZE_MAX, 2}));
   EXPECT_FALSE(array<std::int32_t>::view_of(bytes.slice(1, 4), {1}));

@@ -121,7 +121,7 @@ TEST_P(records, show_what_a_process_has_no_type_for) {
   EXPECT_EQ(seen.find("f64")->real(), value.f64);
   EXPECT_EQ(*seen.find("paint")->text(), "blue");
   EXPECT_EQ(seen.find("money")->fields()->size(), 2U);
-  EXPECT_EQ(seen.find("numbers")->as_array<double>()->copy(), value.numbers);
+  EXPECT_EQ(seen.find("numbers")->as_array<double>()->to_vector(), value.numbers);
   EXPECT_EQ(seen.find("grid")->as_array<double>(), value.grid);
   EXPECT_EQ(seen.find("strings")->elements()->size(), value.strings.size());
   EXPECT_EQ(*seen.find("left"), *seen.find("right")) << "a shared object is there twice";
@@ -180,7 +180,7 @@ TEST(record, knows_its_values) {
 }
 
 TEST(record, makes_arrays_of_lists) {
-  EXPECT_EQ(record(record::list{1, 2}).as_array<std::uint8_t>()->copy(), (std::vector<std::uint8_t>{1, 2}));
+  EXPECT_EQ(record(record::list{1, 2}).as_array<std::uint8_t>()->to_vector(), (std::vector<std::uint8_t>{1, 2}));
   EXPECT_FALSE(record(record::list{1, 300}).as_array<std::uint8_t>());
   EXPECT_FALSE(record(record::list{1, "x"}).as_array<int>());
   EXPECT_FALSE(record(1).as_array<int>());

@@ -1,0 +1,233 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include <troupe/serializers/array.hpp>
+
+namespace troupe::detail {
+
+namespace {
+
+// As numpy's print options are from the start.
+constexpr std::size_t line_width = 75;
+constexpr std::size_t summarized_from = 1'001;
+constexpr std::size_t edge_items = 3;
+constexpr int precision = 8;
+
+/// A number's text, split where numbers that stand above each other meet.
+struct split_text {
+  std::string before; // the point
+  std::string after;  // it, without zeros at the end
+};
+
+split_text split(const std::string& digits) {
+  const auto point = digits.find('.');
+  auto after = point == std::string::npos ? std::string() : digits.substr(point + 1);
+  after.erase(after.find_last_not_of('0') + 1);
+  return {digits.substr(0, point), std::move(after)};
+}
+
+/// The shorter one of what reads back as the same number and of what has eight digits behind the point.
+template <class Real>
+split_text positional(Real value) {
+  auto shortest = fmt::format("{:.{}f}", value, precision);
+  for (int digits = 0; digits < precision; ++digits)
+    if (auto text = fmt::format("{:.{}f}", value, digits);
+        static_cast<Real>(std::strtod(text.c_str(), nullptr)) == value) {
+      shortest = std::move(text);
+      break;
+    }
+  return split(shortest);
+}
+
+struct scientific_text {
+  split_text digits;
+  std::string exponent; // "e-05"
+};
+
+template <class Real>
+scientific_text scientific(Real value) {
+  auto text = fmt::format("{:.{}e}", value, precision);
+  for (int digits = 0; digits < precision; ++digits)
+    if (auto shorter = fmt::format("{:.{}e}", value, digits);
+        static_cast<Real>(std::strtod(shorter.c_str(), nullptr)) == value) {
+      text = std::move(shorter);
+      break;
+    }
+  const auto at = text.find('e');
+  return {split(text.substr(0, at)), text.substr(at)};
+}
+
+/// How all numbers of one array are shown: in columns.
+class number_format {
+public:
+  explicit number_format(number_kind kind) : kind_(kind) {}
+
+  void look_at(const number& value) {
+    if (!is_real()) {
+      before_ = std::max(before_, value.text().size());
+      return;
+    }
+    const auto real = value.real();
+    if (!std::isfinite(real)) {
+      others_ = std::max(others_, other(real).size());
+      return;
+    }
+    reals_.push_back(real);
+    if (real == 0)
+      return;
+    least_ = std::min(least_, std::abs(real));
+    most_ = std::max(most_, std::abs(real));
+  }
+
+  /// After all have been looked at.
+  void settle() {
+    if (!is_real())
+      return;
+    is_scientific_ = most_ > 0 && (most_ >= 1e8 || least_ < 1e-4 || most_ / least_ > 1000);
+    for (const auto real : reals_) {
+      const auto text = is_scientific_ ? scientific_of(real).digits : positional_of(real);
+      before_ = std::max(before_, text.before.size());
+      after_ = std::max(after_, text.after.size());
+      if (is_scientific_)
+        exponent_ = std::max(exponent_, scientific_of(real).exponent.size());
+    }
+    if (others_ > 0)
+      before_ = std::max(before_, others_ - std::min(others_, after_ + 1 + exponent_));
+  }
+
+  [[nodiscard]] std::string show(const number& value) const {
+    if (!is_real())
+      return fmt::format("{:>{}}", value.text(), before_);
+    const auto real = value.real();
+    if (!std::isfinite(real))
+      return fmt::format("{:>{}}", other(real), before_ + 1 + after_ + exponent_);
+    if (!is_scientific_) {
+      const auto text = positional_of(real);
+      return fmt::format("{:>{}}.{:<{}}", text.before, before_, text.after, after_);
+    }
+    const auto text = scientific_of(real);
+    return fmt::format("{:>{}}.{:0<{}}{}", text.digits.before, before_, text.digits.after, after_, text.exponent);
+  }
+
+private:
+  [[nodiscard]] bool is_real() const { return kind_ == number_kind::f32 || kind_ == number_kind::f64; }
+  static std::string other(double value) { return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf"; }
+  [[nodiscard]] split_text positional_of(double value) const {
+    return kind_ == number_kind::f32 ? positional(static_cast<float>(value)) : positional(value);
+  }
+  [[nodiscard]] scientific_text scientific_of(double value) const {
+    return kind_ == number_kind::f32 ? scientific(static_cast<float>(value)) : scientific(value);
+  }
+
+  number_kind kind_;
+  std::vector<double> reals_;
+  double least_ = std::numeric_limits<double>::infinity();
+  double most_ = 0;
+  bool is_scientific_ = false;
+  std::size_t before_ = 0;
+  std::size_t after_ = 0;
+  std::size_t exponent_ = 0;
+  std::size_t others_ = 0; // The longest of "nan", "-inf".
+};
+
+class array_printer {
+public:
+  array_printer(number_kind kind, const std::byte* first, std::span<const std::size_t> shape,
+                std::span<const std::ptrdiff_t> strides)
+      : kind_(kind), shape_(shape), strides_(strides), format_(kind) {
+    is_cut_ = *count_of(shape) >= summarized_from;
+    each(first, 0, [&](const std::byte* at) { format_.look_at(load(at)); });
+    format_.settle();
+    text_ = shape.empty() ? alone(load(first)) : rows(first, 0, line_width);
+  }
+
+  [[nodiscard]] std::string take() { return std::move(text_); }
+
+private:
+  [[nodiscard]] std::string alone(const number& value) const {
+    const auto text = kind_ == number_kind::f32 ? fmt::format("{}", static_cast<float>(value.real())) : value.text();
+    const bool is_whole = text.find_first_not_of("-0123456789") == std::string::npos;
+    return is_whole && value.form() == number::sort::real ? text + ".0" : text;
+  }
+  [[nodiscard]] number load(const std::byte* at) const { return number::load(kind_, at); }
+  [[nodiscard]] const std::byte* element(const std::byte* first, std::size_t dimension, std::size_t index) const {
+    return first
+           + static_cast<std::ptrdiff_t>(index) * strides_[dimension] * static_cast<std::ptrdiff_t>(size_of(kind_));
+  }
+  /// Whether a dimension shows its ends only.
+  [[nodiscard]] bool is_cut(std::size_t dimension) const { return is_cut_ && shape_[dimension] > 2 * edge_items; }
+  /// Calls `step` with each index that is shown, and with no index once for those that are not.
+  void indices(std::size_t dimension, auto&& step, auto&& gap) const {
+    const auto length = shape_[dimension];
+    for (std::size_t i = 0; i < length; ++i) {
+      if (is_cut(dimension) && i == edge_items) {
+        gap();
+        i = length - edge_items;
+      }
+      step(i);
+    }
+  }
+  void each(const std::byte* first, std::size_t dimension, auto&& visit) const {
+    if (dimension == shape_.size())
+      return visit(first);
+    indices(
+        dimension, [&](std::size_t i) { each(element(first, dimension, i), dimension + 1, visit); }, [] {});
+  }
+
+  [[nodiscard]] std::string rows(const std::byte* first, std::size_t dimension, std::size_t width) const {
+    if (dimension == shape_.size())
+      return format_.show(load(first));
+    return dimension + 1 == shape_.size() ? row(first, dimension, width) : block(first, dimension, width);
+  }
+
+  // Broken where a line would become too long.
+  [[nodiscard]] std::string row(const std::byte* first, std::size_t dimension, std::size_t width) const {
+    const std::string indent(dimension + 1, ' ');
+    std::string done;
+    auto line = indent;
+    const auto add = [&](const std::string& word) {
+      if (line.size() > indent.size())
+        line += ' ';
+      if (line.size() > indent.size() && line.size() + word.size() > width - 1) {
+        line.erase(line.find_last_not_of(' ') + 1);
+        done += line + "\n";
+        line = indent;
+      }
+      line += word;
+    };
+    indices(
+        dimension, [&](std::size_t i) { add(format_.show(load(element(first, dimension, i)))); }, [&] { add("..."); });
+    return "[" + (done + line).substr(indent.size()) + "]";
+  }
+
+  [[nodiscard]] std::string block(const std::byte* first, std::size_t dimension, std::size_t width) const {
+    const auto apart = std::string(shape_.size() - dimension - 1, '\n') + std::string(dimension + 1, ' ');
+    std::string text;
+    const auto add = [&](const std::string& part) { text += (text.empty() ? "" : apart) + part; };
+    indices(
+        dimension, [&](std::size_t i) { add(rows(element(first, dimension, i), dimension + 1, width - 1)); },
+        [&] { add("..."); });
+    return "[" + text + "]";
+  }
+
+  number_kind kind_;
+  std::span<const std::size_t> shape_;
+  std::span<const std::ptrdiff_t> strides_;
+  bool is_cut_ = false;
+  number_format format_;
+  std::string text_;
+};
+
+} // namespace
+
+std::string array_text(number_kind of, const std::byte* first, std::span<const std::size_t> shape,
+                       std::span<const std::ptrdiff_t> strides) {
+  if (*count_of(shape) == 0)
+    return "[]";
+  return array_printer(of, first, shape, strides).take();
+}
+
+} // namespace troupe::detail

@@ -1,0 +1,71 @@
+// The arrays of a sender's layout, shown as structures: "shape", "data_shape" and "order" where they say more, "data".
+#include <troupe/serializers/internal/schema_reader.hpp>
+#include <troupe/serializers/internal/typed_arrays.hpp>
+
+namespace troupe::detail {
+
+namespace {
+
+std::vector<std::byte> as_block(std::span<const std::size_t> lengths) {
+  const auto bytes = std::as_bytes(lengths);
+  return {bytes.begin(), bytes.end()};
+}
+
+} // namespace
+
+bool schema_reader::begin_array() {
+  level opened;
+  opened.node = node_;
+  opened.kind = here().kind;
+  wire_array found;
+  const auto element_bytes = size_of(opened.kind);
+  if (!read_wire_array(wire_, element_bytes, found))
+    return transfer();
+  const auto is_repeated = found.form == array_form::once;
+  const auto& lengths = is_repeated ? found.data_shape : found.shape;
+  const auto in_order = found.form == array_form::c || is_repeated;
+  if (!charge_memory((found.shape.size() + found.data_shape.size()) * sizeof(std::size_t)))
+    return false;
+  opened.shape = as_block(found.shape);
+  opened.data_shape = as_block(found.data_shape);
+  opened.numbers = found.data.bytes;
+  opened.array_fields = {array_field::shape};
+  if (is_repeated)
+    opened.array_fields.push_back(array_field::data_shape);
+  if (found.form == array_form::fortran)
+    opened.array_fields.push_back(array_field::order);
+  opened.array_fields.push_back(array_field::data);
+  opened.total = opened.array_fields.size();
+  if (!in_order) {
+    const auto bytes = *count_of(lengths) * element_bytes; // Checked when it was read.
+    if (!charge_memory(bytes))
+      return false;
+    opened.packed.resize(bytes);
+    if (!pack_wire_array(found, element_bytes, opened.packed))
+      return fail_array(*this);
+    opened.numbers = opened.packed;
+  }
+  return open(std::move(opened));
+}
+
+void schema_reader::array_field_at(std::size_t index, std::string_view& name) {
+  auto& top = levels_.back();
+  switch (top.array_fields[index]) {
+  case array_field::shape:
+    name = "shape";
+    return expect(top.node, state::shape);
+  case array_field::data_shape:
+    name = "data_shape";
+    return expect(top.node, state::data_shape);
+  case array_field::order:
+    name = "order";
+    top.label = "F";
+    top.value = top.node;
+    return expect(top.node, state::label);
+  case array_field::data:
+    name = "data";
+    return expect(top.node, state::block);
+  }
+}
+
+} // namespace troupe::detail
