@@ -121,12 +121,13 @@ concept described_enum = std::is_enum_v<T> && detail::has_description<T>;
 
 namespace detail {
 
-// An argument that converts to any type but T itself: how many of them an aggregate takes is how many fields it has. By
-// value, so that what can neither be copied nor moved is made where it belongs.
+// An argument that converts to any type but T itself and its bases: how many of them an aggregate takes is how many
+// fields it has. By value, so that what can neither be copied nor moved is made where it belongs.
 template <class T>
 struct any_field {
   template <class U>
-  requires(!std::same_as<U, T>) constexpr operator U() const noexcept { // Never called; g++ warns where it has no body.
+  requires(!std::same_as<U, T> && !std::is_base_of_v<U, T>) constexpr
+  operator U() const noexcept { // Never called; g++ warns where it has no body.
     std::unreachable();
   }
 };

@@ -72,13 +72,22 @@ const own_codec* own_of(const type_entry& entry, const family& by) {
 }
 
 // What a receiver with the same limits would refuse is not sent.
-std::expected<void, serialize_error> check_header(const type_entry& entry, const family& by, const context& ctx,
+std::expected<void, serialize_error> check_output(const type_entry& entry, const family& by, const context& ctx,
                                                   const encode_output& output) {
+  if (const auto frames = 1 + output.frames().size(); frames > ctx.limits.frames)
+    return own_failure(entry, by,
+                       {serialize_errc::limit_exceeded,
+                        grouped(frames) + " frames, limit " + grouped(ctx.limits.frames) + " (limits::frames)"});
   if (output.extra().size() + by.schema(entry).size() <= ctx.limits.header_bytes / 2) // And names are short.
     return {};
   const auto bytes = header_of(by, entry, output).size_bytes();
   if (bytes <= ctx.limits.header_bytes)
     return {};
+  if (output.extra().size() == 0)
+    return own_failure(entry, by,
+                       {serialize_errc::not_supported, "its layout makes a header of " + grouped(bytes)
+                                                           + " bytes, limit " + grouped(ctx.limits.header_bytes)
+                                                           + " (limits::header_bytes)"});
   return own_failure(entry, by,
                      {serialize_errc::limit_exceeded, "its codec makes a header of " + grouped(bytes) + " bytes, limit "
                                                           + grouped(ctx.limits.header_bytes)
@@ -181,7 +190,7 @@ std::expected<const family*, serialize_error> encode_value(const type_entry& ent
                             : each->encode(entry, value, ctx, output);
     });
     if (done)
-      done = check_header(entry, *each, ctx, output);
+      done = check_output(entry, *each, ctx, output);
     if (detail::is_tracing) [[unlikely]]
       static_cast<void>(guarded(entry, *each, [&] { return trace_encoded(entry, *each, done, ctx, output); }));
     if (done)

@@ -289,7 +289,24 @@ bool normalize_record(decoding& from, record& read) {
   return map == nullptr || check_names(from, *map);
 }
 
+bool check_written_names(coding& state, const record& value) {
+  const auto* map = value.fields();
+  if (map == nullptr || map->size() < 2)
+    return true;
+  std::vector<std::string_view> names;
+  names.reserve(map->size());
+  for (const auto& [name, each] : *map)
+    names.emplace_back(name);
+  std::ranges::sort(names);
+  const auto twice = std::ranges::adjacent_find(names);
+  return twice == names.end()
+         || state.fail(serialize_errc::codec_failed,
+                       "a record with the name '" + std::string(twice->substr(0, 100)) + "' twice");
+}
+
 bool write_record(value_writer& to, const record& value) {
+  if (!check_written_names(to, value))
+    return false;
   return std::visit(
       [&]<class T>(const T& content) {
         if constexpr (std::is_same_v<T, record::map>) {

@@ -1,6 +1,7 @@
 // Values whose type is known at run time only.
 #pragma once
 
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -94,7 +95,8 @@ private:
   template <array_element T>
   [[nodiscard]] std::optional<std::vector<T>> numbers() const {
     std::vector<T> all;
-    return elements() != nullptr && add_numbers(all) ? std::optional(std::move(all)) : std::nullopt;
+    return (elements() != nullptr || bytes() != nullptr) && add_numbers(all) ? std::optional(std::move(all))
+                                                                             : std::nullopt;
   }
   template <array_element T>
   bool add_numbers(std::vector<T>& all) const;
@@ -111,7 +113,20 @@ bool record::add_numbers(std::vector<T>& all) const {
         return false;
     return true;
   }
+  if (const auto* raw = bytes()) {
+    if (sizeof(T) > 1)
+      return false;
+    for (const auto each : raw->bytes())
+      all.push_back(static_cast<T>(std::to_integer<std::uint8_t>(each)));
+    return !std::is_signed_v<T> || std::is_same_v<T, char>;
+  }
   if constexpr (std::is_floating_point_v<T>) {
+    if (const auto* written = text(); written != nullptr)
+      for (const auto& [name, value] : {std::pair{"NaN", NAN}, {"Infinity", INFINITY}, {"-Infinity", -INFINITY}})
+        if (*written == name) {
+          all.push_back(static_cast<T>(value));
+          return true;
+        }
     if (const auto value = real()) {
       all.push_back(static_cast<T>(*value));
       return true;

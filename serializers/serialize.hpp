@@ -63,8 +63,8 @@ template <std::move_constructible T>
     return std::unexpected(
         serialize_error(serialize_errc::unknown_type,
                         "C++ type " + detail::type_text(typeid(T)) + " is in no registry: types.add<...>(alias)"));
-  if constexpr (std::default_initializable<T>) {
-    T value{};
+  if constexpr (std::is_default_constructible_v<T>) {
+    auto value = T();
     if (auto done = deserialize_entry(*entry, &value, from, options, types, families); !done)
       return std::unexpected(std::move(done.error()));
     return value;

@@ -77,7 +77,9 @@ template <class T>
 struct new_memory {
   static constexpr bool is_wide = alignof(T) > __STDCPP_DEFAULT_NEW_ALIGNMENT__;
   static void* allocate() {
-    if constexpr (requires { T::operator new(sizeof(T)); })
+    if constexpr (is_wide && requires { T::operator new (sizeof(T), std::align_val_t{alignof(T)}); })
+      return T::operator new (sizeof(T), std::align_val_t{alignof(T)});
+    else if constexpr (requires { T::operator new(sizeof(T)); })
       return T::operator new(sizeof(T));
     else if constexpr (is_wide)
       return ::operator new (sizeof(T), std::align_val_t{alignof(T)});
@@ -85,7 +87,11 @@ struct new_memory {
       return ::operator new(sizeof(T));
   }
   static void release(void* memory) {
-    if constexpr (requires { T::operator delete(memory); })
+    if constexpr (is_wide && requires { T::operator delete (memory, std::align_val_t{alignof(T)}); })
+      T::operator delete (memory, std::align_val_t{alignof(T)});
+    else if constexpr (is_wide && requires { T::operator delete (memory, sizeof(T), std::align_val_t{alignof(T)}); })
+      T::operator delete (memory, sizeof(T), std::align_val_t{alignof(T)});
+    else if constexpr (requires { T::operator delete(memory); })
       T::operator delete(memory);
     else if constexpr (requires { T::operator delete(memory, sizeof(T)); })
       T::operator delete(memory, sizeof(T));
@@ -222,7 +228,7 @@ consteval std::size_t idle_heap_bytes() {
     }
   (std::make_index_sequence<fields_of<T>::count>{});
   else if constexpr (of == shape::tuple) return []<std::size_t... Index>(std::index_sequence<Index...>) {
-    return (std::size_t{0} + ... + idle_heap_bytes<std::remove_const_t<std::tuple_element_t<Index, T>>>());
+    return (std::size_t{0} + ... + idle_heap_bytes<std::tuple_element_t<Index, T>>());
   }
   (std::make_index_sequence<std::tuple_size_v<T>>{});
   else if constexpr (of == shape::fixed) return fixed_extent<T>::count
@@ -289,21 +295,22 @@ bool adopt_pointee(auto& from, std::unique_ptr<T>& target, const named_class& of
   }
 }
 
-/// Reads the object of a shared pointer at its first appearance, with `read`, and gives it to `target`.
+/// Reads the object of a shared pointer at its first appearance, with `read`, and gives it to `target`. Not numbered is
+/// what stands there without being shared, since nothing can refer to it.
 template <class T>
-bool read_shared_object(decoding& state, std::shared_ptr<T>& target, auto&& read) {
-  const auto number = state.number_shared();
+bool read_shared_object(decoding& state, std::shared_ptr<T>& target, bool is_numbered, auto&& read) {
+  const auto number = is_numbered ? state.number_shared() : 0;
   if (!state.charge(1, value_bytes<T> + shared_bytes))
     return false;
   if constexpr (std::is_default_constructible_v<T>) {
     auto object = std::make_shared<T>();
-    // Known before its content is read: the content may point back at it.
-    state.keep_shared(number, typeid(T), object, [](void* at) {
-      if constexpr (std::is_move_assignable_v<T>)
-        *static_cast<T*>(at) = T();
-      else if constexpr (std::is_nothrow_default_constructible_v<T>)
-        std::destroy_at(static_cast<T*>(at)), ::new (at) T();
-    });
+    if (is_numbered) // Known before its content is read: the content may point back at it.
+      state.keep_shared(number, typeid(T), object, [](void* at) {
+        if constexpr (std::is_move_assignable_v<T>)
+          *static_cast<T*>(at) = T();
+        else if constexpr (std::is_nothrow_default_constructible_v<T>)
+          std::destroy_at(static_cast<T*>(at)), ::new (at) T();
+      });
     if (!read(*object))
       return false;
     target = std::move(object);
@@ -312,7 +319,8 @@ bool read_shared_object(decoding& state, std::shared_ptr<T>& target, auto&& read
     if (!value)
       return false;
     target = std::make_shared<T>(std::move(*value));
-    state.keep_shared(number, typeid(T), target, [](void*) {});
+    if (is_numbered)
+      state.keep_shared(number, typeid(T), target, [](void*) {});
   } else {
     return fail_unreadable<T>(state); // An abstract class, for one.
   }
@@ -321,18 +329,18 @@ bool read_shared_object(decoding& state, std::shared_ptr<T>& target, auto&& read
 
 /// The same where the object may be of a derived class, with its name.
 template <class T>
-bool read_shared_of_any_class(auto& from, std::shared_ptr<T>& target, auto&& read) {
+bool read_shared_of_any_class(auto& from, std::shared_ptr<T>& target, bool is_numbered, auto&& read) {
   if constexpr (may_be_derived<T>) {
     named_class found;
     if (!begin_pointee(from, typeid(T), found))
       return false;
     if (found.entry != nullptr) {
-      target = std::static_pointer_cast<T>(read_shared_pointee(from, found));
+      target = std::static_pointer_cast<T>(read_shared_pointee(from, found, is_numbered));
       return target != nullptr && end_pointee(from);
     }
-    return read_shared_object(from, target, read) && end_pointee(from);
+    return read_shared_object(from, target, is_numbered, read) && end_pointee(from);
   } else {
-    return read_shared_object(from, target, read);
+    return read_shared_object(from, target, is_numbered, read);
   }
 }
 

@@ -73,6 +73,7 @@ void name_type(typed_writer& to, std::type_index type, bool as_form, std::string
   const auto [number, first] = to.appear(type, as_form);
   to.varint(first ? 1 : number + 2);
   if (first) {
+    const typed_writer::passing not_the_values(to); // The registry's, which may go first.
     to.contiguous(alias.data(), alias.size(), 1);
     to.contiguous(layout.data(), layout.size(), 1);
   }
@@ -151,10 +152,10 @@ void* read_whole(Reader& from, const named_class& of) {
 }
 
 template <class Reader>
-std::shared_ptr<void> read_shared_whole(Reader& from, const named_class& of) {
+std::shared_ptr<void> read_shared_whole(Reader& from, const named_class& of, bool is_numbered) {
   const auto& entry = *of.entry;
   const auto& life = entry.life();
-  const auto number = from.number_shared();
+  const auto number = is_numbered ? from.number_shared() : 0;
   if (life.share == nullptr)
     return fail_unmakeable(from, entry), nullptr;
   std::shared_ptr<void> object;
@@ -163,12 +164,14 @@ std::shared_ptr<void> read_shared_whole(Reader& from, const named_class& of) {
     if (made == nullptr)
       return nullptr;
     object = life.share(made);
-    from.keep_shared(number, entry.type(), object, [](void*) {});
+    if (is_numbered)
+      from.keep_shared(number, entry.type(), object, [](void*) {});
   } else {
     if (!from.charge(1, entry.value_bytes() + shared_bytes))
       return nullptr;
     object = life.share(new_object(entry).take());
-    from.keep_shared(number, entry.type(), object, life.reset); // Known first: its content may point back at it.
+    if (is_numbered) // Known first: its content may point back at it.
+      from.keep_shared(number, entry.type(), object, life.reset);
     if (!read_by(from, entry, object.get(), of.number))
       return nullptr;
   }
@@ -357,12 +360,12 @@ void* read_pointee(value_reader& from, const named_class& of) {
   return whole == nullptr ? nullptr : up(from, of, whole);
 }
 
-std::shared_ptr<void> read_shared_pointee(typed_reader& from, const named_class& of) {
-  return read_shared_whole(from, of);
+std::shared_ptr<void> read_shared_pointee(typed_reader& from, const named_class& of, bool is_numbered) {
+  return read_shared_whole(from, of, is_numbered);
 }
 
-std::shared_ptr<void> read_shared_pointee(value_reader& from, const named_class& of) {
-  return read_shared_whole(from, of);
+std::shared_ptr<void> read_shared_pointee(value_reader& from, const named_class& of, bool is_numbered) {
+  return read_shared_whole(from, of, is_numbered);
 }
 
 std::shared_ptr<void> as_base(const context& ctx, const std::shared_ptr<void>& object, std::type_index is,

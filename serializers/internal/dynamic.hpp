@@ -55,8 +55,8 @@ bool end_pointee(value_reader& from);
 /// What `new` gave, as a pointer to the pointer's class; null when that failed. Requires: `of.entry`.
 void* read_pointee(typed_reader& from, const named_class& of);
 void* read_pointee(value_reader& from, const named_class& of);
-std::shared_ptr<void> read_shared_pointee(typed_reader& from, const named_class& of);
-std::shared_ptr<void> read_shared_pointee(value_reader& from, const named_class& of);
+std::shared_ptr<void> read_shared_pointee(typed_reader& from, const named_class& of, bool is_numbered);
+std::shared_ptr<void> read_shared_pointee(value_reader& from, const named_class& of, bool is_numbered);
 
 /// The object of that class as its base; null when it has no such base.
 [[nodiscard]] std::shared_ptr<void> as_base(const context& ctx, const std::shared_ptr<void>& object, std::type_index is,

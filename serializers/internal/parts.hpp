@@ -42,8 +42,7 @@ template <class T, std::size_t... Index>
 part_list<part<std::variant_alternative_t<Index, T>, step::option, Index>...>
     option_parts(std::index_sequence<Index...>);
 template <class T, std::size_t... Index>
-part_list<part<std::remove_const_t<std::tuple_element_t<Index, T>>, step::position, Index>...>
-    position_parts(std::index_sequence<Index...>);
+part_list<part<std::tuple_element_t<Index, T>, step::position, Index>...> position_parts(std::index_sequence<Index...>);
 
 // What is only ever pointed to as a class that derives from it goes by that class's alias.
 template <class Pointee>

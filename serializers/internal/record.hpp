@@ -8,6 +8,8 @@
 namespace troupe::detail {
 
 bool write_record(value_writer& to, const record& value);
+/// Whether no name is there twice, which no reader would take.
+bool check_written_names(coding& state, const record& value);
 /// Whatever stands there.
 bool read_record(value_reader& from, record& target);
 

@@ -42,7 +42,7 @@ enum class schema_code : std::uint8_t {
   pointee = 29, // node of the pointer's own class, or `none`: what a pointer to a base class points to
   foreign = 30, // a type whose codec the registry has; the value says which form it has
   record = 31,  // a record, always of the same alternatives
-  form = 32,    // node; of a type that travels in the form of another and contains itself; numbered as structures are
+  form = 32,    // node; of a type without fields that contains itself; numbered as structures are
 };
 
 /// A part of a type that has no codec of its own.
@@ -88,8 +88,9 @@ private:
   }
   template <class T>
   void add_structure();
+  /// Adds `content`, where T may contain itself with no structure between.
   template <class T>
-  void add_form();
+  void add_guarded(auto&& content);
   template <class T>
   void add_enumeration();
   template <class... Options>
@@ -97,7 +98,7 @@ private:
 
   std::vector<std::byte> bytes_;
   std::unordered_map<std::type_index, std::size_t> numbered_;
-  std::vector<std::type_index> forms_; // That are being added, outermost first, within the innermost structure.
+  std::vector<std::type_index> forms_; // And containers, that are being added within the innermost structure.
   std::unordered_set<std::type_index> recursive_; // Those that contain themselves.
   std::string path_;
   std::string unsupported_;
@@ -125,7 +126,7 @@ void schema_builder::add_structure() {
 }
 
 template <class T>
-void schema_builder::add_form() {
+void schema_builder::add_guarded(auto&& content) {
   const std::type_index type = typeid(T);
   if (recursive_.contains(type)) {
     if (!begin_numbered(schema_code::form, type))
@@ -135,7 +136,7 @@ void schema_builder::add_form() {
     return;
   }
   forms_.push_back(type);
-  add<typename hook<T>::form>();
+  content();
   forms_.pop_back();
 }
 
@@ -202,7 +203,7 @@ void schema_builder::add() {
                 && !std::is_default_constructible_v<T> && !std::is_array_v<T>)
     return refuse(typeid(T), "no default constructor: give it a codec<T>, or reduce() and rebuild()");
   else if constexpr (of == shape::hook)
-    add_form<T>();
+    add_guarded<T>([&] { add<typename hook<T>::form>(); });
   else if constexpr (of == shape::structure)
     add_structure<T>();
   else if constexpr (of == shape::enumeration)
@@ -228,7 +229,7 @@ void schema_builder::add() {
   else if constexpr (of == shape::tuple)
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
       put(schema_code::tuple), put_count(sizeof...(Index));
-      (add_within<std::remove_const_t<std::tuple_element_t<Index, T>>>("<" + std::to_string(Index) + ">"), ...);
+      (add_within<std::tuple_element_t<Index, T>>("<" + std::to_string(Index) + ">"), ...);
     }
   (std::make_index_sequence<std::tuple_size_v<T>>{});
   else if constexpr (of == shape::fixed) put(schema_code::fixed), put_count(fixed_extent<T>::count),
@@ -237,10 +238,15 @@ void schema_builder::add() {
   else if constexpr (of == shape::record) put(schema_code::record);
   else if constexpr (of == shape::array) put(schema_code::array), put(kind_of<typename T::value_type>);
   else if constexpr (of == shape::numbers) put(schema_code::numbers), put(kind_of<typename T::value_type>);
-  else if constexpr (of == shape::sequence || of == shape::set) put(schema_code::list),
-      add_within<typename T::value_type>("[]");
-  else if constexpr (of == shape::map) put(schema_code::map), add_within<typename T::key_type>("{key}"),
-      add_within<typename T::mapped_type>("{}");
+  else if constexpr (of == shape::sequence || of == shape::set) add_guarded<T>([&] {
+    put(schema_code::list);
+    add_within<typename T::value_type>("[]");
+  });
+  else if constexpr (of == shape::map) add_guarded<T>([&] {
+    put(schema_code::map);
+    add_within<typename T::key_type>("{key}");
+    add_within<typename T::mapped_type>("{}");
+  });
   else add_foreign(typeid(T));
 }
 

@@ -416,6 +416,8 @@ bool schema_reader::begin_map(std::size_t& expected) {
     if (!begin_pointee(opened))
       return false;
     opened.total = expected = 1;
+  } else if (is(schema_code::structure) || is(schema_code::array)) {
+    return fail(serialize_errc::layout_mismatch, "expected a map, found a struct");
   } else {
     return unexpected("a map");
   }

@@ -2,6 +2,7 @@
 // else.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <filesystem>
@@ -75,11 +76,13 @@ inline constexpr shape special_shape<std::monostate> = shape::unit;
 template <class T>
 inline constexpr shape special_shape<std::optional<T>> = shape::optional;
 template <class T>
-inline constexpr shape special_shape<std::unique_ptr<T>> = std::is_array_v<T> ? shape::unsupported : shape::unique;
+inline constexpr bool is_pointee = std::is_object_v<T> && !std::is_array_v<T> && !std::is_volatile_v<T>;
 template <class T>
-inline constexpr shape special_shape<std::shared_ptr<T>> = std::is_array_v<T> ? shape::unsupported : shape::shared;
+inline constexpr shape special_shape<std::unique_ptr<T>> = is_pointee<T> ? shape::unique : shape::unsupported;
 template <class T>
-inline constexpr shape special_shape<std::weak_ptr<T>> = std::is_array_v<T> ? shape::unsupported : shape::weak;
+inline constexpr shape special_shape<std::shared_ptr<T>> = is_pointee<T> ? shape::shared : shape::unsupported;
+template <class T>
+inline constexpr shape special_shape<std::weak_ptr<T>> = is_pointee<T> ? shape::weak : shape::unsupported;
 template <class... Options>
 inline constexpr shape special_shape<std::variant<Options...>> = shape::variant;
 template <class... Parts>
@@ -123,7 +126,9 @@ concept sequence_like = requires(T& container, const T& constant) {
 
 template <class T>
 consteval shape find_shape() {
-  if constexpr (hooked<T>)
+  if constexpr (std::is_const_v<T> || std::is_volatile_v<T>)
+    return shape::unsupported; // Nothing can be read into it.
+  else if constexpr (hooked<T>)
     return shape::hook;
   else if constexpr (described<T>)
     return shape::structure;
@@ -209,7 +214,7 @@ consteval bool copyable() {
     }
   (std::make_index_sequence<fields_of<T>::count>{});
   else if constexpr (of == shape::tuple) return []<std::size_t... Index>(std::index_sequence<Index...>) {
-    return (true && ... && copyable<std::remove_const_t<std::tuple_element_t<Index, T>>, T, Above...>());
+    return (true && ... && copyable<std::tuple_element_t<Index, T>, T, Above...>());
   }
   (std::make_index_sequence<std::tuple_size_v<T>>{});
   else if constexpr (of == shape::optional || of == shape::sequence
@@ -313,11 +318,14 @@ template <class Period>
 inline const std::string period_text = std::to_string(Period::num) + "/" + std::to_string(Period::den);
 
 template <class Clock>
-inline constexpr std::string_view clock_name = "other clock ";
-template <>
-inline constexpr std::string_view clock_name<std::chrono::system_clock> = "system clock ";
-template <>
-inline constexpr std::string_view clock_name<std::chrono::steady_clock> = "steady clock ";
+std::string clock_name() {
+  if constexpr (std::is_same_v<Clock, std::chrono::system_clock>)
+    return "system clock";
+  else if constexpr (std::is_same_v<Clock, std::chrono::steady_clock>)
+    return "steady clock";
+  else
+    return portable_type_text(typeid(Clock));
+}
 
 /// What a duration or a point in time counts.
 template <class T>
@@ -325,7 +333,7 @@ const std::string& unit_of() {
   if constexpr (shape_of<T> == shape::duration) {
     return period_text<typename T::period>;
   } else {
-    static const auto text = std::string(clock_name<typename T::clock>) + period_text<typename T::period>;
+    static const auto text = clock_name<typename T::clock>() + " " + period_text<typename T::period>;
     return text;
   }
 }
@@ -334,28 +342,25 @@ template <std::size_t Count>
 std::array<std::string, Count> distinct_labels(std::array<std::string, Count> labels,
                                                const std::array<std::type_index, Count>& types) {
   auto distinct = labels;
-  for (std::size_t i = 0; i < Count; ++i) {
-    std::size_t same = 1; // Of the very type, so far.
-    bool is_shared = false;
-    for (std::size_t j = 0; j < Count; ++j) {
-      same += j < i && types[j] == types[i] ? 1 : 0;
-      is_shared = is_shared || (types[j] != types[i] && labels[j] == labels[i]);
-    }
-    if (is_shared)
-      distinct[i] += " " + portable_type_text(types[i]);
-    if (same > 1)
-      distinct[i] += "#" + std::to_string(same);
-  }
+  for (std::size_t i = 0; i < Count; ++i)
+    for (std::size_t j = 0; j < Count; ++j)
+      if (types[j] != types[i] && labels[j] == labels[i]) {
+        distinct[i] += " " + portable_type_text(types[i]);
+        break;
+      }
+  for (auto i = Count; i-- > 0;)
+    if (const auto same = std::count(distinct.begin(), distinct.begin() + static_cast<std::ptrdiff_t>(i), distinct[i]))
+      distinct[i] += "#" + std::to_string(same + 1);
   return distinct;
 }
 
-template <class T>
+template <class T, class... Above>
 std::string label_of();
 
-template <class... Types>
-std::string labels_of() {
+template <class... Labelled>
+std::string joined_labels(const Labelled&... labels) {
   std::string text;
-  ((text += (text.empty() ? "" : ",") + label_of<Types>()), ...);
+  ((text += (text.empty() ? "" : ",") + labels), ...);
   return text;
 }
 
@@ -363,15 +368,21 @@ template <class T>
 struct arguments_of;
 template <template <class...> class Template, class... Types>
 struct arguments_of<Template<Types...>> {
-  static std::string labels() { return labels_of<Types...>(); }
+  template <class... Above>
+  static std::string labels() {
+    return joined_labels(label_of<Types, Above...>()...);
+  }
 };
 
 /// A name for the type that is the same on every machine and compiler; it tells a variant's alternatives apart.
-template <class T>
+/// `Above` are the types that are being named already, around one that contains itself.
+template <class T, class... Above>
 std::string label_of() {
   constexpr auto of = shape_of<T>;
   if constexpr (of == shape::structure || described_enum<T>)
     return std::string(spelled_name<T>);
+  else if constexpr ((std::is_same_v<T, Above> || ... || false))
+    return portable_type_text(typeid(T));
   else if constexpr (of == shape::hook || of == shape::enumeration || of == shape::unsupported)
     return portable_type_text(typeid(T)); // Their form is no name: others may have the same.
   else if constexpr (of == shape::boolean)
@@ -391,19 +402,22 @@ std::string label_of() {
   else if constexpr (of == shape::duration || of == shape::time_point)
     return unit_of<T>();
   else if constexpr (of == shape::tuple)
-    return "tuple<" + arguments_of<T>::labels() + ">";
+    return "tuple<" + arguments_of<T>::template labels<T, Above...>() + ">";
   else if constexpr (of == shape::variant)
-    return "variant<" + arguments_of<T>::labels() + ">";
+    return "variant<" + arguments_of<T>::template labels<T, Above...>() + ">";
   else if constexpr (of == shape::optional || of == shape::array)
-    return (of == shape::array ? "array<" : "optional<") + label_of<typename T::value_type>() + ">";
+    return (of == shape::array ? "array<" : "optional<") + label_of<typename T::value_type, T, Above...>() + ">";
   else if constexpr (of == shape::unique || of == shape::shared || of == shape::weak)
-    return "pointer<" + label_of<std::remove_const_t<typename T::element_type>>() + ">";
+    return "pointer<" + label_of<std::remove_const_t<typename T::element_type>, T, Above...>() + ">";
   else if constexpr (of == shape::fixed)
-    return "fixed<" + label_of<typename fixed_extent<T>::element>() + ">";
+    return "fixed<" + label_of<typename fixed_extent<T>::element, T, Above...>() + ">";
   else if constexpr (of == shape::map)
-    return "map<" + labels_of<typename T::key_type, typename T::mapped_type>() + ">";
+    return "map<"
+           + joined_labels(label_of<typename T::key_type, T, Above...>(),
+                           label_of<typename T::mapped_type, T, Above...>())
+           + ">";
   else
-    return "list<" + label_of<typename T::value_type>() + ">";
+    return "list<" + label_of<typename T::value_type, T, Above...>() + ">";
 }
 
 /// The labels of a variant's alternatives. Different types whose names would be the same (a list and a set, structs of

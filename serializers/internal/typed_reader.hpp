@@ -193,8 +193,9 @@ bool typed_read_text(typed_reader& from, T& target) {
   return true;
 }
 
-template <class T>
-bool typed_read_numbers(typed_reader& from, std::vector<T>& target) {
+template <class Numbers>
+bool typed_read_numbers(typed_reader& from, Numbers& target) {
+  using T = typename Numbers::value_type;
   typed_reader::block found;
   if (!from.contiguous(found, sizeof(T)) || !from.charge(1, found.bytes.size()))
     return false;
@@ -321,7 +322,7 @@ bool typed_read_shared(typed_reader& from, T& target) {
   if (code > 1) {
     object = std::static_pointer_cast<pointee>(from.find_shared(code - 2, typeid(pointee)));
   } else {
-    if (!from.enter() || !read_shared_of_any_class(from, object, typed_into(from)))
+    if (!from.enter() || !read_shared_of_any_class(from, object, true, typed_into(from)))
       return false;
     from.leave();
   }
@@ -412,7 +413,7 @@ bool typed_read(typed_reader& from, T& target) {
   } else if constexpr (of == shape::map) {
     return typed_read_map(from, target);
   } else {
-    return read_foreign(from, typeid(T), placing::assign, &target);
+    return read_foreign(from, typeid(T), placing::assign, const_cast<std::remove_cv_t<T>*>(&target));
   }
 }
 

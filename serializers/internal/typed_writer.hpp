@@ -254,7 +254,7 @@ bool typed_write(typed_writer& to, const T& value) {
   } else if constexpr (of == shape::variant) {
     return typed_write_variant(to, value);
   } else if constexpr (of == shape::record) {
-    return typed_write_variant(to, value.value());
+    return check_written_names(to, value) && typed_write_variant(to, value.value());
   } else if constexpr (of == shape::tuple) {
     return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
       return (true && ... && (typed_write(to, std::get<Index>(value)) || to.within(Index)));
@@ -272,7 +272,7 @@ bool typed_write(typed_writer& to, const T& value) {
   } else if constexpr (of == shape::map) {
     return typed_write_map(to, value);
   } else {
-    return write_foreign(to, typeid(T), &value);
+    return write_foreign(to, typeid(T), const_cast<const std::remove_cv_t<T>*>(&value));
   }
 }
 

@@ -55,7 +55,7 @@ bool visit_read_rows(value_reader& from, array_rows<T>& rows, std::size_t level)
 // The data of an array in whatever form it has: bytes, one number, a list, or lists within lists.
 template <class T>
 bool visit_read_rows(value_reader& from, array_rows<T>& rows) {
-  const auto as_bytes = is_byte<T> && from.at_bytes();
+  const auto as_bytes = from.at_bytes();
   if (!as_bytes && from.kind() != value_kind::list)
     return read_back(from, rows.values, visitor_into(from)); // Of no dimension.
   if (!as_bytes)

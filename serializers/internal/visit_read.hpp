@@ -172,12 +172,35 @@ bool make_room(value_reader& from, T& values, std::size_t charged) {
   }
 }
 
+/// Bytes where a list of numbers is expected: each of them is one. `take` gets it.
+template <class Number>
+bool visit_read_each_byte(value_reader& from, auto&& take) {
+  std::span<const std::byte> view;
+  if (!from.bytes(view))
+    return false;
+  for (std::size_t at = 0; at < view.size(); ++at) {
+    const auto value = troupe::number::of(std::to_integer<std::uint64_t>(view[at]));
+    Number made{};
+    if (!value.to(made))
+      return from.fail(serialize_errc::layout_mismatch,
+                       value.text() + " does not fit " + std::string(name_of(kind_of<Number>)))
+             || from.within(at);
+    if (!take(made))
+      return from.within(at);
+  }
+  return true;
+}
+
 template <class T>
 bool visit_read_sequence(value_reader& from, T& target) {
   constexpr auto element_bytes =
       value_bytes<typename T::value_type> + (requires { target.reserve(0); } ? 0 : node_bytes);
   std::size_t expected = 0;
   target.clear();
+  if constexpr (numeric<typename T::value_type>)
+    if (from.at_bytes())
+      return visit_read_each_byte<typename T::value_type>(
+          from, [&](auto value) { return make_room(from, target, 0) && (target.push_back(value), true); });
   if (!from.enter() || !from.begin_list(expected) || !from.charge(expected, element_bytes))
     return false;
   if constexpr (requires { target.reserve(expected); })
@@ -193,6 +216,11 @@ template <class T>
 bool visit_read_set(value_reader& from, T& target) {
   std::size_t expected = 0;
   target.clear();
+  if constexpr (numeric<typename T::value_type>)
+    if (from.at_bytes())
+      return visit_read_each_byte<typename T::value_type>(from, [&](auto value) {
+        return from.charge(1, value_bytes<typename T::value_type> + node_bytes) && insert_once(from, target, value);
+      });
   if (!from.enter() || !from.begin_list(expected))
     return false;
   const auto done = visit_read_each(from, [&] {
@@ -310,7 +338,8 @@ bool visit_read_shared(value_reader& from, T& target) {
     return target.reset(), from.null();
   bool first = true;
   std::size_t number = from.shared_count();
-  if (from.kind() == value_kind::shared && !from.shared(first, number))
+  const bool is_numbered = from.kind() == value_kind::shared; // Else it was no shared pointer there.
+  if (is_numbered && !from.shared(first, number))
     return false;
   std::shared_ptr<pointee> object;
   if (first) {
@@ -328,7 +357,7 @@ bool visit_read_shared(value_reader& from, T& target) {
         return visit_read(from, into);
       }
     };
-    if (!read_shared_of_any_class(from, object, read))
+    if (!read_shared_of_any_class(from, object, is_numbered, read))
       return false;
     from.leave();
   } else {
@@ -363,9 +392,9 @@ bool visit_read_text(value_reader& from, T& target) {
   return true;
 }
 
-template <class T>
-bool visit_read_numbers(value_reader& from, std::vector<T>& target) {
-  if constexpr (is_byte<T>) {
+template <class Numbers>
+bool visit_read_numbers(value_reader& from, Numbers& target) {
+  if constexpr (is_byte<typename Numbers::value_type>) {
     if (from.at_bytes()) {
       std::span<const std::byte> view;
       if (!from.bytes(view) || !from.charge(1, view.size()))
@@ -395,6 +424,14 @@ bool visit_read_fixed(value_reader& from, T& target) {
   }
   std::size_t expected = 0;
   std::size_t at = 0;
+  if constexpr (numeric<element> && !is_byte<element>)
+    if (from.at_bytes())
+      return visit_read_each_byte<element>(from,
+                                           [&](element value) {
+                                             return at < count ? (std::data(target)[at++] = value, true)
+                                                               : fail_count(from, count);
+                                           })
+             && (at == count || fail_count(from, count));
   if (!from.begin_list(expected))
     return false;
   const auto done = visit_read_each(
@@ -470,7 +507,7 @@ bool visit_read(value_reader& from, T& target) {
   } else if constexpr (of == shape::map) {
     return visit_read_map(from, target);
   } else {
-    return read_foreign(from, typeid(T), placing::assign, &target);
+    return read_foreign(from, typeid(T), placing::assign, const_cast<std::remove_cv_t<T>*>(&target));
   }
 }
 

@@ -13,6 +13,7 @@ namespace troupe::detail {
 template <class T>
 bool visit_write(value_writer& to, const T& value);
 bool write_record(value_writer& to, const record& value);
+bool check_written_names(coding& state, const record& value);
 
 /// Whether an object of a derived class has an alias, which a second pointer to it will need even where the first one
 /// did not.
@@ -222,7 +223,7 @@ bool visit_write(value_writer& to, const T& value) {
   } else if constexpr (of == shape::map) {
     return visit_write_map(to, value);
   } else {
-    return write_foreign(to, typeid(T), &value);
+    return write_foreign(to, typeid(T), const_cast<const std::remove_cv_t<T>*>(&value));
   }
 }
 

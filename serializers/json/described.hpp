@@ -30,7 +30,7 @@ template <class T>
   context ctx;
   ctx.limits = bounds;
   json_reader reader(ctx, std::as_bytes(std::span(text)), text.size());
-  T value{};
+  auto value = T();
   if (detail::visit_read(reader, value) && reader.finish())
     return value;
   return std::unexpected(reader.error("value", "json"));

@@ -158,7 +158,7 @@ value_kind json_reader::kind() {
   case '{':
     if (begins_with_key("$id") || begins_with_key("$ref"))
       return value_kind::shared;
-    return begins_with_key("$bytes") ? value_kind::text : value_kind::map;
+    return begins_with_key("$bytes") ? value_kind::bytes : value_kind::map;
   default:
     return peek() == '-' || is_digit(peek()) ? value_kind::number : value_kind::invalid;
   }
@@ -353,7 +353,7 @@ bool json_reader::text(std::string_view& value) {
   }
   if (peek() == '"')
     return read_text(value) && complete();
-  if (kind() != value_kind::text)
+  if (kind() != value_kind::bytes)
     return refuse("a text");
   std::string_view key;
   ++at_;
@@ -368,10 +368,9 @@ bool json_reader::text(std::string_view& value) {
 
 bool json_reader::bytes(std::span<const std::byte>& value) {
   std::string_view view;
-  if (at_member_key() || kind() != value_kind::text)
-    return refuse("bytes");
-  const auto plain = peek() == '"';
-  if (plain ? !read_text(view) || !decode(view, view) || !complete() : !text(view))
+  if (at_member_key() || kind() != value_kind::bytes)
+    return refuse("bytes, {\"$bytes\": base64}");
+  if (!text(view))
     return false;
   value = std::as_bytes(std::span(view));
   return true;
@@ -464,9 +463,9 @@ bool json_reader::skip_one() {
     troupe::number value;
     return number(value);
   }
+  case value_kind::bytes:
+    return text(view);
   case value_kind::text:
-    if (peek() != '"')
-      return text(view);
     return scan_text(view, flag) && check_text(view.size()) && complete();
   case value_kind::list:
     return begin_list(ignored);

@@ -23,7 +23,6 @@ public:
   bool number(troupe::number& value) override;
   bool text(std::string_view& value) override;
   bool bytes(std::span<const std::byte>& value) override;
-  [[nodiscard]] bool at_bytes() override { return kind() == value_kind::text; }
   bool begin_list(std::size_t& expected) override;
   bool next(bool& more) override;
   bool begin_map(std::size_t& expected) override;

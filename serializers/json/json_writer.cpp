@@ -152,9 +152,9 @@ bool json_writer::key(std::string_view value) {
 bool json_writer::bytes(std::span<const std::byte> value) {
   if (!before())
     return false;
-  put("\"");
+  put("{\"$bytes\":\"");
   json::append_base64(body_, value);
-  put("\"");
+  put("\"}");
   after();
   return true;
 }

@@ -33,7 +33,7 @@ template <class T>
   context ctx;
   ctx.limits = bounds;
   msgpack_reader reader(ctx, bytes, {}, bytes.size());
-  T value{};
+  auto value = T();
   if (detail::visit_read(reader, value) && reader.finish())
     return value;
   return std::unexpected(reader.error("message", "msgpack"));

@@ -163,18 +163,21 @@ TEST(json, writes_bytes_and_frames_as_base64) {
     const auto all = std::as_bytes(std::span(of));
     return std::vector<std::byte>(all.begin(), all.end());
   };
-  expect_golden(bytes(""), R"("")");
-  expect_golden(bytes("f"), R"("Zg==")");
-  expect_golden(bytes("fo"), R"("Zm8=")");
-  expect_golden(bytes("foo"), R"("Zm9v")");
-  expect_golden(bytes("\xfb\xff\xbf"), R"("+/+/")");
-  expect_golden(std::array<std::byte, 2>{std::byte{1}, std::byte{2}}, R"("AQI=")");
-  EXPECT_EQ(text_of(rich::frame_of("foo")), R"("Zm9v")");
-  expect_read(R"("\u0061\/+\/")", bytes("\x6b\xff\xbf"));
+  expect_golden(bytes(""), R"({"$bytes":""})");
+  expect_golden(bytes("f"), R"({"$bytes":"Zg=="})");
+  expect_golden(bytes("fo"), R"({"$bytes":"Zm8="})");
+  expect_golden(bytes("foo"), R"({"$bytes":"Zm9v"})");
+  expect_golden(bytes("\xfb\xff\xbf"), R"({"$bytes":"+/+/"})");
+  expect_golden(std::array<std::byte, 2>{std::byte{1}, std::byte{2}}, R"({"$bytes":"AQI="})");
+  EXPECT_EQ(text_of(rich::frame_of("foo")), R"({"$bytes":"Zm9v"})");
+  expect_read(R"({ "$bytes" : "\u0061\/+\/" })", bytes("\x6b\xff\xbf"));
   expect_read("[102,111]", bytes("fo"));
+  EXPECT_NE(error_of<std::vector<std::byte>>(R"("Zm9v")"), "") << "a text is no base64";
   for (const auto* wrong : {R"("Zg")", R"("Zg=")", R"("Zg===")", R"("Zh==")", R"("Zm9=")", R"("Zm 9v")", R"("====")",
                             R"("Z===")", R"("Zg==Zg==")", R"("Zm-_")", R"("Zm9\n")", "[256]"})
-    EXPECT_NE(error_of<std::vector<std::byte>>(wrong), "") << wrong;
+    EXPECT_NE(error_of<std::vector<std::byte>>(wrong[0] == '[' ? wrong : R"({"$bytes":)" + std::string(wrong) + "}"),
+              "")
+        << wrong;
 }
 
 TEST(json, escapes_what_must_be) {
@@ -314,7 +317,7 @@ TEST(json, takes_arrays_in_any_order_flat_or_without_a_shape) {
   expect_read(R"({"data":7})", array<int>::copy_of(std::vector{7}, {}));
   expect_read("{}", array<int>());
   const std::vector<std::byte> raw = {std::byte{1}, std::byte{255}};
-  expect_read(R"({"data":"Af8=","shape":[1,2]})", array<std::byte>::copy_of(raw, {1, 2}));
+  expect_read(R"({"data":{"$bytes":"Af8="},"shape":[1,2]})", array<std::byte>::copy_of(raw, {1, 2}));
   for (const auto* wrong : {R"({"data":[[1,2,3],[4,5]]})", R"({"data":[1,[2]]})", R"({"data":[[1],2]})",
                             R"({"data":[[1],[[2]]]})", R"({"data":[[[1]],[2]]})", R"({"data":[[],[1]]})",
                             R"({"data":[[1],[]]})", R"({"data":[[1,2],[3,4]],"shape":[4]})",

@@ -49,7 +49,7 @@ TEST_F(json_elsewhere, what_is_written_is_read_as_the_same_value) {
   EXPECT_EQ(tree.at("grid").at("shape"), nlohmann::json({2, 3}));
   EXPECT_EQ(tree.at("grid").at("type"), "f64");
   EXPECT_EQ(tree.at("grid").at("data"), nlohmann::json({{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}}));
-  EXPECT_EQ(tree.at("blob"), "b3V0IG9mIGJhbmQ=");
+  EXPECT_EQ(tree.at("blob").at("$bytes"), "b3V0IG9mIGJhbmQ=");
   EXPECT_EQ(tree.at("right"), (nlohmann::json{{"$ref", 0}}));
 }
 

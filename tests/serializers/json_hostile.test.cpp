@@ -213,7 +213,7 @@ TEST(hostile_json, pays_for_what_escapes_and_base64_become) {
   for (int i = 0; i < 100'000; ++i)
     escapes += "\\n";
   escapes += "\"";
-  const auto base64 = "\"" + std::string(400'000, 'A') + "\"";
+  const auto base64 = "{\"$bytes\":\"" + std::string(400'000, 'A') + "\"}";
   const auto before = allocated_bytes.load();
   EXPECT_EQ(json::decode_described<std::string>(escapes, bounds).error().code(), serialize_errc::limit_exceeded);
   EXPECT_EQ(json::decode_described<frame>(base64, bounds).error().code(), serialize_errc::limit_exceeded);

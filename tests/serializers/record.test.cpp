@@ -103,12 +103,8 @@ TEST_P(records, carry_arrays_and_bytes) {
   ASSERT_NE(back.find("grid"), nullptr);
   EXPECT_EQ(back.find("grid")->as_array<float>(), grid);
   EXPECT_FALSE(back.find("bytes")->as_array<float>());
-  if (GetParam() == std::string_view("json")) {
-    EXPECT_EQ(*back.find("bytes")->text(), "cmF3") << "base64, which json cannot tell from a text";
-  } else {
-    ASSERT_NE(back.find("bytes")->bytes(), nullptr);
-    EXPECT_EQ(rich::text_of(*back.find("bytes")->bytes()), "raw");
-  }
+  ASSERT_NE(back.find("bytes")->bytes(), nullptr);
+  EXPECT_EQ(rich::text_of(*back.find("bytes")->bytes()), "raw");
 }
 
 TEST_P(records, show_what_a_process_has_no_type_for) {
@@ -202,7 +198,7 @@ TEST(record, refuses_one_name_twice) {
   EXPECT_EQ(back.error().code(), serialize_errc::malformed);
 }
 
-// Goal: what a sender writes in another way than this library does arrives as the equal record, or not at all.
+// Goal: what another sender would write in another way arrives as the equal record; what nobody would read is not sent.
 TEST(record, has_one_form_however_it_was_written) {
   type_registry types;
   const family_set families;
@@ -213,10 +209,10 @@ TEST(record, has_one_form_however_it_was_written) {
   ASSERT_TRUE(natural.has_value()) << natural.error().message();
   EXPECT_EQ(*natural, record(5));
   sent = record::map{{"a", 1}, {"b", 2}, {"a", 3}};
-  const auto twice = deserialize<record>(*serialize(sent, {.serializers = {"typed"}, .context = {}}, types, families),
-                                         {}, types, families);
+  const auto twice =
+      serialize(sent, {.serializers = {"typed"}, .on_error = on_error::raise, .context = {}}, types, families);
   ASSERT_FALSE(twice.has_value());
-  EXPECT_EQ(twice.error().code(), serialize_errc::malformed);
+  EXPECT_EQ(twice.error().code(), serialize_errc::codec_failed);
 }
 
 } // namespace
