@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include <troupe/serializers/compression.hpp>
 #include <troupe/serializers/frame.hpp>
 #include <troupe/serializers/limits.hpp>
 
@@ -37,7 +38,8 @@ struct context {
   std::string_view recipient; ///< Who receives.
   std::string_view transport; ///< "unix", "tcp", ...; empty outside a link.
   bool same_host = false;
-  bool shared_store = false; ///< Both ends have one store open and agreed to use it.
+  bool shared_store = false;                           ///< Both ends have one store open and agreed to use it.
+  troupe::compression compression = compression::none; ///< Encoding: of large frames; none where a store is shared.
   troupe::limits limits;
   context_extension* extension = nullptr;
   /// Where types are found by what a value says of itself: pointers to derived classes by their alias, and types

@@ -59,7 +59,7 @@ public:
   /// Empties it. Keeps memory for the next value, though not the memory of an unusually large one.
   void clear() {
     constexpr std::size_t kept_bytes = 1 << 20;
-    for (auto* each : {&body_, &extra_}) {
+    for (auto* each : {&body_, &extra_, &frame_codecs_}) {
       each->clear();
       each->shrink(kept_bytes);
     }
@@ -75,15 +75,24 @@ public:
     return frames_.size() - 1;
   }
   [[nodiscard]] const std::vector<frame>& frames() const { return frames_; }
+  /// Requires: a number that attach() gave.
+  void replace(std::size_t number, frame bytes) { frames_[number] = std::move(bytes); }
 
-  /// The codec's own addition to the header: opaque bytes that the decoder gets back untouched. Empty: none, and the
-  /// payload's header is the standard one.
+  /// The codec's own addition to the header: opaque bytes that the decoder gets back untouched. Empty: none.
   [[nodiscard]] byte_buffer& extra() { return extra_; }
   [[nodiscard]] const byte_buffer& extra() const { return extra_; }
+
+  /// Which frames are compressed, and how, as the header says it; no family's affair. Empty: none.
+  [[nodiscard]] byte_buffer& frame_codecs() { return frame_codecs_; }
+  [[nodiscard]] const byte_buffer& frame_codecs() const { return frame_codecs_; }
+
+  /// Whether the header that belongs to this is the standard one of family and type.
+  [[nodiscard]] bool has_standard_header() const { return extra_.size() == 0 && frame_codecs_.size() == 0; }
 
 private:
   byte_buffer body_;
   byte_buffer extra_;
+  byte_buffer frame_codecs_;
   std::vector<frame> frames_;
 };
 

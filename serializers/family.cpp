@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include <troupe/serializers/internal/compressing.hpp>
 #include <troupe/serializers/internal/elements_family.hpp>
 #include <troupe/serializers/internal/error_payload.hpp>
 #include <troupe/serializers/internal/trace.hpp>
@@ -94,6 +95,12 @@ std::expected<void, serialize_error> check_output(const type_entry& entry, const
                                                           + " (limits::header_bytes): put large things into frames"});
 }
 
+std::vector<frame> frames_of(const encode_output& output) {
+  std::vector<frame> frames{frame(output.body().bytes(), nullptr)};
+  frames.insert(frames.end(), output.frames().begin(), output.frames().end());
+  return frames;
+}
+
 std::expected<void, serialize_error> trace_encoded(const type_entry& entry, const family& by,
                                                    const std::expected<void, serialize_error>& done, const context& ctx,
                                                    const encode_output& output) {
@@ -101,11 +108,9 @@ std::expected<void, serialize_error> trace_encoded(const type_entry& entry, cons
     detail::trace_refusal("encode", entry, by, done.error());
     return {};
   }
-  std::vector<frame> frames{frame(output.body().bytes(), nullptr)};
-  frames.insert(frames.end(), output.frames().begin(), output.frames().end());
   const header_fields header{
       .family = by.name(), .type = entry.alias(), .schema = by.schema(entry), .extra = output.extra().bytes()};
-  detail::trace_payload("encode", entry, by, header, frames, ctx);
+  detail::trace_payload("encode", entry, by, header, frames_of(output), ctx);
   return {};
 }
 
@@ -121,6 +126,87 @@ std::expected<void, serialize_error> check_frames(std::span<const frame> frames,
                          + (i == 0 ? " (limits::body_bytes)" : " (limits::frame_bytes)"));
   }
   return {};
+}
+
+/// Replaces those frames that are worth it.
+std::expected<void, serialize_error> compress(const type_entry& entry, const family& by, const context& ctx,
+                                              encode_output& output) {
+  constexpr std::size_t names_of_fields_bytes = 64; // And their sizes.
+  const auto taken =
+      output.extra().size() + by.schema(entry).size() + by.name().size() + entry.alias().size() + names_of_fields_bytes;
+  if (taken >= ctx.limits.header_bytes)
+    return {};
+  detail::compress_frames(ctx, ctx.limits.header_bytes - taken, output);
+  if (detail::is_tracing) [[unlikely]]
+    detail::trace_compression(entry, output.frame_codecs().bytes(), frames_of(output));
+  return {};
+}
+
+std::expected<void, serialize_error> decode_by(const type_entry& entry, void* target, const family& by,
+                                               const header_fields& header, std::span<const frame> frames,
+                                               const context& ctx) {
+  if (detail::is_tracing) [[unlikely]]
+    static_cast<void>(guarded(entry, by, [&] {
+      detail::trace_payload("decode", entry, by, header, frames, ctx);
+      return std::expected<void, serialize_error>();
+    }));
+  const auto* own = own_of(entry, by);
+  return own != nullptr ? decode_own(entry, *own, by, target, header, frames, ctx)
+                        : by.decode(entry, target, header, frames, ctx);
+}
+
+std::expected<void, serialize_error> decode_compressed(const type_entry& entry, void* target, const family& by,
+                                                       const header_fields& header, std::span<const frame> frames,
+                                                       const context& ctx) {
+  if (detail::is_tracing) [[unlikely]]
+    detail::trace_compression(entry, header.frame_codecs, frames);
+  const auto made = detail::decompress_frames(header.frame_codecs, frames, ctx.limits);
+  if (!made)
+    return own_failure(entry, by, made.error());
+  auto inner = ctx;
+  inner.limits.memory_bytes -= made->taken_bytes;
+  return decode_by(entry, target, by, header, made->frames, inner);
+}
+
+std::expected<const family*, serialize_error> encode_by_first(const type_entry& entry, const void* value,
+                                                              std::span<const family* const> serializers,
+                                                              const context& ctx, encode_output& output) {
+  std::string reasons;
+  const auto one_by_one = [&]() -> std::expected<const family*, serialize_error> {
+    const auto& elements = detail::elements_family::instance();
+    output.clear();
+    auto done = guarded(entry, elements, [&] { return elements.encode(entry, value, ctx, output); });
+    return done ? std::expected<const family*, serialize_error>(&elements) : std::unexpected(std::move(done.error()));
+  };
+  if (ctx.iterate == iterate::elements && entry.parts() != nullptr)
+    return one_by_one();
+  for (const auto* each : serializers) {
+    output.clear();
+    auto done = guarded(entry, *each, [&] {
+      const auto* own = own_of(entry, *each);
+      return own != nullptr ? encode_own(entry, *own, *each, value, ctx, output)
+                            : each->encode(entry, value, ctx, output);
+    });
+    if (done)
+      done = check_output(entry, *each, ctx, output);
+    if (detail::is_tracing) [[unlikely]]
+      static_cast<void>(guarded(entry, *each, [&] { return trace_encoded(entry, *each, done, ctx, output); }));
+    if (done)
+      return each;
+    if (done.error().code() != serialize_errc::not_supported)
+      return std::unexpected(std::move(done.error()));
+    reasons += "; " + done.error().message();
+  }
+  if (ctx.iterate == iterate::automatic && entry.parts() != nullptr && ctx.types != nullptr) {
+    auto used = one_by_one();
+    if (used || used.error().code() != serialize_errc::not_supported)
+      return used;
+    reasons += "; " + used.error().message();
+  }
+  output.clear();
+  return failure(serialize_errc::not_supported, "no family of "
+                                                    + listed(serializers, [](const auto* each) { return each->name(); })
+                                                    + " can carry '" + entry.alias() + "'" + reasons);
 }
 
 } // namespace
@@ -173,42 +259,11 @@ family_set::resolve(std::span<const std::string> wanted) const {
 std::expected<const family*, serialize_error> encode_value(const type_entry& entry, const void* value,
                                                            std::span<const family* const> serializers,
                                                            const context& ctx, encode_output& output) {
-  std::string reasons;
-  const auto one_by_one = [&]() -> std::expected<const family*, serialize_error> {
-    const auto& elements = detail::elements_family::instance();
-    output.clear();
-    auto done = guarded(entry, elements, [&] { return elements.encode(entry, value, ctx, output); });
-    return done ? std::expected<const family*, serialize_error>(&elements) : std::unexpected(std::move(done.error()));
-  };
-  if (ctx.iterate == iterate::elements && entry.parts() != nullptr)
-    return one_by_one();
-  for (const auto* each : serializers) {
-    output.clear();
-    auto done = guarded(entry, *each, [&] {
-      const auto* own = own_of(entry, *each);
-      return own != nullptr ? encode_own(entry, *own, *each, value, ctx, output)
-                            : each->encode(entry, value, ctx, output);
-    });
-    if (done)
-      done = check_output(entry, *each, ctx, output);
-    if (detail::is_tracing) [[unlikely]]
-      static_cast<void>(guarded(entry, *each, [&] { return trace_encoded(entry, *each, done, ctx, output); }));
-    if (done)
-      return each;
-    if (done.error().code() != serialize_errc::not_supported)
-      return std::unexpected(std::move(done.error()));
-    reasons += "; " + done.error().message();
-  }
-  if (ctx.iterate == iterate::automatic && entry.parts() != nullptr && ctx.types != nullptr) {
-    auto used = one_by_one();
-    if (used || used.error().code() != serialize_errc::not_supported)
-      return used;
-    reasons += "; " + used.error().message();
-  }
-  output.clear();
-  return failure(serialize_errc::not_supported, "no family of "
-                                                    + listed(serializers, [](const auto* each) { return each->name(); })
-                                                    + " can carry '" + entry.alias() + "'" + reasons);
+  auto used = encode_by_first(entry, value, serializers, ctx, output);
+  if (!used || !detail::compresses(ctx))
+    return used;
+  const auto done = guarded(entry, **used, [&] { return compress(entry, **used, ctx, output); });
+  return done ? used : std::unexpected(done.error());
 }
 
 std::expected<void, serialize_error> decode_value(const type_entry& entry, void* target, const family& by,
@@ -216,15 +271,9 @@ std::expected<void, serialize_error> decode_value(const type_entry& entry, void*
                                                   const context& ctx) {
   if (auto checked = check_frames(frames, ctx.limits); !checked)
     return checked;
-  if (detail::is_tracing) [[unlikely]]
-    static_cast<void>(guarded(entry, by, [&] {
-      detail::trace_payload("decode", entry, by, header, frames, ctx);
-      return std::expected<void, serialize_error>();
-    }));
   return guarded(entry, by, [&] {
-    const auto* own = own_of(entry, by);
-    return own != nullptr ? decode_own(entry, *own, by, target, header, frames, ctx)
-                          : by.decode(entry, target, header, frames, ctx);
+    return header.frame_codecs.empty() ? decode_by(entry, target, by, header, frames, ctx)
+                                       : decode_compressed(entry, target, by, header, frames, ctx);
   });
 }
 
@@ -245,10 +294,13 @@ frame standard_header(const family& of, const type_entry& entry) {
 }
 
 frame header_of(const family& of, const type_entry& entry, const encode_output& output) {
-  const auto extra = output.extra().bytes();
-  if (extra.empty())
+  if (output.has_standard_header())
     return entry.standard_header(of);
-  return make_header({.family = of.name(), .type = entry.alias(), .schema = of.schema(entry), .extra = extra});
+  return make_header({.family = of.name(),
+                      .type = entry.alias(),
+                      .schema = of.schema(entry),
+                      .extra = output.extra().bytes(),
+                      .frame_codecs = output.frame_codecs().bytes()});
 }
 
 } // namespace troupe

@@ -37,10 +37,16 @@ frame_owner::~frame_owner() = default;
 frame frame::copy_of(std::span<const std::byte> bytes) {
   if (bytes.empty())
     return {};
-  auto block = std::make_shared<heap_block>(bytes.size());
-  auto* target = block->bytes();
-  std::memcpy(target, bytes.data(), bytes.size());
-  return {{target, bytes.size()}, std::move(block)};
+  std::byte* into = nullptr;
+  auto made = uninitialized(bytes.size(), into);
+  std::memcpy(into, bytes.data(), bytes.size());
+  return made;
+}
+
+frame frame::uninitialized(std::size_t size_bytes, std::byte*& into) {
+  auto block = std::make_shared<heap_block>(size_bytes);
+  into = block->bytes();
+  return {{into, size_bytes}, std::move(block)};
 }
 
 frame frame::adopt(std::vector<std::byte> bytes) {

@@ -24,7 +24,8 @@ public:
 /// Threads: copies may be used by any thread at once. Lifetime: the bytes live as long as any frame of their owner.
 class frame {
 public:
-  /// Heap blocks made by `copy_of` start at a multiple of this, so that arrays of any element type lie in place.
+  /// Heap blocks of `copy_of` and `uninitialized` start at a multiple of this, so that arrays of any element type lie
+  /// in place.
   static constexpr std::size_t alignment_bytes = 64;
 
   frame() = default;
@@ -34,6 +35,8 @@ public:
       : bytes_(bytes), owner_(std::move(owner)) {}
 
   [[nodiscard]] static frame copy_of(std::span<const std::byte> bytes);
+  /// A heap block whose content is not set. Requires: all of `into` is written before anybody else has the frame.
+  [[nodiscard]] static frame uninitialized(std::size_t size_bytes, std::byte*& into);
   [[nodiscard]] static frame adopt(std::vector<std::byte> bytes);
 
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }

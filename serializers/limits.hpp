@@ -9,16 +9,19 @@ namespace troupe {
 
 /// Bounds for one payload. Raising one costs what a hostile peer can make this process spend per message.
 struct limits {
-  std::size_t header_bytes = 64_KiB;     ///< A payload's header, with the type's layout in it.
-  std::size_t frames = 65'536;           ///< Frames of one payload.
-  std::size_t body_bytes = 1_GiB;        ///< Frame 0, in which everything lies that did not leave out of band.
-  std::size_t frame_bytes = 64_GiB;      ///< One out-of-band frame. Views of frames cost no memory of their own.
-  std::size_t text_bytes = 1_GiB;        ///< One string, path or field name.
-  std::size_t elements = 64 << 20;       ///< Elements of all containers together; contiguous numbers count as one.
-  std::size_t depth = 256;               ///< Containers and pointers within each other; costs stack, in encoding too.
-  std::size_t memory_bytes = 8_GiB;      ///< All that decoding allocates.
-  std::size_t memory_ratio = 64;         ///< Allocated bytes per received byte, beyond `memory_free_bytes`.
-  std::size_t memory_free_bytes = 1_MiB; ///< What a small payload may allocate whatever its size.
+  std::size_t header_bytes = 64_KiB; ///< A payload's header, with the type's layout in it.
+  std::size_t frames = 65'536;       ///< Frames of one payload.
+  std::size_t body_bytes = 1_GiB;    ///< Frame 0, in which everything lies that did not leave out of band.
+  std::size_t frame_bytes = 64_GiB;  ///< One out-of-band frame. Views of frames cost no memory of their own.
+  std::size_t text_bytes = 1_GiB;    ///< One string, path or field name.
+  std::size_t elements = 64 << 20;   ///< Elements of all containers together; contiguous numbers count as one.
+  std::size_t depth = 256;           ///< Containers and pointers within each other; costs stack, in encoding too.
+  std::size_t memory_bytes = 8_GiB;  ///< All that decoding allocates.
+  std::size_t memory_ratio = 64;     ///< Allocated bytes per received byte, decompressed, beyond `memory_free_bytes`.
+  std::size_t memory_free_bytes = 1_MiB;  ///< What a small payload may allocate whatever its size.
+  std::size_t decompressed_bytes = 1_GiB; ///< What all compressed frames of one payload become; 0 refuses them.
+  /// What one byte of a compressed frame may become. lz4 never makes more than 255 of one; senders keep to it.
+  std::size_t decompression_ratio = 256;
 };
 
 } // namespace troupe

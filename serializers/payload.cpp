@@ -15,7 +15,8 @@ frame make_header(const header_fields& fields) {
   const context ctx;
   encode_output output;
   msgpack_writer writer(ctx, output);
-  writer.begin_map(std::size_t{2} + (fields.schema.empty() ? 0 : 1) + (fields.extra.empty() ? 0 : 1));
+  writer.begin_map(std::size_t{2} + (fields.schema.empty() ? 0 : 1) + (fields.extra.empty() ? 0 : 1)
+                   + (fields.frame_codecs.empty() ? 0 : 1));
   writer.text("f");
   writer.text(fields.family);
   writer.text("t");
@@ -28,6 +29,10 @@ frame make_header(const header_fields& fields) {
     writer.text("x");
     writer.bytes(fields.extra);
   }
+  if (!fields.frame_codecs.empty()) {
+    writer.text("z");
+    writer.bytes(fields.frame_codecs);
+  }
   return frame::copy_of(output.body().bytes());
 }
 
@@ -39,7 +44,7 @@ bool read_header(msgpack_reader& reader, header_fields& fields) {
     return reader.unexpected("a map");
   if (!reader.begin_map(expected))
     return false;
-  bool seen[4] = {};
+  bool seen[5] = {};
   for (;;) {
     bool more = false;
     if (!reader.next(more))
@@ -49,7 +54,7 @@ bool read_header(msgpack_reader& reader, header_fields& fields) {
     std::string_view name;
     if (!reader.text(name))
       return false;
-    const auto index = name.size() == 1 ? std::string_view("ftsx").find(name[0]) : std::string_view::npos;
+    const auto index = name.size() == 1 ? std::string_view("ftsxz").find(name[0]) : std::string_view::npos;
     if (index == std::string_view::npos) {
       if (!reader.skip())
         return false;
@@ -61,7 +66,8 @@ bool read_header(msgpack_reader& reader, header_fields& fields) {
     if (index == 0   ? !reader.text(fields.family)
         : index == 1 ? !reader.text(fields.type)
         : index == 2 ? !reader.bytes(fields.schema)
-                     : !reader.bytes(fields.extra))
+        : index == 3 ? !reader.bytes(fields.extra)
+                     : !reader.bytes(fields.frame_codecs))
       return false;
   }
   if (!seen[0] || !seen[1])

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <troupe/serializers/internal/compressing.hpp>
 #include <troupe/serializers/internal/error_payload.hpp>
 #include <troupe/serializers/internal/part_payloads.hpp>
 #include <troupe/serializers/internal/type_text.hpp>
@@ -12,6 +13,20 @@ namespace {
 
 std::unexpected<serialize_error> failure(serialize_errc code, std::string text) {
   return std::unexpected(serialize_error(code, std::move(text)));
+}
+
+/// Frames that are compressed leave as they are, whatever is done to the payload around them.
+serialized_form with_marked_frames(serialized_form form, const context& ctx) {
+  if (!detail::compresses(ctx) || form.header.size_bytes() == 0)
+    return form;
+  const auto fields = parse_header(form.header.bytes(), ctx.limits);
+  if (!fields || fields->frame_codecs.empty())
+    return form;
+  const auto forms = detail::read_frame_codecs(fields->frame_codecs, form.frames.size());
+  for (std::size_t i = 0; forms && i < form.frames.size(); ++i)
+    if ((*forms)[i].codec != detail::frame_codec::none)
+      form.frames[i] = detail::marked_as_compressed(form.frames[i]);
+  return form;
 }
 
 } // namespace
@@ -41,7 +56,7 @@ serialize_error serialized::holds_another(const std::type_info& wanted) const {
 
 std::expected<serialized_form, serialize_error> codec<serialized>::reduce(const serialized& value, const context& ctx) {
   if (!value.held_)
-    return serialized_form{value.payload_.header, value.payload_.frames};
+    return with_marked_frames({value.payload_.header, value.payload_.frames}, ctx);
   const auto& type = value.held_->type;
   const auto* entry = ctx.types == nullptr ? nullptr : ctx.types->find(type);
   if (entry == nullptr)
@@ -61,7 +76,7 @@ std::expected<serialized_form, serialize_error> codec<serialized>::reduce(const 
   made.frames.reserve(1 + output.frames().size());
   made.frames.push_back(frame::copy_of(output.body().bytes()));
   made.frames.insert(made.frames.end(), output.frames().begin(), output.frames().end());
-  return made;
+  return with_marked_frames(std::move(made), ctx);
 }
 
 std::expected<serialized, serialize_error> codec<serialized>::rebuild(serialized_form&& from, const context& ctx) {

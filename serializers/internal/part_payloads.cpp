@@ -30,6 +30,7 @@ limits limits_of_parts(const limits& whole, std::size_t count) {
 
 parts_encoder::parts_encoder(const context& ctx) : context_(ctx) {
   context_.limits = limits_of_parts(ctx.limits, 1);
+  context_.compression = compression::none; // The payload around them compresses all of its frames.
 }
 
 std::expected<void, serialize_error> parts_encoder::add(std::string_view name, const type_entry& entry,
@@ -69,6 +70,8 @@ std::expected<parts_decoder, serialize_error> parts_decoder::open(payload_parts 
     const auto fields = parse_header(header, ctx.limits);
     if (!fields)
       return std::unexpected(fields.error());
+    if (!fields->frame_codecs.empty()) // Else each could take as much as the whole.
+      return failure(serialize_errc::malformed, "a part that is compressed by itself");
     const auto by = check_accepted(fields->family, ctx.families);
     if (!by)
       return std::unexpected(by.error());

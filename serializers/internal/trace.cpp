@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <troupe/serializers/internal/compressing.hpp>
 #include <troupe/serializers/type_registry.hpp>
 #include <troupe/serializers/value_reader.hpp>
 
@@ -232,6 +233,22 @@ void trace_payload(std::string_view doing, const type_entry& entry, const family
   text += shown.text;
   if (!done)
     text += "    no more can be shown: " + done.error().message() + "\n";
+  say(text);
+}
+
+void trace_compression(const type_entry& entry, std::span<const std::byte> frame_codecs,
+                       std::span<const frame> frames) {
+  if (frame_codecs.empty())
+    return;
+  auto text = fmt::format("troupe: compressed '{}':\n", entry.alias());
+  const auto forms = read_frame_codecs(frame_codecs, frames.size());
+  if (!forms)
+    return say(text + "  " + forms.error().message() + "\n");
+  for (std::size_t i = 0; i < frames.size(); ++i)
+    if (const auto& form = (*forms)[i]; form.codec != frame_codec::none)
+      text += fmt::format("  frame {}{}: {}, {} of {} bytes\n", i, i == 0 ? " (body)" : "",
+                          form.codec == frame_codec::lz4 ? "lz4" : "zstd", grouped(frames[i].size_bytes()),
+                          grouped(form.original_bytes));
   say(text);
 }
 

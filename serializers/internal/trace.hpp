@@ -18,4 +18,7 @@ void trace_refusal(std::string_view doing, const type_entry& entry, const family
 void trace_payload(std::string_view doing, const type_entry& entry, const family& by, const header_fields& header,
                    std::span<const frame> frames, const context& ctx);
 
+/// Which of its frames are compressed, and what that has left of them; `frames` as they travel.
+void trace_compression(const type_entry& entry, std::span<const std::byte> frame_codecs, std::span<const frame> frames);
+
 } // namespace troupe::detail
