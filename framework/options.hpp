@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <troupe/framework/base/sizes.hpp>
+#include <troupe/serializers/compression.hpp>
 #include <troupe/serializers/limits.hpp>
 #include <troupe/store/options.hpp>
 
@@ -69,6 +70,13 @@ struct link_options {
   /// Frames of this size and more go into the shared store and travel as handles, where both ends share one.
   /// Lower: less is copied through the socket, but each handle costs about two messages' time.
   std::size_t spill_bytes = 64_KiB;
+
+  /// Whether this end compresses frames of 10,000 bytes and more before they leave, where samples and then the whole
+  /// come to 0.7 of their size or less. What the peer has compressed is read whatever stands here; to refuse it, set
+  /// `receive_limits.decompressed_bytes` to 0. Never between ends that share a store, nor within a process. Worth it
+  /// where the network is slower than the codec: bench/README.md has figures. Bounds on messages, windows and queues
+  /// count what goes through the socket. Over TLS the size of what is sent then tells something of its content.
+  troupe::compression compression = compression::none;
 
   /// Whether families that trust their input, such as "cereal", may be listed above; else listing one is an error. Only
   /// for peers that could as well run code here.

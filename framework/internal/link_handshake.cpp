@@ -332,6 +332,7 @@ std::expected<void, node_error> link_core::become_open() {
                 .transport = name_of(security_->kind),
                 .same_host = stays_on_host(security_->kind) || shares_store_,
                 .shared_store = shares_store_,
+                .compression = security_->kind == transport_kind::inproc ? compression::none : options_.compression,
                 .limits = options_.receive_limits,
                 .extension = nullptr,
                 .types = &node_->types(),

@@ -128,7 +128,7 @@ std::expected<void, node_error> outgoing_message::encode_element(known_type& kno
   if (!used)
     return std::unexpected{describe(used.error())};
   descriptor_.header_number = 0;
-  if (output_.extra().size() == 0) {
+  if (output_.has_standard_header()) {
     if (known.by != *used)
       known = {.link = known.link,
                .rtti = known.rtti,
