@@ -158,6 +158,8 @@ value_kind json_reader::kind() {
   case '{':
     if (begins_with_key("$id") || begins_with_key("$ref"))
       return value_kind::shared;
+    if (begins_with_key("$text"))
+      return value_kind::text;
     return begins_with_key("$bytes") ? value_kind::bytes : value_kind::map;
   default:
     return peek() == '-' || is_digit(peek()) ? value_kind::number : value_kind::invalid;
@@ -332,12 +334,12 @@ bool json_reader::decode(std::string_view base64, std::string_view& value) {
 
 // A key, and the colon behind it.
 bool json_reader::read_key(std::string_view& value) {
-  constexpr std::string_view bytes = "$bytes:";
+  constexpr std::string_view encoded = "$text:";
   if (!read_text(value))
     return false;
   if (value.starts_with("$$"))
     value.remove_prefix(1);
-  else if (value.starts_with(bytes) && !decode(value.substr(bytes.size()), value))
+  else if (value.starts_with(encoded) && !decode(value.substr(encoded.size()), value))
     return false;
   key_ = value;
   return take(':', "behind a key");
@@ -353,8 +355,11 @@ bool json_reader::text(std::string_view& value) {
   }
   if (peek() == '"')
     return read_text(value) && complete();
-  if (kind() != value_kind::bytes)
-    return refuse("a text");
+  return kind() == value_kind::text ? encoded(value) : refuse("a text");
+}
+
+// An object whose only value is base64.
+bool json_reader::encoded(std::string_view& value) {
   std::string_view key;
   ++at_;
   skip_space();
@@ -370,7 +375,7 @@ bool json_reader::bytes(std::span<const std::byte>& value) {
   std::string_view view;
   if (at_member_key() || kind() != value_kind::bytes)
     return refuse("bytes, {\"$bytes\": base64}");
-  if (!text(view))
+  if (!encoded(view))
     return false;
   value = std::as_bytes(std::span(view));
   return true;
@@ -464,8 +469,10 @@ bool json_reader::skip_one() {
     return number(value);
   }
   case value_kind::bytes:
-    return text(view);
+    return encoded(view);
   case value_kind::text:
+    if (peek() != '"')
+      return text(view);
     return scan_text(view, flag) && check_text(view.size()) && complete();
   case value_kind::list:
     return begin_list(ignored);

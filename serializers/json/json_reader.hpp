@@ -70,6 +70,7 @@ private:
   bool read_number(troupe::number& value);
   bool scan_number(std::string_view& token, bool& whole);
   bool decode(std::string_view base64, std::string_view& value);
+  bool encoded(std::string_view& value);
   bool room(std::size_t size);
   bool word(std::string_view characters);
   bool remember_key(std::string_view key);

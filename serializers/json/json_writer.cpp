@@ -125,7 +125,7 @@ bool json_writer::text(std::string_view value) {
     json::append_escaped(body_, value);
     put("\"");
   } else {
-    put("{\"$bytes\":\"");
+    put("{\"$text\":\"");
     json::append_base64(body_, std::as_bytes(std::span(value)));
     put("\"}");
   }
@@ -137,7 +137,7 @@ bool json_writer::key(std::string_view value) {
   auto& top = levels_.back();
   put(std::exchange(top.begun, true) ? ",\"" : "\"");
   if (!json::is_utf8(value)) {
-    put("$bytes:");
+    put("$text:");
     json::append_base64(body_, std::as_bytes(std::span(value)));
   } else {
     if (value.starts_with('$')) // A key of the user's shall not look like one of the format's.

@@ -189,16 +189,16 @@ TEST(json, escapes_what_must_be) {
 }
 
 TEST(json, keeps_texts_that_are_no_utf8) {
-  expect_golden("\xff"s, R"({"$bytes":"/w=="})");
-  expect_golden("\xed\xa0\x80"s, R"({"$bytes":"7aCA"})"); // A surrogate.
-  expect_golden("\xc0\x80"s, R"({"$bytes":"wIA="})");     // Longer than it must be.
-  expect_golden("\xf4\x90\x80\x80"s, R"({"$bytes":"9JCAgA=="})");
-  expect_golden("cut \xe2\x82"s, R"({"$bytes":"Y3V0IOKC"})");
-  expect_golden(std::map<std::string, int>{{"\xff", 1}, {"a", 2}}, R"({"a":2,"$bytes:/w==":1})");
-  expect_read(R"({ "\u0024bytes" : "YQ==" })", "a"s);
-  EXPECT_NE(error_of<std::string>(R"({"$bytes":"YQ==","more":1})"), "");
-  EXPECT_NE(error_of<std::string>(R"({"$bytes":7})"), "");
-  EXPECT_NE((error_of<std::map<std::string, int>>(R"({"$bytes:??":1})")), "");
+  expect_golden("\xff"s, R"({"$text":"/w=="})");
+  expect_golden("\xed\xa0\x80"s, R"({"$text":"7aCA"})"); // A surrogate.
+  expect_golden("\xc0\x80"s, R"({"$text":"wIA="})");     // Longer than it must be.
+  expect_golden("\xf4\x90\x80\x80"s, R"({"$text":"9JCAgA=="})");
+  expect_golden("cut \xe2\x82"s, R"({"$text":"Y3V0IOKC"})");
+  expect_golden(std::map<std::string, int>{{"\xff", 1}, {"a", 2}}, R"({"a":2,"$text:/w==":1})");
+  expect_read(R"({ "\u0024text" : "YQ==" })", "a"s);
+  EXPECT_NE(error_of<std::string>(R"({"$text":"YQ==","more":1})"), "");
+  EXPECT_NE(error_of<std::string>(R"({"$text":7})"), "");
+  EXPECT_NE((error_of<std::map<std::string, int>>(R"({"$text:??":1})")), "");
   std::mt19937 random(42);
   for (int round = 0; round < 5000; ++round) {
     std::map<std::string, std::string> texts;
@@ -286,7 +286,7 @@ TEST(json, refuses_a_key_twice) {
   EXPECT_NE(error_of<hello>(R"({"new":{"a":1,"b":{},"\u0061":2}})"), "");
   EXPECT_NE((error_of<std::map<std::string, int>>(R"({"a":1,"a":1})")), "");
   EXPECT_NE((error_of<std::multimap<std::string, int>>(R"({"a":1,"\u0061":2})")), "");
-  EXPECT_NE((error_of<std::multimap<std::string, int>>(R"({"a":1,"$bytes:YQ==":2})")), "");
+  EXPECT_NE((error_of<std::multimap<std::string, int>>(R"({"a":1,"$text:YQ==":2})")), "");
   EXPECT_NE(error_of<array<int>>(R"({"shape":[1],"data":[1],"data":[2]})"), "");
   EXPECT_EQ(error_of<hello>(R"({"new":{"a":1,"b":{"a":1}},"newer":{"a":1}})"), "");
 }
@@ -382,7 +382,7 @@ TEST(json, takes_no_object_of_its_own_for_a_structure_or_a_map) {
 
 TEST(json, counts_shared_objects_that_it_skips) {
   const auto back = json::decode_described<pointers>(
-      R"({"new":[{"$id":0,"$value":{"a":{"$id":1,"$value":null}}},{"$ref":1},{"$bytes":"/w=="}],)"
+      R"({"new":[{"$id":0,"$value":{"a":{"$id":1,"$value":null}}},{"$ref":1},{"$text":"/w=="}],)"
       R"("left":{"$id":2,"$value":{"name":"x"}},"right":{"$ref":2}})");
   ASSERT_TRUE(back.has_value()) << back.error().message();
   EXPECT_EQ(back->left, back->right);

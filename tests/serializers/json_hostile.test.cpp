@@ -131,7 +131,7 @@ TEST(hostile_json, has_texts_that_are_none) {
       {"\"\xf0\x9f"sv, "at byte 1: invalid UTF-8"},
       {"\"\xff\""sv, "at byte 1: invalid UTF-8"},
       {"'a'"sv, "at byte 0: no value begins with '''"},
-      {"{\"$bytes\":\"!\"}"sv, "at byte 13: the text that ends here is no base64"},
+      {"{\"$text\":\"!\"}"sv, "at byte 12: the text that ends here is no base64"},
   };
   expect_refused<std::string>(cases);
   for (const auto& [text, reason] : cases) // What is skipped is no less strict.
@@ -165,7 +165,7 @@ TEST(hostile_json, goes_on_and_on) {
   EXPECT_LT(cost_of<std::string>("\"" + digits, serialize_errc::malformed), 4096U);
   limits bounds;
   bounds.text_bytes = 1000;
-  for (const auto& text : {digits, "\"" + digits + "\"", "{\"$bytes\":\"" + digits + "\"}"})
+  for (const auto& text : {digits, "\"" + digits + "\"", "{\"$text\":\"" + digits + "\"}"})
     EXPECT_EQ(json::decode_described<std::string>(text, bounds).has_value(), false);
   EXPECT_EQ(json::decode_described<double>(digits, bounds).error().message(),
             "json: value: a text of 8,000,000 bytes, limit 1,000 (limits::text_bytes)");
