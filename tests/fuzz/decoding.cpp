@@ -43,6 +43,10 @@ std::size_t allowance(const payload& received) {
   if (!header)
     return besides;
   const auto limits = bounds();
+  if (!header->frame_codecs.empty()) { // What the frames are before counts, and zstd takes some for itself.
+    constexpr std::size_t zstd_bytes = 256_KiB;
+    return budgets(*header) * limits.memory_bytes + zstd_bytes + besides;
+  }
   const auto bytes = received.size_bytes() - received.header.size_bytes() + header->extra.size();
   return budgets(*header) * std::min(limits.memory_bytes, limits.memory_free_bytes + bytes * limits.memory_ratio)
          + besides;
@@ -131,6 +135,7 @@ limits bounds() {
   small.memory_free_bytes = 16_KiB;
   small.memory_ratio = 16;
   small.memory_bytes = 256_KiB;
+  small.decompressed_bytes = 64_KiB;
   return small;
 }
 

@@ -135,8 +135,33 @@ rich::everything large() {
 // As a payload of a type that the receiver does not have.
 payload renamed(payload of) {
   const auto header = parse_header(of.header.bytes());
-  of.header = make_header({.family = header->family, .type = "unknown", .schema = header->schema, .extra = {}});
+  of.header = make_header(
+      {.family = header->family, .type = "unknown", .schema = header->schema, .frame_codecs = header->frame_codecs});
   return of;
+}
+
+// Large enough to be compressed.
+void write_compressed() {
+  for (const auto how : {compression::lz4, compression::zstd}) {
+    const auto name = "compressed." + std::string(to_string(how));
+    const auto by = [&](const auto& value, const std::string& family) {
+      context ctx;
+      ctx.compression = how;
+      return *fuzz::serialize_as(*fuzz::types().find<std::remove_cvref_t<decltype(value)>>(), &value,
+                                 {.serializers = {family}, .on_error = on_error::raise, .context = ctx});
+    };
+    std::vector<double> numbers(1'500);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      numbers[i] = static_cast<double>(i);
+    std::vector<std::string> texts;
+    for (int i = 0; i < 800; ++i)
+      texts.push_back("text " + std::to_string(i) + " of many");
+    for (const auto& family : fuzz::families().names()) {
+      write_any(name + ".numbers." + family, by(numbers, family));
+      write_any(name + ".texts." + family, by(texts, family));
+    }
+    write_any(name + ".within", by(serialized(by(texts, "typed")), "msgpack"));
+  }
 }
 
 void write_late() {
@@ -180,6 +205,7 @@ void write_late() {
 
 void write_all() {
   write_late();
+  write_compressed();
   write_value("full", rich::full());
   write_value("default", rich::everything());
   write_value("extremes", extremes());
