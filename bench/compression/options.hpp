@@ -1,0 +1,26 @@
+// What the benchmark can be told on the command line.
+#pragma once
+
+#include <cstddef>
+#include <expected>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+struct compression_options {
+  int rounds = 9;
+  std::size_t frame_bytes = 8'000'000;
+  int repetitions = 5;               // In each round; the mean counts.
+  std::vector<std::string> subjects; // Names of compression_subjects().
+  std::vector<std::string> kinds;    // Names of data_kinds().
+  std::string json_file;             // Empty: none.
+};
+
+/// Fails with the exit status when the program has to end: 0 after --help, 2 after wrong arguments.
+[[nodiscard]] std::expected<compression_options, int> read_compression_options(int argument_count,
+                                                                               const char* const* arguments,
+                                                                               const std::vector<std::string>& subjects,
+                                                                               const std::vector<std::string>& kinds);
+
+} // namespace bench
