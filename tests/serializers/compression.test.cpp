@@ -267,6 +267,13 @@ TEST_F(choice_of_frames, none_where_the_header_would_not_hold_what_there_is_to_s
   EXPECT_LT(sent(many).frames[1].size_bytes(), 1'000U);
 }
 
+TEST_F(choice_of_frames, which_is_noted_in_the_header_as_its_format_says) {
+  const auto made = sent(frame::adopt(std::vector<std::byte>(40'000)));
+  const auto note = parse_header(made.header.bytes())->frame_codecs;
+  const std::uint8_t golden[] = {0x00, 0x01, 0xc0, 0xb8, 0x02};
+  EXPECT_TRUE(std::ranges::equal(note, std::as_bytes(std::span(golden))));
+}
+
 TEST_F(choice_of_frames, those_of_parts_are_the_affair_of_the_payload_around_them) {
   const model value{.epoch = 3, .weights = steps(20'000)};
   const auto made = sent(value);

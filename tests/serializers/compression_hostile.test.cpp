@@ -4,6 +4,10 @@
 
 #include <zstd.h>
 
+#include <troupe/serializers/compressed.hpp>
+#include <troupe/serializers/internal/part_payloads.hpp>
+#include <troupe/serializers/msgpack/described.hpp>
+
 #include "hostile.hpp"
 
 namespace {
@@ -152,6 +156,26 @@ TEST(compressed_frames, that_are_not_what_they_claim_are_refused_within_the_budg
     EXPECT_LT(done.allocated, each.allocated_max) << done.message;
     EXPECT_LT(done.seconds, seconds_max) << done.message;
   }
+}
+
+TEST(compressed_frames, of_a_part_by_itself_are_refused) {
+  const auto part = honest(compression::lz4);
+  const auto header = part.header.bytes();
+  const detail::payload_parts parts{
+      .names = {""}, .headers = {{header.begin(), header.end()}}, .parts = {{.name = 0, .header = 0, .frames = 2}}};
+  const payload whole{make_header({.family = "elements", .type = types().find<std::vector<frame>>()->alias()}),
+                      {frame::adopt(msgpack::encode_described(parts)), part.frames[0], part.frames[1]}};
+  const auto done = decode<std::vector<frame>>(whole);
+  EXPECT_EQ(done.code, serialize_errc::malformed);
+  EXPECT_NE(done.message.find("a part that is compressed by itself"), std::string::npos) << done.message;
+}
+
+TEST(compressed_frames, are_worth_no_more_than_they_claim_to_be) {
+  const auto worth = [](const std::string& note) { return decompressed_bytes(std::as_bytes(std::span(note))); };
+  EXPECT_EQ(worth(""), 0U);
+  EXPECT_EQ(worth(as_it_is + lz4(50'000) + zstd(7)), 50'007U);
+  EXPECT_EQ(worth(lz4(50'000) + "\x07"), 0U) << "nothing of it is decompressed";
+  EXPECT_EQ(worth(lz4(UINT64_MAX) + lz4(UINT64_MAX)), std::uint64_t{1} << 48);
 }
 
 TEST(compressed_frames, that_are_honest_arrive) {

@@ -46,6 +46,24 @@ TEST_P(tracing, shows_every_field_its_family_and_where_it_lies) {
   EXPECT_EXIT(travel(), testing::ExitedWithCode(0), "\\.watched object 0 again");
 }
 
+[[noreturn]] void travel_compressed(const std::string& family) {
+  const type_registry types;
+  const family_set families;
+  context ctx;
+  ctx.compression = compression::lz4;
+  const std::vector<std::string> value(10'000, "text");
+  const auto sent = serialize(value, {.serializers = {family}, .context = ctx}, types, families);
+  const auto back = deserialize<std::vector<std::string>>(*sent, {.deserializers = {family}}, types, families);
+  std::exit(back && *back == value ? 0 : 1);
+}
+
+TEST_P(tracing, shows_what_compressing_has_left_and_the_fields_as_they_were) {
+  const std::string note = "compressed 'list<str>':\n  frame 0 \\(body\\): lz4, [0-9,]+ of [0-9,]+ bytes\n";
+  EXPECT_EXIT(travel_compressed(GetParam()), testing::ExitedWithCode(0), note);
+  EXPECT_EXIT(travel_compressed(GetParam()), testing::ExitedWithCode(0),
+              note + "troupe: decode 'list<str>' by .*\\[0\\] \"text\"");
+}
+
 TEST(not_tracing, is_silent_unless_asked) {
   testing::internal::CaptureStderr();
   const type_registry types;
