@@ -74,8 +74,9 @@ struct link_options {
   /// Whether this end compresses frames of 10,000 bytes and more before they leave, where samples and then the whole
   /// come to 0.7 of their size or less. What the peer has compressed is read whatever stands here; to refuse it, set
   /// `receive_limits.decompressed_bytes` to 0. Never between ends that share a store, nor within a process. Worth it
-  /// where the network is slower than the codec: bench/README.md has figures. Bounds on messages, windows and queues
-  /// count what goes through the socket. Over TLS the size of what is sent then tells something of its content.
+  /// where the network is slower than the codec: bench/README.md has figures. `message_bytes` bounds what goes
+  /// through the socket; windows and queues count what compressed frames become as well. Over TLS the size of what is
+  /// sent then tells something of its content.
   troupe::compression compression = compression::none;
 
   /// Whether families that trust their input, such as "cereal", may be listed above; else listing one is an error. Only

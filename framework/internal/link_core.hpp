@@ -258,7 +258,12 @@ private:
   std::expected<const received_header*, node_error> header_of(std::uint64_t number, bytes_view own,
                                                               const type_entry& type);
   std::expected<void, node_error> charge_definition(std::size_t size_bytes);
-  std::expected<std::uint64_t, node_error> read_elements(packet_reader& in, std::size_t count);
+  /// What a message takes here and is not in its packet.
+  struct bytes_beside_packet {
+    std::uint64_t chunk_bytes = 0;        // Came ahead in chunks.
+    std::uint64_t decompressed_bytes = 0; // What compressed frames become.
+  };
+  std::expected<bytes_beside_packet, node_error> read_elements(packet_reader& in, std::size_t count);
   std::expected<frame, node_error> claim_frame(packet_reader& in, const frame_descriptor& from, bool is_body);
   std::expected<frame, node_error> claim_object(const frame_descriptor& from);
   /// The actors of the last message, until all that was read is handled, since most messages are of the same pair.

@@ -15,6 +15,7 @@
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/log.hpp>
 #include <troupe/framework/internal/node_core.hpp>
+#include <troupe/serializers/compressed.hpp>
 
 namespace troupe::internal {
 
@@ -139,6 +140,8 @@ std::expected<void, node_error> link_core::on_header(bytes_view body) {
   auto admitted = admit_header(definition->header);
   if (!admitted)
     return std::unexpected{std::move(admitted).error()};
+  if (!admitted->fields.frame_codecs.empty())
+    return violation("a header that has a number says which frames are compressed");
   received_headers_.push_back(std::make_unique<const received_header>(*std::move(admitted)));
   return {};
 }
@@ -178,16 +181,18 @@ std::expected<void, node_error> link_core::on_message(std::uint8_t flags, bytes_
     }
   // All frames are claimed before anything is decoded, so that handles in flight are taken over even from a message
   // that then cannot be delivered.
-  auto chunk_bytes = read_elements(in, types.aliases.size());
-  if (!chunk_bytes)
-    return std::unexpected{std::move(chunk_bytes).error()};
+  auto beside = read_elements(in, types.aliases.size());
+  if (!beside)
+    return std::unexpected{std::move(beside).error()};
   if (!in.finished())
     return too_many_bytes(body, in);
-  auto owed = charge(head, body.size() + *chunk_bytes + message_cost_bytes);
+  auto owed = charge(head, body.size() + beside->chunk_bytes + beside->decompressed_bytes + message_cost_bytes);
   if (!owed)
     return std::unexpected{std::move(owed).error()};
   add_alone(counters_.messages_received, 1);
-  if (!is_deliverable(head, body.size() + *chunk_bytes, *owed))
+  // Beyond the limit it is not decompressed.
+  auto taken = std::min<std::uint64_t>(beside->decompressed_bytes, options_.receive_limits.decompressed_bytes);
+  if (!is_deliverable(head, body.size() + beside->chunk_bytes + taken, *owed))
     return {};
   message_under_construction built{types, *std::move(owed)};
   auto decoded = decode(types, built);
@@ -417,15 +422,15 @@ void link_core::clear_elements() {
     elements_.resize(kept_max);
 }
 
-/// Gives the bytes that came in chunks.
-std::expected<std::uint64_t, node_error> link_core::read_elements(packet_reader& in, std::size_t count) {
+std::expected<link_core::bytes_beside_packet, node_error> link_core::read_elements(packet_reader& in,
+                                                                                   std::size_t count) {
   const auto& bounds = options_.receive_limits;
   // A stored frame costs this node no memory and has no other bound than its object.
   const element_limits limits{bounds.header_bytes, bounds.frames, actors_max, UINT64_MAX >> 2};
   assert(element_count_ == 0);
   if (elements_.size() < count)
     elements_.resize(count);
-  std::uint64_t chunk_bytes = 0;
+  bytes_beside_packet beside;
   for (std::size_t number = 0; number < count; ++number) {
     auto& element = elements_[number];
     ++element_count_;
@@ -439,6 +444,9 @@ std::expected<std::uint64_t, node_error> link_core::read_elements(packet_reader&
     }
     element.frames.clear(); // Of a plain one before.
     read_element(in, element.descriptor, limits);
+    if (in.ok() && element.descriptor.header_number == 0)
+      if (auto fields = parse_header(element.descriptor.header, bounds))
+        beside.decompressed_bytes += decompressed_bytes(fields->frame_codecs);
     for (std::size_t i = 0; i < element.descriptor.frames.size() && in.ok(); ++i) {
       auto claimed = claim_frame(in, element.descriptor.frames[i], i == 0);
       if (!claimed && claimed.error().code() == node_errc::protocol_violation)
@@ -446,7 +454,7 @@ std::expected<std::uint64_t, node_error> link_core::read_elements(packet_reader&
       if (!claimed)
         element.lost = claimed.error();
       else if (element.descriptor.frames[i].place == frame_place::chunks)
-        chunk_bytes += claimed->size_bytes();
+        beside.chunk_bytes += claimed->size_bytes();
       element.frames.push_back(claimed ? *std::move(claimed) : frame{});
     }
     for (const auto& mention : element.descriptor.actors) {
@@ -459,7 +467,7 @@ std::expected<std::uint64_t, node_error> link_core::read_elements(packet_reader&
     if (!in.ok())
       return violation("an element's description cannot be read");
   }
-  return chunk_bytes;
+  return beside;
 }
 
 std::expected<frame, node_error> link_core::claim_frame(packet_reader& in, const frame_descriptor& from, bool is_body) {

@@ -9,6 +9,7 @@
 #include <troupe/framework/internal/log.hpp>
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/framework/internal/text.hpp>
+#include <troupe/serializers/compressed.hpp>
 
 namespace troupe::internal {
 
@@ -44,6 +45,7 @@ void outgoing_message::clear() {
   inline_bytes_ = 0;
   transfer_bytes_ = 0;
   value_bytes_ = 0;
+  decompressed_bytes_ = 0;
   value_.reset();
   handle_bytes_ = 0;
 }
@@ -139,6 +141,7 @@ std::expected<void, node_error> outgoing_message::encode_element(known_type& kno
   } else {
     header_ = header_of(**used, type, output_);
     descriptor_.header = header_.bytes();
+    decompressed_bytes_ += decompressed_bytes(output_.frame_codecs().bytes());
   }
   auto body = place(output_.body().bytes(), nullptr);
   if (!body)
@@ -267,9 +270,7 @@ std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver,
   constexpr std::uint64_t message_head_bytes_max = 40; // Four numbers of at most ten bytes.
   std::vector<packed_message> dropped;
   std::unique_lock guard{link.mutex_};
-  auto admitted = link.admit(
-      guard, head, elements_.size() + transfer_bytes_ + value_bytes_ + message_cost_bytes + message_head_bytes_max,
-      dropped, is_bare_error_);
+  auto admitted = link.admit(guard, head, cost_without_head() + message_head_bytes_max, dropped, is_bare_error_);
   if (admitted) {
     pending_requests::key question{};
     if (element.sender) {
@@ -321,7 +322,7 @@ void outgoing_message::write_or_pack(message_head& head, send_window::admission 
   start_.clear();
   append_message_head(start_, head);
   bool data = (head.flags & message_flags::response) == 0;
-  auto cost = data ? start_.size() + elements_.size() + transfer_bytes_ + value_bytes_ + message_cost_bytes : 0;
+  auto cost = data ? start_.size() + cost_without_head() : 0;
   for (const auto& object : objects_)
     link.object_exports_.add(object);
   committed_ = true;

@@ -62,6 +62,10 @@ private:
   [[nodiscard]] known_type* known(const caf::rtti_pair& rtti);
   std::expected<void, node_error> encode_element(known_type& type, const void* value);
   [[nodiscard]] std::uint64_t signature_number(outbox& out);
+  /// What it takes at the other end, but for its head.
+  [[nodiscard]] std::uint64_t cost_without_head() const noexcept {
+    return elements_.size() + transfer_bytes_ + value_bytes_ + decompressed_bytes_ + message_cost_bytes;
+  }
   std::expected<frame_descriptor, node_error> place(bytes_view bytes, const frame* shared);
   std::expected<std::optional<frame_descriptor>, node_error> place_in_store(bytes_view bytes, const frame* shared);
   [[nodiscard]] bool passes(const caf::type_erased_tuple& content);
@@ -90,6 +94,7 @@ private:
   std::uint64_t inline_bytes_ = 0;
   std::uint64_t transfer_bytes_ = 0;
   std::uint64_t value_bytes_ = 0;
+  std::uint64_t decompressed_bytes_ = 0; // What compressed frames become at the other end.
   std::uint64_t handle_bytes_ = 0;
 };
 

@@ -25,8 +25,7 @@ std::string name_of_frame(std::size_t number) {
   return number == 0 ? "frame 0 (the body)" : "frame " + grouped(number);
 }
 
-// The level is zstd's own default: the one below takes a third less time and leaves a tenth more.
-constexpr int zstd_level = 3;
+constexpr int zstd_level = 3; // Its own default.
 
 /// Compresses one frame after the other; what it takes for that lives as long.
 class compressor {
@@ -262,14 +261,10 @@ void compress_frames(const context& ctx, std::size_t note_bytes_max, encode_outp
     note.clear();
 }
 
-std::expected<std::vector<frame_form>, serialize_error> read_frame_codecs(std::span<const std::byte> note,
-                                                                          std::size_t frame_count) {
+std::expected<std::vector<frame_form>, serialize_error> read_frame_codecs(std::span<const std::byte> note) {
   std::vector<frame_form> forms;
-  forms.reserve(std::min(frame_count, note.size()));
+  forms.reserve(note.size());
   while (!note.empty()) {
-    if (forms.size() == frame_count)
-      return failure(serialize_errc::malformed,
-                     "the header says how more than " + grouped(frame_count) + " frames are compressed");
     frame_form form{.codec = static_cast<frame_codec>(note[0])};
     note = note.subspan(1);
     if (form.codec > frame_codec::zstd)
@@ -281,9 +276,15 @@ std::expected<std::vector<frame_form>, serialize_error> read_frame_codecs(std::s
                      name_of_frame(forms.size()) + " is compressed and says not of what size");
     forms.push_back(form);
   }
-  if (forms.size() != frame_count)
-    return failure(serialize_errc::malformed, "the header says how " + grouped(forms.size()) + " of "
-                                                  + grouped(frame_count) + " frames are compressed");
+  return forms;
+}
+
+std::expected<std::vector<frame_form>, serialize_error> read_frame_codecs(std::span<const std::byte> note,
+                                                                          std::size_t frame_count) {
+  auto forms = read_frame_codecs(note);
+  if (forms && forms->size() != frame_count)
+    return failure(serialize_errc::malformed, "the header says how " + grouped(forms->size()) + " frames are "
+                                                  + "compressed, of " + grouped(frame_count) + " that are there");
   return forms;
 }
 

@@ -48,7 +48,10 @@ struct frame_form {
 /// `ctx` would refuse. Requires: compresses(ctx).
 void compress_frames(const context& ctx, std::size_t note_bytes_max, encode_output& output);
 
-/// What the field says of each of `frame_count` frames. Fails with `malformed`.
+/// What the field says of each frame. Fails with `malformed`.
+[[nodiscard]] std::expected<std::vector<frame_form>, serialize_error>
+read_frame_codecs(std::span<const std::byte> note);
+/// The same, where there are so many frames.
 [[nodiscard]] std::expected<std::vector<frame_form>, serialize_error> read_frame_codecs(std::span<const std::byte> note,
                                                                                         std::size_t frame_count);
 

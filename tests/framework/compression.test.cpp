@@ -123,6 +123,29 @@ TEST_F(compressing_link, compresses_nothing_where_a_store_is_shared) {
   EXPECT_EQ(link_->stats().handle_bytes_sent, plain_bytes);
 }
 
+TEST_F(compressing_link, counts_in_its_windows_what_compressed_frames_become) {
+  far_options_.accepted_links.actor_window_bytes = 1'000'000;
+  options_.block_timeout = 0ms;
+  options_.actor_queue_bytes = options_.queue_bytes = 2'000'000;
+  connect_with(compression::lz4);
+  std::promise<void> opening;
+  publish("keeper", far().system.spawn([open = opening.get_future().share()](caf::event_based_actor*) -> caf::behavior {
+    return {[open](const reading&) { open.wait_for(10s); }};
+  }));
+  const auto receiver = find("keeper");
+  for (int i = 0; i < 10; ++i)
+    caf::anon_send(receiver, large_reading());
+  EXPECT_TRUE(eventually([&] { return link_->stats().refused_at_bound > 0; })) << "as if nothing were compressed";
+  EXPECT_LE(link_->stats().unconsumed_bytes_there, 2 * plain_bytes + 200'000);
+  EXPECT_GE(link_->stats().unconsumed_bytes_there, plain_bytes);
+  EXPECT_LT(link_->stats().socket_bytes_sent, plain_bytes);
+  opening.set_value();
+  EXPECT_TRUE(eventually([&] { // And all of it is given back.
+    const auto now = link_->stats();
+    return now.unconsumed_bytes_there + now.waiting_bytes == 0;
+  }));
+}
+
 TEST_F(compressing_link, refuses_what_is_too_much_when_decompressed_and_lives_on) {
   far_options_.accepted_links.receive_limits.decompressed_bytes = plain_bytes - 1;
   connect_with(compression::lz4);
