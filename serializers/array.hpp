@@ -51,6 +51,7 @@ public:
 
   explicit array(std::vector<T> values) : array(std::move(values), std::vector<std::size_t>()) {
     shape_ = {bytes_.size_bytes() / sizeof(T)};
+    size_ = shape_[0];
   }
   /// Takes the values over. Requires: the shape's product is their number.
   array(std::vector<T> values, std::vector<std::size_t> shape, memory_order order = memory_order::c)
@@ -102,7 +103,7 @@ public:
   [[nodiscard]] std::vector<std::ptrdiff_t> strides() const {
     return is_plain() ? detail::strides_of(shape_, memory_order::c) : strides_;
   }
-  [[nodiscard]] std::size_t size() const noexcept { return *detail::count_of(shape_); }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
   /// Whether the elements lie one after the other in that order.
   [[nodiscard]] bool is_contiguous(memory_order order = memory_order::c) const {
@@ -237,7 +238,10 @@ private:
   };
 
   array(frame bytes, std::vector<std::size_t> shape, memory_order order)
-      : bytes_(std::move(bytes)), first_(reinterpret_cast<const T*>(bytes_.bytes().data())), shape_(std::move(shape)) {
+      : bytes_(std::move(bytes)),
+        first_(reinterpret_cast<const T*>(bytes_.bytes().data())),
+        size_(*detail::count_of(shape)),
+        shape_(std::move(shape)) {
     if (order == memory_order::fortran && !detail::is_contiguous(shape_, strides(), order))
       strides_ = detail::strides_of(shape_, order);
   }
@@ -255,7 +259,9 @@ private:
   }
   /// Whether the strides are those of C order, which are not kept.
   [[nodiscard]] bool is_plain() const noexcept { return strides_.empty(); }
+  // After shape or strides were set.
   void settle() {
+    size_ = *detail::count_of(shape_);
     if (!strides_.empty() && detail::is_contiguous(shape_, strides_, memory_order::c))
       strides_.clear();
   }
@@ -267,6 +273,7 @@ private:
 
   frame bytes_;
   const T* first_ = nullptr;
+  std::size_t size_ = 0; // The shape's product: users' loops ask for it each time.
   std::vector<std::size_t> shape_;
   std::vector<std::ptrdiff_t> strides_; // Empty: those of C order.
 };

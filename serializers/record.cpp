@@ -264,6 +264,8 @@ bool read_record_of_kind(value_reader& from, value_kind kind, record& target) {
     return from.at_structure() ? read_structure_record(from, target) : read_map_record(from, target);
   case value_kind::shared:
     return read_shared_record(from, target);
+  case value_kind::some:
+    return from.begin_some() && read_record(from, target) && from.end_some();
   case value_kind::invalid:
     break;
   }
@@ -274,7 +276,7 @@ bool read_record_of_kind(value_reader& from, value_kind kind, record& target) {
 
 bool read_record(value_reader& from, record& target) {
   const auto kind = from.kind();
-  if (kind != value_kind::map && kind != value_kind::shared)
+  if (kind != value_kind::map && kind != value_kind::shared && kind != value_kind::some)
     return read_record_of_kind(from, kind, target); // Lists enter themselves.
   if (!from.enter() || !read_record_of_kind(from, kind, target))
     return false;

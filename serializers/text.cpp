@@ -38,6 +38,8 @@ public:
     return item(label);
   }
   bool end_variant() override { return close('>'); }
+  bool begin_some() override { return true; }
+  bool end_some() override { return true; }
   bool shared_again(std::size_t number) override { return item(fmt::format("&{}", number)); }
   bool attach(const frame& attached) override {
     return item(fmt::format("<frame of {} bytes>", attached.size_bytes()));

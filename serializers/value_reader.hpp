@@ -12,7 +12,19 @@
 namespace troupe {
 
 /// What stands next in the input.
-enum class value_kind : std::uint8_t { null, boolean, number, text, bytes, list, map, shared, frame, invalid };
+enum class value_kind : std::uint8_t {
+  null,
+  boolean,
+  number,
+  text,
+  bytes,
+  list,
+  map,
+  shared, ///< See shared().
+  some,   ///< See begin_some().
+  frame,
+  invalid, ///< Nonsense, or the end.
+};
 
 [[nodiscard]] std::string_view name_of(value_kind kind);
 
@@ -24,7 +36,7 @@ public:
   using decoding::decoding;
   virtual ~value_reader();
 
-  [[nodiscard]] virtual value_kind kind() = 0; ///< Consumes nothing; `invalid` at the end and on nonsense.
+  [[nodiscard]] virtual value_kind kind() = 0; ///< Consumes nothing.
   virtual bool null() = 0;
   virtual bool boolean(bool& value) = 0;
   virtual bool number(troupe::number& value) = 0;
@@ -47,6 +59,12 @@ public:
 
   /// An object that shared pointers point to: `first` says that its value follows. Called when kind() is `shared`.
   virtual bool shared(bool& first, std::size_t& number);
+  /// Whether what value_writer::begin_some() wrote stands here: begin_some() goes to the value within, end_some()
+  /// behind it. Default: whether a list does, which any value may be; families whose input can tell say so in kind()
+  /// too.
+  [[nodiscard]] virtual bool at_some() { return kind() == value_kind::list; }
+  virtual bool begin_some();
+  virtual bool end_some();
   /// Takes an attached frame back. Default: a copy of bytes().
   virtual bool attached(frame& target);
   /// Whatever follows is counted in this unit ("1/1000" of a second, a clock). Fails when the input knows better.

@@ -19,7 +19,7 @@ public:
   using encoding::encoding;
   virtual ~value_writer();
 
-  virtual bool null() = 0; ///< An empty optional or pointer; a full one is just its value.
+  virtual bool null() = 0; ///< An empty optional or pointer; a full one is just its value, or see begin_some().
   virtual bool boolean(bool value) = 0;
   virtual bool integer(std::int64_t value) = 0;
   virtual bool natural(std::uint64_t value) = 0;
@@ -68,6 +68,10 @@ public:
   virtual bool begin_shared(std::size_t) { return true; }
   virtual bool end_shared() { return true; }
   virtual bool shared_again(std::size_t number);
+
+  /// What an optional or pointer has, where that could be nothing itself: its value follows. Default: a list of it.
+  virtual bool begin_some() { return begin_list(1); }
+  virtual bool end_some() { return end_list(); }
 
   /// A frame that should leave out of band. Default: bytes().
   virtual bool attach(const frame& attached) { return bytes(attached.bytes()); }

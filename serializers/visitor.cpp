@@ -74,8 +74,10 @@ bool value_writer::shared_again(std::size_t) {
 value_reader::~value_reader() = default;
 
 std::string_view name_of(value_kind kind) {
-  constexpr std::string_view names[] = {"nothing", "a boolean", "a number",        "a text",  "bytes",
-                                        "a list",  "a map",     "a shared object", "a frame", "the end"};
+  constexpr std::string_view names[] = {"nothing", "a boolean",       "a number",
+                                        "a text",  "bytes",           "a list",
+                                        "a map",   "a shared object", "an optional of what can be nothing",
+                                        "a frame", "the end"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -90,6 +92,17 @@ bool value_reader::field(std::string_view& name, bool& more) {
 
 bool value_reader::shared(bool&, std::size_t&) {
   return unexpected("a shared object");
+}
+
+bool value_reader::begin_some() {
+  std::size_t expected = 0;
+  bool more = false;
+  return begin_list(expected) && next(more) && (more || fail(serialize_errc::malformed, "an empty list for a value"));
+}
+
+bool value_reader::end_some() {
+  bool more = false;
+  return next(more) && (!more || fail(serialize_errc::malformed, "a list of several values for one"));
 }
 
 bool value_reader::attached(frame& target) {

@@ -106,7 +106,7 @@ void schema_reader::complete() {
   expect(nodes_[levels_.back().node].parts[1]);
 }
 
-// An optional that is there looks like its value, unless that can look like nothing itself: then it is a list of one.
+// An optional that is there looks like its value, unless that can look like nothing itself.
 bool schema_reader::settle() {
   while (!failed()
          && (is(schema_code::foreign) || is(schema_code::record) || is(schema_code::form)
@@ -134,7 +134,6 @@ value_kind schema_reader::kind() {
   if (!settle())
     return value_kind::invalid;
   switch (state_) {
-  case state::shell:
   case state::shape:
   case state::data_shape:
     return value_kind::list;
@@ -158,7 +157,7 @@ value_kind schema_reader::kind() {
   case schema_code::none:
     return value_kind::null;
   case schema_code::optional:
-    return nullable(here().parts[0]) ? value_kind::list : value_kind::null;
+    return nullable(here().parts[0]) && wire_.left() > 0 && wire_.peek() == 1 ? value_kind::some : value_kind::null;
   case schema_code::shared:
     return wire_.left() > 0 && wire_.peek() == 0 ? value_kind::null : value_kind::shared;
   case schema_code::numbers:
@@ -330,11 +329,6 @@ bool schema_reader::begin_list(std::size_t& expected) {
     return false;
   level opened;
   opened.node = node_;
-  if (state_ == state::shell) {
-    opened.total = expected = 1;
-    opened.of_shell = true;
-    return open(std::move(opened));
-  }
   if (state_ == state::shape || state_ == state::data_shape || state_ == state::block) {
     const auto& array = levels_.back();
     const auto of_lengths = state_ != state::block;
@@ -344,12 +338,7 @@ bool schema_reader::begin_list(std::size_t& expected) {
     expected = levels_.back().total;
     return true;
   }
-  if (is(schema_code::optional)) {
-    bool present = false;
-    if (!typed_read(wire_, present))
-      return transfer();
-    opened.total = present ? 1 : 0;
-  } else if (is(schema_code::numbers)) {
+  if (is(schema_code::numbers)) {
     typed_reader::block found;
     if (!wire_.contiguous(found, size_of(here().kind)))
       return transfer();
@@ -377,7 +366,7 @@ bool schema_reader::next(bool& more) {
   auto& top = levels_.back();
   more = top.done < top.total;
   const auto& of = nodes_[top.node];
-  const auto code = top.of_shell ? schema_code::list : static_cast<schema_code>(of.code);
+  const auto code = static_cast<schema_code>(of.code);
   if (!more) {
     levels_.pop_back();
     complete();
@@ -390,7 +379,7 @@ bool schema_reader::next(bool& more) {
     return expect(top.value, state::label), true;
   top.at_key = code == schema_code::map;
   const auto part = code == schema_code::tuple ? top.done - 1 : 0;
-  expect(top.of_shell ? top.node : of.parts[part]);
+  expect(of.parts[part]);
   return true;
 }
 
@@ -471,9 +460,17 @@ bool schema_reader::shared(bool& first, std::size_t& number) {
   first = code == 1;
   number = first ? shared_count() : code - 2;
   if (first)
-    expect(here().parts[0], nullable(here().parts[0]) ? state::shell : state::node);
+    expect(here().parts[0]);
   else
     complete();
+  return true;
+}
+
+bool schema_reader::begin_some() {
+  if (kind() != value_kind::some)
+    return !failed() && unexpected("a value that could be nothing itself");
+  wire_.advance(1);
+  expect(here().parts[0]);
   return true;
 }
 
@@ -560,6 +557,8 @@ bool schema_reader::skip_value() {
         return false;
     return !failed();
   }
+  case value_kind::some:
+    return begin_some() && skip();
   case value_kind::shared:
     if (!shared(flag, expected))
       return false;

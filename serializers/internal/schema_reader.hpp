@@ -51,6 +51,9 @@ public:
   bool field(std::string_view& name, bool& more) override;
   bool skip() override;
   bool shared(bool& first, std::size_t& number) override;
+  [[nodiscard]] bool at_some() override { return kind() == value_kind::some; }
+  bool begin_some() override;
+  bool end_some() override { return true; }
   bool attached(frame& target) override;
   bool unit(std::string_view text) override;
   [[nodiscard]] bool at_structure() override;
@@ -63,7 +66,6 @@ private:
   // What comes next: a node's value, or something that stands for part of one.
   enum class state : std::uint8_t {
     node,       // a value of node_
-    shell,      // a list that holds one value of node_
     label,      // the label of a variant's alternative, whose value node_ is
     element,    // one of the numbers of the innermost open block
     shape,      // the shape of the innermost open array
@@ -77,7 +79,6 @@ private:
     std::size_t done = 0;
     std::size_t total = 0;
     bool at_key = false;                // of maps
-    bool of_shell = false;              // holds one value of `node` itself
     std::string_view label;             // of variants and pointees: what names the value that is there,
     std::size_t value = 0;              // and its node
     std::span<const std::byte> numbers; // of blocks, arrays and shapes

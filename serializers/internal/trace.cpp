@@ -119,6 +119,8 @@ bool tracer::walk_value(const std::string& path, value_kind kind) {
     return from_.at_structure() ? walk_structure(path) : walk_map(path);
   case value_kind::shared:
     return walk_shared(path);
+  case value_kind::some:
+    return from_.begin_some() && walk(path) && from_.end_some();
   case value_kind::invalid:
     break;
   }

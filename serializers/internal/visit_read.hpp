@@ -254,20 +254,21 @@ bool visit_read_map(value_reader& from, T& target) {
   return done;
 }
 
-/// Reads what visit_write_pointee wrote: `absent` is called when there is nothing, `present` reads the value.
+/// `read` reads what a pointer or optional has: a T, marked by the sender where its own type can be nothing.
+template <class T>
+bool visit_read_some(value_reader& from, auto&& read) {
+  if (from.kind() == value_kind::some || (nullable<T>() && from.at_some()))
+    return from.begin_some() && read() && from.end_some();
+  return read();
+}
+
+/// Reads what visit_write_pointee wrote, or only the value, from senders where it was always there: `absent` is called
+/// when there is nothing, `present` reads the value.
 template <class T>
 bool visit_read_pointee(value_reader& from, auto&& absent, auto&& present) {
-  if constexpr (nullable<T>()) {
-    std::size_t expected = 0;
-    bool more = false;
-    if (!from.begin_list(expected) || !from.next(more))
-      return false;
-    if (!more)
-      return absent();
-    return present() && from.next(more) && (!more || fail_count(from, 1));
-  } else {
-    return from.kind() == value_kind::null ? from.null() && absent() : present();
-  }
+  if (from.kind() == value_kind::null)
+    return absent() && from.null();
+  return visit_read_some<T>(from, present);
 }
 
 template <class T>
@@ -282,15 +283,25 @@ bool visit_read_optional(value_reader& from, std::optional<T>& target) {
       });
 }
 
-// The same where the value may be of a derived class, with its alias.
+// An object of the very class that the pointer names.
 template <class T>
-bool visit_read_pointed(value_reader& from, auto&& absent, auto&& present) {
-  if constexpr (!may_be_derived<T>) {
-    return visit_read_pointee<T>(from, absent, present);
+bool visit_read_owned(value_reader& from, T& target) {
+  using pointee = std::remove_const_t<typename T::element_type>;
+  if (!from.charge(1, value_bytes<pointee> + node_bytes))
+    return false;
+  if constexpr (std::is_default_constructible_v<pointee>) {
+    auto object = std::make_unique<pointee>();
+    if (!visit_read(from, *object))
+      return false;
+    target = std::move(object);
+    return true;
+  } else if constexpr (movable_new<pointee>()) {
+    auto value = read_new<pointee>(from, visitor_into(from));
+    if (value)
+      target = std::make_unique<pointee>(std::move(*value));
+    return value.has_value();
   } else {
-    if (from.kind() == value_kind::null)
-      return absent() && from.null();
-    return present() && end_pointee(from);
+    return fail_unreadable<pointee>(from);
   }
 }
 
@@ -299,31 +310,18 @@ bool visit_read_unique(value_reader& from, T& target) {
   using pointee = std::remove_const_t<typename T::element_type>;
   if (!from.enter())
     return false;
-  const auto done = visit_read_pointed<pointee>(
+  const auto done = visit_read_pointee<pointee>(
       from, [&] { return target.reset(), true; },
       [&] {
         if constexpr (may_be_derived<pointee>) {
           named_class found;
           if (!begin_pointee(from, typeid(pointee), found))
             return false;
-          if (found.entry != nullptr)
-            return adopt_pointee(from, target, found);
-        }
-        if (!from.charge(1, value_bytes<pointee> + node_bytes))
-          return false;
-        if constexpr (std::is_default_constructible_v<pointee>) {
-          auto object = std::make_unique<pointee>();
-          if (!visit_read(from, *object))
+          if (found.entry != nullptr ? !adopt_pointee(from, target, found) : !visit_read_owned(from, target))
             return false;
-          target = std::move(object);
-          return true;
-        } else if constexpr (movable_new<pointee>()) {
-          auto value = read_new<pointee>(from, visitor_into(from));
-          if (value)
-            target = std::make_unique<pointee>(std::move(*value));
-          return value.has_value();
+          return end_pointee(from);
         } else {
-          return fail_unreadable<pointee>(from);
+          return visit_read_owned(from, target);
         }
       });
   if (done)
@@ -332,10 +330,8 @@ bool visit_read_unique(value_reader& from, T& target) {
 }
 
 template <class T>
-bool visit_read_shared(value_reader& from, T& target) {
+bool visit_read_shared_object(value_reader& from, T& target) {
   using pointee = std::remove_const_t<typename T::element_type>;
-  if (from.kind() == value_kind::null)
-    return target.reset(), from.null();
   bool first = true;
   std::size_t number = from.shared_count();
   const bool is_numbered = from.kind() == value_kind::shared; // Else it was no shared pointer there.
@@ -347,17 +343,7 @@ bool visit_read_shared(value_reader& from, T& target) {
       return from.fail(serialize_errc::malformed, "shared object out of order");
     if (!from.enter())
       return false;
-    const auto read = [&](auto& into) {
-      if constexpr (!may_be_derived<pointee> && nullable<pointee>()) {
-        std::size_t expected = 0;
-        bool more = false;
-        return from.begin_list(expected) && from.next(more) && (more || fail_count(from, 1)) && visit_read(from, into)
-               && from.next(more) && (!more || fail_count(from, 1));
-      } else {
-        return visit_read(from, into);
-      }
-    };
-    if (!read_shared_of_any_class(from, object, is_numbered, read))
+    if (!read_shared_of_any_class(from, object, is_numbered, visitor_into(from)))
       return false;
     from.leave();
   } else {
@@ -366,6 +352,12 @@ bool visit_read_shared(value_reader& from, T& target) {
   if (object)
     target = std::move(object);
   return !from.failed();
+}
+
+template <class T>
+bool visit_read_shared(value_reader& from, T& target) {
+  return visit_read_pointee<std::remove_const_t<typename T::element_type>>(
+      from, [&] { return target.reset(), true; }, [&] { return visit_read_shared_object(from, target); });
 }
 
 template <class T>

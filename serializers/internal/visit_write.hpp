@@ -81,31 +81,41 @@ bool visit_write_map(value_writer& to, const T& values) {
   return to.end_map();
 }
 
-// Whatever may be absent: nothing, the value, or where that itself can look like nothing a list of it.
+// Whatever may be absent: nothing, or the value, marked where that itself can look like nothing.
 template <class T>
 bool visit_write_pointee(value_writer& to, const T* value) {
   if constexpr (nullable<T>()) {
-    if (!to.begin_list(value != nullptr ? 1 : 0))
-      return false;
-    return (value == nullptr || visit_write(to, *value)) && to.end_list();
+    return value == nullptr ? to.null() : to.begin_some() && visit_write(to, *value) && to.end_some();
   } else {
     return value == nullptr ? to.null() : visit_write(to, *value);
   }
 }
 
-// What a pointer points to: where it may be of a derived class, with the alias.
+// What a pointer points to, which is there: where it may be of a derived class, with the alias.
 template <class T>
 bool visit_write_pointed(value_writer& to, const T* object) {
   if constexpr (!may_be_derived<T>) {
-    return visit_write_pointee(to, object);
+    return visit_write(to, *object);
   } else {
-    if (object == nullptr)
-      return to.null();
     if constexpr (makeable<T>())
       if (typeid(*object) == typeid(T))
         return begin_own_class(to) && visit_write(to, *object) && end_own_class(to);
     return write_pointee(to, pointed_by(*object));
   }
+}
+
+template <class T>
+bool visit_write_unique(value_writer& to, const T* object) {
+  if (!check_owned(to, object) || !to.enter())
+    return false;
+  if constexpr (may_be_derived<T>) {
+    if (object == nullptr ? !to.null() : !visit_write_pointed(to, object))
+      return false;
+  } else if (!visit_write_pointee(to, object)) {
+    return false;
+  }
+  to.leave();
+  return true;
 }
 
 template <class T>
@@ -195,11 +205,7 @@ bool visit_write(value_writer& to, const T& value) {
   } else if constexpr (of == shape::optional) {
     return visit_write_pointee(to, value ? &*value : nullptr);
   } else if constexpr (of == shape::unique) {
-    if (!check_owned(to, value.get()) || !to.enter()
-        || !visit_write_pointed<std::remove_const_t<typename T::element_type>>(to, value.get()))
-      return false;
-    to.leave();
-    return true;
+    return visit_write_unique<std::remove_const_t<typename T::element_type>>(to, value.get());
   } else if constexpr (of == shape::shared) {
     return visit_write_shared<std::remove_const_t<typename T::element_type>>(to, value.get());
   } else if constexpr (of == shape::weak) {

@@ -106,7 +106,7 @@ bool json_reader::complete() {
       top.at_key = !top.at_key;
       return top.at_key ? take(']', "behind a key and its value") : take(',', "between a key and its value");
     case form::shell:
-      if (!take('}', "behind a shared object"))
+      if (!take('}', "behind the only value"))
         return false;
       levels_.pop_back();
     }
@@ -158,6 +158,8 @@ value_kind json_reader::kind() {
   case '{':
     if (begins_with_key("$id") || begins_with_key("$ref"))
       return value_kind::shared;
+    if (begins_with_key("$some"))
+      return value_kind::some;
     if (begins_with_key("$text"))
       return value_kind::text;
     return begins_with_key("$bytes") ? value_kind::bytes : value_kind::map;
@@ -478,6 +480,8 @@ bool json_reader::skip_one() {
     return begin_list(ignored);
   case value_kind::map:
     return begin_map(ignored);
+  case value_kind::some:
+    return begin_some();
   case value_kind::shared:
     if (!shared(flag, ignored))
       return false;
@@ -532,6 +536,15 @@ bool json_reader::shared(bool& first, std::size_t& number) {
   if (peek() != '"' || !read_text(key) || key != "$value")
     return malformed("expected \"$value\" behind the number of a shared object"); // The first failure counts.
   return take(':', "behind a key") && open(form::shell, false);
+}
+
+bool json_reader::begin_some() {
+  if (at_member_key() || kind() != value_kind::some)
+    return refuse("a value that could be nothing itself");
+  ++at_;
+  skip_space();
+  std::string_view key;
+  return read_text(key) && take(':', "behind a key") && open(form::shell, false);
 }
 
 bool json_reader::finish() {

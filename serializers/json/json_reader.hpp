@@ -29,6 +29,9 @@ public:
   bool skip() override;
   bool begin_structure() override;
   bool shared(bool& first, std::size_t& number) override;
+  [[nodiscard]] bool at_some() override { return kind() == value_kind::some; }
+  bool begin_some() override;
+  bool end_some() override { return true; } // Once the value was read.
   [[nodiscard]] std::size_t position() const override { return static_cast<std::size_t>(at_ - begin_); }
 
   /// Nothing but space is left over.

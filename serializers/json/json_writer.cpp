@@ -248,6 +248,14 @@ bool json_writer::begin_shared(std::size_t number) {
   return true;
 }
 
+bool json_writer::begin_some() {
+  if (!before())
+    return false;
+  put("{\"$some\":");
+  levels_.push_back({.of = form::shell, .at_key = false});
+  return true;
+}
+
 bool json_writer::shared_again(std::size_t number) {
   if (!before())
     return false;

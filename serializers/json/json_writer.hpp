@@ -33,6 +33,8 @@ public:
   bool begin_shared(std::size_t number) override;
   bool end_shared() override { return end(); }
   bool shared_again(std::size_t number) override;
+  bool begin_some() override;
+  bool end_some() override { return end(); }
 
 protected:
   [[nodiscard]] std::size_t array_fields() const override { return 1; }

@@ -19,6 +19,9 @@ void put(byte_buffer& to, std::uint8_t code, T value) {
 }
 
 constexpr std::uint8_t ext_of_4_bytes = 0xd6;
+// Stands ahead of a value that could be nothing itself: a list of two whose first is an extension of one byte.
+constexpr std::byte some_head[] = {std::byte{0x92}, std::byte{0xd4}, static_cast<std::byte>(msgpack_extension::some),
+                                   std::byte{0}};
 
 } // namespace
 
@@ -159,6 +162,10 @@ bool msgpack_writer::shared_again(std::size_t number) {
   return extension(msgpack_extension::shared_again, number);
 }
 
+bool msgpack_writer::begin_some() {
+  return output_.body().append(some_head), true;
+}
+
 bool msgpack_writer::attach(const frame& attached) {
   return extension(msgpack_extension::frame, output_.attach(attached));
 }
@@ -197,6 +204,9 @@ value_kind msgpack_reader::kind() {
     return value_kind::map;
   if (code == 0x92 && at_extension(msgpack_extension::shared_first, 1))
     return value_kind::shared;
+  if (code == 0x92 && left() >= std::size(some_head)
+      && std::ranges::equal(some_head, std::span(at_, std::size(some_head))))
+    return value_kind::some;
   if (code < 0xa0 || code == 0xdc || code == 0xdd)
     return value_kind::list;
   if (code < 0xc0 || (code >= 0xd9 && code <= 0xdb))
@@ -383,6 +393,9 @@ bool msgpack_reader::skip_one(std::uint64_t& pending) {
     }
     at_ += 6;
     return true;
+  case value_kind::some:
+    pending += 1;
+    return begin_some();
   case value_kind::frame: {
     const auto number = load(2, 4);
     at_ += 6;
@@ -402,6 +415,13 @@ bool msgpack_reader::shared(bool& first, std::size_t& number) {
   at_ += first ? 1 : 0;
   number = static_cast<std::size_t>(load(2, 4));
   at_ += 6;
+  return true;
+}
+
+bool msgpack_reader::begin_some() {
+  if (kind() != value_kind::some)
+    return unexpected("a value that could be nothing itself");
+  at_ += std::size(some_head);
   return true;
 }
 

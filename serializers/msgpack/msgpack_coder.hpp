@@ -9,11 +9,13 @@
 
 namespace troupe {
 
-/// The extension types that Troupe uses, each with four bytes, big-endian as all of msgpack. Append only.
+/// The extension types that Troupe uses, with four bytes, big-endian as all of msgpack, where not said otherwise.
+/// Append only.
 enum class msgpack_extension : std::uint8_t {
   shared_again = 1, // A shared object's number.
   shared_first = 2, // The same, in a list of two whose second is the object.
   frame = 3,        // The number of an out-of-band frame.
+  some = 4,         // With one byte, 0: in a list of two whose second is a value that could be nothing itself.
 };
 
 /// Appends to an output's body. Loses nothing: floating-point numbers stay what they are, -0.0 too.
@@ -36,6 +38,8 @@ public:
   bool numbers(const number_block& block) override;
   bool begin_shared(std::size_t number) override;
   bool shared_again(std::size_t number) override;
+  bool begin_some() override;
+  bool end_some() override { return true; }
   bool attach(const frame& attached) override;
 
 private:
@@ -63,6 +67,9 @@ public:
   bool begin_map(std::size_t& expected) override;
   bool skip() override;
   bool shared(bool& first, std::size_t& number) override;
+  [[nodiscard]] bool at_some() override { return kind() == value_kind::some; }
+  bool begin_some() override;
+  bool end_some() override { return true; }
   bool attached(frame& target) override;
   [[nodiscard]] std::size_t position() const override { return static_cast<std::size_t>(at_ - begin_); }
 

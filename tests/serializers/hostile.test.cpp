@@ -103,6 +103,11 @@ std::vector<attack> on_msgpack() {
       msgpack<array<double>>("ragged_rows", malformed,
                              "\x81\xa4"
                              "data\x92\x92\x01\x02\x91\x03"sv),
+      msgpack<record>("somes_two_million_deep", limit_exceeded, repeated("\x92\xd4\x04\0"sv, 500'000)),
+      msgpack<unaware>("somes_two_million_deep_where_skipped", malformed,
+                       "\x81\xa3new" + repeated("\x92\xd4\x04\0"sv, 500'000)),
+      msgpack<record>("some_that_is_cut", malformed, "\x92\xd4\x04\0"sv),
+      msgpack<flag>("some_where_a_structure_is", malformed, "\x92\xd4\x04\0\x80"sv),
       msgpack<names>("empty", malformed, ""sv),
   };
   all.push_back(by<std::vector<large>>("msgpack", "million_large_elements_of_a_byte", limit_exceeded,
@@ -124,6 +129,9 @@ std::vector<attack> on_json() {
       json<std::string>("text_without_an_end", malformed, "\"xxxx"sv),
       json<record>("two_million_deep_in_a_record", limit_exceeded, repeated("[", 2'000'000)),
       json<rich::tree>("two_million_deep_in_pointers", limit_exceeded, repeated("{\"next\":", 250'000)),
+      json<record>("somes_two_million_deep", limit_exceeded, repeated("{\"$some\":", 250'000)),
+      json<record>("some_of_two", malformed, R"({"$some":1,"and":2})"sv),
+      json<flag>("some_where_a_structure_is", malformed, R"({"$some":{}})"sv),
       json<flag>("boolean_of_two", malformed, "{\"on\":2}"sv),
       json<flag>("field_twice", malformed, R"({"on":true,"on":true})"sv),
       json<flag>("field_twice_by_escapes", malformed, R"({"on":true,"\u006fn":true})"sv),

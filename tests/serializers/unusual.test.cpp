@@ -138,7 +138,7 @@ protected:
     type_registry here;
     here.add<box<To>>("it");
     auto back = deserialize<box<To>>(*encoded, {.deserializers = {GetParam()}, .context = {}}, here, families);
-    return back ? std::optional(std::move(back->value)) : std::nullopt;
+    return back ? std::optional<To>(std::move(back->value)) : std::optional<To>();
   }
 
   family_set families;
@@ -306,6 +306,59 @@ TEST_P(unusual_types, of_bytes_and_numbers_that_are_none_are_arrays_of_records) 
   };
   const array<std::uint8_t> bytes(std::vector<std::uint8_t>{1, 255});
   EXPECT_EQ(seen(box<array<std::uint8_t>>{bytes}).as_array<std::uint8_t>(), bytes);
+}
+
+using maybe = std::optional<int>;
+using twice_maybe = std::optional<maybe>;
+
+TEST_P(unusual_types, that_can_be_nothing_become_optional) {
+  const record some[] = {record(1),
+                         record("text"),
+                         record(record::list()),
+                         record(record::list{record(5)}),
+                         record(record::list{record(), record()}),
+                         record(record::map{{"$some", record(1)}})};
+  for (const auto& value : some) {
+    EXPECT_EQ(becomes<std::optional<record>>(value).value(), std::optional(value));
+    EXPECT_EQ(*becomes<std::shared_ptr<record>>(value).value(), value);
+    EXPECT_EQ(becomes<record>(std::optional(value)).value(), value);
+  }
+  EXPECT_EQ(becomes<std::optional<record>>(record()).value(), std::nullopt);
+  EXPECT_EQ(becomes<record>(std::optional<record>()).value(), record());
+  EXPECT_EQ(becomes<record>(std::optional(record())).value(), record());
+
+  EXPECT_EQ(becomes<twice_maybe>(maybe(5)).value(), twice_maybe(std::in_place, 5));
+  EXPECT_EQ(becomes<twice_maybe>(maybe()).value(), twice_maybe());
+  EXPECT_EQ(*becomes<std::unique_ptr<maybe>>(maybe(5)).value(), 5);
+  EXPECT_EQ(*becomes<std::shared_ptr<maybe>>(maybe(5)).value(), 5);
+  EXPECT_EQ(*becomes<std::optional<std::unique_ptr<int>>>(std::make_unique<int>(5)).value().value(), 5);
+  EXPECT_EQ(*becomes<std::optional<std::shared_ptr<int>>>(std::make_shared<int>(5)).value().value(), 5);
+  EXPECT_EQ((becomes<std::vector<twice_maybe>>(std::vector<maybe>{1, {}})).value(),
+            (std::vector<twice_maybe>{twice_maybe(std::in_place, 1), {}}));
+}
+
+TEST_P(unusual_types, that_can_be_nothing_cease_to_be_optional_where_nothing_gets_lost) {
+  EXPECT_EQ(becomes<maybe>(twice_maybe(std::in_place, 5)).value(), 5);
+  EXPECT_EQ(becomes<maybe>(twice_maybe()).value(), std::nullopt);
+  EXPECT_FALSE(becomes<maybe>(twice_maybe(std::in_place)).has_value()) << "nothing that was there";
+  EXPECT_EQ(*becomes<std::unique_ptr<int>>(std::make_optional(std::make_unique<int>(5))).value(), 5);
+  EXPECT_EQ(*becomes<std::shared_ptr<int>>(std::make_optional(std::make_shared<int>(5))).value(), 5);
+  EXPECT_FALSE(becomes<std::vector<int>>(twice_maybe(std::in_place, 5)).has_value());
+  EXPECT_FALSE(becomes<int>(twice_maybe(std::in_place, 5)).has_value());
+}
+
+TEST_P(unusual_types, that_can_be_nothing_keep_what_is_there) {
+  for (const auto& value : {twice_maybe(), twice_maybe(std::in_place), twice_maybe(std::in_place, 3)}) {
+    EXPECT_EQ(sent<box<twice_maybe>>(box<twice_maybe>{value})->value, value);
+    EXPECT_EQ((becomes<std::map<std::string, twice_maybe>>(std::unordered_map<std::string, twice_maybe>{{"a", value}})),
+              (std::map<std::string, twice_maybe>{{"a", value}}));
+    const auto shared = std::make_shared<twice_maybe>(value);
+    const auto back =
+        becomes<std::list<std::shared_ptr<twice_maybe>>>(std::vector<std::shared_ptr<twice_maybe>>{shared, shared});
+    ASSERT_TRUE(back.has_value());
+    EXPECT_EQ(*back->front(), value);
+    EXPECT_EQ(back->front(), back->back());
+  }
 }
 
 } // namespace
