@@ -10,6 +10,8 @@ struct link_stats;
 struct node_options;
 template <class T>
 class object_ref;
+template <auto Function>
+struct function_ref;
 
 namespace internal {
 

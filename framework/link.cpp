@@ -1,7 +1,9 @@
 #include <troupe/framework/link.hpp>
 
+#include <troupe/framework/internal/caf_port/task_runner.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/node_core.hpp>
+#include <troupe/serializers/internal/type_text.hpp>
 
 namespace troupe {
 
@@ -35,6 +37,19 @@ void link::close() {
 
 caf::actor_system& link::system() const {
   return core_->node().system();
+}
+
+caf::actor link::runner_of(std::type_index key, std::string& name) const {
+  return core_->task_runner_of(key, name);
+}
+
+caf::actor link::refusal_of_undescribed(std::type_index functor) const {
+  return internal::spawn_refusal(
+      system(),
+      {node_errc::unserializable,
+       detail::type_text(functor)
+           + " cannot travel: what a lambda has captured has no names. Write a functor with TROUPE_DESCRIBE, or "
+             "a function, and register it with types.add_function"});
 }
 
 std::expected<caf::strong_actor_ptr, node_error>

@@ -8,6 +8,8 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <typeindex>
 #include <vector>
 
 #include <caf/actor.hpp>
@@ -27,10 +29,10 @@ struct link_stats {
   std::uint64_t socket_bytes_received = 0;
   std::uint64_t handle_bytes_sent = 0; // Size of the frames that travelled as handles.
   std::uint64_t handle_bytes_received = 0;
-  std::uint64_t unserializable = 0;   // Not sent: no family in common, or a value that cannot be encoded.
-  std::uint64_t undecodable = 0;      // Received, but not delivered.
-  /// Sent after the link was down, or not written when it ended, or received for nobody. What the system had taken for a
-  /// peer that then did not read it is not known.
+  std::uint64_t unserializable = 0; // Not sent: no family in common, or a value that cannot be encoded.
+  std::uint64_t undecodable = 0;    // Received, but not delivered.
+  /// Sent after the link was down, or not written when it ended, or received for nobody. What the system had taken for
+  /// a peer that then did not read it is not known.
   std::uint64_t undelivered = 0;
   std::uint64_t store_fallbacks = 0;  // Frames that went through the socket because the store was full.
   std::uint64_t refused_at_bound = 0; // Not sent, because the peer had not consumed enough.
@@ -67,6 +69,17 @@ public:
     return caf::actor_cast<Handle>(*std::move(found));
   }
 
+  /// A call of a registered function (type_registry::add_function) that runs in the peer, where its end of the link has
+  /// `allow_tasks`. Nothing is sent before `request` or `get` of what this gives: see task.hpp, where both are defined.
+  /// Arguments are converted as in a call of the function; an object_ref travels as a handle.
+  ///
+  ///     link.submit(troupe::fn_ref<&count_words>, text).request(self, 5s).then([](int words) { ... }, ...);
+  ///     auto words = link.submit(threshold{0.5}, samples).get(5s); // A described functor brings its state.
+  template <auto Function, class... Arguments>
+  auto submit(function_ref<Function>, Arguments&&... arguments) const;
+  template <class Functor, class... Arguments>
+  requires(std::is_class_v<Functor>) auto submit(Functor functor, Arguments&&... arguments) const;
+
   /// The name that the peer's node was opened with.
   [[nodiscard]] const std::string& peer_name() const;
 
@@ -86,6 +99,9 @@ public:
 
 private:
   [[nodiscard]] caf::actor_system& system() const;
+  /// Who runs the function, and its name; where that cannot be, an actor that answers with the reason.
+  [[nodiscard]] caf::actor runner_of(std::type_index key, std::string& name) const;
+  [[nodiscard]] caf::actor refusal_of_undescribed(std::type_index functor) const;
   [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error>
   find_untyped(std::string_view name, const std::set<std::string>& interface, std::chrono::milliseconds timeout);
 

@@ -20,6 +20,7 @@
 #include <troupe/framework/object_ref.hpp>
 #include <troupe/framework/options.hpp>
 #include <troupe/framework/system_config.hpp>
+#include <troupe/framework/task.hpp>
 #include <troupe/serializers/family.hpp>
 #include <troupe/serializers/type_registry.hpp>
 #include <troupe/store/object_store.hpp>
@@ -75,10 +76,11 @@ public:
     std::expected<internal::object_state_ptr, node_error> state;
     if constexpr (internal::is_array<T>) {
       using element = typename T::value_type;
-      state = put_array(std::as_bytes(value.contiguous().span()), {.element = internal::element_name<element>(),
-                                                      .shape = {value.shape().begin(), value.shape().end()},
-                                                      .header = {},
-                                                      .frames = {}});
+      state =
+          put_array(std::as_bytes(value.contiguous().span()), {.element = internal::element_name<element>(),
+                                                               .shape = {value.shape().begin(), value.shape().end()},
+                                                               .header = {},
+                                                               .frames = {}});
     } else {
       const auto& with = environment();
       auto encoded =

@@ -1,7 +1,9 @@
 #include <troupe/framework/node_error.hpp>
 
 #include <caf/actor_system_config.hpp>
+#include <caf/exit_reason.hpp>
 #include <caf/message.hpp>
+#include <caf/sec.hpp>
 
 namespace troupe {
 
@@ -46,12 +48,26 @@ std::string to_string(node_errc code) {
     return "object_lost";
   case link_busy:
     return "link_busy";
+  case not_allowed:
+    return "not_allowed";
+  case task_failed:
+    return "task_failed";
   }
   return "node_errc " + std::to_string(static_cast<int>(code));
 }
 
 caf::error to_caf_error(const node_error& error) {
   return caf::error{static_cast<std::uint8_t>(error.code()), error_category, caf::make_message(error.message())};
+}
+
+node_error to_node_error(const caf::error& error) {
+  if (error.category() == error_category)
+    return {static_cast<node_errc>(error.code()), text_of(error)};
+  if (error == caf::sec::request_timeout)
+    return {node_errc::timed_out, "no answer came in time"};
+  if (error == caf::sec::request_receiver_down || error == caf::exit_reason::remote_link_unreachable)
+    return {node_errc::link_down, "who was asked is not there any more: " + text_of(error)};
+  return {node_errc::task_failed, text_of(error)};
 }
 
 std::string text_of(const caf::error& error) {

@@ -37,6 +37,9 @@ enum class node_errc : std::uint8_t {
   object_lost = 17, // The bytes that a handle stood for are gone.
   // Send again later.
   link_busy = 18, // The peer has not consumed enough of what it was sent; link_ready tells when to go on.
+  // About tasks.
+  not_allowed = 19, // The peer's link does not allow this.
+  task_failed = 20, // What a function threw or failed with.
 };
 
 using node_error = basic_error<node_errc>;
@@ -50,6 +53,10 @@ inline constexpr caf::atom_value error_category = caf::atom("troupe");
 /// The same failure as actors see it: category `error_category`, the code, the text as context.
 /// `actor_system::render` shows it whole where the system was made from a `troupe::system_config`.
 [[nodiscard]] caf::error to_caf_error(const node_error& error);
+
+/// The way back: of an error that is not Troupe's the code is `task_failed`, and CAF's timeouts and unreachable actors
+/// are `timed_out` and `link_down`.
+[[nodiscard]] node_error to_node_error(const caf::error& error);
 
 /// The text of a `caf::error`: what `to_caf_error` put into it, else CAF's own rendering of it.
 [[nodiscard]] std::string text_of(const caf::error& error);

@@ -88,9 +88,9 @@ struct link_options {
   std::optional<bool> share_store = std::nullopt;
 
   /// What the peer of this link may ask for beyond sending messages to the actors that it was given. Nothing answers
-  /// such requests yet, whatever stands here; exit messages never cross a link.
+  /// requests of the other sorts yet, whatever stands here; exit messages never cross a link.
   bool allow_spawn = false;          ///< Spawning actors of registered types in this process.
-  bool allow_tasks = false;          ///< Running registered functions in this process.
+  bool allow_tasks = false;          ///< Running registered functions in this process: link::submit.
   bool allow_exit = false;           ///< Ending this process's actors by exit messages.
   bool allow_memory_summary = false; ///< Asking what this node keeps alive, and why.
 
@@ -149,9 +149,9 @@ struct node_options {
   std::string name = "node";
 
   /// Addresses to listen at: "unix:///path/of/socket", "unix://@name" for a name without a file, "inproc://name" for
-  /// other nodes of this process, "tcp://host:port" or "tls://host:port", where host is a name (which stands for the first address that it has), an IPv4 address or an
-  /// IPv6 address in brackets; "0.0.0.0" and "[::]" are all of this host's. With port 0 the system chooses one;
-  /// `node::addresses` tells.
+  /// other nodes of this process, "tcp://host:port" or "tls://host:port", where host is a name (which stands for the
+  /// first address that it has), an IPv4 address or an IPv6 address in brackets; "0.0.0.0" and "[::]" are all of this
+  /// host's. With port 0 the system chooses one; `node::addresses` tells.
   std::vector<std::string> listen = {};
 
   /// How many peers may be connected without having proven who they are. When one more comes, the oldest of those from

@@ -59,7 +59,7 @@ public:
   /// Empties it. Keeps memory for the next value, though not the memory of an unusually large one.
   void clear() {
     constexpr std::size_t kept_bytes = 1 << 20;
-    for (auto* each : {&body_, &extra_, &frame_codecs_}) {
+    for (auto* each : {&body_, &extra_, &frame_codecs_, &frame_pieces_}) {
       each->clear();
       each->shrink(kept_bytes);
     }
@@ -77,6 +77,7 @@ public:
   [[nodiscard]] const std::vector<frame>& frames() const { return frames_; }
   /// Requires: a number that attach() gave.
   void replace(std::size_t number, frame bytes) { frames_[number] = std::move(bytes); }
+  void replace(std::vector<frame> frames) { frames_ = std::move(frames); }
 
   /// The codec's own addition to the header: opaque bytes that the decoder gets back untouched. Empty: none.
   [[nodiscard]] byte_buffer& extra() { return extra_; }
@@ -86,13 +87,20 @@ public:
   [[nodiscard]] byte_buffer& frame_codecs() { return frame_codecs_; }
   [[nodiscard]] const byte_buffer& frame_codecs() const { return frame_codecs_; }
 
+  /// Which frames are pieces of one, as the header says it; no family's affair. Empty: none.
+  [[nodiscard]] byte_buffer& frame_pieces() { return frame_pieces_; }
+  [[nodiscard]] const byte_buffer& frame_pieces() const { return frame_pieces_; }
+
   /// Whether the header that belongs to this is the standard one of family and type.
-  [[nodiscard]] bool has_standard_header() const { return extra_.size() == 0 && frame_codecs_.size() == 0; }
+  [[nodiscard]] bool has_standard_header() const {
+    return extra_.size() == 0 && frame_codecs_.size() == 0 && frame_pieces_.size() == 0;
+  }
 
 private:
   byte_buffer body_;
   byte_buffer extra_;
   byte_buffer frame_codecs_;
+  byte_buffer frame_pieces_;
   std::vector<frame> frames_;
 };
 

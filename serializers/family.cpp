@@ -5,9 +5,11 @@
 #include <troupe/serializers/internal/compressing.hpp>
 #include <troupe/serializers/internal/elements_family.hpp>
 #include <troupe/serializers/internal/error_payload.hpp>
+#include <troupe/serializers/internal/pieces.hpp>
 #include <troupe/serializers/internal/trace.hpp>
 #include <troupe/serializers/json/json_family.hpp>
 #include <troupe/serializers/msgpack/msgpack_family.hpp>
+#include <troupe/serializers/splitting.hpp>
 #include <troupe/serializers/type_registry.hpp>
 #include <troupe/serializers/typed/typed_family.hpp>
 
@@ -128,7 +130,7 @@ std::expected<void, serialize_error> check_frames(std::span<const frame> frames,
   return {};
 }
 
-/// Replaces those frames that are worth it.
+/// Replaces those frames that are worth it, large ones piece by piece.
 std::expected<void, serialize_error> compress(const type_entry& entry, const family& by, const context& ctx,
                                               encode_output& output) {
   constexpr std::size_t names_of_fields_bytes = 64; // And their sizes.
@@ -136,7 +138,9 @@ std::expected<void, serialize_error> compress(const type_entry& entry, const fam
       output.extra().size() + by.schema(entry).size() + by.name().size() + entry.alias().size() + names_of_fields_bytes;
   if (taken >= ctx.limits.header_bytes)
     return {};
-  detail::compress_frames(ctx, ctx.limits.header_bytes - taken, output);
+  const auto room = ctx.limits.header_bytes - taken;
+  detail::split_output(frame_piece_bytes, ctx.limits, room / 2, output);
+  detail::compress_frames(ctx, room - output.frame_pieces().size(), output);
   if (detail::is_tracing) [[unlikely]]
     detail::trace_compression(entry, output.frame_codecs().bytes(), frames_of(output));
   return {};
@@ -155,12 +159,15 @@ std::expected<void, serialize_error> decode_by(const type_entry& entry, void* ta
                         : by.decode(entry, target, header, frames, ctx);
 }
 
-std::expected<void, serialize_error> decode_compressed(const type_entry& entry, void* target, const family& by,
-                                                       const header_fields& header, std::span<const frame> frames,
-                                                       const context& ctx) {
+/// Of a payload whose frames are compressed or in pieces.
+std::expected<void, serialize_error> decode_packed(const type_entry& entry, void* target, const family& by,
+                                                   const header_fields& header, std::span<const frame> frames,
+                                                   const context& ctx) {
   if (detail::is_tracing) [[unlikely]]
     detail::trace_compression(entry, header.frame_codecs, frames);
-  const auto made = detail::decompress_frames(header.frame_codecs, frames, ctx.limits);
+  const auto made = header.frame_codecs.empty()
+                        ? detail::join_pieces(header.frame_pieces, frames, ctx.limits)
+                        : detail::decompress_frames(header.frame_codecs, header.frame_pieces, frames, ctx.limits);
   if (!made)
     return own_failure(entry, by, made.error());
   auto inner = ctx;
@@ -272,8 +279,9 @@ std::expected<void, serialize_error> decode_value(const type_entry& entry, void*
   if (auto checked = check_frames(frames, ctx.limits); !checked)
     return checked;
   return guarded(entry, by, [&] {
-    return header.frame_codecs.empty() ? decode_by(entry, target, by, header, frames, ctx)
-                                       : decode_compressed(entry, target, by, header, frames, ctx);
+    return header.frame_codecs.empty() && header.frame_pieces.empty()
+               ? decode_by(entry, target, by, header, frames, ctx)
+               : decode_packed(entry, target, by, header, frames, ctx);
   });
 }
 
@@ -300,7 +308,8 @@ frame header_of(const family& of, const type_entry& entry, const encode_output& 
                       .type = entry.alias(),
                       .schema = of.schema(entry),
                       .extra = output.extra().bytes(),
-                      .frame_codecs = output.frame_codecs().bytes()});
+                      .frame_codecs = output.frame_codecs().bytes(),
+                      .frame_pieces = output.frame_pieces().bytes()});
 }
 
 } // namespace troupe

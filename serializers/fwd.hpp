@@ -9,6 +9,7 @@ class family;
 class family_set;
 class frame;
 class frame_owner;
+class function_entry;
 class record;
 class serialized;
 class type_entry;

@@ -16,7 +16,7 @@ frame make_header(const header_fields& fields) {
   encode_output output;
   msgpack_writer writer(ctx, output);
   writer.begin_map(std::size_t{2} + (fields.schema.empty() ? 0 : 1) + (fields.extra.empty() ? 0 : 1)
-                   + (fields.frame_codecs.empty() ? 0 : 1));
+                   + (fields.frame_codecs.empty() ? 0 : 1) + (fields.frame_pieces.empty() ? 0 : 1));
   writer.text("f");
   writer.text(fields.family);
   writer.text("t");
@@ -33,6 +33,10 @@ frame make_header(const header_fields& fields) {
     writer.text("z");
     writer.bytes(fields.frame_codecs);
   }
+  if (!fields.frame_pieces.empty()) {
+    writer.text("p");
+    writer.bytes(fields.frame_pieces);
+  }
   return frame::copy_of(output.body().bytes());
 }
 
@@ -44,7 +48,7 @@ bool read_header(msgpack_reader& reader, header_fields& fields) {
     return reader.unexpected("a map");
   if (!reader.begin_map(expected))
     return false;
-  bool seen[5] = {};
+  bool seen[6] = {};
   for (;;) {
     bool more = false;
     if (!reader.next(more))
@@ -54,7 +58,7 @@ bool read_header(msgpack_reader& reader, header_fields& fields) {
     std::string_view name;
     if (!reader.text(name))
       return false;
-    const auto index = name.size() == 1 ? std::string_view("ftsxz").find(name[0]) : std::string_view::npos;
+    const auto index = name.size() == 1 ? std::string_view("ftsxzp").find(name[0]) : std::string_view::npos;
     if (index == std::string_view::npos) {
       if (!reader.skip())
         return false;
@@ -67,7 +71,8 @@ bool read_header(msgpack_reader& reader, header_fields& fields) {
         : index == 1 ? !reader.text(fields.type)
         : index == 2 ? !reader.bytes(fields.schema)
         : index == 3 ? !reader.bytes(fields.extra)
-                     : !reader.bytes(fields.frame_codecs))
+        : index == 4 ? !reader.bytes(fields.frame_codecs)
+                     : !reader.bytes(fields.frame_pieces))
       return false;
   }
   if (!seen[0] || !seen[1])

@@ -30,6 +30,7 @@ struct header_fields {
                                      ///< then the sender's layout must be the receiver's own.
   std::span<const std::byte> extra;  ///< "x": what the codec itself added.
   std::span<const std::byte> frame_codecs; ///< "z": which frames are compressed, and how; empty: none is.
+  std::span<const std::byte> frame_pieces; ///< "p": which frames are pieces of one; empty: none is.
 };
 
 [[nodiscard]] frame make_header(const header_fields& fields);

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include <troupe/serializers/family.hpp>
+#include <troupe/serializers/function.hpp>
 #include <troupe/serializers/record.hpp>
 #include <troupe/serializers/serialized.hpp>
 
@@ -122,6 +123,36 @@ type_registry& type_registry::insert_base(std::type_index derived, type_entry::b
   if (std::ranges::find(known, base.type, &type_entry::base::type) == known.end())
     known.push_back(base);
   return *this;
+}
+
+type_registry& type_registry::insert_function(std::shared_ptr<const function_entry> made) {
+  const std::scoped_lock guard(mutex_);
+  for (const auto& known : functions_) {
+    if (known->name() == made->name() && known->key() == made->key())
+      return *this;
+    if (known->name() == made->name())
+      errors_.emplace_back(serialize_errc::clash, "two functions have the name '" + made->name() + "'");
+    else if (known->key() == made->key())
+      errors_.emplace_back(serialize_errc::clash,
+                           "one function has the name '" + known->name() + "' and the name '" + made->name() + "'");
+    else
+      continue;
+    return *this;
+  }
+  functions_.push_back(std::move(made));
+  return *this;
+}
+
+std::shared_ptr<const function_entry> type_registry::find_function(std::string_view name) const {
+  const std::shared_lock guard(mutex_);
+  const auto found = std::ranges::find(functions_, name, &function_entry::name);
+  return found == functions_.end() ? nullptr : *found;
+}
+
+std::shared_ptr<const function_entry> type_registry::find_function(std::type_index key) const {
+  const std::shared_lock guard(mutex_);
+  const auto found = std::ranges::find(functions_, key, &function_entry::key);
+  return found == functions_.end() ? nullptr : *found;
 }
 
 void type_registry::fail(serialize_errc code, std::string text) {

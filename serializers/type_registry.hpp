@@ -34,6 +34,7 @@
 namespace troupe {
 
 class family;
+class function_entry;
 
 /// What a type's own codec makes of a value: bytes for the header, which come back untouched, and frames.
 struct own_form {
@@ -225,6 +226,17 @@ public:
     return *this;
   }
 
+  /// Lets peers run the function, by that name, where their link allows tasks: see function.hpp, where both are
+  /// defined. A functor is registered as a type under the name too, since its state travels. Adding the same twice does
+  /// nothing; a clash is remembered in errors().
+  template <auto Function>
+  type_registry& add_function(std::string name);
+  template <class Functor>
+  type_registry& add_function(std::string name);
+  /// By its name, or by what stands for it in C++ (function_entry::key); null when there is none.
+  [[nodiscard]] std::shared_ptr<const function_entry> find_function(std::string_view name) const;
+  [[nodiscard]] std::shared_ptr<const function_entry> find_function(std::type_index key) const;
+
   /// Pointers to Base may point to a Derived. Needed where the description does not say so.
   template <class Derived, class Base>
   requires(std::is_polymorphic_v<Base>&& std::derived_from<Derived, Base> && !std::same_as<Derived, Base>)
@@ -260,6 +272,7 @@ private:
   /// False when it clashes with what is there; the first one stays.
   bool insert(std::unique_ptr<type_entry> entry);
   type_registry& insert_base(std::type_index derived, type_entry::base base);
+  type_registry& insert_function(std::shared_ptr<const function_entry> made);
   template <class T>
   void set_stand_in(std::shared_ptr<detail::stand_in> made, bool registered);
   template <class T>
@@ -272,6 +285,7 @@ private:
   std::vector<std::shared_ptr<const type_entry>> entries_;
   std::unordered_map<std::type_index, const type_entry*> by_type_;
   std::unordered_map<std::string_view, const type_entry*> by_alias_;
+  std::vector<std::shared_ptr<const function_entry>> functions_;
   std::vector<serialize_error> errors_;
 };
 

@@ -67,9 +67,10 @@ struct hello {
   std::uint64_t store_nonce = 0;
   std::uint64_t channel = 0; // Chosen by the dialer: names the link inside the store.
   bool shares_store = false; // Set by the acceptor, who has checked the dialer's nonce.
+  std::uint64_t tasks = 0;   // The actor that runs what the peer submits; 0: the link does not allow it.
 };
 TROUPE_DESCRIBE(hello, version, name, token, serializers, deserializers, message_bytes, window_bytes,
-                actor_window_bytes, store_number, store_slot, store_nonce, channel, shares_store)
+                actor_window_bytes, store_number, store_slot, store_nonce, channel, shares_store, tasks)
 
 struct ready {
   bool shares_store = false;    // Both have checked.

@@ -14,10 +14,13 @@
 
 #include <troupe/framework/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/question_id.hpp>
+#include <troupe/framework/internal/caf_port/task_runner.hpp>
 #include <troupe/framework/internal/log.hpp>
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/framework/internal/send_admin.hpp>
 #include <troupe/framework/internal/text.hpp>
+#include <troupe/serializers/function.hpp>
+#include <troupe/serializers/internal/type_text.hpp>
 
 namespace troupe::internal {
 
@@ -188,6 +191,7 @@ void link_core::fail_everything(const node_error& reason) {
   auto unsent = sending_.take_all();
   std::ranges::move(bulk_.take_all(), std::back_inserter(unsent));
   auto told = take_ready_watchers();
+  auto runner = std::exchange(task_runner_, nullptr);
   room_.notify_all();
   guard.unlock();
   counters_.undelivered.fetch_add(unsent.size(), std::memory_order_relaxed);
@@ -300,6 +304,28 @@ std::expected<void, node_error> link_core::on_admin(admin_op op, bytes_view body
 }
 
 // -- names
+
+caf::actor link_core::task_runner_of(std::type_index function, std::string& name) {
+  auto& system = node_->system();
+  const auto known = node_->types().find_function(function);
+  if (!known)
+    return spawn_refusal(system, {node_errc::not_found,
+                                  detail::type_text(function)
+                                      + " is not registered here; add it to the node's type registry, and to that of "
+                                      + peer_name_ + ", with types.add_function"});
+  name = known->name();
+  std::unique_lock guard{mutex_};
+  auto runner = task_runner_;
+  auto open = is_open();
+  guard.unlock();
+  if (runner)
+    return caf::actor_cast<caf::actor>(std::move(runner));
+  if (!open)
+    return spawn_refusal(system, {node_errc::link_down, "the link to " + peer_name_ + " is down"});
+  return spawn_refusal(system,
+                       {node_errc::not_allowed,
+                        peer_name_ + " runs no tasks for this link; its end of the link " + "must have allow_tasks"});
+}
 
 std::expected<caf::strong_actor_ptr, node_error>
 link_core::find(std::string_view name, const std::set<std::string>& interface, std::chrono::milliseconds timeout) {

@@ -129,6 +129,9 @@ public:
   [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error>
   find(std::string_view name, const std::set<std::string>& interface, std::chrono::milliseconds timeout);
 
+  /// Who runs that function in the peer, and its name; where nobody does, an actor that answers with the reason.
+  [[nodiscard]] caf::actor task_runner_of(std::type_index function, std::string& name);
+
   [[nodiscard]] node_core& node() const noexcept { return *node_; }
   /// No other link of this process ever has the same; above zero.
   [[nodiscard]] std::uint64_t serial() const noexcept { return serial_; }
@@ -306,6 +309,7 @@ private:
   std::vector<std::string> peer_accepts_;
   std::vector<const family*> send_families_; // serializers_, as far as the peer accepts them.
   bool shares_store_ = false;
+  std::uint64_t peer_runner_ = 0;        // The actor there that runs tasks; 0: this link does not allow them.
   std::uint64_t peer_message_bytes_ = 0; // The largest message that the peer takes.
   receive_bounds windows_;               // Of either direction.
   store::process_id peer_process_;
@@ -326,6 +330,7 @@ private:
   std::vector<ready_watcher> ready_watchers_;
   actor_exports actor_exports_;
   actor_imports actor_imports_;
+  caf::strong_actor_ptr task_runner_; // The peer's, a proxy; null where the link does not allow tasks.
   object_exports object_exports_;
   object_imports object_imports_;
   pending_requests pending_;

@@ -126,7 +126,13 @@ void link_core::send_hello(bool shares_store) {
              .window_bytes = options_.window_bytes,
              .actor_window_bytes = options_.actor_window_bytes,
              .channel = channel_,
-             .shares_store = shares_store};
+             .shares_store = shares_store,
+             .tasks = 0};
+  if (options_.allow_tasks) {
+    auto runner = node_->task_runner();
+    std::lock_guard guard{mutex_};
+    mine.tasks = actor_exports_.add(runner);
+  }
   if (wants_to_share_store()) {
     auto process = node_->store()->self();
     mine.store_number = node_->store()->number();
@@ -236,6 +242,7 @@ std::expected<void, node_error> link_core::on_hello(const hello& theirs) {
     return std::unexpected{node_error{node_errc::refused, "the peer has the id of a node that is linked already, and "
                                                           "does not prove to be the same"}};
   peer_name_ = theirs.name;
+  peer_runner_ = theirs.tasks;
   peer_message_bytes_ = theirs.message_bytes;
   if (theirs.window_bytes == 0 || theirs.actor_window_bytes == 0)
     return std::unexpected{
@@ -346,6 +353,14 @@ std::expected<void, node_error> link_core::become_open() {
   }
   handshake_timer_.reset();
   handshake_.reset();
+  if (peer_runner_ != 0) {
+    auto runner = import_actor({actor_name::side::mine, peer_runner_});
+    if (!runner)
+      return std::unexpected{std::move(runner).error()};
+    std::lock_guard guard{mutex_};
+    if (is_open())
+      task_runner_ = *std::move(runner);
+  }
   start_heartbeat();
   connection_->admit_packets(packet_body_bytes_max);
   log(log_level::info, "link to " + peer_name_ + " is open; sends " + bracketed(effective_serializers()) + ", accepts "

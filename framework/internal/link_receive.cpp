@@ -140,8 +140,8 @@ std::expected<void, node_error> link_core::on_header(bytes_view body) {
   auto admitted = admit_header(definition->header);
   if (!admitted)
     return std::unexpected{std::move(admitted).error()};
-  if (!admitted->fields.frame_codecs.empty())
-    return violation("a header that has a number says which frames are compressed");
+  if (!admitted->fields.frame_codecs.empty() || !admitted->fields.frame_pieces.empty())
+    return violation("a header that has a number says which frames are compressed, or pieces");
   received_headers_.push_back(std::make_unique<const received_header>(*std::move(admitted)));
   return {};
 }

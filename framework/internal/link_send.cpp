@@ -109,7 +109,8 @@ void link_core::tell_who_waits(std::uint64_t receiver, caf::mailbox_element& wha
                                caf::execution_unit* context) {
   if (what.mid.is_request() && what.sender)
     what.sender->enqueue(nullptr, what.mid.response_id(), caf::make_message(to_caf_error(reason)), context);
-  else if (what.mid.is_response() && reason.code() != node_errc::link_down && !is_only<caf::error>(what.content()))
+  else if (what.mid.is_response() && reason.code() != node_errc::link_down
+           && !is_only<caf::error>(std::as_const(what).content()))
     send(receiver, caf::make_mailbox_element(what.sender, what.mid, {}, to_caf_error(reason)), context);
 }
 

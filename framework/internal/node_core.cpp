@@ -7,8 +7,12 @@
 
 #include <asio/post.hpp>
 
+#include <caf/exit_reason.hpp>
+#include <caf/send.hpp>
+
 #include <troupe/framework/internal/caf_port/builtin_types.hpp>
 #include <troupe/framework/internal/caf_port/system_module.hpp>
+#include <troupe/framework/internal/caf_port/task_runner.hpp>
 #include <troupe/framework/internal/dial.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/log.hpp>
@@ -21,6 +25,7 @@ node_core::node_core(caf::actor_system& system, type_registry& types, const fami
       families_(families),
       options_(std::move(options)),
       loop_(std::make_shared<io_loop>(system, dispatch_budget{.enabled = options_.dispatch})),
+      encodings_(std::make_shared<encoding_cache>(loop_->context())),
       unproven_peers_(options_.unproven_peers_max) {}
 
 node_core::~node_core() = default;
@@ -132,13 +137,17 @@ void node_core::shut_down() {
   for (const auto& link : open)
     link->close("the node ends", options_.drain_timeout);
   open.clear();
+  encodings_->close();
   guard.lock();
   // Every link ends by itself: the drain timeout bounds its writing. Where that is this thread's own work, it goes on
   // after this call.
   if (io_loop::may_wait())
     links_changed_.wait(guard, [this] { return links_.empty(); });
   auto names = std::exchange(names_, {});
+  auto runner = std::exchange(task_runner_, nullptr);
   guard.unlock();
+  if (runner)
+    caf::anon_send_exit(runner, caf::exit_reason::user_shutdown);
   loop_->stop();
 }
 
@@ -154,6 +163,13 @@ void node_core::flush_links() {
   guard.unlock();
   for (const auto& link : links)
     link->flush_batch();
+}
+
+caf::strong_actor_ptr node_core::task_runner() {
+  std::lock_guard guard{mutex_};
+  if (!task_runner_)
+    task_runner_ = caf::actor_cast<caf::strong_actor_ptr>(spawn_task_runner(system_, types_));
+  return task_runner_;
 }
 
 std::expected<void, node_error> node_core::publish(std::string name, caf::strong_actor_ptr actor) {

@@ -19,6 +19,7 @@
 
 #include <troupe/framework/fwd.hpp>
 #include <troupe/framework/internal/authentication.hpp>
+#include <troupe/framework/internal/encoding_cache.hpp>
 #include <troupe/framework/internal/inproc.hpp>
 #include <troupe/framework/internal/io_loop.hpp>
 #include <troupe/framework/internal/known_peers.hpp>
@@ -69,6 +70,9 @@ public:
   /// process that is dying closes its sockets before it is seen to be dead.
   void reap_soon();
 
+  /// Runs what peers submit; made when it is first asked for.
+  [[nodiscard]] caf::strong_actor_ptr task_runner();
+
   [[nodiscard]] caf::actor_system& system() const noexcept { return system_; }
   [[nodiscard]] const type_registry& types() const noexcept { return types_; }
   [[nodiscard]] const family_set& families() const noexcept { return families_; }
@@ -77,6 +81,7 @@ public:
   /// With what objects that were put here are read again.
   [[nodiscard]] const std::shared_ptr<const object_environment>& objects() const noexcept { return objects_; }
   [[nodiscard]] asio::io_context& io() noexcept { return loop_->context(); }
+  [[nodiscard]] encoding_cache& encodings() noexcept { return *encodings_; }
 
 private:
   void flush_links();
@@ -102,6 +107,7 @@ private:
   const digest key_ = random_digest(); // Tells this node from others that claim its id.
 
   std::shared_ptr<io_loop> loop_;
+  const std::shared_ptr<encoding_cache> encodings_;
   bool running_ = false;                                           // Set by start().
   std::vector<std::shared_ptr<listener>> listeners_;               // I/O thread, once it runs.
   std::vector<std::unique_ptr<inproc_listener>> inproc_listeners_; // I/O thread, once it runs.
@@ -115,6 +121,7 @@ private:
   // Guarded by mutex_.
   std::map<std::string, caf::strong_actor_ptr, std::less<>> names_;
   std::vector<std::shared_ptr<link_core>> links_;
+  caf::strong_actor_ptr task_runner_;
   std::condition_variable links_changed_;
   bool closing_ = false;
 };

@@ -1,5 +1,6 @@
 #include <troupe/framework/internal/outgoing_message.hpp>
 
+#include <algorithm>
 #include <cassert>
 #include <optional>
 #include <string>
@@ -47,6 +48,7 @@ void outgoing_message::clear() {
   value_bytes_ = 0;
   decompressed_bytes_ = 0;
   value_.reset();
+  kept_.reset();
   handle_bytes_ = 0;
 }
 
@@ -63,7 +65,7 @@ std::expected<void, node_error> outgoing_message::encode(link_core& link,
   }
   if (context_.value_owner != message)
     context_.value_owner = message;
-  const auto& content = message->element->content();
+  const auto& content = std::as_const(*message->element).content(); // Else CAF copies what several hold.
   is_bare_error_ = content.type_token() == caf::make_type_token<caf::error>();
   if (content.size() > signature_aliases_max)
     return fail(node_errc::unserializable,
@@ -73,6 +75,11 @@ std::expected<void, node_error> outgoing_message::encode(link_core& link,
     value_ = message->element->move_content_to_message();
     return {};
   }
+  // What several hold may go to others as well, or have gone.
+  const auto is_shared = content.shared();
+  const auto known_form = is_shared ? link.node().encodings().find(content, context_) : nullptr;
+  if (is_shared && !known_form)
+    kept_ = std::make_shared<encoded_message>();
   for (std::size_t i = 0; i < content.size(); ++i) {
     auto rtti = content.type(i);
     auto* type = known(rtti);
@@ -82,9 +89,12 @@ std::expected<void, node_error> outgoing_message::encode(link_core& link,
                                                    "registry with types.add<T>(\"alias\")");
     types_.push_back(type->type);
     last_known_ = type;
-    if (auto encoded = encode_element(*type, content.get(i)); !encoded)
+    const auto* form = known_form && (*known_form)[i] ? &*(*known_form)[i] : nullptr;
+    if (auto encoded = encode_element(*type, content.get(i), form); !encoded)
       return encoded;
   }
+  if (kept_ && std::ranges::any_of(*kept_, [](const auto& each) { return each.has_value(); }))
+    link.node().encodings().put(message->element->copy_content_to_message(), context_, kept_);
   if (elements_.size() + 64 > packet_body_bytes_max)
     return fail(node_errc::unserializable, "message needs " + grouped(elements_.size())
                                                + " bytes beside its large frames, limit "
@@ -122,33 +132,43 @@ outgoing_message::known_type* outgoing_message::known(const caf::rtti_pair& rtti
   return &slot;
 }
 
-std::expected<void, node_error> outgoing_message::encode_element(known_type& known, const void* value) {
+/// `form` is what was encoded of it for another link; null where it has to be encoded.
+std::expected<void, node_error> outgoing_message::encode_element(known_type& known, const void* value,
+                                                                 const encoded_element* form) {
   const auto& type = *known.type;
   descriptor_.frames.clear();
   descriptor_.actors.clear();
-  auto used = encode_value(type, value, link_->send_families_, context_, output_);
-  if (!used)
-    return std::unexpected{describe(used.error())};
+  std::optional<encoded_element> made;
+  const auto* by = form != nullptr ? form->by : nullptr;
+  if (form == nullptr) {
+    auto used = encode_value(type, value, link_->send_families_, context_, output_);
+    if (!used)
+      return std::unexpected{describe(used.error())};
+    by = *used;
+    made = take_encoded(by, type);
+    if (made)
+      form = &*made;
+  }
   descriptor_.header_number = 0;
-  if (output_.has_standard_header()) {
-    if (known.by != *used)
-      known = {.link = known.link,
-               .rtti = known.rtti,
-               .type = &type,
-               .by = *used,
-               .header = link_->header_number(**used, type)};
+  if (form != nullptr ? form->header.size_bytes() == 0 : output_.has_standard_header()) {
+    if (known.by != by)
+      known = {
+          .link = known.link, .rtti = known.rtti, .type = &type, .by = by, .header = link_->header_number(*by, type)};
     descriptor_.header_number = known.header;
   } else {
-    header_ = header_of(**used, type, output_);
+    header_ = form != nullptr ? form->header : header_of(*by, type, output_);
     descriptor_.header = header_.bytes();
-    decompressed_bytes_ += decompressed_bytes(output_.frame_codecs().bytes());
+    decompressed_bytes_ +=
+        form != nullptr ? form->decompressed_bytes : decompressed_bytes(output_.frame_codecs().bytes());
   }
-  auto body = place(output_.body().bytes(), nullptr);
-  if (!body)
-    return std::unexpected{std::move(body).error()};
-  descriptor_.frames.push_back(*body);
-  for (const auto& attached : output_.frames()) {
-    auto placed = place(attached.bytes(), &attached);
+  const auto body = form != nullptr ? form->frames[0].bytes() : output_.body().bytes();
+  const auto attached = form != nullptr ? std::span(form->frames).subspan(1) : std::span(output_.frames());
+  auto placed_body = place(body, form != nullptr ? &form->frames[0] : nullptr);
+  if (!placed_body)
+    return std::unexpected{std::move(placed_body).error()};
+  descriptor_.frames.push_back(*placed_body);
+  for (const auto& each : attached) {
+    auto placed = place(each.bytes(), &each);
     if (!placed)
       return std::unexpected{std::move(placed).error()};
     descriptor_.frames.push_back(*placed);
@@ -158,10 +178,47 @@ std::expected<void, node_error> outgoing_message::encode_element(known_type& kno
     if (placed.place == frame_place::inline_)
       elements_.insert(elements_.end(), bytes.begin(), bytes.end());
   };
-  append_inline(descriptor_.frames[0], output_.body().bytes());
-  for (std::size_t i = 0; i < output_.frames().size(); ++i)
-    append_inline(descriptor_.frames[i + 1], output_.frames()[i].bytes());
+  append_inline(descriptor_.frames[0], body);
+  for (std::size_t i = 0; i < attached.size(); ++i)
+    append_inline(descriptor_.frames[i + 1], attached[i].bytes());
+  if (kept_)
+    kept_->push_back(std::move(made));
   return {};
+}
+
+/// What was just encoded, where it is worth keeping for other links and the same for all of them.
+std::optional<encoded_element> outgoing_message::take_encoded(const family* by, const type_entry& type) {
+  if (!kept_ || !type.is_self_contained())
+    return std::nullopt;
+  auto size_bytes = output_.body().size();
+  for (const auto& each : output_.frames())
+    size_bytes += each.size_bytes();
+  if (size_bytes < encoding_cache::encoded_bytes_min)
+    return std::nullopt;
+  encoded_element made{.by = by,
+                       .header = output_.has_standard_header() ? frame() : header_of(*by, type, output_),
+                       .decompressed_bytes = decompressed_bytes(output_.frame_codecs().bytes()),
+                       .frames = {}};
+  made.frames.reserve(1 + output_.frames().size());
+  made.frames.push_back(put_once(output_.body().bytes(), nullptr));
+  for (const auto& each : output_.frames())
+    made.frames.push_back(put_once(each.bytes(), &each));
+  return made;
+}
+
+/// The same bytes where every link finds them: in the store where the link shares one and they are large enough, as
+/// place_in_store() would put them there. `as` is the frame where there is one.
+frame outgoing_message::put_once(bytes_view bytes, const frame* as) {
+  const auto is_stored = as != nullptr && dynamic_cast<const stored_bytes*>(as->owner().get()) != nullptr;
+  if (link_->shares_store() && !is_stored && bytes.size() >= link_->options().spill_bytes) {
+    auto store = *link_->node().store();
+    if (auto put = store.put(bytes, {}, {}, std::chrono::milliseconds{0}))
+      if (auto pinned = put->pin()) {
+        auto owner = std::make_shared<stored_bytes>(*std::move(pinned));
+        return {owner->bytes(), owner};
+      }
+  }
+  return as != nullptr ? *as : frame::copy_of(bytes);
 }
 
 /// Decides how a frame travels. `shared` is the frame itself where it has an owner, null for the reused body.

@@ -12,6 +12,7 @@
 #include <caf/mailbox_element.hpp>
 #include <caf/rtti_pair.hpp>
 
+#include <troupe/framework/internal/encoding_cache.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/link_extension.hpp>
 #include <troupe/framework/internal/message_owner.hpp>
@@ -60,7 +61,9 @@ private:
   };
 
   [[nodiscard]] known_type* known(const caf::rtti_pair& rtti);
-  std::expected<void, node_error> encode_element(known_type& type, const void* value);
+  std::expected<void, node_error> encode_element(known_type& type, const void* value, const encoded_element* known);
+  [[nodiscard]] std::optional<encoded_element> take_encoded(const family* by, const type_entry& type);
+  [[nodiscard]] frame put_once(bytes_view bytes, const frame* as);
   [[nodiscard]] std::uint64_t signature_number(outbox& out);
   /// What it takes at the other end, but for its head.
   [[nodiscard]] std::uint64_t cost_without_head() const noexcept {
@@ -80,6 +83,7 @@ private:
   std::vector<const type_entry*> types_;
   known_type* last_known_ = nullptr; // Of the last element.
   encode_output output_;
+  std::shared_ptr<encoded_message> kept_; // What is encoded now, for other links; null where nobody sends it again.
   element_descriptor descriptor_;
   frame header_;
   byte_vector elements_;              // Descriptors and inline bytes of all elements, as they go into the packet.

@@ -9,6 +9,8 @@
 #include <lz4.h>
 #include <zstd.h>
 
+#include <troupe/serializers/internal/varint_note.hpp>
+
 namespace troupe::detail {
 
 namespace {
@@ -102,33 +104,11 @@ bool is_within_ratio(std::size_t original_bytes, std::size_t compressed_bytes, c
   return __builtin_mul_overflow(compressed_bytes, bounds.decompression_ratio, &most) || original_bytes <= most;
 }
 
-void append_varint(byte_buffer& to, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7)
-    to.append(static_cast<std::byte>(value | 0x80));
-  to.append(static_cast<std::byte>(value));
-}
-
 /// What the note takes at most for a frame of that size.
 std::size_t note_bytes_of(std::size_t frame_bytes) {
   if (frame_bytes < compressed_from_bytes)
     return 1;
   return 1 + (static_cast<std::size_t>(std::bit_width(frame_bytes)) + 6) / 7;
-}
-
-bool take_varint(std::span<const std::byte>& from, std::uint64_t& value) {
-  value = 0;
-  for (unsigned shift = 0; shift < 64; shift += 7) {
-    if (from.empty())
-      return false;
-    const auto bits = std::to_integer<std::uint64_t>(from[0]);
-    from = from.subspan(1);
-    if (shift == 63 && bits > 1)
-      return false;
-    value |= (bits & 0x7f) << shift;
-    if (bits < 0x80)
-      return true;
-  }
-  return false;
 }
 
 class compressed_owner final : public frame_owner {
@@ -211,8 +191,8 @@ std::expected<void, serialize_error> check_form(std::size_t number, const frame_
   return {};
 }
 
-std::expected<std::size_t, serialize_error> check_forms(std::span<const frame_form> forms,
-                                                        std::span<const frame> frames, const limits& bounds) {
+std::expected<void, serialize_error> check_forms(std::span<const frame_form> forms, std::span<const frame> frames,
+                                                 const limits& bounds) {
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < frames.size(); ++i) {
     if (forms[i].codec == frame_codec::none)
@@ -228,7 +208,39 @@ std::expected<std::size_t, serialize_error> check_forms(std::span<const frame_fo
         serialize_errc::limit_exceeded,
         "compressed frames of " + grouped(total) + " bytes, limit " + grouped(most)
             + (most == bounds.decompressed_bytes ? " (limits::decompressed_bytes)" : " (limits::memory_bytes)"));
-  return total;
+  return {};
+}
+
+/// One frame of that number, of all its pieces. Adds what it takes to `taken_bytes`.
+std::expected<frame, serialize_error> unpacked(std::span<const frame_form> forms, std::span<const frame> pieces,
+                                               std::size_t number, const limits& bounds, std::size_t& taken_bytes) {
+  const auto size_of_piece = [&](std::size_t i) {
+    return forms[i].codec == frame_codec::none ? pieces[i].size_bytes()
+                                               : static_cast<std::size_t>(forms[i].original_bytes);
+  };
+  if (pieces.size() == 1 && forms[0].codec == frame_codec::none)
+    return pieces[0];
+  std::size_t size_bytes = 0;
+  for (std::size_t i = 0; i < pieces.size(); ++i)
+    size_bytes += size_of_piece(i);
+  const auto most = std::min(number == 0 ? bounds.body_bytes : bounds.frame_bytes, bounds.memory_bytes - taken_bytes);
+  if (size_bytes > most)
+    return failure(serialize_errc::limit_exceeded, name_of_frame(number) + " of " + grouped(size_bytes) + " bytes in "
+                                                       + grouped(pieces.size()) + " pieces, limit " + grouped(most)
+                                                       + " (of limits::frame_bytes, body_bytes and memory_bytes)");
+  taken_bytes += size_bytes;
+  std::byte* into = nullptr;
+  auto made = frame::uninitialized(size_bytes, into);
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (forms[i].codec == frame_codec::none)
+      std::ranges::copy(pieces[i].bytes(), into);
+    else if (!decompress(pieces[i].bytes(), forms[i], into))
+      return failure(serialize_errc::malformed, name_of_frame(number) + " of " + grouped(pieces[i].size_bytes())
+                                                    + " bytes cannot be decompressed to "
+                                                    + grouped(forms[i].original_bytes));
+    into += size_of_piece(i);
+  }
+  return made;
 }
 
 } // namespace
@@ -244,11 +256,9 @@ void compress_frames(const context& ctx, std::size_t note_bytes_max, encode_outp
   auto& note = output.frame_codecs();
   bool any = false;
   const auto add = [&](frame_codec codec, std::size_t original_bytes) {
-    note.append(static_cast<std::byte>(codec));
-    if (codec == frame_codec::none)
-      return false;
-    append_varint(note, original_bytes);
-    return any = true;
+    append_form(note, {.codec = codec, .original_bytes = original_bytes});
+    any = any || codec != frame_codec::none;
+    return codec != frame_codec::none;
   };
   if (const auto size = output.body().size(); add(by.compress(output.body().bytes()), size))
     std::swap(output.body(), by.compressed());
@@ -288,25 +298,34 @@ std::expected<std::vector<frame_form>, serialize_error> read_frame_codecs(std::s
   return forms;
 }
 
-std::expected<decompressed, serialize_error> decompress_frames(std::span<const std::byte> note,
-                                                               std::span<const frame> frames, const limits& bounds) {
+void append_form(byte_buffer& note, const frame_form& form) {
+  note.append(static_cast<std::byte>(form.codec));
+  if (form.codec != frame_codec::none)
+    append_varint(note, form.original_bytes);
+}
+
+std::expected<joined_frames, serialize_error> decompress_frames(std::span<const std::byte> note,
+                                                                std::span<const std::byte> pieces_note,
+                                                                std::span<const frame> frames, const limits& bounds) {
   const auto forms = read_frame_codecs(note, frames.size());
   if (!forms)
     return std::unexpected(forms.error());
-  const auto total = check_forms(*forms, frames, bounds);
-  if (!total)
-    return std::unexpected(total.error());
-  decompressed made{.frames = {frames.begin(), frames.end()}, .taken_bytes = *total};
-  for (std::size_t i = 0; i < frames.size(); ++i) {
-    const auto& form = (*forms)[i];
-    if (form.codec == frame_codec::none)
-      continue;
-    std::byte* into = nullptr;
-    made.frames[i] = frame::uninitialized(static_cast<std::size_t>(form.original_bytes), into);
-    if (!decompress(frames[i].bytes(), form, into))
-      return failure(serialize_errc::malformed, name_of_frame(i) + " of " + grouped(frames[i].size_bytes())
-                                                    + " bytes cannot be decompressed to "
-                                                    + grouped(form.original_bytes));
+  const auto pieces =
+      pieces_note.empty() ? std::vector<std::size_t>(frames.size(), 1) : read_pieces(pieces_note, frames.size());
+  if (!pieces)
+    return std::unexpected(pieces.error());
+  if (auto checked = check_forms(*forms, frames, bounds); !checked)
+    return std::unexpected(checked.error());
+  joined_frames made;
+  made.frames.reserve(pieces->size());
+  std::size_t at = 0;
+  for (const auto count : *pieces) {
+    const auto first = std::exchange(at, at + count);
+    auto one = unpacked(std::span(*forms).subspan(first, count), frames.subspan(first, count), made.frames.size(),
+                        bounds, made.taken_bytes);
+    if (!one)
+      return std::unexpected(std::move(one.error()));
+    made.frames.push_back(std::move(*one));
   }
   return made;
 }

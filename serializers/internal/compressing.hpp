@@ -14,6 +14,7 @@
 #include <troupe/serializers/context.hpp>
 #include <troupe/serializers/encode_output.hpp>
 #include <troupe/serializers/frame.hpp>
+#include <troupe/serializers/internal/pieces.hpp>
 #include <troupe/serializers/limits.hpp>
 #include <troupe/serializers/serialize_error.hpp>
 
@@ -55,15 +56,15 @@ read_frame_codecs(std::span<const std::byte> note);
 [[nodiscard]] std::expected<std::vector<frame_form>, serialize_error> read_frame_codecs(std::span<const std::byte> note,
                                                                                         std::size_t frame_count);
 
-/// The payload's frames as they were, those that are not compressed included.
-struct decompressed {
-  std::vector<frame> frames;
-  std::size_t taken_bytes = 0; // Memory of the frames that were compressed.
-};
+/// The payload's frames as they were, those that are not compressed included; pieces (see pieces.hpp) are decompressed
+/// in one. Everything that can be known is checked before memory is taken. Fails with `malformed` or `limit_exceeded`.
+[[nodiscard]] std::expected<joined_frames, serialize_error> decompress_frames(std::span<const std::byte> note,
+                                                                              std::span<const std::byte> pieces_note,
+                                                                              std::span<const frame> frames,
+                                                                              const limits& bounds);
 
-/// Everything that can be known is checked before memory is taken. Fails with `malformed` or `limit_exceeded`.
-[[nodiscard]] std::expected<decompressed, serialize_error>
-decompress_frames(std::span<const std::byte> note, std::span<const frame> frames, const limits& bounds);
+/// What the field says of one frame.
+void append_form(byte_buffer& note, const frame_form& form);
 
 /// The same frame, marked as one that is compressed already and shall stay as it is.
 [[nodiscard]] frame marked_as_compressed(const frame& of);

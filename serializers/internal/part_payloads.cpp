@@ -70,8 +70,8 @@ std::expected<parts_decoder, serialize_error> parts_decoder::open(payload_parts 
     const auto fields = parse_header(header, ctx.limits);
     if (!fields)
       return std::unexpected(fields.error());
-    if (!fields->frame_codecs.empty()) // Else each could take as much as the whole.
-      return failure(serialize_errc::malformed, "a part that is compressed by itself");
+    if (!fields->frame_codecs.empty() || !fields->frame_pieces.empty()) // Else each could take as much as the whole.
+      return failure(serialize_errc::malformed, "a part that is compressed, or in pieces, by itself");
     const auto by = check_accepted(fields->family, ctx.families);
     if (!by)
       return std::unexpected(by.error());

@@ -8,6 +8,7 @@
 #include <caf/all.hpp>
 
 #include <troupe/framework/actor_codecs.hpp>
+#include <troupe/framework/task.hpp>
 #include <troupe/serializers/cereal/cereal_type.hpp>
 
 namespace troupe::internal {
@@ -47,10 +48,15 @@ void add_builtin_types(type_registry& types) {
   add_once<std::vector<caf::actor>>(types, "caf.actors");
   add_once<std::map<std::string, std::string>>(types, "caf.str_map");
   add_once<std::set<std::string>>(types, "caf.str_set");
+  add_once<task_call>(types, "troupe.task");
+}
+
+const std::type_info* info_of(const caf::rtti_pair& type) {
+  return type.first == 0 ? type.second : builtin_infos().at(type.first);
 }
 
 const type_entry* entry_of(const caf::rtti_pair& type, const type_registry& types) {
-  const auto* info = type.first == 0 ? type.second : builtin_infos().at(type.first);
+  const auto* info = info_of(type);
   return info == nullptr ? nullptr : types.find(std::type_index{*info});
 }
 
@@ -67,7 +73,7 @@ caf::rtti_pair rtti_of(const type_entry& type) {
 }
 
 std::string name_of_type(const caf::rtti_pair& type) {
-  const auto* info = type.first == 0 ? type.second : builtin_infos().at(type.first);
+  const auto* info = info_of(type);
   return info == nullptr ? "unknown" : boost::core::demangle(info->name());
 }
 

@@ -12,6 +12,9 @@ namespace troupe::internal {
 /// Adds those of CAF's built-in types that cross links, unless they are there already.
 void add_builtin_types(type_registry& types);
 
+/// The C++ type of a message element; null when nobody knows it.
+[[nodiscard]] const std::type_info* info_of(const caf::rtti_pair& type);
+
 /// The entry of a message element's type; null when the registry has none.
 [[nodiscard]] const type_entry* entry_of(const caf::rtti_pair& type, const type_registry& types);
 

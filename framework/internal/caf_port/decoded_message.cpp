@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include <caf/detail/dynamic_message_data.hpp>
 #include <caf/detail/message_data.hpp>
 #include <caf/error.hpp>
 #include <caf/sec.hpp>
@@ -34,38 +35,34 @@ std::string text_of_element(const type_entry& type, const void* value) {
 /// One element on its own, as CAF's message builder takes it.
 class decoded_value final : public caf::type_erased_value {
 public:
-  decoded_value(std::shared_ptr<const type_entry> type, caf::rtti_pair rtti, const void* from)
-      : type_(std::move(type)),
-        rtti_(rtti),
-        storage_(::operator new (type_->size_bytes(), std::align_val_t{type_->alignment_bytes()})) {
-    try {
-      type_->life().copy(storage_, from);
-    } catch (...) {
-      give_back();
-      throw;
-    }
-  }
-  ~decoded_value() override {
-    type_->life().destroy(storage_);
-    give_back();
-  }
+  decoded_value(std::shared_ptr<const type_entry> type, caf::rtti_pair rtti, std::shared_ptr<void> value)
+      : type_(std::move(type)), rtti_(rtti), value_(std::move(value)) {}
+  decoded_value(const std::shared_ptr<const type_entry>& type, caf::rtti_pair rtti, const void* from)
+      : decoded_value(type, rtti, copy_of(type, from)) {}
 
-  void* get_mutable() override { return storage_; }
+  void* get_mutable() override { return value_.get(); }
   caf::error load(caf::deserializer&) override { return no_caf_serialization(); }
   caf::rtti_pair type() const override { return rtti_; }
-  const void* get() const override { return storage_; }
+  const void* get() const override { return value_.get(); }
   caf::error save(caf::serializer&) const override { return no_caf_serialization(); }
-  std::string stringify() const override { return text_of_element(*type_, storage_); }
+  std::string stringify() const override { return text_of_element(*type_, value_.get()); }
   caf::type_erased_value_ptr copy() const override {
-    return caf::type_erased_value_ptr{new decoded_value(type_, rtti_, storage_)};
+    return caf::type_erased_value_ptr{new decoded_value(type_, rtti_, value_.get())};
   }
 
 private:
-  void give_back() noexcept { ::operator delete (storage_, std::align_val_t{type_->alignment_bytes()}); }
+  static std::shared_ptr<void> copy_of(const std::shared_ptr<const type_entry>& type, const void* from) {
+    std::unique_ptr<void, void (*)(void*)> memory{type->life().allocate(), type->life().release};
+    type->life().copy(memory.get(), from);
+    return {memory.release(), [type](void* value) {
+              type->life().destroy(value);
+              type->life().release(value);
+            }};
+  }
 
   std::shared_ptr<const type_entry> type_;
   caf::rtti_pair rtti_;
-  void* storage_;
+  std::shared_ptr<void> value_;
 };
 
 } // namespace
@@ -236,6 +233,12 @@ void* message_under_construction::construct_next() {
 
 caf::mailbox_element_ptr message_under_construction::finish(caf::strong_actor_ptr sender, caf::message_id id) && {
   return std::exchange(data_, nullptr)->into_envelope(std::move(sender), id);
+}
+
+caf::message message_of(const type_entry& type, std::shared_ptr<void> value) {
+  auto data = caf::make_counted<caf::detail::dynamic_message_data>();
+  data->append(caf::type_erased_value_ptr{new decoded_value(type.shared_from_this(), rtti_of(type), std::move(value))});
+  return caf::message{caf::message::data_ptr{data.get()}};
 }
 
 } // namespace troupe::internal

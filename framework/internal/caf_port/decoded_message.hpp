@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <caf/mailbox_element.hpp>
+#include <caf/message.hpp>
 #include <caf/rtti_pair.hpp>
 
 #include <troupe/framework/internal/consumption.hpp>
@@ -52,5 +53,8 @@ public:
 private:
   decoded_message* data_;
 };
+
+/// A message of that one value. Requires: one of the entry's type.
+[[nodiscard]] caf::message message_of(const type_entry& type, std::shared_ptr<void> value);
 
 } // namespace troupe::internal

@@ -1,0 +1,101 @@
+#include <troupe/framework/internal/caf_port/task_runner.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <caf/all.hpp>
+
+#include <troupe/framework/internal/caf_port/builtin_types.hpp>
+#include <troupe/framework/internal/caf_port/decoded_message.hpp>
+#include <troupe/framework/task.hpp>
+#include <troupe/serializers/internal/type_text.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+using outcome = caf::result<caf::message>;
+
+caf::error failed(node_errc code, std::string text) {
+  return to_caf_error({code, std::move(text)});
+}
+
+std::string bracketed_types(std::span<const std::type_index> types) {
+  std::string text = "(";
+  for (const auto& type : types)
+    text += (text.size() > 1 ? ", " : "") + detail::type_text(type);
+  return text + ")";
+}
+
+/// What the message holds behind the call.
+std::vector<std::type_index> argument_types(const caf::message& content) {
+  std::vector<std::type_index> found;
+  for (std::size_t i = 1; i < content.size(); ++i) {
+    const auto* info = info_of(content.type(i));
+    found.emplace_back(info != nullptr ? *info : typeid(void));
+  }
+  return found;
+}
+
+outcome run(const caf::message& content, const type_registry& types) {
+  if (content.empty() || !content.match_element<task_call>(0))
+    return failed(node_errc::unsupported, "tasks are sent by link::submit, and nothing else comes here");
+  const auto& name = content.get_as<task_call>(0).name;
+  const auto function = types.find_function(name);
+  if (!function)
+    return failed(node_errc::not_found,
+                  "no function '" + name + "' is registered here; add it with types.add_function");
+  if (const auto given = argument_types(content); !std::ranges::equal(given, function->parameters()))
+    return failed(node_errc::interface_mismatch, "'" + name + "' has the parameters "
+                                                     + bracketed_types(function->parameters()) + " here, and was given "
+                                                     + bracketed_types(given));
+  const auto is_void = function->result() == typeid(void);
+  const auto* result_type = is_void ? nullptr : types.find(function->result());
+  if (!is_void && result_type == nullptr)
+    return failed(node_errc::unserializable, "the result of '" + name + "', " + detail::type_text(function->result())
+                                                 + ", has no alias here; add it with types.add<T>(\"alias\")");
+  std::vector<const void*> arguments;
+  for (std::size_t i = 1; i < content.size(); ++i)
+    arguments.push_back(content.get(i));
+  auto result = function->run(arguments);
+  if (!result)
+    return failed(node_errc::task_failed, "'" + name + "' failed: " + result.error());
+  return is_void ? caf::message() : message_of(*result_type, *std::move(result));
+}
+
+/// An actor for one message.
+template <class Handle>
+caf::behavior once(caf::event_based_actor* self, Handle handle) {
+  self->set_default_handler([handle](caf::scheduled_actor* me, caf::message_view& view) -> outcome {
+    static_cast<caf::event_based_actor*>(me)->quit();
+    return handle(view);
+  });
+  return {[](caf::unit_t) {}}; // An actor without any behavior would end at once.
+}
+
+} // namespace
+
+caf::actor spawn_task_runner(caf::actor_system& system, const type_registry& types) {
+  return system.spawn<caf::hidden>([&types](caf::event_based_actor* self) -> caf::behavior {
+    self->set_default_handler([&types](caf::scheduled_actor* me, caf::message_view& view) -> outcome {
+      auto worker = me->home_system().spawn([&types](caf::event_based_actor* one) {
+        return once(one, [&types](caf::message_view& task) { return run(task.move_content_to_message(), types); });
+      });
+      // Without a context it goes to the scheduler, whoever runs this.
+      caf::actor_cast<caf::abstract_actor*>(worker)->enqueue(me->current_sender(), me->current_message_id(),
+                                                             view.move_content_to_message(), nullptr);
+      return caf::delegated<caf::message>();
+    });
+    return {[](caf::unit_t) {}};
+  });
+}
+
+caf::actor spawn_refusal(caf::actor_system& system, node_error reason) {
+  return system.spawn<caf::hidden>([error = to_caf_error(reason)](caf::event_based_actor* self) {
+    return once(self, [error](caf::message_view&) -> outcome { return error; });
+  });
+}
+
+} // namespace troupe::internal

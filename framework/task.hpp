@@ -1,0 +1,119 @@
+// Running registered functions in the peer: link::submit.
+#pragma once
+
+#include <chrono>
+#include <expected>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <caf/actor.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/message.hpp>
+#include <caf/scoped_actor.hpp>
+
+#include <troupe/framework/link.hpp>
+#include <troupe/framework/message_types.hpp>
+#include <troupe/framework/node_error.hpp>
+#include <troupe/serializers/describe.hpp>
+#include <troupe/serializers/function.hpp>
+
+namespace troupe {
+
+namespace internal {
+
+/// Stands ahead of a task's arguments.
+struct task_call {
+  std::string name;
+};
+TROUPE_DESCRIBE(task_call, name)
+
+} // namespace internal
+
+/// A call of a function that the peer shall run, not sent yet.
+///
+/// A request that fails gets a caf::error with one of these: `not_allowed` (the peer's link does not allow tasks),
+/// `not_found` (nobody registered the function, here or there), `interface_mismatch` (its parameters are others there),
+/// `task_failed` (what it threw or failed with), and all that requests over links may fail with.
+template <class Result>
+class task {
+public:
+  task(caf::actor runner, caf::message call) : runner_(std::move(runner)), call_(std::move(call)) {}
+
+  /// Sends it as `self->request(...)` does any request: the answer comes to `.then`, `.await` or `.receive`, with the
+  /// Result, or nothing where the function returns void. Discarding what this returns discards the answer.
+  template <class Self>
+  auto request(Self* self, std::chrono::milliseconds timeout) && {
+    return self->request(runner_, timeout, std::move(call_));
+  }
+
+  /// Sends it and waits. Not for actors' handlers.
+  [[nodiscard]] std::expected<Result, node_error> get(std::chrono::milliseconds timeout) && {
+    caf::scoped_actor self(caf::actor_cast<caf::abstract_actor*>(runner_)->home_system());
+    std::expected<Result, node_error> answer = std::unexpected(node_error(node_errc::timed_out, "no answer"));
+    const auto failed = [&](const caf::error& error) { answer = std::unexpected(to_node_error(error)); };
+    auto asked = self->request(runner_, timeout, std::move(call_));
+    if constexpr (std::is_void_v<Result>)
+      asked.receive([&] { answer = {}; }, failed);
+    else
+      asked.receive([&](Result& result) { answer = std::move(result); }, failed);
+    return answer;
+  }
+
+private:
+  caf::actor runner_;
+  caf::message call_;
+};
+
+namespace internal {
+
+/// `leading` is nothing, or the functor.
+template <class Shape, class... Given>
+auto make_task(caf::actor runner, task_call call, Given&&... given) {
+  constexpr auto leading = sizeof...(Given) - std::tuple_size_v<typename Shape::parameters>;
+  const auto make = [&]<class... Sent>(std::type_identity<std::tuple<Sent...>>) {
+    // Converted as in a call of the function.
+    return caf::make_message(std::move(call), [](Sent value) { return value; }(std::forward<Given>(given))...);
+  };
+  using parameters = typename Shape::parameters;
+  using sent = decltype([] {
+    if constexpr (leading == 0)
+      return std::type_identity<parameters>();
+    else
+      return std::type_identity<decltype(std::tuple_cat(
+          std::declval<std::tuple<std::remove_cvref_t<std::tuple_element_t<0, std::tuple<Given...>>>>>(),
+          std::declval<parameters>()))>();
+  }());
+  return task<typename Shape::result>(std::move(runner), make(sent()));
+}
+
+} // namespace internal
+
+template <auto Function, class... Arguments>
+auto link::submit(function_ref<Function>, Arguments&&... arguments) const {
+  using shape = detail::call_shape<std::remove_const_t<decltype(Function)>>;
+  static_assert(sizeof...(Arguments) == std::tuple_size_v<typename shape::parameters>,
+                "not as many arguments as the function has parameters");
+  internal::task_call call;
+  auto runner = runner_of(typeid(function_ref<Function>), call.name);
+  return internal::make_task<shape>(std::move(runner), std::move(call), std::forward<Arguments>(arguments)...);
+}
+
+template <class Functor, class... Arguments>
+requires(std::is_class_v<Functor>) auto link::submit(Functor functor, Arguments&&... arguments) const {
+  static_assert(detail::task_functor<Functor>, "not a class with one call operator, which is const");
+  using shape = detail::call_shape<decltype(&Functor::operator())>;
+  static_assert(sizeof...(Arguments) == std::tuple_size_v<typename shape::parameters>,
+                "not as many arguments as the functor has parameters");
+  internal::task_call call;
+  if constexpr (described<Functor> || detail::hooked<Functor>) {
+    auto runner = runner_of(typeid(Functor), call.name);
+    return internal::make_task<shape>(std::move(runner), std::move(call), std::move(functor),
+                                      std::forward<Arguments>(arguments)...);
+  } else {
+    return task<typename shape::result>(refusal_of_undescribed(typeid(Functor)), caf::make_message(std::move(call)));
+  }
+}
+
+} // namespace troupe
