@@ -71,6 +71,12 @@ struct link_options {
   /// Lower: less is copied through the socket, but each handle costs about two messages' time.
   std::size_t spill_bytes = 64_KiB;
 
+  /// Messages of actors whose values take so much and more are encoded by another thread of the actor system, so that
+  /// their sender goes on at once; later messages to the same receiver wait behind them. 0: none. What takes part in
+  /// neither: values with handles, pointers or context-dependent codecs in them, and messages from threads of your own.
+  /// Lower: less time in senders' handlers; each such message takes some ten microseconds more.
+  std::size_t offload_bytes = 4_MiB;
+
   /// Whether this end compresses frames of 10,000 bytes and more before they leave, where samples and then the whole
   /// come to 0.7 of their size or less. What the peer has compressed is read whatever stands here; to refuse it, set
   /// `receive_limits.decompressed_bytes` to 0. Never between ends that share a store, nor within a process. Worth it

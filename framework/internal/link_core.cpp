@@ -103,6 +103,10 @@ void link_core::enter(link_state next) {
 }
 
 void link_core::close(const std::string& reason, std::chrono::milliseconds patience) {
+  encoding_.end([self = shared_from_this(), reason, patience] { self->close_now(reason, patience); });
+}
+
+void link_core::close_now(const std::string& reason, std::chrono::milliseconds patience) {
   {
     std::lock_guard guard{mutex_};
     auto now = state_.load(std::memory_order_relaxed);
@@ -134,6 +138,8 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
   if (peer_is_known_)
     node_->known_peer_is_gone(peer_node_);
   settle_opening(std::unexpected{reason});
+  for (auto& waiting : encoding_.take_all())
+    undo(waiting.receiver, *waiting.what, {node_errc::link_down, "the link to " + peer_name_ + " is down"}, nullptr);
   fail_everything({node_errc::link_down, "the link to " + peer_name_ + " is down: " + reason.message()});
   transfers_.clear();
   clear_elements();
@@ -504,7 +510,7 @@ link_stats link_core::stats() const {
           .refused_at_bound = read(counters_.refused_at_bound),
           .dropped = read(counters_.dropped),
           .unconsumed_bytes_there = sending_.outstanding_bytes(),
-          .waiting_bytes = sending_.queued_bytes(),
+          .waiting_bytes = sending_.queued_bytes() + encoding_.bytes(),
           .unconsumed_bytes_here = receiving_ ? receiving_->unconsumed_bytes() : 0,
           .unread_bytes = connection_ && !is_closed() ? connection_->unwritten_bytes() + bulk_.bytes() : 0,
           .large_frame_bytes_here = transfers_.living_bytes()};

@@ -1,6 +1,6 @@
 // One link: its handshake, what it has sent and received and not yet released, and the two paths of a message.
 // The files beside it: link_core.cpp (life and end), link_handshake.cpp, link_send.cpp, link_receive.cpp,
-// link_flow.cpp (back-pressure, heartbeats).
+// link_flow.cpp (back-pressure, heartbeats), link_encoding.cpp (large messages off their senders' threads).
 #pragma once
 
 #include <atomic>
@@ -26,6 +26,7 @@
 #include <troupe/framework/internal/caf_port/prepaid_actor.hpp>
 #include <troupe/framework/internal/caf_port/proxy.hpp>
 #include <troupe/framework/internal/connection.hpp>
+#include <troupe/framework/internal/encoding_lane.hpp>
 #include <troupe/framework/internal/limited_log.hpp>
 #include <troupe/framework/internal/link_extension.hpp>
 #include <troupe/framework/internal/link_handshake.hpp>
@@ -94,7 +95,7 @@ public:
   /// Blocks until the link is open or has failed.
   [[nodiscard]] std::expected<void, node_error> wait_until_open();
 
-  /// Says goodbye, writes what waits for `patience` at most, ends.
+  /// Says goodbye, writes what waits for `patience` at most, ends. What is being encoded is written first.
   void close(const std::string& reason, std::chrono::milliseconds patience);
 
   [[nodiscard]] bool is_open() const noexcept { return state_.load(std::memory_order_acquire) == link_state::open; }
@@ -111,6 +112,9 @@ public:
                          const caf::strong_actor_ptr& who) override;
   /// I/O thread. Writes what the last one has left for the end of its round of work.
   void flush_batch();
+
+  /// Encodes and sends one of the messages that wait for it. Called once for each node_core::encode_soon().
+  void encode_next();
 
   // -- for codecs of actor handles
 
@@ -147,6 +151,8 @@ private:
 
   link_core(std::shared_ptr<node_core> node, const link_options& options, role side,
             std::shared_ptr<const link_security> security);
+
+  void close_now(const std::string& reason, std::chrono::milliseconds patience);
 
   [[nodiscard]] std::uint64_t send_channel() const noexcept { return channel_ + (role_ == role::acceptor ? 1 : 0); }
   [[nodiscard]] std::uint64_t receive_channel() const noexcept { return channel_ + (role_ == role::dialer ? 1 : 0); }
@@ -230,7 +236,13 @@ private:
   void beat_after(std::chrono::milliseconds pause);
   [[nodiscard]] bool beat();
 
+  // -- link_encoding.cpp
+  bool encode_elsewhere(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context);
+  [[nodiscard]] caf::strong_actor_ptr imported(std::uint64_t number) const;
+  [[nodiscard]] bool has_room_for(std::uint64_t receiver) const;
+
   // -- link_send.cpp
+  void send_now(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context);
   void undo(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason, caf::execution_unit* context);
   void tell_who_waits(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason,
                       caf::execution_unit* context);
@@ -320,6 +332,8 @@ private:
   std::shared_ptr<connection> connection_; // Set by start().
   std::atomic<link_state> state_{link_state::greeting};
   std::atomic<std::uint64_t> next_transfer_{1};
+
+  encoding_lane encoding_; // Has a lock of its own, under which nothing is called.
 
   const std::shared_ptr<std::mutex> shared_mutex_ = std::make_shared<std::mutex>(); // The connection's, too.
   std::mutex& mutex_ = *shared_mutex_;

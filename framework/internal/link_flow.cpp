@@ -325,7 +325,7 @@ void link_core::reply_consumption::consumed(std::uint64_t cost) noexcept {
 bool link_core::is_ready(std::uint64_t receiver) {
   std::lock_guard guard{mutex_};
   settle_replies();
-  return accepts_messages() && sending_.is_ready(receiver);
+  return accepts_messages() && has_room_for(receiver);
 }
 
 void link_core::notify_when_ready(std::uint64_t receiver, const caf::strong_actor_ptr& proxy,
@@ -333,7 +333,7 @@ void link_core::notify_when_ready(std::uint64_t receiver, const caf::strong_acto
   std::unique_lock guard{mutex_};
   replies_wanted_.store(true); // Before what was consumed so far is looked at: what comes later finds it.
   settle_replies();
-  if (accepts_messages() && !sending_.is_ready(receiver)) {
+  if (accepts_messages() && !has_room_for(receiver)) {
     ready_watchers_.push_back({receiver, proxy, who});
     return;
   }
@@ -347,7 +347,7 @@ std::vector<std::pair<caf::strong_actor_ptr, caf::strong_actor_ptr>> link_core::
   std::vector<std::pair<caf::strong_actor_ptr, caf::strong_actor_ptr>> told;
   bool open = is_open();
   std::erase_if(ready_watchers_, [&](ready_watcher& watcher) {
-    if (open && !sending_.is_ready(watcher.receiver))
+    if (open && !has_room_for(watcher.receiver))
       return false;
     told.emplace_back(std::move(watcher.who), std::move(watcher.proxy));
     return true;

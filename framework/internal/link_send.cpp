@@ -77,6 +77,13 @@ void link_core::send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf:
     undo(receiver, *what, {node_errc::unsupported, std::string{reason}}, context);
     return;
   }
+  if (options_.offload_bytes > 0 && encode_elsewhere(receiver, what, context))
+    return;
+  send_now(receiver, std::move(what), context);
+}
+
+/// On this thread. Requires: a message of a supported sort.
+void link_core::send_now(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context) {
   thread_local sending_scratch kept;
   // A codec may itself send something while it encodes.
   std::unique_ptr<sending_scratch> nested;

@@ -7,8 +7,7 @@
 
 #include <asio/post.hpp>
 
-#include <caf/exit_reason.hpp>
-#include <caf/send.hpp>
+#include <caf/all.hpp>
 
 #include <troupe/framework/internal/caf_port/builtin_types.hpp>
 #include <troupe/framework/internal/caf_port/system_module.hpp>
@@ -163,6 +162,34 @@ void node_core::flush_links() {
   guard.unlock();
   for (const auto& link : links)
     link->flush_batch();
+}
+
+void node_core::encode_soon(std::weak_ptr<link_core> link) {
+  std::unique_lock guard{mutex_};
+  encoding_.push_back(std::move(link));
+  if (!encoder_)
+    encoder_ = caf::actor_cast<caf::strong_actor_ptr>(
+        system_.spawn<caf::hidden>([weak = weak_from_this()](caf::event_based_actor*) -> caf::behavior {
+          return {[weak](caf::unit_t) {
+            if (auto node = weak.lock())
+              node->encode_next();
+          }};
+        }));
+  auto encoder = encoder_;
+  guard.unlock();
+  // Without a context it goes to the scheduler, not to this thread.
+  encoder->enqueue(nullptr, caf::make_message_id(), caf::make_message(caf::unit), nullptr);
+}
+
+void node_core::encode_next() {
+  std::unique_lock guard{mutex_};
+  if (encoding_.empty())
+    return;
+  auto weak = std::move(encoding_.front());
+  encoding_.pop_front();
+  guard.unlock();
+  if (auto link = weak.lock())
+    link->encode_next();
 }
 
 caf::strong_actor_ptr node_core::task_runner() {

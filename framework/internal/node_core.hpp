@@ -2,6 +2,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <deque>
 #include <expected>
 #include <map>
 #include <memory>
@@ -70,6 +71,9 @@ public:
   /// process that is dying closes its sockets before it is seen to be dead.
   void reap_soon();
 
+  /// Has link_core::encode_next() called by an actor, on a thread of the system's scheduler. One message of the node's
+  /// is encoded at a time, links take turns.
+  void encode_soon(std::weak_ptr<link_core> link);
   /// Runs what peers submit; made when it is first asked for.
   [[nodiscard]] caf::strong_actor_ptr task_runner();
 
@@ -85,6 +89,7 @@ public:
 
 private:
   void flush_links();
+  void encode_next();
   void stop_listening();
   [[nodiscard]] std::expected<void, node_error> listen_at(const std::string& text);
   [[nodiscard]] std::expected<void, node_error> listen_in_process(const address& at);
@@ -122,6 +127,8 @@ private:
   std::map<std::string, caf::strong_actor_ptr, std::less<>> names_;
   std::vector<std::shared_ptr<link_core>> links_;
   caf::strong_actor_ptr task_runner_;
+  caf::strong_actor_ptr encoder_;
+  std::deque<std::weak_ptr<link_core>> encoding_; // Have something to encode.
   std::condition_variable links_changed_;
   bool closing_ = false;
 };

@@ -119,6 +119,19 @@ bool outgoing_message::passes(const caf::type_erased_tuple& content) {
   return true;
 }
 
+std::uint64_t outgoing_message::weigh(link_core& link, const caf::type_erased_tuple& content, std::uint64_t enough) {
+  link_ = &link;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < content.size() && bytes < enough; ++i)
+    if (const auto* type = known(content.type(i)); type != nullptr && type->type->is_self_contained())
+      bytes += type->type->memory_bytes(content.get(i));
+  if (link.values_ && bytes > 0 && passes(content))
+    bytes = 0;
+  link_ = nullptr;
+  value_bytes_ = 0;
+  return bytes;
+}
+
 /// What the link knows of a type, or null when the registry does not have it.
 outgoing_message::known_type* outgoing_message::known(const caf::rtti_pair& rtti) {
   auto hash = rtti.first + (reinterpret_cast<std::uintptr_t>(rtti.second) >> 4) + link_->serial() * 7;

@@ -31,6 +31,10 @@ public:
   /// until it is given another. Requires: cleared.
   std::expected<void, node_error> encode(link_core& link, const std::shared_ptr<message_owner>& message);
 
+  /// What the values of a message take, as far as that says how long encoding them takes; 0 where it is handed over as
+  /// it is. Stops counting beyond `enough`. Requires: cleared.
+  [[nodiscard]] std::uint64_t weigh(link_core& link, const caf::type_erased_tuple& content, std::uint64_t enough);
+
   /// Writes the message, with the signature and the chunks that it needs, or lets it wait for the peer's credit. May
   /// block where the link's policy allows it. Fails with `link_down` or `link_busy`.
   std::expected<void, node_error> commit(std::uint64_t receiver, const caf::mailbox_element& element);

@@ -1,0 +1,88 @@
+#include <troupe/framework/internal/encoding_lane.hpp>
+
+#include <cassert>
+#include <utility>
+
+namespace troupe::internal {
+
+encoding_lane::entry encoding_lane::add(waiting& message, bool is_large, std::uint64_t bytes_max) {
+  std::lock_guard guard{mutex_};
+  if (ends_)
+    return entry::refused;
+  if (!is_large && !ahead_.contains(message.receiver))
+    return entry::passed;
+  if (!ahead_.empty() && bytes_ + message.size_bytes > bytes_max)
+    return entry::full;
+  const auto wakes = ahead_.empty();
+  ++ahead_[message.receiver];
+  bytes_ += message.size_bytes;
+  queue_.push_back(std::move(message));
+  idle_.store(false, std::memory_order_release);
+  return wakes ? entry::wakes : entry::waits;
+}
+
+std::optional<encoding_lane::waiting> encoding_lane::next() {
+  std::lock_guard guard{mutex_};
+  if (queue_.empty())
+    return std::nullopt;
+  auto first = std::move(queue_.front());
+  queue_.pop_front();
+  return first;
+}
+
+bool encoding_lane::done(std::uint64_t receiver, std::uint64_t size_bytes) {
+  std::unique_lock guard{mutex_};
+  if (const auto found = ahead_.find(receiver); found != ahead_.end()) {
+    bytes_ -= size_bytes;
+    if (--found->second == 0)
+      ahead_.erase(found);
+  }
+  if (!ahead_.empty())
+    return !queue_.empty();
+  idle_.store(true, std::memory_order_release);
+  auto then = std::exchange(then_, nullptr);
+  guard.unlock();
+  if (then)
+    then();
+  return false;
+}
+
+bool encoding_lane::has(std::uint64_t receiver) const {
+  if (is_idle())
+    return false;
+  std::lock_guard guard{mutex_};
+  return ahead_.contains(receiver);
+}
+
+std::uint64_t encoding_lane::bytes() const {
+  std::lock_guard guard{mutex_};
+  return bytes_;
+}
+
+void encoding_lane::end(std::function<void()> then) {
+  std::unique_lock guard{mutex_};
+  if (std::exchange(ends_, true))
+    return;
+  if (!ahead_.empty()) {
+    then_ = std::move(then);
+    return;
+  }
+  guard.unlock();
+  then();
+}
+
+std::vector<encoding_lane::waiting> encoding_lane::take_all() {
+  std::lock_guard guard{mutex_};
+  ends_ = true;
+  then_ = nullptr;
+  std::vector<waiting> all;
+  for (auto& each : queue_)
+    all.push_back(std::move(each));
+  queue_.clear();
+  ahead_.clear();
+  bytes_ = 0;
+  idle_.store(true, std::memory_order_release);
+  return all;
+}
+
+} // namespace troupe::internal

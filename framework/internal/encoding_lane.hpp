@@ -1,0 +1,67 @@
+// Large messages of one link that wait to be encoded by another thread than their sender's, and whatever has to stay
+// behind them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include <caf/actor_control_block.hpp>
+#include <caf/mailbox_element.hpp>
+
+namespace troupe::internal {
+
+/// Messages to one receiver keep their order. Pure: wakes nobody and encodes nothing.
+///
+/// Threads: any, at once; one at a time takes messages out.
+class encoding_lane {
+public:
+  struct waiting {
+    std::uint64_t receiver = 0;
+    caf::mailbox_element_ptr what;
+    std::uint64_t size_bytes = 0;
+    caf::strong_actor_ptr proxy = nullptr; // The receiver's, so that the peer is not told that nobody refers to it.
+  };
+  enum class entry : std::uint8_t {
+    passed,  ///< It need not wait; nothing was taken.
+    full,    ///< It would have to wait and has no room; nothing was taken.
+    waits,   ///< It was taken.
+    wakes,   ///< It was taken, and somebody has to come for it.
+    refused, ///< The lane ends; nothing was taken.
+  };
+
+  /// Takes a message that is large, or that others to the same receiver are ahead of. One may exceed the bound.
+  [[nodiscard]] entry add(waiting& message, bool is_large, std::uint64_t bytes_max);
+
+  /// The next one, whose place stays taken until done().
+  [[nodiscard]] std::optional<waiting> next();
+  /// The last one that next() gave has been sent, or will not be. True when there are more: then somebody comes again.
+  [[nodiscard]] bool done(std::uint64_t receiver, std::uint64_t size_bytes);
+
+  /// Quick.
+  [[nodiscard]] bool is_idle() const noexcept { return idle_.load(std::memory_order_acquire); }
+  [[nodiscard]] bool has(std::uint64_t receiver) const;
+  [[nodiscard]] std::uint64_t bytes() const;
+
+  /// Takes no more messages, and calls `then` once it is idle, now or in done().
+  void end(std::function<void()> then);
+  /// What still waits; it does not count any more.
+  [[nodiscard]] std::vector<waiting> take_all();
+
+private:
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  std::deque<waiting> queue_;
+  std::unordered_map<std::uint64_t, std::uint64_t> ahead_; // How many, by receiver; the one in work included.
+  std::uint64_t bytes_ = 0;
+  bool ends_ = false;
+  std::function<void()> then_;
+  std::atomic<bool> idle_{true};
+};
+
+} // namespace troupe::internal

@@ -1,0 +1,74 @@
+// Large messages are encoded off their senders' threads, by an actor of the node's.
+#include <algorithm>
+#include <utility>
+
+#include <troupe/framework/internal/caf_port/caf_threads.hpp>
+#include <troupe/framework/internal/link_core.hpp>
+#include <troupe/framework/internal/node_core.hpp>
+#include <troupe/framework/internal/outgoing_message.hpp>
+
+namespace troupe::internal {
+
+/// True when the message was taken, or has failed: it is large and comes from an actor, or others are ahead of it.
+bool link_core::encode_elsewhere(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context) {
+  if (may_block()) // A thread of the user's own, which waits for room if need be.
+    return false;
+  thread_local outgoing_message scale;
+  const auto bytes = scale.weigh(*this, std::as_const(*what).content(), options_.offload_bytes);
+  const auto is_large = bytes >= options_.offload_bytes;
+  if (!is_large && encoding_.is_idle())
+    return false;
+  constexpr std::uint64_t least_bytes = 128;
+  encoding_lane::waiting message{.receiver = receiver,
+                                 .what = std::move(what),
+                                 .size_bytes = std::max(bytes, least_bytes),
+                                 .proxy = imported(receiver)};
+  const auto entry = encoding_.add(message, is_large, options_.queue_bytes);
+  what = std::move(message.what); // Null where it was taken.
+  switch (entry) {
+  case encoding_lane::entry::passed:
+    return false;
+  case encoding_lane::entry::full:
+    undo(receiver, *what,
+         {node_errc::link_busy, grouped(encoding_.bytes()) + " bytes for " + peer_name_ + " wait to be encoded, limit "
+                                    + grouped(options_.queue_bytes) + " (queue_bytes); link_ready tells when to go on"},
+         context);
+    return true;
+  case encoding_lane::entry::refused:
+    undo(receiver, *what, {node_errc::link_down, "the link to " + peer_name_ + " is being closed"}, context);
+    return true;
+  case encoding_lane::entry::wakes:
+    node_->encode_soon(weak_from_this());
+    return true;
+  case encoding_lane::entry::waits:
+    break;
+  }
+  return true;
+}
+
+void link_core::encode_next() {
+  auto next = encoding_.next();
+  if (!next)
+    return;
+  if (is_open())
+    send_now(next->receiver, std::move(next->what), nullptr);
+  else
+    undo(next->receiver, *next->what, {node_errc::link_down, "the link to " + peer_name_ + " is down"}, nullptr);
+  if (encoding_.done(next->receiver, next->size_bytes))
+    node_->encode_soon(weak_from_this());
+  std::unique_lock guard{mutex_};
+  if (!ready_watchers_.empty() && is_open())
+    pump(guard);
+}
+
+caf::strong_actor_ptr link_core::imported(std::uint64_t number) const {
+  std::lock_guard guard{mutex_};
+  return actor_imports_.find(number);
+}
+
+/// Requires the mutex. Whether the next message to that receiver would be sent, or find room to wait in.
+bool link_core::has_room_for(std::uint64_t receiver) const {
+  return sending_.is_ready(receiver) && !encoding_.has(receiver);
+}
+
+} // namespace troupe::internal

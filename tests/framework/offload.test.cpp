@@ -1,0 +1,213 @@
+// Goal: large messages of actors are encoded off the actors' threads, and nobody can tell but by the time it takes:
+// order, errors, back-pressure and the link's end are as they are for small ones.
+#include <atomic>
+#include <mutex>
+
+#include <troupe/framework/link_ready.hpp>
+
+#include "two_nodes.hpp"
+
+namespace offloaded {
+
+using namespace troupe;
+using namespace std::chrono_literals;
+
+/// Where it was encoded last, and whether it shall fail.
+struct probe {
+  bool fails = false;
+};
+std::mutex mutex;
+std::vector<std::thread::id> encoders;
+
+struct pages {
+  int number = 0;
+  probe where;
+  std::vector<std::string> lines;
+};
+TROUPE_DESCRIBE(pages, number, where, lines)
+
+pages large(int number, bool fails = false) {
+  return {number, {fails}, std::vector<std::string>(20'000, std::string(60, 'x'))};
+}
+pages small(int number) {
+  return {number, {}, {"line"}};
+}
+
+} // namespace offloaded
+
+template <>
+struct troupe::codec<offloaded::probe> {
+  using form = bool;
+  static constexpr bool is_self_contained = true;
+  static std::expected<form, serialize_error> reduce(const offloaded::probe& value, const context&) {
+    {
+      std::lock_guard guard{offloaded::mutex};
+      offloaded::encoders.push_back(std::this_thread::get_id());
+    }
+    if (value.fails)
+      return std::unexpected(serialize_error(serialize_errc::codec_failed, "as asked"));
+    return true;
+  }
+  static std::expected<offloaded::probe, serialize_error> rebuild(form&&, const context&) { return offloaded::probe{}; }
+};
+
+namespace offloaded {
+
+class large_messages : public tests::two_nodes {
+protected:
+  large_messages() {
+    far_types_ = near_types_ = [](type_registry& types) { types.add<pages>("pages"); };
+    encoders.clear();
+  }
+
+  caf::actor connect_to_reader(link_options options = {}) {
+    options.offload_bytes = 1_MiB;
+    connect(options);
+    publish("reader", far().system.spawn([this](caf::event_based_actor*) -> caf::behavior {
+      return {[this](const pages& value) {
+        std::lock_guard guard{mutex};
+        read_.push_back(value.number);
+        return value.number;
+      }};
+    }));
+    return find("reader");
+  }
+
+  std::vector<int> read() {
+    std::lock_guard guard{mutex};
+    return read_;
+  }
+
+  static std::vector<int> numbers_to(int count) {
+    std::vector<int> all;
+    for (int i = 0; i < count; ++i)
+      all.push_back(i);
+    return all;
+  }
+
+  std::vector<int> read_;
+};
+
+TEST_F(large_messages, are_encoded_on_another_thread_and_stay_in_order) {
+  auto reader = connect_to_reader({.queue_bytes = 256_MiB});
+  std::promise<std::thread::id> sender;
+  near().system.spawn([&](caf::event_based_actor* self) {
+    self->set_default_handler(caf::drop); // The answers.
+    for (int i = 0; i < 30; ++i)
+      self->send(reader, i % 3 == 0 ? large(i) : small(i));
+    sender.set_value(std::this_thread::get_id());
+  });
+  const auto sending_thread = sender.get_future().get();
+  ASSERT_TRUE(tests::eventually([&] { return read().size() == 30; })) << read().size();
+  EXPECT_EQ(read(), numbers_to(30));
+  std::lock_guard guard{mutex};
+  ASSERT_EQ(encoders.size(), 30U);
+  EXPECT_NE(encoders.front(), sending_thread) << "the first is large";
+}
+
+TEST_F(large_messages, of_threads_of_the_users_own_are_encoded_there) {
+  auto reader = connect_to_reader();
+  caf::scoped_actor self(near().system);
+  self->request(reader, 20s, large(7))
+      .receive([](int number) { EXPECT_EQ(number, 7); },
+               [](const caf::error& error) { ADD_FAILURE() << text_of(error); });
+  EXPECT_EQ(encoders, std::vector{std::this_thread::get_id()});
+}
+
+TEST_F(large_messages, small_ones_are_encoded_where_they_are_sent) {
+  auto reader = connect_to_reader();
+  std::promise<std::thread::id> sender;
+  near().system.spawn([&](caf::event_based_actor* self) {
+    self->send(reader, small(1));
+    sender.set_value(std::this_thread::get_id());
+  });
+  const auto sending_thread = sender.get_future().get();
+  ASSERT_TRUE(tests::eventually([&] { return read().size() == 1; }));
+  EXPECT_EQ(encoders, std::vector{sending_thread});
+}
+
+TEST_F(large_messages, that_cannot_be_encoded_tell_who_asked) {
+  auto reader = connect_to_reader();
+  std::promise<caf::error> failed;
+  std::promise<int> answered;
+  near().system.spawn([&](caf::event_based_actor* self) {
+    self->request(reader, 20s, large(1, true))
+        .then([](int) { ADD_FAILURE(); }, [&](caf::error& error) { failed.set_value(error); });
+    self->request(reader, 20s, large(2)).then([&](int number) { answered.set_value(number); });
+  });
+  const auto text = text_of(failed.get_future().get());
+  EXPECT_NE(text.find("as asked"), std::string::npos) << text;
+  EXPECT_EQ(answered.get_future().get(), 2);
+}
+
+TEST_F(large_messages, are_written_before_a_link_ends_that_its_user_closes) {
+  auto reader = connect_to_reader({.queue_bytes = 256_MiB});
+  std::promise<void> sent;
+  near().system.spawn([&](caf::event_based_actor* self) {
+    for (int i = 0; i < 10; ++i)
+      self->send(reader, large(i));
+    link_->close();
+    sent.set_value();
+  });
+  sent.get_future().get();
+  EXPECT_TRUE(tests::eventually([&] { return read().size() == 10; })) << read().size();
+  EXPECT_EQ(read(), numbers_to(10));
+  EXPECT_TRUE(tests::eventually([&] { return !link_->is_open(); }));
+}
+
+TEST_F(large_messages, fail_with_the_link) {
+  auto reader = connect_to_reader({.queue_bytes = 256_MiB});
+  std::atomic<int> failed{0};
+  std::atomic<int> answered{0};
+  std::promise<void> sent;
+  near().system.spawn([&](caf::event_based_actor* self) {
+    for (int i = 0; i < 10; ++i)
+      self->request(reader, 20s, large(i)).then([&](int) { ++answered; }, [&](caf::error&) { ++failed; });
+    sent.set_value();
+  });
+  sent.get_future().get();
+  far_.reset();
+  EXPECT_TRUE(tests::eventually([&] { return failed + answered == 10; })) << failed << " and " << answered;
+  EXPECT_EQ(link_->stats().waiting_bytes, 0U);
+}
+
+TEST_F(large_messages, beyond_the_bound_are_refused) {
+  auto reader = connect_to_reader({.queue_bytes = 4_MiB});
+  std::atomic<int> busy{0};
+  std::atomic<int> answered{0};
+  near().system.spawn([&](caf::event_based_actor* self) {
+    for (int i = 0; i < 100; ++i)
+      self->request(reader, 20s, large(i))
+          .then([&](int) { ++answered; },
+                [&](caf::error& error) {
+                  EXPECT_EQ(to_node_error(error).code(), node_errc::link_busy) << text_of(error);
+                  ++busy;
+                });
+  });
+  EXPECT_TRUE(tests::eventually([&] { return busy + answered == 100; })) << busy << " and " << answered;
+  EXPECT_GT(answered, 0);
+}
+
+TEST_F(large_messages, of_actors_that_ask_first_are_never_refused) {
+  auto reader = connect_to_reader({.actor_window_bytes = 2_MiB, .queue_bytes = 4_MiB, .actor_queue_bytes = 2_MiB});
+  constexpr int count = 40;
+  near().system.spawn([&](caf::event_based_actor* self) -> caf::behavior {
+    self->set_default_handler(caf::drop); // The answers.
+    auto next = std::make_shared<int>(0);
+    auto go_on = [self, next, reader] {
+      while (*next < count && is_ready(reader)) {
+        self->send(reader, *next % 2 == 0 ? large(*next) : small(*next));
+        ++*next;
+      }
+      if (*next < count)
+        notify_when_ready(self, reader);
+    };
+    go_on();
+    return {[go_on](const link_ready&) { go_on(); }};
+  });
+  EXPECT_TRUE(tests::eventually([&] { return read().size() == count; })) << read().size();
+  EXPECT_EQ(read(), numbers_to(count));
+  EXPECT_EQ(link_->stats().refused_at_bound, 0U);
+}
+
+} // namespace offloaded
