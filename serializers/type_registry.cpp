@@ -155,6 +155,11 @@ std::shared_ptr<const function_entry> type_registry::find_function(std::type_ind
   return found == functions_.end() ? nullptr : *found;
 }
 
+std::vector<std::shared_ptr<const function_entry>> type_registry::functions() const {
+  const std::shared_lock guard(mutex_);
+  return functions_;
+}
+
 void type_registry::fail(serialize_errc code, std::string text) {
   const std::scoped_lock guard(mutex_);
   errors_.emplace_back(code, std::move(text));

@@ -236,6 +236,7 @@ public:
   /// By its name, or by what stands for it in C++ (function_entry::key); null when there is none.
   [[nodiscard]] std::shared_ptr<const function_entry> find_function(std::string_view name) const;
   [[nodiscard]] std::shared_ptr<const function_entry> find_function(std::type_index key) const;
+  [[nodiscard]] std::vector<std::shared_ptr<const function_entry>> functions() const;
 
   /// Pointers to Base may point to a Derived. Needed where the description does not say so.
   template <class Derived, class Base>

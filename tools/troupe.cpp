@@ -1,15 +1,18 @@
 // The `troupe` command.
 #include <CLI/CLI.hpp>
 
+#include "contract/command.hpp"
 #include "store/command.hpp"
 
 #include <iostream>
 
 int main(int argument_count, char** arguments) {
-  CLI::App app{"Looks into what Troupe's programs share on this host, and clears up after those that were killed.",
+  CLI::App app{"Looks into what Troupe's programs share on this host, clears up after those that were killed, and compares what "
+               "their versions look like to each other.",
                "troupe"};
   app.require_subcommand(1);
   auto status = 0;
+  troupe::tools::add_contract_command(app, std::cout, std::cerr, status);
   troupe::tools::add_store_command(app, std::cout, std::cerr, status);
   try {
     app.parse(argument_count, arguments);

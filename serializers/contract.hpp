@@ -1,0 +1,56 @@
+// What the types of a program look like to its peers, as a text to keep in version control, and what a change of it
+// means for peers of the older version.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <troupe/serializers/serialize_error.hpp>
+#include <troupe/serializers/type_registry.hpp>
+
+namespace troupe {
+
+/// The aliases, fields and types of all entries, and the functions, in a stable form, a line for each:
+///
+///     troupe contract 1
+///     type "weather.reading": struct
+///       .sensor: text
+///       .samples: numbers f64
+///     function "mean": (list<f64>) -> f64
+[[nodiscard]] std::string contract_of(const type_registry& types);
+
+/// What a change means when one program has the older version of a type and its peer the newer one, for the families
+/// that tell versions apart (`typed`, `msgpack`, `json`). By `cereal`, every change but to the order of aliases breaks.
+enum class contract_effect : std::uint8_t {
+  harmless,          ///< All values pass; fields that one end does not have are skipped, or keep their default.
+  depends_on_values, ///< Some values are refused, with an error that names the place: such as do not fit.
+  breaking,          ///< No value passes.
+};
+
+[[nodiscard]] std::string_view to_string(contract_effect effect);
+
+struct contract_change {
+  contract_effect effect = contract_effect::harmless;
+  std::string place; ///< "weather.reading.samples[]"
+  std::string what;  ///< "i64 became i32: values that do not fit are refused"
+};
+
+/// The changes, in the order of the types' aliases; empty when there is none.
+/// Fails with `malformed`, and the line, where a text is no contract.
+[[nodiscard]] std::expected<std::vector<contract_change>, serialize_error> compare_contracts(std::string_view older,
+                                                                                             std::string_view newer);
+
+/// A line for each change: "breaking: weather.reading.samples: ...".
+[[nodiscard]] std::string to_text(const std::vector<contract_change>& changes);
+
+/// For a program's tests: compares the registry with the contract in the file. Writes the file where it does not exist
+/// yet, and where the environment variable TROUPE_WRITE_CONTRACT is set and not 0.
+/// Fails with `malformed`, also where the file cannot be read or written.
+[[nodiscard]] std::expected<std::vector<contract_change>, serialize_error>
+check_contract(const std::filesystem::path& file, const type_registry& types);
+
+} // namespace troupe

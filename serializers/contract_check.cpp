@@ -1,0 +1,238 @@
+// What a change of a layout means: the rules by which `typed`, `msgpack` and `json` read other versions of a type.
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include <fmt/format.h>
+
+#include <troupe/serializers/contract.hpp>
+#include <troupe/serializers/internal/contract_text.hpp>
+
+namespace troupe {
+
+namespace {
+
+using detail::contract_node;
+using detail::contract_tree;
+using enum contract_effect;
+
+bool is_number(std::string_view form) {
+  constexpr std::array<std::string_view, 10> numbers{"i8",  "i16", "i32", "i64", "u8",
+                                                     "u16", "u32", "u64", "f32", "f64"};
+  return std::ranges::find(numbers, form) != numbers.end();
+}
+
+/// What the first word of a form says; arguments are compared apart.
+std::string_view word_of(std::string_view form) {
+  return form.substr(0, form.find(' '));
+}
+
+class comparison {
+public:
+  comparison(const contract_tree& older, const contract_tree& newer) : older_(older), newer_(newer) {}
+
+  std::vector<contract_change> take() && {
+    for (const auto& [alias, node] : older_.types) {
+      const auto found = newer_.types.find(alias);
+      const auto place = unquoted(alias);
+      seen_.clear();
+      if (found == newer_.types.end())
+        add(breaking, place, "is not there any more: what older peers send of it is refused");
+      else
+        compare(place, node, found->second);
+    }
+    for (const auto& [alias, node] : newer_.types)
+      if (!older_.types.contains(alias))
+        add(harmless, unquoted(alias), "is new: older peers refuse it");
+    for (const auto& [name, shape] : older_.functions) {
+      const auto found = newer_.functions.find(name);
+      if (found == newer_.functions.end())
+        add(breaking, "function " + unquoted(name), "is not there any more: older peers' tasks are refused");
+      else if (found->second != shape)
+        add(breaking, "function " + unquoted(name), fmt::format("{} became {}", shape, found->second));
+    }
+    for (const auto& [name, shape] : newer_.functions)
+      if (!older_.functions.contains(name))
+        add(harmless, "function " + unquoted(name), "is new: older peers do not have it");
+    return std::move(changes_);
+  }
+
+private:
+  static std::string unquoted(std::string_view name) {
+    return std::string(name.size() >= 2 ? name.substr(1, name.size() - 2) : name);
+  }
+
+  void add(contract_effect effect, std::string place, std::string what) {
+    changes_.push_back({effect, std::move(place), std::move(what)});
+  }
+  void became(contract_effect effect, const std::string& place, const contract_node& from, const contract_node& to,
+              std::string_view consequence) {
+    add(effect, place, fmt::format("{} became {}: {}", from.form, to.form, consequence));
+  }
+
+  /// Whether a value may be nothing, or an object that others refer to, around another one.
+  static bool is_holder(const contract_node& node) { return node.form == "optional" || node.form == "shared"; }
+  static std::size_t held(const contract_node& node) { return node.parts[0].second; }
+
+  void compare(const std::string& place, std::size_t from_index, std::size_t to_index) {
+    if (!seen_.emplace(from_index, to_index).second)
+      return; // It contains itself.
+    const auto& from = older_.nodes[from_index];
+    const auto& to = newer_.nodes[to_index];
+    if (from.form == "form")
+      return compare(place, held(from), to_index);
+    if (to.form == "form")
+      return compare(place, from_index, held(to));
+    if (is_holder(from) || is_holder(to))
+      return compare_holders(place, from_index, to_index);
+    if (is_list(from) && is_list(to))
+      return compare_lists(place, from, to);
+    if (word_of(from.form) != word_of(to.form))
+      return compare_sorts(place, from, to);
+    if (from.form.starts_with("enum "))
+      return compare_names(place, from, to, "value");
+    if (from.form == "variant")
+      return compare_names(place, from, to, "alternative");
+    if (from.form == "struct")
+      return compare_fields(place, from, to);
+    if (word_of(from.form) == "array") {
+      if (from.form != to.form)
+        became(depends_on_values, place, from, to, "elements that do not fit are refused");
+      return;
+    }
+    if (from.form != to.form) // Units, codecs, and numbers of other kinds have other words.
+      return became(breaking, place, from, to, "neither reads what the other sends");
+    compare_parts(place, from, to);
+  }
+
+  void compare_holders(const std::string& place, std::size_t from_index, std::size_t to_index) {
+    const auto& from = older_.nodes[from_index];
+    const auto& to = newer_.nodes[to_index];
+    if (from.form == to.form)
+      return compare(place, held(from), held(to));
+    if (!is_holder(from) && to.form == "optional") {
+      became(depends_on_values, place, from, to, "older peers refuse it where it is absent");
+      return compare(place, from_index, held(to));
+    }
+    if (from.form == "optional" && !is_holder(to)) {
+      became(depends_on_values, place, from, to, "what is absent at older peers is refused");
+      return compare(place, held(from), to_index);
+    }
+    became(breaking, place, from, to,
+           from.form == "shared" ? "what older peers send is refused" : "older peers refuse what they are sent");
+  }
+
+  /// Lists, sets, vectors of numbers, arrays of fixed length and tuples all travel as lists.
+  static bool is_list(const contract_node& node) {
+    const auto word = word_of(node.form);
+    return word == "list" || word == "numbers" || word == "fixed" || word == "tuple";
+  }
+  static std::string count_of(const contract_node& node) {
+    if (node.form == "tuple")
+      return std::to_string(node.parts.size());
+    return word_of(node.form) == "fixed" ? node.form.substr(6) : "";
+  }
+
+  void compare_lists(const std::string& place, const contract_node& from, const contract_node& to) {
+    if (const auto count = count_of(from), there = count_of(to); count != there) {
+      if (!count.empty() && !there.empty())
+        return became(breaking, place, from, to, "lists of other lengths are refused");
+      became(depends_on_values, place, from, to, "lists of other lengths are refused");
+    }
+    const auto elements = [](const contract_node& node) {
+      return word_of(node.form) == "numbers" ? 1 : node.parts.size();
+    };
+    for (std::size_t i = 0; i < std::max(elements(from), elements(to)); ++i)
+      compare_elements(place, from, to, i);
+  }
+  void compare_elements(const std::string& place, const contract_node& from, const contract_node& to, std::size_t i) {
+    const auto in_list = place + (from.form == "tuple" || to.form == "tuple" ? fmt::format("[{}]", i) : "[]");
+    const auto element = [i](const contract_node& node) -> std::size_t {
+      return node.parts[std::min(i, node.parts.size() - 1)].second;
+    };
+    const auto kind = [](const contract_node& node) { return contract_node{node.form.substr(8), {}}; };
+    const auto from_numbers = word_of(from.form) == "numbers";
+    const auto to_numbers = word_of(to.form) == "numbers";
+    if (from.form == "tuple" && from.parts.empty())
+      return;
+    if (to.form == "tuple" && to.parts.empty())
+      return;
+    if (!from_numbers && !to_numbers)
+      return compare(in_list, element(from), element(to));
+    const auto left = from_numbers ? kind(from) : older_.nodes[element(from)];
+    const auto right = to_numbers ? kind(to) : newer_.nodes[element(to)];
+    if (left.form != right.form)
+      compare_sorts(in_list, left, right);
+  }
+
+  void compare_sorts(const std::string& place, const contract_node& from, const contract_node& to) {
+    if (is_number(from.form) && is_number(to.form))
+      return became(depends_on_values, place, from, to, "values that do not fit are refused");
+    if (from.form == "record" || to.form == "record")
+      return became(depends_on_values, place, from, to, "records take all values, and give those of that shape");
+    if (word_of(from.form) == "codec" || word_of(to.form) == "codec")
+      return became(depends_on_values, place, from, to, "the codec's form decides");
+    became(breaking, place, from, to, "neither reads what the other sends");
+  }
+
+  static const std::size_t* part_named(const contract_node& node, std::string_view name) {
+    for (const auto& [known, part] : node.parts)
+      if (known == name)
+        return &part;
+    return nullptr;
+  }
+
+  /// Of enums and variants: what one end does not know is refused.
+  void compare_names(const std::string& place, const contract_node& from, const contract_node& to,
+                     std::string_view what) {
+    for (const auto& [name, part] : from.parts) {
+      const auto* there = part_named(to, name);
+      if (there == nullptr)
+        add(depends_on_values, place + name,
+            fmt::format("the {} is not there any more: refused from older peers", what));
+      else if (from.form == "variant")
+        compare(place + name, part, *there);
+    }
+    for (const auto& [name, part] : to.parts)
+      if (part_named(from, name) == nullptr)
+        add(depends_on_values, place + name, fmt::format("the {} is new: older peers refuse it", what));
+  }
+
+  void compare_fields(const std::string& place, const contract_node& from, const contract_node& to) {
+    for (const auto& [name, part] : from.parts)
+      if (const auto* there = part_named(to, name))
+        compare(place + name, part, *there);
+      else
+        add(harmless, place + name, "is not there any more: older peers find its default, and theirs is skipped");
+    for (const auto& [name, part] : to.parts)
+      if (part_named(from, name) == nullptr)
+        add(harmless, place + name, "is new: older peers skip it, and theirs has its default");
+  }
+
+  /// Of equal forms: keys and values, what a unit counts, what a pointer points to.
+  void compare_parts(const std::string& place, const contract_node& from, const contract_node& to) {
+    for (const auto& [name, part] : from.parts)
+      if (const auto* there = part_named(to, name))
+        compare(place + name, part, *there);
+  }
+
+  const contract_tree& older_;
+  const contract_tree& newer_;
+  std::set<std::pair<std::size_t, std::size_t>> seen_;
+  std::vector<contract_change> changes_;
+};
+
+} // namespace
+
+std::expected<std::vector<contract_change>, serialize_error> compare_contracts(std::string_view older,
+                                                                               std::string_view newer) {
+  const auto before = detail::parse_contract(older);
+  if (!before)
+    return std::unexpected(before.error());
+  const auto after = detail::parse_contract(newer);
+  if (!after)
+    return std::unexpected(after.error());
+  return comparison(*before, *after).take();
+}
+
+} // namespace troupe

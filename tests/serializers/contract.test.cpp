@@ -1,0 +1,222 @@
+// Goal: a contract says in a stable text what peers see of a registry, and a comparison says truly which changes break
+// older peers: each of its answers is tried with real payloads.
+#include <cstdlib>
+#include <fstream>
+
+#include <troupe/serializers/contract.hpp>
+#include <troupe/serializers/function.hpp>
+#include <troupe/serializers/record.hpp>
+
+#include "every_family.hpp"
+
+namespace contracts {
+
+using namespace troupe;
+using enum contract_effect;
+
+template <class T>
+struct box {
+  T value{};
+  TROUPE_DESCRIBE_INSIDE(box, value)
+};
+
+struct wider {
+  int value = 0;
+  std::string added = "default";
+};
+TROUPE_DESCRIBE(wider, value, added)
+
+struct narrow {
+  int value = 0;
+};
+TROUPE_DESCRIBE(narrow, value)
+
+enum class color { red, green };
+TROUPE_DESCRIBE_ENUM(color, red, green)
+enum class more_colors { red, green, blue };
+TROUPE_DESCRIBE_ENUM(more_colors, red, green, blue)
+
+struct ring {
+  std::shared_ptr<ring> next;
+  std::string name;
+};
+TROUPE_DESCRIBE(ring, next, name)
+
+int twice(int of) {
+  return 2 * of;
+}
+
+template <class T>
+std::string contract_with(const std::string& alias = "it") {
+  type_registry types;
+  types.add<T>(alias);
+  return contract_of(types);
+}
+
+/// The worst of what two versions of a field come to.
+template <class From, class To>
+contract_effect effect_of() {
+  const auto changes = compare_contracts(contract_with<box<From>>(), contract_with<box<To>>());
+  EXPECT_TRUE(changes.has_value()) << (changes ? "" : changes.error().message());
+  auto worst = harmless;
+  for (const auto& each : changes.value_or(std::vector<contract_change>()))
+    worst = std::max(worst, each.effect);
+  return worst;
+}
+
+template <class From, class To>
+bool passes(const From& value, const char* family) {
+  const family_set families;
+  type_registry there;
+  there.add<box<From>>("it");
+  type_registry here;
+  here.add<box<To>>("it");
+  const auto sent = serialize(box<From>{value}, {.serializers = {family}, .on_error = on_error::raise, .context = {}},
+                              there, families);
+  EXPECT_TRUE(sent.has_value());
+  return deserialize<box<To>>(*sent, {.deserializers = {family}, .context = {}}, here, families).has_value();
+}
+
+/// `good` is a value that passes where any does; nothing where the types are one and the same to peers.
+template <class From, class To>
+void expect_true(contract_effect effect, const From& there, const To& here) {
+  EXPECT_EQ((effect_of<From, To>()), effect) << typeid(From).name() << " to " << typeid(To).name();
+  for (const auto* family : {"typed", "msgpack", "json"}) {
+    const auto both = passes<From, To>(there, family) && passes<To, From>(here, family);
+    EXPECT_EQ(both, effect != breaking) << family << ": " << typeid(From).name() << " and " << typeid(To).name();
+  }
+}
+
+TEST(contract, says_of_each_change_what_really_happens) {
+  expect_true(harmless, std::vector{1, 2}, std::list{1, 2});
+  expect_true(harmless, std::set<std::string>{"a"}, std::vector<std::string>{"a"});
+  expect_true(harmless, std::map<std::string, int>{{"a", 1}}, std::unordered_map<std::string, int>{{"a", 1}});
+  expect_true(harmless, narrow{1}, wider{1, "x"});
+  expect_true(harmless, wider{1, "x"}, narrow{1});
+  expect_true(harmless, std::make_shared<int>(1), std::make_shared<int>(1));
+
+  expect_true(depends_on_values, 5, std::int64_t{5});
+  expect_true(depends_on_values, std::int64_t{5}, 5.0);
+  expect_true(depends_on_values, 5, std::optional(5));
+  expect_true(depends_on_values, std::optional(5), 5);
+  expect_true(depends_on_values, std::vector{1, 2}, std::array{1, 2});
+  expect_true(depends_on_values, std::vector{1, 2}, std::vector<std::int64_t>{1, 2});
+  expect_true(depends_on_values, std::vector{1, 2}, std::list<std::int64_t>{1, 2});
+  expect_true(depends_on_values, std::vector{1, 2}, std::tuple{1, 2});
+  expect_true(depends_on_values, color::green, more_colors::green);
+  expect_true(depends_on_values, std::variant<int, std::string>(1), std::variant<std::string, int, bool>(1));
+  expect_true(depends_on_values, array<int>(std::vector{1}), array<std::int64_t>(std::vector<std::int64_t>{1}));
+  expect_true(depends_on_values, record(5), 5);
+
+  expect_true(breaking, 5, std::string("5"));
+  expect_true(breaking, 1, true);
+  expect_true(breaking, std::vector{1}, std::map<int, int>{{1, 1}});
+  expect_true(breaking, std::array{1, 2}, std::array{1, 2, 3});
+  expect_true(breaking, std::chrono::seconds(5), std::chrono::milliseconds(5));
+  expect_true(breaking, std::make_shared<narrow>(narrow{1}), narrow{1});
+  expect_true(breaking, narrow{1}, std::make_shared<narrow>(narrow{1}));
+  expect_true(breaking, narrow{1}, 1);
+}
+
+TEST(contract, is_a_text_that_people_read) {
+  type_registry types;
+  types.add<wider>("wider").add<box<std::variant<color, std::vector<wider>>>>("box").add_function<&twice>("twice");
+  types.add<ring>("ring").add<box<std::map<std::string, std::optional<std::chrono::milliseconds>>>>("times");
+  const auto text = contract_of(types);
+  EXPECT_TRUE(text.starts_with("troupe contract 1\ntype \"array<byte>\": array u8\n")) << text;
+  const auto shows = [&](std::string_view part) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  };
+  shows("type \"wider\": struct\n  .value: i32\n  .added: text\n");
+  shows("type \"box\": struct\n"
+        "  .value: variant\n"
+        "    <\"color\">: enum i32\n"
+        "      .red: 0\n"
+        "      .green: 1\n"
+        "    <\"list<wider>\">: list struct\n"
+        "      .value: i32\n"
+        "      .added: text\n");
+  shows("type \"ring\": struct\n  .next: shared again 0\n  .name: text\n");
+  shows("  .value: map\n    {key}: text\n    {}: optional unit \"1/1000\" i64\n");
+  shows("function \"twice\": (i32) -> i32\n");
+  EXPECT_EQ(text, contract_of(types));
+  EXPECT_TRUE(compare_contracts(text, text).value().empty());
+}
+
+TEST(contract, names_the_place_of_a_change) {
+  const auto before = contract_with<std::vector<box<std::map<std::string, box<color>>>>>("deep");
+  const auto after = contract_with<std::vector<box<std::map<std::string, box<more_colors>>>>>("deep");
+  const auto changes = compare_contracts(before, after);
+  ASSERT_TRUE(changes.has_value()) << changes.error().message();
+  ASSERT_EQ(changes->size(), 1U);
+  EXPECT_EQ(to_text(*changes),
+            "depends on values: deep[].value{}.value.blue: the value is new: older peers refuse it\n");
+}
+
+TEST(contract, knows_types_and_functions_that_come_and_go) {
+  type_registry before;
+  before.add<narrow>("gone").add_function<&twice>("old");
+  type_registry after;
+  after.add<narrow>("came").add_function<&twice>("new");
+  const auto changes = compare_contracts(contract_of(before), contract_of(after));
+  ASSERT_TRUE(changes.has_value()) << changes.error().message();
+  EXPECT_EQ(to_text(*changes), "breaking: gone: is not there any more: what older peers send of it is refused\n"
+                               "harmless: came: is new: older peers refuse it\n"
+                               "breaking: function old: is not there any more: older peers' tasks are refused\n"
+                               "harmless: function new: is new: older peers do not have it\n");
+}
+
+TEST(contract, of_what_contains_itself_is_compared_once) {
+  EXPECT_TRUE(compare_contracts(contract_with<ring>(), contract_with<ring>()).value().empty());
+  struct guard {};
+  const auto without = compare_contracts(contract_with<ring>(), contract_with<box<std::shared_ptr<ring>>>());
+  ASSERT_TRUE(without.has_value());
+  EXPECT_EQ(without->size(), 3U) << to_text(*without);
+}
+
+TEST(contract, that_is_none_is_refused_with_the_line) {
+  const auto refused = [](const std::string& text) {
+    const auto changes = compare_contracts(text, "troupe contract 1\n");
+    return changes ? std::string("taken") : changes.error().message();
+  };
+  EXPECT_EQ(refused(""), "line 0: expected 'troupe contract 1'");
+  EXPECT_EQ(refused("troupe contract 2\n"), "line 1: expected 'troupe contract 1'");
+  EXPECT_EQ(refused("troupe contract 1\nnonsense\n"),
+            "line 2: expected 'type \"alias\": ...' or 'function \"name\": ...'");
+  EXPECT_EQ(refused("troupe contract 1\ntype \"a\": struct\n  .b: again 7\n"),
+            "line 3: 'again' of what does not stand further up");
+  EXPECT_EQ(refused("troupe contract 1\ntype \"a\": i32\ntype \"a\": i32\n"), "line 3: an alias twice");
+  std::string deep = "troupe contract 1\ntype \"a\": ";
+  for (int i = 0; i < 100'000; ++i)
+    deep += "list ";
+  EXPECT_EQ(refused(deep + "i32\n"), "line 2: nested too deep");
+  std::string nested = "troupe contract 1\ntype \"a\": struct\n";
+  for (std::size_t i = 1; i < 3'000; ++i)
+    nested += std::string(2 * i, ' ') + ".b: struct\n";
+  EXPECT_NE(refused(nested).find("nested too deep"), std::string::npos);
+}
+
+TEST(contract, in_a_file_is_checked_and_written) {
+  const auto file = std::filesystem::temp_directory_path() / ("troupe-contract-" + std::to_string(::getpid()));
+  type_registry before;
+  before.add<wider>("it");
+  EXPECT_TRUE(check_contract(file, before).value().empty()) << "written";
+  EXPECT_TRUE(check_contract(file, before).value().empty());
+  type_registry after;
+  after.add<box<std::string>>("it");
+  const auto changes = check_contract(file, after);
+  ASSERT_TRUE(changes.has_value()) << changes.error().message();
+  EXPECT_EQ(to_text(*changes), "breaking: it.value: i32 became text: neither reads what the other sends\n"
+                               "harmless: it.added: is not there any more: older peers find its default, and theirs is "
+                               "skipped\n");
+  ::setenv("TROUPE_WRITE_CONTRACT", "1", 1);
+  EXPECT_TRUE(check_contract(file, after).value().empty());
+  ::unsetenv("TROUPE_WRITE_CONTRACT");
+  EXPECT_TRUE(check_contract(file, after).value().empty());
+  std::ofstream(file) << "nonsense";
+  EXPECT_FALSE(check_contract(file, after).has_value());
+  EXPECT_FALSE(check_contract("/nowhere/at/all", after).has_value());
+  std::filesystem::remove(file);
+}
+
+} // namespace contracts

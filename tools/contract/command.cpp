@@ -1,0 +1,67 @@
+#include "contract/command.hpp"
+
+#include <troupe/serializers/contract.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <expected>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <ostream>
+
+namespace troupe::tools {
+
+namespace {
+
+struct request {
+  std::string older;
+  std::string newer;
+  bool strict = false;
+};
+
+std::expected<std::string, std::string> content_of(const std::string& file) {
+  std::ifstream opened;
+  if (file != "-")
+    opened.open(file, std::ios::binary);
+  auto& from = file == "-" ? std::cin : opened;
+  std::string text{std::istreambuf_iterator<char>(from), {}};
+  if (from.bad() || (file != "-" && !opened.is_open()))
+    return std::unexpected(file + " cannot be read");
+  return text;
+}
+
+void check(const request& asked, std::ostream& out, std::ostream& err, int& status) {
+  const auto fail = [&](const std::string& why) {
+    err << "troupe: " << why << '\n';
+    status = 2;
+  };
+  const auto older = content_of(asked.older);
+  const auto newer = content_of(asked.newer);
+  if (!older || !newer)
+    return fail(older ? newer.error() : older.error());
+  const auto changes = compare_contracts(*older, *newer);
+  if (!changes)
+    return fail(asked.older + " and " + asked.newer + ": " + changes.error().message());
+  out << to_text(*changes);
+  const auto worst = std::ranges::max_element(*changes, {}, &contract_change::effect);
+  const auto bound = asked.strict ? contract_effect::depends_on_values : contract_effect::breaking;
+  status = worst != changes->end() && worst->effect >= bound ? 1 : 0;
+}
+
+} // namespace
+
+void add_contract_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status) {
+  auto* contract = app.add_subcommand("contract", "Compares what two versions of a program look like to their peers");
+  contract->require_subcommand(1);
+  auto asked = std::make_shared<request>();
+  auto* checks = contract->add_subcommand("check", "Tells what has changed, and what of it breaks older peers");
+  checks->add_option("older", asked->older, "What troupe::contract_of() gave of the older version")->required();
+  checks->add_option("newer", asked->newer, "The same of the newer one; - reads the standard input")->required();
+  checks->add_flag("--strict", asked->strict, "Ends with status 1 where some values are refused, too");
+  checks->callback([asked, &out, &err, &status] { check(*asked, out, err, status); });
+}
+
+} // namespace troupe::tools
