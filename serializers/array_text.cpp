@@ -88,11 +88,10 @@ public:
       return;
     is_scientific_ = most_ > 0 && (most_ >= 1e8 || least_ < 1e-4 || most_ / least_ > 1000);
     for (const auto real : reals_) {
-      const auto text = is_scientific_ ? scientific_of(real).digits : positional_of(real);
-      before_ = std::max(before_, text.before.size());
-      after_ = std::max(after_, text.after.size());
-      if (is_scientific_)
-        exponent_ = std::max(exponent_, scientific_of(real).exponent.size());
+      const auto [digits, exponent] = is_scientific_ ? scientific_of(real) : scientific_text{positional_of(real), ""};
+      before_ = std::max(before_, digits.before.size());
+      after_ = std::max(after_, digits.after.size());
+      exponent_ = std::max(exponent_, exponent.size());
     }
     if (others_ > 0)
       before_ = std::max(before_, others_ - std::min(others_, after_ + 1 + exponent_));
@@ -108,8 +107,11 @@ public:
       const auto text = positional_of(real);
       return fmt::format("{:>{}}.{:<{}}", text.before, before_, text.after, after_);
     }
-    const auto text = scientific_of(real);
-    return fmt::format("{:>{}}.{:0<{}}{}", text.digits.before, before_, text.digits.after, after_, text.exponent);
+    // All with as many digits: where the shortest text has fewer, those of the exact value.
+    const auto text = fmt::format("{:.{}e}", real, after_);
+    const auto exponent_at = text.find('e');
+    const auto digits = split(text.substr(0, exponent_at));
+    return fmt::format("{:>{}}.{:0<{}}{}", digits.before, before_, digits.after, after_, text.substr(exponent_at));
   }
 
 private:

@@ -11,11 +11,12 @@ encoding_lane::entry encoding_lane::add(waiting& message, bool is_large, std::ui
     return entry::refused;
   if (!is_large && !ahead_.contains(message.receiver))
     return entry::passed;
-  if (!ahead_.empty() && bytes_ + message.size_bytes > bytes_max)
+  auto& bytes = bytes_[message.is_answer ? 1 : 0];
+  if (bytes > 0 && bytes + message.size_bytes > bytes_max)
     return entry::full;
   const auto wakes = ahead_.empty();
   ++ahead_[message.receiver];
-  bytes_ += message.size_bytes;
+  bytes += message.size_bytes;
   queue_.push_back(std::move(message));
   idle_.store(false, std::memory_order_release);
   return wakes ? entry::wakes : entry::waits;
@@ -30,10 +31,10 @@ std::optional<encoding_lane::waiting> encoding_lane::next() {
   return first;
 }
 
-bool encoding_lane::done(std::uint64_t receiver, std::uint64_t size_bytes) {
+bool encoding_lane::done(std::uint64_t receiver, std::uint64_t size_bytes, bool is_answer) {
   std::unique_lock guard{mutex_};
   if (const auto found = ahead_.find(receiver); found != ahead_.end()) {
-    bytes_ -= size_bytes;
+    bytes_[is_answer ? 1 : 0] -= size_bytes;
     if (--found->second == 0)
       ahead_.erase(found);
   }
@@ -56,7 +57,7 @@ bool encoding_lane::has(std::uint64_t receiver) const {
 
 std::uint64_t encoding_lane::bytes() const {
   std::lock_guard guard{mutex_};
-  return bytes_;
+  return bytes_[0] + bytes_[1];
 }
 
 void encoding_lane::end(std::function<void()> then) {
@@ -80,7 +81,7 @@ std::vector<encoding_lane::waiting> encoding_lane::take_all() {
     all.push_back(std::move(each));
   queue_.clear();
   ahead_.clear();
-  bytes_ = 0;
+  bytes_ = {};
   idle_.store(true, std::memory_order_release);
   return all;
 }

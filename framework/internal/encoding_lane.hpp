@@ -2,6 +2,7 @@
 // behind them.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -25,6 +26,7 @@ public:
     std::uint64_t receiver = 0;
     caf::mailbox_element_ptr what;
     std::uint64_t size_bytes = 0;
+    bool is_answer = false;
     caf::strong_actor_ptr proxy = nullptr; // The receiver's, so that the peer is not told that nobody refers to it.
   };
   enum class entry : std::uint8_t {
@@ -35,13 +37,14 @@ public:
     refused, ///< The lane ends; nothing was taken.
   };
 
-  /// Takes a message that is large, or that others to the same receiver are ahead of. One may exceed the bound.
+  /// Takes a message that is large, or that others to the same receiver are ahead of. The bound is one for answers, and
+  /// one for all others, and the first of either may exceed it.
   [[nodiscard]] entry add(waiting& message, bool is_large, std::uint64_t bytes_max);
 
   /// The next one, whose place stays taken until done().
   [[nodiscard]] std::optional<waiting> next();
   /// The last one that next() gave has been sent, or will not be. True when there are more: then somebody comes again.
-  [[nodiscard]] bool done(std::uint64_t receiver, std::uint64_t size_bytes);
+  [[nodiscard]] bool done(std::uint64_t receiver, std::uint64_t size_bytes, bool is_answer);
 
   /// Quick.
   [[nodiscard]] bool is_idle() const noexcept { return idle_.load(std::memory_order_acquire); }
@@ -58,7 +61,7 @@ private:
   // Guarded by mutex_.
   std::deque<waiting> queue_;
   std::unordered_map<std::uint64_t, std::uint64_t> ahead_; // How many, by receiver; the one in work included.
-  std::uint64_t bytes_ = 0;
+  std::array<std::uint64_t, 2> bytes_{};                   // Of answers the second.
   bool ends_ = false;
   std::function<void()> then_;
   std::atomic<bool> idle_{true};

@@ -19,11 +19,18 @@ bool link_core::encode_elsewhere(std::uint64_t receiver, caf::mailbox_element_pt
   if (!is_large && encoding_.is_idle())
     return false;
   constexpr std::uint64_t least_bytes = 128;
+  const auto is_answer = what->mid.is_response();
+  // Who waits for an answer that failed gets the error in any case.
+  const auto is_error = is_answer && std::as_const(*what).content().match_elements<caf::error>();
   encoding_lane::waiting message{.receiver = receiver,
                                  .what = std::move(what),
                                  .size_bytes = std::max(bytes, least_bytes),
+                                 .is_answer = is_answer,
                                  .proxy = imported(receiver)};
-  const auto entry = encoding_.add(message, is_large, options_.queue_bytes);
+  // When they are encoded they are held to the bounds one by one; until then to their sum.
+  const auto bound =
+      is_error ? UINT64_MAX : windows_.window + (is_answer ? options_.unread_answer_bytes : options_.queue_bytes);
+  const auto entry = encoding_.add(message, is_large, bound);
   what = std::move(message.what); // Null where it was taken.
   switch (entry) {
   case encoding_lane::entry::passed:
@@ -31,7 +38,9 @@ bool link_core::encode_elsewhere(std::uint64_t receiver, caf::mailbox_element_pt
   case encoding_lane::entry::full:
     undo(receiver, *what,
          {node_errc::link_busy, grouped(encoding_.bytes()) + " bytes for " + peer_name_ + " wait to be encoded, limit "
-                                    + grouped(options_.queue_bytes) + " (queue_bytes); link_ready tells when to go on"},
+                                    + grouped(bound)
+                                    + (is_answer ? "; ask for less at a time, or raise unread_answer_bytes there"
+                                                 : " (window_bytes and queue_bytes); link_ready tells when to go on")},
          context);
     return true;
   case encoding_lane::entry::refused:
@@ -54,7 +63,7 @@ void link_core::encode_next() {
     send_now(next->receiver, std::move(next->what), nullptr);
   else
     undo(next->receiver, *next->what, {node_errc::link_down, "the link to " + peer_name_ + " is down"}, nullptr);
-  if (encoding_.done(next->receiver, next->size_bytes))
+  if (encoding_.done(next->receiver, next->size_bytes, next->is_answer))
     node_->encode_soon(weak_from_this());
   std::unique_lock guard{mutex_};
   if (!ready_watchers_.empty() && is_open())

@@ -172,7 +172,7 @@ TEST_F(large_messages, fail_with_the_link) {
 }
 
 TEST_F(large_messages, beyond_the_bound_are_refused) {
-  auto reader = connect_to_reader({.queue_bytes = 4_MiB});
+  auto reader = connect_to_reader({.window_bytes = 4_MiB, .queue_bytes = 4_MiB});
   std::atomic<int> busy{0};
   std::atomic<int> answered{0};
   near().system.spawn([&](caf::event_based_actor* self) {

@@ -60,8 +60,11 @@ inline std::string unique_name(std::string_view prefix) {
 
 /// An actor system with its node, and all that a program's main would own.
 struct side {
-  explicit side(node_options options, const std::function<void(type_registry&)>& add_types = {}) {
+  explicit side(node_options options, const std::function<void(type_registry&)>& add_types = {},
+                const std::function<void(family_set&)>& add_families = {}) {
     families.add(std::make_unique<cereal_family>()); // For links that list it.
+    if (add_families)
+      add_families(families);
     types.add<reading>("test.reading");
     types.add<guest_list>("test.guests");
     types.add<std::map<std::string, int>>("test.map");
@@ -89,7 +92,7 @@ protected:
   /// The listening end.
   side& far() {
     if (!far_) {
-      far_ = std::make_unique<side>(far_options_, far_types_);
+      far_ = std::make_unique<side>(far_options_, far_types_, more_families_);
       address_ = far_->home->addresses().front();
     }
     return *far_;
@@ -98,7 +101,7 @@ protected:
   /// The dialing end.
   side& near() {
     if (!near_)
-      near_ = std::make_unique<side>(near_options_, near_types_);
+      near_ = std::make_unique<side>(near_options_, near_types_, more_families_);
     return *near_;
   }
 
@@ -137,6 +140,7 @@ protected:
   std::string address_ = "unix://@" + unique_name("troupe-test");
   std::function<void(type_registry&)> far_types_;
   std::function<void(type_registry&)> near_types_;
+  std::function<void(family_set&)> more_families_; // At both ends.
   node_options far_options_{
       .name = "far", .listen = {address_}, .store = store::options{.name = store_, .capacity_bytes = 64_MiB}};
   node_options near_options_{.name = "near", .store = store::options{.name = store_, .capacity_bytes = 64_MiB}};

@@ -35,6 +35,13 @@ std::string text(std::string_view value) {
   return varint(value.size() * 2) + std::string(value);
 }
 
+std::string array_head(std::uint64_t rank, unsigned form) {
+  return varint(rank << 2 | form);
+}
+std::string doubles(std::size_t count) {
+  return varint(count * 2) + std::string(count * sizeof(double), '\0');
+}
+
 std::vector<attack> on_values() {
   const auto none = bytes({0});
   return {
@@ -58,12 +65,34 @@ std::vector<attack> on_values() {
       typed<std::vector<frame>>("two_billion_frames", limit_exceeded, varint(std::uint64_t{1} << 31)),
       typed<std::vector<frame>>("a_frame_too_few", malformed, bytes({2}), {frame()}),
       typed<array<double>>("shape_that_is_not_that_of_the_data", malformed,
-                           bytes({2, 3, 3, 2, 1, 2, 3, 4, 5, 6, 7, 8})),
+                           array_head(2, 0) + bytes({3, 3}) + doubles(2)),
       typed<array<double>>("shape_that_overflows", malformed,
-                           bytes({2}) + varint(std::uint64_t{1} << 63) + bytes({2, 0})),
-      typed<array<double>>("four_billion_dimensions", malformed, varint(UINT32_MAX)),
-      typed<array<double>>("a_million_dimensions", malformed, varint(1'000'000) + repeated("\x01", 1'000'000) + none,
-                           {}, 64_MiB),
+                           array_head(2, 0) + varint(std::uint64_t{1} << 63) + bytes({2, 0})),
+      typed<array<double>>("shape_in_fortran_order_that_overflows", malformed,
+                           array_head(2, 1) + varint(std::uint64_t{1} << 63) + bytes({2, 0})),
+      typed<array<double>>("shape_in_fortran_order_of_more", malformed, array_head(2, 1) + bytes({3, 3}) + doubles(8)),
+      typed<array<double>>("repeated_eight_trillion_times", limit_exceeded,
+                           array_head(2, 2) + varint(1 << 20) + varint(1 << 23) + bytes({1, 1}) + doubles(1)),
+      typed<array<double>>("repeated_beyond_all_numbers", malformed,
+                           array_head(2, 2) + repeated(varint(std::uint64_t{1} << 40), 2) + bytes({1, 1}) + doubles(1)),
+      typed<array<double>>("repeats_of_another_length", malformed,
+                           array_head(1, 2) + bytes({5}) + bytes({2}) + doubles(2)),
+      typed<array<double>>("repeats_of_nothing", malformed, array_head(1, 2) + bytes({5}) + bytes({0}) + doubles(0)),
+      typed<array<double>>("strides_beyond_the_data", malformed,
+                           array_head(1, 3) + bytes({3}) + bytes({4, 0}) + doubles(4)),
+      typed<array<double>>("strides_ahead_of_the_data", malformed,
+                           array_head(1, 3) + bytes({3}) + bytes({1, 1}) + doubles(3)),
+      typed<array<double>>("strides_that_overflow", malformed,
+                           array_head(2, 3) + bytes({3, 3}) + repeated(varint(UINT64_MAX - 1), 2) + bytes({0})
+                               + doubles(3)),
+      typed<array<double>>("first_beyond_the_data", malformed,
+                           array_head(1, 3) + bytes({1}) + bytes({0}) + varint(std::uint64_t{1} << 61) + doubles(1)),
+      typed<array<double>>("strides_of_nothing_that_repeat_eight_trillion_times", limit_exceeded,
+                           array_head(1, 3) + varint(std::uint64_t{1} << 43) + bytes({0, 0}) + doubles(1)),
+      typed<array<double>>("strides_cut", malformed, array_head(3, 3) + bytes({1, 1, 1, 2})),
+      typed<array<double>>("four_billion_dimensions", malformed, varint(std::uint64_t{UINT32_MAX} << 2)),
+      typed<array<double>>("a_million_dimensions", malformed,
+                           array_head(1'000'000, 0) + repeated("\x02", 1'000'000) + none, {}, 64_MiB),
       typed<flag>("boolean_of_two", malformed, bytes({2})),
       typed<painted>("unknown_enum_value", malformed, bytes({3})),
       typed<choice>("unknown_alternative", malformed, bytes({2, 0})),

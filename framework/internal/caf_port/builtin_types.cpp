@@ -8,6 +8,7 @@
 #include <caf/all.hpp>
 
 #include <troupe/framework/actor_codecs.hpp>
+#include <troupe/framework/caf_family/caf_type.hpp>
 #include <troupe/framework/task.hpp>
 #include <troupe/serializers/cereal/cereal_type.hpp>
 
@@ -26,12 +27,14 @@ const auto& builtin_infos() {
   return infos;
 }
 
-/// Under that alias, unless it has one already. For the family cereal too, so that a link with no other family can
-/// answer with errors.
+/// Under that alias, unless it has one already. For the families cereal and caf too, so that a link with no other
+/// family can answer with errors.
 template <class T>
 void add_once(type_registry& types, std::string alias) {
-  const auto* known = types.find<T>();
-  add_cereal<T>(types, known != nullptr ? known->alias() : std::move(alias));
+  if (const auto* known = types.find<T>())
+    alias = known->alias();
+  add_cereal<T>(types, alias);
+  add_caf<T>(types, std::move(alias));
 }
 
 } // namespace

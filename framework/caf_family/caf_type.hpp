@@ -1,0 +1,75 @@
+// add_caf: registers a type for the family "caf" as well. Includes CAF's serialization; include it only where types are
+// registered.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <troupe/framework/caf_family/caf_archive.hpp>
+#include <troupe/framework/caf_family/caf_family.hpp>
+#include <troupe/serializers/serializable.hpp>
+#include <troupe/serializers/type_registry.hpp>
+
+namespace troupe {
+
+namespace detail {
+
+template <class T>
+consteval carriage find_caf_carriage() {
+  if constexpr (std::is_const_v<T> || std::is_volatile_v<T>) {
+    return carriage::refused;
+  } else {
+    constexpr auto way = caf_way_of<T>;
+    if constexpr (way == caf_way::none || way == caf_way::network)
+      return carriage::refused;
+    else if constexpr (is_caf_handle<T> || way == caf_way::inspect || way == caf_way::builtin
+                       || way == caf_way::attached)
+      return carriage::whole;
+    else if constexpr (way == caf_way::fields || way == caf_way::form)
+      return obstacle_of<T> == obstacle::none ? carriage::by_parts : carriage::refused;
+    else
+      return carriage::by_parts;
+  }
+}
+
+} // namespace detail
+
+/// A type travels when it has an inspect, whatever is in it, or when it is described and its parts travel.
+template <>
+struct carriage_rule<caf_family> {
+  template <class T>
+  static constexpr carriage of = detail::find_caf_carriage<T>();
+};
+
+namespace detail {
+
+template <class T>
+caf_functions caf_functions_of() {
+  static_assert(std::is_default_constructible_v<T>, "an inspect function needs a value that is there already");
+  return {.write =
+              [](caf_writer& to, const void* value) {
+                return to.apply(
+                    *const_cast<T*>(static_cast<const T*>(value))); // Inspecting does not change what it saves.
+              },
+          .read = [](caf_reader& from, void* target) { return from.apply(*static_cast<T*>(target)); },
+          .by_description = caf_way_of<T> == caf_way::fields || caf_way_of<T> == caf_way::form};
+}
+
+} // namespace detail
+
+/// Does what `types.add<T>(alias)` does, and lets the family "caf" carry the type too: by its `inspect`, else by its
+/// TROUPE_DESCRIBE or codec<T>. A type that has an inspect only travels by this family alone. A type that was
+/// registered before, with the same alias, is added to.
+///
+///     template <class Inspector> typename Inspector::result_type inspect(Inspector& f, lamp& x) { return f(x.room); }
+///     troupe::add_caf<lamp>(types, "home.lamp");
+template <class T>
+requires serializable<T, caf_family>
+void add_caf(type_registry& types, std::string alias) {
+  types.add<T>(std::move(alias));
+  if (const auto* entry = types.find<T>())
+    entry->attach(std::make_shared<caf_functions>(detail::caf_functions_of<T>()));
+}
+
+} // namespace troupe

@@ -1,0 +1,163 @@
+#include <troupe/serializers/protobuf/protobuf_family.hpp>
+
+#include <algorithm>
+#include <climits>
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/message.h>
+
+#include <troupe/serializers/protobuf/protobuf_costs.hpp>
+#include <troupe/serializers/type_registry.hpp>
+
+namespace troupe {
+
+namespace {
+
+namespace pb = google::protobuf;
+
+struct write_state final : coding {
+  using coding::coding;
+  using coding::fail_as;
+};
+
+struct read_state final : decoding {
+  using decoding::decoding;
+};
+
+std::unexpected<serialize_error> failure(serialize_errc code, const type_entry& entry, std::string_view reason) {
+  return std::unexpected(serialize_error(code, "protobuf: " + entry.alias() + ": " + std::string(reason)));
+}
+
+// Inside a value of another family, which names itself and the place.
+std::unexpected<serialize_error> failure_inside(const coding& state) {
+  return std::unexpected(serialize_error(state.error("", "").code(), state.reason()));
+}
+
+// Cut, since a message may list thousands.
+std::string missing_fields(const pb::Message& in) {
+  constexpr std::size_t longest = 500;
+  return "required fields are missing: " + in.InitializationErrorString().substr(0, longest);
+}
+
+/// Finds the message's size, with which it can be written.
+bool find_size(write_state& state, const pb::Message& of, std::size_t& size) {
+  if (!of.IsInitialized())
+    return state.fail(serialize_errc::codec_failed, missing_fields(of));
+  size = of.ByteSizeLong();
+  return size <= INT_MAX
+         || state.fail(serialize_errc::limit_exceeded,
+                       "a message of " + grouped(size) + " bytes; those of protobuf have less than 2 GiB");
+}
+
+/// Requires: room for the size that find_size() found just before.
+void write_sized(const pb::Message& value, std::byte* to) {
+  value.SerializeWithCachedSizesToArray(reinterpret_cast<std::uint8_t*>(to));
+}
+
+/// Fails for what nests deeper than a receiver with the same limits accepts.
+bool check_depth(write_state& state, const detail::protobuf_costs& costs, std::span<const std::byte> written) {
+  if (costs.depth_most() <= state.context().limits.depth)
+    return true;
+  auto ctx = state.context();
+  ctx.limits.text_bytes = ctx.limits.elements = ctx.limits.memory_bytes = ctx.limits.memory_free_bytes = SIZE_MAX;
+  read_state walked(ctx, written.size());
+  return costs.charge(walked, written) || state.fail_as(walked);
+}
+
+/// Reads what was charged before. Not for anything else: for a text that says it is long, the stream's reader takes up
+/// to 50 MB before it finds that the bytes end.
+bool read_charged(pb::Message& target, std::span<const std::byte> bytes, std::size_t depth) {
+  pb::io::CodedInputStream in(reinterpret_cast<const std::uint8_t*>(bytes.data()), static_cast<int>(bytes.size()));
+  in.SetRecursionLimit(static_cast<int>(std::min<std::size_t>(depth, INT_MAX)));
+  return target.ParsePartialFromCodedStream(&in) && in.ConsumedEntireMessage();
+}
+
+bool read(read_state& state, pb::Message& target, const detail::protobuf_costs& costs,
+          std::span<const std::byte> bytes) {
+  const auto& limits = state.context().limits;
+  if (bytes.size() > INT_MAX)
+    return state.fail(serialize_errc::limit_exceeded,
+                      grouped(bytes.size()) + " bytes; messages of protobuf have less than 2 GiB");
+  // What surely keeps to all limits is read at once: no message has more elements or longer texts than it has bytes,
+  // and this call bounds how deep it goes by a limit of its own. What it refuses may only be deeper than that.
+  const auto depth_at_once = static_cast<std::size_t>(pb::io::CodedInputStream::GetDefaultRecursionLimit());
+  const bool fits = costs.memory_bytes_most(bytes.size()) <= decoding_bytes(limits, bytes.size())
+                    && bytes.size() <= std::min(limits.elements, limits.text_bytes) && depth_at_once <= limits.depth;
+  if (!fits || !target.ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    if (!costs.charge(state, bytes))
+      return false;
+    if (!read_charged(target, bytes, limits.depth))
+      return state.fail(serialize_errc::malformed, "protobuf refuses the bytes, as it does texts that are not UTF-8");
+  }
+  return target.IsInitialized() || state.fail(serialize_errc::malformed, missing_fields(target));
+}
+
+} // namespace
+
+std::string protobuf_family::unsupported(const type_entry& entry) const {
+  return entry.attachment<protobuf_functions>() != nullptr ? ""
+                                                           : "it was not registered with add_protobuf<T>(types, alias)";
+}
+
+std::expected<void, serialize_error> protobuf_family::encode(const type_entry& entry, const void* value,
+                                                             const context& ctx, encode_output& output) const {
+  const auto* functions = entry.attachment<protobuf_functions>();
+  if (functions == nullptr)
+    return failure(serialize_errc::not_supported, entry, unsupported(entry));
+  const auto& message = functions->message_of(value);
+  auto& body = output.body();
+  write_state state(ctx);
+  std::size_t size = 0;
+  if (find_size(state, message, size)) {
+    body.reserve(size);
+    write_sized(message, body.end());
+    body.advance_to(body.end() + size);
+    check_depth(state, *functions->costs, body.bytes());
+  }
+  if (state.failed())
+    return std::unexpected(state.error(entry.alias(), name()));
+  return {};
+}
+
+std::expected<void, serialize_error> protobuf_family::decode(const type_entry& entry, void* target,
+                                                             const header_fields&, std::span<const frame> frames,
+                                                             const context& ctx) const {
+  const auto* functions = entry.attachment<protobuf_functions>();
+  if (functions == nullptr)
+    return failure(serialize_errc::not_supported, entry, unsupported(entry));
+  if (frames.size() != 1)
+    return failure(serialize_errc::malformed, entry,
+                   grouped(frames.size()) + " frames, where a message is the one that is the body");
+  read_state state(ctx, frames[0].size_bytes());
+  if (!read(state, functions->message_at(target), *functions->costs, frames[0].bytes()))
+    return std::unexpected(state.error(entry.alias(), name()));
+  return {};
+}
+
+namespace detail {
+
+std::expected<std::vector<std::byte>, serialize_error> protobuf_bytes(const pb::Message& value,
+                                                                      const protobuf_costs& costs, const context& ctx) {
+  write_state state(ctx);
+  std::vector<std::byte> bytes;
+  std::size_t size = 0;
+  if (find_size(state, value, size)) {
+    bytes.resize(size);
+    write_sized(value, bytes.data());
+    check_depth(state, costs, bytes);
+  }
+  if (state.failed())
+    return failure_inside(state);
+  return bytes;
+}
+
+std::expected<void, serialize_error> read_protobuf(pb::Message& target, std::span<const std::byte> bytes,
+                                                   const protobuf_costs& costs, const context& ctx) {
+  read_state state(ctx, bytes.size());
+  if (!read(state, target, costs, bytes))
+    return failure_inside(state);
+  return {};
+}
+
+} // namespace detail
+} // namespace troupe
