@@ -11,6 +11,8 @@ if(TROUPE_CCACHE AND PROJECT_IS_TOP_LEVEL)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${TROUPE_CCACHE})
 endif()
 
+include(TroupePackage)
+
 # Includes read <troupe/store/...> in the tree and after installation alike.
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include)
 file(CREATE_LINK ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/include/troupe SYMBOLIC)
@@ -38,11 +40,18 @@ if(TROUPE_SANITIZE)
   add_link_options(-fsanitize=${TROUPE_SANITIZE})
 endif()
 
-# troupe_library(<target> <folder> HEADERS <public headers...> SOURCES <sources...>)
+# troupe_library(<name> [INTERFACE] [COMPONENTS <names...>] [PACKAGES <"package arguments"...>]
+#                HEADERS <public headers...> SOURCES <sources...>)
 # Makes troupe_<name> and its alias troupe::<name>. Headers are relative to the folder and are what gets installed.
+# COMPONENTS are the project's own libraries that this one links, PACKAGES what find_package() gets to find the others:
+# here, and again by the installed package for a program that asks for the component <name>.
 function(troupe_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERFACE" "" "HEADERS;SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERFACE" "" "COMPONENTS;PACKAGES;HEADERS;SOURCES")
   set(target troupe_${name})
+  foreach(package IN LISTS arg_PACKAGES)
+    separate_arguments(package)
+    find_package(${package} REQUIRED)
+  endforeach()
   if(arg_INTERFACE)
     set(scope INTERFACE)
     add_library(${target} INTERFACE)
@@ -62,7 +71,7 @@ function(troupe_library name)
     cmake_path(GET header PARENT_PATH below)
     install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/troupe/${folder}/${below})
   endforeach()
-  install(TARGETS ${target} EXPORT troupe)
+  troupe_install_component(${name} COMPONENTS ${arg_COMPONENTS} PACKAGES ${arg_PACKAGES})
 endfunction()
 
 # troupe_test(<name> SOURCES <sources...> LIBRARIES <targets...> [TIMEOUT <seconds>] [LABELS <labels...>])
