@@ -62,7 +62,8 @@ function(troupe_library name)
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:troupe_build_flags>)
   endif()
   add_library(troupe::${name} ALIAS ${target})
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name}
+                                             INSTALL_RPATH $ORIGIN) # Shared ones find each other.
   target_compile_features(${target} ${scope} cxx_std_23)
   target_include_directories(${target} ${scope} $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
                                                 $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
