@@ -11,6 +11,8 @@ if(TROUPE_CCACHE AND PROJECT_IS_TOP_LEVEL)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${TROUPE_CCACHE})
 endif()
 
+include(TroupePackage)
+
 # Includes read <troupe/store/...> in the tree and after installation alike.
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include)
 file(CREATE_LINK ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/include/troupe SYMBOLIC)
@@ -38,12 +40,18 @@ if(TROUPE_SANITIZE)
   add_link_options(-fsanitize=${TROUPE_SANITIZE})
 endif()
 
-# troupe_library(<target> <folder> HEADERS <public headers...> SOURCES <sources...> [COMPONENT <name>])
-# Makes troupe_<name> and its alias troupe::<name>. Headers are relative to the folder and are what gets installed: what
-# needs a library that may be missing has an install component and an export of its own.
+# troupe_library(<name> [INTERFACE] [COMPONENTS <names...>] [PACKAGES <"package arguments"...>]
+#                HEADERS <public headers...> SOURCES <sources...>)
+# Makes troupe_<name> and its alias troupe::<name>. Headers are relative to the folder and are what gets installed.
+# COMPONENTS are the project's own libraries that this one links, PACKAGES what find_package() gets to find the others:
+# here, and again by the installed package for a program that asks for the component <name>.
 function(troupe_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERFACE" "COMPONENT" "HEADERS;SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERFACE" "" "COMPONENTS;PACKAGES;HEADERS;SOURCES")
   set(target troupe_${name})
+  foreach(package IN LISTS arg_PACKAGES)
+    separate_arguments(package)
+    find_package(${package} REQUIRED)
+  endforeach()
   if(arg_INTERFACE)
     set(scope INTERFACE)
     add_library(${target} INTERFACE)
@@ -54,22 +62,17 @@ function(troupe_library name)
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:troupe_build_flags>)
   endif()
   add_library(troupe::${name} ALIAS ${target})
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name}
+                                             INSTALL_RPATH $ORIGIN) # Shared ones find each other.
   target_compile_features(${target} ${scope} cxx_std_23)
   target_include_directories(${target} ${scope} $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
                                                 $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE folder)
-  set(component "")
-  set(export troupe)
-  if(arg_COMPONENT)
-    set(component COMPONENT ${arg_COMPONENT})
-    set(export troupe_${arg_COMPONENT})
-  endif()
   foreach(header IN LISTS arg_HEADERS)
     cmake_path(GET header PARENT_PATH below)
-    install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/troupe/${folder}/${below} ${component})
+    install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/troupe/${folder}/${below})
   endforeach()
-  install(TARGETS ${target} EXPORT ${export} ${component})
+  troupe_install_component(${name} COMPONENTS ${arg_COMPONENTS} PACKAGES ${arg_PACKAGES})
 endfunction()
 
 # troupe_test(<name> SOURCES <sources...> LIBRARIES <targets...> [TIMEOUT <seconds>] [LABELS <labels...>])

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <expected>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -62,6 +63,12 @@ public:
 
   /// A second family of one name is remembered in errors(), where whoever opens anything with this set must look.
   family_set& add(std::unique_ptr<family> added);
+  /// Adds the families of a shared library, which says TROUPE_FAMILIES (family_library.hpp): all of them, or when one's
+  /// name is taken, none. The library stays loaded until the process ends, since whatever its families made may outlive
+  /// this set. Its code runs with all rights of this process, when it is loaded and later: load only your own.
+  /// Fails with `not_loaded`, which covers a library that was built against another version of Troupe, with `clash`, or
+  /// with `codec_failed` when the library throws. Then nothing is added.
+  [[nodiscard]] std::expected<void, serialize_error> load(const std::filesystem::path& library);
   [[nodiscard]] const family* find(std::string_view name) const;
   /// The families of these names in this order. Fails with `unknown_family`, naming the known ones.
   [[nodiscard]] std::expected<std::vector<const family*>, serialize_error>

@@ -1,5 +1,6 @@
 #include <troupe/serializers/number.hpp>
 
+#include <charconv>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -16,6 +17,15 @@ number load_as(const std::byte* bytes) {
   Stored value;
   std::memcpy(&value, bytes, sizeof(value));
   return number::of(static_cast<Wide>(value));
+}
+
+// All of the text, or nothing.
+template <class T>
+std::optional<number> whole_text_as(std::string_view text) {
+  T value{};
+  const auto* const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && at == end ? std::optional(number::of(value)) : std::nullopt;
 }
 
 } // namespace
@@ -65,6 +75,16 @@ std::string number::text() const {
     return fmt::format("{}", real());
   }
   std::unreachable();
+}
+
+std::optional<number> number::parse(std::string_view text) {
+  if (text != "-0") {
+    if (auto whole = whole_text_as<std::uint64_t>(text))
+      return whole;
+    if (auto whole = whole_text_as<std::int64_t>(text))
+      return whole;
+  }
+  return whole_text_as<double>(text);
 }
 
 } // namespace troupe

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -72,6 +73,15 @@ public:
   [[nodiscard]] std::uint64_t natural() const { return bits_; }
   [[nodiscard]] double real() const { return std::bit_cast<double>(bits_); }
   [[nodiscard]] std::string text() const;
+  /// The number of a text as text() gives it: -0, and what has a fraction, as a double. Nullopt where it is none.
+  [[nodiscard]] static std::optional<number> parse(std::string_view text);
+  /// The same as a T; nullopt also where T cannot hold it, see to().
+  template <class T>
+  [[nodiscard]] static std::optional<T> parse_as(std::string_view text) {
+    T value{};
+    const auto parsed = parse(text);
+    return parsed && parsed->to(value) ? std::optional(value) : std::nullopt;
+  }
 
   /// The same value as a T. False when T cannot hold it: out of range, or a fraction for an integer. Between floating
   /// types rounding is allowed and overflow is not.

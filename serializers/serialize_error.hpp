@@ -27,6 +27,7 @@ enum class serialize_errc : std::uint8_t {
   codec_failed = 10,
   out_of_band_handle = 11, // A handle was to be serialized outside a message, where nobody can follow it.
   sent_as_text = 12,       // The sender could not encode the value and sent this text instead.
+  not_loaded = 13,         // A library of families is not there, or not one that fits this program.
 };
 
 using serialize_error = basic_error<serialize_errc>;

@@ -28,8 +28,8 @@ enum class value_kind : std::uint8_t {
 
 [[nodiscard]] std::string_view name_of(value_kind kind);
 
-/// Gives one value, piece by piece, as the caller asks for it. The format must be self-describing: kind() and skip()
-/// work without knowing the type. Each call returns false when it fails (see `fail()`), and then no further one comes.
+/// Gives one value, piece by piece, as the caller asks for it. The format must be self-describing: kind() works without
+/// knowing the type. Each call returns false when it fails (see `fail()`), and then no further one comes.
 /// Views that are handed out stay valid until the next call.
 class value_reader : public decoding {
 public:
@@ -46,12 +46,13 @@ public:
   [[nodiscard]] virtual bool at_bytes() { return kind() == value_kind::bytes; }
 
   /// Then, until `more` comes back false: next() and a value. `expected` is how many will come as far as the input can
-  /// know, never more than it has bytes left; a hint for reserving.
+  /// know, never more than it has bytes left; a hint for reserving. It comes as 0.
   virtual bool begin_list(std::size_t& expected) = 0;
   virtual bool next(bool& more) = 0;
   /// The same with a key and a value after each next().
   virtual bool begin_map(std::size_t& expected) = 0;
-  virtual bool skip() = 0; ///< Passes over one value of any kind.
+  /// Passes over one value of any kind. Default: reads it.
+  virtual bool skip();
 
   /// Structures: field() instead of next() and key. Default: a map whose keys are texts.
   virtual bool begin_structure();

@@ -23,10 +23,12 @@ public:
   virtual bool boolean(bool value) = 0;
   virtual bool integer(std::int64_t value) = 0;
   virtual bool natural(std::uint64_t value) = 0;
-  virtual bool real32(float value) = 0;
   virtual bool real64(double value) = 0;
   virtual bool text(std::string_view value) = 0; ///< Any bytes: nobody has checked that it is UTF-8.
   virtual bool bytes(std::span<const std::byte> value) = 0;
+
+  /// Default: real64(), from which every float comes back.
+  virtual bool real32(float value) { return real64(value); }
 
   virtual bool begin_list(std::size_t count) = 0; ///< `count` values follow.
   virtual bool end_list() = 0;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <vector>
 
 #include <troupe/serializers/value_reader.hpp>
 #include <troupe/serializers/value_writer.hpp>
@@ -79,6 +80,111 @@ std::string_view name_of(value_kind kind) {
                                         "a map",   "a shared object", "an optional of what can be nothing",
                                         "a frame", "the end"};
   return names[static_cast<std::size_t>(kind)];
+}
+
+namespace {
+
+/// What has been begun and not ended, while values are passed over.
+enum class open_part : std::uint8_t {
+  list,
+  map,
+  key,    // Of a map: the value follows.
+  shared, // The value follows.
+  some,   // The value follows,
+  end     // and then the end of what begin_some() began.
+};
+
+bool skip_begin(value_reader& from, std::vector<open_part>& open, open_part part) {
+  if (open.size() >= from.open_max())
+    return from.fail(serialize_errc::limit_exceeded,
+                     "nested deeper than " + grouped(from.context().limits.depth) + " (limits::depth)");
+  if (open.size() == open.capacity() && !from.charge_memory((2 * open.size() + 1) * sizeof(part)))
+    return false;
+  open.push_back(part);
+  return true;
+}
+
+// One value, or the beginning of one that consists of others.
+bool skip_one(value_reader& from, std::vector<open_part>& open) {
+  bool flag = false;
+  std::size_t ignored = 0;
+  std::string_view text;
+  std::span<const std::byte> bytes;
+  troupe::number number;
+  frame attached;
+  switch (from.kind()) {
+  case value_kind::null:
+    return from.null();
+  case value_kind::boolean:
+    return from.boolean(flag);
+  case value_kind::number:
+    return from.number(number);
+  case value_kind::text:
+    return from.text(text);
+  case value_kind::bytes:
+    return from.bytes(bytes);
+  case value_kind::frame:
+    return from.attached(attached);
+  case value_kind::list:
+    return from.begin_list(ignored) && skip_begin(from, open, open_part::list);
+  case value_kind::map:
+    return from.begin_map(ignored) && skip_begin(from, open, open_part::map);
+  case value_kind::some:
+    return from.begin_some() && skip_begin(from, open, open_part::some);
+  case value_kind::shared:
+    if (!from.shared(flag, ignored))
+      return false;
+    if (!flag)
+      return true;
+    static_cast<void>(from.number_shared()); // Its number is used up, though the object is not known.
+    return from.charge(1, 64) && skip_begin(from, open, open_part::shared);
+  case value_kind::invalid:
+    break;
+  }
+  return from.unexpected("a value");
+}
+
+// Ends what is complete. `more`: a value follows, of what is open.
+bool skip_ends(value_reader& from, std::vector<open_part>& open, bool& more) {
+  for (more = false; !open.empty(); open.pop_back()) {
+    auto& top = open.back();
+    switch (top) {
+    case open_part::key:
+      top = open_part::map;
+      return more = true;
+    case open_part::some:
+      top = open_part::end;
+      return more = true;
+    case open_part::shared:
+      open.pop_back();
+      return more = true;
+    case open_part::list:
+    case open_part::map:
+      if (!from.next(more))
+        return false;
+      if (!more)
+        break;
+      if (top == open_part::map)
+        top = open_part::key;
+      return from.charge(1, 0);
+    case open_part::end:
+      if (!from.end_some())
+        return false;
+      break;
+    }
+  }
+  return true;
+}
+
+} // namespace
+
+// Without recursion: who wrote the input says how deep it is.
+bool value_reader::skip() {
+  std::vector<open_part> open;
+  for (bool more = true; more;)
+    if (!skip_one(*this, open) || !skip_ends(*this, open, more))
+      return false;
+  return true;
 }
 
 bool value_reader::begin_structure() {

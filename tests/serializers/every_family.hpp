@@ -31,6 +31,7 @@ inline constexpr row all_families[] = {
     {.name = "typed"},
     {.name = "msgpack"},
     {.name = "json", .attaches_frames = false, .counts_ahead = false},
+    {.name = "lines", .attaches_frames = false}, // Of samples/own_family, loaded from a shared library.
     {.name = "cereal",
      .names_fields = false,
      .names_enumerators = false,
@@ -42,9 +43,16 @@ inline std::string name_of_row(const testing::TestParamInfo<row>& of) {
   return of.param.name;
 }
 
+/// Adds those of the rows that no set has from the start.
+inline void add_families(family_set& to) {
+  to.add(std::make_unique<cereal_family>());
+  const auto loaded = to.load(TROUPE_LIBRARY_FOLDER "/lines.so");
+  EXPECT_TRUE(loaded.has_value()) << loaded.error().message();
+}
+
 class every_family : public testing::TestWithParam<row> {
 protected:
-  every_family() { families.add(std::make_unique<cereal_family>()); }
+  every_family() { add_families(families); }
 
   template <class T>
   std::expected<payload, serialize_error> made_of(const T& value, const context& with) {

@@ -113,6 +113,8 @@ std::vector<row> families_that(bool name_fields) {
 
 class evolution : public testing::TestWithParam<row> {
 protected:
+  evolution() { add_families(families); }
+
   // Sends a value of one program's type as the other program's type of the same alias.
   template <class To, class From>
   std::expected<To, serialize_error> sent(const From& value) {

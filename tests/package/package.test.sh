@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Installs the build in $BUILD below $WORK and uses it from there: package.test.sh install|own_family|headers|remove.
+# CMakeLists.txt says which variables it takes.
+set -uo pipefail
+root=$(CDPATH="" cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
+prefix=$WORK/prefix
+# So that ccache finds what was compiled in another folder.
+export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
+
+fail() {
+  printf '%s\n' "$*"
+  exit 1
+}
+
+# build SOURCES NAME [TARGET]: configures and builds a project against the package, in $WORK/NAME.
+build() {
+  cmake -S "$1" -B "$WORK/$2" -G "$GENERATOR" -DCMAKE_BUILD_TYPE="$BUILD_TYPE" -DCMAKE_PREFIX_PATH="$prefix" \
+    >"$WORK/$2.log" 2>&1 || fail "$2 does not configure: $(<"$WORK/$2.log")"
+  cmake --build "$WORK/$2" --parallel 2 >"$WORK/$2.log" 2>&1 || fail "$2 does not build: $(<"$WORK/$2.log")"
+}
+
+case $1 in
+install)
+  rm -rf "$WORK"
+  mkdir -p "$WORK"
+  cmake --install "$BUILD" --prefix "$WORK/installed" >"$WORK/install.log" || fail "installing fails"
+  mv "$WORK/installed" "$prefix" # Nothing may depend on where it was installed.
+  folder=$(dirname "$(find "$prefix" -name troupeConfig.cmake)")
+  [ -f "$folder/troupeConfigVersion.cmake" ] || fail "no version file"
+  if paths=$(grep -rnE "/usr/|$root|$BUILD|$WORK" "$folder"); then
+    fail "paths of the machine that built it: $paths"
+  fi
+  ;;
+
+own_family)
+  source=$root/samples/own_family
+  lines=$(wc -l <"$source/own_family.cpp")
+  [ "$lines" -lt 80 ] || fail "the sample has $lines lines; it promises fewer than 80"
+  build "$source" own_family
+  cd "$WORK/own_family" || exit 1
+  expected='lines: {station: "hill", readings: [{sensor: "roof", celsius: 21.5}, {sensor: "cellar", celsius: -3}]}'
+
+  for arguments in "" ./liblines.so; do
+    # shellcheck disable=SC2086 # None, or one.
+    output=$(TROUPE_SERIALIZE_VERBOSE=1 timeout 30 ./own_family $arguments 2>trace) || fail "'$arguments' fails: $(<trace)"
+    [ "$output" = "$expected" ] || fail "'$arguments' prints: $output"
+    grep -qx "troupe: encode 'own_family.report' by lines: 1 frames" trace || fail "'$arguments' used another family"
+    grep -qx "troupe: decode 'own_family.report' by lines: 1 frames" trace || fail "'$arguments' decoded by another family"
+  done
+
+  # A program that has no such family, and no library of it, says so.
+  if output=$(timeout 30 ./own_family ./libnothing.so 2>&1); then
+    fail "it does without its library"
+  fi
+  [[ $output == *"libnothing.so: there is no such file"* ]] || fail "it says: $output"
+  ;;
+
+headers)
+  mkdir -p "$WORK/every_header"
+  (cd "$prefix/include" && find troupe -name '*.hpp' -not -path '*/internal/*') >"$WORK/public_headers"
+  [ "$(wc -l <"$WORK/public_headers")" -gt 50 ] || fail "headers are missing: $(<"$WORK/public_headers")"
+  while IFS= read -r header; do
+    printf '#include <%s>\n' "$header" >"$WORK/every_header/${header//\//.}.cpp"
+  done <"$WORK/public_headers"
+  build "$root/tests/package/headers" headers
+  ;;
+
+remove) rm -rf "$WORK" ;;
+*) fail "package.test.sh install|own_family|headers|remove" ;;
+esac

@@ -1,0 +1,4 @@
+// Adds nothing.
+#include "named_family.hpp"
+
+TROUPE_FAMILIES([](troupe::family_set&) {})

@@ -1,0 +1,16 @@
+// A family for the libraries that are loaded by library.test.cpp: msgpack by another name.
+#pragma once
+
+#include <string>
+
+#include <troupe/serializers/family_library.hpp>
+#include <troupe/serializers/msgpack/msgpack_coder.hpp>
+#include <troupe/serializers/visitor_family.hpp>
+
+struct named_family : troupe::visitor_family<troupe::msgpack_writer, troupe::msgpack_reader> {
+  explicit named_family(std::string name) : name_(std::move(name)) {}
+  std::string_view name() const override { return name_; }
+
+private:
+  std::string name_;
+};

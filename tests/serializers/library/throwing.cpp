@@ -1,0 +1,9 @@
+// Adds a family, and then thinks better of it.
+#include <stdexcept>
+
+#include "named_family.hpp"
+
+TROUPE_FAMILIES([](troupe::family_set& families) {
+  families.add(std::make_unique<named_family>("another"));
+  throw std::runtime_error("out of order");
+})

@@ -1,0 +1,8 @@
+// Uses what nobody has.
+#include "named_family.hpp"
+
+std::string name_that_nobody_knows();
+
+TROUPE_FAMILIES([](troupe::family_set& families) {
+  families.add(std::make_unique<named_family>(name_that_nobody_knows()));
+})
