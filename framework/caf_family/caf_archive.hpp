@@ -180,12 +180,21 @@ inline constexpr bool is_caf_handle<caf::typed_actor<Signatures...>> = true;
 template <>
 inline constexpr bool is_caf_handle<caf::error> = true;
 
+/// Classes with a form of CAF's own.
 template <class T>
-inline constexpr bool is_chrono = false;
+inline constexpr bool is_known_to_caf = false;
+template <>
+inline constexpr bool is_known_to_caf<std::string> = true;
+template <>
+inline constexpr bool is_known_to_caf<std::u16string> = true;
+template <>
+inline constexpr bool is_known_to_caf<std::u32string> = true;
+template <>
+inline constexpr bool is_known_to_caf<std::vector<bool>> = true;
 template <class Rep, class Period>
-inline constexpr bool is_chrono<std::chrono::duration<Rep, Period>> = true;
+inline constexpr bool is_known_to_caf<std::chrono::duration<Rep, Period>> = true;
 template <class Clock, class Duration>
-inline constexpr bool is_chrono<std::chrono::time_point<Clock, Duration>> = true;
+inline constexpr bool is_known_to_caf<std::chrono::time_point<Clock, Duration>> = true;
 
 /// How the archives carry a type.
 enum class caf_way {
@@ -235,9 +244,11 @@ consteval caf_way find_caf_way() {
     return caf_way::attached;
   else if constexpr (of == shape::tuple || of == shape::fixed)
     return caf_way::parts;
-  else if constexpr (
-      std::is_arithmetic_v<
-          T> || std::is_enum_v<T> || std::is_empty_v<T> || is_chrono<T> || ::caf::detail::is_one_of<T, std::string, std::u16string, std::u32string, std::vector<bool>>::value)
+  else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>)
+    return caf_way::builtin;
+  else if constexpr (std::is_empty_v<T>)
+    return caf_way::builtin;
+  else if constexpr (is_known_to_caf<T>)
     return caf_way::builtin;
   else if constexpr (::caf::detail::is_iterable<T>::value && of != shape::array && of != shape::record
                      && of != shape::path)
