@@ -61,9 +61,9 @@ int nested(const caf::actor& asked) {
 }
 
 /// Meets others of its kind: tasks that could only run one after the other would never end.
-std::latch* meeting = nullptr;
+std::atomic<std::latch*> meeting{nullptr};
 void meet() {
-  meeting->arrive_and_wait();
+  meeting.load()->arrive_and_wait();
 }
 
 struct threshold {
