@@ -74,8 +74,8 @@ struct link_options {
   /// Messages of actors whose values take so much and more are encoded by another thread of the actor system, so that
   /// their sender goes on at once; later messages to the same receiver wait behind them. 0: none. What takes part in
   /// neither: values with handles, pointers or context-dependent codecs in them, and messages from threads of your own.
-  /// So many may wait for that as the window and the queue take together; what comes on top fails, whatever
-  /// `when_full` says.
+  /// So many may wait for that as the window and the queue take together; what comes on top is treated as `when_full`
+  /// says.
   /// Lower: less time in senders' handlers; each such message takes some ten microseconds more.
   std::size_t offload_bytes = 4_MiB;
 

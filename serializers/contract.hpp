@@ -25,10 +25,12 @@ namespace troupe {
 
 /// What a change means when one program has the older version of a type and its peer the newer one, for the families
 /// that tell versions apart (`typed`, `msgpack`, `json`). By `cereal`, every change but to the order of aliases breaks.
+/// Not seen: whether a list is a set or a map a multimap, which matters to those that refuse a key twice; and that a
+/// shared object cannot be referred to where the field is gone in which it comes first.
 enum class contract_effect : std::uint8_t {
   harmless,          ///< All values pass; fields that one end does not have are skipped, or keep their default.
   depends_on_values, ///< Some values are refused, with an error that names the place: such as do not fit.
-  breaking,          ///< No value passes.
+  breaking,          ///< In at least one direction nothing can be relied upon to pass.
 };
 
 [[nodiscard]] std::string_view to_string(contract_effect effect);

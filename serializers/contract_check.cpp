@@ -110,6 +110,8 @@ private:
     const auto& to = newer_.nodes[to_index];
     if (from.form == to.form)
       return compare(place, held(from), held(to));
+    if ((from.form == "nothing" && to.form == "optional") || (from.form == "optional" && to.form == "nothing"))
+      return became(depends_on_values, place, from, to, "what is there is refused");
     if (!is_holder(from) && to.form == "optional") {
       became(depends_on_values, place, from, to, "older peers refuse it where it is absent");
       return compare(place, from_index, held(to));
@@ -168,6 +170,16 @@ private:
   void compare_sorts(const std::string& place, const contract_node& from, const contract_node& to) {
     if (is_number(from.form) && is_number(to.form))
       return became(depends_on_values, place, from, to, "values that do not fit are refused");
+    const auto is = [&](std::string_view one, std::string_view other) {
+      const auto left = word_of(from.form);
+      const auto right = word_of(to.form);
+      return (left == one && right == other) || (left == other && right == one);
+    };
+    if (is("enum", "text") || (word_of(from.form) == "enum" && is_number(to.form))
+        || (is_number(from.form) && word_of(to.form) == "enum"))
+      return became(depends_on_values, place, from, to, "what is no name of a value there is refused");
+    if (is("variant", "map"))
+      return became(depends_on_values, place, from, to, "a map of one entry is taken for an alternative");
     if (from.form == "record" || to.form == "record")
       return became(depends_on_values, place, from, to, "records take all values, and give those of that shape");
     if (word_of(from.form) == "codec" || word_of(to.form) == "codec")

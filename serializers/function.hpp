@@ -88,7 +88,8 @@ std::expected<std::shared_ptr<void>, std::string> settle(auto&& call) {
         return std::make_shared<Result>(*std::move(result));
     }
   } catch (const std::exception& thrown) {
-    return std::unexpected(std::string(thrown.what()));
+    const auto* text = thrown.what();
+    return std::unexpected(std::string(text != nullptr ? text : "an exception without a text"));
   } catch (...) {
     return std::unexpected(std::string("an exception that is no std::exception"));
   }

@@ -1,5 +1,6 @@
 #include <troupe/framework/internal/encoding_lane.hpp>
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -12,7 +13,7 @@ encoding_lane::entry encoding_lane::add(waiting& message, bool is_large, std::ui
   if (!is_large && !ahead_.contains(message.receiver))
     return entry::passed;
   auto& bytes = bytes_[message.is_answer ? 1 : 0];
-  if (bytes > 0 && bytes + message.size_bytes > bytes_max)
+  if (bytes > bytes_max / 2 && bytes_max - std::min(bytes, bytes_max) < message.size_bytes)
     return entry::full;
   const auto wakes = ahead_.empty();
   ++ahead_[message.receiver];
@@ -53,6 +54,27 @@ bool encoding_lane::has(std::uint64_t receiver) const {
     return false;
   std::lock_guard guard{mutex_};
   return ahead_.contains(receiver);
+}
+
+bool encoding_lane::has_room(std::uint64_t bytes_max) const {
+  if (is_idle())
+    return true;
+  std::lock_guard guard{mutex_};
+  return bytes_[0] <= bytes_max / 2;
+}
+
+std::optional<encoding_lane::waiting> encoding_lane::drop_oldest(std::uint64_t receiver) {
+  std::lock_guard guard{mutex_};
+  const auto found =
+      std::ranges::find_if(queue_, [&](const waiting& each) { return each.receiver == receiver && !each.is_answer; });
+  if (found == queue_.end())
+    return std::nullopt;
+  auto dropped = std::move(*found);
+  queue_.erase(found);
+  bytes_[0] -= dropped.size_bytes;
+  if (const auto ahead = ahead_.find(receiver); --ahead->second == 0)
+    ahead_.erase(ahead); // Others are in work, else somebody would have come for this one.
+  return dropped;
 }
 
 std::uint64_t encoding_lane::bytes() const {

@@ -38,7 +38,7 @@ public:
   };
 
   /// Takes a message that is large, or that others to the same receiver are ahead of. The bound is one for answers, and
-  /// one for all others, and the first of either may exceed it.
+  /// one for all others; a message that finds half of it free may exceed it.
   [[nodiscard]] entry add(waiting& message, bool is_large, std::uint64_t bytes_max);
 
   /// The next one, whose place stays taken until done().
@@ -53,6 +53,10 @@ public:
 
   /// Takes no more messages, and calls `then` once it is idle, now or in done().
   void end(std::function<void()> then);
+  /// Whether the next message that is no answer finds room, however large it is.
+  [[nodiscard]] bool has_room(std::uint64_t bytes_max) const;
+  /// Takes out the oldest to that receiver that is no answer and not in work.
+  [[nodiscard]] std::optional<waiting> drop_oldest(std::uint64_t receiver);
   /// What still waits; it does not count any more.
   [[nodiscard]] std::vector<waiting> take_all();
 

@@ -104,6 +104,13 @@ void link_core::enter(link_state next) {
 
 void link_core::close(const std::string& reason, std::chrono::milliseconds patience) {
   encoding_.end([self = shared_from_this(), reason, patience] { self->close_now(reason, patience); });
+  if (encoding_.is_idle())
+    return;
+  // Who encodes may have no thread to do so, or take long.
+  auto timer = std::make_shared<asio::steady_timer>(node_->io(), patience);
+  timer->async_wait([self = shared_from_this(), timer, reason](std::error_code) {
+    self->close_now(reason, std::chrono::milliseconds{0});
+  });
 }
 
 void link_core::close_now(const std::string& reason, std::chrono::milliseconds patience) {

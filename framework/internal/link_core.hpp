@@ -95,7 +95,7 @@ public:
   /// Blocks until the link is open or has failed.
   [[nodiscard]] std::expected<void, node_error> wait_until_open();
 
-  /// Says goodbye, writes what waits for `patience` at most, ends. What is being encoded is written first.
+  /// Says goodbye, writes what waits for `patience` at most, ends. What is encoded within that time is written first.
   void close(const std::string& reason, std::chrono::milliseconds patience);
 
   [[nodiscard]] bool is_open() const noexcept { return state_.load(std::memory_order_acquire) == link_state::open; }

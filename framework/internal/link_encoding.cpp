@@ -30,7 +30,15 @@ bool link_core::encode_elsewhere(std::uint64_t receiver, caf::mailbox_element_pt
   // When they are encoded they are held to the bounds one by one; until then to their sum.
   const auto bound =
       is_error ? UINT64_MAX : windows_.window + (is_answer ? options_.unread_answer_bytes : options_.queue_bytes);
-  const auto entry = encoding_.add(message, is_large, bound);
+  auto entry = encoding_.add(message, is_large, bound);
+  while (entry == encoding_lane::entry::full && !is_answer && options_.when_full == when_full::drop_oldest) {
+    auto oldest = encoding_.drop_oldest(receiver);
+    if (!oldest)
+      break;
+    counters_.dropped.fetch_add(1, std::memory_order_relaxed);
+    tell_who_waits(receiver, *oldest->what, {node_errc::link_busy, "dropped to make room for newer messages"}, context);
+    entry = encoding_.add(message, is_large, bound);
+  }
   what = std::move(message.what); // Null where it was taken.
   switch (entry) {
   case encoding_lane::entry::passed:
@@ -77,7 +85,8 @@ caf::strong_actor_ptr link_core::imported(std::uint64_t number) const {
 
 /// Requires the mutex. Whether the next message to that receiver would be sent, or find room to wait in.
 bool link_core::has_room_for(std::uint64_t receiver) const {
-  return sending_.is_ready(receiver) && !encoding_.has(receiver);
+  return sending_.is_ready(receiver) && !encoding_.has(receiver)
+         && encoding_.has_room(windows_.window + options_.queue_bytes);
 }
 
 } // namespace troupe::internal

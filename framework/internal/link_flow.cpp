@@ -52,7 +52,8 @@ std::expected<send_window::admission, node_error> link_core::admit(std::unique_l
       return std::unexpected{std::move(room).error()};
     return send_window::admission::leaves;
   }
-  bool request = (head.flags & message_flags::request) != 0;
+  // Tasks differ too much for the last one's answer to say what the next one's will take, and none may hold up others.
+  bool request = (head.flags & message_flags::request) != 0 && head.receiver != peer_runner_;
   auto verdict = [&] {
     if (request)
       settle_replies();
@@ -120,7 +121,7 @@ bool link_core::ends_for_unread() {
 
 /// A request leaves: room for its answer is kept from now on. Requires the mutex.
 void link_core::reserve_answer(const pending_requests::key& question, std::uint64_t receiver) {
-  if (question.asker == 0)
+  if (question.asker == 0 || receiver == peer_runner_)
     return;
   auto bytes = sending_.reserve_reply(receiver);
   if (!pending_.reserve(question, {receiver, bytes}, clock::now()))

@@ -1,5 +1,7 @@
 #include <troupe/serializers/internal/contract_text.hpp>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <optional>
@@ -221,6 +223,29 @@ private:
     return {};
   }
 
+  /// Whether a chain may end so.
+  static bool is_end(std::string_view word) {
+    constexpr std::array<std::string_view, 11> words{"bool",
+                                                     "text",
+                                                     "nothing",
+                                                     "frame",
+                                                     "record",
+                                                     "struct",
+                                                     "variant",
+                                                     "tuple",
+                                                     "map",
+                                                     "unsupported",
+                                                     "codec of the registry"};
+    if (std::ranges::find(words, word) != words.end() || word.starts_with("codec of its own for \""))
+      return true;
+    if (!take(word, "numbers ") && !take(word, "array "))
+      static_cast<void>(take(word, "enum "));
+    for (std::uint8_t code = 0; code < 32; ++code)
+      if (is_number_kind(code) && name_of(static_cast<number_kind>(code)) == word)
+        return true;
+    return false;
+  }
+
   bool node(std::string_view chain, std::size_t indent, std::size_t& made) {
     if (indent > indent_max)
       return fail("nested too deep");
@@ -239,6 +264,8 @@ private:
     if (chain.starts_with("fixed ") || chain.starts_with("unit "))
       if (const auto word = word_with_argument(chain); !word.empty())
         return within(made, word, chain, indent);
+    if (!is_end(chain))
+      return fail(fmt::format("'{}' is no form, or lacks what it is of", chain.substr(0, 100)));
     if (chain == "struct")
       numbered_.push_back(made);
     tree_.nodes[made].form = chain;

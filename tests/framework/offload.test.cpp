@@ -188,6 +188,39 @@ TEST_F(large_messages, beyond_the_bound_are_refused) {
   EXPECT_GT(answered, 0);
 }
 
+TEST_F(large_messages, make_room_for_newer_ones_where_the_link_says_so) {
+  auto reader = connect_to_reader({.window_bytes = 2_MiB, .queue_bytes = 2_MiB, .when_full = when_full::drop_oldest});
+  constexpr int count = 40;
+  near().system.spawn([&](caf::event_based_actor* self) {
+    self->set_default_handler(caf::drop); // The answers.
+    for (int i = 0; i < count; ++i)
+      self->send(reader, large(i));
+  });
+  EXPECT_TRUE(tests::eventually([&] { return !read().empty() && read().back() == count - 1; })) << "the newest arrives";
+  const auto stats = link_->stats();
+  EXPECT_EQ(stats.refused_at_bound, 0U);
+  EXPECT_EQ(stats.dropped + read().size(), std::size_t{count});
+}
+
+// A worker that never comes back must not keep the node from ending.
+TEST_F(large_messages, that_nobody_can_encode_do_not_hold_up_the_nodes_end) {
+  near_config_ = [](caf::actor_system_config& config) { config.set("scheduler.max-threads", 1); };
+  auto reader = connect_to_reader();
+  std::promise<void> goes_on;
+  std::promise<void> sent;
+  near().system.spawn([&](caf::event_based_actor* self) {
+    self->set_default_handler(caf::drop);
+    self->send(reader, large(1));
+    sent.set_value();
+    goes_on.get_future().get(); // Nobody else runs meanwhile.
+  });
+  sent.get_future().get();
+  const auto begin = std::chrono::steady_clock::now();
+  near().home.reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 8s);
+  goes_on.set_value();
+}
+
 TEST_F(large_messages, of_actors_that_ask_first_are_never_refused) {
   auto reader = connect_to_reader({.actor_window_bytes = 2_MiB, .queue_bytes = 4_MiB, .actor_queue_bytes = 2_MiB});
   constexpr int count = 40;

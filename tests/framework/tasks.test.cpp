@@ -66,6 +66,15 @@ void meet() {
   meeting.load()->arrive_and_wait();
 }
 
+struct silent : std::exception {
+  [[nodiscard]] const char* what() const noexcept override { return nullptr; }
+};
+void speak(int size) {
+  if (size < 0)
+    throw silent();
+  throw std::runtime_error(std::string(static_cast<std::size_t>(size), 'x'));
+}
+
 struct threshold {
   double above = 0;
   std::vector<double> operator()(const std::vector<double>& samples) const {
@@ -89,6 +98,7 @@ void add_all(type_registry& types) {
       .add_function<&without_alias>("without_alias")
       .add_function<&nested>("nested")
       .add_function<&meet>("meet")
+      .add_function<&speak>("speak")
       .add_function<threshold>("threshold");
 }
 
@@ -170,6 +180,31 @@ TEST_F(tasks_on_a_link, run_side_by_side) {
   });
   for (auto& each : done)
     EXPECT_EQ(each.get_future().wait_for(timeout), std::future_status::ready);
+}
+
+TEST_F(tasks_on_a_link, do_not_wait_for_others_that_take_long) {
+  auto& there = connect();
+  EXPECT_EQ(there.submit(fn_ref<&joined>, "a", "", 0).get(timeout), "a");
+  EXPECT_EQ(there.submit(fn_ref<&joined>, std::string(), std::string(20'000'000, 'x'), 1).get(timeout)->size(),
+            20'000'000U)
+      << "an answer that is larger than all windows";
+  std::latch both(2);
+  meeting = &both;
+  std::promise<void> done;
+  near().system.spawn([&](caf::event_based_actor* self) {
+    there.submit(fn_ref<&meet>).request(self, timeout).then([&] { done.set_value(); });
+  });
+  EXPECT_EQ(there.submit(fn_ref<&half>, 8).get(timeout), 4);
+  both.count_down();
+  EXPECT_EQ(done.get_future().wait_for(timeout), std::future_status::ready);
+}
+
+TEST_F(tasks_on_a_link, fail_with_as_much_text_as_errors_hold) {
+  auto& there = connect({.message_bytes = 1_MiB});
+  const auto failed = failure(there.submit(fn_ref<&speak>, 10'000'000));
+  EXPECT_EQ(failed.code(), node_errc::task_failed);
+  EXPECT_LT(failed.message().size(), 10'000U);
+  EXPECT_EQ(failure(there.submit(fn_ref<&speak>, -1)).message(), "'speak' failed: an exception without a text");
 }
 
 TEST_F(tasks_on_a_link, fail_with_what_the_function_says) {

@@ -61,7 +61,9 @@ inline std::string unique_name(std::string_view prefix) {
 /// An actor system with its node, and all that a program's main would own.
 struct side {
   explicit side(node_options options, const std::function<void(type_registry&)>& add_types = {},
-                const std::function<void(family_set&)>& add_families = {}) {
+                const std::function<void(family_set&)>& add_families = {},
+                const std::function<void(caf::actor_system_config&)>& configure = {})
+      : config(configured(configure)) {
     families.add(std::make_unique<cereal_family>()); // For links that list it.
     if (add_families)
       add_families(families);
@@ -78,10 +80,17 @@ struct side {
     home.emplace(*std::move(opened));
   }
 
+  static std::unique_ptr<system_config> configured(const std::function<void(caf::actor_system_config&)>& configure) {
+    auto made = std::make_unique<system_config>();
+    if (configure)
+      configure(*made);
+    return made;
+  }
+
   type_registry types;
   family_set families;
-  system_config config;
-  caf::actor_system system{config};
+  const std::unique_ptr<system_config> config;
+  caf::actor_system system{*config};
   std::optional<node> home;
 };
 
@@ -101,7 +110,7 @@ protected:
   /// The dialing end.
   side& near() {
     if (!near_)
-      near_ = std::make_unique<side>(near_options_, near_types_, more_families_);
+      near_ = std::make_unique<side>(near_options_, near_types_, more_families_, near_config_);
     return *near_;
   }
 
@@ -141,6 +150,7 @@ protected:
   std::function<void(type_registry&)> far_types_;
   std::function<void(type_registry&)> near_types_;
   std::function<void(family_set&)> more_families_; // At both ends.
+  std::function<void(caf::actor_system_config&)> near_config_;
   node_options far_options_{
       .name = "far", .listen = {address_}, .store = store::options{.name = store_, .capacity_bytes = 64_MiB}};
   node_options near_options_{.name = "near", .store = store::options{.name = store_, .capacity_bytes = 64_MiB}};

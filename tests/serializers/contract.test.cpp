@@ -108,6 +108,8 @@ TEST(contract, says_of_each_change_what_really_happens) {
   expect_true(depends_on_values, array<int>(std::vector{1}), array<std::int64_t>(std::vector<std::int64_t>{1}));
   expect_true(depends_on_values, record(5), 5);
 
+  expect_true(depends_on_values, color::green, std::string("green"));
+  expect_true(depends_on_values, std::monostate(), std::optional<int>());
   expect_true(breaking, 5, std::string("5"));
   expect_true(breaking, 1, true);
   expect_true(breaking, std::vector{1}, std::map<int, int>{{1, 1}});
@@ -186,6 +188,12 @@ TEST(contract, that_is_none_is_refused_with_the_line) {
   EXPECT_EQ(refused("troupe contract 1\ntype \"a\": struct\n  .b: again 7\n"),
             "line 3: 'again' of what does not stand further up");
   EXPECT_EQ(refused("troupe contract 1\ntype \"a\": i32\ntype \"a\": i32\n"), "line 3: an alias twice");
+  for (const auto* form : {"list", "optional", "shared", "form", "pointee", "fixed 3", "unit \"s\"", "numbers", "array",
+                           "enum", "numbers f65", "nonsense", ""}) {
+    const auto text = "troupe contract 1\ntype \"a\": struct\n  .x: " + std::string(form) + "\n";
+    EXPECT_TRUE(refused(text).starts_with("line ")) << form;
+    EXPECT_FALSE(compare_contracts(text, text).has_value()) << form;
+  }
   std::string deep = "troupe contract 1\ntype \"a\": ";
   for (int i = 0; i < 100'000; ++i)
     deep += "list ";

@@ -9,6 +9,7 @@
 
 #include <troupe/framework/internal/caf_port/builtin_types.hpp>
 #include <troupe/framework/internal/caf_port/decoded_message.hpp>
+#include <troupe/framework/internal/text.hpp>
 #include <troupe/framework/task.hpp>
 #include <troupe/serializers/internal/type_text.hpp>
 
@@ -61,7 +62,7 @@ outcome run(const caf::message& content, const type_registry& types) {
     arguments.push_back(content.get(i));
   auto result = function->run(arguments);
   if (!result)
-    return failed(node_errc::task_failed, "'" + name + "' failed: " + result.error());
+    return failed(node_errc::task_failed, "'" + name + "' failed: " + cut(result.error()));
   return is_void ? caf::message() : message_of(*result_type, *std::move(result));
 }
 
