@@ -1,7 +1,6 @@
 #include <troupe/framework/internal/encoding_lane.hpp>
 
 #include <algorithm>
-#include <cassert>
 #include <utility>
 
 namespace troupe::internal {

@@ -207,12 +207,13 @@ TEST_F(large_messages, that_nobody_can_encode_do_not_hold_up_the_nodes_end) {
   near_config_ = [](caf::actor_system_config& config) { config.set("scheduler.max-threads", 1); };
   auto reader = connect_to_reader();
   std::promise<void> goes_on;
+  const auto until = goes_on.get_future().share();
   std::promise<void> sent;
-  near().system.spawn([&](caf::event_based_actor* self) {
+  near().system.spawn([&, until](caf::event_based_actor* self) {
     self->set_default_handler(caf::drop);
     self->send(reader, large(1));
     sent.set_value();
-    goes_on.get_future().get(); // Nobody else runs meanwhile.
+    until.get(); // Nobody else runs meanwhile.
   });
   sent.get_future().get();
   const auto begin = std::chrono::steady_clock::now();
