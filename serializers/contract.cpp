@@ -29,7 +29,22 @@ std::string shape_of(const function_entry& function, const type_registry& types)
   return text + ") -> " + name_of(function.result(), types);
 }
 
+void append_type(std::string& text, const type_entry& type) {
+  text += fmt::format("type {}: ", detail::quoted(type.alias()));
+  if (const auto* own = type.own())
+    text += fmt::format("codec of its own for {}\n", detail::quoted(own->family));
+  else
+    detail::append_layout(text, type.schema());
+}
+
 } // namespace
+
+std::string contract_of(const type_entry& type) {
+  std::string text(detail::contract_title);
+  text += '\n';
+  append_type(text, type);
+  return text;
+}
 
 std::string contract_of(const type_registry& types) {
   auto entries = types.entries();
@@ -38,13 +53,8 @@ std::string contract_of(const type_registry& types) {
   std::ranges::sort(functions, {}, [](const auto& each) { return each->name(); });
   std::string text(detail::contract_title);
   text += '\n';
-  for (const auto* each : entries) {
-    text += fmt::format("type {}: ", detail::quoted(each->alias()));
-    if (const auto* own = each->own())
-      text += fmt::format("codec of its own for {}\n", detail::quoted(own->family));
-    else
-      detail::append_layout(text, each->schema());
-  }
+  for (const auto* each : entries)
+    append_type(text, *each);
   for (const auto& each : functions)
     text += fmt::format("function {}: {}\n", detail::quoted(each->name()), shape_of(*each, types));
   return text;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <expected>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,8 @@ namespace troupe {
 ///       .samples: numbers f64
 ///     function "mean": (list<f64>) -> f64
 [[nodiscard]] std::string contract_of(const type_registry& types);
+/// The same of one type: the title and its lines.
+[[nodiscard]] std::string contract_of(const type_entry& type);
 
 /// What a change means when one program has the older version of a type and its peer the newer one, for the families
 /// that tell versions apart (`typed`, `msgpack`, `json`). By `cereal`, every change but to the order of aliases breaks.
@@ -45,6 +48,12 @@ struct contract_change {
 /// Fails with `malformed`, and the line, where a text is no contract.
 [[nodiscard]] std::expected<std::vector<contract_change>, serialize_error> compare_contracts(std::string_view older,
                                                                                              std::string_view newer);
+
+/// What of one end's contract keeps the other end from reading any value that is complete, as far as layouts tell: the
+/// first breaking change in the direction from `writer` to `reader`; nullopt when there is none. Neither text is
+/// trusted. Fails with `malformed`, and the line, where a text is no contract.
+[[nodiscard]] std::expected<std::optional<contract_change>, serialize_error> find_unreadable(std::string_view writer,
+                                                                                             std::string_view reader);
 
 /// A line for each change: "breaking: weather.reading.samples: ...".
 [[nodiscard]] std::string to_text(const std::vector<contract_change>& changes);

@@ -27,9 +27,15 @@ std::string_view word_of(std::string_view form) {
   return form.substr(0, form.find(' '));
 }
 
+// What lies deeper is not looked at: layouts that contain themselves could lead on for long.
+constexpr std::size_t depth_max = 200;
+
 class comparison {
 public:
-  comparison(const contract_tree& older, const contract_tree& newer) : older_(older), newer_(newer) {}
+  enum class direction : std::uint8_t { both, to_newer };
+
+  comparison(const contract_tree& older, const contract_tree& newer, direction read = direction::both)
+      : older_(older), newer_(newer), read_(read) {}
 
   std::vector<contract_change> take() && {
     for (const auto& [alias, node] : older_.types) {
@@ -75,8 +81,13 @@ private:
   static std::size_t held(const contract_node& node) { return node.parts[0].second; }
 
   void compare(const std::string& place, std::size_t from_index, std::size_t to_index) {
-    if (!seen_.emplace(from_index, to_index).second)
+    if (depth_ >= depth_max || !seen_.emplace(from_index, to_index).second)
       return; // It contains itself.
+    struct descent {
+      std::size_t& depth;
+      explicit descent(std::size_t& of) : depth(of) { ++depth; }
+      ~descent() { --depth; }
+    } deeper(depth_);
     const auto& from = older_.nodes[from_index];
     const auto& to = newer_.nodes[to_index];
     if (from.form == "form")
@@ -120,6 +131,8 @@ private:
       became(depends_on_values, place, from, to, "what is absent at older peers is refused");
       return compare(place, held(from), to_index);
     }
+    if (read_ == direction::to_newer && from.form != "shared")
+      return;
     became(breaking, place, from, to,
            from.form == "shared" ? "what older peers send is refused" : "older peers refuse what they are sent");
   }
@@ -230,6 +243,8 @@ private:
 
   const contract_tree& older_;
   const contract_tree& newer_;
+  const direction read_;
+  std::size_t depth_ = 0;
   std::set<std::pair<std::size_t, std::size_t>> seen_;
   std::vector<contract_change> changes_;
 };
@@ -245,6 +260,20 @@ std::expected<std::vector<contract_change>, serialize_error> compare_contracts(s
   if (!after)
     return std::unexpected(after.error());
   return comparison(*before, *after).take();
+}
+
+std::expected<std::optional<contract_change>, serialize_error> find_unreadable(std::string_view writer,
+                                                                               std::string_view reader) {
+  const auto from = detail::parse_contract(writer);
+  if (!from)
+    return std::unexpected(from.error());
+  const auto to = detail::parse_contract(reader);
+  if (!to)
+    return std::unexpected(to.error());
+  for (auto& each : comparison(*from, *to, comparison::direction::to_newer).take())
+    if (each.effect == breaking)
+      return std::move(each);
+  return std::nullopt;
 }
 
 } // namespace troupe

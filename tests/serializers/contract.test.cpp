@@ -77,6 +77,13 @@ bool passes(const From& value, const char* family) {
   return deserialize<box<To>>(*sent, {.deserializers = {family}, .context = {}}, here, families).has_value();
 }
 
+template <class From, class To>
+bool is_unreadable() {
+  const auto found = find_unreadable(contract_with<box<From>>(), contract_with<box<To>>());
+  EXPECT_TRUE(found.has_value()) << (found ? "" : found.error().message());
+  return found && found->has_value();
+}
+
 /// `good` is a value that passes where any does; nothing where the types are one and the same to peers.
 template <class From, class To>
 void expect_true(contract_effect effect, const From& there, const To& here) {
@@ -84,6 +91,8 @@ void expect_true(contract_effect effect, const From& there, const To& here) {
   for (const auto* family : {"typed", "msgpack", "json"}) {
     const auto both = passes<From, To>(there, family) && passes<To, From>(here, family);
     EXPECT_EQ(both, effect != breaking) << family << ": " << typeid(From).name() << " and " << typeid(To).name();
+    EXPECT_EQ((is_unreadable<From, To>()), (!passes<From, To>(there, family))) << family << ": there to here";
+    EXPECT_EQ((is_unreadable<To, From>()), (!passes<To, From>(here, family))) << family << ": here to there";
   }
 }
 
@@ -174,6 +183,25 @@ TEST(contract, of_what_contains_itself_is_compared_once) {
   const auto without = compare_contracts(contract_with<ring>(), contract_with<box<std::shared_ptr<ring>>>());
   ASSERT_TRUE(without.has_value());
   EXPECT_EQ(without->size(), 3U) << to_text(*without);
+}
+
+TEST(contract, of_one_type_is_its_part_of_the_whole) {
+  type_registry types;
+  types.add<narrow>("it");
+  EXPECT_EQ(contract_of(*types.find<narrow>()), "troupe contract 1\ntype \"it\": struct\n  .value: i32\n");
+}
+
+TEST(contract, whose_cycles_have_other_lengths_is_compared_in_bounded_depth) {
+  const auto cycle = [](std::size_t length) {
+    std::string text = "troupe contract 1\ntype \"it\": struct\n";
+    for (std::size_t i = 1; i < length; ++i)
+      text += std::string(2 * i, ' ') + ".a: struct\n";
+    return text + std::string(2 * length, ' ') + ".a: again 0\n";
+  };
+  const auto found = find_unreadable(cycle(150), cycle(149));
+  ASSERT_TRUE(found) << found.error().message();
+  EXPECT_FALSE(*found);
+  EXPECT_TRUE(compare_contracts(cycle(150), cycle(149)));
 }
 
 TEST(contract, that_is_none_is_refused_with_the_line) {
