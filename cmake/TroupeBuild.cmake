@@ -75,14 +75,18 @@ function(troupe_library name)
   troupe_install_component(${name} COMPONENTS ${arg_COMPONENTS} PACKAGES ${arg_PACKAGES})
 endfunction()
 
-# troupe_test(<name> SOURCES <sources...> LIBRARIES <targets...> [TIMEOUT <seconds>] [LABELS <labels...>])
-# One GoogleTest program; each of its tests is a ctest test of its own.
+# troupe_test(<name> [FAST] SOURCES <sources...> LIBRARIES <targets...> [TIMEOUT <seconds>] [LABELS <labels...>])
+# One GoogleTest program; each of its tests is a ctest test of its own. Tests take longer to compile than to run, so
+# they are optimized little, unless they are FAST.
 function(troupe_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LIBRARIES;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "FAST" "TIMEOUT" "SOURCES;LIBRARIES;LABELS")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
   add_executable(${name} ${arg_SOURCES})
+  if(NOT arg_FAST)
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} troupe_build_flags GTest::gmock GTest::gtest_main)
   gtest_discover_tests(${name} TEST_PREFIX "${name}: " DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
                        PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")

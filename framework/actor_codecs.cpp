@@ -11,17 +11,17 @@ std::expected<actor_form, serialize_error> reduce_actor(const caf::strong_actor_
   auto extension = extension_of(ctx, "an actor handle");
   if (!extension)
     return std::unexpected{std::move(extension).error()};
-  auto name = (*extension)->name_of(actor);
-  if (!name)
-    return std::unexpected{std::move(name).error()};
-  return actor_form{static_cast<std::uint8_t>(name->whose), name->number};
+  auto mention = (*extension)->mention(actor);
+  if (!mention)
+    return std::unexpected{std::move(mention).error()};
+  return actor_form{*mention};
 }
 
 std::expected<caf::strong_actor_ptr, serialize_error> rebuild_actor(const actor_form& from, const context& ctx) {
   auto extension = extension_of(ctx, "an actor handle");
   if (!extension)
     return std::unexpected{std::move(extension).error()};
-  return (*extension)->actor_of({static_cast<actor_name::side>(from.whose), from.number});
+  return (*extension)->mentioned(from.mention);
 }
 
 error_form reduce_error(const caf::error& error) {

@@ -13,6 +13,7 @@
 #include <caf/actor_control_block.hpp>
 #include <caf/atom.hpp>
 #include <caf/error.hpp>
+#include <caf/system_messages.hpp>
 #include <caf/typed_actor.hpp>
 #include <caf/unit.hpp>
 
@@ -23,12 +24,12 @@ namespace troupe {
 
 namespace internal {
 
-/// A handle on a link: whose actor it is, seen from the sender, and its number there.
+/// A handle inside a payload: the place of its actor, counted from 1, in the list of those that the payload's element
+/// mentions; 0 for no actor. So the payload can be passed on to another link as it is.
 struct actor_form {
-  std::uint8_t whose = 0;
-  std::uint64_t number = 0;
+  std::uint32_t mention = 0;
 };
-TROUPE_DESCRIBE(actor_form, whose, number)
+TROUPE_DESCRIBE(actor_form, mention)
 
 /// An error: code and category as in CAF; what its context holds, as texts.
 struct error_form {
@@ -98,6 +99,29 @@ struct codec<caf::error> {
   }
   static std::expected<caf::error, serialize_error> rebuild(form&& from, const context&) {
     return internal::rebuild_error(std::move(from));
+  }
+};
+
+namespace internal {
+
+/// An exit message: whose end it tells of, or who sent it, and why.
+struct exit_form {
+  caf::strong_actor_ptr source;
+  caf::error reason;
+};
+TROUPE_DESCRIBE(exit_form, source, reason)
+
+} // namespace internal
+
+/// Alone in a message it ends the actor that gets it, where the link's options say that it may.
+template <>
+struct codec<caf::exit_msg> {
+  using form = internal::exit_form;
+  static std::expected<form, serialize_error> reduce(const caf::exit_msg& exit, const context&) {
+    return form{caf::actor_cast<caf::strong_actor_ptr>(exit.source), exit.reason};
+  }
+  static std::expected<caf::exit_msg, serialize_error> rebuild(form&& from, const context&) {
+    return caf::exit_msg{caf::actor_cast<caf::actor_addr>(from.source), std::move(from.reason)};
   }
 };
 

@@ -1,14 +1,22 @@
 #include <troupe/framework/link.hpp>
 
-#include <troupe/framework/internal/caf_port/task_runner.hpp>
+#include <troupe/framework/internal/caf_port/request_runner.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/serializers/internal/type_text.hpp>
 
 namespace troupe {
 
+std::uint64_t link::number() const noexcept {
+  return core_->serial();
+}
+
 const std::string& link::peer_name() const {
   return core_->peer_name();
+}
+
+std::expected<void, node_error> link::reconfigure(const link_changes& changes, std::chrono::milliseconds timeout) {
+  return core_->reconfigure(changes, timeout);
 }
 
 std::vector<std::string> link::serializers() const {
@@ -41,6 +49,14 @@ caf::actor_system& link::system() const {
 
 caf::actor link::runner_of(std::type_index key, std::string& name) const {
   return core_->task_runner_of(key, name);
+}
+
+caf::actor link::finder_of(std::string name, std::set<std::string> interface) const {
+  return core_->finder_of(std::move(name), std::move(interface));
+}
+
+caf::actor link::spawner() const {
+  return core_->spawner();
 }
 
 caf::actor link::refusal_of_undescribed(std::type_index functor) const {

@@ -15,11 +15,31 @@
 #include <caf/actor.hpp>
 #include <caf/actor_cast.hpp>
 #include <caf/actor_system.hpp>
+#include <caf/unit.hpp>
 
 #include <troupe/framework/fwd.hpp>
 #include <troupe/framework/node_error.hpp>
+#include <troupe/framework/options.hpp>
 
 namespace troupe {
+
+/// Payloads: a message has one for each of its elements. `bytes` are those of their frames as they travel, compressed
+/// where they are; `time` is what encoding (with compressing) or decoding took, an estimate from some of them: payloads
+/// of less than 4 KiB are timed once in 64, the first of each type besides.
+struct payload_totals {
+  std::uint64_t payloads = 0;
+  std::uint64_t bytes = 0;
+  std::chrono::nanoseconds time{0};
+};
+
+/// What was carried of one type by one family. The family is "none" where values are handed over as they are, within a
+/// process; their bytes are what they take in memory, and no time.
+struct type_stats {
+  std::string family;
+  std::string type; // Its alias in the node's registry: what a peer names and this node does not know has no row.
+  payload_totals sent;
+  payload_totals received;
+};
 
 /// What one link has done so far. Bytes through the socket include heads and everything else that is written.
 struct link_stats {
@@ -29,14 +49,19 @@ struct link_stats {
   std::uint64_t socket_bytes_received = 0;
   std::uint64_t handle_bytes_sent = 0; // Size of the frames that travelled as handles.
   std::uint64_t handle_bytes_received = 0;
+  std::uint64_t spilled_bytes = 0;  // Of those sent as handles, what had to be put into the store for it.
   std::uint64_t unserializable = 0; // Not sent: no family in common, or a value that cannot be encoded.
-  std::uint64_t undecodable = 0;    // Received, but not delivered.
+  /// Of those, what the two ends' lists of families forbid, exit messages that the peer does not allow, and what does
+  /// not cross links at all.
+  std::uint64_t refused_by_policy = 0;
+  std::uint64_t undecodable = 0; // Received, but not delivered.
   /// Sent after the link was down, or not written when it ended, or received for nobody. What the system had taken for
   /// a peer that then did not read it is not known.
   std::uint64_t undelivered = 0;
   std::uint64_t store_fallbacks = 0;  // Frames that went through the socket because the store was full.
   std::uint64_t refused_at_bound = 0; // Not sent, because the peer had not consumed enough.
   std::uint64_t dropped = 0;          // Dropped while they waited, to make room for newer ones.
+  std::uint64_t forwarded = 0;        // Received for actors of other nodes and passed on without being decoded.
   // Now, against the bounds of the link's options:
   std::uint64_t unconsumed_bytes_there = 0; // Sent and not consumed by the peer, as far as it has said.
   std::uint64_t waiting_bytes = 0;          // Waiting on this end.
@@ -45,6 +70,17 @@ struct link_stats {
   /// Now, and against no bound: large frames that came through the socket and still live, on their way in, in messages,
   /// or because actors keep views of them.
   std::uint64_t large_frame_bytes_here = 0;
+  /// Now: how much may be sent and not consumed, as both ends agreed, and how much of that is left. Messages to one
+  /// actor may have to wait although some is left, see link_options::actor_window_bytes.
+  std::uint64_t window_bytes = 0;
+  std::uint64_t credit_bytes = 0;
+  /// Now: actors of this end that the peer may address, and actors of the peer that something here refers to.
+  std::uint64_t actors_exported = 0;
+  std::uint64_t actors_imported = 0;
+  // Nothing where node_options::detailed_stats is off; else by family, then by type, and the sums of their times.
+  std::chrono::nanoseconds encode_time{0};
+  std::chrono::nanoseconds decode_time{0};
+  std::vector<type_stats> by_type;
 };
 
 /// A reference to a link; copies refer to the same one. A link is used once: after its end, connecting again makes a
@@ -69,6 +105,16 @@ public:
     return caf::actor_cast<Handle>(*std::move(found));
   }
 
+  /// The same without waiting, as an ordinary request of the actor `self`: the answer is a caf::strong_actor_ptr, of
+  /// which `caf::actor_cast<Handle>` makes the handle, or an error.
+  ///
+  ///     link.find(self, "cup", 5s).then([=](const caf::strong_actor_ptr& cup) { ... }, on_error);
+  template <class Handle = caf::actor, class Self>
+  requires std::is_class_v<Self>
+  [[nodiscard]] auto find(Self* self, std::string name, std::chrono::milliseconds timeout) {
+    return self->request(finder_of(std::move(name), system().message_types<Handle>()), timeout, caf::unit);
+  }
+
   /// A call of a registered function (type_registry::add_function) that runs in the peer, where its end of the link has
   /// `allow_tasks`. Nothing is sent before `request` or `get` of what this gives: see task.hpp, where both are defined.
   /// Arguments are converted as in a call of the function; an object_ref travels as a handle.
@@ -80,8 +126,33 @@ public:
   template <class Functor, class... Arguments>
   requires(std::is_class_v<Functor>) auto submit(Functor functor, Arguments&&... arguments) const;
 
+  /// An actor of a type that the peer's actor system has registered (actor_system_config::add_actor_type), made there
+  /// from `arguments`, where the peer's end of the link has `allow_spawn`. Nothing is sent before `request` or `get` of
+  /// what this gives: see spawning.hpp. It ends as a local one does when nothing refers to it any more, at the link's
+  /// end at the latest unless the peer refers to it.
+  ///
+  ///     auto worker = link.spawn("worker", 42).get(5s);
+  ///     auto counter = link.spawn<counter_actor>("counter").get(5s); // Its interface is checked.
+  template <class Handle = caf::actor, class... Arguments>
+  [[nodiscard]] spawning<Handle> spawn(std::string name, Arguments&&... arguments) const;
+
+  /// Tells the links of a process apart, also of one peer: no other has the same. Above zero.
+  [[nodiscard]] std::uint64_t number() const noexcept;
+
   /// The name that the peer's node was opened with.
   [[nodiscard]] const std::string& peer_name() const;
+
+  /// Changes the link's options while messages are under way in both directions: none is lost, refused or overtaken for
+  /// it. Messages whose encoding begins later go by the new lists; those families that the peer is no longer to send
+  /// with are accepted until it has acknowledged, which it does when the last message by the older list has left there.
+  /// Waits for that for `timeout` at most: not for actors' handlers. One change at a time: a second one waits for the
+  /// first. Fails with `bad_option`, naming the family, with `nothing_in_common`, naming both ends' lists, also where
+  /// the peer refuses because it changes its own at the same time, or with `link_down`; then nothing has changed. Fails
+  /// with `timed_out` when the peer has not acknowledged: the change stands, unless the peer still refuses it, and
+  /// until then the older families are accepted as well. An actor there, or here, that consumes nothing can hold that
+  /// up.
+  [[nodiscard]] std::expected<void, node_error>
+  reconfigure(const link_changes& changes, std::chrono::milliseconds timeout = std::chrono::seconds(10));
 
   /// Families that this end sends with, as far as the peer accepts them, and those that it accepts.
   [[nodiscard]] std::vector<std::string> serializers() const;
@@ -92,6 +163,7 @@ public:
 
   [[nodiscard]] bool is_open() const;
 
+  /// Takes a lock that senders need, for moments: meant for once in a while, not for every message.
   [[nodiscard]] link_stats stats() const;
 
   /// Writes what was sent so far, then ends the link. Returns at once.
@@ -99,6 +171,9 @@ public:
 
 private:
   [[nodiscard]] caf::actor_system& system() const;
+  [[nodiscard]] caf::actor finder_of(std::string name, std::set<std::string> interface) const;
+  /// Who spawns there; where nobody does, an actor that answers with the reason.
+  [[nodiscard]] caf::actor spawner() const;
   /// Who runs the function, and its name; where that cannot be, an actor that answers with the reason.
   [[nodiscard]] caf::actor runner_of(std::type_index key, std::string& name) const;
   [[nodiscard]] caf::actor refusal_of_undescribed(std::type_index functor) const;

@@ -4,7 +4,9 @@
 #include <new>
 #include <utility>
 
+#include <troupe/framework/internal/configuration.hpp>
 #include <troupe/framework/internal/link_core.hpp>
+#include <troupe/framework/internal/link_keeper.hpp>
 #include <troupe/framework/internal/node_core.hpp>
 
 namespace troupe {
@@ -96,6 +98,32 @@ std::expected<node, node_error> node::open(caf::actor_system& system, type_regis
   return node{std::move(core)};
 }
 
+std::expected<node, node_error> node::open(caf::actor_system& system, type_registry& types,
+                                           const family_set& families) {
+  const auto* config = dynamic_cast<const system_config*>(&system.config());
+  if (config == nullptr)
+    return open(system, types, families, node_options{}); // Says what is missing.
+  auto options = config->node_options_with(families);
+  if (!options)
+    return std::unexpected{std::move(options).error()};
+  auto core = std::make_shared<node_core>(system, types, families, *std::move(options));
+  if (auto checked = core->check_configuration(); !checked) {
+    core->shut_down();
+    return std::unexpected{std::move(checked).error()};
+  }
+  auto started = core->start();
+  if (!started) {
+    core->shut_down();
+    const auto* read = config->configuration();
+    auto place = read != nullptr ? read->place_of_node() : std::string{};
+    if (place.empty())
+      return std::unexpected{std::move(started).error()};
+    return std::unexpected{
+        node_error{started.error().code(), started.error().message() + " (troupe.node begins at " + place + ')'}};
+  }
+  return node{std::move(core)};
+}
+
 node::node(std::shared_ptr<node_core> core) : core_(std::move(core)) {}
 
 node::node(node&&) noexcept = default;
@@ -125,6 +153,34 @@ std::expected<link, node_error> node::connect(std::string_view address, const li
   return link{*std::move(connected)};
 }
 
+std::expected<link, node_error> node::connect(std::string_view address) {
+  const auto* config = core_->config();
+  auto options = config != nullptr ? config->link_options_for(address, core_->families()) : link_options{};
+  if (!options)
+    return std::unexpected{std::move(options).error()};
+  return connect(address, *options);
+}
+
+std::expected<kept_link, node_error> node::keep_connected(std::string_view address, const link_options& options,
+                                                          const reconnect_policy& policy, link_events events) {
+  auto keeper = link_keeper::make(core_, address, options, policy, std::move(events));
+  if (!keeper)
+    return std::unexpected{std::move(keeper).error()};
+  if (auto kept = core_->keep(*keeper); !kept)
+    return std::unexpected{std::move(kept).error()};
+  return kept_link{*std::move(keeper)};
+}
+
+std::expected<kept_link, node_error> node::keep_connected(std::string_view address, link_events events) {
+  const auto* config = core_->config();
+  if (config == nullptr)
+    return keep_connected(address, link_options{}, reconnect_policy{}, std::move(events));
+  auto options = config->link_options_for(address, core_->families());
+  if (!options)
+    return std::unexpected{std::move(options).error()};
+  return keep_connected(address, *options, config->reconnect_policy_for(address), std::move(events));
+}
+
 std::vector<std::string> node::addresses() const {
   return core_->addresses();
 }
@@ -134,6 +190,14 @@ std::vector<link> node::links() const {
   for (auto& open : core_->open_links())
     result.emplace_back(std::move(open));
   return result;
+}
+
+node_stats node::stats() const {
+  return core_->stats();
+}
+
+node_view node::view() const noexcept {
+  return node_view{core_};
 }
 
 const store::object_store* node::store() const {

@@ -17,8 +17,11 @@
 #include <troupe/framework/link.hpp>
 #include <troupe/framework/message_types.hpp>
 #include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_view.hpp>
 #include <troupe/framework/object_ref.hpp>
 #include <troupe/framework/options.hpp>
+#include <troupe/framework/reconnect.hpp>
+#include <troupe/framework/spawning.hpp>
 #include <troupe/framework/system_config.hpp>
 #include <troupe/framework/task.hpp>
 #include <troupe/serializers/family.hpp>
@@ -43,7 +46,12 @@ public:
   /// that cross links; clashes found in it so far are reported now.
   /// Fails with `bad_option`, `bad_address` or `cannot_connect` (somebody else listens there).
   [[nodiscard]] static std::expected<node, node_error> open(caf::actor_system& system, type_registry& types,
-                                                            const family_set& families, node_options options = {});
+                                                            const family_set& families, node_options options);
+
+  /// The same with what the configuration says (system_config.hpp, options.md), all of which is checked now: an error
+  /// names file and line. Options in code win as a whole: where they are given, the configuration is not looked at.
+  [[nodiscard]] static std::expected<node, node_error> open(caf::actor_system& system, type_registry& types,
+                                                            const family_set& families);
 
   node(node&&) noexcept;
   node& operator=(node&&) noexcept;
@@ -61,13 +69,31 @@ public:
 
   /// Dials a node and shakes hands. Fails with `bad_option`, `bad_address`, `cannot_connect`, `refused`,
   /// `nothing_in_common` (both lists are in the text), `timed_out` or `protocol_violation`.
-  [[nodiscard]] std::expected<link, node_error> connect(std::string_view address, const link_options& options = {});
+  [[nodiscard]] std::expected<link, node_error> connect(std::string_view address, const link_options& options);
+
+  /// The same with what the configuration says about links to that address, or else about all.
+  [[nodiscard]] std::expected<link, node_error> connect(std::string_view address);
+
+  /// Dials now, without blocking, and again whenever the link is lost, as the policy says; `events` tell. Fails with
+  /// `bad_option` or `bad_address` for what could never lead to a link. Without options and policy it takes those of
+  /// the configuration.
+  ///
+  ///     auto kept = node->keep_connected(address, {}, {.longest_pause = 5s}, {.listener = self});
+  [[nodiscard]] std::expected<kept_link, node_error> keep_connected(std::string_view address,
+                                                                    const link_options& options,
+                                                                    const reconnect_policy& policy,
+                                                                    link_events events = {});
+  [[nodiscard]] std::expected<kept_link, node_error> keep_connected(std::string_view address, link_events events = {});
 
   /// Where this node listens: the addresses of its options in their order, with the ports that the system chose.
   [[nodiscard]] std::vector<std::string> addresses() const;
 
   /// The open links, dialed and accepted ones.
   [[nodiscard]] std::vector<link> links() const;
+
+  /// What all links together have done, and more. `view` sees the same, and may outlive the node.
+  [[nodiscard]] node_stats stats() const;
+  [[nodiscard]] node_view view() const noexcept;
 
   /// Encodes `value` into one object of the store (into this process's memory where the node has none).
   /// Fails with `store_full` or `unserializable`.

@@ -52,6 +52,10 @@ std::string to_string(node_errc code) {
     return "not_allowed";
   case task_failed:
     return "task_failed";
+  case broken_promise:
+    return "broken_promise";
+  case spawn_failed:
+    return "spawn_failed";
   }
   return "node_errc " + std::to_string(static_cast<int>(code));
 }

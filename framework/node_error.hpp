@@ -33,13 +33,16 @@ enum class node_errc : std::uint8_t {
   link_down = 14,          // The link is closed; what was sent on it and not answered will not be answered.
   protocol_violation = 15, // The peer broke the protocol.
   // About a message that arrived.
-  undecodable = 16, // A message arrived whole but could not be decoded; it was not delivered.
+  undecodable = 16, // A message arrived whole but could not be decoded, or never would be; it was not delivered.
   object_lost = 17, // The bytes that a handle stood for are gone.
   // Send again later.
   link_busy = 18, // The peer has not consumed enough of what it was sent; link_ready tells when to go on.
   // About tasks.
   not_allowed = 19, // The peer's link does not allow this.
   task_failed = 20, // What a function threw or failed with.
+  // About actors that the peer shall spawn, and requests.
+  broken_promise = 21, // The actor asked has dropped the promise of an answer.
+  spawn_failed = 22,   // An actor was not spawned; the text says why.
 };
 
 using node_error = basic_error<node_errc>;

@@ -95,11 +95,13 @@ struct link_options {
   /// within a process only. Whoever shares a store can map all of it.
   std::optional<bool> share_store = std::nullopt;
 
-  /// What the peer of this link may ask for beyond sending messages to the actors that it was given. Nothing answers
-  /// requests of the other sorts yet, whatever stands here; exit messages never cross a link.
-  bool allow_spawn = false;          ///< Spawning actors of registered types in this process.
-  bool allow_tasks = false;          ///< Running registered functions in this process: link::submit.
-  bool allow_exit = false;           ///< Ending this process's actors by exit messages.
+  /// What the peer of this link may ask for beyond sending messages to the actors that it was given.
+  bool allow_spawn = false; ///< Spawning actors of registered types in this process: link::spawn.
+  bool allow_tasks = false; ///< Running registered functions in this process: link::submit.
+  /// Ending this process's actors by exit messages: send_exit, and the end of an actor of the peer's that is linked to
+  /// one of this process. Without it such a link still works the other way round: the peer's actor ends with this
+  /// process's.
+  bool allow_exit = false;
   bool allow_memory_summary = false; ///< Asking what this node keeps alive, and why.
 
   /// Who gets in over TCP and TLS.
@@ -149,6 +151,24 @@ struct link_options {
 
   /// What decoding one value may cost.
   limits receive_limits = {};
+
+  /// Within a process: whether what would be handed over as it is gets encoded and decoded nevertheless, in both
+  /// directions, so that it is refused for the same reasons as on a socket. For tests; the wish of either end suffices.
+  /// On: each message costs about what it costs over a unix socket.
+  bool verify_serialization = false;
+};
+
+/// What `link::reconfigure` changes of a live link's options; nullopt leaves what is. The other options cannot change:
+/// who gets in, the store, the windows and `message_bytes` are agreed in the handshake, and both ends count by them;
+/// limits and what the peer may ask for are promises to it. For those, connect again.
+struct link_changes {
+  /// Families that need trust need the link's `trusted_families`, which stays as it is.
+  std::optional<std::vector<std::string>> serializers = std::nullopt;
+  /// An empty list: the same as the serializers. Where only `serializers` is given, this list stays as it is.
+  std::optional<std::vector<std::string>> deserializers = std::nullopt;
+  std::optional<troupe::compression> compression = std::nullopt;
+  std::optional<std::size_t> spill_bytes = std::nullopt;
+  std::optional<std::size_t> offload_bytes = std::nullopt;
 };
 
 /// How a node is opened.
@@ -180,6 +200,10 @@ struct node_options {
   /// threads, which takes longer than a short handler; long handlers are moved to CAF's workers. Off: every message
   /// wakes a worker.
   bool dispatch = true;
+
+  /// Whether links count payloads by family and type and measure what encoding and decoding takes; see
+  /// link_stats::by_type. Off: small messages are faster by a percent or so.
+  bool detailed_stats = true;
 
   /// How long the node's end waits until what was sent has left.
   std::chrono::milliseconds drain_timeout = std::chrono::milliseconds(500);

@@ -1,21 +1,138 @@
 #include <troupe/framework/system_config.hpp>
 
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <utility>
+#include <vector>
+
 #include <troupe/framework/internal/caf_port/caf_threads.hpp>
+#include <troupe/framework/internal/caf_port/config_options.hpp>
 #include <troupe/framework/internal/caf_port/system_module.hpp>
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/internal/configuration.hpp>
 
 namespace troupe {
+
+namespace {
+
+constexpr std::string_view own_prefix = "--troupe.";
+constexpr std::string_view file_prefix = "--config-file=";
+
+std::vector<std::string> to_list(int argument_count, char** arguments) {
+  if (argument_count < 2)
+    return {};
+  return {arguments + 1, arguments + argument_count};
+}
+
+/// Takes Troupe's options out of the arguments.
+std::expected<std::vector<internal::config_item>, node_error> take_own(std::vector<std::string>& arguments) {
+  std::vector<internal::config_item> items;
+  auto end = std::ranges::find(arguments, "--");
+  for (auto at = arguments.begin(); at != end; ++at)
+    if (at->starts_with(own_prefix)) {
+      auto item = internal::read_config_argument(std::string_view{*at}.substr(2));
+      if (!item)
+        return std::unexpected{std::move(item).error()};
+      items.push_back(*std::move(item));
+    }
+  arguments.erase(std::remove_if(arguments.begin(), end, [](const auto& each) { return each.starts_with(own_prefix); }),
+                  end);
+  return items;
+}
+
+} // namespace
 
 system_config::system_config() {
   set("scheduler.policy", caf::atom("sharing"));
   internal::add_system_module(*this);
   internal::mark_threads(*this);
+  internal::add_to_help(custom_options_);
   add_error_category(error_category, [](std::uint8_t code, caf::atom_value, const caf::message& context) {
     auto text = to_string(static_cast<node_errc>(code));
     if (context.match_elements<std::string>())
       text += ": " + context.get_as<std::string>(0);
     return text;
   });
+}
+
+caf::error system_config::parse(string_list arguments, std::istream& file) {
+  return parse_from(std::move(arguments), file, "configuration");
+}
+
+caf::error system_config::parse(string_list arguments, const char* file) {
+  std::string name = file != nullptr ? file : config_file_path;
+  auto end = std::ranges::find(arguments, "--");
+  auto named = std::find_if(arguments.begin(), end, [](const auto& each) { return each.starts_with(file_prefix); });
+  if (named != end) {
+    name = named->substr(file_prefix.size());
+    // As CAF's option, which may stand in quotes.
+    if (name.size() > 1 && name.starts_with('"') && name.ends_with('"'))
+      name = name.substr(1, name.size() - 2);
+  }
+  std::ifstream opened{name};
+  if (named != end && !opened)
+    return to_caf_error(
+        {node_errc::bad_option, "the configuration file \"" + name + "\" of --config-file cannot be read"});
+  config_file_path = name;
+  return parse_from(std::move(arguments), opened, name);
+}
+
+caf::error system_config::parse(int argument_count, char** arguments, std::istream& file) {
+  return parse(to_list(argument_count, arguments), file);
+}
+
+caf::error system_config::parse(int argument_count, char** arguments, const char* file) {
+  return parse(to_list(argument_count, arguments), file);
+}
+
+caf::error system_config::parse_from(string_list arguments, std::istream& file, const std::string& file_name) {
+  std::string text;
+  try {
+    if (file)
+      text.assign(std::istreambuf_iterator<char>{file}, {});
+  } catch (const std::ios_base::failure& failure) { // A directory, for example.
+    return to_caf_error({node_errc::bad_option, file_name + " cannot be read: " + failure.what()});
+  }
+  auto read = internal::read_config_text(text, file_name);
+  if (!read)
+    return to_caf_error(read.error());
+  auto overrides = take_own(arguments);
+  if (!overrides)
+    return to_caf_error(overrides.error());
+  std::ranges::move(*overrides, std::back_inserter(read->items));
+  auto checked = internal::configuration::make(std::move(read->items));
+  if (!checked)
+    return to_caf_error(checked.error());
+  configuration_ = std::make_shared<const internal::configuration>(*std::move(checked));
+  std::istringstream rest{internal::for_caf(read->rest)};
+  return internal::with_place(caf::actor_system_config::parse(std::move(arguments), rest), file_name);
+}
+
+std::expected<struct node_options, node_error> system_config::node_options_with(const family_set& families) const {
+  if (content.find("troupe") != content.end())
+    return std::unexpected{node_error{
+        node_errc::bad_option, "the configuration has \"troupe\" among CAF's own options, where nobody reads it: "
+                               "call parse of troupe::system_config, not of its base; in code, give options to "
+                               "node::open and node::connect"}};
+  if (!configuration_)
+    return troupe::node_options{};
+  if (auto known = configuration_->check_families(families); !known)
+    return std::unexpected{std::move(known).error()};
+  return configuration_->node();
+}
+
+std::expected<struct link_options, node_error> system_config::link_options_for(std::string_view address,
+                                                                               const family_set& families) const {
+  if (!configuration_)
+    return troupe::link_options{};
+  if (auto known = configuration_->check_families(families, address); !known)
+    return std::unexpected{std::move(known).error()};
+  return configuration_->link(address).options;
+}
+
+reconnect_policy system_config::reconnect_policy_for(std::string_view address) const {
+  return configuration_ ? configuration_->link(address).policy : reconnect_policy{};
 }
 
 } // namespace troupe

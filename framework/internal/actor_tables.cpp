@@ -36,6 +36,12 @@ std::uint64_t actor_exports::add(const caf::strong_actor_ptr& actor) {
   return number;
 }
 
+bool actor_exports::has(const caf::strong_actor_ptr& actor) const {
+  if (last_ != nullptr && last_->actor == actor)
+    return true;
+  return actor->node() == home_ ? entries_.contains(actor->id()) : foreign_numbers_.contains(actor.get());
+}
+
 caf::strong_actor_ptr actor_exports::find(std::uint64_t number) const {
   auto found = entries_.find(number);
   return found == entries_.end() ? nullptr : found->second.actor;

@@ -26,12 +26,21 @@ public:
   /// Counts one more sending of `actor` and gives its number.
   std::uint64_t add(const caf::strong_actor_ptr& actor);
 
+  /// Whether it is one of another node's actors.
+  [[nodiscard]] static bool is_foreign(std::uint64_t number) noexcept { return (number & foreign_bit) != 0; }
+  /// Whether it is that of an actor that the peer may address. Then it has been introduced.
+  [[nodiscard]] bool has(const caf::strong_actor_ptr& actor) const;
+
   /// The actor behind a number that the peer uses; null when it was never given, or has been released.
   [[nodiscard]] caf::strong_actor_ptr find(std::uint64_t number) const;
 
   /// Takes back `count` sendings. Gives the reference to drop (null while some are left), or nullopt when the peer
   /// releases more than it was sent.
   [[nodiscard]] std::optional<caf::strong_actor_ptr> release(std::uint64_t number, std::uint64_t count);
+
+  [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
+  /// Of other nodes.
+  [[nodiscard]] std::size_t foreign_size() const noexcept { return foreign_numbers_.size(); }
 
   /// Everything at once, at the link's end.
   [[nodiscard]] std::vector<caf::strong_actor_ptr> take_all();
@@ -80,6 +89,8 @@ public:
   /// Gives the reference to drop, or null.
   [[nodiscard]] caf::strong_actor_ptr let_go(std::uint64_t number);
 
+  [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
+
   /// Everything at once, at the link's end: the proxies that still live.
   [[nodiscard]] std::vector<caf::strong_actor_ptr> take_all();
 
@@ -106,6 +117,7 @@ public:
   struct entry {
     caf::weak_actor_ptr asker;
     bool urgent = false;
+    caf::strong_actor_ptr forwarded_for = {};    // The asker of another link's request; null for one of this node's.
     std::uint64_t receiver = 0;                  // Who was asked.
     std::uint64_t reserved_bytes = 0;            // For the reply; zero until the request has left.
     std::chrono::steady_clock::time_point since; // When the reservation was made.

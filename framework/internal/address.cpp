@@ -4,6 +4,7 @@
 #include <cstring>
 #include <future>
 #include <memory>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -72,8 +73,7 @@ std::expected<address, node_error> parse_host_and_port(address result, std::stri
   return result;
 }
 
-/// What a lookup finds, and nullopt while it goes on. The lookup itself cannot be interrupted: it runs on a thread of
-/// its own, which nobody waits for longer than the limit.
+/// What a lookup finds. It cannot be interrupted.
 struct lookup {
   int error = 0;
   std::vector<stream_endpoint> endpoints;
@@ -149,33 +149,44 @@ std::string with_port(const address& at, std::uint16_t port) {
   return (at.kind == transport_kind::tls ? "tls://" : "tcp://") + host + ':' + std::to_string(port);
 }
 
-std::expected<std::vector<stream_endpoint>, node_error> resolve(const address& at, std::chrono::milliseconds timeout) {
+std::future<std::expected<std::vector<stream_endpoint>, node_error>> resolve_aside(const address& at) {
+  using endpoints = std::expected<std::vector<stream_endpoint>, node_error>;
+  auto promise = std::make_shared<std::promise<endpoints>>();
+  auto result = promise->get_future();
   if (at.kind == transport_kind::unix_socket) {
     auto path = at.path;
     if (path[0] == '@')
       path[0] = '\0';
-    return std::vector<stream_endpoint>{asio::local::stream_protocol::endpoint{path}};
+    promise->set_value(std::vector<stream_endpoint>{asio::local::stream_protocol::endpoint{path}});
+    return result;
   }
-  auto port = std::to_string(at.port);
-  lookup found;
+  auto look = [at]() -> endpoints {
+    auto found = look_up(at.host, std::to_string(at.port));
+    if (found.error != 0 || found.endpoints.empty())
+      return fail(node_errc::bad_address,
+                  "the host of " + at.text + " cannot be found: "
+                      + (found.error != 0 ? ::gai_strerror(found.error) : "it has no IPv4 or IPv6 address"));
+    return std::move(found.endpoints);
+  };
   if (is_numeric(at.host)) {
-    found = look_up(at.host, port);
-  } else {
-    std::promise<lookup> promise;
-    auto result = promise.get_future();
-    std::thread{[host = at.host, port, promise = std::move(promise)]() mutable {
-      promise.set_value(look_up(host, port));
-    }}.detach();
-    if (result.wait_for(timeout) != std::future_status::ready)
-      return fail(node_errc::timed_out,
-                  "the host of " + at.text + " was not found within " + std::to_string(timeout.count()) + " ms");
-    found = result.get();
+    promise->set_value(look());
+    return result;
   }
-  if (found.error != 0 || found.endpoints.empty())
-    return fail(node_errc::bad_address,
-                "the host of " + at.text + " cannot be found: "
-                    + (found.error != 0 ? ::gai_strerror(found.error) : "it has no IPv4 or IPv6 address"));
-  return std::move(found.endpoints);
+  try {
+    std::thread{[look, promise] { promise->set_value(look()); }}.detach();
+  } catch (const std::system_error& error) {
+    promise->set_value(
+        fail(node_errc::cannot_connect, "the host of " + at.text + " cannot be looked up: " + error.what()));
+  }
+  return result;
+}
+
+std::expected<std::vector<stream_endpoint>, node_error> resolve(const address& at, std::chrono::milliseconds timeout) {
+  auto result = resolve_aside(at);
+  if (result.wait_for(timeout) != std::future_status::ready)
+    return fail(node_errc::timed_out,
+                "the host of " + at.text + " was not found within " + std::to_string(timeout.count()) + " ms");
+  return result.get();
 }
 
 bool is_of_this_host(const stream_endpoint& endpoint) {

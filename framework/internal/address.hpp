@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <expected>
+#include <future>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,7 +44,12 @@ struct address {
 
 using stream_endpoint = asio::generic::stream_protocol::endpoint;
 
-/// The endpoints that the address stands for, at least one; names are looked up within `timeout`.
+/// The endpoints that the address stands for, at least one; fails with `bad_address`, or `cannot_connect`
+/// where no thread can be started. Names are looked up by a thread of
+/// their own, which nobody has to wait for; anything else is there at once.
+[[nodiscard]] std::future<std::expected<std::vector<stream_endpoint>, node_error>> resolve_aside(const address& at);
+
+/// The same; names are looked up within `timeout`.
 /// Fails with `bad_address` or `timed_out`. Blocks the caller, who must not be the I/O thread.
 [[nodiscard]] std::expected<std::vector<stream_endpoint>, node_error> resolve(const address& at,
                                                                               std::chrono::milliseconds timeout);

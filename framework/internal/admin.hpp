@@ -28,7 +28,13 @@ enum class admin_op : std::uint8_t {
   pong = 13,           // Answers ping.
   greet = 14,          // Each end, first: which node it is, and how the two shall prove themselves.
   prove = 15,          // Each end, where a secret is asked for: that it knows it.
-  opened = 16          // Acceptor: the ready is accepted; the link is open.
+  opened = 16,         // Acceptor: the ready is accepted; the link is open.
+  type_refused = 17,   // I cannot read this type of yours; do not send it.
+  reconfigure = 18,    // What I send with and accept from now on.
+  reconfigured = 19,   // Answers reconfigure, behind the last message by the older lists.
+  demonitor = 20,      // I no longer want to be told when this actor of yours ends.
+  introduce = 21,      // An actor that I forward for: whose it is. Before it is first mentioned.
+  withdraw = 22        // You have dropped it; its number is not used again.
 };
 
 /// How the ends of a link prove themselves. Numbered by hand: append only.
@@ -68,9 +74,16 @@ struct hello {
   std::uint64_t channel = 0; // Chosen by the dialer: names the link inside the store.
   bool shares_store = false; // Set by the acceptor, who has checked the dialer's nonce.
   std::uint64_t tasks = 0;   // The actor that runs what the peer submits; 0: the link does not allow it.
+  bool verifies = false;     // Within a process: everything is to be encoded nevertheless.
+  std::uint64_t spawner = 0; // The actor that spawns what the peer asks for; 0: the link does not allow it.
+  bool exits = false;        // Exit messages may come.
+  // How the peer says of actors that it got on this link, to third nodes, whose they are.
+  std::uint64_t link = 0;
+  std::vector<std::byte> introduction_key; // 32 bytes
 };
 TROUPE_DESCRIBE(hello, version, name, token, serializers, deserializers, message_bytes, window_bytes,
-                actor_window_bytes, store_number, store_slot, store_nonce, channel, shares_store, tasks)
+                actor_window_bytes, store_number, store_slot, store_nonce, channel, shares_store, tasks, verifies,
+                spawner, exits, link, introduction_key)
 
 struct ready {
   bool shares_store = false;    // Both have checked.
@@ -104,13 +117,31 @@ struct found {
   std::uint64_t query = 0;
   std::uint64_t actor = 0;            // 0: nothing is published under this name.
   std::vector<std::string> interface; // Empty for untyped actors.
+  bool readers = false;               // Who asks has exported it.
 };
-TROUPE_DESCRIBE(found, query, actor, interface)
+TROUPE_DESCRIBE(found, query, actor, interface, readers)
 
 struct monitor {
   std::uint64_t actor = 0;
 };
 TROUPE_DESCRIBE(monitor, actor)
+
+/// Whose an actor is that the writer forwards for; its own node knows it again by this, nobody else does.
+struct introduce {
+  std::uint64_t number = 0; // On this link.
+  std::uint32_t hops = 0;   // Nodes between the reader and the actor.
+  std::uint32_t process = 0;
+  std::string host;             // With `process`: the actor's node.
+  std::uint64_t link = 0;       // That node's name for the link on which it gave the actor away first ...
+  std::uint64_t actor = 0;      // ... under this number.
+  std::vector<std::byte> proof; // 32 bytes: that it did.
+};
+TROUPE_DESCRIBE(introduce, number, hops, process, host, link, actor, proof)
+
+struct withdraw {
+  std::uint64_t number = 0;
+};
+TROUPE_DESCRIBE(withdraw, number)
 
 struct down {
   std::uint64_t actor = 0;
@@ -138,6 +169,27 @@ struct credit {
   std::uint64_t bytes = 0;
 };
 TROUPE_DESCRIBE(credit, actor, bytes)
+
+struct type_refused {
+  std::string alias;
+  bool is_known = false;         // False: the registry here has no type of that alias; what follows is empty.
+  std::uint32_t fingerprint = 0; // Of the layout of the type here; 0: not said.
+  std::string contract;          // How it looks here: contract_of() the type. Empty: not said.
+};
+TROUPE_DESCRIBE(type_refused, alias, is_known, fingerprint, contract)
+
+struct family_change {
+  std::uint64_t number = 0; // From 1 in the order of sending, those that were refused included.
+  std::vector<std::string> serializers;
+  std::vector<std::string> deserializers;
+};
+TROUPE_DESCRIBE(family_change, number, serializers, deserializers)
+
+struct reconfigured {
+  std::uint64_t number = 0;
+  std::string refusal; // Why nothing has changed; empty: it has.
+};
+TROUPE_DESCRIBE(reconfigured, number, refusal)
 
 struct ping {
   std::uint64_t reserved = 0;

@@ -15,6 +15,7 @@
 
 #include <troupe/framework/internal/outbox.hpp>
 #include <troupe/framework/internal/transport.hpp>
+#include <troupe/framework/internal/write_pause.hpp>
 #include <troupe/framework/node_error.hpp>
 
 namespace troupe::internal {
@@ -151,7 +152,7 @@ private:
   bool ticking_ = false;  // The I/O thread looks again in a moment.
   bool batched_ = false;  // In an io_batch.
   bool refills_ = false;  // The events have more to write.
-  std::chrono::steady_clock::time_point written_at_{};
+  write_pause pause_;     // Since all was written.
 
   // Whoever is the writer.
   outbox writing_;

@@ -18,12 +18,8 @@ using clock = std::chrono::steady_clock;
 // Who appends this much writes it, since a larger write costs no less per byte.
 constexpr std::size_t batch_bytes = 64_KiB;
 
-// After a quiet time of this length the next message does not wait for others: an answer takes longer than this, the
-// next message of a stream does not.
-constexpr std::chrono::microseconds quiet_time{5};
-
 // How long the last messages of a burst wait for more.
-constexpr std::chrono::microseconds tick_time{50};
+constexpr auto tick_time = write_pause::long_enough;
 
 // So many ticks that find nothing end the ticking, which the next burst begins again.
 constexpr int idle_ticks_max = 20;
@@ -56,7 +52,7 @@ void connection::flush(std::unique_lock<std::mutex>& guard) {
     guard.unlock();
     return;
   }
-  if (clock::now() - written_at_ >= quiet_time) {
+  if (pause_.is_over(clock::now(), bytes_read())) {
     write_by_caller(guard);
     return;
   }
@@ -123,7 +119,7 @@ void connection::write_by_caller(std::unique_lock<std::mutex>& guard) {
   if (written && *written == writing_.size_bytes()) {
     writing_.clear(); // Without the mutex: frames may release what they hold.
     guard.lock();
-    written_at_ = clock::now();
+    pause_.begin(clock::now(), bytes_read());
     writing_bytes_.store(0, std::memory_order_relaxed);
     writer_ = writer::nobody;
     if (refills_ || closing_) {
@@ -200,7 +196,7 @@ bool connection::write_once() {
   if (refills_)
     refills_ = events_->refill(writing_);
   if (writing_.empty()) {
-    written_at_ = clock::now();
+    pause_.begin(clock::now(), bytes_read());
     writer_ = writer::nobody;
     guard.unlock();
     if (close_reason_)

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include <asio/post.hpp>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -18,6 +19,15 @@ std::error_code last_error() {
   return {errno, std::system_category()};
 }
 
+/// Of a connection that is not under way any more.
+std::error_code outcome_of(int socket) {
+  int error = 0;
+  socklen_t size = sizeof(error);
+  if (::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) != 0)
+    return last_error();
+  return {error, std::system_category()};
+}
+
 /// Waits for a connection that is under way.
 std::error_code wait_until_connected(int socket, deadline until) {
   pollfd ready{.fd = socket, .events = POLLOUT, .revents = 0};
@@ -29,11 +39,13 @@ std::error_code wait_until_connected(int socket, deadline until) {
     return last_error();
   if (count == 0)
     return std::make_error_code(std::errc::timed_out);
-  int error = 0;
-  socklen_t size = sizeof(error);
-  if (::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) != 0)
-    return last_error();
-  return {error, std::system_category()};
+  return outcome_of(socket);
+}
+
+node_error why_not(const std::string& text, std::error_code error) {
+  if (error == std::errc::timed_out)
+    return {node_errc::timed_out, "nobody accepted at " + text + " in time"};
+  return {node_errc::cannot_connect, "cannot connect to " + text + ": " + error.message()};
 }
 
 std::error_code connect_within(int socket, const stream_endpoint& to, deadline until) {
@@ -81,9 +93,113 @@ std::expected<stream_socket, node_error> dial(asio::io_context& io, const std::s
       return connected;
     ::close(socket);
   }
-  if (error == std::errc::timed_out)
-    return std::unexpected{node_error{node_errc::timed_out, "nobody accepted at " + text + " in time"}};
-  return std::unexpected{node_error{node_errc::cannot_connect, "cannot connect to " + text + ": " + error.message()}};
+  return std::unexpected{why_not(text, error)};
+}
+
+dialing::dialing(asio::io_context& io, std::string text, std::vector<stream_endpoint> endpoints, deadline until,
+                 std::function<void(result)> done)
+    : io_(io), text_(std::move(text)), endpoints_(std::move(endpoints)), until_(until), done_(std::move(done)) {}
+
+std::shared_ptr<dialing> dialing::start(asio::io_context& io, std::string text, std::vector<stream_endpoint> endpoints,
+                                        deadline until, std::function<void(result)> done) {
+  std::shared_ptr<dialing> made{new dialing{io, std::move(text), std::move(endpoints), until, std::move(done)}};
+  made->limit_.expires_at(until);
+  made->limit_.async_wait([weak = made->weak_from_this()](std::error_code cancelled) {
+    if (auto self = weak.lock(); self && !cancelled)
+      self->give_up(std::make_error_code(std::errc::timed_out));
+  });
+  asio::post(io, [weak = made->weak_from_this()] {
+    if (auto self = weak.lock())
+      self->try_next();
+  });
+  return made;
+}
+
+void dialing::cancel() {
+  done_ = nullptr;
+  limit_.cancel();
+  again_.cancel();
+  std::error_code ignored;
+  socket_.close(ignored);
+}
+
+void dialing::try_next() {
+  while (done_) {
+    if (next_ == endpoints_.size()) {
+      give_up(last_error_);
+      return;
+    }
+    const auto& to = endpoints_[next_++];
+    const int socket = ::socket(to.data()->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (socket < 0) {
+      last_error_ = last_error();
+      continue;
+    }
+    socket_.assign(to.protocol(), socket, last_error_);
+    if (last_error_) {
+      ::close(socket);
+      continue;
+    }
+    if (::connect(socket, to.data(), static_cast<socklen_t>(to.size())) == 0) {
+      on_connected();
+      return;
+    }
+    last_error_ = last_error();
+    if (last_error_ == std::errc::operation_in_progress || last_error_ == std::errc::resource_unavailable_try_again) {
+      wait_for(to);
+      return;
+    }
+    std::error_code ignored;
+    socket_.close(ignored);
+  }
+}
+
+/// A connection is under way, or the queue of a unix socket's listener is full, which nothing tells the end of.
+void dialing::wait_for(const stream_endpoint& to) {
+  constexpr std::chrono::milliseconds pause{10};
+  if (to.data()->sa_family != AF_UNIX) {
+    socket_.async_wait(stream_socket::wait_write, [weak = weak_from_this()](std::error_code cancelled) {
+      if (auto self = weak.lock(); self && !cancelled)
+        self->on_writable();
+    });
+    return;
+  }
+  std::error_code ignored;
+  socket_.close(ignored);
+  --next_;
+  again_.expires_after(pause);
+  again_.async_wait([weak = weak_from_this()](std::error_code cancelled) {
+    if (auto self = weak.lock(); self && !cancelled)
+      self->try_next();
+  });
+}
+
+void dialing::on_writable() {
+  if (!done_)
+    return;
+  last_error_ = outcome_of(socket_.native_handle());
+  if (!last_error_) {
+    on_connected();
+    return;
+  }
+  std::error_code ignored;
+  socket_.close(ignored);
+  try_next();
+}
+
+void dialing::on_connected() {
+  auto self = shared_from_this(); // `done` may drop the last reference.
+  auto done = std::exchange(done_, nullptr);
+  limit_.cancel();
+  done(std::move(socket_));
+}
+
+void dialing::give_up(std::error_code reason) {
+  auto self = shared_from_this();
+  auto done = std::exchange(done_, nullptr);
+  cancel();
+  if (done)
+    done(std::unexpected{why_not(text_, reason)});
 }
 
 } // namespace troupe::internal

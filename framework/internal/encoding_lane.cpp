@@ -23,12 +23,16 @@ encoding_lane::entry encoding_lane::add(waiting& message, bool is_large, std::ui
 }
 
 std::optional<encoding_lane::waiting> encoding_lane::next() {
-  std::lock_guard guard{mutex_};
-  if (queue_.empty())
-    return std::nullopt;
-  auto first = std::move(queue_.front());
-  queue_.pop_front();
-  return first;
+  std::unique_lock guard{mutex_};
+  if (!queue_.empty()) {
+    auto first = std::move(queue_.front());
+    queue_.pop_front();
+    in_work_ = {first.receiver, first.sender};
+    return first;
+  }
+  if (ahead_.empty()) // What it was called for has been dropped.
+    become_idle(guard);
+  return std::nullopt;
 }
 
 bool encoding_lane::done(std::uint64_t receiver, std::uint64_t size_bytes, bool is_answer) {
@@ -38,14 +42,29 @@ bool encoding_lane::done(std::uint64_t receiver, std::uint64_t size_bytes, bool 
     if (--found->second == 0)
       ahead_.erase(found);
   }
+  in_work_ = {};
   if (!ahead_.empty())
     return !queue_.empty();
+  become_idle(guard);
+  return false;
+}
+
+/// Releases the mutex.
+void encoding_lane::become_idle(std::unique_lock<std::mutex>& guard) {
   idle_.store(true, std::memory_order_release);
   auto then = std::exchange(then_, nullptr);
   guard.unlock();
   if (then)
     then();
-  return false;
+}
+
+bool encoding_lane::has(std::uint64_t receiver, const void* sender) const {
+  if (is_idle())
+    return false;
+  std::lock_guard guard{mutex_};
+  return (sender != nullptr && in_work_ == std::pair{receiver, sender})
+         || std::ranges::any_of(
+             queue_, [&](const waiting& each) { return each.receiver == receiver && each.sender == sender; });
 }
 
 bool encoding_lane::has(std::uint64_t receiver) const {

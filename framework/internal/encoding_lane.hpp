@@ -27,6 +27,7 @@ public:
     caf::mailbox_element_ptr what;
     std::uint64_t size_bytes = 0;
     bool is_answer = false;
+    const void* sender = nullptr;          // Who it is from, as has() is asked.
     caf::strong_actor_ptr proxy = nullptr; // The receiver's, so that the peer is not told that nobody refers to it.
   };
   enum class entry : std::uint8_t {
@@ -49,6 +50,8 @@ public:
   /// Quick.
   [[nodiscard]] bool is_idle() const noexcept { return idle_.load(std::memory_order_acquire); }
   [[nodiscard]] bool has(std::uint64_t receiver) const;
+  /// Whether one of that sender's is among them.
+  [[nodiscard]] bool has(std::uint64_t receiver, const void* sender) const;
   [[nodiscard]] std::uint64_t bytes() const;
 
   /// Takes no more messages, and calls `then` once it is idle, now or in done().
@@ -61,10 +64,13 @@ public:
   [[nodiscard]] std::vector<waiting> take_all();
 
 private:
+  void become_idle(std::unique_lock<std::mutex>& guard);
+
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::deque<waiting> queue_;
   std::unordered_map<std::uint64_t, std::uint64_t> ahead_; // How many, by receiver; the one in work included.
+  std::pair<std::uint64_t, const void*> in_work_{};        // Receiver and sender of the one in work.
   std::array<std::uint64_t, 2> bytes_{};                   // Of answers the second.
   bool ends_ = false;
   std::function<void()> then_;

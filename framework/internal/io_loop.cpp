@@ -5,8 +5,6 @@
 
 #include <caf/scheduler/abstract_coordinator.hpp>
 
-#include <troupe/framework/internal/log.hpp>
-
 namespace troupe::internal {
 
 namespace {
@@ -304,7 +302,8 @@ void io_loop::stand_by(dispatcher& own) {
       own.batch.take_reading(stuck->batch);
       covered_.store(false, std::memory_order_release);
       guard.unlock();
-      log(log_level::debug, "a handler takes longer than the I/O thread's budget; another thread goes on reading");
+      lines_.say(log_level::debug,
+                 "a handler takes longer than the I/O thread's budget; another thread goes on reading");
       on_takeover_();
       return;
     }

@@ -21,6 +21,7 @@
 
 #include <troupe/framework/internal/caf_port/system_module.hpp>
 #include <troupe/framework/internal/io_batch.hpp>
+#include <troupe/framework/internal/limited_log.hpp>
 #include <troupe/framework/internal/spinning.hpp>
 
 namespace troupe::internal {
@@ -87,6 +88,7 @@ private:
   void wake_watch();
   [[nodiscard]] bool take_over(std::uint64_t& seen_turn);
 
+  limited_log lines_{"the I/O thread"};
   caf::actor_system& system_;
   const dispatch_budget budget_;
   std::function<void()> on_takeover_;

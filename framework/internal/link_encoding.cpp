@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/caf_threads.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/node_core.hpp>
@@ -14,18 +15,21 @@ bool link_core::encode_elsewhere(std::uint64_t receiver, caf::mailbox_element_pt
   if (may_block()) // A thread of the user's own, which waits for room if need be.
     return false;
   thread_local outgoing_message scale;
-  const auto bytes = scale.weigh(*this, std::as_const(*what).content(), options_.offload_bytes);
-  const auto is_large = bytes >= options_.offload_bytes;
+  const auto enough = offload_bytes_.load(std::memory_order_relaxed);
+  const auto bytes = scale.weigh(*this, std::as_const(*what).content(), enough);
+  const auto is_large = enough > 0 && bytes >= enough;
   if (!is_large && encoding_.is_idle())
     return false;
   constexpr std::uint64_t least_bytes = 128;
   const auto is_answer = what->mid.is_response();
   // Who waits for an answer that failed gets the error in any case.
   const auto is_error = is_answer && std::as_const(*what).content().match_elements<caf::error>();
+  const auto* sender = itself(what->sender).get();
   encoding_lane::waiting message{.receiver = receiver,
                                  .what = std::move(what),
                                  .size_bytes = std::max(bytes, least_bytes),
                                  .is_answer = is_answer,
+                                 .sender = sender,
                                  .proxy = imported(receiver)};
   // When they are encoded they are held to the bounds one by one; until then to their sum.
   const auto bound =
@@ -36,6 +40,7 @@ bool link_core::encode_elsewhere(std::uint64_t receiver, caf::mailbox_element_pt
     if (!oldest)
       break;
     counters_.dropped.fetch_add(1, std::memory_order_relaxed);
+    log_drop();
     tell_who_waits(receiver, *oldest->what, {node_errc::link_busy, "dropped to make room for newer messages"}, context);
     entry = encoding_.add(message, is_large, bound);
   }

@@ -23,10 +23,11 @@ struct actor_name {
 /// One message's view of its link.
 class link_extension : public context_extension {
 public:
-  /// Encoding: counts one sending, undone when the message is not sent.
-  [[nodiscard]] virtual std::expected<actor_name, serialize_error> name_of(const caf::strong_actor_ptr& actor) = 0;
-  /// Decoding.
-  [[nodiscard]] virtual std::expected<caf::strong_actor_ptr, serialize_error> actor_of(const actor_name& name) = 0;
+  /// Encoding: counts one sending, undone when the message is not sent. Gives the actor's place in the list of those
+  /// that the element mentions, counted from 1; 0 for null.
+  [[nodiscard]] virtual std::expected<std::uint32_t, serialize_error> mention(const caf::strong_actor_ptr& actor) = 0;
+  /// Decoding: the actor in that place.
+  [[nodiscard]] virtual std::expected<caf::strong_actor_ptr, serialize_error> mentioned(std::uint32_t place) = 0;
   /// Decoding: with what an object that arrives here can be read later.
   [[nodiscard]] virtual std::shared_ptr<const object_environment> objects() const = 0;
 };

@@ -10,10 +10,10 @@
 #include <caf/send.hpp>
 
 #include <troupe/framework/base/sizes.hpp>
+#include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/caf_threads.hpp>
 #include <troupe/framework/internal/caf_port/question_id.hpp>
 #include <troupe/framework/internal/link_core.hpp>
-#include <troupe/framework/internal/log.hpp>
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/framework/internal/send_admin.hpp>
 #include <troupe/framework/link_ready.hpp>
@@ -42,13 +42,12 @@ constexpr std::size_t unanswered_max = 65'536;
 /// while the caller blocks.
 std::expected<send_window::admission, node_error> link_core::admit(std::unique_lock<std::mutex>& guard,
                                                                    const message_head& head, std::uint64_t cost,
-                                                                   std::vector<packed_message>& dropped,
-                                                                   bool bare_error) {
+                                                                   std::vector<packed_message>& dropped, urgency how) {
   auto down = [this] { return node_error{node_errc::link_down, "the link to " + peer_name_ + " is down"}; };
   if (!accepts_messages())
     return std::unexpected{down()};
   if ((head.flags & message_flags::response) != 0) {
-    if (auto room = bare_error ? std::expected<void, node_error>{} : admit_answer(); !room)
+    if (auto room = how == urgency::answers_anyway ? std::expected<void, node_error>{} : admit_answer(); !room)
       return std::unexpected{std::move(room).error()};
     return send_window::admission::leaves;
   }
@@ -67,6 +66,8 @@ std::expected<send_window::admission, node_error> link_core::admit(std::unique_l
     reclaim_reservations();
     admitted = verdict();
   }
+  if (admitted == send_window::admission::at_bound && how == urgency::always_waits)
+    return send_window::admission::waits;
   if (admitted == send_window::admission::at_bound && options_.block_timeout.count() > 0 && may_block()) {
     room_.wait_for(guard, options_.block_timeout,
                    [&] { return !accepts_messages() || (admitted = verdict()) != send_window::admission::at_bound; });
@@ -169,19 +170,15 @@ node_error link_core::busy_error(std::uint64_t receiver, bool request) const {
                                     + grouped(bounds.queue) + "; send again after link_ready"};
 }
 
-void link_core::note_busy(const node_error& reason) {
-  counters_.refused_at_bound.fetch_add(1, std::memory_order_relaxed);
-  warnings_.warn("not sent to " + peer_name_ + ": " + reason.message());
-}
-
 /// A message was taken out of those that wait: takes back what it counted, tells who asked.
 void link_core::undo_dropped(packed_message message) {
   counters_.dropped.fetch_add(1, std::memory_order_relaxed);
+  log_drop();
   std::vector<caf::strong_actor_ptr> released; // Dropped outside of the lock.
   std::vector<store::handle> objects;
   std::unique_lock guard{mutex_};
   auto release = [&](std::uint64_t number) {
-    if (auto last = actor_exports_.release(number, 1); last && *last)
+    if (auto last = release_export(number, 1); last && *last)
       released.push_back(*std::move(last));
   };
   for (auto number : message.actors)
@@ -194,6 +191,8 @@ void link_core::undo_dropped(packed_message message) {
   auto asked = pending_.take(message.question, message.receiver);
   if (asked)
     sending_.unreserve_reply(message.receiver, asked->reserved_bytes);
+  if (!message.value)
+    no_longer_waits(message.peer_epoch, connection_->open_outbox());
   guard.unlock();
   for (const auto& object : message.objects)
     object.take_back(peer_process_, send_channel());
@@ -207,12 +206,23 @@ void link_core::undo_dropped(packed_message message) {
                    nullptr);
 }
 
+/// Who asks what this end forwards back is answered at the other end.
+void link_core::settle_returned(const packed_message& message) {
+  constexpr auto returned_request = message_flags::returned | message_flags::request;
+  if ((message.flags & returned_request) != returned_request)
+    return;
+  for (const auto& actor : message.proxies)
+    if (auto* asking = as_asker(actor))
+      asking->settle();
+}
+
 /// Lets what waits leave, as far as it may now. Releases the mutex.
 void link_core::pump(std::unique_lock<std::mutex>& guard) {
   settle_replies();
   if (auto* out = is_open() ? connection_->open_outbox() : nullptr) {
     while (auto message = sending_.next()) {
       reserve_answer(message->question, message->receiver);
+      settle_returned(*message);
       leave(*std::move(message), *out);
     }
   }
@@ -260,6 +270,8 @@ void link_core::append_packed(packed_message message, outbox& out) {
   out.append_packet(message.value ? packet_kind::value : packet_kind::message, message.flags, message.body);
   if (message.value)
     values_->push(*message.value);
+  else
+    no_longer_waits(message.peer_epoch, &out);
   out.keep(std::make_shared<packed_message>(std::move(message))); // Its frames end outside of the lock.
 }
 

@@ -10,7 +10,6 @@
 #include <asio/steady_timer.hpp>
 
 #include <troupe/framework/internal/link_core.hpp>
-#include <troupe/framework/internal/log.hpp>
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/framework/internal/send_admin.hpp>
 #include <troupe/framework/internal/text.hpp>
@@ -35,10 +34,6 @@ caf::node_id read_node_id(std::uint32_t process, std::string_view host) {
   if (!caf::node_id::default_data::valid(bytes))
     return {};
   return caf::node_id{caf::make_counted<caf::node_id::default_data>(process, bytes)};
-}
-
-bool share_any(const std::vector<std::string>& left, const std::vector<std::string>& right) {
-  return std::ranges::any_of(left, [&](const auto& name) { return std::ranges::find(right, name) != right.end(); });
 }
 
 std::uint64_t random_number() {
@@ -66,7 +61,10 @@ void link_core::start(std::shared_ptr<transport> bytes, std::chrono::millisecond
     on_closed({node_errc::link_down, "the link was closed before it was connected"}, 0);
     return;
   }
-  connection_ = std::make_shared<connection>(node_->io(), std::move(bytes), shared_mutex_);
+  {
+    std::lock_guard guard{mutex_}; // Statistics are read meanwhile.
+    connection_ = std::make_shared<connection>(node_->io(), std::move(bytes), shared_mutex_);
+  }
   // The member owns it alone, so that dropping it cancels it.
   auto timer = std::make_shared<asio::steady_timer>(node_->io(), patience);
   timer->async_wait([self = weak_from_this()](std::error_code error) {
@@ -112,26 +110,39 @@ std::expected<void, node_error> link_core::wait_until_open() {
 }
 
 void link_core::settle_opening(std::expected<void, node_error> result) {
-  if (!std::exchange(opened_settled_, true))
-    opened_.set_value(std::move(result));
+  if (std::exchange(opened_settled_, true))
+    return;
+  if (auto tell = std::exchange(life_events_.opened, nullptr))
+    tell(result);
+  opened_.set_value(std::move(result));
 }
 
 void link_core::send_hello(bool shares_store) {
   hello mine{.version = protocol_version,
              .name = node_->options().name,
              .token = node_->token_for(handshake_->theirs),
-             .serializers = serializers_.names,
-             .deserializers = accepted_.names,
+             .serializers = names_.serializers,
+             .deserializers = names_.deserializers,
              .message_bytes = options_.message_bytes,
              .window_bytes = options_.window_bytes,
              .actor_window_bytes = options_.actor_window_bytes,
              .channel = channel_,
              .shares_store = shares_store,
-             .tasks = 0};
+             .tasks = 0,
+             .verifies = options_.verify_serialization,
+             .spawner = 0,
+             .exits = options_.allow_exit,
+             .link = serial_,
+             .introduction_key = {introduction_key_.begin(), introduction_key_.end()}};
   if (options_.allow_tasks) {
     auto runner = node_->task_runner();
     std::lock_guard guard{mutex_};
     mine.tasks = actor_exports_.add(runner);
+  }
+  if (options_.allow_spawn) {
+    auto spawner = node_->spawner();
+    std::lock_guard guard{mutex_};
+    mine.spawner = actor_exports_.add(spawner);
   }
   if (wants_to_share_store()) {
     auto process = node_->store()->self();
@@ -154,8 +165,10 @@ std::expected<void, node_error> link_core::on_greeting(const packet_head& head, 
 
 std::expected<void, node_error> link_core::on_refuse(bytes_view body) const {
   auto theirs = msgpack::decode_described<refuse>(body, unproven_limits);
-  auto reason = one_line(cut(theirs ? theirs->reason : theirs.error().message()));
-  auto code = theirs && theirs->code == static_cast<std::uint8_t>(node_errc::nothing_in_common)
+  auto reason = one_line(theirs ? theirs->reason : theirs.error().message(), quoted_bytes_max);
+  // Whoever has not proven itself says nothing that is for good.
+  const auto is_proven = handshake_->step == handshake_step::hello || handshake_->step == handshake_step::agreement;
+  auto code = is_proven && theirs && theirs->code == static_cast<std::uint8_t>(node_errc::nothing_in_common)
                   ? node_errc::nothing_in_common
                   : node_errc::refused;
   return std::unexpected{node_error{code, "the peer refused: " + reason}};
@@ -243,20 +256,28 @@ std::expected<void, node_error> link_core::on_hello(const hello& theirs) {
                                                           "does not prove to be the same"}};
   peer_name_ = theirs.name;
   peer_runner_ = theirs.tasks;
+  peer_spawner_ = theirs.spawner;
+  peer_takes_exits_ = theirs.exits;
+  peer_link_ = theirs.link;
+  peer_introduction_key_ = theirs.introduction_key;
   peer_message_bytes_ = theirs.message_bytes;
   if (theirs.window_bytes == 0 || theirs.actor_window_bytes == 0)
     return std::unexpected{
         node_error{node_errc::protocol_violation, "the peer takes no messages: its window is empty"}};
-  // Neither end is made to keep more for the other, on its way out or in, than its own options say.
-  windows_ = {.window = std::min<std::uint64_t>(theirs.window_bytes, options_.window_bytes),
-              .actor_window = std::min<std::uint64_t>(theirs.actor_window_bytes, options_.actor_window_bytes)};
-  sending_.set_bounds({.window = windows_.window,
-                       .actor_window = windows_.actor_window,
-                       .queue = options_.queue_bytes,
-                       .actor_queue = options_.actor_queue_bytes,
-                       .replies = options_.window_bytes,
-                       .actor_replies = options_.actor_window_bytes});
-  bulk_.set_open_bytes_max(theirs.message_bytes);
+  {
+    std::lock_guard guard{mutex_}; // As above.
+    // Neither end is made to keep more for the other, on its way out or in, than its own options say.
+    windows_ = {.window = std::min<std::uint64_t>(theirs.window_bytes, options_.window_bytes),
+                .actor_window = std::min<std::uint64_t>(theirs.actor_window_bytes, options_.actor_window_bytes)};
+    sending_.set_bounds({.window = windows_.window,
+                         .actor_window = windows_.actor_window,
+                         .queue = options_.queue_bytes,
+                         .actor_queue = options_.actor_queue_bytes,
+                         .replies = options_.window_bytes,
+                         .actor_replies = options_.actor_window_bytes});
+    bulk_.set_open_bytes_max(theirs.message_bytes);
+  }
+  peer_verifies_ = theirs.verifies;
   peer_process_ = {theirs.store_slot, theirs.store_nonce};
   if (auto agreed = agree_on_families(theirs); !agreed)
     return agreed;
@@ -293,19 +314,16 @@ std::expected<void, node_error> link_core::on_opened(const opened& theirs) {
 std::expected<void, node_error> link_core::agree_on_families(const hello& theirs) {
   if (theirs.serializers.size() > families_max || theirs.deserializers.size() > families_max)
     return std::unexpected{node_error{node_errc::protocol_violation, "the peer lists more than 64 families"}};
-  if (!share_any(serializers_.names, theirs.deserializers) || !share_any(theirs.serializers, accepted_.names)) {
-    const auto& me = node_->options().name;
-    return std::unexpected{node_error{
-        node_errc::nothing_in_common,
-        "no family in common: " + theirs.name + " sends with " + bracketed(theirs.serializers) + ", " + me + " accepts "
-            + bracketed(accepted_.names) + "; " + me + " sends with " + bracketed(serializers_.names) + ", "
-            + theirs.name + " accepts " + bracketed(theirs.deserializers)}};
-  }
-  peer_accepts_ = theirs.deserializers;
-  for (std::size_t i = 0; i < serializers_.names.size(); ++i) {
-    if (std::ranges::find(theirs.deserializers, serializers_.names[i]) != theirs.deserializers.end())
-      send_families_.push_back(serializers_.families[i]);
-  }
+  family_names peers{theirs.serializers, theirs.deserializers};
+  if (!have_in_common(names_, peers))
+    return std::unexpected{node_error{node_errc::nothing_in_common,
+                                      nothing_in_common_text(node_->options().name, names_, theirs.name, peers)}};
+  warnings_.say(log_level::debug, [&] {
+    return cut(theirs.name) + " says that it sends with " + cut(bracketed(theirs.serializers)) + " and accepts "
+           + cut(bracketed(theirs.deserializers));
+  });
+  std::lock_guard guard{mutex_};
+  negotiation_.open(names_, std::move(peers));
   return {};
 }
 
@@ -334,47 +352,66 @@ std::expected<void, node_error> link_core::become_open() {
         });
     };
     receiving_ = std::make_unique<receive_window>(windows_, std::move(report), received_signatures_);
-    context_ = {.sender = node_->options().name,
-                .recipient = peer_name_,
-                .transport = name_of(security_->kind),
-                .same_host = stays_on_host(security_->kind) || shares_store_,
-                .shared_store = shares_store_,
-                .compression = security_->kind == transport_kind::inproc ? compression::none : options_.compression,
-                .limits = options_.receive_limits,
-                .extension = nullptr,
-                .types = &node_->types(),
-                .families = send_families_,
-                .value_owner = nullptr};
-    received_context_ = context_;
+    sending_terms first{.spill_bytes = options_.spill_bytes};
+    first.context = {.sender = node_->options().name,
+                     .recipient = peer_name_,
+                     .transport = name_of(security_->kind),
+                     .same_host = stays_on_host(security_->kind) || shares_store_,
+                     .shared_store = shares_store_,
+                     .compression =
+                         security_->kind == transport_kind::inproc ? compression::none : options_.compression,
+                     .limits = options_.receive_limits,
+                     .extension = nullptr,
+                     .types = &node_->types(),
+                     .families = {},
+                     .value_owner = nullptr};
+    received_context_ = first.context;
     received_context_.families = accepted_.families;
     std::swap(received_context_.sender, received_context_.recipient);
-    values_ = connection_->values();
+    terms_ = std::make_shared<const sending_terms>(std::move(first));
+    renew_terms();
+    if (!options_.verify_serialization && !peer_verifies_)
+      values_ = connection_->values();
     enter(link_state::open);
   }
   handshake_timer_.reset();
   handshake_.reset();
-  if (peer_runner_ != 0) {
-    auto runner = import_actor({actor_name::side::mine, peer_runner_});
-    if (!runner)
-      return std::unexpected{std::move(runner).error()};
+  auto runner = import_helper(peer_runner_);
+  auto spawner = runner ? import_helper(peer_spawner_) : runner;
+  if (!spawner)
+    return std::unexpected{std::move(spawner).error()};
+  {
     std::lock_guard guard{mutex_};
-    if (is_open())
+    if (is_open()) {
       task_runner_ = *std::move(runner);
+      spawner_ = *std::move(spawner);
+    }
   }
   start_heartbeat();
   connection_->admit_packets(packet_body_bytes_max);
-  log(log_level::info, "link to " + peer_name_ + " is open; sends " + bracketed(effective_serializers()) + ", accepts "
-                           + bracketed(accepted_.names) + (shares_store_ ? ", shares the store" : ""));
+  node_->note_opened_link();
+  warnings_.say(log_level::info, [&] {
+    return "link to " + peer_name_ + " is open; sends " + bracketed(effective_serializers()) + ", accepts "
+           + bracketed(accepted_.names) + (shares_store_ ? ", shares the store" : "");
+  });
   settle_opening({});
   return {};
 }
 
+/// Null for the number 0.
+std::expected<caf::strong_actor_ptr, node_error> link_core::import_helper(std::uint64_t number) {
+  if (number == 0)
+    return nullptr;
+  return import_actor({actor_name::side::mine, number});
+}
+
 std::unexpected<node_error> link_core::refuse_peer(node_error reason) {
+  node_->note_refused_peer();
   auto text = "a peer was refused in the handshake: " + reason.message();
   if (handshake_->refusals)
     handshake_->refusals->note(log_level::warning, text);
   else
-    log(log_level::warning, text);
+    warnings_.warn(text);
   send_admin(admin_op::refuse, refuse{static_cast<std::uint8_t>(reason.code()), cut(reason.message())});
   return std::unexpected{std::move(reason)};
 }

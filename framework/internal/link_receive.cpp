@@ -1,4 +1,5 @@
 // The way in: a message's bytes become a CAF message in the receiver's mailbox, on the I/O thread.
+#include <algorithm>
 #include <cassert>
 #include <optional>
 #include <string>
@@ -7,14 +8,17 @@
 
 #include <caf/error.hpp>
 #include <caf/mailbox_element.hpp>
+#include <caf/system_messages.hpp>
 
 #include <troupe/framework/base/sizes.hpp>
+#include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/passed_message.hpp>
 #include <troupe/framework/internal/caf_port/question_id.hpp>
 #include <troupe/framework/internal/io_loop.hpp>
 #include <troupe/framework/internal/link_core.hpp>
-#include <troupe/framework/internal/log.hpp>
 #include <troupe/framework/internal/node_core.hpp>
+#include <troupe/framework/internal/send_admin.hpp>
+#include <troupe/framework/internal/text.hpp>
 #include <troupe/serializers/compressed.hpp>
 
 namespace troupe::internal {
@@ -23,8 +27,6 @@ namespace {
 
 constexpr std::size_t signatures_max = 65'536;
 constexpr std::size_t definitions_bytes_max = 16_MiB; // Of all headers and signatures that a peer names by number.
-constexpr std::size_t alias_cost_bytes = 128;         // What an alias takes here besides its text.
-constexpr std::size_t actors_max = 65'536;            // Mentions of actors in one element.
 
 std::unexpected<node_error> violation(std::string text) {
   return std::unexpected{node_error{node_errc::protocol_violation, std::move(text)}};
@@ -39,9 +41,8 @@ std::unexpected<node_error> undecodable(std::string text) {
 }
 
 caf::message_id id_of(const message_head& head) {
-  bool urgent = (head.flags & message_flags::urgent) != 0;
-  auto id = question_id(head.request_number, urgent); // Of number 0 where nothing is asked.
-  return (head.flags & message_flags::response) != 0 ? id.response_id() : id;
+  return message_id_of(head.request_number, (head.flags & message_flags::urgent) != 0,
+                       (head.flags & message_flags::response) != 0);
 }
 
 /// Keeps a received object alive and mapped; tells the link when nothing here refers to it any more.
@@ -61,26 +62,19 @@ private:
 /// What the codecs of handles see while an element is decoded: the actors that it mentions are received already.
 class incoming_extension final : public link_extension {
 public:
-  incoming_extension(std::span<const actor_mention> mentions, std::span<const caf::strong_actor_ptr> actors,
+  incoming_extension(std::span<const caf::strong_actor_ptr> actors,
                      const std::shared_ptr<const object_environment>& objects)
-      : mentions_(mentions), actors_(actors), objects_(objects) {}
+      : actors_(actors), objects_(objects) {}
 
-  std::expected<actor_name, serialize_error> name_of(const caf::strong_actor_ptr&) override {
+  std::expected<std::uint32_t, serialize_error> mention(const caf::strong_actor_ptr&) override {
     return std::unexpected{serialize_error{serialize_errc::codec_failed, "an actor was to be encoded while decoding"}};
   }
 
-  std::expected<caf::strong_actor_ptr, serialize_error> actor_of(const actor_name& name) override {
-    if (name.whose == actor_name::side::nobody)
+  std::expected<caf::strong_actor_ptr, serialize_error> mentioned(std::uint32_t place) override {
+    if (place == 0)
       return nullptr;
-    bool readers = name.whose == actor_name::side::yours;
-    // Payloads mention actors in the order of the list, but for families and versions that leave some out.
-    for (std::size_t i = 0; i < mentions_.size(); ++i) {
-      auto at = (next_ + i) % mentions_.size();
-      if (mentions_[at].number == name.number && mentions_[at].readers == readers) {
-        next_ = at + 1;
-        return actors_[at];
-      }
-    }
+    if (place <= actors_.size())
+      return actors_[place - 1];
     return std::unexpected{
         serialize_error{serialize_errc::malformed, "the payload names an actor that its element does not mention"}};
   }
@@ -88,9 +82,7 @@ public:
   std::shared_ptr<const object_environment> objects() const override { return objects_; }
 
 private:
-  std::span<const actor_mention> mentions_;
   std::span<const caf::strong_actor_ptr> actors_;
-  std::size_t next_ = 0;
   const std::shared_ptr<const object_environment>& objects_;
 };
 
@@ -126,6 +118,8 @@ std::expected<void, node_error> link_core::on_signature(bytes_view body) {
                      + grouped(due) + "th, limit " + grouped(signatures_max));
   if (auto charged = charge_definition(body.size() + alias_cost_bytes * (1 + definition->aliases.size())); !charged)
     return charged;
+  if (logs(log_level::debug))
+    log_received("signature", due, bracketed(definition->aliases));
   received_signatures_->push_back(resolve_signature(definition->aliases, node_->types()));
   return {};
 }
@@ -135,20 +129,23 @@ std::expected<void, node_error> link_core::on_header(bytes_view body) {
   if (!definition || definition->number != received_headers_.size() + 1)
     return violation("header " + (definition ? grouped(definition->number) : "?") + " cannot be read or is not the "
                      + grouped(received_headers_.size() + 1) + "th");
-  if (auto charged = charge_definition(body.size() + sizeof(received_header)); !charged)
+  if (auto charged = charge_definition(body.size() + header_cost_bytes); !charged)
     return charged;
   auto admitted = admit_header(definition->header);
   if (!admitted)
     return std::unexpected{std::move(admitted).error()};
   if (!admitted->fields.frame_codecs.empty() || !admitted->fields.frame_pieces.empty())
     return violation("a header that has a number says which frames are compressed, or pieces");
-  received_headers_.push_back(std::make_unique<const received_header>(*std::move(admitted)));
+  if (logs(log_level::debug))
+    log_received("header", definition->number,
+                 '"' + std::string{admitted->fields.type} + "\" by " + std::string{admitted->by->name()});
+  received_headers_.push_back(std::make_unique<received_header>(*std::move(admitted)));
   return {};
 }
 
 /// Reads a header, and refuses a family that this end does not accept before anything of it is decoded. A peer that
 /// keeps to the handshake does not send one.
-std::expected<received_header, node_error> link_core::admit_header(bytes_view bytes) const {
+std::expected<received_header, node_error> link_core::admit_header(bytes_view bytes) {
   received_header result{.bytes = {bytes.begin(), bytes.end()}};
   auto fields = parse_header(result.bytes, options_.receive_limits);
   if (!fields)
@@ -158,8 +155,10 @@ std::expected<received_header, node_error> link_core::admit_header(bytes_view by
   if (!by)
     return violation(by.error().message());
   result.by = *by;
-  if (const auto* type = node_->types().find(fields->type))
+  if (const auto* type = node_->types().find(fields->type)) {
     result.type = type->shared_from_this();
+    result.counted_as = received_as(result.by, type->alias());
+  }
   return result;
 }
 
@@ -173,7 +172,7 @@ std::expected<void, node_error> link_core::on_message(std::uint8_t flags, bytes_
   const auto& types = (*received_signatures_)[head.signature];
   if (auto found = find_actors(head); !found)
     return found;
-  if (types.entries.size() == 1 && types.aliases.size() == 1)
+  if (types.entries.size() == 1 && types.aliases.size() == 1 && last_pair_.way_on == nullptr)
     if (auto plain = read_plain_element(in)) {
       if (!in.finished())
         return too_many_bytes(body, in);
@@ -186,7 +185,8 @@ std::expected<void, node_error> link_core::on_message(std::uint8_t flags, bytes_
     return std::unexpected{std::move(beside).error()};
   if (!in.finished())
     return too_many_bytes(body, in);
-  auto owed = charge(head, body.size() + beside->chunk_bytes + beside->decompressed_bytes + message_cost_bytes);
+  auto owed = charge(head, body.size() + beside->chunk_bytes + beside->decompressed_bytes + beside->mention_bytes
+                               + message_cost_bytes);
   if (!owed)
     return std::unexpected{std::move(owed).error()};
   add_alone(counters_.messages_received, 1);
@@ -194,6 +194,10 @@ std::expected<void, node_error> link_core::on_message(std::uint8_t flags, bytes_
   auto taken = std::min<std::uint64_t>(beside->decompressed_bytes, options_.receive_limits.decompressed_bytes);
   if (!is_deliverable(head, body.size() + beside->chunk_bytes + taken, *owed))
     return {};
+  if (auto forwarded = forward(head, types, *owed); !forwarded || *forwarded) {
+    clear_elements();
+    return forwarded ? std::expected<void, node_error>{} : std::unexpected{std::move(forwarded).error()};
+  }
   message_under_construction built{types, *std::move(owed)};
   auto decoded = decode(types, built);
   clear_elements();
@@ -204,13 +208,16 @@ std::expected<void, node_error> link_core::on_message(std::uint8_t flags, bytes_
 
 std::expected<void, node_error> link_core::deliver(const message_head& head, std::uint32_t type_token,
                                                    message_under_construction&& message) {
+  if (type_token == caf::make_type_token<caf::exit_msg>())
+    if (auto admitted = admit_exit(head); !admitted)
+      return admitted;
   if (!refuses_bare_error(head, type_token))
-    last_pair_.receiver->enqueue(std::move(message).finish(last_pair_.sender.take(), id_of(head)), io_loop::unit());
+    last_pair_.receiver->enqueue(std::move(message).finish(sender_of(head), id_of(head)), io_loop::unit());
   return {};
 }
 
 /// What most messages are: one plain element.
-std::expected<void, node_error> link_core::on_plain_message(const message_head& head, const signature& types,
+std::expected<void, node_error> link_core::on_plain_message(message_head& head, const signature& types,
                                                             const plain_element& element, std::size_t body_bytes) {
   auto owed = charge(head, body_bytes + message_cost_bytes);
   if (!owed)
@@ -220,7 +227,7 @@ std::expected<void, node_error> link_core::on_plain_message(const message_head& 
     return {};
   message_under_construction built{types, *std::move(owed)};
   const frame bytes{element.body, nullptr}; // Read before the packet's bytes go.
-  incoming_extension extension{{}, {}, received_objects_};
+  incoming_extension extension{{}, received_objects_};
   auto header = header_of(element.header_number, {}, *types.entries[0]);
   auto decoded = header ? decode_value_of(**header, *types.entries[0], std::span{&bytes, 1}, extension, built)
                         : std::unexpected{std::move(header).error()};
@@ -247,10 +254,10 @@ std::expected<void, node_error> link_core::on_value(std::uint8_t flags, bytes_vi
   add_alone(counters_.messages_received, 1);
   if (!is_deliverable(head, body.size() + size_bytes, *owed))
     return {};
+  count_passed(*content, size_bytes);
   if (!refuses_bare_error(head, content->type_token()))
     last_pair_.receiver->enqueue(
-        make_passed_message(last_pair_.sender.take(), id_of(head), *std::move(content), *std::move(owed)),
-        io_loop::unit());
+        make_passed_message(sender_of(head), id_of(head), *std::move(content), *std::move(owed)), io_loop::unit());
   return {};
 }
 
@@ -259,7 +266,7 @@ std::expected<void, node_error> link_core::give_up(const message_head& head, nod
   if (reason.code() == node_errc::protocol_violation)
     return std::unexpected{std::move(reason)};
   counters_.undecodable.fetch_add(1, std::memory_order_relaxed);
-  warnings_.warn("a message from " + peer_name_ + " was not delivered: " + reason.message());
+  warnings_.warn([&] { return "a message from " + peer_name_ + " was not delivered: " + reason.message(); });
   const auto& receiver = last_pair_.receiver;
   const auto& sender = last_pair_.sender.get();
   auto text = caf::make_message(to_caf_error(reason));
@@ -270,12 +277,21 @@ std::expected<void, node_error> link_core::give_up(const message_head& head, nod
   return {};
 }
 
+/// The hello said whether exit messages may come.
+std::expected<void, node_error> link_core::admit_exit(const message_head& head) const {
+  if (!options_.allow_exit)
+    return violation("the peer sends an exit message, which this link does not allow");
+  if ((head.flags & (message_flags::request | message_flags::response)) != 0)
+    return violation("the peer sends an exit message as a request or an answer");
+  return {};
+}
+
 /// CAF ends an actor that gets a bare error; ending actors is not among what a peer may do.
 bool link_core::refuses_bare_error(const message_head& head, std::uint32_t type_token) {
   if ((head.flags & message_flags::response) != 0 || type_token != caf::make_type_token<caf::error>())
     return false;
   counters_.undelivered.fetch_add(1, std::memory_order_relaxed);
-  warnings_.warn("an error from " + peer_name_ + " that answers nothing was not delivered");
+  warnings_.warn([&] { return "an error from " + peer_name_ + " that answers nothing was not delivered"; });
   const auto& receiver = last_pair_.receiver;
   const auto& sender = last_pair_.sender.get();
   if ((head.flags & message_flags::request) != 0 && sender)
@@ -292,18 +308,18 @@ std::expected<receipt, node_error> link_core::charge(const message_head& head, s
 }
 
 /// Whether the receiver is to get it; else it is counted.
-bool link_core::is_deliverable(const message_head& head, std::uint64_t cost, receipt& owed) {
+bool link_core::is_deliverable(message_head& head, std::uint64_t cost, receipt& owed) {
   if (last_pair_.is_unasked) {
     clear_elements();
     counters_.undelivered.fetch_add(1, std::memory_order_relaxed);
-    log(log_level::debug, peer_name_ + " forwards a request that is not pending (any more)");
+    warnings_.say(log_level::debug, [&] { return peer_name_ + " forwards a request that is not pending (any more)"; });
     return false;
   }
   return (head.flags & message_flags::response) == 0 || take_pending(head, cost, owed);
 }
 
 /// Whether the response answers something that was asked here.
-bool link_core::take_pending(const message_head& head, std::uint64_t cost, receipt& owed) {
+bool link_core::take_pending(message_head& head, std::uint64_t cost, receipt& owed) {
   std::unique_lock guard{mutex_};
   auto asked = pending_.take({head.receiver, head.request_number}, head.sender);
   if (asked) {
@@ -313,93 +329,19 @@ bool link_core::take_pending(const message_head& head, std::uint64_t cost, recei
   }
   guard.unlock();
   if (asked) {
+    if (asked->forwarded_for)
+      as_asker(asked->forwarded_for)->settle();
+    // As it was asked, whatever the peer says: CAF knows the answer by that.
+    head.flags =
+        static_cast<std::uint8_t>((head.flags & ~message_flags::urgent) | (asked->urgent ? message_flags::urgent : 0));
+    taken_answer_ = {caf::weak_actor_ptr{last_pair_.receiver.get()}, id_of(head)};
     owed = replies_->issue(cost);
     return true;
   }
   clear_elements();
   counters_.undelivered.fetch_add(1, std::memory_order_relaxed);
-  log(log_level::debug, "a response from " + peer_name_ + " answers nothing that was asked");
+  warnings_.say(log_level::debug, [&] { return "a response from " + peer_name_ + " answers nothing that was asked"; });
   return false;
-}
-
-/// Puts the receiver and the sender that a head names into last_pair_.
-std::expected<void, node_error> link_core::find_actors(const message_head& head) {
-  bool returned = (head.flags & message_flags::returned) != 0;
-  auto& last = last_pair_;
-  if (!returned && last.is_reusable && last.receiver_number == head.receiver && last.sender_number == head.sender) {
-    last.uncounted += head.sender != 0 ? 1 : 0;
-    return {};
-  }
-  settle_last_pair();
-  std::unique_lock guard{mutex_};
-  auto receiver = actor_exports_.find(head.receiver);
-  if (!receiver)
-    return violation("the peer sends to actor " + grouped(head.receiver) + ", which it was never given");
-  auto side = head.sender == 0 ? actor_name::side::nobody : returned ? actor_name::side::yours : actor_name::side::mine;
-  std::optional<pending_requests::entry> asked; // Dropped without the lock.
-  bool is_unasked = false;
-  if (returned && (head.flags & message_flags::request) != 0) {
-    // This end's own question comes back for somebody else of this end to answer: only one that is pending can.
-    // It may have been answered meanwhile, given up, or forwarded to several.
-    asked = pending_.take({head.sender, head.request_number}, 0);
-    is_unasked = !asked;
-    if (asked)
-      sending_.unreserve_reply(asked->receiver, asked->reserved_bytes);
-  }
-  auto sender = import_actor({side, head.sender}, guard);
-  if (asked)
-    pump_for_reply_room(guard);
-  else
-    guard.unlock();
-  if (!sender)
-    return std::unexpected{std::move(sender).error()};
-  last = {.receiver_number = head.receiver,
-          .sender_number = head.sender,
-          .receiver = std::move(receiver),
-          .sender = prepaid_actor{*std::move(sender)},
-          .is_reusable = !returned,
-          .is_unasked = is_unasked};
-  return {};
-}
-
-/// Tells the table what it does not know yet, and lets go of both actors.
-void link_core::settle_last_pair() {
-  if (last_pair_.uncounted > 0) {
-    std::lock_guard guard{mutex_};
-    actor_imports_.add(last_pair_.sender_number, last_pair_.uncounted);
-  }
-  last_pair_ = {};
-}
-
-void link_core::on_all_handled() {
-  settle_last_pair();
-  if (is_open())
-    ends_for_unread();
-}
-
-std::expected<caf::strong_actor_ptr, node_error> link_core::import_actor(const actor_name& name) {
-  std::unique_lock guard{mutex_};
-  return import_actor(name, guard);
-}
-
-std::expected<caf::strong_actor_ptr, node_error> link_core::import_actor(const actor_name& name,
-                                                                         const std::unique_lock<std::mutex>&) {
-  if (name.whose == actor_name::side::nobody)
-    return nullptr;
-  if (name.whose == actor_name::side::yours) {
-    if (auto own = actor_exports_.find(name.number))
-      return own;
-    return violation("the peer names actor " + grouped(name.number) + ", which it was never given");
-  }
-  if (name.whose != actor_name::side::mine || name.number == 0)
-    return violation("an actor's name cannot be read");
-  if (!is_open())
-    return std::unexpected{node_error{node_errc::link_down, "the link to " + peer_name_ + " is down"}};
-  if (auto known = actor_imports_.receive(name.number))
-    return known;
-  auto made = make_proxy(node_->system(), peer_node_, name.number, shared_from_this());
-  actor_imports_.put(name.number, made);
-  return made;
 }
 
 // -- frames
@@ -426,7 +368,7 @@ std::expected<link_core::bytes_beside_packet, node_error> link_core::read_elemen
                                                                                    std::size_t count) {
   const auto& bounds = options_.receive_limits;
   // A stored frame costs this node no memory and has no other bound than its object.
-  const element_limits limits{bounds.header_bytes, bounds.frames, actors_max, UINT64_MAX >> 2};
+  const element_limits limits{bounds.header_bytes, bounds.frames, element_actors_max, UINT64_MAX >> 2};
   assert(element_count_ == 0);
   if (elements_.size() < count)
     elements_.resize(count);
@@ -462,6 +404,7 @@ std::expected<link_core::bytes_beside_packet, node_error> link_core::read_elemen
       auto actor = import_actor({side, mention.number});
       if (!actor)
         return std::unexpected{std::move(actor).error()};
+      beside.mention_bytes += mention.readers ? 0 : mention_cost_bytes;
       element.actors.push_back(*std::move(actor));
     }
     if (!in.ok())
@@ -520,8 +463,10 @@ std::expected<frame, node_error> link_core::claim_object(const frame_descriptor&
 // -- values
 
 std::expected<void, node_error> link_core::decode(const signature& types, message_under_construction& into) {
-  if (!types.unknown_alias.empty())
+  if (!types.unknown_alias.empty()) {
+    refuse_type(types.unknown_alias, nullptr);
     return undecodable("type \"" + types.unknown_alias + "\" is not in this node's type registry");
+  }
   for (std::size_t i = 0; i < element_count_; ++i) {
     if (auto decoded = decode_element(elements_[i], *types.entries[i], into); !decoded)
       return decoded;
@@ -536,7 +481,7 @@ std::expected<void, node_error> link_core::decode_element(const received_element
   auto header = header_of(element.descriptor.header_number, element.descriptor.header, type);
   if (!header)
     return std::unexpected{std::move(header).error()};
-  incoming_extension extension{element.descriptor.actors, element.actors, received_objects_};
+  incoming_extension extension{element.actors, received_objects_};
   return decode_value_of(**header, type, element.frames, extension, into);
 }
 
@@ -555,20 +500,37 @@ std::expected<void, node_error> link_core::decode_value_of(const received_header
   if (place == nullptr)
     return undecodable("type \"" + type.alias()
                        + "\" cannot be received: message elements need a default and a copy constructor");
+  auto* const counted_as = header.counted_as != nullptr ? header.counted_as : received_as(header.by, type.alias());
+  traffic_timer timer{counted_as != nullptr ? counted_as->timed_for() : 0};
   auto decoded = decode_value(type, place, *header.by, header.fields, frames, received_context_);
-  if (!decoded)
-    return undecodable(decoded.error().message());
-  return {};
+  if (decoded) {
+    if (counted_as != nullptr)
+      count_decoded(*counted_as, timer, frames);
+    return {};
+  }
+  if (!std::ranges::equal(header.fields.schema, type.schema())) // Else it was the value.
+    refuse_type(type.alias(), &type);
+  return undecodable(decoded.error().message());
+}
+
+std::expected<const received_header*, node_error> link_core::numbered_header(std::uint64_t number) const {
+  if (number == 0 || number > received_headers_.size())
+    return violation("an element names header " + grouped(number) + " of " + grouped(received_headers_.size()));
+  const auto* header = received_headers_[number - 1].get();
+  if (header->by == nullptr) // Any more.
+    return violation(check_accepted(header->fields.family, accepted_.families).error().message());
+  return header;
 }
 
 /// The header that an element names, or brings itself: that one stays until the next such element.
 std::expected<const received_header*, node_error> link_core::header_of(std::uint64_t number, bytes_view own,
                                                                        const type_entry& type) {
   const received_header* header = nullptr;
-  if (number > received_headers_.size())
-    return violation("an element names header " + grouped(number) + " of " + grouped(received_headers_.size()));
   if (number > 0) {
-    header = received_headers_[number - 1].get();
+    auto numbered = numbered_header(number);
+    if (!numbered)
+      return numbered;
+    header = *numbered;
   } else {
     auto admitted = admit_header(own);
     if (!admitted)

@@ -1,10 +1,12 @@
 // The way out: what a proxy was given is encoded on the caller's thread and appended to what the I/O thread writes.
+#include <exception>
 #include <string>
 #include <utility>
 
 #include <caf/mailbox_element.hpp>
 #include <caf/system_messages.hpp>
 
+#include <troupe/framework/internal/caf_port/stage.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/framework/internal/outgoing_message.hpp>
@@ -40,11 +42,18 @@ struct sending_scratch {
       }
     } at_end{*this, what};
     owner->element = std::move(what);
-    auto encoded = message.encode(link, owner);
-    if (encoded)
-      encoded = message.commit(receiver, *owner->element);
-    at_end.sent = encoded.has_value();
-    return encoded;
+    auto done = attempt(link, receiver, false);
+    if (!done && message.is_outdated()) {
+      message.clear();
+      done = attempt(link, receiver, true);
+    }
+    at_end.sent = done.has_value();
+    return done;
+  }
+
+  std::expected<void, node_error> attempt(link_core& link, std::uint64_t receiver, bool is_counted) {
+    auto done = message.encode(link, receiver, owner, is_counted);
+    return done ? message.commit(receiver, owner->element->sender, owner->element->mid) : done;
   }
 };
 
@@ -54,30 +63,36 @@ bool is_only(const caf::type_erased_tuple& content) {
   return content.type_token() == caf::make_type_token<T>() && content.match_elements<T>();
 }
 
-/// Why CAF messages of this sort do not cross links; empty when they do.
-std::string_view unsupported(const caf::mailbox_element& what) {
-  if (!what.stages.empty())
-    return "composed actors cannot have remote stages";
-  if (what.mid.is_stream_message())
-    return "CAF streams do not cross links";
-  const auto& content = what.content();
-  if (is_only<caf::exit_msg>(content) || is_only<caf::down_msg>(content))
-    return "exit messages do not cross links; let the remote actor end itself";
-  return {};
-}
-
 } // namespace
+
+/// Why a message of this sort does not cross the link; nullopt when it does.
+std::optional<node_error> link_core::why_not(const caf::mailbox_element& what) const {
+  auto unsupported = [](std::string text) { return node_error{node_errc::unsupported, std::move(text)}; };
+  if (what.mid.is_stream_message())
+    return unsupported("CAF streams do not cross links");
+  const auto& content = what.content();
+  if (is_only<caf::down_msg>(content))
+    return unsupported("a down message is not sent: monitor the actor instead");
+  if (is_only<caf::exit_msg>(content) && !peer_takes_exits_)
+    return node_error{node_errc::not_allowed, peer_name_
+                                                  + " does not let this link end its actors; its end of the link "
+                                                    "must have allow_exit"};
+  return std::nullopt;
+}
 
 void link_core::send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context) {
   if (!is_open()) {
     undo(receiver, *what, {node_errc::link_down, "the link to " + peer_name_ + " is down"}, context);
     return;
   }
-  if (auto reason = unsupported(*what); !reason.empty()) {
-    undo(receiver, *what, {node_errc::unsupported, std::string{reason}}, context);
+  if (!what->stages.empty())
+    what = without_stages(node_->system(), std::move(what));
+  if (auto reason = why_not(*what)) {
+    undo(receiver, *what, *reason, context);
     return;
   }
-  if (options_.offload_bytes > 0 && encode_elsewhere(receiver, what, context))
+  if ((offload_bytes_.load(std::memory_order_relaxed) > 0 || !encoding_.is_idle())
+      && encode_elsewhere(receiver, what, context))
     return;
   send_now(receiver, std::move(what), context);
 }
@@ -92,22 +107,23 @@ void link_core::send_now(std::uint64_t receiver, caf::mailbox_element_ptr what, 
     nested = std::make_unique<sending_scratch>();
     scratch = nested.get();
   }
-  auto sent = scratch->send(*this, receiver, what);
-  if (!sent)
+  std::expected<void, node_error> sent;
+  try {
+    sent = scratch->send(*this, receiver, what);
+  } catch (const std::exception& failure) { // No memory, mostly; who asked is told all the same.
+    sent = std::unexpected{node_error{node_errc::unserializable, std::string{"cannot be encoded: "} + failure.what()}};
+  }
+  if (!sent && what)
     undo(receiver, *what, sent.error(), context);
 }
 
 /// The message was not sent: counts and logs it by its reason, and tells who waits.
 void link_core::undo(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason,
                      caf::execution_unit* context) {
-  if (reason.code() == node_errc::link_busy) {
-    note_busy(reason);
-  } else if (reason.code() == node_errc::link_down) {
-    counters_.undelivered.fetch_add(1, std::memory_order_relaxed);
-  } else {
-    counters_.unserializable.fetch_add(1, std::memory_order_relaxed);
-    warnings_.warn("not sent to " + peer_name_ + ": " + reason.message());
-  }
+  count_unsent(reason);
+  // A link that is down has said so; who goes on sending to it may do so for long.
+  warnings_.say(reason.code() == node_errc::link_down ? log_level::debug : log_level::warning,
+                [&] { return "not sent to " + peer_name_ + ": " + reason.message(); });
   tell_who_waits(receiver, what, reason, context);
 }
 
@@ -132,7 +148,7 @@ std::size_t link_core::signature_hash::operator()(const std::vector<const type_e
 std::uint64_t link_core::signature_number(const std::vector<const type_entry*>& types, outbox& out) {
   if (auto known = sent_signatures_.find(types); known != sent_signatures_.end())
     return known->second;
-  auto number = sent_signatures_.size();
+  auto number = sent_signature_count_++;
   sent_signatures_.emplace(types, number);
   signature_definition definition{.number = number, .aliases = {}};
   for (const auto* type : types)
@@ -143,11 +159,16 @@ std::uint64_t link_core::signature_number(const std::vector<const type_entry*>& 
   return number;
 }
 
-/// Defines the header for the peer where it is new.
-std::uint64_t link_core::header_number(const family& by, const type_entry& type) {
-  std::lock_guard guard{mutex_};
-  auto [known, is_new] = sent_headers_.try_emplace({&by, &type}, sent_headers_.size() + 1);
+/// Defines the header for the peer where it is new. Nothing where the peer has changed its lists since the terms were
+/// taken, and does not wait for this message: then it may not accept the family any more.
+std::optional<std::uint64_t> link_core::header_number(const family& by, const type_entry& type,
+                                                      const sending_terms& terms, bool is_counted) {
+  std::unique_lock guard{mutex_};
+  if (!is_counted && terms.peer_epoch != negotiation_.peer_epoch())
+    return std::nullopt;
+  auto [known, is_new] = sent_headers_.try_emplace({&by, &type}, sent_header_count_ + 1);
   if (is_new) {
+    ++sent_header_count_;
     auto header = standard_header(by, type);
     byte_vector body;
     append_header(body, {known->second, header.bytes()});
@@ -156,29 +177,14 @@ std::uint64_t link_core::header_number(const family& by, const type_entry& type)
       connection_->flush_soon();
     }
   }
-  return known->second;
-}
-
-// -- actors as they are named
-
-/// Requires mutex_. Counts one sending where the actor is this end's.
-actor_name link_core::name_of_actor(const caf::strong_actor_ptr& actor) {
-  if (!actor)
-    return {};
-  if (auto* remote = as_proxy(actor); remote != nullptr && remote->link() == this)
-    return {actor_name::side::yours, remote->number()};
-  return {actor_name::side::mine, actor_exports_.add(actor)};
-}
-
-actor_name link_core::export_actor(const caf::strong_actor_ptr& actor) {
-  std::lock_guard guard{mutex_};
-  return name_of_actor(actor);
-}
-
-void link_core::take_back_actor(std::uint64_t number) {
-  std::unique_lock guard{mutex_};
-  auto dropped = actor_exports_.release(number, 1);
+  const auto number = known->second;
   guard.unlock();
+  if (is_new)
+    warnings_.say(log_level::debug, [&] {
+      return "to " + peer_name_ + ": header " + grouped(number) + " is \"" + type.alias() + "\" by "
+             + std::string{by.name()};
+    });
+  return number;
 }
 
 } // namespace troupe::internal

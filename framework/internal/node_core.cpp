@@ -10,10 +10,13 @@
 #include <caf/all.hpp>
 
 #include <troupe/framework/internal/caf_port/builtin_types.hpp>
+#include <troupe/framework/internal/caf_port/spawner.hpp>
 #include <troupe/framework/internal/caf_port/system_module.hpp>
 #include <troupe/framework/internal/caf_port/task_runner.hpp>
+#include <troupe/framework/internal/configuration.hpp>
 #include <troupe/framework/internal/dial.hpp>
 #include <troupe/framework/internal/link_core.hpp>
+#include <troupe/framework/internal/link_keeper.hpp>
 #include <troupe/framework/internal/log.hpp>
 
 namespace troupe::internal {
@@ -132,7 +135,13 @@ void node_core::shut_down() {
   std::unique_lock guard{mutex_};
   closing_ = true;
   auto open = links_;
+  auto keepers = std::exchange(keepers_, {});
   guard.unlock();
+  for (const auto& keeper : keepers) {
+    keeper->stop();
+    asio::post(io(), [keeper] { keeper->clean_up(); });
+  }
+  keepers.clear();
   for (const auto& link : open)
     link->close("the node ends", options_.drain_timeout);
   open.clear();
@@ -143,10 +152,11 @@ void node_core::shut_down() {
   if (io_loop::may_wait())
     links_changed_.wait(guard, [this] { return links_.empty(); });
   auto names = std::exchange(names_, {});
-  auto runner = std::exchange(task_runner_, nullptr);
+  const auto helpers = {std::exchange(task_runner_, nullptr), std::exchange(spawner_, nullptr)};
   guard.unlock();
-  if (runner)
-    caf::anon_send_exit(runner, caf::exit_reason::user_shutdown);
+  for (const auto& helper : helpers)
+    if (helper)
+      caf::anon_send_exit(helper, caf::exit_reason::user_shutdown);
   loop_->stop();
 }
 
@@ -197,6 +207,13 @@ caf::strong_actor_ptr node_core::task_runner() {
   if (!task_runner_)
     task_runner_ = caf::actor_cast<caf::strong_actor_ptr>(spawn_task_runner(system_, types_));
   return task_runner_;
+}
+
+caf::strong_actor_ptr node_core::spawner() {
+  std::lock_guard guard{mutex_};
+  if (!spawner_)
+    spawner_ = caf::actor_cast<caf::strong_actor_ptr>(spawn_spawner(system_));
+  return spawner_;
 }
 
 std::expected<void, node_error> node_core::publish(std::string name, caf::strong_actor_ptr actor) {
@@ -316,6 +333,40 @@ bool node_core::add_link(const std::shared_ptr<link_core>& link) {
   return true;
 }
 
+std::expected<void, node_error> node_core::keep(const std::shared_ptr<link_keeper>& keeper) {
+  std::lock_guard guard{mutex_};
+  if (closing_)
+    return std::unexpected{node_error{node_errc::link_down, "the node is closing"}};
+  keepers_.push_back(keeper);
+  keeper->begin(); // Under the lock, so that the I/O thread is still there.
+  return {};
+}
+
+void node_core::stop_keeping(const std::shared_ptr<link_keeper>& keeper) {
+  std::lock_guard guard{mutex_};
+  // Under the lock, so that the I/O thread is still there; the node's end takes all out itself.
+  if (std::erase(keepers_, keeper) > 0)
+    asio::post(io(), [keeper] { keeper->clean_up(); });
+}
+
+const system_config* node_core::config() const {
+  return dynamic_cast<const system_config*>(&system_.config());
+}
+
+std::expected<void, node_error> node_core::check_configuration() {
+  const auto* configuration = config() ? config()->configuration() : nullptr;
+  if (configuration == nullptr)
+    return {};
+  for (const auto& entry : configuration->entries())
+    if (auto probe =
+            link_core::make(shared_from_this(), configuration->link(entry).options, link_core::role::dialer, nullptr);
+        !probe)
+      return std::unexpected{node_error{node_errc::bad_option, configuration->place_of(entry) + ": "
+                                                                   + dotted({"links", entry}) + ": "
+                                                                   + probe.error().message()}};
+  return {};
+}
+
 void node_core::reap_soon() {
   const int reaps = ending_ ? 1 : 10;
   bool under_way = reaps_left_ > 0;
@@ -345,15 +396,10 @@ std::vector<std::shared_ptr<link_core>> node_core::open_links() const {
   return open;
 }
 
-void node_core::link_ended(const link_core* link) {
-  std::shared_ptr<link_core> dropped; // Outside of the lock.
+std::shared_ptr<link_core> node_core::link_of(std::uint64_t serial) const {
   std::lock_guard guard{mutex_};
-  auto found = std::ranges::find(links_, link, &std::shared_ptr<link_core>::get);
-  if (found == links_.end())
-    return;
-  dropped = std::move(*found);
-  links_.erase(found);
-  links_changed_.notify_all();
+  auto found = std::ranges::find(links_, serial, &link_core::serial);
+  return found != links_.end() && (*found)->is_open() ? *found : nullptr;
 }
 
 } // namespace troupe::internal

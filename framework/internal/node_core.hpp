@@ -1,6 +1,7 @@
 // One process's end of the network: the I/O thread, the links, the names, the store attachment.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <expected>
@@ -24,12 +25,15 @@
 #include <troupe/framework/internal/inproc.hpp>
 #include <troupe/framework/internal/io_loop.hpp>
 #include <troupe/framework/internal/known_peers.hpp>
+#include <troupe/framework/internal/limited_log.hpp>
 #include <troupe/framework/internal/link_security.hpp>
 #include <troupe/framework/internal/listener.hpp>
 #include <troupe/framework/internal/object_environment.hpp>
 #include <troupe/framework/internal/waiting_room.hpp>
 #include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_view.hpp>
 #include <troupe/framework/options.hpp>
+#include <troupe/framework/system_config.hpp>
 #include <troupe/serializers/family.hpp>
 #include <troupe/serializers/type_registry.hpp>
 #include <troupe/store/object_store.hpp>
@@ -55,8 +59,18 @@ public:
 
   [[nodiscard]] std::expected<std::shared_ptr<link_core>, node_error> connect(std::string_view to,
                                                                               const link_options& options);
+  /// For a link of its own that somebody else starts; false once the node is closing.
+  [[nodiscard]] bool add_link(const std::shared_ptr<link_core>& link);
+  /// Begins with it, until the node ends. Fails with `link_down` once the node is closing.
+  [[nodiscard]] std::expected<void, node_error> keep(const std::shared_ptr<link_keeper>& keeper);
+  /// Has it clean up on the I/O thread and lets go of it; does nothing the second time.
+  void stop_keeping(const std::shared_ptr<link_keeper>& keeper);
+  /// Fails with `bad_option` for an entry of the configuration that could never make a link; the text names its place.
+  [[nodiscard]] std::expected<void, node_error> check_configuration();
   [[nodiscard]] std::vector<std::shared_ptr<link_core>> open_links() const;
-  void link_ended(const link_core* link);
+  void link_ended(link_core* link);
+  /// The open link of that link_core::serial; null where there is none.
+  [[nodiscard]] std::shared_ptr<link_core> link_of(std::uint64_t serial) const;
   /// Where this node listens, with the ports that the system chose.
   [[nodiscard]] const std::vector<std::string>& addresses() const noexcept { return addresses_; }
 
@@ -76,8 +90,22 @@ public:
   void encode_soon(std::weak_ptr<link_core> link);
   /// Runs what peers submit; made when it is first asked for.
   [[nodiscard]] caf::strong_actor_ptr task_runner();
+  /// The same for actors that peers spawn.
+  [[nodiscard]] caf::strong_actor_ptr spawner();
+
+  // -- node_totals.cpp
+  [[nodiscard]] node_stats stats() const;
+  [[nodiscard]] bool is_closing() const;
+  void note_opened_link() noexcept { links_opened_.fetch_add(1, std::memory_order_relaxed); }
+  void note_refused_peer() noexcept { peers_refused_.fetch_add(1, std::memory_order_relaxed); }
+  /// For what a link counts after link_ended() has asked it for its totals.
+  void note_late(const link_stats& more);
+  /// What all links together may say, since peers decide how many there are.
+  [[nodiscard]] limited_log& lines() noexcept { return lines_; }
 
   [[nodiscard]] caf::actor_system& system() const noexcept { return system_; }
+  /// The system's; null where it is none of Troupe's.
+  [[nodiscard]] const system_config* config() const;
   [[nodiscard]] const type_registry& types() const noexcept { return types_; }
   [[nodiscard]] const family_set& families() const noexcept { return families_; }
   [[nodiscard]] const node_options& options() const noexcept { return options_; }
@@ -99,7 +127,6 @@ private:
   void on_accept(stream_socket socket, const std::shared_ptr<const link_security>& security,
                  const std::shared_ptr<refusal_log>& refusals);
   void reap_next();
-  [[nodiscard]] bool add_link(const std::shared_ptr<link_core>& link);
 
   // Set by the constructor or by start(), then only read.
   caf::actor_system& system_;
@@ -126,11 +153,20 @@ private:
   // Guarded by mutex_.
   std::map<std::string, caf::strong_actor_ptr, std::less<>> names_;
   std::vector<std::shared_ptr<link_core>> links_;
+  std::vector<std::shared_ptr<link_keeper>> keepers_;
   caf::strong_actor_ptr task_runner_;
+  caf::strong_actor_ptr spawner_;
   caf::strong_actor_ptr encoder_;
   std::deque<std::weak_ptr<link_core>> encoding_; // Have something to encode.
   std::condition_variable links_changed_;
   bool closing_ = false;
+  link_stats ended_links_; // The sums.
+
+  mutable std::mutex late_mutex_;
+  link_stats late_; // Guarded by late_mutex_, under which no other is taken.
+  std::atomic<std::uint64_t> links_opened_{0};
+  std::atomic<std::uint64_t> peers_refused_{0};
+  limited_log lines_{"this node's links", 50};
 };
 
 } // namespace troupe::internal

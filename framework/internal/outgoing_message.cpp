@@ -5,9 +5,11 @@
 #include <optional>
 #include <string>
 
+#include <caf/system_messages.hpp>
+
 #include <troupe/framework/base/sizes.hpp>
+#include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/builtin_types.hpp>
-#include <troupe/framework/internal/log.hpp>
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/framework/internal/text.hpp>
 #include <troupe/serializers/compressed.hpp>
@@ -33,6 +35,11 @@ void outgoing_message::clear() {
     for (auto number : actors_)
       link_->take_back_actor(number);
   }
+  if (link_ != nullptr && is_counted_) {
+    std::lock_guard guard{link_->mutex_};
+    stop_counting(link_->connection_->open_outbox());
+  }
+  is_outdated_ = false;
   link_ = nullptr;
   committed_ = false;
   types_.clear();
@@ -42,6 +49,8 @@ void outgoing_message::clear() {
   objects_.clear();
   actors_.clear();
   proxies_.clear();
+  carried_.clear();
+  new_signature_.reset();
   socket_bytes_ = 0;
   inline_bytes_ = 0;
   transfer_bytes_ = 0;
@@ -50,23 +59,26 @@ void outgoing_message::clear() {
   value_.reset();
   kept_.reset();
   handle_bytes_ = 0;
+  urgency_ = link_core::urgency::ordinary;
+  forwarded_types_ = nullptr;
+  owed_ = {};
 }
 
 // -- encoding
 
-std::expected<void, node_error> outgoing_message::encode(link_core& link,
-                                                         const std::shared_ptr<message_owner>& message) {
+std::expected<void, node_error> outgoing_message::encode(link_core& link, std::uint64_t receiver,
+                                                         const std::shared_ptr<message_owner>& message,
+                                                         bool is_counted) {
   assert(!in_use());
   link_ = &link;
-  if (context_link_ != link.serial()) {
-    context_ = link.context_;
-    context_.extension = this;
-    context_link_ = link.serial();
-  }
+  take_terms(is_counted);
   if (context_.value_owner != message)
     context_.value_owner = message;
   const auto& content = std::as_const(*message->element).content(); // Else CAF copies what several hold.
-  is_bare_error_ = content.type_token() == caf::make_type_token<caf::error>();
+  if (content.type_token() == caf::make_type_token<caf::error>())
+    urgency_ = link_core::urgency::answers_anyway;
+  else if (content.type_token() == caf::make_type_token<caf::exit_msg>())
+    urgency_ = link_core::urgency::always_waits;
   if (content.size() > signature_aliases_max)
     return fail(node_errc::unserializable,
                 "message of " + grouped(content.size()) + " elements, limit " + grouped(signature_aliases_max));
@@ -87,6 +99,9 @@ std::expected<void, node_error> outgoing_message::encode(link_core& link,
       return fail(node_errc::unserializable, "type " + name_of_type(rtti)
                                                  + " has no alias; add it to the node's type "
                                                    "registry with types.add<T>(\"alias\")");
+    if (terms_->refused && !actor_exports::is_foreign(receiver)) // Who is behind the peer may know the type.
+      if (const auto refused = terms_->refused->find(type->type); refused != terms_->refused->end())
+        return fail(node_errc::undecodable, refused->second + "; " + link.lists_text(*terms_));
     types_.push_back(type->type);
     last_known_ = type;
     const auto* form = known_form && (*known_form)[i] ? &*(*known_form)[i] : nullptr;
@@ -95,28 +110,82 @@ std::expected<void, node_error> outgoing_message::encode(link_core& link,
   }
   if (kept_ && std::ranges::any_of(*kept_, [](const auto& each) { return each.has_value(); }))
     link.node().encodings().put(message->element->copy_content_to_message(), context_, kept_);
+  return check_size();
+}
+
+std::expected<void, node_error> outgoing_message::check_size() const {
   if (elements_.size() + 64 > packet_body_bytes_max)
     return fail(node_errc::unserializable, "message needs " + grouped(elements_.size())
                                                + " bytes beside its large frames, limit "
                                                + grouped(packet_body_bytes_max));
-  if (socket_bytes_ > link.peer_message_bytes_)
+  if (socket_bytes_ > link_->peer_message_bytes_)
     return fail(node_errc::unserializable,
-                "message of " + grouped(socket_bytes_) + " bytes, " + link.peer_name() + " takes at most "
-                    + grouped(link.peer_message_bytes_)
+                "message of " + grouped(socket_bytes_) + " bytes, " + link_->peer_name() + " takes at most "
+                    + grouped(link_->peer_message_bytes_)
                     + "; share a store and send it as an object_ref, or raise message_bytes");
   return {};
+}
+
+/// The link's newest ones, for one message. Mostly they are known, and those of the message before.
+void outgoing_message::take_terms(bool is_counted) {
+  auto& known = known_terms_[link_->serial() % known_terms_.size()];
+  if (is_counted || !known || known->number != link_->terms_number_.load(std::memory_order_acquire)) {
+    auto older = std::move(known); // Ends outside of the lock.
+    std::lock_guard guard{link_->mutex_};
+    known = link_->terms_;
+    if (is_counted)
+      link_->negotiation_.add_waiting(known->peer_epoch);
+    is_counted_ = is_counted;
+  }
+  terms_ = known.get();
+  if (context_terms_ == terms_->number)
+    return;
+  context_terms_ = terms_->number;
+  auto owner = std::move(context_.value_owner);
+  context_ = terms_->context;
+  context_.extension = this;
+  context_.value_owner = std::move(owner);
+}
+
+/// Requires the link's mutex, and that it is counted.
+void outgoing_message::stop_counting(outbox* out) {
+  is_counted_ = false;
+  link_->no_longer_waits(terms_->peer_epoch, out);
+}
+
+std::unexpected<node_error> outgoing_message::outdated() {
+  is_outdated_ = true;
+  return fail(node_errc::link_busy, link_->peer_name() + " has changed what it accepts; send again");
 }
 
 /// Whether all of it means the same at the other end, which is in this process; then value_bytes_ is what it takes.
 bool outgoing_message::passes(const caf::type_erased_tuple& content) {
   value_bytes_ = 0;
   for (std::size_t i = 0; i < content.size(); ++i) {
-    const auto* type = known(content.type(i));
-    if (type == nullptr || !type->type->is_self_contained())
+    auto* type = known(content.type(i));
+    if (type == nullptr || !type->type->is_self_contained()) {
+      carried_.clear();
       return false;
-    value_bytes_ += type->type->memory_bytes(content.get(i));
+    }
+    const auto bytes = type->type->memory_bytes(content.get(i));
+    value_bytes_ += bytes;
+    carries(*type, nullptr, bytes);
   }
   return true;
+}
+
+/// Notes a payload to be counted once the message is sent; a null family says that the value is handed over as it is.
+void outgoing_message::carries(known_type& type, const family* by, std::uint64_t size_bytes) {
+  if (type.by != by) {
+    type.by = by;
+    type.header = 0;
+    type.counted_as = nullptr;
+  }
+  if (!link_->is_detailed())
+    return;
+  if (type.counted_as == nullptr)
+    type.counted_as = link_->sent_as(by, *type.type);
+  carried_.emplace_back(type.counted_as, size_bytes);
 }
 
 std::uint64_t outgoing_message::weigh(link_core& link, const caf::type_erased_tuple& content, std::uint64_t enough) {
@@ -129,6 +198,7 @@ std::uint64_t outgoing_message::weigh(link_core& link, const caf::type_erased_tu
     bytes = 0;
   link_ = nullptr;
   value_bytes_ = 0;
+  carried_.clear();
   return bytes;
 }
 
@@ -153,20 +223,35 @@ std::expected<void, node_error> outgoing_message::encode_element(known_type& kno
   descriptor_.actors.clear();
   std::optional<encoded_element> made;
   const auto* by = form != nullptr ? form->by : nullptr;
+  traffic_timer timer{form != nullptr || !link_->is_detailed() ? 0
+                      : known.counted_as == nullptr            ? 1
+                                                               : known.counted_as->timed_for()};
   if (form == nullptr) {
-    auto used = encode_value(type, value, link_->send_families_, context_, output_);
+    auto used = encode_value(type, value, terms_->families, context_, output_);
     if (!used)
       return std::unexpected{describe(used.error())};
+    timer.stop();
     by = *used;
     made = take_encoded(by, type);
     if (made)
       form = &*made;
   }
+  const auto body = form != nullptr ? form->frames[0].bytes() : output_.body().bytes();
+  const auto attached = form != nullptr ? std::span(form->frames).subspan(1) : std::span(output_.frames());
+  auto payload_bytes = body.size();
+  for (const auto& each : attached)
+    payload_bytes += each.size_bytes();
+  carries(known, by, payload_bytes);
+  if (known.counted_as != nullptr)
+    timer.add_to(*known.counted_as);
   descriptor_.header_number = 0;
   if (form != nullptr ? form->header.size_bytes() == 0 : output_.has_standard_header()) {
-    if (known.by != by)
-      known = {
-          .link = known.link, .rtti = known.rtti, .type = &type, .by = by, .header = link_->header_number(*by, type)};
+    if (known.header == 0) {
+      const auto number = link_->header_number(*by, type, *terms_, is_counted_);
+      if (!number)
+        return outdated();
+      known.header = *number;
+    }
     descriptor_.header_number = known.header;
   } else {
     header_ = form != nullptr ? form->header : header_of(*by, type, output_);
@@ -174,9 +259,21 @@ std::expected<void, node_error> outgoing_message::encode_element(known_type& kno
     decompressed_bytes_ +=
         form != nullptr ? form->decompressed_bytes : decompressed_bytes(output_.frame_codecs().bytes());
   }
-  const auto body = form != nullptr ? form->frames[0].bytes() : output_.body().bytes();
-  const auto attached = form != nullptr ? std::span(form->frames).subspan(1) : std::span(output_.frames());
-  auto placed_body = place(body, form != nullptr ? &form->frames[0] : nullptr);
+  auto appended = form != nullptr
+                      ? append_frames(form->frames[0].bytes(), form->frames.data(), std::span(form->frames).subspan(1))
+                      : append_frames(output_.body().bytes(), nullptr, output_.frames());
+  if (!appended)
+    return appended;
+  if (kept_)
+    kept_->push_back(std::move(made));
+  return {};
+}
+
+/// Gives each frame its place, and appends the element that descriptor_ begins. `shared_body` is the body as a frame
+/// that may be kept; null where its bytes are used for something else afterwards.
+std::expected<void, node_error> outgoing_message::append_frames(bytes_view body, const frame* shared_body,
+                                                                std::span<const frame> attached) {
+  auto placed_body = place(body, shared_body);
   if (!placed_body)
     return std::unexpected{std::move(placed_body).error()};
   descriptor_.frames.push_back(*placed_body);
@@ -194,8 +291,6 @@ std::expected<void, node_error> outgoing_message::encode_element(known_type& kno
   append_inline(descriptor_.frames[0], body);
   for (std::size_t i = 0; i < attached.size(); ++i)
     append_inline(descriptor_.frames[i + 1], attached[i].bytes());
-  if (kept_)
-    kept_->push_back(std::move(made));
   return {};
 }
 
@@ -223,10 +318,11 @@ std::optional<encoded_element> outgoing_message::take_encoded(const family* by, 
 /// place_in_store() would put them there. `as` is the frame where there is one.
 frame outgoing_message::put_once(bytes_view bytes, const frame* as) {
   const auto is_stored = as != nullptr && dynamic_cast<const stored_bytes*>(as->owner().get()) != nullptr;
-  if (link_->shares_store() && !is_stored && bytes.size() >= link_->options().spill_bytes) {
+  if (link_->shares_store() && !is_stored && bytes.size() >= terms_->spill_bytes) {
     auto store = *link_->node().store();
     if (auto put = store.put(bytes, {}, {}, std::chrono::milliseconds{0}))
       if (auto pinned = put->pin()) {
+        link_->counters_.spilled_bytes.fetch_add(bytes.size(), std::memory_order_relaxed);
         auto owner = std::make_shared<stored_bytes>(*std::move(pinned));
         return {owner->bytes(), owner};
       }
@@ -268,10 +364,11 @@ std::expected<std::optional<frame_descriptor>, node_error> outgoing_message::pla
   if (stored != nullptr && stored->object().id().store == store.number()) {
     object = stored->object();
     offset = static_cast<std::uint64_t>(bytes.data() - stored->bytes().data());
-  } else if (bytes.size() < link_->options().spill_bytes) {
+  } else if (bytes.size() < terms_->spill_bytes) {
     return std::nullopt;
   } else if (auto put = store.put(bytes, {}, {}, std::chrono::milliseconds{0})) { // A sender does not wait for room.
     object = *std::move(put);
+    link_->counters_.spilled_bytes.fetch_add(bytes.size(), std::memory_order_relaxed);
   } else {
     failure = put.error().message();
   }
@@ -291,32 +388,38 @@ std::expected<std::optional<frame_descriptor>, node_error> outgoing_message::pla
     failure = counted.error().message();
   }
   link_->counters_.store_fallbacks.fetch_add(1, std::memory_order_relaxed);
-  log(log_level::debug, "a frame goes through the socket: " + failure);
+  link_->warnings_.say(log_level::debug, [&] { return "a frame goes through the socket: " + failure; });
   return std::nullopt;
 }
 
 node_error outgoing_message::describe(const serialize_error& error) const {
   if (error.code() != serialize_errc::not_supported)
     return {node_errc::unserializable, error.message()};
-  return {node_errc::refused_family, error.message() + "; " + link_->node().options().name + " sends with "
-                                         + bracketed(link_->serializers_.names) + ", " + link_->peer_name()
-                                         + " accepts " + bracketed(link_->peer_accepts_)};
+  return {node_errc::refused_family, error.message() + "; " + link_->lists_text(*terms_)};
 }
 
 // -- handles inside the message
 
-std::expected<actor_name, serialize_error> outgoing_message::name_of(const caf::strong_actor_ptr& actor) {
-  auto name = link_->export_actor(actor);
+std::expected<std::uint32_t, serialize_error> outgoing_message::mention(const caf::strong_actor_ptr& actor) {
+  if (!actor)
+    return 0;
+  if (descriptor_.actors.size() == element_actors_max)
+    return std::unexpected{
+        serialize_error{serialize_errc::limit_exceeded,
+                        "a value with more than " + grouped(element_actors_max) + " handles of actors in it"}};
+  if (!link_->can_name(itself(actor)))
+    return std::unexpected{
+        serialize_error{serialize_errc::codec_failed, "a handle cannot be sent: " + link_core::why_not_named()}};
+  auto name = link_->export_actor(itself(actor));
   if (name.whose == actor_name::side::mine)
     actors_.push_back(name.number);
   else if (name.whose == actor_name::side::yours)
     proxies_.push_back(actor);
-  if (name.whose != actor_name::side::nobody)
-    descriptor_.actors.push_back({name.number, name.whose == actor_name::side::yours});
-  return name;
+  descriptor_.actors.push_back({name.number, name.whose == actor_name::side::yours});
+  return static_cast<std::uint32_t>(descriptor_.actors.size());
 }
 
-std::expected<caf::strong_actor_ptr, serialize_error> outgoing_message::actor_of(const actor_name&) {
+std::expected<caf::strong_actor_ptr, serialize_error> outgoing_message::mentioned(std::uint32_t) {
   return std::unexpected{serialize_error{serialize_errc::codec_failed, "an actor was to be decoded while encoding"}};
 }
 
@@ -326,35 +429,44 @@ std::shared_ptr<const object_environment> outgoing_message::objects() const {
 
 // -- writing
 
-std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver, const caf::mailbox_element& element) {
+std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver, const caf::strong_actor_ptr& sender,
+                                                         caf::message_id id) {
   auto& link = *link_;
   message_head head{.receiver = receiver};
-  if (element.mid.is_urgent_message())
+  if (id.is_urgent_message())
     head.flags |= message_flags::urgent;
-  if (element.mid.is_request())
+  if (id.is_request())
     head.flags |= message_flags::request;
-  else if (element.mid.is_response())
+  else if (id.is_response())
     head.flags |= message_flags::response;
-  head.request_number = element.mid.request_id().integer_value();
+  head.request_number = id.request_id().integer_value();
 
+  if (sender && !link.can_name(itself(sender)))
+    return fail(node_errc::unserializable, "its sender cannot be named: " + link_core::why_not_named());
   constexpr std::uint64_t message_head_bytes_max = 40; // Four numbers of at most ten bytes.
   std::vector<packed_message> dropped;
   std::unique_lock guard{link.mutex_};
-  auto admitted = link.admit(guard, head, cost_without_head() + message_head_bytes_max, dropped, is_bare_error_);
-  if (admitted) {
+  auto admitted = link.admit(guard, head, cost_without_head() + message_head_bytes_max, dropped, urgency_);
+  // Where it had to wait for room the peer may have changed its lists, and acknowledged that nothing older follows.
+  const auto is_late = !value_ && !is_counted_ && terms_->peer_epoch != link.negotiation_.peer_epoch();
+  if (admitted && !is_late) {
     pending_requests::key question{};
-    if (element.sender) {
-      auto name = link.name_of_actor(element.sender);
+    auto* asking = id.is_request() ? as_asker(sender) : nullptr;
+    if (sender) {
+      auto name = link.name_of_actor(itself(sender));
       head.sender = name.number;
       if (name.whose == actor_name::side::yours) {
         head.flags |= message_flags::returned; // The answer will not cross this link.
-        proxies_.push_back(element.sender);
-      } else if (element.mid.is_request())
+        proxies_.push_back(sender);
+        if (asking != nullptr && *admitted == send_window::admission::leaves)
+          asking->settle();
+      } else if (id.is_request())
         question = {name.number, head.request_number};
     }
     if (question.asker != 0)
-      link.pending_.add(question, {.asker = caf::weak_actor_ptr{element.sender.get()},
-                                   .urgent = element.mid.is_urgent_message(),
+      link.pending_.add(question, {.asker = caf::weak_actor_ptr{sender.get()},
+                                   .urgent = id.is_urgent_message(),
+                                   .forwarded_for = asking != nullptr ? sender : nullptr,
                                    .receiver = receiver,
                                    .reserved_bytes = 0,
                                    .since = {}});
@@ -363,7 +475,13 @@ std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver,
     write_or_pack(head, *admitted, question);
     add_alone(link.counters_.messages_sent, 1);
     add_alone(link.counters_.handle_bytes_sent, handle_bytes_);
+    if (is_counted_)
+      stop_counting(link.connection_->open_outbox());
+    for (const auto& [counted_as, bytes] : carried_)
+      counted_as->count(bytes);
     link.connection_->flush(guard);
+    if (new_signature_)
+      log_new_signature();
   } else {
     guard.unlock();
   }
@@ -371,16 +489,33 @@ std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver,
     link.undo_dropped(std::move(message));
   if (!admitted)
     return std::unexpected{std::move(admitted).error()};
+  if (is_late)
+    return outdated();
   return {};
 }
 
 /// Requires the link's mutex.
 std::uint64_t outgoing_message::signature_number(outbox& out) {
-  if (types_.size() != 1)
-    return link_->signature_number(types_, out);
-  if (last_known_->signature == unknown_signature)
-    last_known_->signature = link_->signature_number(types_, out);
-  return last_known_->signature;
+  if (forwarded_types_ != nullptr)
+    return link_->signature_number(*forwarded_types_, out);
+  if (types_.size() == 1 && last_known_->signature != unknown_signature)
+    return last_known_->signature;
+  const auto defined = link_->sent_signatures_.size();
+  const auto number = link_->signature_number(types_, out);
+  if (link_->sent_signatures_.size() > defined)
+    new_signature_ = number;
+  if (types_.size() == 1)
+    last_known_->signature = number;
+  return number;
+}
+
+void outgoing_message::log_new_signature() const {
+  link_->warnings_.say(log_level::debug, [&] {
+    std::vector<std::string> aliases;
+    for (const auto* type : types_)
+      aliases.push_back(type->alias());
+    return "to " + link_->peer_name() + ": signature " + grouped(*new_signature_) + " is " + cut(bracketed(aliases));
+  });
 }
 
 /// Requires the link's mutex and an open link.
@@ -407,6 +542,8 @@ void outgoing_message::write_or_pack(message_head& head, send_window::admission 
   }
   packed_message packed{
       .receiver = head.receiver, .sender = head.sender, .flags = head.flags, .cost = cost, .body = {}};
+  packed.may_be_dropped = urgency_ == link_core::urgency::ordinary;
+  packed.owed = std::move(owed_);
   packed.body.reserve(start_.size() + elements_.size());
   packed.body.insert(packed.body.end(), start_.begin(), start_.end());
   packed.body.insert(packed.body.end(), elements_.begin(), elements_.end());
@@ -417,6 +554,9 @@ void outgoing_message::write_or_pack(message_head& head, send_window::admission 
   packed.proxies = std::move(proxies_);
   packed.proxies.push_back(link.actor_imports_.find(head.receiver));
   packed.question = question;
+  packed.peer_epoch = terms_->peer_epoch;
+  if (!packed.value)
+    link.negotiation_.add_waiting(packed.peer_epoch);
   if (admitted == send_window::admission::waits) {
     link.sending_.wait(std::move(packed));
   } else {

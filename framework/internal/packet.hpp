@@ -195,6 +195,12 @@ struct element_descriptor {
 
 void append_element(byte_vector& out, const element_descriptor& element);
 
+/// Mentions of actors in one element.
+inline constexpr std::size_t element_actors_max = 65'536;
+
+/// What a mention of one of the writer's actors costs against the window: about what its stand-in takes.
+inline constexpr std::size_t mention_cost_bytes = 256;
+
 /// What an element's description may cost, whoever wrote it.
 struct element_limits {
   std::uint64_t header_bytes_max;
@@ -224,7 +230,7 @@ struct plain_element {
       rest = rest.subspan(1);
       return first;
     }
-    if (rest.size() < 2)
+    if (rest.size() < 2 || rest[1] == std::byte{0}) // The latter is a second spelling of a number of one byte.
       return two_byte_numbers;
     auto value = (first & 0x7f) | static_cast<std::uint32_t>(rest[1]) << 7;
     rest = rest.subspan(2);
@@ -265,6 +271,10 @@ struct signature_definition {
 };
 inline constexpr std::size_t signature_aliases_max = 256;
 inline constexpr std::size_t alias_bytes_max = 1024;
+
+/// What a definition takes at its reader, who bounds all of them together: its packet's body, and this.
+inline constexpr std::size_t alias_cost_bytes = 128; // For each alias, and one more.
+inline constexpr std::size_t header_cost_bytes = 256;
 
 /// Gives a number, counted from 1, to a payload's header; sent once, before the first element that uses it.
 struct header_definition {

@@ -80,9 +80,10 @@ void send_window::wait(packed_message message) {
 }
 
 /// The caller takes the receiver's turn out where nothing waits any more.
-packed_message send_window::take_front(receiver_state& state, std::deque<packed_message>& from) {
-  auto message = std::move(from.front());
-  from.pop_front();
+packed_message send_window::take(receiver_state& state, std::deque<packed_message>& from,
+                                 std::deque<packed_message>::iterator at) {
+  auto message = std::move(*at);
+  from.erase(at);
   state.queued -= message.cost;
   queued_ -= message.cost;
   return message;
@@ -97,12 +98,18 @@ std::optional<packed_message> send_window::drop_oldest(std::uint64_t receiver) {
     found = receivers_.find(*most);
   }
   auto& state = found->second;
-  auto message = take_front(state, state.normal.empty() ? state.urgent : state.normal); // Urgent ones last.
-  if (!state.waits()) {
-    turns_.remove(found->first);
-    drop_if_idle(found);
+  for (auto* from : {&state.normal, &state.urgent}) { // Urgent ones last.
+    auto oldest = std::ranges::find_if(*from, &packed_message::may_be_dropped);
+    if (oldest == from->end())
+      continue;
+    auto message = take(state, *from, oldest);
+    if (!state.waits()) {
+      turns_.remove(found->first);
+      drop_if_idle(found);
+    }
+    return message;
   }
-  return message;
+  return std::nullopt;
 }
 
 bool send_window::credit(std::uint64_t receiver, std::uint64_t bytes) {
@@ -122,7 +129,7 @@ std::optional<packed_message> send_window::next() {
     bool request = (state.front().front().flags & message_flags::request) != 0;
     if (!may_leave(state, request))
       continue;
-    auto message = take_front(state, state.front());
+    auto message = take(state, state.front(), state.front().begin());
     state.outstanding += message.cost;
     outstanding_ += message.cost;
     turns_.erase(turn);

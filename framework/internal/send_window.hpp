@@ -14,6 +14,7 @@
 #include <caf/message.hpp>
 
 #include <troupe/framework/internal/actor_tables.hpp>
+#include <troupe/framework/internal/consumption.hpp>
 #include <troupe/framework/internal/packet.hpp>
 #include <troupe/serializers/frame.hpp>
 #include <troupe/store/handle.hpp>
@@ -45,6 +46,9 @@ struct packed_message {
   std::vector<std::uint64_t> actors = {};
   pending_requests::key question = {};
   std::uint64_t handle_bytes = 0;
+  bool may_be_dropped = true;   // To make room for newer ones.
+  receipt owed = {};            // To the link that it came over, where this node passes it on.
+  std::uint64_t peer_epoch = 0; // By whose lists it was encoded, see negotiation.
 };
 
 /// Limits on what is on its way, in bytes. A limit may be exceeded by the one message that reaches it.
@@ -76,7 +80,8 @@ public:
   void charge(std::uint64_t receiver, std::uint64_t cost);
   void wait(packed_message message);
 
-  /// Takes out the oldest message that waits for `receiver`, or where there is none, for whom most waits.
+  /// Takes out the oldest message that waits for `receiver` and may be dropped, or where nothing waits for it, for whom
+  /// most waits.
   [[nodiscard]] std::optional<packed_message> drop_oldest(std::uint64_t receiver);
 
   /// The peer has consumed. False when it says more than was outstanding.
@@ -134,7 +139,7 @@ private:
   [[nodiscard]] receiver_state& state_of(std::uint64_t receiver);
   [[nodiscard]] bool may_leave(const receiver_state& state, bool request) const;
   [[nodiscard]] bool has_room_for_reply(const receiver_state& state) const;
-  packed_message take_front(receiver_state& state, std::deque<packed_message>& from);
+  packed_message take(receiver_state& state, std::deque<packed_message>& from, std::deque<packed_message>::iterator at);
   void drop_if_idle(receiver_map::iterator at);
 
   send_bounds bounds_;

@@ -296,11 +296,11 @@ TEST_F(hostile_peer, credit_for_what_was_never_sent_ends_the_link) {
   expect_contains(peer.farewell(), "the peer has consumed 1 bytes");
 }
 
-TEST_F(hostile_peer, exit_and_down_messages_have_no_name_on_a_link) {
+TEST_F(hostile_peer, down_messages_have_no_name_on_a_link) {
   raw_peer peer{address_};
   auto echo = peer.open_and_find("echo");
-  peer.define_signature({"exit_msg"});
-  header_fields fields{.family = "typed", .type = "exit_msg"};
+  peer.define_signature({"down_msg"});
+  header_fields fields{.family = "typed", .type = "down_msg"};
   auto header = make_header(fields);
   peer.write(raw_peer::message_packet({.receiver = echo, .signature = 0}, header.bytes(), bytes_of("xxxx")));
   EXPECT_TRUE(eventually([&] {
@@ -309,10 +309,31 @@ TEST_F(hostile_peer, exit_and_down_messages_have_no_name_on_a_link) {
   }));
 }
 
-TEST_F(hostile_peer, an_exit_message_does_not_leave_its_node) {
+/// What an exit message without a source looks like.
+struct forged_exit {
+  internal::actor_form source;
+  internal::error_form reason;
+};
+TROUPE_DESCRIBE(forged_exit, source, reason)
+
+TEST_F(hostile_peer, an_exit_message_that_is_not_allowed_ends_the_link) {
+  raw_peer peer{address_};
+  auto echo = peer.open_and_find("echo");
+  peer.define_signature({"caf.exit"});
+  type_registry own;
+  own.add<forged_exit>("caf.exit");
+  auto exit = serialize(forged_exit{{}, {.code = 1, .category = "exit", .context = {}}}, {.serializers = {"typed"}},
+                        own, far().families);
+  ASSERT_TRUE(exit) << exit.error().message();
+  peer.write(
+      raw_peer::message_packet({.receiver = echo, .signature = 0}, exit->header.bytes(), exit->frames[0].bytes()));
+  expect_contains(peer.farewell(), "the peer sends an exit message, which this link does not allow");
+}
+
+TEST_F(hostile_peer, an_exit_message_that_is_not_allowed_does_not_leave_its_node) {
   connect({.serializers = {"typed"}});
   caf::anon_send_exit(find("echo"), caf::exit_reason::kill);
-  EXPECT_EQ(link_->stats().unserializable, 1u);
+  EXPECT_EQ(link_->stats().refused_by_policy, 1u);
 }
 
 } // namespace

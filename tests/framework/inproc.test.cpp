@@ -4,6 +4,17 @@
 #include <numeric>
 
 namespace troupe::tests {
+
+/// No family carries it.
+struct sealed {
+  int value = 0;
+};
+
+} // namespace troupe::tests
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::tests::sealed)
+
+namespace troupe::tests {
 namespace {
 
 /// Known to no registry but the sender's.
@@ -162,19 +173,63 @@ TEST_F(inproc, a_handler_may_change_what_it_got_without_the_sender_seeing) {
 }
 
 TEST_F(inproc, the_links_end_fails_what_is_asked_and_frees_what_is_under_way) {
-  publish("silent", far().system.spawn([](caf::event_based_actor* self) -> caf::behavior {
-    return {[self](const parcel&) { return self->make_response_promise<int>(); }};
+  auto silent = publish("silent", far().system.spawn([](caf::event_based_actor* self) -> caf::behavior {
+    auto promises = std::make_shared<std::vector<caf::typed_response_promise<int>>>();
+    return {[self, promises](const parcel&) { return promises->emplace_back(self->make_response_promise<int>()); }};
   }));
   connect();
-  auto silent = find("silent");
+  auto remote = find("silent");
   caf::scoped_actor self{near().system};
-  auto asked = self->request(silent, 10s, parcel{});
+  auto asked = self->request(remote, 10s, parcel{});
   link_->close();
   asked.receive([](int) { ADD_FAILURE() << "an answer"; },
                 [](const caf::error& error) {
                   EXPECT_EQ(error.code(), static_cast<std::uint8_t>(node_errc::link_down)) << troupe::text_of(error);
                 });
+  caf::anon_send_exit(silent, caf::exit_reason::user_shutdown); // Its promises refer to it.
 }
+
+/// Either end's wish suffices.
+class verifying_inproc : public inproc, public testing::WithParamInterface<bool> {
+protected:
+  link_options verifying(link_options options = {}) {
+    far_options_.accepted_links.verify_serialization = GetParam();
+    options.verify_serialization = !GetParam();
+    return options;
+  }
+};
+
+TEST_P(verifying_inproc, values_are_encoded) {
+  far_types_ = near_types_;
+  connect(verifying());
+  auto keeper = storekeeper();
+  parcel sent{.label = "fragile", .content = std::vector<double>(100'000, 0.5)};
+  auto address = reinterpret_cast<std::uint64_t>(sent.content.data());
+  auto arrived = ask<std::uint64_t>(near().system, keeper, std::move(sent));
+  ASSERT_TRUE(arrived) << text_of(arrived);
+  EXPECT_NE(*arrived, address);
+  EXPECT_GT(link_->stats().socket_bytes_sent + link_->stats().handle_bytes_sent, 800'000u);
+}
+
+TEST_P(verifying_inproc, what_the_peer_does_not_know_is_refused_as_on_a_socket) {
+  connect(verifying());
+  auto answer = ask<std::uint64_t>(near().system, storekeeper(), parcel{.label = "fragile", .content = {}});
+  ASSERT_FALSE(answer);
+  EXPECT_NE(text_of(answer).find("type \"test.parcel\" is not in this node's type registry"), std::string::npos)
+      << text_of(answer);
+}
+
+TEST_P(verifying_inproc, what_no_family_carries_is_refused_as_on_a_socket) {
+  near_types_ = [](type_registry& types) { types.add<sealed>("test.sealed"); };
+  connect(verifying());
+  auto answer = ask<std::uint64_t>(near().system, storekeeper(), sealed{5});
+  ASSERT_FALSE(answer);
+  EXPECT_NE(text_of(answer).find("near sends with [typed, msgpack], far accepts [typed, msgpack]"), std::string::npos)
+      << text_of(answer);
+}
+
+INSTANTIATE_TEST_SUITE_P(wished_by, verifying_inproc, testing::Bool(),
+                         [](const auto& each) { return each.param ? "the_listener" : "the_dialer"; });
 
 TEST_F(inproc, a_name_belongs_to_one_node_while_it_lives) {
   far();

@@ -1,25 +1,46 @@
 // What becomes of actors, requests and objects when a link ends.
+#include <mutex>
+
 #include "two_nodes.hpp"
 
 namespace troupe::tests {
 namespace {
 
-/// Says that somebody else will answer, and nobody does; counts what it was asked.
-caf::behavior silent(caf::event_based_actor*, std::shared_ptr<std::atomic<int>> asked) {
-  return {[asked](int) {
+/// What was promised, and is not kept.
+struct promises {
+  std::mutex mutex;
+  std::vector<caf::response_promise> made;
+  void clear() {
+    std::lock_guard guard{mutex};
+    made.clear();
+  }
+};
+
+/// Promises to answer, and never does; counts what it was asked.
+caf::behavior silent(caf::event_based_actor* self, std::shared_ptr<std::atomic<int>> asked,
+                     std::shared_ptr<promises> promised) {
+  return {[=](int) {
+    auto promise = self->make_response_promise<int>();
+    {
+      std::lock_guard guard{promised->mutex};
+      promised->made.push_back(promise);
+    }
     ++*asked;
-    return caf::delegated<int>{};
+    return promise;
   }};
 }
 
 class link_end : public two_nodes {
 protected:
+  ~link_end() override { promised_->clear(); } // They refer to the actors that made them.
+
   caf::actor silent_remote() {
-    publish("silent", far().system.spawn(silent, asked_));
+    publish("silent", far().system.spawn(silent, asked_, promised_));
     connect();
     return find("silent");
   }
 
+  std::shared_ptr<promises> promised_ = std::make_shared<promises>();
   std::shared_ptr<std::atomic<int>> asked_ = std::make_shared<std::atomic<int>>(0);
 };
 
@@ -102,7 +123,7 @@ TEST_F(link_end, a_node_ends_with_links_open_and_messages_on_their_way) {
 TEST_F(link_end, large_messages_that_were_half_written_hold_nothing) {
   // The frames of a message borrow its values, and keep its sender: an actor that only its own message refers to must
   // not keep its system from ending.
-  auto stuck = publish("stuck", far().system.spawn(silent, asked_));
+  auto stuck = publish("stuck", far().system.spawn(silent, asked_, promised_));
   connect({.share_store = false});
   auto remote = find("stuck");
   for (int i = 0; i < 10; ++i)
@@ -111,7 +132,7 @@ TEST_F(link_end, large_messages_that_were_half_written_hold_nothing) {
 }
 
 TEST_F(link_end, an_actor_that_has_ended_is_let_go_however_often_it_was_monitored) {
-  auto actor = far().system.spawn(silent, asked_);
+  auto actor = far().system.spawn(silent, asked_, promised_);
   auto weak = caf::actor_cast<caf::weak_actor_ptr>(actor);
   publish("mortal", actor);
   connect();

@@ -152,19 +152,20 @@ TEST_F(node_end, comes_while_the_actor_system_ends_by_a_worker) {
 /// Ends a node when it ends, once the other one of its kind is about to do so, too.
 class crossing {
 public:
-  crossing(std::shared_ptr<std::optional<node>> home, std::promise<void>& here, std::shared_future<void> there)
-      : home_(std::move(home)), here_(here), there_(std::move(there)) {}
+  crossing(std::shared_ptr<std::optional<node>> home, std::shared_ptr<std::promise<void>> here,
+           std::shared_future<void> there)
+      : home_(std::move(home)), here_(std::move(here)), there_(std::move(there)) {}
   crossing(const crossing&) = delete;
   crossing& operator=(const crossing&) = delete;
   ~crossing() {
-    here_.set_value();
+    here_->set_value();
     there_.wait_for(2s);
     home_->reset();
   }
 
 private:
   std::shared_ptr<std::optional<node>> home_;
-  std::promise<void>& here_;
+  std::shared_ptr<std::promise<void>> here_; // May outlive the test that waits.
   std::shared_future<void> there_;
 };
 
@@ -179,16 +180,16 @@ caf::behavior lender(caf::event_based_actor* self, std::shared_ptr<crossing> wha
 // Method: each system has an actor that owns the other system's node, and the peer's release of it ends that node.
 TEST_F(node_end, of_two_at_once_by_each_others_io_threads) {
   connect();
-  std::promise<void> near_ends;
-  std::promise<void> far_ends;
+  auto near_ends = std::make_shared<std::promise<void>>();
+  auto far_ends = std::make_shared<std::promise<void>>();
   auto near_home = std::make_shared<std::optional<node>>(std::move(near_->home));
   auto far_home = std::make_shared<std::optional<node>>(std::move(far_->home));
   near_->home.reset();
   far_->home.reset();
   auto in_far =
-      far_->system.spawn(lender, std::make_shared<crossing>(near_home, near_ends, far_ends.get_future().share()));
+      far_->system.spawn(lender, std::make_shared<crossing>(near_home, near_ends, far_ends->get_future().share()));
   auto in_near =
-      near_->system.spawn(lender, std::make_shared<crossing>(far_home, far_ends, near_ends.get_future().share()));
+      near_->system.spawn(lender, std::make_shared<crossing>(far_home, far_ends, near_ends->get_future().share()));
   ASSERT_TRUE((*far_home)->publish("lender", in_far));
   ASSERT_TRUE((*near_home)->publish("lender", in_near));
   {

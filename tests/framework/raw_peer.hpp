@@ -224,10 +224,10 @@ public:
 
   // -- afterwards
 
-  /// Signature 0 from now on.
-  void define_signature(std::vector<std::string> aliases) {
+  /// Each number once, from 0 on.
+  void define_signature(std::vector<std::string> aliases, std::uint64_t number = 0) {
     byte_vector signature;
-    append_signature(signature, {.number = 0, .aliases = std::move(aliases)});
+    append_signature(signature, {.number = number, .aliases = std::move(aliases)});
     write_packet(packet_kind::signature, 0, signature);
   }
 

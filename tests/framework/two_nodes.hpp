@@ -101,7 +101,7 @@ protected:
   /// The listening end.
   side& far() {
     if (!far_) {
-      far_ = std::make_unique<side>(far_options_, far_types_, more_families_);
+      far_ = std::make_unique<side>(far_options_, far_types_, more_families_, far_config_);
       address_ = far_->home->addresses().front();
     }
     return *far_;
@@ -150,6 +150,7 @@ protected:
   std::function<void(type_registry&)> far_types_;
   std::function<void(type_registry&)> near_types_;
   std::function<void(family_set&)> more_families_; // At both ends.
+  std::function<void(caf::actor_system_config&)> far_config_;
   std::function<void(caf::actor_system_config&)> near_config_;
   node_options far_options_{
       .name = "far", .listen = {address_}, .store = store::options{.name = store_, .capacity_bytes = 64_MiB}};

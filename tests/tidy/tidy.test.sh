@@ -23,7 +23,7 @@ may_include serializers 'serializers/|framework/base/'
 may_include framework 'framework/|serializers/|store/'
 for folder in samples bench tools; do
   if [ -d "$folder" ]; then
-    may_include "$folder" '(framework|serializers|store)/[^/]*\.hpp|(framework/(base|caf_family)|serializers/(cereal|json|msgpack|protobuf))/'
+    may_include "$folder" '(framework|serializers|store)/[^/]*\.hpp|(framework/(base|caf_family|prometheus)|serializers/(cereal|json|msgpack|protobuf))/'
   fi
 done
 for folder in store serializers; do

@@ -9,6 +9,7 @@
 
 #include <troupe/framework/actor_codecs.hpp>
 #include <troupe/framework/caf_family/caf_type.hpp>
+#include <troupe/framework/spawning.hpp>
 #include <troupe/framework/task.hpp>
 #include <troupe/serializers/cereal/cereal_type.hpp>
 
@@ -45,12 +46,14 @@ void add_builtin_types(type_registry& types) {
   add_once<caf::strong_actor_ptr>(types, "caf.actor_ptr");
   add_once<caf::atom_value>(types, "caf.atom");
   add_once<caf::error>(types, "caf.error");
+  add_once<caf::exit_msg>(types, "caf.exit");
   add_once<caf::unit_t>(types, "caf.unit");
   add_once<caf::timespan>(types, "caf.timespan");
   add_once<caf::timestamp>(types, "caf.timestamp");
   add_once<std::vector<caf::actor>>(types, "caf.actors");
   add_once<std::map<std::string, std::string>>(types, "caf.str_map");
   add_once<std::set<std::string>>(types, "caf.str_set");
+  add_once<spawn_call>(types, "troupe.spawn");
   add_once<task_call>(types, "troupe.task");
 }
 

@@ -1,14 +1,18 @@
 #include <troupe/framework/internal/caf_port/proxy.hpp>
 
+#include <mutex>
 #include <utility>
 
 #include <caf/mailbox_element.hpp>
 #include <caf/make_actor.hpp>
 
+#include <troupe/framework/internal/admin.hpp>
+
 namespace troupe::internal {
 
-proxy::proxy(caf::actor_config& config, std::shared_ptr<proxy_link> link, std::uint64_t number)
-    : caf::actor_proxy(config), link_(std::move(link)), number_(number) {}
+proxy::proxy(caf::actor_config& config, std::shared_ptr<proxy_link> link, std::uint64_t number,
+             std::shared_ptr<const introduce> introduction)
+    : caf::actor_proxy(config), link_(std::move(link)), number_(number), introduction_(std::move(introduction)) {}
 
 proxy::~proxy() {
   link_->proxy_gone(number_, ctrl());
@@ -18,14 +22,50 @@ void proxy::enqueue(caf::mailbox_element_ptr what, caf::execution_unit* context)
   link_->send(number_, std::move(what), context);
 }
 
+// The peer is asked after something is attached, and told that it no longer matters after nothing is: so whoever comes
+// in between is seen by one of the two.
+
 void proxy::attach(caf::attachable_ptr what) {
-  link_->watch(number_, caf::strong_actor_ptr{ctrl()});
   caf::actor_proxy::attach(std::move(what));
+  link_->watch(number_, caf::strong_actor_ptr{ctrl()});
 }
 
+std::size_t proxy::detach(const caf::attachable::token& what) {
+  caf::strong_actor_ptr self{ctrl()}; // What the link holds may be the last reference.
+  auto is_observed = [this] { return exclusive_critical_section([this] { return attachables_head_ != nullptr; }); };
+  auto count = caf::actor_proxy::detach(what);
+  if (count > 0 && !is_observed()) {
+    link_->unwatch(number_);
+    if (is_observed())
+      link_->watch(number_, self);
+  }
+  return count;
+}
+
+/// Under the locks of both.
 bool proxy::add_backlink(caf::abstract_actor* other) {
-  link_->watch(number_, caf::strong_actor_ptr{ctrl()});
-  return caf::actor_proxy::add_backlink(other);
+  auto added = caf::actor_proxy::add_backlink(other);
+  if (added)
+    link_->watch(number_, caf::strong_actor_ptr{ctrl()});
+  return added;
+}
+
+/// Under the locks of both.
+bool proxy::remove_backlink(caf::abstract_actor* other) {
+  auto removed = caf::actor_proxy::remove_backlink(other);
+  if (removed && attachables_head_ == nullptr)
+    link_->unwatch(number_);
+  return removed;
+}
+
+std::set<std::string> proxy::message_types() const {
+  std::lock_guard guard{mtx_};
+  return message_types_;
+}
+
+void proxy::set_message_types(std::set<std::string> types) {
+  std::lock_guard guard{mtx_};
+  message_types_ = std::move(types);
 }
 
 void proxy::kill_proxy(caf::execution_unit* context, caf::error reason) {
@@ -33,10 +73,10 @@ void proxy::kill_proxy(caf::execution_unit* context, caf::error reason) {
 }
 
 caf::strong_actor_ptr make_proxy(caf::actor_system& system, caf::node_id node, std::uint64_t number,
-                                 std::shared_ptr<proxy_link> link) {
+                                 std::shared_ptr<proxy_link> link, std::shared_ptr<const introduce> introduction) {
   caf::actor_config config;
   return caf::make_actor<proxy, caf::strong_actor_ptr>(number, std::move(node), &system, config, std::move(link),
-                                                       number);
+                                                       number, std::move(introduction));
 }
 
 proxy* as_proxy(const caf::strong_actor_ptr& actor) {

@@ -3,22 +3,37 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
+#include <string>
 
 #include <caf/actor_proxy.hpp>
 #include <caf/actor_system.hpp>
 
+#include <troupe/framework/internal/consumption.hpp>
+
 namespace troupe::internal {
 
-/// What a proxy needs of its link. All members may be called from any thread; `watch` even under the locks of two
-/// actors, so it only notes and writes.
+struct forwarded_message;
+struct introduce;
+
+/// What a proxy needs of its link. All members may be called from any thread; `watch` and `unwatch` even under the
+/// locks of two actors, so they only note and write.
 class proxy_link {
 public:
   virtual ~proxy_link() = default;
   virtual void send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context) = 0;
   /// Somebody here wants to know when the actor ends; `proxy` is kept until then.
   virtual void watch(std::uint64_t number, caf::strong_actor_ptr proxy) = 0;
+  /// Nobody here wants to know any more.
+  virtual void unwatch(std::uint64_t number) = 0;
   /// The proxy is being destroyed: nobody here refers to the actor any more.
   virtual void proxy_gone(std::uint64_t number, const caf::actor_control_block* control) = 0;
+  /// Passes a message that came over another link on to the actor as it is, or answers with the reason; holds `owed`
+  /// until it has left. False where it cannot be passed on as it is; then nothing has happened.
+  [[nodiscard]] virtual bool forward(std::uint64_t receiver, const forwarded_message& what,
+                                     const caf::strong_actor_ptr& sender, caf::message_id id, receipt& owed) = 0;
+  /// What another node is told of the peer's own actor `number`, but for the number there.
+  [[nodiscard]] virtual introduce introduction_of(std::uint64_t number) const = 0;
   /// Whether the link has room for messages to the actor; and a link_ready to `who` when it has.
   [[nodiscard]] virtual bool is_ready(std::uint64_t receiver) = 0;
   virtual void notify_when_ready(std::uint64_t receiver, const caf::strong_actor_ptr& proxy,
@@ -28,27 +43,39 @@ public:
 /// An ordinary CAF handle points at it; whatever is enqueued goes over the link.
 class proxy final : public caf::actor_proxy {
 public:
-  proxy(caf::actor_config& config, std::shared_ptr<proxy_link> link, std::uint64_t number);
+  proxy(caf::actor_config& config, std::shared_ptr<proxy_link> link, std::uint64_t number,
+        std::shared_ptr<const introduce> introduction);
   ~proxy() override;
 
   using caf::abstract_actor::enqueue;
   void enqueue(caf::mailbox_element_ptr what, caf::execution_unit* context) override;
   void attach(caf::attachable_ptr what) override;
+  std::size_t detach(const caf::attachable::token& what) override;
   bool add_backlink(caf::abstract_actor* other) override;
+  bool remove_backlink(caf::abstract_actor* other) override;
   void kill_proxy(caf::execution_unit* context, caf::error reason) override;
   [[nodiscard]] const char* name() const override { return "troupe::proxy"; }
 
+  /// Those that the actor's node has told.
+  [[nodiscard]] std::set<std::string> message_types() const override;
+  void set_message_types(std::set<std::string> types);
+
   [[nodiscard]] proxy_link* link() const noexcept { return link_.get(); }
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+  /// How the peer has introduced it; null where it is the peer's own.
+  [[nodiscard]] const introduce* introduction() const noexcept { return introduction_.get(); }
 
 private:
   std::shared_ptr<proxy_link> link_;
   std::uint64_t number_;
+  const std::shared_ptr<const introduce> introduction_;
+  std::set<std::string> message_types_; // Guarded by the actor's lock.
 };
 
-/// Makes the proxy for actor `number` of the peer `node`.
+/// Makes the proxy for actor `number` of the peer `node`, which may have introduced it.
 [[nodiscard]] caf::strong_actor_ptr make_proxy(caf::actor_system& system, caf::node_id node, std::uint64_t number,
-                                               std::shared_ptr<proxy_link> link);
+                                               std::shared_ptr<proxy_link> link,
+                                               std::shared_ptr<const introduce> introduction = nullptr);
 
 /// The proxy behind a handle, or null when it is something else.
 [[nodiscard]] proxy* as_proxy(const caf::strong_actor_ptr& actor);

@@ -13,4 +13,10 @@ namespace troupe::internal {
                 : caf::make_message_id(caf::normal_message_priority_constant{}, number);
 }
 
+/// CAF's id of a message that crossed the link.
+[[nodiscard]] constexpr caf::message_id message_id_of(std::uint64_t request_number, bool urgent, bool response) {
+  auto id = question_id(request_number, urgent);
+  return response ? id.response_id() : id;
+}
+
 } // namespace troupe::internal

@@ -16,8 +16,8 @@
 
 namespace caf::net {
 
+using troupe::log_level;
 using troupe::internal::log;
-using troupe::internal::log_level;
 using troupe::internal::system_threads;
 
 // CAF 0.17 declares this class a friend of actor_system and leaves it to a network module to define it; being that

@@ -9,6 +9,7 @@
 
 #include <troupe/framework/internal/caf_port/builtin_types.hpp>
 #include <troupe/framework/internal/caf_port/decoded_message.hpp>
+#include <troupe/framework/internal/caf_port/request_runner.hpp>
 #include <troupe/framework/internal/text.hpp>
 #include <troupe/framework/task.hpp>
 #include <troupe/serializers/internal/type_text.hpp>
@@ -16,8 +17,6 @@
 namespace troupe::internal {
 
 namespace {
-
-using outcome = caf::result<caf::message>;
 
 caf::error failed(node_errc code, std::string text) {
   return to_caf_error({code, std::move(text)});
@@ -40,7 +39,7 @@ std::vector<std::type_index> argument_types(const caf::message& content) {
   return found;
 }
 
-outcome run(const caf::message& content, const type_registry& types) {
+request_outcome run(const caf::message& content, const type_registry& types) {
   if (content.empty() || !content.match_element<task_call>(0))
     return failed(node_errc::unsupported, "tasks are sent by link::submit, and nothing else comes here");
   const auto& name = content.get_as<task_call>(0).name;
@@ -66,37 +65,10 @@ outcome run(const caf::message& content, const type_registry& types) {
   return is_void ? caf::message() : message_of(*result_type, *std::move(result));
 }
 
-/// An actor for one message.
-template <class Handle>
-caf::behavior once(caf::event_based_actor* self, Handle handle) {
-  self->set_default_handler([handle](caf::scheduled_actor* me, caf::message_view& view) -> outcome {
-    static_cast<caf::event_based_actor*>(me)->quit();
-    return handle(view);
-  });
-  return {[](caf::unit_t) {}}; // An actor without any behavior would end at once.
-}
-
 } // namespace
 
 caf::actor spawn_task_runner(caf::actor_system& system, const type_registry& types) {
-  return system.spawn<caf::hidden>([&types](caf::event_based_actor* self) -> caf::behavior {
-    self->set_default_handler([&types](caf::scheduled_actor* me, caf::message_view& view) -> outcome {
-      auto worker = me->home_system().spawn([&types](caf::event_based_actor* one) {
-        return once(one, [&types](caf::message_view& task) { return run(task.move_content_to_message(), types); });
-      });
-      // Without a context it goes to the scheduler, whoever runs this.
-      caf::actor_cast<caf::abstract_actor*>(worker)->enqueue(me->current_sender(), me->current_message_id(),
-                                                             view.move_content_to_message(), nullptr);
-      return caf::delegated<caf::message>();
-    });
-    return {[](caf::unit_t) {}};
-  });
-}
-
-caf::actor spawn_refusal(caf::actor_system& system, node_error reason) {
-  return system.spawn<caf::hidden>([error = to_caf_error(reason)](caf::event_based_actor* self) {
-    return once(self, [error](caf::message_view&) -> outcome { return error; });
-  });
+  return spawn_request_runner(system, [&types](const caf::message& task) { return run(task, types); });
 }
 
 } // namespace troupe::internal

@@ -191,6 +191,10 @@ TEST(packet, of_an_element_that_is_not_plain_nothing_is_read) {
            "05 01 08",
            "05 01 88",
            "85 80 01 01 08 00 aa bb", // A number of three bytes.
+           "85 00 01 08 00 aa bb",    // Numbers of one byte in a longer spelling.
+           "05 81 00 08 00 aa bb",
+           "05 01 88 00 00 aa bb",
+           "05 01 08 80 00 aa bb",
            "05 01 88 80 04 00 aa bb", // A size of three bytes.
            "",
        }) {

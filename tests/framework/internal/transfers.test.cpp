@@ -39,6 +39,17 @@ TEST_F(bounded_transfers, an_empty_frame_passes) {
   EXPECT_EQ(claim(1, 0), "");
 }
 
+TEST_F(bounded_transfers, numbers_may_reach_their_end_and_begin_again) {
+  std::uint64_t number = UINT64_MAX - 1;
+  for (int i = 0; i < 4; ++i, ++number) {
+    EXPECT_TRUE(begin(number, 4, "ab"));
+    EXPECT_TRUE(begin(number + 1, 2, "xy"));
+    EXPECT_TRUE(go_on(number, "cd"));
+    EXPECT_EQ(claim(number, 4), "abcd");
+    EXPECT_EQ(claim(number + 1, 2), "xy");
+  }
+}
+
 TEST_F(bounded_transfers, a_frame_is_claimed_once_and_only_whole) {
   EXPECT_TRUE(begin(1, 6, "abc"));
   EXPECT_EQ(claim(1, 6), "refused");

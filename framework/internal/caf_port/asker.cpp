@@ -1,0 +1,97 @@
+#include <troupe/framework/internal/caf_port/asker.hpp>
+
+#include <utility>
+
+#include <caf/default_attachable.hpp>
+#include <caf/mailbox_element.hpp>
+#include <caf/make_actor.hpp>
+
+#include <troupe/framework/node_error.hpp>
+
+namespace troupe::internal {
+
+asker::asker(caf::actor_config& config, caf::strong_actor_ptr actor, caf::message_id question)
+    : caf::actor_proxy(config), actor_(std::move(actor)), question_(question) {}
+
+asker::~asker() {
+  if (!settled_.load(std::memory_order_relaxed))
+    actor_->enqueue(nullptr, question_.response_id(),
+                    caf::make_message(to_caf_error(
+                        {node_errc::broken_promise, "the actor dropped the request's promise without answering"})),
+                    nullptr);
+}
+
+void asker::enqueue(caf::mailbox_element_ptr what, caf::execution_unit* context) {
+  if (what->mid.is_response() && what->mid.request_id() == question_.request_id())
+    settle();
+  actor_->get()->enqueue(std::move(what), context);
+}
+
+void asker::attach(caf::attachable_ptr what) {
+  actor_->get()->attach(std::move(what));
+}
+
+std::size_t asker::detach(const caf::attachable::token& what) {
+  return actor_->get()->detach(what);
+}
+
+namespace {
+
+/// Keeps an asker as long as a link refers to it.
+class keeping final : public caf::attachable {
+public:
+  static constexpr std::size_t token_type = 0x7473;
+  struct key {
+    const caf::actor_control_block* asker;
+    static constexpr std::size_t token_type = keeping::token_type;
+  };
+
+  explicit keeping(caf::strong_actor_ptr asker) : asker_(std::move(asker)) {}
+  bool matches(const token& what) override {
+    return what.subtype == token_type && static_cast<const key*>(what.ptr)->asker == asker_.get();
+  }
+
+private:
+  caf::strong_actor_ptr asker_;
+};
+
+std::size_t detach_link(caf::abstract_actor& from, const caf::abstract_actor* other) {
+  const caf::default_attachable::observe_token which{other->address(), caf::default_attachable::link};
+  return from.detach(caf::attachable::token{which});
+}
+
+} // namespace
+
+/// The link is the actor's own; the other end of it refers to this one, which must live as long. Linked again, by
+/// whichever of the actor's requests, nothing changes.
+bool asker::add_backlink(caf::abstract_actor* other) {
+  settle();
+  const auto was_linked = detach_link(*actor_->get(), other) > 0;
+  actor_->get()->attach(caf::default_attachable::make_link(actor_->get()->address(), other->address()));
+  if (!was_linked)
+    actor_->get()->attach(caf::attachable_ptr{new keeping(caf::strong_actor_ptr{ctrl()})});
+  return !was_linked;
+}
+
+bool asker::remove_backlink(caf::abstract_actor* other) {
+  const auto count = detach_link(*actor_->get(), other);
+  actor_->get()->detach(caf::attachable::token{keeping::key{ctrl()}});
+  return count > 0;
+}
+
+caf::strong_actor_ptr make_asker(caf::actor_system& system, caf::strong_actor_ptr actor, caf::message_id question) {
+  caf::actor_config config;
+  auto id = actor->id();
+  auto node = actor->node();
+  return caf::make_actor<asker, caf::strong_actor_ptr>(id, std::move(node), &system, config, std::move(actor),
+                                                       question);
+}
+
+asker* as_asker(const caf::strong_actor_ptr& actor) {
+  // They have the ids of other nodes' actors, as proxies do.
+  if (!actor || actor->home_system->node() == actor->nid)
+    return nullptr;
+  return dynamic_cast<asker*>(actor->get());
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,62 @@
+#include <troupe/framework/internal/caf_port/config_options.hpp>
+
+#include <string_view>
+#include <utility>
+
+#include <caf/config_value.hpp>
+#include <caf/message.hpp>
+#include <caf/pec.hpp>
+#include <caf/settings.hpp>
+
+#include <troupe/framework/internal/option_table.hpp>
+#include <troupe/framework/node_error.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+caf::string_view view(std::string_view text) {
+  return {text.data(), text.size()};
+}
+
+template <class Entry>
+void add_rows(caf::config_option_set& options, const std::string& group, std::span<const option_row<Entry>> rows) {
+  for (const auto& row : rows) {
+    auto category = group;
+    auto name = row.key;
+    if (auto dot = name.rfind('.'); dot != std::string_view::npos) {
+      category += '.' + std::string{name.substr(0, dot)};
+      name.remove_prefix(dot + 1);
+    }
+    auto meaning = std::string{row.meaning} + " (default: " + row.show(Entry{}) + ')';
+    // CAF never reads them: troupe::system_config takes them before, so that their types matter for the list only.
+    options.add<std::string>(view(category), view(name), view(meaning));
+  }
+}
+
+} // namespace
+
+void add_to_help(caf::config_option_set& options) {
+  add_rows(options, "troupe.node", node_rows());
+  add_rows(options, "troupe.links.default", link_rows());
+}
+
+std::string for_caf(const std::string& text) {
+  return ' ' + text; // It does not see a line's end that comes first, and counts columns of later lines from 2.
+}
+
+caf::error with_place(caf::error from, const std::string& file) {
+  if (!from || from.category() != caf::make_error(caf::pec::unexpected_eof).category()
+      || !from.context().match_elements<caf::settings>())
+    return from;
+  const auto& context = from.context().get_as<caf::settings>(0);
+  const auto line = caf::get_if<std::int64_t>(&context, "line");
+  const auto column = caf::get_if<std::int64_t>(&context, "column");
+  if (!line || !column)
+    return from;
+  return to_caf_error({node_errc::bad_option, file + ':' + std::to_string(*line) + ": CAF cannot read this, at column "
+                                                  + std::to_string(*column - 1) + ": "
+                                                  + to_string(static_cast<caf::pec>(from.code()))});
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,52 @@
+#include <troupe/framework/internal/caf_port/request_runner.hpp>
+
+#include <memory>
+#include <utility>
+
+#include <caf/all.hpp>
+
+#include <troupe/framework/internal/caf_port/passing_on.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+/// An actor for one message.
+template <class Handle>
+caf::behavior once(caf::event_based_actor* self, Handle handle) {
+  self->set_default_handler([handle](caf::scheduled_actor* me, caf::message_view& view) -> request_outcome {
+    static_cast<caf::event_based_actor*>(me)->quit();
+    return handle(view);
+  });
+  return {[](caf::unit_t) {}}; // An actor without any behavior would end at once.
+}
+
+} // namespace
+
+caf::actor spawn_request_runner(caf::actor_system& system, std::function<request_outcome(const caf::message&)> answer) {
+  auto shared = std::make_shared<const std::function<request_outcome(const caf::message&)>>(std::move(answer));
+  passes_on(shared.get());
+  return system.spawn<caf::hidden>([shared](caf::event_based_actor* self) -> caf::behavior {
+    self->set_default_handler([shared](caf::scheduled_actor* me, caf::message_view& view) -> request_outcome {
+      auto worker = me->home_system().spawn([shared](caf::event_based_actor* one) {
+        return once(one, [shared](caf::message_view& request) {
+          takes_over(shared.get());
+          return (*shared)(request.move_content_to_message());
+        });
+      });
+      // Without a context it goes to the scheduler, whoever runs this.
+      caf::actor_cast<caf::abstract_actor*>(worker)->enqueue(me->current_sender(), me->current_message_id(),
+                                                             view.move_content_to_message(), nullptr);
+      return caf::delegated<caf::message>();
+    });
+    return {[](caf::unit_t) {}};
+  });
+}
+
+caf::actor spawn_refusal(caf::actor_system& system, node_error reason) {
+  return system.spawn<caf::hidden>([error = to_caf_error(reason)](caf::event_based_actor* self) {
+    return once(self, [error](caf::message_view&) -> request_outcome { return error; });
+  });
+}
+
+} // namespace troupe::internal

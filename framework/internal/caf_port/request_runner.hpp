@@ -1,0 +1,25 @@
+// Actors that answer what peers ask of this node, each request in an actor of its own.
+#pragma once
+
+#include <functional>
+
+#include <caf/actor.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/message.hpp>
+#include <caf/result.hpp>
+
+#include <troupe/framework/node_error.hpp>
+
+namespace troupe::internal {
+
+using request_outcome = caf::result<caf::message>;
+
+/// Calls `answer` with each request's content, on the system's scheduler, so that requests run side by side and never
+/// on the thread that brought them. Ends by an exit message; what runs then goes on.
+[[nodiscard]] caf::actor spawn_request_runner(caf::actor_system& system,
+                                              std::function<request_outcome(const caf::message&)> answer);
+
+/// An actor that answers the first request it gets with that error, and ends.
+[[nodiscard]] caf::actor spawn_refusal(caf::actor_system& system, node_error reason);
+
+} // namespace troupe::internal

@@ -1,0 +1,36 @@
+// Sums of what several links have done.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include <troupe/framework/link.hpp>
+
+namespace troupe::internal {
+
+/// What grows as long as a link lives, and what it has at the moment.
+inline constexpr std::array link_counters = {&link_stats::messages_sent,     &link_stats::messages_received,
+                                             &link_stats::socket_bytes_sent, &link_stats::socket_bytes_received,
+                                             &link_stats::handle_bytes_sent, &link_stats::handle_bytes_received,
+                                             &link_stats::spilled_bytes,     &link_stats::unserializable,
+                                             &link_stats::refused_by_policy, &link_stats::undecodable,
+                                             &link_stats::undelivered,       &link_stats::store_fallbacks,
+                                             &link_stats::refused_at_bound,  &link_stats::dropped,
+                                             &link_stats::forwarded};
+inline constexpr std::array link_gauges = {
+    &link_stats::unconsumed_bytes_there, &link_stats::waiting_bytes,          &link_stats::unconsumed_bytes_here,
+    &link_stats::unread_bytes,           &link_stats::large_frame_bytes_here, &link_stats::window_bytes,
+    &link_stats::credit_bytes,           &link_stats::actors_exported,        &link_stats::actors_imported};
+
+// A new figure belongs into one of the lists, and into the table of framework/prometheus.
+static_assert(sizeof(link_stats)
+              == (link_counters.size() + link_gauges.size()) * sizeof(std::uint64_t) + sizeof(link_stats::encode_time)
+                     + sizeof(link_stats::decode_time) + sizeof(link_stats::by_type));
+
+void add(payload_totals& total, const payload_totals& more);
+void add(link_stats& total, const link_stats& more);
+
+/// What is left of a link's figures when it has ended.
+void clear_gauges(link_stats& stats);
+
+} // namespace troupe::internal

@@ -1,0 +1,33 @@
+// By what a link's messages are encoded, as it is agreed at one moment.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <troupe/serializers/context.hpp>
+#include <troupe/serializers/family.hpp>
+#include <troupe/serializers/type_registry.hpp>
+
+namespace troupe::internal {
+
+/// Types that the peer has said it cannot read, and what is said to who sends one.
+using refused_types = std::unordered_map<const type_entry*, std::string>;
+
+/// A message takes the newest ones when its encoding begins, and keeps to them.
+struct sending_terms {
+  /// No others of this process have it; above zero.
+  std::uint64_t number = 0;
+  std::uint64_t peer_epoch = 0;                 // negotiation::peer_epoch
+  std::vector<std::string> serializers;         // This end's, in order.
+  std::vector<std::string> peer_accepts;        // What the peer accepts.
+  std::vector<const family*> families;          // Those of `serializers` that the peer accepts.
+  std::size_t spill_bytes = 0;                  // link_options
+  std::shared_ptr<const refused_types> refused; // Null: none.
+  troupe::context context;                      // Views `families`, and texts of the link.
+};
+
+} // namespace troupe::internal

@@ -1,0 +1,124 @@
+#include <troupe/framework/log.hpp>
+
+#include <troupe/framework/internal/log.hpp>
+
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include <unistd.h>
+
+#include <troupe/framework/internal/text.hpp>
+
+namespace troupe {
+
+namespace internal {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> names = {"off", "error", "warning", "info", "debug"};
+
+struct sinks {
+  std::mutex mutex;
+  std::shared_ptr<log_sink> current; // Guarded by mutex.
+};
+
+/// Never ends: threads may log as long as the process lives.
+sinks& all_sinks() {
+  static auto& made = *new sinks;
+  return made;
+}
+
+/// Whether this thread is within a sink, and holds its mutex.
+thread_local bool is_in_sink = false;
+
+void write_line(log_level level, std::string_view text) {
+  auto line = "troupe " + std::string{to_string(level)} + ": " + std::string{text} + '\n';
+  // One write, so that lines of several threads and processes do not mix. A closed stream is nobody's loss.
+  [[maybe_unused]] auto written = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+} // namespace
+
+constinit std::atomic<std::uint8_t> log_threshold_now{log_threshold_unread};
+
+threshold_text read_threshold(const char* text) {
+  if (text == nullptr || *text == '\0')
+    return {log_level::warning, {}};
+  std::string known;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == text)
+      return {static_cast<log_level>(i), {}};
+    known += (i == 0 ? "" : ", ") + std::string{names[i]};
+  }
+  return {log_level::warning, "TROUPE_LOG is \"" + std::string{std::string_view{text}.substr(0, 64)} + "\", known are "
+                                  + known + "; warning is used"};
+}
+
+log_level read_environment() noexcept {
+  static const bool was_read = [] {
+    const auto read = read_threshold(std::getenv("TROUPE_LOG"));
+    auto unread = log_threshold_unread;
+    const auto is_used = log_threshold_now.compare_exchange_strong(unread, static_cast<std::uint8_t>(read.level));
+    if (is_used && !read.complaint.empty())
+      write_log(log_level::warning, read.complaint);
+    return is_used;
+  }();
+  (void)was_read;
+  return static_cast<log_level>(log_threshold_now.load(std::memory_order_relaxed));
+}
+
+void write_log(log_level level, std::string_view text) noexcept {
+  if (is_in_sink)
+    return;
+  try {
+    const auto line = one_line(text, log_line_bytes_max);
+    auto& sink = all_sinks();
+    std::lock_guard guard{sink.mutex};
+    if (!sink.current) {
+      write_line(level, line);
+      return;
+    }
+    struct within {
+      within() { is_in_sink = true; }
+      ~within() { is_in_sink = false; }
+    } entered;
+    const auto running = sink.current; // It may set another one meanwhile.
+    (*running)(level, line);
+  } catch (...) { // No memory, or the sink's own affair: there is nobody left to tell.
+    return;
+  }
+}
+
+} // namespace internal
+
+std::string_view to_string(log_level level) {
+  const auto index = static_cast<std::size_t>(level);
+  return index < internal::names.size() ? internal::names[index] : "unknown";
+}
+
+log_level log_threshold() noexcept {
+  const auto now = internal::log_threshold_now.load(std::memory_order_relaxed);
+  return now == internal::log_threshold_unread ? internal::read_environment() : static_cast<log_level>(now);
+}
+
+void set_log_threshold(log_level threshold) noexcept {
+  internal::log_threshold_now.store(static_cast<std::uint8_t>(threshold), std::memory_order_relaxed);
+}
+
+void set_log_sink(log_sink sink) {
+  auto next = sink ? std::make_shared<log_sink>(std::move(sink)) : nullptr;
+  auto& all = internal::all_sinks();
+  if (internal::is_in_sink) { // This thread has the mutex already.
+    next.swap(all.current);
+    return;
+  }
+  std::unique_lock guard{all.mutex};
+  next.swap(all.current);
+  guard.unlock(); // What was before ends without the lock.
+}
+
+} // namespace troupe

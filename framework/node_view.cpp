@@ -1,0 +1,23 @@
+#include <troupe/framework/node_view.hpp>
+
+#include <troupe/framework/internal/link_core.hpp>
+#include <troupe/framework/internal/node_core.hpp>
+
+namespace troupe {
+
+std::optional<node_stats> node_view::stats() const {
+  auto core = core_.lock();
+  if (!core || core->is_closing())
+    return std::nullopt;
+  return core->stats();
+}
+
+std::vector<link> node_view::links() const {
+  std::vector<link> result;
+  if (auto core = core_.lock(); core && !core->is_closing())
+    for (auto& open : core->open_links())
+      result.emplace_back(std::move(open));
+  return result;
+}
+
+} // namespace troupe
