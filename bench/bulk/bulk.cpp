@@ -1,16 +1,22 @@
-// Question: how long does a small message take there and back between two actors while 1 GiB in messages of 16 MiB
-// passes between two others on the same link, and how much longer is that than when the link is idle?
+// Two questions about large values between two actors.
 //
-// Two processes, over unix sockets and over TCP, without a shared store, so that all bytes go through the socket, in
-// chunks. The sender of the large messages sends while the link says that it has room; all bounds are the defaults.
-// Questions are asked one at a time, before and during the transfer. The processes are started anew in every round and
-// have a core each: waking is what an idle round trip costs, and that depends on where the two run
-// (harness/process_pair.hpp). Round 0 warms up.
-#include "bulk/ends.hpp"
+// How long does a small message take there and back between two actors while 1 GiB in messages of 16 MiB passes between
+// two others on the same link, and how much longer is that than when the link is idle; and how quickly do they pass
+// with nothing beside them, compared to what a plain writer and a plain reader do over the same kind of socket? Over
+// unix sockets and over TCP, without a shared store, so that all bytes go through the socket, in chunks. The sender of
+// the large messages sends while the link says that it has room; all bounds are the defaults. Questions are asked one
+// at a time, before and during the transfer.
+//
+// And with a shared store: how long until an actor of another process has a value of 256 MiB before it and its answer
+// is here, beyond what 64 KiB take, compared to copying as much? The value is a message's ordinary argument, in memory
+// of the sender's own, which goes into the store once it is sent. Store and buffers were used before.
+//
+// The processes are started anew in every round and have a core each: waking is what an idle round trip costs, and that
+// depends on where the two run (harness/process_group.hpp). Round 0 warms up.
 #include "bulk/limits.hpp"
 #include "bulk/options.hpp"
+#include "bulk/subjects.hpp"
 #include "harness/child_process.hpp"
-#include "harness/process_pair.hpp"
 #include "harness/report.hpp"
 #include "harness/rounds.hpp"
 #include "peers/troupe_process.hpp"
@@ -18,52 +24,27 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <iostream>
 #include <sstream>
 
 namespace bench {
 
 namespace {
 
-const std::vector<std::string> all_subjects{"troupe-unix", "troupe-tcp"};
+// What the processes say beyond what harness/process_group.hpp asks for: "STEP COUNT BYTES" to the near one, and "took
+// VALUE..." from it.
 
-int serve(const std::string& subject) {
+int serve(const bulk_subject& who) {
   die_with_parent();
-  const auto served = serve_bulk(subject == "troupe-unix" ? unix_address() : tcp_address(),
-                                 [](const std::string& address) { std::cout << "ready " << address << std::endl; });
+  const auto served = who.serve([](const std::string& address) { std::cout << "ready " << address << std::endl; });
   if (!served)
     std::cout << "failed " << served.error() << std::endl;
   return served ? 0 : 1;
 }
 
-std::string percentiles(const std::vector<seconds>& round_trips) {
-  std::vector<double> microseconds;
-  for (const auto one : round_trips)
-    microseconds.push_back(one.count() * 1e6);
-  return fmt::format("{} {}", percentile(microseconds, 50), percentile(microseconds, 99));
-}
-
-// What the processes say beyond what harness/process_pair.hpp asks for: "STEP COUNT" to the near one, and "took
-// SECONDS" from it, or "took P50 P99" in microseconds, or both.
-
-std::expected<std::string, std::string> take_step(bulk_near_end& near, const std::string& step, std::uint64_t count) {
-  if (step == "idle") {
-    const auto asked = near.ask(count);
-    return asked ? percentiles(*asked) : std::expected<std::string, std::string>{std::unexpected{asked.error()}};
-  }
-  if (step == "bulk") {
-    const auto sent = near.send_bulk(count);
-    return sent ? std::to_string(sent->count())
-                : std::expected<std::string, std::string>{std::unexpected{sent.error()}};
-  }
-  const auto done = near.ask_beside_bulk(count);
-  if (!done)
-    return std::unexpected{done.error()};
-  return fmt::format("{} {}", done->bulk_took.count(), percentiles(done->round_trips));
-}
-
-int drive(const std::string& address) {
+int drive(const bulk_subject& who, const std::string& address) {
   die_with_parent();
-  const auto near = bulk_near_end::connect(address);
+  const auto near = who.connect(address);
   if (!near) {
     std::cout << "failed " << near.error() << std::endl;
     return 1;
@@ -71,60 +52,19 @@ int drive(const std::string& address) {
   std::cout << "ready" << std::endl;
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream words{line};
-    std::string step;
-    std::uint64_t count = 0;
-    words >> step >> count;
-    const auto taken = take_step(**near, step, count);
-    std::cout << (taken ? "took " + *taken : "failed " + taken.error()) << std::endl;
+    bulk_step step;
+    words >> step.name >> step.count >> step.size_bytes;
+    const auto taken = (*near)(step);
+    if (!taken) {
+      std::cout << "failed " << taken.error() << std::endl;
+      continue;
+    }
+    std::cout << "took";
+    for (const auto value : *taken)
+      std::cout << ' ' << value;
+    std::cout << std::endl;
   }
   std::_Exit(0); // What is measured is over.
-}
-
-/// Lets a pair take a step; gives the numbers of its answer.
-std::expected<std::vector<double>, failure> ask(process_pair& pair, const std::string& step, std::uint64_t count,
-                                                std::size_t numbers, std::chrono::seconds deadline) {
-  auto answer = pair.ask(fmt::format("{} {}", step, count), deadline);
-  if (!answer)
-    return std::unexpected{std::move(answer).error()};
-  std::istringstream words{*answer};
-  std::vector<double> values;
-  for (double value = 0; words >> value;)
-    values.push_back(value);
-  if (values.size() != numbers)
-    return std::unexpected{failure{.reason = "an answer that is none: took " + *answer}};
-  return values;
-}
-
-std::expected<observations, failure> run_round(const bulk_options& told, const std::string& subject,
-                                               stop_signals& signals) {
-  auto pair = process_pair::start(subject, signals);
-  if (!pair)
-    return std::unexpected{std::move(pair).error()};
-  pair->place(placement::a_core_each);
-  const auto fraction = [](std::uint64_t count) { return count / 10 + 1; };
-  // Both kinds once, shortly, to warm the pair up.
-  const auto warm = ask(*pair, "beside", fraction(told.bulk_messages), 3, told.deadline);
-  if (!warm)
-    return std::unexpected{warm.error()};
-  const auto idle = ask(*pair, "idle", told.round_trips, 2, told.deadline);
-  if (!idle)
-    return std::unexpected{idle.error()};
-  const auto bulk = ask(*pair, "bulk", told.bulk_messages, 1, told.deadline);
-  if (!bulk)
-    return std::unexpected{bulk.error()};
-  const auto beside = ask(*pair, "beside", told.bulk_messages, 3, told.deadline);
-  if (!beside)
-    return std::unexpected{beside.error()};
-  const auto megabytes = static_cast<double>(told.bulk_messages) * static_cast<double>(bulk_frame_bytes) / 1e6;
-  return observations{
-      {{"idle round trip p50", "us"}, idle->at(0)},
-      {{"idle round trip p99", "us"}, idle->at(1)},
-      {{"round trip beside bulk p50", "us"}, beside->at(1)},
-      {{"round trip beside bulk p99", "us"}, beside->at(2)},
-      {{slowdown_name, "times"}, beside->at(1) / idle->at(0)},
-      {{"bulk alone", "MB/s"}, megabytes / bulk->at(0)},
-      {{"bulk beside round trips", "MB/s"}, megabytes / beside->at(0)},
-  };
 }
 
 int measure(const bulk_options& told) {
@@ -138,13 +78,14 @@ int measure(const bulk_options& told) {
   }
   make_secret_of_this_run();
   stop_signals signals;
-  const auto outcome = run_rounds(told.rounds, told.subjects,
-                                  [&](int, const std::string& subject) { return run_round(told, subject, signals); });
+  const auto outcome = run_rounds(told.rounds, told.subjects, [&](int, const std::string& subject) {
+    return find_bulk_subject(subject)->run_round(told, signals);
+  });
   if (outcome.is_stopped)
     return 128 + signals.came();
 
-  const auto rows = outcome.values.rows({});
-  std::cout << table(rows, {});
+  const auto rows = outcome.values.rows(bulk_peers());
+  std::cout << table(rows, bulk_peers());
   bool all_well = true;
   for (const auto& [subject, failed] : outcome.failures) {
     std::cout << fmt::format("\n{} {}: {}\n", subject, failed.is_absent ? "not available" : "failed", failed.reason);
@@ -165,12 +106,15 @@ int measure(const bulk_options& told) {
 } // namespace bench
 
 int main(int argument_count, char** arguments) {
-  const auto told = bench::read_bulk_options(argument_count, arguments, bench::all_subjects);
+  std::vector<std::string> subjects;
+  for (const auto& each : bench::bulk_subjects())
+    subjects.push_back(each.name);
+  const auto told = bench::read_bulk_options(argument_count, arguments, subjects);
   if (!told)
     return told.error();
   if (!told->serve.empty())
-    return bench::serve(told->serve);
+    return bench::serve(*bench::find_bulk_subject(told->serve));
   if (!told->drive.empty())
-    return bench::drive(told->address);
+    return bench::drive(*bench::find_bulk_subject(told->drive), told->address);
   return bench::measure(*told);
 }

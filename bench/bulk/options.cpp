@@ -13,8 +13,7 @@ constexpr int bad_arguments = 2;
 std::expected<bulk_options, int> read_bulk_options(int argument_count, const char* const* arguments,
                                                    const std::vector<std::string>& subjects) {
   bulk_options read;
-  CLI::App app{"The round trip of one pair of actors while another pair's large messages pass on the same link",
-               "bulk"};
+  CLI::App app{"Large messages between two actors: beside small ones, beside a plain socket, and by a store", "bulk"};
   app.add_option("--rounds", read.rounds, "Rounds that count, after one that warms up")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
@@ -24,12 +23,16 @@ std::expected<bulk_options, int> read_bulk_options(int argument_count, const cha
   auto* round_trips = app.add_option("--round-trips", read.round_trips, "Round trips on an idle link")
                           ->check(CLI::Range(1, 10'000'000))
                           ->capture_default_str();
+  auto* store_bytes = app.add_option("--store-bytes", read.store_bytes, "The large value that goes by the store")
+                          ->check(CLI::Range(64 << 10, 1 << 30))
+                          ->capture_default_str();
   app.add_option("--subjects", read.subjects, "Only these, separated by commas: " + CLI::detail::join(subjects, ", "))
       ->delimiter(',')
       ->check(CLI::IsMember(subjects));
   app.add_option("--json", read.json_file, "Write the results to this file too, an object on each line");
   bool is_quick = false;
-  app.add_flag("--quick", is_quick, "One round of 4 large messages: whether it works, not how fast it is");
+  app.add_flag("--quick", is_quick,
+               "One round of 4 large messages, 1 MiB by the store: whether it works, not how fast it is");
   app.add_flag("--floors", read.has_to_meet_limits, "Status 1 when the limit is missed");
   std::int64_t deadline = read.deadline.count();
   app.add_option("--deadline", deadline, "Seconds after which a subject that does not finish a step is given up")
@@ -52,6 +55,8 @@ std::expected<bulk_options, int> read_bulk_options(int argument_count, const cha
       read.bulk_messages = 4;
     if (!*round_trips)
       read.round_trips = 100;
+    if (!*store_bytes)
+      read.store_bytes = 1 << 20;
   }
   if (read.subjects.empty())
     read.subjects = subjects;

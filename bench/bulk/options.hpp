@@ -11,8 +11,10 @@ namespace bench {
 
 struct bulk_options {
   int rounds = 5;
-  std::uint64_t bulk_messages = 64;  // About 1 GiB.
-  std::uint64_t round_trips = 2'000; // Idle ones.
+  std::uint64_t bulk_messages = 64;    // About 1 GiB.
+  std::uint64_t round_trips = 2'000;   // Idle ones.
+  std::size_t store_bytes = 256 << 20; // A large value that goes by the store.
+  std::uint64_t store_round_trips = 9; // With such a value.
   std::vector<std::string> subjects;
   std::string json_file; // Empty: none.
   bool shows_limits = true;

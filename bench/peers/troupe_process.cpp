@@ -4,6 +4,8 @@
 #include <random>
 #include <utility>
 
+#include <troupe/framework/log.hpp>
+
 #include <unistd.h>
 
 namespace bench {
@@ -38,23 +40,36 @@ std::string tcp_address() {
   return "tcp://127.0.0.1:0";
 }
 
-std::expected<void, std::string> troupe_process::open(std::vector<std::string> listen) {
-  auto opened = troupe::node::open(
-      system, types, families,
-      {.name = "bench", .listen = std::move(listen), .accepted_links = link_of_this_run(), .store = std::nullopt});
+std::expected<void, std::string> troupe_process::open(std::vector<std::string> listen,
+                                                      std::optional<troupe::store::options> store) {
+  if (what == seeing::all)
+    troupe::set_log_sink([](troupe::log_level, std::string_view) {}); // Made, and shown to nobody.
+  if (what != seeing::as_users_get_it)
+    troupe::set_log_threshold(what == seeing::all ? troupe::log_level::debug : troupe::log_level::off);
+  auto opened = troupe::node::open(system, types, families,
+                                   {.name = "bench",
+                                    .listen = std::move(listen),
+                                    .accepted_links = link_of_this_run(),
+                                    .store = std::move(store),
+                                    .detailed_stats = what != seeing::nothing});
   if (!opened)
     return std::unexpected{opened.error().message()};
   node.emplace(*std::move(opened));
   return {};
 }
 
-std::expected<troupe::link, std::string> troupe_process::connect(const std::string& address) {
-  if (auto opened = open({}); !opened)
-    return std::unexpected{std::move(opened).error()};
+std::expected<troupe::link, std::string> troupe_process::dial(const std::string& address) {
   auto link = node->connect(address, link_of_this_run());
   if (!link)
     return std::unexpected{link.error().message()};
   return *std::move(link);
+}
+
+std::expected<troupe::link, std::string> troupe_process::connect(const std::string& address,
+                                                                 std::vector<std::string> listen) {
+  if (auto opened = open(std::move(listen)); !opened)
+    return std::unexpected{std::move(opened).error()};
+  return dial(address);
 }
 
 } // namespace bench

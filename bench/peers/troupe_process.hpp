@@ -20,13 +20,24 @@ void make_secret_of_this_run();
 [[nodiscard]] std::string unix_address();
 [[nodiscard]] std::string tcp_address();
 
+/// Whether a node counts and logs all that it can, or nothing.
+enum class seeing { as_users_get_it, all, nothing };
+
 /// All that one process needs, declared in the order that node.hpp asks for.
 struct troupe_process {
-  /// Without a store: what is measured goes through the socket, and a process may be killed without leaving a store
-  /// behind. Requires: the message types are added.
-  [[nodiscard]] std::expected<void, std::string> open(std::vector<std::string> listen);
+  /// Without a store, unless told otherwise: what is measured goes through the socket, and a process may be killed
+  /// without leaving a store behind. Requires: the message types are added.
+  [[nodiscard]] std::expected<void, std::string> open(std::vector<std::string> listen,
+                                                      std::optional<troupe::store::options> store = std::nullopt);
 
-  [[nodiscard]] std::expected<troupe::link, std::string> connect(const std::string& address);
+  /// Requires: open.
+  [[nodiscard]] std::expected<troupe::link, std::string> dial(const std::string& address);
+
+  /// Opens, and dials.
+  [[nodiscard]] std::expected<troupe::link, std::string> connect(const std::string& address,
+                                                                 std::vector<std::string> listen = {});
+
+  seeing what = seeing::as_users_get_it;
 
   troupe::type_registry types;
   troupe::family_set families;

@@ -1,13 +1,10 @@
 #include "throughput/cases.hpp"
 
-#include <algorithm>
+#include <utility>
 
 namespace bench {
 
 namespace {
-
-constexpr std::string_view one_way = "one-way";
-constexpr std::string_view echo = "echo";
 
 std::vector<quantity> both_percentiles(const std::string& name) {
   return {{name + " p50", "us"}, {name + " p99", "us"}};
@@ -15,37 +12,51 @@ std::vector<quantity> both_percentiles(const std::string& name) {
 
 } // namespace
 
-const std::vector<measured_case>& all_cases() {
-  static const std::vector<measured_case> all{
-      {one_way, placement::as_the_system_likes, {{"one-way small struct", "msg/s"}}},
-      {echo, placement::as_the_system_likes, {{"pipelined echo", "requests/s"}}},
-      {"round-trip", placement::as_the_system_likes, both_percentiles("idle round trip")},
-      {"round-trip-2-cores", placement::a_core_each, both_percentiles("idle round trip, a core each")},
-      {"round-trip-1-core", placement::one_core, both_percentiles("idle round trip, one core")},
+std::vector<measured_case> pair_cases() {
+  using enum placement;
+  return {
+      {"one-way", exchange::one_way, as_the_system_likes, {{"one-way small struct", "msg/s"}}},
+      {"echo", exchange::echo, as_the_system_likes, {{"pipelined echo", "requests/s"}}},
+      {"round-trip", exchange::round_trip, as_the_system_likes, both_percentiles("idle round trip")},
+      {"round-trip-2-cores", exchange::round_trip, a_core_each, both_percentiles("idle round trip, a core each")},
+      {"round-trip-1-core", exchange::round_trip, one_core, both_percentiles("idle round trip, one core")},
   };
-  return all;
 }
 
-const measured_case* find_case(std::string_view name) {
-  const auto found = std::ranges::find(all_cases(), name, &measured_case::name);
-  return found == all_cases().end() ? nullptr : &*found;
+std::vector<measured_case> fan_cases() {
+  return {{"fan",
+           exchange::one_way_together,
+           placement::as_the_system_likes,
+           {{"one-way small struct, all processes together", "msg/s"}}}};
+}
+
+std::vector<measured_case> local_cases() {
+  using enum placement;
+  return {
+      {"local-one-way", exchange::one_way, as_the_system_likes, {{"local one-way small struct", "msg/s"}}},
+      {"local-round-trip", exchange::round_trip, as_the_system_likes, both_percentiles("local request round trip")},
+  };
 }
 
 std::expected<measurement, std::string> run_case(const measured_case& what, near_end& near, std::uint64_t messages) {
-  const auto is_timed_singly = what.name != one_way && what.name != echo;
   std::vector<seconds> round_trips;
   std::expected<seconds, std::string> took;
-  if (what.name == one_way) {
+  switch (what.does) {
+  case exchange::one_way:
+  case exchange::one_way_together:
     took = near.one_way(messages);
-  } else if (what.name == echo) {
+    break;
+  case exchange::echo:
     took = near.echo(messages, echo_window, nullptr);
-  } else {
+    break;
+  case exchange::round_trip:
     round_trips.reserve(messages);
     took = near.echo(messages, 1, &round_trips);
+    break;
   }
   if (!took)
     return std::unexpected{std::move(took).error()};
-  if (!is_timed_singly)
+  if (what.does != exchange::round_trip)
     return measurement{*took, {static_cast<double>(messages) / took->count()}};
   std::vector<double> microseconds;
   for (const auto one : round_trips)

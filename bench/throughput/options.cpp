@@ -1,7 +1,6 @@
 #include "throughput/options.hpp"
 
-#include "throughput/cases.hpp"
-#include "throughput/subjects.hpp"
+#include "throughput/questions.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -11,25 +10,21 @@ namespace {
 
 constexpr int bad_arguments = 2;
 
-/// Of many things that have names, the names.
-template <class Range>
-std::vector<std::string> names_of(const Range& range) {
-  std::vector<std::string> names;
-  for (const auto& one : range)
-    names.emplace_back(one.name);
-  return names;
-}
-
 } // namespace
 
 std::expected<options, int> read_options(int argument_count, const char* const* arguments) {
   options read;
-  const auto subjects = names_of(all_subjects());
-  const auto cases = names_of(all_cases());
-  CLI::App app{"Small messages between actors of two processes, beside what else could carry them", "throughput"};
-  app.add_option("--rounds", read.rounds, "Rounds that count, after one that warms up")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+  std::vector<std::string> subjects;
+  std::vector<std::string> cases;
+  for (const auto& each : all_questions()) {
+    for (const auto& one : each.subjects)
+      subjects.push_back(one.who.name);
+    for (const auto& one : each.cases)
+      cases.emplace_back(one.name);
+  }
+  CLI::App app{"Small messages between actors, beside what else could carry them", "throughput"};
+  app.add_option("--rounds", read.rounds, "Rounds that count, after one that warms up; 5, of local actors 15")
+      ->check(CLI::Range(1, 1000));
   auto* duration = app.add_option("--seconds", read.seconds, "How long each case of each subject takes in a round")
                        ->check(CLI::Range(0.001, 60.0))
                        ->capture_default_str();

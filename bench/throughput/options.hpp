@@ -10,7 +10,7 @@
 namespace bench {
 
 struct options {
-  int rounds = 5;
+  int rounds = 0;             // 0: as each question says.
   double seconds = 0.5;       // How long one case of one subject shall take in one round.
   std::uint64_t messages = 0; // Instead of that, when it is not 0.
   std::vector<std::string> subjects;

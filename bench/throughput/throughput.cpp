@@ -1,24 +1,26 @@
-// Question: how many small messages a second go between actors of two processes, and how long does one take there and
-// back when nothing else is going on; and how does that compare to what a user would pick instead?
+// Three questions. How many small messages a second go between actors of two processes, and how long does one take
+// there and back when nothing else is going on; and how does that compare to what a user would pick instead? How many
+// go from eight processes to an actor of one, and from an actor of one to eight, all together, beside one pair's? And
+// does a node cost the actors of its own process anything, beside plain CAF?
 //
 // One way: a producer streams, a consumer counts, until the consumer has the last one. Pipelined echo: 100 requests
 // under way, each answered with the message. Idle round trip: one request at a time, with the two processes where the
 // system puts them, on a core each, and on one core. For every subject alike, no more than 20,000 messages are under
-// way, see peers/small_messages.hpp.
+// way between two processes, see peers/small_messages.hpp. Local actors are the same ones, in a process whose node
+// listens and has an idle link, and in one without a node, under the same scheduler options.
 //
-// Both ends of a subject are processes of their own, started anew in every round: idle ones of other subjects would
+// The ends of a subject are processes of their own, started anew in every round: idle ones of other subjects would
 // disturb (CAF's workers may poll), and the luck of one process's addresses and threads shall not be that of a whole
-// run. Each case is first run at a tenth of its size to warm such a pair up. Round 0 finds out who can run here at all,
-// and how many messages fill the time that a case shall take.
+// run. Each case is first run at a tenth of its size to warm such processes up. Round 0 finds out who can run here at
+// all, and how many messages fill the time that a case shall take.
 #include "harness/child_process.hpp"
-#include "harness/process_pair.hpp"
+#include "harness/process_group.hpp"
 #include "harness/report.hpp"
 #include "harness/rounds.hpp"
 #include "peers/troupe_process.hpp"
-#include "throughput/cases.hpp"
 #include "throughput/floors.hpp"
 #include "throughput/options.hpp"
-#include "throughput/subjects.hpp"
+#include "throughput/questions.hpp"
 
 #include <fmt/format.h>
 
@@ -31,8 +33,8 @@ namespace bench {
 
 namespace {
 
-// What the processes say beyond what harness/process_pair.hpp asks for: "CASE MESSAGES" to the near one, and
-// "took SECONDS VALUE..." from it.
+// What the processes say beyond what harness/process_group.hpp asks for: "CASE MESSAGES" to the near ones,
+// and "took SECONDS VALUE..." from each.
 
 int serve(const subject& who) {
   die_with_parent();
@@ -68,47 +70,77 @@ int drive(const subject& who, const std::string& address) {
   std::_Exit(0); // What is measured is over; how a subject ends is not the question.
 }
 
-/// Lets a pair run a case.
-std::expected<measurement, failure> run(process_pair& pair, const measured_case& what, std::uint64_t messages,
-                                        std::chrono::seconds deadline) {
-  pair.place(what.where);
-  auto answer = pair.ask(fmt::format("{} {}", what.name, messages), deadline);
-  if (!answer)
-    return std::unexpected{std::move(answer).error()};
-  std::istringstream numbers{*answer};
+/// What an answer says.
+std::expected<measurement, failure> read_answer(const measured_case& what, const std::string& answer) {
+  std::istringstream numbers{answer};
   double took = 0;
   numbers >> took;
   measurement made{seconds{took}, {}};
   for (double value = 0; numbers >> value;)
     made.values.push_back(value);
   if (made.values.size() != what.quantities.size())
-    return std::unexpected{failure{.reason = "an answer that is none: took " + *answer}};
+    return std::unexpected{failure{.reason = "an answer that is none: took " + answer}};
   return made;
 }
 
-/// Runs the cases, and remembers for every subject how many messages each takes.
+/// One subject's processes in one round.
+class running {
+public:
+  static std::expected<running, failure> start(const participant& who, stop_signals& signals,
+                                               std::chrono::seconds deadline) {
+    auto group = process_group::start(who.who.name, signals, who.shape);
+    if (!group)
+      return std::unexpected{std::move(group).error()};
+    return running{*std::move(group), who.shape, deadline};
+  }
+
+  /// Lets them run a case.
+  std::expected<measurement, failure> run(const measured_case& what, std::uint64_t messages) {
+    const auto streams = shape_.far_ends * shape_.near_ends;
+    const auto of_each = std::max<std::uint64_t>(messages / streams, 1);
+    group_.place(what.where);
+    const auto begin = bench_clock::now();
+    auto answers = group_.ask(fmt::format("{} {}", what.name, of_each), deadline_);
+    const seconds took = bench_clock::now() - begin;
+    if (!answers)
+      return std::unexpected{std::move(answers).error()};
+    if (what.does == exchange::one_way_together)
+      return measurement{took, {static_cast<double>(of_each * streams) / took.count()}};
+    return read_answer(what, answers->front());
+  }
+
+private:
+  running(process_group group, const group_shape& shape, std::chrono::seconds deadline)
+      : group_(std::move(group)), shape_(shape), deadline_(deadline) {}
+
+  process_group group_;
+  group_shape shape_;
+  std::chrono::seconds deadline_;
+};
+
+/// Runs the cases of a question, and remembers for every subject how many messages each takes.
 class measuring {
 public:
-  measuring(const options& told, stop_signals& signals) : told_(told), signals_(signals) {}
+  measuring(const options& told, std::vector<measured_case> cases, stop_signals& signals)
+      : told_(told), cases_(std::move(cases)), signals_(signals) {}
 
   std::expected<observations, failure> operator()(int round, const std::string& subject) {
-    auto pair = process_pair::start(subject, signals_);
-    if (!pair)
-      return std::unexpected{std::move(pair).error()};
+    auto processes = running::start(*find_subject(subject), signals_, told_.deadline);
+    if (!processes)
+      return std::unexpected{std::move(processes).error()};
     observations made;
-    for (const auto& name : told_.cases) {
-      const auto& what = *find_case(name);
-      auto& messages = messages_[{subject, name}];
+    for (const auto& what : cases_) {
+      auto& messages = messages_[{subject, what.name}];
       if (round == 0) {
-        auto enough = find_enough(*pair, what);
+        auto enough = find_enough(*processes, what);
         if (!enough)
           return std::unexpected{std::move(enough).error()};
         messages = *enough;
         continue;
       }
-      if (const auto warm = run(*pair, what, std::max<std::uint64_t>(messages / 10, 1), told_.deadline); !warm)
+      if (const auto warm = processes->run(what, std::max<std::uint64_t>(messages / 10, 1)); !warm)
         return std::unexpected{warm.error()};
-      auto measured = run(*pair, what, messages, told_.deadline);
+      auto measured = processes->run(what, messages);
       if (!measured)
         return std::unexpected{std::move(measured).error()};
       for (std::size_t i = 0; i < what.quantities.size(); ++i)
@@ -119,14 +151,14 @@ public:
 
 private:
   /// How many messages take the time that was asked for.
-  std::expected<std::uint64_t, failure> find_enough(process_pair& pair, const measured_case& what) {
+  std::expected<std::uint64_t, failure> find_enough(running& processes, const measured_case& what) {
     if (told_.messages != 0) {
-      if (auto tried = run(pair, what, std::max<std::uint64_t>(told_.messages / 10, 1), told_.deadline); !tried)
+      if (auto tried = processes.run(what, std::max<std::uint64_t>(told_.messages / 10, 1)); !tried)
         return std::unexpected{std::move(tried).error()};
       return told_.messages;
     }
     for (std::uint64_t messages = 100;; messages *= 10) {
-      auto tried = run(pair, what, messages, told_.deadline);
+      auto tried = processes.run(what, messages);
       if (!tried)
         return std::unexpected{std::move(tried).error()};
       const auto parts = tried->took.count() / told_.seconds; // Of the time that was asked for.
@@ -136,9 +168,26 @@ private:
   }
 
   const options& told_;
+  const std::vector<measured_case> cases_;
   stop_signals& signals_;
-  std::map<std::pair<std::string, std::string>, std::uint64_t> messages_; // By subject and case.
+  std::map<std::pair<std::string, std::string_view>, std::uint64_t> messages_; // By subject and case.
 };
+
+/// What is left of a question when only what was asked for is measured. Without subjects or cases: nothing.
+outcome measure(const question& asked, const options& told, stop_signals& signals) {
+  std::vector<std::string> subjects;
+  for (const auto& each : asked.subjects)
+    if (std::ranges::find(told.subjects, each.who.name) != told.subjects.end())
+      subjects.push_back(each.who.name);
+  std::vector<measured_case> cases;
+  for (const auto& each : asked.cases)
+    if (std::ranges::find(told.cases, each.name) != told.cases.end())
+      cases.push_back(each);
+  if (subjects.empty() || cases.empty())
+    return {};
+  const auto rounds = told.rounds == 0 ? asked.rounds : told.rounds;
+  return run_rounds(rounds, subjects, measuring{told, std::move(cases), signals});
+}
 
 int measure(const options& told) {
   std::ofstream json;
@@ -151,16 +200,20 @@ int measure(const options& told) {
   }
   make_secret_of_this_run();
   stop_signals signals;
-  const auto outcome = run_rounds(told.rounds, told.subjects, measuring{told, signals});
-  if (outcome.is_stopped)
-    return 128 + signals.came();
-
-  const auto rows = outcome.values.rows(all_peers());
-  std::cout << table(rows, all_peers());
+  std::vector<row> rows;
   bool all_well = true;
-  for (const auto& [subject, failed] : outcome.failures) {
-    std::cout << fmt::format("\n{} {}: {}\n", subject, failed.is_absent ? "not available" : "failed", failed.reason);
-    all_well = all_well && failed.is_absent;
+  for (const auto& asked : all_questions()) {
+    const auto outcome = measure(asked, told, signals);
+    if (outcome.is_stopped)
+      return 128 + signals.came();
+    const auto some = outcome.values.rows(asked.peers);
+    if (!some.empty())
+      std::cout << (rows.empty() ? "" : "\n") << table(some, asked.peers) << std::flush;
+    for (const auto& [subject, failed] : outcome.failures) {
+      std::cout << fmt::format("\n{} {}: {}\n", subject, failed.is_absent ? "not available" : "failed", failed.reason);
+      all_well = all_well && failed.is_absent;
+    }
+    rows.insert(rows.end(), some.begin(), some.end());
   }
   for (const auto& row : rows)
     if (json.is_open())
@@ -182,9 +235,9 @@ int main(int argument_count, char** arguments) {
     return told.error();
   try {
     if (!told->serve.empty())
-      return bench::serve(*bench::find_subject(told->serve));
+      return bench::serve(bench::find_subject(told->serve)->who);
     if (!told->drive.empty())
-      return bench::drive(*bench::find_subject(told->drive), told->address);
+      return bench::drive(bench::find_subject(told->drive)->who, told->address);
   } catch (const std::exception& error) { // Of Asio or ZeroMQ.
     std::cout << "failed " << error.what() << std::endl;
     return 1;

@@ -9,8 +9,10 @@ namespace bench {
 
 namespace {
 
-std::expected<void, std::string> serve_at(const std::string& address, const ready_report& ready) {
+std::expected<void, std::string> serve_at(const std::string& address, const ready_report& ready,
+                                          seeing what = seeing::as_users_get_it) {
   troupe_process process;
+  process.what = what;
   process.types.add<small_message>("bench.small_message");
   if (auto opened = process.open({address}); !opened)
     return opened;
@@ -25,7 +27,8 @@ std::expected<void, std::string> serve_at(const std::string& address, const read
 
 class troupe_near_end : public near_end {
 public:
-  std::expected<void, std::string> connect(const std::string& address) {
+  std::expected<void, std::string> connect(const std::string& address, seeing what) {
+    process_.what = what;
     process_.types.add<small_message>("bench.small_message");
     auto link = process_.connect(address);
     if (!link)
@@ -49,21 +52,38 @@ private:
   std::unique_ptr<near_end> near_;
 };
 
-std::expected<std::unique_ptr<near_end>, std::string> connect(const std::string& address) {
+std::expected<std::unique_ptr<near_end>, std::string> connect_seen(const std::string& address, seeing what) {
   auto near = std::make_unique<troupe_near_end>();
-  if (auto connected = near->connect(address); !connected)
+  if (auto connected = near->connect(address, what); !connected)
     return std::unexpected{std::move(connected).error()};
   return near;
+}
+
+std::expected<std::unique_ptr<near_end>, std::string> connect(const std::string& address) {
+  return connect_seen(address, seeing::as_users_get_it);
+}
+
+subject over_unix_socket(std::string name, seeing what) {
+  return {std::move(name), [what](const ready_report& ready) { return serve_at(unix_address(), ready, what); },
+          [what](const std::string& address) { return connect_seen(address, what); }};
 }
 
 } // namespace
 
 subject troupe_unix() {
-  return {"troupe-unix", [](const ready_report& ready) { return serve_at(unix_address(), ready); }, connect};
+  return over_unix_socket("troupe-unix", seeing::as_users_get_it);
 }
 
 subject troupe_tcp() {
   return {"troupe-tcp", [](const ready_report& ready) { return serve_at(tcp_address(), ready); }, connect};
+}
+
+subject troupe_unix_seen() {
+  return over_unix_socket("troupe-unix-seen", seeing::all);
+}
+
+subject troupe_unix_unseen() {
+  return over_unix_socket("troupe-unix-unseen", seeing::nothing);
 }
 
 } // namespace bench

@@ -7,5 +7,8 @@ namespace bench {
 
 [[nodiscard]] subject troupe_unix();
 [[nodiscard]] subject troupe_tcp();
+/// Over a unix socket, with everything counted and logged, and with nothing.
+[[nodiscard]] subject troupe_unix_seen();
+[[nodiscard]] subject troupe_unix_unseen();
 
 } // namespace bench

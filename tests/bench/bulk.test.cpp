@@ -30,14 +30,20 @@ TEST_F(bulk, a_quick_run_has_a_line_of_json_for_each_subject_and_quantity) {
   const auto lines = results("bulk");
   for (const auto& line : lines)
     values[line.get<std::string>("subject")][line.get<std::string>("case")] = line.get<double>("median");
-  EXPECT_THAT(lines, SizeIs(14));
-  ASSERT_THAT(values, SizeIs(2));
+  EXPECT_THAT(lines, SizeIs(2 * 7 + 2 * 1 + 4));
+  ASSERT_THAT(values, SizeIs(5));
   for (const auto* subject : {"troupe-unix", "troupe-tcp"}) {
     const auto& of = values[subject];
     ASSERT_THAT(of, SizeIs(7)) << subject;
     EXPECT_NEAR(of.at(slowdown_name), of.at("round trip beside bulk p50") / of.at("idle round trip p50"),
                 of.at(slowdown_name) / 1'000);
   }
+  for (const auto* subject : {"raw-unix", "raw-tcp"})
+    EXPECT_TRUE(values[subject].contains(bulk_alone_name)) << subject;
+  const auto& by_store = values["troupe-store"];
+  EXPECT_NEAR(by_store.at(by_store_name) * by_store.at("memcpy of as much"),
+              by_store.at("large value by the store") - by_store.at("64 KiB by the store") / 1e3,
+              by_store.at("large value by the store") / 1'000);
   EXPECT_THAT(errors(), IsEmpty()); // No message was refused.
 }
 
@@ -57,6 +63,15 @@ TEST_F(bulk, control_c_ends_all_processes) {
   expect_nothing_left();
 }
 
+TEST_F(bulk, a_store_is_gone_with_the_run_even_when_its_users_were_killed) {
+  start({"--rounds", "1000", "--store-bytes", "1048576", "--subjects", "troupe-store"});
+  for (const auto end : both_ends())
+    ::kill(end, SIGKILL);
+  EXPECT_EQ(end(), 1);
+  EXPECT_THAT(output(), HasSubstr("troupe-store failed: "));
+  expect_nothing_left();
+}
+
 TEST_F(bulk, a_subject_that_dies_fails_at_once) {
   start({"--bulk-messages", "100000", "--subjects", "troupe-unix"});
   ::kill(both_ends().front(), SIGKILL);
@@ -65,24 +80,45 @@ TEST_F(bulk, a_subject_that_dies_fails_at_once) {
   expect_nothing_left();
 }
 
-TEST(bulk_limits, are_met_by_the_median_of_every_subject) {
+/// What check_limits says to these ratios.
+std::pair<bool, std::string> checked(double slowdown_of_unix, double slowdown_of_tcp, double to_raw_tcp,
+                                     double by_store) {
+  std::ostringstream said;
   const quantity slowdown{slowdown_name, "times"};
-  const auto checked = [&](double of_unix, double of_tcp) {
-    std::ostringstream said;
-    const std::vector<row> rows{{{"idle round trip p50", "us"}, "troupe-unix", 60, 60, 60, {}},
-                                {slowdown, "troupe-unix", of_unix, 1, 9, {}},
-                                {slowdown, "troupe-tcp", of_tcp, 1, 9, {}}};
-    const auto is_met = check_limits(rows, said);
-    return std::pair{is_met, said.str()};
-  };
-  EXPECT_EQ(
-      checked(2.5, 5),
-      (std::pair{true, std::string{"limit met: round trip p50 beside bulk / idle of troupe-unix at most 5, is 2.5\n"
-                                   "limit met: round trip p50 beside bulk / idle of troupe-tcp at most 5, is 5\n"}}));
-  EXPECT_FALSE(checked(2.5, 5.1).first);
-  EXPECT_THAT(checked(2.5, 5.1).second, HasSubstr("limit missed: round trip p50 beside bulk / idle of troupe-tcp"));
-  std::ostringstream nothing;
-  EXPECT_FALSE(check_limits({}, nothing));
+  const quantity alone{bulk_alone_name, "MB/s"};
+  const std::vector<row> rows{{{"idle round trip p50", "us"}, "troupe-unix", 60, 60, 60, {}},
+                              {slowdown, "troupe-unix", slowdown_of_unix, 1, 9, {}},
+                              {slowdown, "troupe-tcp", slowdown_of_tcp, 1, 9, {}},
+                              {alone, "troupe-unix", 1, 1, 1, {{"raw-unix", 0.8}, {"raw-tcp", 0.1}}},
+                              {alone, "troupe-tcp", 1, 1, 1, {{"raw-unix", 0.1}, {"raw-tcp", to_raw_tcp}}},
+                              {{by_store_name, "times"}, "troupe-store", by_store, 1, 1, {}}};
+  const auto is_met = check_limits(rows, said);
+  return {is_met, said.str()};
+}
+
+TEST(bulk_limits, are_met_by_the_medians_of_all_subjects) {
+  const auto [is_met, said] = checked(2.5, 5, 0.8, 1.15);
+  EXPECT_TRUE(is_met);
+  EXPECT_EQ(said, "limit met: round trip p50 beside bulk / idle of troupe-unix at most 5, is 2.5\n"
+                  "limit met: round trip p50 beside bulk / idle of troupe-tcp at most 5, is 5\n"
+                  "limit met: bulk alone of troupe-unix at least 0.8 x raw-unix, is 0.8\n"
+                  "limit met: bulk alone of troupe-tcp at least 0.8 x raw-tcp, is 0.8\n"
+                  "limit met: (large - 64 KiB) by the store / memcpy of troupe-store at most 1.15, is 1.15\n");
+}
+
+TEST(bulk_limits, each_one_counts) {
+  EXPECT_FALSE(checked(2.5, 5.1, 0.8, 1).first);
+  EXPECT_THAT(checked(2.5, 5.1, 0.8, 1).second,
+              HasSubstr("limit missed: round trip p50 beside bulk / idle of troupe-tcp"));
+  EXPECT_FALSE(checked(2.5, 5, 0.79, 1).first);
+  EXPECT_FALSE(checked(2.5, 5, 0.8, 1.16).first);
+}
+
+TEST(bulk_limits, what_was_not_measured_is_not_met) {
+  std::ostringstream said;
+  EXPECT_FALSE(check_limits({}, said));
+  EXPECT_FALSE(check_limits({{{bulk_alone_name, "MB/s"}, "troupe-unix", 1, 1, 1, {}}}, said));
+  EXPECT_EQ(said.str(), "limit not checked: bulk alone of troupe-unix at least 0.8 x raw-unix\n");
 }
 
 } // namespace

@@ -4,14 +4,20 @@
 
 #include <signal.h>
 
+#include <map>
+#include <set>
+
 #include <gmock/gmock.h>
 
 namespace bench::tests {
 namespace {
 
+using testing::Gt;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Pair;
 using testing::SizeIs;
+using testing::UnorderedElementsAre;
 
 class throughput : public program_run {
 protected:
@@ -33,14 +39,30 @@ TEST_F(throughput, a_quick_run_has_a_line_of_json_for_each_subject_and_quantity)
     quantities.insert(line.get<std::string>("case"));
     subjects.insert(line.get<std::string>("subject"));
   }
-  EXPECT_THAT(quantities, SizeIs(8));
-  EXPECT_THAT(lines, SizeIs(quantities.size() * subjects.size()));
+  // Between two processes, with and without counting and logging, together, and within one: each with subjects of its
+  // own.
+  EXPECT_THAT(quantities, SizeIs(8 + 1 + 3));
+  const std::vector<std::string> others{"troupe-unix-seen", "troupe-unix-unseen", "one-pair", "fan-in-8",
+                                        "fan-out-8",        "troupe-local",       "caf-local"};
+  for (const auto& other : others)
+    EXPECT_TRUE(subjects.contains(other)) << other;
+  EXPECT_THAT(lines, SizeIs(8 * (subjects.size() - others.size()) + 2 * 1 + 3 * 1 + 2 * 3));
   EXPECT_TRUE(subjects.contains("troupe-unix"));
   EXPECT_TRUE(subjects.contains("raw-asio-unix"));
   // Each of the others has a row, or it is said why not.
   for (const auto* other : {"troupe-tcp", "caf-basp", "caf-basp-sharing", "zeromq-ipc"})
     EXPECT_NE(subjects.contains(other), output().find(std::string{other} + " not available: ") != std::string::npos)
         << output();
+}
+
+TEST_F(throughput, what_eight_processes_do_together_is_compared_to_what_a_pair_does) {
+  EXPECT_EQ(run({"--quick", "--cases", "fan", "--json", json().string()}), 0) << output() << errors();
+  expect_nothing_left();
+  std::map<std::string, double> to_one_pair;
+  for (const auto& line : results("throughput"))
+    for (const auto& [peer, ratio] : line.get_child("ratio_to"))
+      to_one_pair[line.get<std::string>("subject")] = ratio.get_value<double>();
+  EXPECT_THAT(to_one_pair, UnorderedElementsAre(Pair("fan-in-8", Gt(0)), Pair("fan-out-8", Gt(0))));
 }
 
 TEST_F(throughput, only_what_is_asked_for_is_run) {

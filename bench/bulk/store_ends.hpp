@@ -1,0 +1,45 @@
+// Two actors whose processes share a store: large values go from one to the other as handles.
+#pragma once
+
+#include "peers/small_messages.hpp"
+
+#include <troupe/store/object_store.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <string>
+
+#include <sys/types.h>
+
+namespace bench {
+
+/// In the process that measures: a store with room for several values of `largest_bytes`, for the processes that it
+/// starts. They attach to it, so that it is gone when this process lets go of it, however they end.
+[[nodiscard]] std::expected<troupe::store::object_store, std::string> make_store_of_this_run(std::size_t largest_bytes);
+
+/// In the far process: see subject::serve.
+[[nodiscard]] std::expected<void, std::string> serve_store(const ready_report& ready);
+
+/// The driving end. Its calls block.
+class store_near_end {
+public:
+  [[nodiscard]] static std::expected<std::unique_ptr<store_near_end>, std::string> connect(const std::string& address);
+  ~store_near_end();
+
+  /// Medians of so many runs of each, one after the other in turn.
+  struct times {
+    seconds small; // A request with 64 KiB: until the answer of an actor that has them before it is here.
+    seconds large; // The same with `large_bytes`.
+    seconds copy;  // Copying so many between two buffers that were used before.
+  };
+  [[nodiscard]] std::expected<times, std::string> measure(std::uint64_t count, std::size_t large_bytes);
+
+private:
+  class parts;
+  explicit store_near_end(std::unique_ptr<parts> made);
+  std::unique_ptr<parts> parts_;
+};
+
+} // namespace bench

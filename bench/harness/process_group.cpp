@@ -1,0 +1,94 @@
+#include "harness/process_group.hpp"
+
+#include <utility>
+
+namespace bench {
+
+namespace {
+
+constexpr std::chrono::seconds opening_patience{20};
+
+std::unexpected<failure> failed_with(std::string reason) {
+  return std::unexpected{failure{.reason = std::move(reason)}};
+}
+
+} // namespace
+
+std::expected<process_group, failure> process_group::start(const std::string& subject, stop_signals& signals,
+                                                           const group_shape& shape) {
+  process_group made{signals};
+  if (auto opened = made.open(subject, shape); !opened)
+    return std::unexpected{std::move(opened).error()};
+  return made;
+}
+
+std::expected<void, failure> process_group::open(const std::string& subject, const group_shape& shape) {
+  std::string addresses;
+  while (far_.size() < shape.far_ends) {
+    auto started = child_process::start({"--serve", subject});
+    if (!started)
+      return failed_with(std::move(started).error());
+    auto& far = far_.emplace_back(*std::move(started));
+    auto address = listen(far, opening_patience, "ready ");
+    if (!address)
+      return std::unexpected{std::move(address).error()};
+    addresses += (addresses.empty() ? "" : ",") + *address;
+  }
+  while (near_.size() < shape.near_ends) {
+    auto started = child_process::start({"--drive", subject, "--address", addresses});
+    if (!started)
+      return failed_with(std::move(started).error());
+    auto ready = listen(near_.emplace_back(*std::move(started)), opening_patience, "ready", &far_.front());
+    if (!ready) {
+      ready.error().is_absent = false; // What can be served has to be reachable.
+      return std::unexpected{std::move(ready).error()};
+    }
+  }
+  return {};
+}
+
+void process_group::place(placement where) const {
+  const auto cores = usable_cores();
+  const auto is_free = where == placement::as_the_system_likes;
+  for (const auto& near : near_)
+    near.run_on(is_free ? cores : std::vector{cores.front()});
+  for (const auto& far : far_)
+    far.run_on(is_free ? cores : std::vector{where == placement::a_core_each ? cores.back() : cores.front()});
+}
+
+std::expected<std::vector<std::string>, failure> process_group::ask(const std::string& question,
+                                                                    std::chrono::milliseconds patience) {
+  for (auto& near : near_)
+    near.write_line(question);
+  std::vector<std::string> answers;
+  for (auto& near : near_) {
+    auto answer = listen(near, patience, "took ", &far_.front());
+    if (!answer) {
+      answer.error().is_absent = false;
+      answer.error().reason = question + ": " + answer.error().reason;
+      return std::unexpected{std::move(answer).error()};
+    }
+    answers.push_back(*std::move(answer));
+  }
+  return answers;
+}
+
+/// The rest of the child's next line, which has to begin with `begin`.
+std::expected<std::string, failure> process_group::listen(child_process& child, std::chrono::milliseconds patience,
+                                                          std::string_view begin, child_process* partner) {
+  auto line = child.read_line(patience, signals_, partner);
+  if (!line)
+    return std::unexpected{failure{.is_stop = signals_.came() != 0, .reason = std::move(line).error()}};
+  if (line->starts_with(begin))
+    return line->substr(begin.size());
+  // A process whose partner dies fails too, maybe before the death is seen here, and knows less about it.
+  constexpr std::chrono::milliseconds dying{100};
+  if (const auto ended = partner == nullptr ? std::nullopt : partner->ended_within(dying))
+    return failed_with("at the other end " + *ended);
+  constexpr std::string_view failed = "failed ";
+  if (line->starts_with(failed))
+    return std::unexpected{failure{.is_absent = true, .reason = line->substr(failed.size())}};
+  return failed_with("an answer that is none: " + *line);
+}
+
+} // namespace bench
