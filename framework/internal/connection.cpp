@@ -234,7 +234,6 @@ void connection::end(const node_error& reason) {
   }
   bytes->close();
   drain_timer_.reset();
-  tick_timer_.reset();
   auto events = std::exchange(events_, nullptr);
   if (events)
     events->on_closed(reason, unwritten_);

@@ -14,6 +14,7 @@
 #include <asio/steady_timer.hpp>
 
 #include <troupe/framework/internal/outbox.hpp>
+#include <troupe/framework/internal/ticker.hpp>
 #include <troupe/framework/internal/transport.hpp>
 #include <troupe/framework/internal/write_pause.hpp>
 #include <troupe/framework/node_error.hpp>
@@ -82,6 +83,9 @@ public:
   /// next on the I/O thread is batched anew.
   void flush_batch();
 
+  /// I/O thread. Writes what waited for this.
+  tick_result tick();
+
   /// I/O thread. The next turn of what was read and not handled.
   void read_on();
 
@@ -121,7 +125,6 @@ private:
   void write_by_caller(std::unique_lock<std::mutex>& guard);
   void hand_to_io_thread();
   void start_ticking();
-  void tick();
   void write_by_io_thread();
   [[nodiscard]] bool write_once();
   void write_rest(std::size_t written);
@@ -174,7 +177,6 @@ private:
   std::uint64_t unwritten_ = 0;            // Messages that were given up.
   std::optional<node_error> close_reason_; // Set while draining.
   std::unique_ptr<asio::steady_timer> drain_timer_;
-  std::unique_ptr<asio::steady_timer> tick_timer_;
   int idle_ticks_ = 0; // In a row that found nothing to do.
 
   std::atomic<std::chrono::steady_clock::rep> stalled_since_{0}; // Zero: not stalled.

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include <asio/post.hpp>
-#include <asio/steady_timer.hpp>
 
 #include <troupe/framework/base/sizes.hpp>
 #include <troupe/framework/internal/connection.hpp>
@@ -17,9 +16,6 @@ using clock = std::chrono::steady_clock;
 
 // Who appends this much writes it, since a larger write costs no less per byte.
 constexpr std::size_t batch_bytes = 64_KiB;
-
-// How long the last messages of a burst wait for more.
-constexpr auto tick_time = write_pause::long_enough;
 
 // So many ticks that find nothing end the ticking, which the next burst begins again.
 constexpr int idle_ticks_max = 20;
@@ -152,31 +148,21 @@ void connection::start_ticking() {
     return;
   asio::post(io_, [self = shared_from_this()] {
     self->idle_ticks_ = 0;
-    if (!self->tick_timer_)
-      self->tick_timer_ = std::make_unique<asio::steady_timer>(self->io_);
-    self->tick();
+    ticker::of(self->io_).add(self);
   });
 }
 
-void connection::tick() {
+tick_result connection::tick() {
   if (ended_)
-    return;
-  tick_timer_->expires_after(tick_time);
-  tick_timer_->async_wait([self = shared_from_this()](std::error_code cancelled) {
-    if (cancelled || self->ended_)
-      return;
-    std::unique_lock guard{*self->mutex_};
-    bool useful = std::exchange(self->deferred_, false);
-    self->idle_ticks_ = useful ? 0 : self->idle_ticks_ + 1;
-    bool goes_on = self->idle_ticks_ < idle_ticks_max;
-    self->ticking_ = goes_on;
-    if (self->writer_ == writer::nobody && !self->waiting_.empty())
-      self->write_by_caller(guard);
-    else
-      guard.unlock();
-    if (goes_on)
-      self->tick();
-  });
+    return tick_result::over;
+  std::unique_lock guard{*mutex_};
+  const auto is_useful = std::exchange(deferred_, false);
+  idle_ticks_ = is_useful ? 0 : idle_ticks_ + 1;
+  ticking_ = idle_ticks_ < idle_ticks_max;
+  const auto result = !ticking_ ? tick_result::over : is_useful ? tick_result::useful : tick_result::idle;
+  if (writer_ == writer::nobody && !waiting_.empty())
+    write_by_caller(guard);
+  return result;
 }
 
 void connection::write_by_io_thread() {

@@ -1,0 +1,49 @@
+// The moments at which connections write what waited for more.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <asio/execution_context.hpp>
+#include <asio/steady_timer.hpp>
+
+namespace troupe::internal {
+
+class connection;
+
+/// What a tick meant to a connection.
+enum class tick_result : std::uint8_t {
+  useful, // Something had waited for it.
+  idle,
+  over // No more ticks, until it is added again.
+};
+
+/// One tick for all connections of an I/O context. A write costs as much as tens of small messages, at both ends; so the
+/// more connections have had something to write at a tick, the later the next one comes: a node that streams to many
+/// peers makes about as many writes in a second as one that streams to one, up to a bound of the waiting.
+///
+/// Threads: the I/O thread.
+class ticker final : public asio::execution_context::service {
+public:
+  using key_type = ticker;
+
+  [[nodiscard]] static ticker& of(asio::execution_context& io) { return asio::use_service<ticker>(io); }
+
+  explicit ticker(asio::execution_context& io);
+  ~ticker() override;
+
+  /// Ticks until it says that it is over. Requires: not added already.
+  void add(std::shared_ptr<connection> what);
+
+private:
+  void shutdown() noexcept override;
+  void wait();
+  void tick();
+
+  std::unique_ptr<asio::steady_timer> timer_;
+  std::vector<std::shared_ptr<connection>> ticking_;
+  int useful_ = 0; // Of the last tick.
+};
+
+} // namespace troupe::internal
