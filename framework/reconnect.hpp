@@ -81,7 +81,8 @@ struct link_events {
 /// Keeps a node connected with one peer: dials, and dials again when the link is lost. A link is never reopened: what
 /// it connects with is a new link each time, whose actors are found anew.
 ///
-/// What trying again cannot cure ends it: `bad_option` and `nothing_in_common`. A peer that refuses may let this node
+/// What trying again cannot cure ends it: `bad_option` and `nothing_in_common`, until a first dial has led to a link.
+/// Later on these are tried again as well: a secret file may just be being replaced, a peer be restarted. A peer that refuses may let this node
 /// in later, so `refused`, a wrong secret too, is tried again until `attempts_max`.
 ///
 /// Threads: every member from any thread.

@@ -9,6 +9,7 @@
 
 #include <troupe/framework/base/sizes.hpp>
 #include <troupe/serializers/describe.hpp>
+#include <troupe/serializers/limits.hpp>
 
 namespace troupe::internal {
 
@@ -80,10 +81,13 @@ struct hello {
   // How the peer says of actors that it got on this link, to third nodes, whose they are.
   std::uint64_t link = 0;
   std::vector<std::byte> introduction_key; // 32 bytes
+  // The largest header, and the most frames of one element, that this end reads.
+  std::uint64_t header_bytes = limits{}.header_bytes;
+  std::uint64_t frames = limits{}.frames;
 };
 TROUPE_DESCRIBE(hello, version, name, token, serializers, deserializers, message_bytes, window_bytes,
                 actor_window_bytes, store_number, store_slot, store_nonce, channel, shares_store, tasks, verifies,
-                spawner, exits, link, introduction_key)
+                spawner, exits, link, introduction_key, header_bytes, frames)
 
 struct ready {
   bool shares_store = false;    // Both have checked.

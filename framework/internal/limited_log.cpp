@@ -50,7 +50,14 @@ void limited_log::settle(clock::time_point now) {
     auto further = above_ != nullptr ? above_->admit(level, now) : std::optional{std::string{}};
     if (further)
       write_log(level, text_of_left_out(level, left_out) + *further);
+    else
+      above_->leave_out(level, left_out - 1); // The refused line stands for one.
   }
+}
+
+void limited_log::leave_out(log_level level, std::uint64_t count) {
+  std::lock_guard guard{mutex_};
+  unsaid_[index_of(level)] += count;
 }
 
 std::string limited_log::text_of_left_out(log_level level, std::uint64_t count) const {

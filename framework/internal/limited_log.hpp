@@ -48,6 +48,8 @@ public:
 private:
   /// What has to be said of those left out before; nullopt where the line is one of them.
   [[nodiscard]] std::optional<std::string> admit(log_level level, clock::time_point now);
+  /// So many more lines are to be said to be left out.
+  void leave_out(log_level level, std::uint64_t count);
   [[nodiscard]] std::string text_of_left_out(log_level level, std::uint64_t count) const;
 
   const std::string whose_;

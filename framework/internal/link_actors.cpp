@@ -385,7 +385,7 @@ void link_core::on_down(const down& what) {
                  ? caf::error{what.reason_code, category, caf::make_message(what.reason_text)}
                  : caf::error{what.reason_code, category};
   }
-  as_proxy(held)->kill_proxy(nullptr, std::move(reason));
+  end_proxies(node_->system(), {std::move(held)}, std::move(reason));
 }
 
 // -- releases

@@ -426,7 +426,9 @@ private:
   bool peer_takes_exits_ = false;        // Exit messages may go there.
   std::uint64_t peer_link_ = 0;          // The peer's name for this link ...
   byte_vector peer_introduction_key_;    // ... and how to prove to it what it has given away on it.
-  std::uint64_t peer_message_bytes_ = 0; // The largest message that the peer takes.
+  std::uint64_t peer_message_bytes_ = 0; // The largest message that the peer takes ...
+  std::uint64_t peer_header_bytes_ = 0;  // ... the largest header ...
+  std::uint64_t peer_frames_ = 0;        // ... and the most frames of an element.
   receive_bounds windows_;               // Of either direction.
   store::process_id peer_process_;
   std::uint64_t channel_ = 0;          // Even: what the dialer sends; the next number: what the acceptor sends.

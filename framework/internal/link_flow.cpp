@@ -208,12 +208,8 @@ void link_core::undo_dropped(packed_message message) {
 
 /// Who asks what this end forwards back is answered at the other end.
 void link_core::settle_returned(const packed_message& message) {
-  constexpr auto returned_request = message_flags::returned | message_flags::request;
-  if ((message.flags & returned_request) != returned_request)
-    return;
-  for (const auto& actor : message.proxies)
-    if (auto* asking = as_asker(actor))
-      asking->settle();
+  if (auto* asking = as_asker(message.settles))
+    asking->settle();
 }
 
 /// Lets what waits leave, as far as it may now. Releases the mutex.

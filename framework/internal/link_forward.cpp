@@ -15,6 +15,7 @@
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/framework/internal/outgoing_message.hpp>
+#include <troupe/framework/internal/text.hpp>
 #include <troupe/serializers/compressed.hpp>
 
 namespace troupe::internal {
@@ -130,6 +131,12 @@ std::expected<void, node_error> outgoing_message::take(const forwarded_message& 
                  ? link_core::urgency::answers_anyway
                  : link_core::urgency::always_waits;
   for (const auto& element : message.elements) {
+    if (element.header.size() > link.peer_header_bytes_ || element.frames.size() > link.peer_frames_)
+      return std::unexpected{node_error{
+          node_errc::unserializable,
+          "payload with a header of " + grouped(element.header.size()) + " bytes and " + grouped(element.frames.size())
+              + " frames, " + link.peer_name() + " reads at most " + grouped(link.peer_header_bytes_) + " and "
+              + grouped(link.peer_frames_) + " (receive_limits.header_bytes and frames of its link)"}};
     descriptor_.frames.clear();
     descriptor_.actors.clear();
     for (const auto& actor : element.actors)

@@ -133,7 +133,9 @@ void link_core::send_hello(bool shares_store) {
              .spawner = 0,
              .exits = options_.allow_exit,
              .link = serial_,
-             .introduction_key = {introduction_key_.begin(), introduction_key_.end()}};
+             .introduction_key = {introduction_key_.begin(), introduction_key_.end()},
+             .header_bytes = options_.receive_limits.header_bytes,
+             .frames = options_.receive_limits.frames};
   if (options_.allow_tasks) {
     auto runner = node_->task_runner();
     std::lock_guard guard{mutex_};
@@ -261,6 +263,8 @@ std::expected<void, node_error> link_core::on_hello(const hello& theirs) {
   peer_link_ = theirs.link;
   peer_introduction_key_ = theirs.introduction_key;
   peer_message_bytes_ = theirs.message_bytes;
+  peer_header_bytes_ = theirs.header_bytes;
+  peer_frames_ = theirs.frames;
   if (theirs.window_bytes == 0 || theirs.actor_window_bytes == 0)
     return std::unexpected{
         node_error{node_errc::protocol_violation, "the peer takes no messages: its window is empty"}};
@@ -368,6 +372,8 @@ std::expected<void, node_error> link_core::become_open() {
     received_context_ = first.context;
     received_context_.families = accepted_.families;
     std::swap(received_context_.sender, received_context_.recipient);
+    first.context.limits.header_bytes = peer_header_bytes_;
+    first.context.limits.frames = peer_frames_;
     terms_ = std::make_shared<const sending_terms>(std::move(first));
     renew_terms();
     if (!options_.verify_serialization && !peer_verifies_)

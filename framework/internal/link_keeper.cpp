@@ -20,7 +20,8 @@ namespace {
 // How often a lookup is asked whether it is done: it cannot tell, since it may outlive the I/O thread.
 constexpr std::chrono::milliseconds lookup_pause{5};
 
-/// What the next dial would fail with as well.
+/// What the next dial would fail with as well, unless it has worked before: then something has changed on the way, a
+/// file that is just being replaced, a peer with other options, and may change again.
 bool is_for_good(node_errc code) {
   return code == node_errc::bad_option || code == node_errc::nothing_in_common;
 }
@@ -129,6 +130,8 @@ void link_keeper::dial_to(std::vector<stream_endpoint> endpoints) {
       fail(security.error());
       return;
     }
+    if (!security->caution.empty() && !std::exchange(has_cautioned_, true))
+      node_->lines().warn(security->caution);
     security_ = std::make_shared<const link_security>(*std::move(security));
   }
   dialing_ = dialing::start(node_->io(), at_.text, std::move(endpoints), until_,
@@ -179,6 +182,7 @@ void link_keeper::on_opened(const std::expected<void, node_error>& opened) {
     return;
   }
   is_open_ = true;
+  has_worked_ = true;
   opened_at_ = seconds_clock::now();
   pauses_.connected();
   auto event = event_of(link_event::kind::connected, {node_errc::none, {}});
@@ -204,16 +208,17 @@ void link_keeper::on_ended(const node_error& reason) {
 void link_keeper::fail(const node_error& reason) {
   end_attempt();
   auto pause = pauses_.failed();
-  if (is_for_good(reason.code()))
+  if (!has_worked_ && is_for_good(reason.code()))
     pause = std::nullopt;
   go_on_after(pause, event_of(link_event::kind::attempt_failed, reason));
 }
 
 void link_keeper::go_on_after(std::optional<std::chrono::milliseconds> pause, link_event event) {
   event.pause = pause;
-  log(log_level::info, at_.text + (event.what == link_event::kind::lost ? " is lost: " : " cannot be reached: ")
-                           + event.reason.message()
-                           + (pause ? "; dialed again in " + std::to_string(pause->count()) + " ms" : "; given up"));
+  node_->lines().say(log_level::info,
+                     at_.text + (event.what == link_event::kind::lost ? " is lost: " : " cannot be reached: ")
+                         + event.reason.message()
+                         + (pause ? "; dialed again in " + std::to_string(pause->count()) + " ms" : "; given up"));
   if (pause)
     wait(*pause, &link_keeper::attempt);
   tell(event);

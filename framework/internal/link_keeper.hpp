@@ -98,6 +98,8 @@ private:
   std::shared_ptr<dialing> dialing_;
   seconds_clock::time_point opened_at_;
   bool is_open_ = false;
+  bool has_worked_ = false;    // A link has been open.
+  bool has_cautioned_ = false; // link_security::caution is said once.
   asio::steady_timer timer_;
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <troupe/framework/internal/log.hpp>
 #include <troupe/framework/internal/secret_file.hpp>
 #include <troupe/framework/internal/socket_transport.hpp>
 #include <troupe/framework/internal/tls_transport.hpp>
@@ -38,38 +37,34 @@ std::expected<std::string, node_error> cookie(const credentials& with) {
 }
 
 /// Over plain TCP there is always a secret: the one given, or on one host the cookie.
-std::expected<std::string, node_error> secret_for_tcp(const address& at, std::span<const stream_endpoint> endpoints,
-                                                      const credentials& with, const std::string& without) {
+std::expected<link_security, node_error> security_for_tcp(const address& at, std::span<const stream_endpoint> endpoints,
+                                                          const credentials& with, const std::string& without) {
   auto secret = given_secret(with);
+  const auto one_host = std::ranges::all_of(endpoints, is_of_this_host);
+  if (secret && secret->empty())
+    secret = one_host ? cookie(with) : fail(at.text + without);
   if (!secret)
-    return secret;
-  bool one_host = std::ranges::all_of(endpoints, is_of_this_host);
-  if (secret->empty())
-    return one_host ? cookie(with) : fail(at.text + without);
+    return std::unexpected{std::move(secret).error()};
+  link_security result{.kind = at.kind, .secret = *std::move(secret)};
   if (!one_host)
-    log(log_level::warning, "trusted network only: at " + at.text
-                                + " the secret lets only those in who know it, but does not protect what is then said; "
-                                  "use tls:// where others have access to the network");
-  return secret;
+    result.caution = "trusted network only: at " + at.text
+                     + " the secret lets only those in who know it, but does not protect what is then said; use tls:// "
+                       "where others have access to the network";
+  return result;
 }
 
 } // namespace
 
 std::expected<link_security, node_error>
 security_for_listening(const address& at, std::span<const stream_endpoint> endpoints, const credentials& with) {
-  link_security result{.kind = at.kind, .secret = {}, .tls = {}, .tls_server = {}};
+  link_security result{.kind = at.kind};
   if (at.kind == transport_kind::unix_socket || at.kind == transport_kind::inproc)
     return result;
-  if (at.kind == transport_kind::tcp) {
-    auto secret = secret_for_tcp(at, endpoints, with,
-                                 " can be reached from other hosts, and nothing says who may come in: set "
-                                 "credentials.secret or credentials.secret_file of accepted_links, to the same at all "
-                                 "peers; or listen at tls://, or at 127.0.0.1 for processes of this host only");
-    if (!secret)
-      return std::unexpected{std::move(secret).error()};
-    result.secret = *std::move(secret);
-    return result;
-  }
+  if (at.kind == transport_kind::tcp)
+    return security_for_tcp(at, endpoints, with,
+                            " can be reached from other hosts, and nothing says who may come in: set "
+                            "credentials.secret or credentials.secret_file of accepted_links, to the same at all "
+                            "peers; or listen at tls://, or at 127.0.0.1 for processes of this host only");
   auto secret = given_secret(with);
   if (!secret)
     return std::unexpected{std::move(secret).error()};
@@ -93,24 +88,22 @@ security_for_listening(const address& at, std::span<const stream_endpoint> endpo
 
 std::expected<link_security, node_error>
 security_for_dialing(const address& to, std::span<const stream_endpoint> endpoints, const credentials& with) {
-  link_security result{.kind = to.kind, .secret = {}, .tls = {}, .tls_server = {}};
+  link_security result{.kind = to.kind};
   if (to.kind == transport_kind::unix_socket || to.kind == transport_kind::inproc)
     return result;
-  auto secret = to.kind == transport_kind::tls
-                    ? given_secret(with)
-                    : secret_for_tcp(to, endpoints, with,
-                                     " is not on this host: set credentials.secret or credentials.secret_file to what "
-                                     "the node there has, or use tls://");
+  if (to.kind == transport_kind::tcp)
+    return security_for_tcp(to, endpoints, with,
+                            " is not on this host: set credentials.secret or credentials.secret_file to what the node "
+                            "there has, or use tls://");
+  auto secret = given_secret(with);
   if (!secret)
     return std::unexpected{std::move(secret).error()};
   result.secret = *std::move(secret);
-  if (to.kind == transport_kind::tls) {
-    auto context = make_dialing_tls(with.tls);
-    if (!context)
-      return std::unexpected{std::move(context).error()};
-    result.tls = *std::move(context);
-    result.tls_server = with.tls.server_name.empty() ? to.host : with.tls.server_name;
-  }
+  auto context = make_dialing_tls(with.tls);
+  if (!context)
+    return std::unexpected{std::move(context).error()};
+  result.tls = *std::move(context);
+  result.tls_server = with.tls.server_name.empty() ? to.host : with.tls.server_name;
   return result;
 }
 

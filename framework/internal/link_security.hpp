@@ -18,9 +18,10 @@ namespace troupe::internal {
 /// Set before a link starts, then only read.
 struct link_security {
   transport_kind kind = transport_kind::unix_socket;
-  std::string secret;     // To be proven by both ends; empty where the transport lets nobody in who should not be.
-  tls_context tls;        // With TLS only.
-  std::string tls_server; // Dialing with TLS: whose certificate the peer must have.
+  std::string secret = {};     // To be proven by both ends; empty where the transport lets nobody in who should not be.
+  tls_context tls = {};        // With TLS only.
+  std::string tls_server = {}; // Dialing with TLS: whose certificate the peer must have.
+  std::string caution = {};    // What whoever runs the node should be warned of; mostly nothing.
 };
 
 /// Fails with `bad_option` where anybody could come in, saying how to change that.

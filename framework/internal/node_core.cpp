@@ -87,6 +87,8 @@ std::expected<void, node_error> node_core::listen_at(const std::string& text) {
   auto security = security_for_listening(*at, *endpoints, options_.accepted_links.credentials);
   if (!security)
     return std::unexpected{std::move(security).error()};
+  if (!security->caution.empty())
+    log(log_level::warning, security->caution);
   auto opened =
       listener::open(io(), *at, endpoints->front(),
                      [weak = weak_from_this(), terms = std::make_shared<const link_security>(*std::move(security))](
@@ -263,6 +265,8 @@ std::expected<std::shared_ptr<link_core>, node_error> node_core::connect(std::st
   auto terms = security_for_dialing(*at, endpoints, options.credentials);
   if (!terms)
     return std::unexpected{std::move(terms).error()};
+  if (!terms->caution.empty())
+    lines_.warn(terms->caution);
   auto security = std::make_shared<const link_security>(*std::move(terms));
   auto link = link_core::make(shared_from_this(), options, link_core::role::dialer, security);
   if (!link)

@@ -49,6 +49,7 @@ void outgoing_message::clear() {
   objects_.clear();
   actors_.clear();
   proxies_.clear();
+  settles_.reset();
   carried_.clear();
   new_signature_.reset();
   socket_bytes_ = 0;
@@ -460,6 +461,8 @@ std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver,
         proxies_.push_back(sender);
         if (asking != nullptr && *admitted == send_window::admission::leaves)
           asking->settle();
+        else if (asking != nullptr)
+          settles_ = sender;
       } else if (id.is_request())
         question = {name.number, head.request_number};
     }
@@ -554,6 +557,7 @@ void outgoing_message::write_or_pack(message_head& head, send_window::admission 
   packed.proxies = std::move(proxies_);
   packed.proxies.push_back(link.actor_imports_.find(head.receiver));
   packed.question = question;
+  packed.settles = std::move(settles_);
   packed.peer_epoch = terms_->peer_epoch;
   if (!packed.value)
     link.negotiation_.add_waiting(packed.peer_epoch);

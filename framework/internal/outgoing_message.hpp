@@ -124,6 +124,7 @@ private:
   std::vector<store::handle> objects_;                      // Handed over, one count each.
   std::vector<std::uint64_t> actors_;                       // Exported, one count each.
   std::vector<caf::strong_actor_ptr> proxies_;              // The peer's actors that the message mentions.
+  caf::strong_actor_ptr settles_;                           // packed_message::settles
   std::vector<std::pair<traffic*, std::uint64_t>> carried_; // What is counted when it is sent: payloads, their bytes.
   std::optional<std::uint64_t> new_signature_;              // The peer has just been told of it.
   std::uint64_t socket_bytes_ = 0;

@@ -45,6 +45,7 @@ struct packed_message {
   std::vector<store::handle> objects = {};
   std::vector<std::uint64_t> actors = {};
   pending_requests::key question = {};
+  caf::strong_actor_ptr settles = {}; // An asker whose request the message forwards: answered elsewhere once it leaves.
   std::uint64_t handle_bytes = 0;
   bool may_be_dropped = true;   // To make room for newer ones.
   receipt owed = {};            // To the link that it came over, where this node passes it on.

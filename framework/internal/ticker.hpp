@@ -19,9 +19,9 @@ enum class tick_result : std::uint8_t {
   over // No more ticks, until it is added again.
 };
 
-/// One tick for all connections of an I/O context. A write costs as much as tens of small messages, at both ends; so the
-/// more connections have had something to write at a tick, the later the next one comes: a node that streams to many
-/// peers makes about as many writes in a second as one that streams to one, up to a bound of the waiting.
+/// One tick for all connections of an I/O context. A write costs as much as tens of small messages, at both ends; so
+/// the more connections have had something to write at a tick, the later the next one comes: a node that streams to
+/// many peers makes about as many writes in a second as one that streams to one, up to a bound of the waiting.
 ///
 /// Threads: the I/O thread.
 class ticker final : public asio::execution_context::service {

@@ -54,6 +54,24 @@ TEST_F(third_parties, get_types_that_the_node_in_between_does_not_know) {
   EXPECT_EQ(back->from, me);
 }
 
+TEST_F(third_parties, are_spared_what_they_do_not_read) {
+  third_options_.accepted_links.receive_limits.frames = 1;
+  connect_all();
+  auto remote = find_beyond("doubler", third().system.spawn(doubler));
+  auto refused = ask<std::size_t>(near().system, remote, array<double>(std::vector<double>(100'000, 0.5)));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(to_node_error(refused.error()).code(), node_errc::unserializable) << text_of(refused);
+  EXPECT_NE(text_of(refused).find("2 frames, third reads at most"), std::string::npos) << text_of(refused);
+  // Nor does their own peer send it.
+  auto direct = beyond_->find("doubler");
+  ASSERT_TRUE(direct) << direct.error().message();
+  refused = ask<std::size_t>(far().system, *direct, array<double>(std::vector<double>(100'000, 0.5)));
+  ASSERT_FALSE(refused);
+  EXPECT_NE(text_of(refused).find("limits::frames"), std::string::npos) << text_of(refused);
+  EXPECT_TRUE(beyond_->is_open());
+  EXPECT_EQ(ask<int>(near().system, remote, 4), 8);
+}
+
 TEST_F(third_parties, write_to_actors_that_a_forwarded_message_names) {
   connect_all();
   auto remote = find_beyond("writer", third().system.spawn([](caf::event_based_actor* self) -> caf::behavior {

@@ -90,6 +90,44 @@ TEST_F(under_load, a_question_to_several_actors_keeps_no_room_for_answers) {
   caf::anon_send_exit(pool, caf::exit_reason::user_shutdown);
 }
 
+TEST_F(under_load, a_pool_that_waits_for_room_holds_up_no_other_actor) {
+  auto gate = std::make_shared<std::promise<void>>();
+  publish("stuck", far().system.spawn<caf::detached>(
+                       [opens = gate->get_future().share()](caf::event_based_actor*) -> caf::behavior {
+                         return {[opens](const std::string&) { opens.wait_for(30s); }};
+                       }));
+  auto mortal =
+      publish("mortal",
+              far().system.spawn([](caf::event_based_actor*) -> caf::behavior { return {[](const std::string&) {}}; }));
+  publish("echo", far().system.spawn(echo));
+  link_options options;
+  options.actor_window_bytes = options.actor_queue_bytes = 16'000;
+  connect(options);
+  auto other = find("echo");
+  caf::scoped_execution_unit unit{&near().system};
+  auto pool = caf::actor_pool::make(&unit, caf::actor_pool::broadcast());
+  for (const auto* name : {"stuck", "mortal"})
+    caf::anon_send(pool, caf::sys_atom::value, caf::put_atom::value, find(name));
+  std::atomic<bool> is_through{false};
+  // Its pool is locked while it waits for room in front of "stuck", and wants to be told when "mortal" ends.
+  std::jthread feeder{[&] {
+    for (int i = 0; i < 20; ++i)
+      caf::anon_send(pool, std::string(4'000, 'x'));
+    is_through = true;
+  }};
+  EXPECT_TRUE(eventually([&] { return link_->stats().waiting_bytes >= 12'000; }));
+  caf::anon_send_exit(mortal, caf::exit_reason::user_shutdown);
+  caf::scoped_actor self{near().system};
+  self->monitor(find("mortal"));
+  self->receive([](const caf::down_msg&) {}, caf::after(5s) >> [] { ADD_FAILURE() << "no down message"; });
+  EXPECT_EQ(ask<int>(near().system, other, 4), 4);
+  EXPECT_FALSE(is_through);
+  gate->set_value();
+  feeder.join();
+  EXPECT_TRUE(is_through);
+  caf::anon_send_exit(pool, caf::exit_reason::user_shutdown);
+}
+
 TEST_F(under_load, a_slow_actor_with_large_answers_does_not_stall_requests_to_others) {
   auto gate = std::make_shared<std::promise<void>>();
   publish("large", far().system.spawn<caf::detached>(

@@ -3,6 +3,7 @@
 #include <mutex>
 #include <utility>
 
+#include <caf/event_based_actor.hpp>
 #include <caf/mailbox_element.hpp>
 #include <caf/make_actor.hpp>
 
@@ -77,6 +78,16 @@ caf::strong_actor_ptr make_proxy(caf::actor_system& system, caf::node_id node, s
   caf::actor_config config;
   return caf::make_actor<proxy, caf::strong_actor_ptr>(number, std::move(node), &system, config, std::move(link),
                                                        number, std::move(introduction));
+}
+
+void end_proxies(caf::actor_system& system, std::vector<caf::strong_actor_ptr> proxies, caf::error reason) {
+  if (proxies.empty())
+    return;
+  // A hidden actor ends when it has been initialized, and nobody waits for it.
+  system.spawn<caf::hidden>([ended = std::move(proxies), reason = std::move(reason)](caf::event_based_actor*) {
+    for (const auto& each : ended)
+      as_proxy(each)->kill_proxy(nullptr, reason);
+  });
 }
 
 proxy* as_proxy(const caf::strong_actor_ptr& actor) {

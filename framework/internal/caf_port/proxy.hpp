@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <caf/actor_proxy.hpp>
 #include <caf/actor_system.hpp>
@@ -76,6 +77,10 @@ private:
 [[nodiscard]] caf::strong_actor_ptr make_proxy(caf::actor_system& system, caf::node_id node, std::uint64_t number,
                                                std::shared_ptr<proxy_link> link,
                                                std::shared_ptr<const introduce> introduction = nullptr);
+
+/// Ends them, and tells whoever monitors or is linked to them; on one of the scheduler's threads, since who is told may
+/// hold the caller up: an actor_pool locks while it passes a message on to another proxy that waits for room.
+void end_proxies(caf::actor_system& system, std::vector<caf::strong_actor_ptr> proxies, caf::error reason);
 
 /// The proxy behind a handle, or null when it is something else.
 [[nodiscard]] proxy* as_proxy(const caf::strong_actor_ptr& actor);
