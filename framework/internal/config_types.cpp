@@ -17,7 +17,7 @@ namespace {
 
 using shape = config_value::shape;
 
-/// What stands there instead of what was expected. Never the text of quotes, which may be a secret.
+/// What stands there instead of what was expected. Never a text, which may be a secret, nor what should be one.
 std::unexpected<std::string> expected_instead(const std::string& what, const config_value& from) {
   switch (from.form) {
   case shape::word:
@@ -161,7 +161,8 @@ std::optional<std::chrono::milliseconds> read_duration(std::string_view text) {
 assigned assign(const config_value& from, const option_range&, std::string& to) {
   auto text = as_text(from, from.is_argument);
   if (!text)
-    return expected_instead("a text in double quotes", from);
+    return from.form == shape::word ? std::unexpected{std::string{"expects a text in double quotes, got none"}}
+                                    : expected_instead("a text in double quotes", from);
   to = *text;
   return {};
 }

@@ -193,19 +193,29 @@ std::string configuration::place_of_node() const {
 }
 
 std::expected<void, node_error> configuration::check_families(const family_set& known) const {
-  for (const auto& item : items_)
-    if (!item.path.empty())
-      if (auto names = check_names(item, known); !names)
+  for (auto item = items_.begin(); item != items_.end(); ++item)
+    if (!item->path.empty() && !is_set_again(item))
+      if (auto names = check_names(*item, known); !names)
         return names;
   return {};
 }
 
 std::expected<void, node_error> configuration::check_families(const family_set& known, std::string_view entry) const {
-  for (const auto& item : items_)
-    if (is_of(item, entry) || is_of(item, default_entry))
-      if (auto names = check_names(item, known); !names)
+  const auto is_replaced = [&](const config_item& of_default) {
+    auto path = of_default.path;
+    path[1] = entry;
+    return std::ranges::find(items_, path, &config_item::path) != items_.end();
+  };
+  for (auto item = items_.begin(); item != items_.end(); ++item)
+    if ((is_of(*item, entry) || (is_of(*item, default_entry) && !is_replaced(*item))) && !is_set_again(item))
+      if (auto names = check_names(*item, known); !names)
         return names;
   return {};
+}
+
+bool configuration::is_set_again(std::vector<config_item>::const_iterator item) const {
+  return std::find_if(item + 1, items_.end(), [&](const auto& later) { return later.path == item->path; })
+         != items_.end();
 }
 
 } // namespace troupe::internal

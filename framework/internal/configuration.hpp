@@ -38,12 +38,16 @@ public:
   /// Where `troupe.node` is first set; empty where it is not.
   [[nodiscard]] std::string place_of_node() const;
 
-  /// Fails with `bad_option` for a family that is not among the known ones, naming the place and the known ones.
+  /// Fails with `bad_option` for a family that is not among the known ones, naming the place and the known ones. What
+  /// is replaced, on the command line or by the entry, may name any.
   [[nodiscard]] std::expected<void, node_error> check_families(const family_set& known) const;
   /// The same for what one entry is made of.
   [[nodiscard]] std::expected<void, node_error> check_families(const family_set& known, std::string_view entry) const;
 
 private:
+  /// On the command line.
+  [[nodiscard]] bool is_set_again(std::vector<config_item>::const_iterator item) const;
+
   std::vector<config_item> items_;
 };
 

@@ -318,7 +318,7 @@ std::expected<void, node_error> link_core::on_found(const found& answer) {
 
 void link_core::watch(std::uint64_t number, caf::strong_actor_ptr proxy) {
   std::lock_guard guard{mutex_};
-  if (is_open() && actor_imports_.hold(number, std::move(proxy)))
+  if (!is_closed() && actor_imports_.hold(number, std::move(proxy)) && is_open()) // Else the link's end tells of it.
     send_admin_locked(admin_op::monitor, monitor{number});
 }
 

@@ -196,6 +196,7 @@ TEST_F(a_configuration, refuses_values_of_another_type_or_out_of_range) {
 
 TEST_F(a_configuration, never_repeats_a_secret) {
   for (const auto& error : {read("troupe.links.default.credentials.secret = [\"hush hush hush!\"]"),
+                            read("troupe.links.default.credentials.secret = hush-hush-hush-hush"),
                             read("troupe.links.default.allow-tasks = \"hush hush hush!\""),
                             read("", {"--troupe.links.default.credentials.secrt=hush hush hush!"})}) {
     EXPECT_NE(error, "");
@@ -311,6 +312,13 @@ TEST_F(a_configuration, with_an_unknown_family_is_refused_with_its_place_and_the
   EXPECT_EQ(config_.node_options_with(families_).error().message(), expected);
   EXPECT_EQ(config_.link_options_for("unix://@a", families_).error().message(), expected);
   EXPECT_TRUE(config_.link_options_for("unix://@b", families_));
+  // What is replaced is nobody's.
+  ASSERT_EQ(read("troupe.links { default { serializers = [\"jsn\"] } \"unix://@a\" { serializers = [\"json\"] } }"),
+            "");
+  EXPECT_TRUE(config_.link_options_for("unix://@a", families_));
+  EXPECT_FALSE(config_.link_options_for("unix://@b", families_));
+  ASSERT_EQ(read("troupe.node.store-families = [\"x\"]", {"--troupe.node.store-families=[\"json\"]"}), "");
+  EXPECT_TRUE(config_.node_options_with(families_)) << config_.node_options_with(families_).error().message();
   ASSERT_EQ(read("troupe.node.store-families = [\"x\"]"), "");
   EXPECT_TRUE(contains(config_.node_options_with(families_).error().message(), "troupe.node.store-families names"));
 }
