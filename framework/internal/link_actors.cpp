@@ -156,6 +156,7 @@ void link_core::settle_last_pair() {
 
 void link_core::on_all_handled() {
   settle_last_pair();
+  end_proxies(node_->system(), std::exchange(ended_proxies_, {}));
   if (is_open())
     ends_for_unread();
 }
@@ -385,7 +386,7 @@ void link_core::on_down(const down& what) {
                  ? caf::error{what.reason_code, category, caf::make_message(what.reason_text)}
                  : caf::error{what.reason_code, category};
   }
-  end_proxies(node_->system(), {std::move(held)}, std::move(reason));
+  ended_proxies_.push_back({std::move(held), std::move(reason)});
 }
 
 // -- releases

@@ -175,7 +175,9 @@ void link_core::fail_everything(const node_error& reason) {
   // From here on nothing new enters the tables: every path checks the state under the lock.
   for (auto& [number, query] : queries)
     query(std::unexpected{reason});
-  end_proxies(node_->system(), std::move(proxies), caf::make_error(caf::exit_reason::remote_link_unreachable));
+  for (auto& proxy : proxies)
+    ended_proxies_.push_back({std::move(proxy), caf::make_error(caf::exit_reason::remote_link_unreachable)});
+  end_proxies(node_->system(), std::exchange(ended_proxies_, {}));
   for (const auto& [number, weak] : watched)
     if (auto actor = weak.lock())
       actor->get()->detach(caf::attachable::token{link_watch::key{this}});

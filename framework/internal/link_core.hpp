@@ -506,6 +506,7 @@ private:
   std::vector<received_element> elements_;                     // Reused from message to message ...
   std::size_t element_count_ = 0;                              // ... of which so many are in use.
   last_pair last_pair_;
+  std::vector<ended_proxy> ended_proxies_; // Of the packets that are being handled.
   /// A request's answer that was taken from those pending and is not delivered yet: who gets an error where the link
   /// ends in between.
   struct taken_answer {

@@ -80,13 +80,13 @@ caf::strong_actor_ptr make_proxy(caf::actor_system& system, caf::node_id node, s
                                                        number, std::move(introduction));
 }
 
-void end_proxies(caf::actor_system& system, std::vector<caf::strong_actor_ptr> proxies, caf::error reason) {
+void end_proxies(caf::actor_system& system, std::vector<ended_proxy> proxies) {
   if (proxies.empty())
     return;
   // A hidden actor ends when it has been initialized, and nobody waits for it.
-  system.spawn<caf::hidden>([ended = std::move(proxies), reason = std::move(reason)](caf::event_based_actor*) {
+  system.spawn<caf::hidden>([ended = std::move(proxies)](caf::event_based_actor*) {
     for (const auto& each : ended)
-      as_proxy(each)->kill_proxy(nullptr, reason);
+      as_proxy(each.actor)->kill_proxy(nullptr, each.reason);
   });
 }
 

@@ -78,9 +78,14 @@ private:
                                                std::shared_ptr<proxy_link> link,
                                                std::shared_ptr<const introduce> introduction = nullptr);
 
-/// Ends them, and tells whoever monitors or is linked to them; on one of the scheduler's threads, since who is told may
-/// hold the caller up: an actor_pool locks while it passes a message on to another proxy that waits for room.
-void end_proxies(caf::actor_system& system, std::vector<caf::strong_actor_ptr> proxies, caf::error reason);
+struct ended_proxy {
+  caf::strong_actor_ptr actor;
+  caf::error reason;
+};
+
+/// Ends them in order, and tells whoever monitors or is linked to them; on one of the scheduler's threads, since who is
+/// told may hold the caller up: an actor_pool locks while it passes a message on to another proxy that waits for room.
+void end_proxies(caf::actor_system& system, std::vector<ended_proxy> proxies);
 
 /// The proxy behind a handle, or null when it is something else.
 [[nodiscard]] proxy* as_proxy(const caf::strong_actor_ptr& actor);
