@@ -10,8 +10,11 @@ namespace {
 struct promises {
   std::mutex mutex;
   std::vector<caf::response_promise> made;
-  void clear() {
+  bool is_over = false;
+  /// Drops them, since they refer to the actors that made them, and those that are still to come.
+  void end() {
     std::lock_guard guard{mutex};
+    is_over = true;
     made.clear();
   }
 };
@@ -23,7 +26,8 @@ caf::behavior silent(caf::event_based_actor* self, std::shared_ptr<std::atomic<i
     auto promise = self->make_response_promise<int>();
     {
       std::lock_guard guard{promised->mutex};
-      promised->made.push_back(promise);
+      if (!promised->is_over)
+        promised->made.push_back(promise);
     }
     ++*asked;
     return promise;
@@ -32,7 +36,7 @@ caf::behavior silent(caf::event_based_actor* self, std::shared_ptr<std::atomic<i
 
 class link_end : public two_nodes {
 protected:
-  ~link_end() override { promised_->clear(); } // They refer to the actors that made them.
+  ~link_end() override { promised_->end(); }
 
   caf::actor silent_remote() {
     publish("silent", far().system.spawn(silent, asked_, promised_));
