@@ -14,7 +14,12 @@ namespace troupe::internal {
 namespace {
 
 /// What waits is written after so many times `write_pause::long_enough` at the latest.
-constexpr int waits_max = 8;
+constexpr int waits_max = 16;
+
+/// How many times that until the next tick. Each further connection adds two: whom it wakes wants a core as well.
+int waits_for(int useful) {
+  return std::clamp(2 * useful - 1, 1, waits_max);
+}
 
 } // namespace
 
@@ -36,7 +41,7 @@ void ticker::add(std::shared_ptr<connection> what) {
 }
 
 void ticker::wait() {
-  timer_->expires_after(write_pause::long_enough * std::clamp(useful_, 1, waits_max));
+  timer_->expires_after(write_pause::long_enough * waits_for(useful_));
   timer_->async_wait([this](std::error_code cancelled) {
     if (!cancelled)
       tick();
