@@ -68,7 +68,8 @@ public:
   bool unpublish(std::string_view name);
 
   /// Dials a node and shakes hands. Fails with `bad_option`, `bad_address`, `cannot_connect`, `refused`,
-  /// `nothing_in_common` (both lists are in the text), `timed_out` or `protocol_violation`.
+  /// `nothing_in_common` (both lists are in the text), `timed_out`, `link_down` (whoever listens there says something else)
+  /// or `protocol_violation`; with `unsupported` in a callback of a kept link, where nothing may wait.
   [[nodiscard]] std::expected<link, node_error> connect(std::string_view address, const link_options& options);
 
   /// The same with what the configuration says about links to that address, or else about all.

@@ -1,9 +1,11 @@
 #include <troupe/framework/object_ref.hpp>
 
+#include <optional>
 #include <string>
 
 #include <troupe/framework/base/sizes.hpp>
 #include <troupe/framework/internal/link_extension.hpp>
+#include <troupe/framework/internal/object_tables.hpp>
 
 namespace troupe::internal {
 
@@ -23,6 +25,20 @@ std::expected<object_form, serialize_error> reduce_object(const object_state_ptr
   if (!state)
     return object_form{};
   return object_form{state->layout, state->bytes};
+}
+
+bool is_same_object(const object_state_ptr& one, const object_state_ptr& other) {
+  if (one == other)
+    return true;
+  if (!one || !other)
+    return false;
+  // Of an object in the store every process, and every link that it comes by, has a state of its own.
+  const auto place_of = [](const object_state_ptr& state) {
+    const auto* stored = dynamic_cast<const stored_bytes*>(state->bytes.owner().get());
+    return stored != nullptr ? std::optional{stored->object().id()} : std::nullopt;
+  };
+  const auto place = place_of(one);
+  return place && place == place_of(other);
 }
 
 std::expected<object_state_ptr, serialize_error> rebuild_object(object_form&& from, const context& ctx) {

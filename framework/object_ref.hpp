@@ -79,6 +79,8 @@ TROUPE_DESCRIBE(object_form, layout, bytes)
 [[nodiscard]] std::expected<object_state_ptr, serialize_error> rebuild_object(object_form&& from, const context& ctx);
 /// The payload, its frames still in place. Fails with `object_lost` when there is none or it does not fit the bytes.
 [[nodiscard]] std::expected<payload, node_error> payload_of(const object_state_ptr& state);
+/// Whether both are empty, or the same bytes of the same object.
+[[nodiscard]] bool is_same_object(const object_state_ptr& one, const object_state_ptr& other);
 /// Checks that the object is an array of such elements. Fails with `object_lost` or `undecodable`.
 [[nodiscard]] std::expected<void, node_error> check_array(const object_state_ptr& state, const std::string& element);
 [[nodiscard]] node_error misfit(const object_state_ptr& state);
@@ -133,7 +135,9 @@ public:
   }
 
   /// Equal when they refer to the same object.
-  friend bool operator==(const object_ref&, const object_ref&) = default;
+  friend bool operator==(const object_ref& one, const object_ref& other) {
+    return internal::is_same_object(one.state_, other.state_);
+  }
 
   [[nodiscard]] const internal::object_state_ptr& state() const noexcept { return state_; }
 

@@ -188,9 +188,15 @@ private:
       const auto right = word_of(to.form);
       return (left == one && right == other) || (left == other && right == one);
     };
-    if (is("enum", "text") || (word_of(from.form) == "enum" && is_number(to.form))
-        || (is_number(from.form) && word_of(to.form) == "enum"))
+    if (is("enum", "text"))
       return became(depends_on_values, place, from, to, "what is no name of a value there is refused");
+    // The names of an enum's values are texts: a number is read as a value, but no name as a number.
+    if (word_of(from.form) == "enum" && is_number(to.form))
+      return became(breaking, place, from, to, "what older peers send is refused");
+    if (is_number(from.form) && word_of(to.form) == "enum")
+      return read_ == direction::to_newer
+                 ? became(depends_on_values, place, from, to, "what is no value there is refused")
+                 : became(breaking, place, from, to, "older peers refuse what they are sent");
     if (is("variant", "map"))
       return became(depends_on_values, place, from, to, "a map of one entry is taken for an alternative");
     if (from.form == "record" || to.form == "record")

@@ -45,7 +45,8 @@ public:
     if (!path)
       return std::unexpected{std::move(path).error()};
     config_value value{.text = "true", .elements = {}};
-    if (!at_end()) {
+    const auto has_no_value = at_end();
+    if (!has_no_value) {
       if (peek() != '=')
         return fail("an option ends with = and its value; here stands " + found());
       ++at_;
@@ -61,6 +62,7 @@ public:
         value.text = text_.substr(at_);
       }
     }
+    value.is_switch = has_no_value;
     value.is_argument = true;
     path->erase(path->begin());
     return config_item{*std::move(path), std::move(value), place()};

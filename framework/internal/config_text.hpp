@@ -37,6 +37,7 @@ struct config_value {
   std::string text;                   // A word as it stands, or what the text in quotes stands for.
   std::vector<config_value> elements; // Of a list.
   bool is_argument = false;           // From the command line, where the shell may have taken quotes away.
+  bool is_switch = false;             // There, without a value: true.
 };
 
 /// One key of Troupe's with what it is set to.

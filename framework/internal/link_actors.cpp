@@ -361,8 +361,11 @@ void link_core::watched_actor_ended(std::uint64_t number, const caf::error& reas
   if (reason) {
     message.reason_code = reason.code();
     message.reason_category = caf::to_string(reason.category());
-    if (!reason.context().empty())
-      message.reason_text = cut(text_of(reason));
+    // A text arrives as it is, whatever the number of nodes in between; of what else may stand there, its rendering.
+    if (const auto& context = reason.context(); context.match_elements<std::string>())
+      message.reason_text = cut(context.get_as<std::string>(0));
+    else if (!context.empty())
+      message.reason_text = cut(caf::to_string(context));
   }
   std::lock_guard guard{mutex_};
   watched_.erase(number); // Monitored again, it is answered again.

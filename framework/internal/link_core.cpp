@@ -121,6 +121,7 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
   }
   handshake_timer_.reset();
   heartbeat_timer_.reset();
+  note_unfinished_handshake(reason);
   handshake_.reset();
   node_->unproven_peer_is_gone(this);
   if (peer_is_known_)

@@ -217,6 +217,7 @@ private:
   [[nodiscard]] bool agrees_on_store(const hello& theirs) const;
   std::expected<void, node_error> become_open();
   std::unexpected<node_error> refuse_peer(node_error reason);
+  void note_unfinished_handshake(const node_error& reason);
   void settle_opening(std::expected<void, node_error> result);
 
   // -- link_core.cpp

@@ -89,6 +89,8 @@ void link_core::start(std::shared_ptr<transport> bytes, std::chrono::millisecond
 }
 
 void link_core::displace() {
+  node_->note_refused_peer();
+  handshake_->is_noted = true; // By who displaces it.
   connection_->close({node_errc::timed_out, "others have come, and this peer has not proven who it is"},
                      std::chrono::milliseconds{0});
 }
@@ -411,8 +413,20 @@ std::expected<caf::strong_actor_ptr, node_error> link_core::import_helper(std::u
   return import_actor({actor_name::side::mine, number});
 }
 
+/// A peer that came, and has ended before the link was open. Who only closes again has perhaps looked whether somebody
+/// listens.
+void link_core::note_unfinished_handshake(const node_error& reason) {
+  if (!handshake_ || !handshake_->refusals || std::exchange(handshake_->is_noted, true))
+    return;
+  node_->note_refused_peer();
+  const auto is_telling = reason.code() != node_errc::link_down || security_->kind == transport_kind::tls;
+  handshake_->refusals->note(is_telling ? log_level::warning : log_level::info,
+                             "a peer has not finished the handshake: " + reason.message());
+}
+
 std::unexpected<node_error> link_core::refuse_peer(node_error reason) {
   node_->note_refused_peer();
+  handshake_->is_noted = true;
   auto text = "a peer was refused in the handshake: " + reason.message();
   if (handshake_->refusals)
     handshake_->refusals->note(log_level::warning, text);

@@ -20,6 +20,7 @@ struct link_handshake {
   greet theirs = {};                          // Once it has come.
   transcript said_before = {};                // Without the packet that is being handled: what its proof covers.
   std::shared_ptr<refusal_log> refusals = {}; // Of the address that the peer dialed; null at the dialing end.
+  bool is_noted = false;                      // What became of it is counted, and said where it has to be.
 };
 
 } // namespace troupe::internal

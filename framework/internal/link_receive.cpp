@@ -286,9 +286,10 @@ std::expected<void, node_error> link_core::admit_exit(const message_head& head) 
   return {};
 }
 
-/// CAF ends an actor that gets a bare error; ending actors is not among what a peer may do.
+/// CAF ends an actor that gets a bare error, which a peer may do where it may send exit messages.
 bool link_core::refuses_bare_error(const message_head& head, std::uint32_t type_token) {
-  if ((head.flags & message_flags::response) != 0 || type_token != caf::make_type_token<caf::error>())
+  if (options_.allow_exit || (head.flags & message_flags::response) != 0
+      || type_token != caf::make_type_token<caf::error>())
     return false;
   counters_.undelivered.fetch_add(1, std::memory_order_relaxed);
   warnings_.warn([&] { return "an error from " + peer_name_ + " that answers nothing was not delivered"; });

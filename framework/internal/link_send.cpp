@@ -73,6 +73,9 @@ std::optional<node_error> link_core::why_not(const caf::mailbox_element& what) c
   const auto& content = what.content();
   if (is_only<caf::down_msg>(content))
     return unsupported("a down message is not sent: monitor the actor instead");
+  if (is_only<caf::error>(content) && !what.mid.is_request() && !what.mid.is_response() && !peer_takes_exits_)
+    return node_error{node_errc::not_allowed, "an error that answers a plain message ends who gets it, which "
+                                                  + peer_name_ + " lets no link do without allow_exit"};
   if (is_only<caf::exit_msg>(content) && !peer_takes_exits_)
     return node_error{node_errc::not_allowed, peer_name_
                                                   + " does not let this link end its actors; its end of the link "
@@ -121,8 +124,11 @@ void link_core::send_now(std::uint64_t receiver, caf::mailbox_element_ptr what, 
 void link_core::undo(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason,
                      caf::execution_unit* context) {
   count_unsent(reason);
-  // A link that is down has said so; who goes on sending to it may do so for long.
-  warnings_.say(reason.code() == node_errc::link_down ? log_level::debug : log_level::warning,
+  // A link that is down has said so; who goes on sending to it may do so for long. And CAF answers what has no handler,
+  // or a handler without a result that anybody waits for, by errors that nobody has asked for.
+  const auto is_expected = reason.code() == node_errc::link_down
+                           || (!what.mid.is_response() && is_only<caf::error>(std::as_const(what).content()));
+  warnings_.say(is_expected ? log_level::debug : log_level::warning,
                 [&] { return "not sent to " + peer_name_ + ": " + reason.message(); });
   tell_who_waits(receiver, what, reason, context);
 }

@@ -251,6 +251,10 @@ caf::strong_actor_ptr node_core::published(std::string_view name) const {
 
 std::expected<std::shared_ptr<link_core>, node_error> node_core::connect(std::string_view to,
                                                                          const link_options& options) {
+  if (!io_loop::may_wait())
+    return std::unexpected{node_error{node_errc::unsupported,
+                                      "connect waits, here for the very thread that calls it: call it elsewhere, in an "
+                                      "actor for instance, or use keep_connected, which does not wait"}};
   auto until = std::chrono::steady_clock::now() + options.connect_timeout;
   auto at = parse_address(to);
   if (!at)

@@ -102,7 +102,7 @@ std::expected<metrics_endpoint, node_error> metrics_endpoint::open(const node& o
   made->collector = metrics_of(of, options);
   try {
     made->exposer = std::make_unique<prometheus::Exposer>(
-        std::vector<std::string>{"listening_ports", at->text(), "num_threads", "2", "request_timeout_ms", "5000"});
+        std::vector<std::string>{"listening_ports", at->text(), "num_threads", "8", "request_timeout_ms", "2000"});
     made->exposer->RegisterCollectable(made->collector);
     const auto ports = made->exposer->GetListeningPorts();
     if (ports.empty())

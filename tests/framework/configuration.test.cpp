@@ -194,6 +194,12 @@ TEST_F(a_configuration, refuses_values_of_another_type_or_out_of_range) {
   EXPECT_TRUE(contains(read("troupe.node.store.objects-max = 4294967296"), "is from 0 to 4,294,967,295"));
 }
 
+TEST_F(a_configuration, takes_no_text_for_a_switch) {
+  EXPECT_TRUE(contains(read("", {"--troupe.node.name", "pantry"}), "troupe.node.name needs a value"));
+  EXPECT_EQ(read("", {"--troupe.links.default.allow-tasks"}), "");
+  EXPECT_TRUE(link("unix://@a").allow_tasks);
+}
+
 TEST_F(a_configuration, never_repeats_a_secret) {
   for (const auto& error : {read("troupe.links.default.credentials.secret = [\"hush hush hush!\"]"),
                             read("troupe.links.default.credentials.secret = hush-hush-hush-hush"),

@@ -261,10 +261,24 @@ TEST_F(hostile_peer, a_request_number_that_would_be_a_flag_ends_the_link) {
 }
 
 TEST_F(hostile_peer, a_bare_error_does_not_end_the_actor_that_gets_it) {
-  // Sent by an honest node, as a hostile one would: TearDown asks the same actor afterwards.
-  connect({.serializers = {"typed"}});
-  caf::anon_send(find("echo"), caf::error{caf::exit_reason::kill});
+  raw_peer peer{address_};
+  auto echo = peer.open_and_find("echo");
+  const caf::error kill{caf::exit_reason::kill};
+  auto error = serialize(kill, {.serializers = {"typed"}}, far().types, far().families);
+  ASSERT_TRUE(error) << error.error().message();
+  peer.define_signature({"caf.error"});
+  peer.write(
+      raw_peer::message_packet({.receiver = echo, .signature = 0}, error->header.bytes(), error->frames[0].bytes()));
   EXPECT_TRUE(eventually([&] { return far().home->links().at(0).stats().undelivered == 1; }));
+  peer.write_packet(packet_kind::admin, 99, {});
+  peer.farewell(); // TearDown asks the same actor afterwards.
+}
+
+TEST_F(hostile_peer, an_honest_node_sends_no_bare_error_without_consent) {
+  connect({.serializers = {"typed"}});
+  auto before = link_->stats().messages_sent;
+  caf::anon_send(find("echo"), caf::error{caf::exit_reason::kill});
+  EXPECT_EQ(link_->stats().messages_sent, before);
 }
 
 TEST_F(hostile_peer, a_body_that_does_not_decode_is_not_delivered_and_the_link_lives) {

@@ -232,6 +232,20 @@ TEST(contract, that_is_none_is_refused_with_the_line) {
   EXPECT_NE(refused(nested).find("nested too deep"), std::string::npos);
 }
 
+TEST(contract, between_numbers_and_described_enums_is_kept_in_one_direction_only) {
+  const std::string head = "troupe contract 1\ntype \"a\": struct\n  .x: ";
+  const auto number = head + "i32\n";
+  const auto names = head + "enum i32\n    .red: 0\n";
+  const auto effect_of = [](const std::string& older, const std::string& newer) {
+    const auto changes = compare_contracts(older, newer);
+    return changes && changes->size() == 1 ? std::optional{changes->front().effect} : std::nullopt;
+  };
+  EXPECT_EQ(effect_of(number, names), breaking);
+  EXPECT_EQ(effect_of(names, number), breaking);
+  EXPECT_TRUE(find_unreadable(names, number).value());
+  EXPECT_FALSE(find_unreadable(number, names).value());
+}
+
 TEST(contract, in_a_file_is_checked_and_written) {
   const auto file = std::filesystem::temp_directory_path() / ("troupe-contract-" + std::to_string(::getpid()));
   type_registry before;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <expected>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -23,6 +24,9 @@ struct request {
 };
 
 std::expected<std::string, std::string> content_of(const std::string& file) {
+  std::error_code ignored;
+  if (file != "-" && std::filesystem::is_directory(file, ignored))
+    return std::unexpected(file + " is a folder");
   std::ifstream opened;
   if (file != "-")
     opened.open(file, std::ios::binary);
