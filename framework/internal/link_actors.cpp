@@ -304,9 +304,13 @@ void link_core::on_find(const find_query& query) {
 std::expected<void, node_error> link_core::on_found(const found& answer) {
   std::unique_lock guard{mutex_};
   auto query = queries_.extract(answer.query);
+  const auto own = answer.readers ? actor_exports_.find(answer.actor) : nullptr;
   guard.unlock();
-  if (!query.empty()) {
+  if (query) {
     query.mapped()(answer);
+    if (answer.readers && answer.actor != 0 && !own) // Who asked has got the same reason.
+      return fail(node_errc::protocol_violation,
+                  "the peer names actor " + grouped(answer.actor) + ", which it was never given");
   } else if (answer.actor != 0) {
     // Nobody waits any more: receive and drop the handle, so that the peer's count goes back.
     if (auto dropped = import_actor(name_in(answer)); !dropped)

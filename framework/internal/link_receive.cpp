@@ -45,6 +45,11 @@ caf::message_id id_of(const message_head& head) {
                        (head.flags & message_flags::response) != 0);
 }
 
+/// Who runs tasks, or spawns, does so for the peers of all links: none of them ends it.
+bool serves_all_links(const caf::strong_actor_ptr& actor, const link_options& options, node_core& node) {
+  return (options.allow_tasks && actor == node.task_runner()) || (options.allow_spawn && actor == node.spawner());
+}
+
 /// Keeps a received object alive and mapped; tells the link when nothing here refers to it any more.
 class imported_object final : public stored_bytes {
 public:
@@ -208,9 +213,16 @@ std::expected<void, node_error> link_core::on_message(std::uint8_t flags, bytes_
 
 std::expected<void, node_error> link_core::deliver(const message_head& head, std::uint32_t type_token,
                                                    message_under_construction&& message) {
-  if (type_token == caf::make_type_token<caf::exit_msg>())
+  if (type_token == caf::make_type_token<caf::exit_msg>()) {
     if (auto admitted = admit_exit(head); !admitted)
       return admitted;
+    if (serves_all_links(last_pair_.receiver, options_, *node_)) {
+      counters_.undelivered.fetch_add(1, std::memory_order_relaxed);
+      warnings_.warn(
+          [&] { return "an exit message from " + peer_name_ + " to who serves all links was not delivered"; });
+      return {};
+    }
+  }
   if (!refuses_bare_error(head, type_token))
     last_pair_.receiver->enqueue(std::move(message).finish(sender_of(head), id_of(head)), io_loop::unit());
   return {};
@@ -464,7 +476,7 @@ std::expected<frame, node_error> link_core::claim_object(const frame_descriptor&
 // -- values
 
 std::expected<void, node_error> link_core::decode(const signature& types, message_under_construction& into) {
-  if (!types.unknown_alias.empty()) {
+  if (types.entries.size() < types.aliases.size()) { // The unknown one may be the empty text.
     refuse_type(types.unknown_alias, nullptr);
     return undecodable("type \"" + types.unknown_alias + "\" is not in this node's type registry");
   }

@@ -2,7 +2,6 @@
 //   make_seeds FOLDER     makes FOLDER/<target>/<name> for each
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 
 #include <troupe/serializers/serialized.hpp>
@@ -11,6 +10,7 @@
 #include "forged.hpp"
 #include "older.hpp"
 #include "parts.hpp"
+#include "seeds.hpp"
 
 namespace {
 
@@ -20,10 +20,7 @@ using bytes = std::span<const std::byte>;
 std::filesystem::path folder;
 
 void write(const std::string& target, const std::string& name, bytes input) {
-  std::filesystem::create_directories(folder / target);
-  std::ofstream file(folder / target / name, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(input.data()), static_cast<std::streamsize>(input.size()));
-  fuzz::expect(file.good(), "cannot write", (folder / target / name).native());
+  fuzz::write_seed(folder, target, name, input);
 }
 
 template <class T>
@@ -251,5 +248,7 @@ int main(int count, char** arguments) {
   }
   folder = arguments[1];
   write_all();
+  fuzz::write_wire_seeds(folder);
+  fuzz::write_script_seeds(folder);
   return 0;
 }

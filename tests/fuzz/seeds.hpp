@@ -1,0 +1,21 @@
+// What the parts of make_seeds share.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+
+namespace fuzz {
+
+/// FOLDER/<target>/<name>.
+void write_seed(const std::filesystem::path& folder, const std::string& target, const std::string& name,
+                std::span<const std::byte> input);
+
+/// For `wire`: what real ends of a link write.
+void write_wire_seeds(const std::filesystem::path& folder);
+
+/// For `link` and `dialer`.
+void write_script_seeds(const std::filesystem::path& folder);
+
+} // namespace fuzz
