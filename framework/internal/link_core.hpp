@@ -129,6 +129,7 @@ public:
                          const caf::strong_actor_ptr& who) override;
   [[nodiscard]] bool forward(std::uint64_t receiver, const forwarded_message& what, const caf::strong_actor_ptr& sender,
                              caf::message_id id, receipt& owed) override;
+  void pass_on(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed) override;
   /// I/O thread. Writes what the last one has left for the end of its round of work.
   void flush_batch();
 
@@ -318,7 +319,9 @@ private:
 
   // -- link_send.cpp
   [[nodiscard]] std::optional<node_error> why_not(const caf::mailbox_element& what) const;
-  void send_now(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context);
+  bool begin_to_send(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context);
+  void send_now(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context,
+                receipt* owed = nullptr);
   void undo(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason, caf::execution_unit* context);
   void tell_who_waits(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason,
                       caf::execution_unit* context);
@@ -361,7 +364,7 @@ private:
   std::expected<void, node_error> on_plain_message(message_head& head, const signature& types,
                                                    const plain_element& element, std::size_t body_bytes);
   std::expected<void, node_error> deliver(const message_head& head, std::uint32_t type_token,
-                                          message_under_construction&& message);
+                                          message_under_construction&& message, receipt owed = {});
   std::expected<void, node_error> on_value(std::uint8_t flags, bytes_view body);
   std::expected<void, node_error> on_chunk(std::uint8_t flags, bytes_view body);
   std::expected<void, node_error> on_signature(bytes_view body);

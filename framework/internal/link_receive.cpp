@@ -203,16 +203,18 @@ std::expected<void, node_error> link_core::on_message(std::uint8_t flags, bytes_
     clear_elements();
     return forwarded ? std::expected<void, node_error>{} : std::unexpected{std::move(forwarded).error()};
   }
-  message_under_construction built{types, *std::move(owed)};
+  // What goes on to another node is consumed when it has left.
+  const auto goes_on = last_pair_.way_on != nullptr;
+  message_under_construction built{types, goes_on ? owed->of_copy() : *std::move(owed)};
   auto decoded = decode(types, built);
   clear_elements();
   if (!decoded)
     return give_up(head, std::move(decoded).error());
-  return deliver(head, types.type_token, std::move(built));
+  return deliver(head, types.type_token, std::move(built), goes_on ? *std::move(owed) : receipt{});
 }
 
 std::expected<void, node_error> link_core::deliver(const message_head& head, std::uint32_t type_token,
-                                                   message_under_construction&& message) {
+                                                   message_under_construction&& message, receipt owed) {
   if (type_token == caf::make_type_token<caf::exit_msg>()) {
     if (auto admitted = admit_exit(head); !admitted)
       return admitted;
@@ -223,8 +225,13 @@ std::expected<void, node_error> link_core::deliver(const message_head& head, std
       return {};
     }
   }
-  if (!refuses_bare_error(head, type_token))
-    last_pair_.receiver->enqueue(std::move(message).finish(sender_of(head), id_of(head)), io_loop::unit());
+  if (refuses_bare_error(head, type_token))
+    return {};
+  auto whole = std::move(message).finish(sender_of(head), id_of(head));
+  if (auto* way_on = last_pair_.way_on)
+    way_on->link()->pass_on(way_on->number(), std::move(whole), std::move(owed));
+  else
+    last_pair_.receiver->enqueue(std::move(whole), io_loop::unit());
   return {};
 }
 

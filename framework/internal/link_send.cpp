@@ -6,7 +6,9 @@
 #include <caf/mailbox_element.hpp>
 #include <caf/system_messages.hpp>
 
+#include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/stage.hpp>
+#include <troupe/framework/internal/io_loop.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/framework/internal/outgoing_message.hpp>
@@ -22,7 +24,8 @@ struct sending_scratch {
 
   /// Takes the element when it was sent; else gives it back, with the error. Whatever happens, an exception included,
   /// nothing stays counted that was not sent.
-  std::expected<void, node_error> send(link_core& link, std::uint64_t receiver, caf::mailbox_element_ptr& what) {
+  std::expected<void, node_error> send(link_core& link, std::uint64_t receiver, caf::mailbox_element_ptr& what,
+                                       receipt* owed) {
     struct clearing {
       sending_scratch& scratch;
       caf::mailbox_element_ptr& what;
@@ -42,17 +45,21 @@ struct sending_scratch {
       }
     } at_end{*this, what};
     owner->element = std::move(what);
-    auto done = attempt(link, receiver, false);
+    auto done = attempt(link, receiver, false, owed);
     if (!done && message.is_outdated()) {
+      if (owed != nullptr)
+        *owed = message.take_owed();
       message.clear();
-      done = attempt(link, receiver, true);
+      done = attempt(link, receiver, true, owed);
     }
     at_end.sent = done.has_value();
     return done;
   }
 
-  std::expected<void, node_error> attempt(link_core& link, std::uint64_t receiver, bool is_counted) {
+  std::expected<void, node_error> attempt(link_core& link, std::uint64_t receiver, bool is_counted, receipt* owed) {
     auto done = message.encode(link, receiver, owner, is_counted);
+    if (done && owed != nullptr)
+      message.owe(std::move(*owed));
     return done ? message.commit(receiver, owner->element->sender, owner->element->mid) : done;
   }
 };
@@ -83,25 +90,41 @@ std::optional<node_error> link_core::why_not(const caf::mailbox_element& what) c
   return std::nullopt;
 }
 
-void link_core::send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context) {
+/// False where the message has failed already.
+bool link_core::begin_to_send(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context) {
   if (!is_open()) {
     undo(receiver, *what, {node_errc::link_down, "the link to " + peer_name_ + " is down"}, context);
-    return;
+    return false;
   }
   if (!what->stages.empty())
     what = without_stages(node_->system(), std::move(what));
   if (auto reason = why_not(*what)) {
     undo(receiver, *what, *reason, context);
-    return;
+    return false;
   }
+  return true;
+}
+
+void link_core::send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context) {
+  if (!begin_to_send(receiver, what, context))
+    return;
   if ((offload_bytes_.load(std::memory_order_relaxed) > 0 || !encoding_.is_idle())
       && encode_elsewhere(receiver, what, context))
     return;
   send_now(receiver, std::move(what), context);
 }
 
-/// On this thread. Requires: a message of a supported sort.
-void link_core::send_now(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context) {
+void link_core::pass_on(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed) {
+  if (encoding_.has(receiver, itself(what->sender).get())) // What is being encoded of the same pair came before.
+    send(receiver, std::move(what), io_loop::unit());
+  else if (begin_to_send(receiver, what, io_loop::unit()))
+    send_now(receiver, std::move(what), io_loop::unit(), &owed);
+}
+
+/// On this thread. Requires: a message of a supported sort. `owed`, where there is any, is held until it has left, and
+/// it waits for that as long as need be.
+void link_core::send_now(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context,
+                         receipt* owed) {
   thread_local sending_scratch kept;
   // A codec may itself send something while it encodes.
   std::unique_ptr<sending_scratch> nested;
@@ -112,7 +135,7 @@ void link_core::send_now(std::uint64_t receiver, caf::mailbox_element_ptr what, 
   }
   std::expected<void, node_error> sent;
   try {
-    sent = scratch->send(*this, receiver, what);
+    sent = scratch->send(*this, receiver, what, owed);
   } catch (const std::exception& failure) { // No memory, mostly; who asked is told all the same.
     sent = std::unexpected{node_error{node_errc::unserializable, std::string{"cannot be encoded: "} + failure.what()}};
   }

@@ -58,6 +58,14 @@ public:
   /// The last message's values are kept by its frames alone from now on.
   void let_go_of_values() noexcept { context_.value_owner.reset(); }
 
+  /// After encode(): another link's sender bounds the message, which waits for room as long as need be.
+  void owe(receipt owed) {
+    owed_ = std::move(owed);
+    if (urgency_ == link_core::urgency::ordinary)
+      urgency_ = link_core::urgency::always_waits;
+  }
+  [[nodiscard]] receipt take_owed() noexcept { return std::move(owed_); }
+
   [[nodiscard]] bool in_use() const noexcept { return link_ != nullptr; }
 
   std::expected<std::uint32_t, serialize_error> mention(const caf::strong_actor_ptr& actor) override;

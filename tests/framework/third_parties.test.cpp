@@ -269,7 +269,13 @@ TEST_F(third_parties, are_delegated_to) {
   EXPECT_EQ(ask<int>(near().system, find("boss"), 4), 8);
 }
 
-TEST_F(third_parties, get_every_message_in_order_however_slow_they_are) {
+class third_parties_with : public third_parties, public testing::WithParamInterface<const char*> {};
+
+/// Where the last link takes another family, the node in between decodes each message.
+INSTANTIATE_TEST_SUITE_P(families, third_parties_with, testing::Values("typed", "msgpack"),
+                         [](const auto& each) { return std::string{each.param}; });
+
+TEST_P(third_parties_with, get_every_message_in_order_however_slow_they_are) {
   constexpr int messages = 20'000;
   auto go_on = std::make_shared<std::promise<void>>();
   auto next = std::make_shared<std::atomic<int>>(0);
@@ -285,7 +291,10 @@ TEST_F(third_parties, get_every_message_in_order_however_slow_they_are) {
                      .queue_bytes = 64_KiB,
                      .actor_queue_bytes = 64_KiB,
                      .block_timeout = std::chrono::seconds(20)};
-  connect_all(tight, tight);
+  auto last = tight;
+  tight.serializers = {"typed"};
+  last.serializers = {GetParam()};
+  connect_all(tight, last);
   auto remote = find_beyond("slow", actor);
   caf::anon_send(remote, caf::unit);
   std::thread sender{[remote] {

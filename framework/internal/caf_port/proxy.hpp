@@ -33,6 +33,9 @@ public:
   /// until it has left. False where it cannot be passed on as it is; then nothing has happened.
   [[nodiscard]] virtual bool forward(std::uint64_t receiver, const forwarded_message& what,
                                      const caf::strong_actor_ptr& sender, caf::message_id id, receipt& owed) = 0;
+  /// Sends a message that came over another link and had to be decoded: it waits for room as long as need be, and holds
+  /// `owed` until it has left.
+  virtual void pass_on(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed) = 0;
   /// What another node is told of the peer's own actor `number`, but for the number there.
   [[nodiscard]] virtual introduce introduction_of(std::uint64_t number) const = 0;
   /// Whether the link has room for messages to the actor; and a link_ready to `who` when it has.
