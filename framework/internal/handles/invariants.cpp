@@ -157,6 +157,8 @@ std::string_view ledger::broken_questions(const link_record& which) const {
   for (const auto* each : {&which.pulls_of_own, &which.pulls_behind})
     if (each->asked > options_.pulls_max || (has_turn && each->asked < each->asked_max && !each->queued.empty()))
       return "there is room for a pull, and nobody takes it";
+    else if (!each->queued.empty() && each->asked_max < options_.pulls_max && which.retry == never)
+      return "a source that was busy once, and is never asked for more again";
   if (which.is_paused && which.retry == never)
     return "a link that rests for ever";
   return {};

@@ -288,7 +288,7 @@ private:
   void step_to(reference what, fetch_step next); // The only writer of fetch_state::step.
   void advance(reference what);
   [[nodiscard]] pull_turns& turns_of(const entry& which);
-  void begin_pulls(const link_record& source, pull_turns& of);
+  void begin_pulls(link_record& source, pull_turns& of);
   void ask_for_bytes(reference what);
   void leave_queue(entry& which);
   void leave_slot(entry& which);

@@ -119,8 +119,9 @@ pull_turns& ledger::turns_of(const entry& which) {
   return which.mode == handle_mode::behind ? source.pulls_behind : source.pulls_of_own;
 }
 
-/// As many as the source allows at a time; the others keep their turn.
-void ledger::begin_pulls(const link_record& source, pull_turns& of) {
+/// As many as the source allows at a time; the others keep their turn. Where it allowed fewer because it was busy, more
+/// are tried after a while: those under way may wait for something slow.
+void ledger::begin_pulls(link_record& source, pull_turns& of) {
   while (!source.is_paused && of.asked < of.asked_max && !of.queued.empty()) {
     auto what = of.queued.begin()->second;
     leave_queue(at(what));
@@ -135,6 +136,8 @@ void ledger::begin_pulls(const link_record& source, pull_turns& of) {
     else
       want(make_room{fetch.room, at(what).size_bytes});
   }
+  if (!of.queued.empty() && of.asked_max < options_.pulls_max)
+    retry_later(source);
 }
 
 void ledger::leave_queue(entry& which) {

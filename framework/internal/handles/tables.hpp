@@ -252,7 +252,7 @@ struct offerer {
 struct pull_turns {
   std::map<std::uint64_t, reference> queued; // Fetches, by turn.
   std::size_t asked = 0;
-  std::size_t asked_max = 0; // As many as the peer has not been too busy for.
+  std::size_t asked_max = 0; // As many as the peer has not been too busy for lately.
 };
 
 /// Where a peer's offers have led lately.

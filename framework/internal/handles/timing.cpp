@@ -46,6 +46,9 @@ void ledger::resume(link_record& which) {
   if (which.retry != never)
     clear_timer({which.retry, timer::kind::retry, which.number, 0});
   which.retry = never;
+  for (auto* turns : {&which.pulls_of_own, &which.pulls_behind})
+    if (!turns->queued.empty() && turns->asked >= turns->asked_max)
+      turns->asked_max = std::min(2 * turns->asked_max, options_.pulls_max);
   claim(which);
   touch(which.number);
 }

@@ -228,6 +228,27 @@ TEST_F(waiting, for_a_source_that_was_busy_is_for_more_at_a_time_again_when_it_s
   EXPECT_EQ(tables(b).requests, 2u);
 }
 
+TEST_F(waiting, for_a_source_that_was_busy_is_not_held_up_by_a_slow_pull) {
+  b = node_on_new_host();
+  auto liar = node_on_new_host(true);
+  link(liar, b);
+  for (std::uint32_t index = 1; index <= 6; ++index)
+    forge(liar, b, {{{invented_store, index, 1}, handle_mode::mine, 4, {}}});
+  arrive();
+  for (std::size_t each = 0; each < 6; ++each)
+    (void)begin_reading_number(each);
+  arrive();
+  for (handles::request_number request : {2, 3, 4, 5, 6})
+    say(liar, b, handles::refused{request, handle_errc::busy});
+  arrive();
+  ASSERT_EQ(tables(b).requests, 1u); // This one gets no answer.
+  for (std::size_t asked : {2, 4, 6}) {
+    pass_and_tick(handles::ledger_options{}.busy_pause);
+    carry();
+    EXPECT_EQ(tables(b).requests, asked);
+  }
+}
+
 // -- patience
 
 TEST_F(waiting, for_a_slow_pull_outlasts_any_patience_while_bytes_come) {

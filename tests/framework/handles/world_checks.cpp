@@ -248,7 +248,7 @@ void world::read_everything() {
     for (std::size_t which = 0; active(at) && which < nodes[at].application.size(); ++which)
       fetch(at, which, std::chrono::hours(1));
   run_until_quiet();
-  pass_and_tick(2, std::chrono::seconds(1));
+  pass_and_tick(10, limits.busy_pause); // Until as many are asked for at a time as before a source was busy.
   if (options_.small_limits) // What is lost, or a liar's, takes the turns of the rest until its time is over.
     pass_and_tick(6, limits.pull_patience);
   for (const auto& each : nodes)
