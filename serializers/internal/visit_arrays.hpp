@@ -112,6 +112,10 @@ bool make_array(value_reader& from, array_parts& parts, array_rows<T>& rows, arr
           && std::equal(rows.lengths.begin(), rows.lengths.end(), lengths.begin(), lengths.begin() + rank));
   if (!fits || count_of(lengths) != rows.values.size())
     return fail_array(from);
+  // The array and each that is made of it has a shape and strides of its own.
+  const auto arrays = 1U + (parts.is_fortran ? 1U : 0U) + (parts.has_data_shape ? 1U : 0U);
+  if (!from.charge_memory(arrays * lengths.size() * (sizeof(std::size_t) + sizeof(std::ptrdiff_t))))
+    return false;
   auto made = array<T>(std::move(rows.values), lengths);
   if (parts.is_fortran) {
     if (!from.charge_memory(made.size() * sizeof(T)))
