@@ -54,8 +54,8 @@ public:
       return std::unexpected{from_store(pinned.error())};
     auto owner = std::make_shared<stored_bytes>(*std::move(pinned));
     auto whole = owner->bytes();
-    return std::make_shared<object_state>(
-        object_state{std::move(layout), frame{whole, std::move(owner)}, std::move(environment_)});
+    return std::make_shared<object_state>(object_state{
+        std::move(layout), std::make_shared<local_object>(frame{whole, std::move(owner)}), std::move(environment_)});
   }
 
 private:
@@ -73,8 +73,8 @@ public:
 
   std::expected<object_state_ptr, node_error> seal(std::size_t size_bytes, object_layout layout) override {
     std::span<const std::byte> kept{bytes_->bytes, size_bytes};
-    return std::make_shared<object_state>(
-        object_state{std::move(layout), frame{kept, std::move(bytes_)}, std::move(environment_)});
+    return std::make_shared<object_state>(object_state{
+        std::move(layout), std::make_shared<local_object>(frame{kept, std::move(bytes_)}), std::move(environment_)});
   }
 
 private:

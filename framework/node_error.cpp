@@ -56,6 +56,14 @@ std::string to_string(node_errc code) {
     return "broken_promise";
   case spawn_failed:
     return "spawn_failed";
+  case fetch_timed_out:
+    return "fetch_timed_out";
+  case object_freed:
+    return "object_freed";
+  case disk_full:
+    return "disk_full";
+  case out_of_band_handle:
+    return "out_of_band_handle";
   }
   return "node_errc " + std::to_string(static_cast<int>(code));
 }

@@ -43,6 +43,11 @@ enum class node_errc : std::uint8_t {
   // About actors that the peer shall spawn, and requests.
   broken_promise = 21, // The actor asked has dropped the promise of an answer.
   spawn_failed = 22,   // An actor was not spawned; the text says why.
+  // About objects, besides object_lost and store_full.
+  fetch_timed_out = 23,    // The bytes are on another host and did not come in time; they may still.
+  object_freed = 24,       // The reference was kept outside of messages, and nothing holds its object any more.
+  disk_full = 25,          // The store could not make room, since its spill directory has none.
+  out_of_band_handle = 26, // A reference was serialized outside of a message; the text says what to do.
 };
 
 using node_error = basic_error<node_errc>;

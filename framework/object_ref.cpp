@@ -20,11 +20,24 @@ std::expected<link_extension*, serialize_error> extension_of(const context& ctx,
 }
 
 std::expected<object_form, serialize_error> reduce_object(const object_state_ptr& state, const context& ctx) {
-  if (auto extension = extension_of(ctx, "an object_ref"); !extension)
+  auto extension = extension_of(ctx, "an object_ref");
+  if (!extension)
     return std::unexpected{std::move(extension).error()};
   if (!state)
     return object_form{};
-  return object_form{state->layout, state->bytes};
+  auto mention = (*extension)->mention(*state);
+  if (!mention)
+    return std::unexpected{std::move(mention).error()};
+  if (*mention != 0)
+    return object_form{state->layout, *mention, {}};
+  auto bytes = state->source->here();
+  if (!bytes)
+    return std::unexpected{
+        serialize_error{serialize_errc::codec_failed,
+                        "an object_ref to " + grouped(state->source->size_bytes())
+                            + " bytes on another host cannot go to a node without a store of its own as a handle, and "
+                              "its bytes are not here; fetch them first"}};
+  return object_form{state->layout, 0, *std::move(bytes)};
 }
 
 bool is_same_object(const object_state_ptr& one, const object_state_ptr& other) {
@@ -32,13 +45,11 @@ bool is_same_object(const object_state_ptr& one, const object_state_ptr& other) 
     return true;
   if (!one || !other)
     return false;
+  if (one->source == other->source)
+    return true;
   // Of an object in the store every process, and every link that it comes by, has a state of its own.
-  const auto place_of = [](const object_state_ptr& state) {
-    const auto* stored = dynamic_cast<const stored_bytes*>(state->bytes.owner().get());
-    return stored != nullptr ? std::optional{stored->object().id()} : std::nullopt;
-  };
-  const auto place = place_of(one);
-  return place && place == place_of(other);
+  const auto place = one->source->place();
+  return place && place == other->source->place();
 }
 
 std::expected<object_state_ptr, serialize_error> rebuild_object(object_form&& from, const context& ctx) {
@@ -47,22 +58,36 @@ std::expected<object_state_ptr, serialize_error> rebuild_object(object_form&& fr
     return std::unexpected{std::move(extension).error()};
   if (from.layout.header.empty() && from.layout.element.empty())
     return object_state_ptr{};
+  object_source_ptr source;
+  if (from.mention == 0) {
+    source = std::make_shared<local_object>(std::move(from.bytes));
+  } else {
+    auto mentioned = (*extension)->mentioned_object(from.mention);
+    if (!mentioned)
+      return std::unexpected{std::move(mentioned).error()};
+    source = *std::move(mentioned);
+  }
   return std::make_shared<object_state>(
-      object_state{std::move(from.layout), std::move(from.bytes), (*extension)->objects()});
+      object_state{std::move(from.layout), std::move(source), (*extension)->objects()});
 }
 
-namespace {
-
-std::unexpected<node_error> empty_reference() {
-  return std::unexpected{node_error{node_errc::object_lost, "the reference is empty"}};
+std::optional<store::object_id> local_object::place() const {
+  const auto* stored = dynamic_cast<const stored_bytes*>(bytes_.owner().get());
+  return stored != nullptr ? std::optional{stored->object().id()} : std::nullopt;
 }
 
-} // namespace
-
-std::expected<void, node_error> check_array(const object_state_ptr& state, const std::string& element) {
+std::expected<frame, node_error> bytes_here(const object_state_ptr& state) {
   if (!state)
-    return empty_reference();
-  const auto& actual = state->layout.element;
+    return std::unexpected{node_error{node_errc::object_lost, "the reference is empty"}};
+  auto bytes = state->source->here();
+  if (!bytes)
+    return std::unexpected{node_error{node_errc::fetch_timed_out, "the object's " + grouped(state->source->size_bytes())
+                                                                      + " bytes are not on this host"}};
+  return *std::move(bytes);
+}
+
+std::expected<void, node_error> check_array(const object_state& state, const std::string& element) {
+  const auto& actual = state.layout.element;
   if (actual != element)
     return std::unexpected{
         node_error{node_errc::undecodable, "the object is " + (actual.empty() ? "no array" : "an array of " + actual)
@@ -70,25 +95,23 @@ std::expected<void, node_error> check_array(const object_state_ptr& state, const
   return {};
 }
 
-node_error misfit(const object_state_ptr& state) {
+node_error misfit(const object_state& state) {
   std::string shape;
-  for (auto length : state->layout.shape)
+  for (auto length : state.layout.shape)
     shape += (shape.empty() ? "" : " x ") + grouped(length);
-  return {node_errc::undecodable, "the object has " + grouped(state->bytes.size_bytes()) + " bytes, its layout says "
-                                      + shape + " elements of type " + state->layout.element};
+  return {node_errc::undecodable, "the object has " + grouped(state.source->size_bytes()) + " bytes, its layout says "
+                                      + shape + " elements of type " + state.layout.element};
 }
 
-std::expected<payload, node_error> payload_of(const object_state_ptr& state) {
-  if (!state)
-    return empty_reference();
-  payload result{.header = frame::copy_of(state->layout.header), .frames = {}};
-  auto size = state->bytes.size_bytes();
-  for (const auto& extent : state->layout.frames) {
+std::expected<payload, node_error> payload_of(const object_state& state, const frame& bytes) {
+  payload result{.header = frame::copy_of(state.layout.header), .frames = {}};
+  auto size = bytes.size_bytes();
+  for (const auto& extent : state.layout.frames) {
     if (extent.offset > size || extent.size_bytes > size - extent.offset)
       return std::unexpected{
           node_error{node_errc::object_lost, "the object has " + grouped(size) + " bytes, its layout names "
                                                  + grouped(extent.size_bytes) + " at " + grouped(extent.offset)}};
-    result.frames.push_back(state->bytes.slice(extent.offset, extent.size_bytes));
+    result.frames.push_back(bytes.slice(extent.offset, extent.size_bytes));
   }
   return result;
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <troupe/framework/internal/object_environment.hpp>
+#include <troupe/framework/internal/object_source.hpp>
 #include <troupe/framework/node_error.hpp>
 #include <troupe/serializers/array.hpp>
 #include <troupe/serializers/codec.hpp>
@@ -62,7 +63,7 @@ inline constexpr bool is_array<array<T>> = true;
 /// What all copies of an object_ref share.
 struct object_state {
   object_layout layout;
-  frame bytes; // In the store, or in this process's own memory where there is none.
+  object_source_ptr source;
   std::shared_ptr<const object_environment> environment;
 };
 using object_state_ptr = std::shared_ptr<const object_state>;
@@ -70,21 +71,51 @@ using object_state_ptr = std::shared_ptr<const object_state>;
 /// What travels for an object_ref.
 struct object_form {
   object_layout layout;
+  std::uint32_t mention = 0; // Which of the objects that the element mentions; 0: none, its bytes come along.
   frame bytes;
 };
-TROUPE_DESCRIBE(object_form, layout, bytes)
+TROUPE_DESCRIBE(object_form, layout, mention, bytes)
 
 [[nodiscard]] std::expected<object_form, serialize_error> reduce_object(const object_state_ptr& state,
                                                                         const context& ctx);
 [[nodiscard]] std::expected<object_state_ptr, serialize_error> rebuild_object(object_form&& from, const context& ctx);
-/// The payload, its frames still in place. Fails with `object_lost` when there is none or it does not fit the bytes.
-[[nodiscard]] std::expected<payload, node_error> payload_of(const object_state_ptr& state);
+/// The bytes, where they are on this host. Fails with `object_lost` for an empty reference, else `fetch_timed_out`.
+[[nodiscard]] std::expected<frame, node_error> bytes_here(const object_state_ptr& state);
+/// The payload that `bytes` are, its frames still in place. Fails with `object_lost` when it does not fit them.
+[[nodiscard]] std::expected<payload, node_error> payload_of(const object_state& state, const frame& bytes);
 /// Whether both are empty, or the same bytes of the same object.
 [[nodiscard]] bool is_same_object(const object_state_ptr& one, const object_state_ptr& other);
-/// Checks that the object is an array of such elements. Fails with `object_lost` or `undecodable`.
-[[nodiscard]] std::expected<void, node_error> check_array(const object_state_ptr& state, const std::string& element);
-[[nodiscard]] node_error misfit(const object_state_ptr& state);
+/// Checks that the object is an array of such elements. Fails with `undecodable`.
+[[nodiscard]] std::expected<void, node_error> check_array(const object_state& state, const std::string& element);
+[[nodiscard]] node_error misfit(const object_state& state);
 [[nodiscard]] node_error read_failure(const serialize_error& error);
+
+/// The value that the object's `bytes` are. Fails as object_ref::get() does.
+template <class T>
+[[nodiscard]] std::expected<T, node_error> value_of(const object_state& state, const frame& bytes) {
+  if constexpr (is_array<T>) {
+    using element = std::remove_cvref_t<decltype(*std::declval<T>().data())>;
+    if (auto checked = check_array(state, element_name<element>()); !checked)
+      return std::unexpected{std::move(checked).error()};
+    const auto& shape = state.layout.shape;
+    auto view = T::view_of(bytes, {shape.begin(), shape.end()});
+    if (!view)
+      return std::unexpected{misfit(state)};
+    return *std::move(view);
+  } else {
+    auto encoded = payload_of(state, bytes);
+    if (!encoded)
+      return std::unexpected{std::move(encoded).error()};
+    const auto& with = *state.environment;
+    deserialize_options options;
+    options.deserializers = with.deserializers;
+    options.context.limits = with.limits;
+    auto value = deserialize<T>(*encoded, options, with.types, with.families);
+    if (!value)
+      return std::unexpected{read_failure(value.error())};
+    return *std::move(value);
+  }
+}
 
 } // namespace internal
 
@@ -103,35 +134,17 @@ public:
   [[nodiscard]] bool empty() const noexcept { return state_ == nullptr; }
 
   /// What the value takes in the store.
-  [[nodiscard]] std::size_t size_bytes() const noexcept { return state_ ? state_->bytes.size_bytes() : 0; }
+  [[nodiscard]] std::size_t size_bytes() const noexcept { return state_ ? state_->source->size_bytes() : 0; }
 
   /// The value; its arrays are views of the bytes where they lie, read-only, and keep them alive.
   /// Never waits where the bytes are on this host.
   /// Fails with `object_lost`, or with `undecodable` or `refused_family` when the bytes are not a T that this end
   /// accepts.
   [[nodiscard]] std::expected<T, node_error> get() const {
-    if constexpr (internal::is_array<T>) {
-      using element = std::remove_cvref_t<decltype(*std::declval<T>().data())>;
-      if (auto checked = internal::check_array(state_, internal::element_name<element>()); !checked)
-        return std::unexpected{std::move(checked).error()};
-      const auto& shape = state_->layout.shape;
-      auto view = T::view_of(state_->bytes, {shape.begin(), shape.end()});
-      if (!view)
-        return std::unexpected{internal::misfit(state_)};
-      return *std::move(view);
-    } else {
-      auto encoded = internal::payload_of(state_);
-      if (!encoded)
-        return std::unexpected{std::move(encoded).error()};
-      const auto& with = *state_->environment;
-      deserialize_options options;
-      options.deserializers = with.deserializers;
-      options.context.limits = with.limits;
-      auto value = deserialize<T>(*encoded, options, with.types, with.families);
-      if (!value)
-        return std::unexpected{internal::read_failure(value.error())};
-      return *std::move(value);
-    }
+    auto bytes = internal::bytes_here(state_);
+    if (!bytes)
+      return std::unexpected{std::move(bytes).error()};
+    return internal::value_of<T>(*state_, *bytes);
   }
 
   /// Equal when they refer to the same object.

@@ -7,7 +7,9 @@
 
 #include <caf/actor_control_block.hpp>
 
+#include <troupe/framework/fwd.hpp>
 #include <troupe/framework/internal/object_environment.hpp>
+#include <troupe/framework/internal/object_source.hpp>
 #include <troupe/serializers/context.hpp>
 #include <troupe/serializers/serialize_error.hpp>
 
@@ -28,6 +30,11 @@ public:
   [[nodiscard]] virtual std::expected<std::uint32_t, serialize_error> mention(const caf::strong_actor_ptr& actor) = 0;
   /// Decoding: the actor in that place.
   [[nodiscard]] virtual std::expected<caf::strong_actor_ptr, serialize_error> mentioned(std::uint32_t place) = 0;
+  /// Encoding: counts one sending of a handle to the object, undone when the message is not sent. Gives its place in
+  /// the list of those that the element mentions, counted from 1; 0 when its bytes must travel instead.
+  [[nodiscard]] virtual std::expected<std::uint32_t, serialize_error> mention(const object_state& object) = 0;
+  /// Decoding: the object in that place.
+  [[nodiscard]] virtual std::expected<object_source_ptr, serialize_error> mentioned_object(std::uint32_t place) = 0;
   /// Decoding: with what an object that arrives here can be read later.
   [[nodiscard]] virtual std::shared_ptr<const object_environment> objects() const = 0;
 };

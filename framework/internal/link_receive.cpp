@@ -84,6 +84,15 @@ public:
         serialize_error{serialize_errc::malformed, "the payload names an actor that its element does not mention"}};
   }
 
+  std::expected<std::uint32_t, serialize_error> mention(const object_state&) override {
+    return std::unexpected{serialize_error{serialize_errc::codec_failed, "an object was to be encoded while decoding"}};
+  }
+
+  std::expected<object_source_ptr, serialize_error> mentioned_object(std::uint32_t) override {
+    return std::unexpected{
+        serialize_error{serialize_errc::malformed, "the payload names an object that its element does not mention"}};
+  }
+
   std::shared_ptr<const object_environment> objects() const override { return objects_; }
 
 private:

@@ -424,6 +424,14 @@ std::expected<caf::strong_actor_ptr, serialize_error> outgoing_message::mentione
   return std::unexpected{serialize_error{serialize_errc::codec_failed, "an actor was to be decoded while encoding"}};
 }
 
+std::expected<std::uint32_t, serialize_error> outgoing_message::mention(const object_state&) {
+  return 0;
+}
+
+std::expected<object_source_ptr, serialize_error> outgoing_message::mentioned_object(std::uint32_t) {
+  return std::unexpected{serialize_error{serialize_errc::codec_failed, "an object was to be decoded while encoding"}};
+}
+
 std::shared_ptr<const object_environment> outgoing_message::objects() const {
   return nullptr;
 }

@@ -70,6 +70,8 @@ public:
 
   std::expected<std::uint32_t, serialize_error> mention(const caf::strong_actor_ptr& actor) override;
   std::expected<caf::strong_actor_ptr, serialize_error> mentioned(std::uint32_t place) override;
+  std::expected<std::uint32_t, serialize_error> mention(const object_state& object) override;
+  std::expected<object_source_ptr, serialize_error> mentioned_object(std::uint32_t place) override;
   std::shared_ptr<const object_environment> objects() const override;
 
 private:

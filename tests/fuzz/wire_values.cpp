@@ -55,6 +55,13 @@ public:
       return nullptr;
     return std::unexpected{serialize_error{serialize_errc::malformed, "not mentioned"}};
   }
+  std::expected<std::uint32_t, serialize_error> mention(const internal::object_state&) override { return 0; }
+  std::expected<internal::object_source_ptr, serialize_error> mentioned_object(std::uint32_t place) override {
+    constexpr std::uint32_t mentions = 3;
+    if (place <= mentions)
+      return std::make_shared<internal::local_object>(frame{});
+    return std::unexpected{serialize_error{serialize_errc::malformed, "not mentioned"}};
+  }
   std::shared_ptr<const internal::object_environment> objects() const override {
     static const auto environment = std::make_shared<const internal::object_environment>(
         internal::object_environment{wire_types(), families(), {"typed", "msgpack", "json"}, bounds()});
@@ -171,8 +178,9 @@ void add_seeds(std::vector<std::pair<std::string, std::vector<std::byte>>>& all,
 }
 
 internal::object_state_ptr object_of(internal::object_layout layout, std::string_view bytes) {
-  return std::make_shared<internal::object_state>(
-      internal::object_state{std::move(layout), frame::copy_of(std::as_bytes(std::span{bytes})), no_link{}.objects()});
+  return std::make_shared<internal::object_state>(internal::object_state{
+      std::move(layout), std::make_shared<internal::local_object>(frame::copy_of(std::as_bytes(std::span{bytes}))),
+      no_link{}.objects()});
 }
 
 } // namespace

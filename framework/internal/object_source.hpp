@@ -1,0 +1,69 @@
+// Where the bytes of an object are had from.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <troupe/framework/node_error.hpp>
+#include <troupe/serializers/frame.hpp>
+#include <troupe/store/object_id.hpp>
+
+namespace troupe::internal {
+
+/// The bytes of one object, here or elsewhere; while it lives they are kept, wherever they are.
+///
+/// Threads: all members from any thread.
+class object_source {
+public:
+  using answer = std::function<void(std::expected<frame, node_error>)>;
+  /// Names one fetch of this object; 0: it was answered at once.
+  using fetch_id = std::uint64_t;
+
+  object_source() = default;
+  object_source(const object_source&) = delete;
+  object_source& operator=(const object_source&) = delete;
+  virtual ~object_source() = default;
+
+  [[nodiscard]] virtual std::uint64_t size_bytes() const = 0;
+
+  /// The bytes, where they are on this host.
+  [[nodiscard]] virtual std::optional<frame> here() const = 0;
+
+  /// Has them brought here. `then` is called exactly once, at `until` at the latest, on any thread, also before this
+  /// returns; it must not wait. Fails with `fetch_timed_out`, `object_lost` or `store_full`.
+  virtual fetch_id fetch(std::chrono::steady_clock::time_point until, answer then) = 0;
+
+  /// Whoever asked does not need the bytes any more: the answer comes now, `fetch_timed_out` at the worst. Nothing
+  /// happens when it has come.
+  virtual void cancel(fetch_id which) = 0;
+
+  /// Which object of this host's store it is; nullopt when it is none, or not there.
+  [[nodiscard]] virtual std::optional<store::object_id> place() const { return std::nullopt; }
+};
+
+using object_source_ptr = std::shared_ptr<object_source>;
+
+/// Bytes that are here: in the store, or in this process's own memory.
+class local_object final : public object_source {
+public:
+  explicit local_object(frame bytes) : bytes_(std::move(bytes)) {}
+
+  [[nodiscard]] std::uint64_t size_bytes() const override { return bytes_.size_bytes(); }
+  [[nodiscard]] std::optional<frame> here() const override { return bytes_; }
+  fetch_id fetch(std::chrono::steady_clock::time_point, answer then) override {
+    then(bytes_);
+    return 0;
+  }
+  void cancel(fetch_id) override {}
+  [[nodiscard]] std::optional<store::object_id> place() const override;
+
+private:
+  const frame bytes_;
+};
+
+} // namespace troupe::internal
