@@ -53,6 +53,12 @@ std::size_t handle::size_bytes() const noexcept {
   return attachment_ == nullptr ? 0 : attachment_->size_of(index_);
 }
 
+std::expected<std::vector<object_id>, store_error> handle::captured() const {
+  if (attachment_ == nullptr)
+    return std::unexpected(empty_error());
+  return attachment_->captured(index_);
+}
+
 std::expected<store::pin, store_error> handle::pin() const {
   if (attachment_ == nullptr)
     return std::unexpected(empty_error());

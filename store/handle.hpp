@@ -10,6 +10,7 @@
 #include <expected>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace troupe::store {
 
@@ -41,6 +42,11 @@ public:
 
   /// Without the metadata. 0 when empty.
   [[nodiscard]] std::size_t size_bytes() const noexcept;
+
+  /// The ids that the object captures, in the order in which its maker gave them; one that was given more than once
+  /// stands there as often. All are alive as long as this object is. Costs the lock once. Fails with `empty`, `forked`
+  /// or `busy`.
+  [[nodiscard]] std::expected<std::vector<object_id>, store_error> captured() const;
 
   /// Gives a view of the bytes, in place. What lies on disk is brought back first, for which somebody else's may have
   /// to go there. Fails with `empty` or `forked`; when bringing it back, with `damaged` (the file is gone or changed:

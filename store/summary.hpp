@@ -66,10 +66,10 @@ struct object_row {
   bool has_own_file = false; // Larger than the store: it lies in a file in the spill directory, and is read there.
   pid_t creator = 0;         // May be gone already.
   std::chrono::nanoseconds age{0};
-  std::string call_site;        // "file:line", where TROUPE_RECORD_CALL_SITES=1 was set in its creator; else empty.
-  std::vector<pid_t> holders;   // Processes with a handle, pin or builder.
-  std::vector<pid_t> pinned_by; // Those of them with a pin.
-  std::vector<object_id> captures;
+  std::string call_site;           // "file:line", where TROUPE_RECORD_CALL_SITES=1 was set in its creator; else empty.
+  std::vector<pid_t> holders;      // Processes with a handle, pin or builder.
+  std::vector<pid_t> pinned_by;    // Those of them with a pin.
+  std::vector<object_id> captures; // In the order in which they were given.
   std::vector<object_id> captured_by;
   std::vector<in_flight_row> in_flight;
 };

@@ -25,7 +25,6 @@ namespace troupe::store::internal {
 namespace {
 
 constexpr auto metadata_bytes_max = std::size_t{1} << 30;
-constexpr auto captured_max = std::size_t{1024}; // All are looked up and let go under the lock.
 
 [[nodiscard]] store_error forked_error() {
   return {store_errc::forked, "the store was opened by the process that forked this one; open it anew here"};
@@ -359,6 +358,18 @@ void attachment::release_pin(std::uint32_t index) noexcept {
 
 std::size_t attachment::size_of(std::uint32_t index) const {
   return view_.object(index).size_bytes.load();
+}
+
+std::expected<std::vector<object_id>, store_error> attachment::captured(std::uint32_t index) {
+  auto ids = std::array<object_id, captured_max>{};
+  auto count = std::size_t{0};
+  {
+    const auto guard = lock();
+    if (!guard)
+      return std::unexpected(guard.error());
+    count = table_.list_captured(index, ids);
+  }
+  return std::vector(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
 attachment::object_bytes attachment::bytes_of(std::uint32_t index, const void* own_file) const {

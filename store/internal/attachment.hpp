@@ -129,6 +129,7 @@ public:
   void retain_pin(std::uint32_t index) noexcept;
   void release_pin(std::uint32_t index) noexcept;
   [[nodiscard]] std::size_t size_of(std::uint32_t index) const;
+  [[nodiscard]] std::expected<std::vector<object_id>, store_error> captured(std::uint32_t index);
   [[nodiscard]] bool has_own_file(std::uint32_t index) const { return view_.object(index).place != 0; }
   /// Requires: it has one. Fails with `damaged`.
   [[nodiscard]] std::expected<mapping_ptr, store_error> map_own_file(std::uint32_t index) const;

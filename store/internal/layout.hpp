@@ -17,12 +17,13 @@
 namespace troupe::store::internal {
 
 inline constexpr std::array<char, 8> layout_magic{'T', 'r', 'o', 'u', 'p', 'e', 'S', '\n'};
-inline constexpr std::uint32_t layout_version = 3;
+inline constexpr std::uint32_t layout_version = 4;
 
 inline constexpr std::uint32_t slots_max = 256;
 inline constexpr std::uint32_t objects_default = 1u << 20;
 inline constexpr std::uint32_t objects_limit = 1u << 21; // 8 top words of hints, of 64 * 64 * 64 rows each.
 inline constexpr std::uint32_t edges_max = 1u << 20;
+inline constexpr std::uint32_t captured_max = 1024; // By one object: all are looked up and let go under the lock.
 inline constexpr std::uint32_t flights_max = 1u << 16;
 inline constexpr std::uint32_t waiters_max = 1u << 12;
 inline constexpr std::uint32_t spill_files_max = 1u << 16;
@@ -105,9 +106,9 @@ struct capture_edge {
   std::atomic<std::uint32_t> outer_generation; // Written last; 0: a free edge.
   std::uint32_t inner_index;
   std::uint32_t inner_generation;
-  // Derived: the outer object's next edge, or the next free one.
+  std::uint32_t position; // Among the outer object's edges, in the order in which they were given: 0, 1, ...
+  // Derived: another edge of the outer object, in no order, or the next free one.
   std::uint32_t next;
-  std::uint32_t reserved;
 };
 static_assert(sizeof(capture_edge) == 24);
 

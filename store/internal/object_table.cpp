@@ -8,7 +8,9 @@
 #include <troupe/store/internal/table_rows.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
+#include <utility>
 
 namespace troupe::store::internal {
 
@@ -79,18 +81,49 @@ void object_table::fill_row(std::uint32_t index, const creation& wanted, std::ui
   reach(crash_point::create_row_filled);
 }
 
-void object_table::add_edge(std::uint32_t outer, const object_id& inner) {
+/// Behind those that it has.
+void object_table::add_edges(std::uint32_t outer, std::span<const object_id> inner) {
+  auto position = static_cast<std::uint32_t>(count_captured(outer));
+  for (const auto& id : inner)
+    add_edge(outer, id, position++);
+}
+
+void object_table::add_edge(std::uint32_t outer, const object_id& inner, std::uint32_t position) {
   auto& table = view_.header().edges;
   const auto at = take_free(table, [this](std::uint32_t row) { return view_.edge(row).next; });
   auto& edge = view_.edge(at);
   edge.outer_index = outer;
   edge.inner_index = inner.index;
   edge.inner_generation = inner.generation;
+  edge.position = position;
   store_in_order(edge.outer_generation, view_.object(outer).generation.load());
   edge.next = view_.object(outer).first_edge;
   view_.object(outer).first_edge = at;
   view_.object(inner.index).captured_by.fetch_add(1);
   reach(crash_point::create_edge_written);
+}
+
+std::size_t object_table::count_captured(std::uint32_t index) const {
+  auto count = std::size_t{0};
+  for (auto at = view_.object(index).first_edge; at != no_row; at = view_.edge(at).next)
+    ++count;
+  return count;
+}
+
+std::size_t object_table::list_captured(std::uint32_t index, std::span<object_id> ids) const {
+  auto at = view_.object(index).first_edge;
+  if (at == no_row)
+    return 0;
+  auto edges = std::array<std::pair<std::uint32_t, std::uint32_t>, captured_max>{}; // Position and row.
+  auto count = std::size_t{0};
+  for (; at != no_row && count < std::min(edges.size(), ids.size()); at = view_.edge(at).next)
+    edges[count++] = {view_.edge(at).position, at};
+  std::ranges::sort(std::span{edges}.first(count));
+  for (auto which = std::size_t{0}; which < count; ++which) {
+    const auto& edge = view_.edge(edges[which].second);
+    ids[which] = {view_.header().store_number, edge.inner_index, edge.inner_generation};
+  }
+  return count;
 }
 
 void object_table::publish(std::uint32_t index) {

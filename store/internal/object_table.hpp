@@ -5,6 +5,7 @@
 #include <troupe/store/internal/control_view.hpp>
 #include <troupe/store/object_id.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -67,6 +68,13 @@ public:
   template <class Hold>
   [[nodiscard]] outcome create_in_own_file(const creation& wanted, const process_id& worker, std::uint32_t& index,
                                            Hold hold);
+
+  /// How many ids the object captures.
+  [[nodiscard]] std::size_t count_captured(std::uint32_t index) const;
+
+  /// Writes them to the beginning of `ids`, in the order in which they were given. Gives how many they are.
+  /// Requires: there is room for all; `captured_max` always suffice.
+  std::size_t list_captured(std::uint32_t index, std::span<object_id> ids) const;
 
   /// Makes an object in the state `writing` smaller.
   void shrink(std::uint32_t index, std::uint64_t size_bytes);
@@ -153,7 +161,8 @@ public:
 private:
   [[nodiscard]] outcome check_room(const creation& wanted) const;
   void fill_row(std::uint32_t index, const creation& wanted, std::uint64_t offset);
-  void add_edge(std::uint32_t outer, const object_id& inner);
+  void add_edges(std::uint32_t outer, std::span<const object_id> inner);
+  void add_edge(std::uint32_t outer, const object_id& inner, std::uint32_t position);
   void free_row(std::uint32_t index);
   void unchain_flight(std::uint32_t flight);
   [[nodiscard]] std::optional<std::uint64_t> take_extent(std::uint64_t length);
@@ -178,8 +187,7 @@ outcome object_table::create(const creation& wanted, std::uint32_t& index, Hold 
   index = take_object_row();
   fill_row(index, wanted, *offset);
   hold(index);
-  for (const auto& inner : wanted.captured)
-    add_edge(index, inner);
+  add_edges(index, wanted.captured);
   publish(index);
   return outcome::done;
 }
@@ -195,8 +203,7 @@ outcome object_table::create_in_own_file(const creation& wanted, const process_i
   index = take_object_row();
   fill_row(index, wanted, 0);
   hold(index);
-  for (const auto& inner : wanted.captured)
-    add_edge(index, inner);
+  add_edges(index, wanted.captured);
   give_own_file(index, file);
   publish(index);
   return outcome::done;

@@ -8,6 +8,7 @@
 #include <troupe/store/internal/table_rows.hpp>
 
 #include <algorithm>
+#include <bitset>
 #include <vector>
 
 namespace troupe::store::internal {
@@ -296,9 +297,28 @@ void rebuild_flights(const control_view& view) {
   return {};
 }
 
+/// The object's chain has all of its edges, each at a position of its own.
+[[nodiscard]] result verify_captured(const control_view& view, std::uint32_t index, std::uint32_t edges) {
+  if (edges > captured_max)
+    return std::unexpected(difference("most ids that an object captures", edges, captured_max));
+  auto taken = std::bitset<captured_max>{};
+  auto chained = std::uint32_t{0};
+  for (auto at = view.object(index).first_edge; at != no_row && chained <= edges; at = view.edge(at).next) {
+    const auto& edge = view.edge(at);
+    if (edge.outer_index != index || edge.position >= edges || taken.test(edge.position))
+      return std::unexpected("captured id " + std::to_string(at) + " has no place of its own in its object");
+    taken.set(edge.position);
+    ++chained;
+  }
+  if (chained != edges)
+    return std::unexpected(difference("captured ids of an object", chained, edges));
+  return {};
+}
+
 [[nodiscard]] result verify_rows(const control_view& view) {
   const auto& header = view.header();
   auto captured = std::vector<std::uint32_t>(header.objects.used, 0);
+  auto edges = std::vector<std::uint32_t>(header.objects.used, 0);
   auto flights = std::vector<std::uint32_t>(header.objects.used, 0);
   auto free_edges = std::uint32_t{0};
   for (auto at = std::uint32_t{0}; at < header.edges.used; ++at) {
@@ -307,8 +327,10 @@ void rebuild_flights(const control_view& view) {
       ++free_edges;
     else if (!is_valid(view, edge) || !is_live(view, edge.inner_index, edge.inner_generation))
       return std::unexpected("captured id " + std::to_string(at) + " connects objects that are gone");
-    else
+    else {
       ++captured[edge.inner_index];
+      ++edges[edge.outer_index];
+    }
   }
   auto free_flights = std::uint32_t{0};
   for (auto at = std::uint32_t{0}; at < header.flights.used; ++at) {
@@ -337,6 +359,8 @@ void rebuild_flights(const control_view& view) {
     ++live;
     if (row.captured_by.load() != captured[index])
       return std::unexpected(difference("captures of an object", row.captured_by.load(), captured[index]));
+    if (auto checked = verify_captured(view, index, edges[index]); !checked)
+      return checked;
     auto chained = std::uint32_t{0};
     for (auto at = row.first_flight.load(); at != no_row && chained <= flights[index]; at = view.flight(at).next)
       ++chained;

@@ -24,9 +24,8 @@ namespace {
 /// Requires: the lock is held, the row is not free.
 [[nodiscard]] object_row copy_row(control_view view, std::uint32_t index, std::int64_t now) {
   const auto& entry = view.object(index);
-  const auto store = view.header().store_number;
   auto row = object_row{};
-  row.id = {store, index, entry.generation.load()};
+  row.id = {view.header().store_number, index, entry.generation.load()};
   row.size_bytes = entry.size_bytes.load();
   row.metadata_bytes = entry.metadata_bytes;
   row.state = entry.state.load();
@@ -37,8 +36,9 @@ namespace {
     row.call_site = view.call_site(entry.call_site - 1).text.data();
   row.holders = pids_of(view, entry.holders);
   row.pinned_by = pids_of(view, entry.pinners);
-  for (auto at = entry.first_edge; at != no_row; at = view.edge(at).next)
-    row.captures.push_back({store, view.edge(at).inner_index, view.edge(at).inner_generation});
+  const auto table = object_table(view);
+  row.captures.resize(table.count_captured(index));
+  table.list_captured(index, row.captures);
   for (auto at = entry.first_flight.load(); at != no_row; at = view.flight(at).next) {
     const auto& flight = view.flight(at);
     row.in_flight.push_back(

@@ -17,6 +17,7 @@ TEST_F(forking_test, everything_the_parent_had_is_poisoned_in_the_child) {
                       code_of(store.create(1)),
                       code_of(store.find(made.id())),
                       code_of(made.pin()),
+                      code_of(made.captured()),
                       code_of(store.summary()),
                       code_of(store.verify()),
                       code_of(made.hand_over(store.self(), 1)),

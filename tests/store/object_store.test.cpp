@@ -230,6 +230,35 @@ TEST_F(object_store_test, only_sealed_objects_of_this_store_can_be_captured) {
   EXPECT_EQ(store.summary()->objects, 1u);
 }
 
+TEST_F(object_store_test, what_an_object_captures_is_listed_in_the_order_in_which_it_was_given) {
+  auto store = open();
+  const auto first = put(store, "first");
+  const auto second = put(store, "second");
+  const auto given = std::vector{second.id(), first.id(), second.id(), first.id(), first.id()};
+  const auto outer = put(store, "outer", given);
+  EXPECT_EQ(outer.captured(), given);
+  EXPECT_EQ(store.find(outer.id())->captured(), given);
+  EXPECT_EQ(store.summary()->rows[2].captures, given);
+  EXPECT_EQ(first.captured(), std::vector<object_id>{});
+}
+
+TEST_F(object_store_test, as_many_as_an_object_can_capture_are_listed_in_order) {
+  auto store = open();
+  auto inner = std::vector<handle>{};
+  auto given = std::vector<object_id>{};
+  for (auto which = 0; which < 1024; ++which) {
+    inner.push_back(put(store, "inner"));
+    given.push_back(inner.back().id());
+  }
+  const auto outer = put(store, "outer", given);
+  std::ranges::reverse(given);
+  const auto other = put(store, "other", given);
+  EXPECT_EQ(other.captured(), given);
+  std::ranges::reverse(given);
+  EXPECT_EQ(outer.captured(), given);
+  EXPECT_TRUE(store.verify()) << message_of(store.verify());
+}
+
 TEST_F(object_store_test, an_object_captures_at_most_1024_others) {
   auto store = open();
   const auto inner = put(store, "inner");
@@ -317,6 +346,7 @@ TEST_F(object_store_test, empty_handles_say_that_they_are_empty) {
   const auto moved = std::move(made);
   EXPECT_TRUE(made.empty());
   EXPECT_EQ(code_of(made.pin()), store_errc::empty);
+  EXPECT_EQ(code_of(made.captured()), store_errc::empty);
   EXPECT_EQ(code_of(made.hand_over(store.self(), 1)), store_errc::empty);
   EXPECT_EQ(made.id(), object_id{});
   EXPECT_EQ(made.size_bytes(), 0u);

@@ -1,6 +1,8 @@
 // Several processes, one store: who holds, who dies, who may write.
 #include "support.hpp"
 
+#include <troupe/store/internal/crash_point.hpp>
+
 #include <fcntl.h>
 
 namespace troupe::store::test {
@@ -33,6 +35,37 @@ TEST_F(processes_test, what_one_puts_another_finds_and_reads_in_place) {
   ASSERT_TRUE(found);
   EXPECT_EQ(read(*found), "from the writer");
   EXPECT_EQ(store.summary()->rows.at(0).holders, std::vector{::getpid()});
+}
+
+// Goal: what a dead process's object captures reads the same to others, also after the table was rebuilt.
+// Method: its rows are not in the order in which they were given; then somebody dies in the lock.
+TEST_F(processes_test, what_another_process_captured_is_listed_in_order_also_after_it_died_in_the_lock) {
+  auto store = open();
+  const auto inner = std::array{put(store, "a"), put(store, "b"), put(store, "c")};
+  const auto given = std::vector{inner[2].id(), inner[0].id(), inner[2].id(), inner[1].id()};
+  auto said = shared<note>{};
+  auto writer = child([&] {
+    auto mine = open();
+    auto gone = std::vector{put(mine, "gone", std::span{given}.first(2)), put(mine, "gone", std::span{given}.last(2))};
+    for (auto& object : gone) // The rows of the second one are used again first.
+      object = {};
+    const auto outer = put(mine, "outer", given);
+    said->id = outer.id();
+    said->step = 1;
+    if (!eventually([&] { return said->step == 2; }))
+      return 1;
+    internal::arm_crash_point(internal::crash_point::create_row_filled);
+    (void)put(mine, "never finished");
+    return 2;
+  });
+  ASSERT_TRUE(eventually([&] { return said->step == 1; }));
+  const auto outer = store.find(said->id);
+  ASSERT_TRUE(outer) << message_of(outer);
+  EXPECT_EQ(outer->captured(), given);
+  said->step = 2;
+  EXPECT_EQ(writer.wait(), killed);
+  EXPECT_EQ(outer->captured(), given);
+  EXPECT_TRUE(store.verify()) << message_of(store.verify());
 }
 
 TEST_F(processes_test, an_object_lives_until_the_last_of_three_processes_lets_go) {
