@@ -6,6 +6,14 @@
 
 namespace troupe::store {
 
+namespace {
+
+[[nodiscard]] store_error empty_error() {
+  return {store_errc::empty, "the builder was sealed already, or moved from"};
+}
+
+} // namespace
+
 builder::builder(internal::attachment& attachment, std::uint32_t index, std::uint32_t generation,
                  std::span<std::byte> bytes)
     : attachment_(&attachment), index_(index), generation_(generation), bytes_(bytes) {}
@@ -51,9 +59,15 @@ void builder::shrink(std::size_t size_bytes) noexcept {
   shrunk_ = true;
 }
 
+std::expected<void, store_error> builder::capture(std::span<const object_id> ids) {
+  if (attachment_ == nullptr)
+    return std::unexpected(empty_error());
+  return attachment_->capture(index_, ids);
+}
+
 std::expected<handle, store_error> builder::seal() && {
   if (attachment_ == nullptr)
-    return std::unexpected(store_error{store_errc::empty, "the builder was sealed already, or moved from"});
+    return std::unexpected(empty_error());
   if (auto sealed = attachment_->seal(index_, bytes_.size(), shrunk_); !sealed)
     return std::unexpected(sealed.error());
   bytes_ = {};

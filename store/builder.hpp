@@ -37,6 +37,12 @@ public:
   /// Requires: `size_bytes` is at most `bytes().size()`; more changes nothing.
   void shrink(std::size_t size_bytes) noexcept;
 
+  /// The object keeps these sealed objects alive too, from now on; they stand behind those that it captures already,
+  /// 1,024 at most with them. For who learns only while the bytes come in what they refer to. All or none: fails with
+  /// `not_found` or `unsealed` for one of `ids`, `invalid_argument` (too many), `table_full`, `empty` when this builder
+  /// was sealed or moved from, `forked` or `busy`; it may be tried again.
+  [[nodiscard]] std::expected<void, store_error> capture(std::span<const object_id> ids);
+
   /// Makes the bytes immutable and visible. Fails with `empty` when this builder was sealed or moved from, with
   /// `forked`, and, only when it was shrunk, with `busy`; it may be tried again after `busy`.
   [[nodiscard]] std::expected<handle, store_error> seal() &&;

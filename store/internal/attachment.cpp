@@ -30,6 +30,11 @@ constexpr auto metadata_bytes_max = std::size_t{1} << 30;
   return {store_errc::forked, "the store was opened by the process that forked this one; open it anew here"};
 }
 
+[[nodiscard]] store_error too_many_captured(std::size_t count) {
+  return {store_errc::invalid_argument,
+          grouped(count) + " captured ids, at most " + grouped(captured_max) + " are possible"};
+}
+
 [[nodiscard]] store_error detached_error(const std::string& why) {
   return {store_errc::detached,
           "this process is not attached to the store any more: " + why + "; drop all of its handles and open it anew"};
@@ -125,9 +130,7 @@ std::expected<new_object, store_error> attachment::create(std::size_t size_bytes
                                                           std::chrono::milliseconds grace,
                                                           const std::source_location& where) {
   if (captured.size() > captured_max)
-    return std::unexpected(
-        store_error{store_errc::invalid_argument,
-                    grouped(captured.size()) + " captured ids, at most " + grouped(captured_max) + " are possible"});
+    return std::unexpected(too_many_captured(captured.size()));
   if (metadata.size() > metadata_bytes_max)
     return std::unexpected(
         store_error{store_errc::invalid_argument, "metadata of " + grouped(metadata.size()) + " bytes, at most "
@@ -173,6 +176,29 @@ std::expected<std::vector<new_object>, store_error> attachment::create_all(std::
     result.push_back({indexes[at], row.generation.load(), {writable_ + row.offset, sizes_bytes[at]}, nullptr});
   }
   return result;
+}
+
+std::expected<void, store_error> attachment::capture(std::uint32_t index, std::span<const object_id> ids) {
+  for (auto failures = 0;;) {
+    auto what = outcome::done;
+    auto count = std::size_t{0};
+    {
+      const auto guard = lock();
+      if (!guard)
+        return std::unexpected(guard.error());
+      count = table_.count_captured(index) + ids.size();
+      if (count <= captured_max)
+        what = table_.capture(index, ids);
+    }
+    if (count > captured_max)
+      return std::unexpected(too_many_captured(count));
+    if (what == outcome::done)
+      return {};
+    if (what != outcome::need_edges)
+      return std::unexpected(error_of_captured(what, ids));
+    if (auto grown = grow_or_reap(what, failures); !grown)
+      return grown;
+  }
 }
 
 std::expected<void, store_error> attachment::seal(std::uint32_t index, std::size_t size_bytes, bool shrunk) {

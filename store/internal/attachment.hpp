@@ -114,6 +114,7 @@ public:
   [[nodiscard]] std::expected<std::vector<new_object>, store_error> create_all(std::span<const std::size_t> sizes_bytes,
                                                                                std::chrono::milliseconds grace,
                                                                                const std::source_location& where);
+  [[nodiscard]] std::expected<void, store_error> capture(std::uint32_t index, std::span<const object_id> ids);
   [[nodiscard]] std::expected<void, store_error> seal(std::uint32_t index, std::size_t size_bytes, bool shrunk);
   void abort(std::uint32_t index) noexcept; // Gives up the builder's hold, too.
 
@@ -171,7 +172,7 @@ private:
   [[nodiscard]] std::expected<void, store_error> create_rows(std::span<const creation> wanted,
                                                              std::span<std::uint32_t> indexes, std::size_t& made,
                                                              std::chrono::milliseconds grace);
-  [[nodiscard]] store_error error_of_captured(outcome what, const creation& wanted) const;
+  [[nodiscard]] store_error error_of_captured(outcome what, std::span<const object_id> captured) const;
   [[nodiscard]] std::expected<void, store_error> commit_all(std::span<const creation> wanted,
                                                             std::span<const std::uint32_t> indexes);
   [[nodiscard]] bool is_room_being_made(std::int64_t since_ns) const;

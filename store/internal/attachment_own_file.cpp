@@ -53,7 +53,7 @@ std::expected<std::uint32_t, store_error> attachment::create_row_with_file(const
     if (what == outcome::done)
       return index;
     if (what == outcome::not_found || what == outcome::unsealed)
-      return std::unexpected(error_of_captured(what, wanted));
+      return std::unexpected(error_of_captured(what, wanted.captured));
     if (auto grown = grow_or_reap(what, failures); !grown)
       return std::unexpected(grown.error());
   }

@@ -147,8 +147,7 @@ outcome attachment::create_some(std::span<const creation> wanted, std::span<std:
 }
 
 /// An id in `captured` is not what it has to be.
-store_error attachment::error_of_captured(outcome what, const creation& wanted) const {
-  const auto& captured = wanted.captured;
+store_error attachment::error_of_captured(outcome what, std::span<const object_id> captured) const {
   const auto missing =
       std::ranges::find_if(captured, [&](const object_id& id) { return table_.look_up(id) != outcome::done; });
   return error_of(what, missing == captured.end() ? captured.front() : *missing);
@@ -207,7 +206,7 @@ std::expected<void, store_error> attachment::create_rows(std::span<const creatio
     case outcome::no_space:
       break;
     default:
-      return std::unexpected(error_of_captured(what, wanted[made]));
+      return std::unexpected(error_of_captured(what, wanted[made].captured));
     }
     if (!std::exchange(has_reaped, true)) {
       if (auto reaped = reap(); !reaped)

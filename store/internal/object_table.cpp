@@ -18,10 +18,15 @@ outcome object_table::check_room(const creation& wanted) const {
   const auto& header = view_.header();
   if (!has_room(header.objects, 1))
     return outcome::need_objects;
-  if (!has_room(header.edges, wanted.captured.size()))
+  return check_captured(wanted.captured);
+}
+
+/// Whether all of them can be captured: then nothing can fail half-way.
+outcome object_table::check_captured(std::span<const object_id> ids) const {
+  if (!has_room(view_.header().edges, ids.size()))
     return outcome::need_edges;
-  for (const auto& inner : wanted.captured)
-    if (const auto found = look_up(inner); found != outcome::done)
+  for (const auto& id : ids)
+    if (const auto found = look_up(id); found != outcome::done)
       return found;
   return outcome::done;
 }
@@ -96,11 +101,23 @@ void object_table::add_edge(std::uint32_t outer, const object_id& inner, std::ui
   edge.inner_index = inner.index;
   edge.inner_generation = inner.generation;
   edge.position = position;
+  reach(crash_point::create_edge_filled);
   store_in_order(edge.outer_generation, view_.object(outer).generation.load());
+  reach(crash_point::create_edge_counted);
   edge.next = view_.object(outer).first_edge;
   view_.object(outer).first_edge = at;
   view_.object(inner.index).captured_by.fetch_add(1);
   reach(crash_point::create_edge_written);
+}
+
+outcome object_table::capture(std::uint32_t index, std::span<const object_id> ids) {
+  assert(view_.object(index).state.load() == object_state::writing);
+  assert(count_captured(index) + ids.size() <= captured_max);
+  if (const auto checked = check_captured(ids); checked != outcome::done)
+    return checked;
+  add_edges(index, ids);
+  reach(crash_point::capture_finished);
+  return outcome::done;
 }
 
 std::size_t object_table::count_captured(std::uint32_t index) const {

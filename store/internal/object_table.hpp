@@ -69,6 +69,10 @@ public:
   [[nodiscard]] outcome create_in_own_file(const creation& wanted, const process_id& worker, std::uint32_t& index,
                                            Hold hold);
 
+  /// Has an object in the state `writing` capture these too, all or none: sealed ones, behind those that it captures
+  /// already. Requires: together they are at most `captured_max`.
+  [[nodiscard]] outcome capture(std::uint32_t index, std::span<const object_id> ids);
+
   /// How many ids the object captures.
   [[nodiscard]] std::size_t count_captured(std::uint32_t index) const;
 
@@ -160,6 +164,7 @@ public:
 
 private:
   [[nodiscard]] outcome check_room(const creation& wanted) const;
+  [[nodiscard]] outcome check_captured(std::span<const object_id> ids) const;
   void fill_row(std::uint32_t index, const creation& wanted, std::uint64_t offset);
   void add_edges(std::uint32_t outer, std::span<const object_id> inner);
   void add_edge(std::uint32_t outer, const object_id& inner, std::uint32_t position);

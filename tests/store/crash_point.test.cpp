@@ -18,6 +18,8 @@ int do_everything(object_store& store, process_id witness) {
     auto inner = put(store, "inner");
     auto outer = put(store, "outer", std::vector{inner.id(), inner.id()});
     auto building = store.create(5'000, bytes_of("meta"));
+    if (!building->capture(std::vector{outer.id(), inner.id()}))
+      return 3;
     building->shrink(100);
     auto shrunk = *std::move(*building).seal();
     (void)store.create(300); // Dropped at once.
@@ -105,6 +107,43 @@ std::vector<crash_point> points_of_mutations() {
 }
 
 INSTANTIATE_TEST_SUITE_P(every_point, mutation_crash_test, ::testing::ValuesIn(points_of_mutations()), name_of);
+
+class capture_crash_test : public crash_test {};
+
+// Goal: an object that was about to capture more is whole or gone, and so is what it captured.
+// Method: killed at the first and the second edge, with an object of the victim's own among those that it captures;
+// rows that were used before, so that they are not in order.
+TEST_P(capture_crash_test, who_is_killed_while_a_builder_captures_leaves_a_whole_store) {
+  auto store = open();
+  const auto first = put(store, "first");
+  const auto second = put(store, "second");
+  const auto given = std::vector{second.id(), first.id(), second.id()};
+  auto gone = std::vector{put(store, "gone", given), put(store, "gone", given)};
+  for (auto& object : gone)
+    object = {};
+  const auto outer = put(store, "outer", given);
+  for (auto nth : {1u, 2u}) {
+    auto victim = child([&] {
+      auto mine = open();
+      auto building = mine.create(100, {}, std::vector{first.id()});
+      const auto own = put(mine, "the victim's own");
+      internal::arm_crash_point(GetParam(), nth);
+      if (!building->capture(std::vector{own.id(), second.id()}) || !building->capture(std::vector{own.id()}))
+        return 1;
+      return 2;
+    });
+    ASSERT_EQ(victim.wait(), killed) << "the point was not met " << nth << " times";
+    EXPECT_EQ(outer.captured(), given);
+    EXPECT_TRUE(store.verify()) << message_of(store.verify());
+    check_that_only_this_is_left(store, {first.id(), second.id(), outer.id()});
+    EXPECT_EQ(outer.captured(), given);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(every_point, capture_crash_test,
+                         ::testing::Values(crash_point::create_edge_filled, crash_point::create_edge_counted,
+                                           crash_point::create_edge_written, crash_point::capture_finished),
+                         name_of);
 
 // --- Opening ---------------------------------------------------------------------------------------------------------
 
@@ -314,6 +353,26 @@ TEST_F(lock_owner_test, a_stopped_one_makes_others_busy_with_its_name_and_releas
   owner.kill(SIGCONT);
   EXPECT_EQ(owner.wait(), fine);
   EXPECT_TRUE(store.put(bytes_of("y")));
+}
+
+TEST_F(lock_owner_test, a_stopped_one_keeps_a_builder_from_capturing_until_it_goes_on) {
+  settings_.lock_timeout = 100ms;
+  auto store = open();
+  const auto inner = put(store, "inner");
+  auto building = store.create(10);
+  auto owner = child([&] {
+    auto mine = open();
+    internal::arm_crash_point(crash_point::create_published, 1, internal::crash_action::stop);
+    (void)put(mine, "x");
+    return 0;
+  });
+  owner.wait_until_stopped();
+  EXPECT_EQ(code_of(building->capture(std::vector{inner.id()})), store_errc::busy);
+  EXPECT_EQ(code_of(inner.captured()), store_errc::busy);
+  owner.kill(SIGCONT);
+  EXPECT_EQ(owner.wait(), fine);
+  ASSERT_TRUE(building->capture(std::vector{inner.id()}));
+  EXPECT_EQ((*std::move(*building).seal()).captured(), std::vector{inner.id()});
 }
 
 TEST_F(lock_owner_test, who_is_killed_while_it_lets_go_behind_a_stopped_one_leaves_a_whole_store) {

@@ -22,6 +22,7 @@ TEST_F(forking_test, everything_the_parent_had_is_poisoned_in_the_child) {
                       code_of(store.verify()),
                       code_of(made.hand_over(store.self(), 1)),
                       code_of(store.adopt(made.id(), store.self(), 1)),
+                      code_of(building->capture(std::vector{made.id()})),
                       code_of(std::move(*building).seal())};
     for (auto code : all)
       if (code != forked)

@@ -64,6 +64,7 @@ TEST_F(object_store_test, a_builder_cannot_be_sealed_twice) {
   ASSERT_TRUE(made);
   EXPECT_TRUE(building->bytes().empty());
   EXPECT_EQ(code_of(std::move(*building).seal()), store_errc::empty);
+  EXPECT_EQ(code_of(building->capture(std::vector{made->id()})), store_errc::empty);
   EXPECT_TRUE(store.contains(made->id()));
 }
 
@@ -267,6 +268,83 @@ TEST_F(object_store_test, an_object_captures_at_most_1024_others) {
   EXPECT_EQ(message_of(refused), "1,025 captured ids, at most 1,024 are possible");
   EXPECT_TRUE(store.put(bytes_of("x"), {}, std::vector(1024, inner.id())));
   EXPECT_EQ(store.summary()->objects, 1u);
+}
+
+TEST_F(object_store_test, a_builder_captures_more_behind_what_create_was_given) {
+  auto store = open();
+  auto first = put(store, "first");
+  auto second = put(store, "second");
+  const auto given = std::vector{second.id(), first.id(), second.id(), first.id(), second.id()};
+  auto building = store.create(100, bytes_of("meta"), std::span{given}.first(2));
+  ASSERT_TRUE(building);
+  ASSERT_TRUE(building->capture(std::span{given}.subspan(2, 2)));
+  ASSERT_TRUE(building->capture({}));
+  building->shrink(1);
+  ASSERT_TRUE(building->capture(std::span{given}.last(1)));
+  first = {};
+  second = {};
+  EXPECT_TRUE(store.contains(given[0]));
+  EXPECT_TRUE(store.verify()) << message_of(store.verify());
+  auto outer = *std::move(*building).seal();
+  EXPECT_EQ(outer.captured(), given);
+  EXPECT_EQ(read(*store.find(given[1])), "first");
+  EXPECT_EQ(store.summary()->objects, 3u);
+  outer = {};
+  EXPECT_EQ(store.summary()->objects, 0u);
+  EXPECT_TRUE(store.verify()) << message_of(store.verify());
+}
+
+TEST_F(object_store_test, a_dropped_builder_lets_go_what_it_captured_later) {
+  auto store = open();
+  auto inner = put(store, "inner");
+  const auto id = inner.id();
+  {
+    auto building = store.create(1);
+    ASSERT_TRUE(building->capture(std::vector{id}));
+    inner = {};
+    EXPECT_TRUE(store.contains(id));
+  }
+  EXPECT_FALSE(store.contains(id));
+  EXPECT_EQ(store.summary()->objects, 0u);
+}
+
+TEST_F(object_store_test, a_builder_captures_all_or_none) {
+  auto store = open();
+  const auto inner = put(store, "inner");
+  const auto gone = put(store, "gone").id();
+  const auto unfinished = store.create(1);
+  auto building = store.create(1, {}, std::vector{inner.id()});
+  const auto try_with = [&](const object_id& id) { return code_of(building->capture(std::vector{inner.id(), id})); };
+  EXPECT_EQ(try_with(gone), store_errc::not_found);
+  EXPECT_EQ(try_with(object_id{}), store_errc::not_found);
+  EXPECT_EQ(try_with(unfinished->id()), store_errc::unsealed);
+  EXPECT_EQ(try_with(building->id()), store_errc::unsealed);
+  const auto refused = building->capture(std::vector(1024, inner.id()));
+  EXPECT_EQ(code_of(refused), store_errc::invalid_argument);
+  EXPECT_EQ(message_of(refused), "1,025 captured ids, at most 1,024 are possible");
+  EXPECT_EQ(store.summary()->rows[2].captures, std::vector{inner.id()});
+  EXPECT_TRUE(building->capture(std::vector(1023, inner.id())));
+  EXPECT_EQ(code_of(building->capture(std::vector{inner.id()})), store_errc::invalid_argument);
+  EXPECT_EQ((*std::move(*building).seal()).captured(), std::vector(1024, inner.id()));
+}
+
+TEST_F(object_store_test, the_table_of_captured_ids_has_an_end_and_says_so) {
+  auto store = open();
+  const auto inner = put(store, "inner");
+  auto outer = std::vector<handle>{};
+  for (auto which = 0; which < 1023; ++which)
+    outer.push_back(put(store, "outer", std::vector(1024, inner.id())));
+  auto building = store.create(1, {}, std::vector(1023, inner.id()));
+  ASSERT_TRUE(building);
+  auto other = store.create(1);
+  const auto refused = other->capture(std::vector(2, inner.id()));
+  EXPECT_EQ(code_of(refused), store_errc::table_full);
+  EXPECT_EQ(message_of(refused), "the store's table of captured ids is full: 1,048,576 are possible");
+  EXPECT_TRUE(other->capture(std::vector{inner.id()}));
+  EXPECT_EQ(code_of(building->capture(std::vector{inner.id()})), store_errc::table_full);
+  outer.pop_back();
+  EXPECT_TRUE(building->capture(std::vector{inner.id()}));
+  EXPECT_TRUE(store.verify()) << message_of(store.verify());
 }
 
 TEST_F(object_store_test, an_object_longer_than_one_piece_of_committed_pages_reads_the_same) {

@@ -95,6 +95,21 @@ TEST_F(own_file_test, captures_and_is_handed_over_like_any_other) {
   EXPECT_EQ(read(*store.adopt(outermost.id(), store.self(), 7)), content(2, large));
 }
 
+TEST_F(own_file_test, captures_more_while_it_is_written) {
+  auto store = open();
+  auto inner = put(store, "inner");
+  const auto id = inner.id();
+  auto building = store.create(large, bytes_of("metadata"), std::vector{id});
+  ASSERT_TRUE(building) << message_of(building);
+  const auto small = put(store, "small");
+  ASSERT_TRUE(building->capture(std::vector{small.id(), id}));
+  inner = {};
+  const auto outer = std::move(*building).seal();
+  EXPECT_EQ(outer->captured(), (std::vector{id, small.id(), id}));
+  EXPECT_EQ(read(*store.find(id)), "inner");
+  EXPECT_TRUE(store.verify()) << message_of(store.verify());
+}
+
 TEST_F(own_file_test, writing_through_a_view_traps) {
   auto store = open();
   const auto object = put_large(store);

@@ -37,6 +37,28 @@ TEST_F(processes_test, what_one_puts_another_finds_and_reads_in_place) {
   EXPECT_EQ(store.summary()->rows.at(0).holders, std::vector{::getpid()});
 }
 
+TEST_F(processes_test, a_builder_captures_what_another_process_lets_go) {
+  auto store = open();
+  auto said = shared<note>{};
+  auto maker = child([&] {
+    auto mine = open();
+    const auto inner = put(mine, "theirs");
+    said->id = inner.id();
+    said->step = 1;
+    return eventually([&] { return said->step == 2; }) ? 0 : 1;
+  });
+  auto building = store.create(10);
+  ASSERT_TRUE(eventually([&] { return said->step == 1; }));
+  EXPECT_TRUE(building->capture(std::vector{said->id}));
+  said->step = 2;
+  EXPECT_EQ(maker.wait(), fine);
+  auto outer = *std::move(*building).seal();
+  const auto inner = store.find(outer.captured()->at(0));
+  ASSERT_TRUE(inner) << message_of(inner);
+  EXPECT_EQ(inner->id(), said->id);
+  EXPECT_EQ(read(*inner), "theirs");
+}
+
 // Goal: what a dead process's object captures reads the same to others, also after the table was rebuilt.
 // Method: its rows are not in the order in which they were given; then somebody dies in the lock.
 TEST_F(processes_test, what_another_process_captured_is_listed_in_order_also_after_it_died_in_the_lock) {

@@ -35,6 +35,22 @@ TEST_F(spilling_test, metadata_and_captured_objects_come_along) {
   EXPECT_EQ(read(*store.find(inner_id)), content(1));
 }
 
+TEST_F(spilling_test, what_lies_on_disk_can_be_captured_and_names_what_it_captures) {
+  auto store = open();
+  const auto innermost = put(store, "innermost");
+  auto inner = put(store, content(1), std::vector{innermost.id()});
+  const auto inner_id = inner.id();
+  auto building = store.create(1);
+  const auto others = put_many(store, 20);
+  ASSERT_EQ(state_of(store, inner_id), object_state::spilled);
+  ASSERT_TRUE(building->capture(std::vector{inner_id}));
+  EXPECT_EQ(inner.captured(), std::vector{innermost.id()});
+  EXPECT_EQ(state_of(store, inner_id), object_state::spilled);
+  inner = {};
+  const auto outer = std::move(*building).seal();
+  EXPECT_EQ(read(*store.find(outer->captured()->at(0))), content(1));
+}
+
 TEST_F(spilling_test, begins_at_four_fifths_without_anybody_asking) {
   auto store = open();
   const auto all = put_many(store, 9);

@@ -69,6 +69,48 @@ TEST_F(threads_test, threads_put_share_and_drop_without_mixing_anything_up) {
   EXPECT_EQ(store.summary()->objects, 0u);
 }
 
+TEST_F(threads_test, builders_capture_what_other_threads_let_go) {
+  auto store = open();
+  auto failures = std::atomic<int>{0};
+  auto captured = std::atomic<int>{0};
+  auto mutex = std::mutex{};
+  auto board = std::vector<handle>(4);
+  const auto id_at = [&](std::size_t place) {
+    const auto lock = std::lock_guard{mutex};
+    return board[place].id();
+  };
+  auto threads = std::vector<std::thread>{};
+  for (auto which = 0u; which < 4; ++which)
+    threads.emplace_back([&, which] {
+      for (auto round = 0u; round < 1000; ++round) {
+        auto building = store.create(1);
+        auto given = std::vector<object_id>{};
+        for (auto at = std::size_t{0}; building && at < board.size(); ++at) {
+          const auto id = id_at((at + which) % board.size());
+          const auto done = building->capture(std::vector{id}); // It may go at any moment.
+          if (done)
+            given.push_back(id);
+          else if (done.error().code() != store_errc::not_found)
+            ++failures;
+        }
+        auto made = building ? std::move(*building).seal() : std::unexpected(building.error());
+        if (!made || made->captured() != given
+            || !std::ranges::all_of(given, [&](const object_id& id) { return store.contains(id); }))
+          ++failures;
+        captured += static_cast<int>(given.size());
+        const auto lock = std::lock_guard{mutex};
+        board[round % board.size()] = put(store, "x");
+      }
+    });
+  for (auto& thread : threads)
+    thread.join();
+  EXPECT_EQ(failures, 0);
+  EXPECT_GT(captured, 0);
+  EXPECT_TRUE(store.verify()) << message_of(store.verify());
+  board.clear();
+  EXPECT_EQ(store.summary()->objects, 0u);
+}
+
 TEST_F(threads_test, hand_overs_of_several_threads_balance) {
   auto store = open();
   auto failures = std::atomic<int>{0};
