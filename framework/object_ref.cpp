@@ -71,9 +71,9 @@ std::expected<object_state_ptr, serialize_error> rebuild_object(object_form&& fr
       object_state{std::move(from.layout), std::move(source), (*extension)->objects()});
 }
 
-std::optional<store::object_id> local_object::place() const {
-  const auto* stored = dynamic_cast<const stored_bytes*>(bytes_.owner().get());
-  return stored != nullptr ? std::optional{stored->object().id()} : std::nullopt;
+store::handle local_object::stored() const {
+  const auto* owner = dynamic_cast<const stored_bytes*>(bytes_.owner().get());
+  return owner != nullptr ? owner->object() : store::handle{};
 }
 
 std::expected<frame, node_error> bytes_here(const object_state_ptr& state) {

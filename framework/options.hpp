@@ -205,6 +205,11 @@ struct node_options {
   /// link_stats::by_type. Off: small messages are faster by a percent or so.
   bool detailed_stats = true;
 
+  /// How long what was sent to peers on other hosts as object_refs is kept after their link was lost, for a new link to
+  /// the same peer; and how long what came from them waits for that. Longer bridges longer interruptions, and keeps
+  /// dead peers' objects.
+  std::chrono::milliseconds handle_grace = std::chrono::seconds(30);
+
   /// How long the node's end waits until what was sent has left.
   std::chrono::milliseconds drain_timeout = std::chrono::milliseconds(500);
 };

@@ -35,7 +35,20 @@ enum class admin_op : std::uint8_t {
   reconfigured = 19,   // Answers reconfigure, behind the last message by the older lists.
   demonitor = 20,      // I no longer want to be told when this actor of yours ends.
   introduce = 21,      // An actor that I forward for: whose it is. Before it is first mentioned.
-  withdraw = 22        // You have dropped it; its number is not used again.
+  withdraw = 22,       // You have dropped it; its number is not used again.
+  // Handles of objects, see handle-protocol.md. What brings bytes is a packet of its own.
+  release_handle = 23,
+  vouch = 24,
+  adopt = 25,
+  adopted = 26,
+  reclaim = 27,
+  reclaimed = 28,
+  pull = 29,
+  cancel_question = 30,
+  pull_head = 31,
+  pull_here = 32,
+  question_refused = 33,
+  handle_lost = 34
 };
 
 /// How the ends of a link prove themselves. Numbered by hand: append only.
@@ -84,10 +97,11 @@ struct hello {
   // The largest header, and the most frames of one element, that this end reads.
   std::uint64_t header_bytes = limits{}.header_bytes;
   std::uint64_t frames = limits{}.frames;
+  std::uint64_t incarnation = 0; // Of the node, which counts handles; 0: objects travel with their bytes.
 };
 TROUPE_DESCRIBE(hello, version, name, token, serializers, deserializers, message_bytes, window_bytes,
                 actor_window_bytes, store_number, store_slot, store_nonce, channel, shares_store, tasks, verifies,
-                spawner, exits, link, introduction_key, header_bytes, frames)
+                spawner, exits, link, introduction_key, header_bytes, frames, incarnation)
 
 struct ready {
   bool shares_store = false;    // Both have checked.

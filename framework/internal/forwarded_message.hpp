@@ -8,6 +8,7 @@
 #include <caf/actor_control_block.hpp>
 
 #include <troupe/framework/internal/caf_port/decoded_message.hpp>
+#include <troupe/framework/internal/object_source.hpp>
 #include <troupe/framework/internal/packet.hpp>
 #include <troupe/serializers/frame.hpp>
 #include <troupe/serializers/payload.hpp>
@@ -21,6 +22,7 @@ struct forwarded_element {
   bool comes_again = false; // The peer has numbered this header.
   std::span<const frame> frames;
   std::span<const caf::strong_actor_ptr> actors;
+  std::span<const object_source_ptr> objects;
 };
 
 struct forwarded_message {

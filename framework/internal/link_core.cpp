@@ -12,6 +12,7 @@
 
 #include <troupe/framework/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/question_id.hpp>
+#include <troupe/framework/internal/handle_wire.hpp>
 #include <troupe/framework/internal/link_watch.hpp>
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/framework/internal/send_admin.hpp>
@@ -132,7 +133,10 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
   const node_error down{node_errc::link_down, "the link to " + peer_name_ + " is down: " + reason.message()};
   fail_change(down);
   fail_everything(down);
+  if (counts_handles_)
+    node_->exchange()->link_down(channel_);
   transfers_.clear();
+  mentions_.clear();
   clear_elements();
   settle_last_pair();
   received_headers_.clear();
@@ -204,6 +208,8 @@ std::expected<void, node_error> link_core::on_packet(const packet_head& head, by
                                                         + " came before the handshake was over");
     else
       return on_greeting(head, body); // Says itself why it refuses.
+  } else if (!mentions_.empty() && head.kind != packet_kind::message && head.kind != packet_kind::handles) {
+    handled = fail(node_errc::protocol_violation, "a message's objects are described and the message does not follow");
   } else {
     switch (head.kind) {
     case packet_kind::message:
@@ -220,6 +226,12 @@ std::expected<void, node_error> link_core::on_packet(const packet_head& head, by
       break;
     case packet_kind::header:
       handled = head.detail == 0 ? on_header(body) : unknown_detail(head);
+      break;
+    case packet_kind::handles:
+      handled = head.detail == 0 ? on_handles(body) : unknown_detail(head);
+      break;
+    case packet_kind::object_chunk:
+      handled = head.detail == 0 ? on_object_chunk(body) : unknown_detail(head);
       break;
     case packet_kind::admin:
       handled = on_admin(static_cast<admin_op>(head.detail), body);
@@ -290,6 +302,8 @@ std::expected<void, node_error> link_core::on_admin(admin_op op, bytes_view body
       return fail(node_errc::link_down, "the peer closed the link: " + one_line(cut(what.reason)));
     });
   default:
+    if (is_about_handles(op))
+      return on_handle_message(op, body);
     return fail(node_errc::protocol_violation, "admin message " + std::to_string(static_cast<int>(op))
                                                    + " is not known, or out of place on an open link");
   }

@@ -2,7 +2,7 @@
 // The files beside it: link_core.cpp (life and end), link_actors.cpp (names, monitors, releases), link_handshake.cpp,
 // link_negotiation.cpp (what both ends send with and accept, and how that changes), link_send.cpp, link_receive.cpp,
 // link_flow.cpp (back-pressure, heartbeats), link_encoding.cpp (large messages off their senders' threads),
-// link_forward.cpp and link_introductions.cpp (actors of third nodes), link_stats.cpp.
+// link_forward.cpp and link_introductions.cpp (actors of third nodes), link_handles.cpp (objects), link_stats.cpp.
 #pragma once
 
 #include <atomic>
@@ -37,6 +37,7 @@
 #include <troupe/framework/internal/link_security.hpp>
 #include <troupe/framework/internal/link_state.hpp>
 #include <troupe/framework/internal/negotiation.hpp>
+#include <troupe/framework/internal/object_exchange.hpp>
 #include <troupe/framework/internal/object_tables.hpp>
 #include <troupe/framework/internal/receive_window.hpp>
 #include <troupe/framework/internal/send_window.hpp>
@@ -79,7 +80,10 @@ struct received_header {
 /// Locks: `mutex_` guards the tables and what the connection has waiting. Under it only locks are taken that are held
 /// for moments and under which no other is taken (of the I/O context's queue, of a value lane); no actor reference,
 /// handle or frame is dropped, and nothing of CAF or of the store is called that could wait.
-class link_core final : public connection_events, public proxy_link, public std::enable_shared_from_this<link_core> {
+class link_core final : public connection_events,
+                        public proxy_link,
+                        public exchange_link,
+                        public std::enable_shared_from_this<link_core> {
 public:
   using role = link_side;
 
@@ -132,6 +136,9 @@ public:
   void pass_on(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed) override;
   /// I/O thread. Writes what the last one has left for the end of its round of work.
   void flush_batch();
+
+  void write_handles() override;
+  void end_for_handles(const node_error& why) override;
 
   /// Encodes and sends one of the messages that wait for it. Called once for each node_core::encode_soon().
   void encode_next();
@@ -301,6 +308,17 @@ private:
   std::expected<void, node_error> on_introduce(const introduce& what);
   std::expected<void, node_error> on_withdraw(const withdraw& what);
 
+  // -- link_handles.cpp
+  [[nodiscard]] std::expected<void, node_error> count_handles();
+  [[nodiscard]] std::optional<exchange_channel> shared_channel() const;
+  void append_handle_messages(outbox& out);
+  void append_mentions(std::span<const outgoing_mention> mentions, outbox& out);
+  bool append_piece(outbox& out);
+  std::expected<void, node_error> on_handles(bytes_view body);
+  std::expected<void, node_error> on_object_chunk(bytes_view body);
+  std::expected<void, node_error> on_handle_message(admin_op op, bytes_view body);
+  std::expected<void, node_error> claim_mentions(std::uint64_t count);
+
   // -- link_encoding.cpp
   bool encode_elsewhere(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context);
   [[nodiscard]] caf::strong_actor_ptr imported(std::uint64_t number) const;
@@ -356,7 +374,8 @@ private:
     bool is_plain = false; // One frame, which lies in the packet, and no actors.
     std::vector<frame> frames;
     std::vector<caf::strong_actor_ptr> actors; // As the descriptor mentions them.
-    std::optional<node_error> lost;            // Why a frame could not be claimed, where that is nobody's fault.
+    std::vector<object_source_ptr> objects;
+    std::optional<node_error> lost; // Why a frame could not be claimed, where that is nobody's fault.
     void clear();
   };
   void clear_elements();
@@ -383,6 +402,7 @@ private:
   std::expected<bytes_beside_packet, node_error> read_elements(packet_reader& in, std::size_t count);
   std::expected<frame, node_error> claim_frame(packet_reader& in, const frame_descriptor& from, bool is_body);
   std::expected<frame, node_error> claim_object(const frame_descriptor& from);
+  std::expected<std::shared_ptr<const stored_bytes>, node_error> adopt_object(const store::object_id& id);
   /// The actors of the last message, until all that was read is handled, since most messages are of the same pair.
   struct last_pair {
     std::uint64_t receiver_number = 0;
@@ -433,6 +453,9 @@ private:
   std::uint64_t peer_message_bytes_ = 0; // The largest message that the peer takes ...
   std::uint64_t peer_header_bytes_ = 0;  // ... the largest header ...
   std::uint64_t peer_frames_ = 0;        // ... and the most frames of an element.
+  handles::node_name peer_handles_;      // Whose objects come over this link; all zero: they come with their bytes.
+  byte_vector peer_token_;               // What the peer is known again by.
+  bool counts_handles_ = false;          // Objects are mentioned by handles that the node's exchange counts.
   receive_bounds windows_;               // Of either direction.
   store::process_id peer_process_;
   std::uint64_t channel_ = 0;          // Even: what the dialer sends; the next number: what the acceptor sends.
@@ -463,6 +486,7 @@ private:
   own_terms before_change_;                                             // To take back what the peer refuses.
   send_window sending_;
   bulk_lanes bulk_;
+  bool piece_is_next_ = false; // Of bytes that the peer has asked for, before the next chunk of a message.
   std::vector<ready_watcher> ready_watchers_;
   actor_exports actor_exports_;
   actor_imports actor_imports_;
@@ -500,6 +524,7 @@ private:
   std::map<caf::rtti_pair, passed_type> passed_types_; // Of values.
   std::size_t received_definition_bytes_ = 0;          // Of headers and signatures together.
   transfers transfers_;
+  std::vector<object_mention> mentions_;      // Of the message that is to come next.
   std::unique_ptr<receive_window> receiving_; // From the opening on.
   std::uint64_t heard_bytes_ = 0;             // Read from the peer until heard_at_.
   std::uint64_t heard_slices_ = 0;            // Taken by the peer until heard_at_.

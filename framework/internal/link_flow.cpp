@@ -263,6 +263,7 @@ void link_core::leave(packed_message message, outbox& out) {
 
 /// Requires the mutex.
 void link_core::append_packed(packed_message message, outbox& out) {
+  append_mentions(message.mentions, out);
   out.append_packet(message.value ? packet_kind::value : packet_kind::message, message.flags, message.body);
   if (message.value)
     values_->push(*message.value);
@@ -271,7 +272,11 @@ void link_core::append_packed(packed_message message, outbox& out) {
   out.keep(std::make_shared<packed_message>(std::move(message))); // Its frames end outside of the lock.
 }
 
+/// Chunks of messages and of objects that the peer has asked for take turns.
 bool link_core::refill(outbox& out) {
+  piece_is_next_ = !piece_is_next_;
+  if ((piece_is_next_ || bulk_.empty()) && append_piece(out))
+    return true;
   if (bulk_.empty())
     return false;
   auto step = bulk_.next();
@@ -283,7 +288,7 @@ bool link_core::refill(outbox& out) {
   } else {
     append_packed(*std::move(step.message), out);
   }
-  return !bulk_.empty();
+  return true; // Asked again, it says whether there was more.
 }
 
 void link_core::flush_batch() {

@@ -81,7 +81,8 @@ std::expected<bool, node_error> link_core::forward(const message_head& head, con
                              .header = header->bytes,
                              .comes_again = number > 0,
                              .frames = element.frames,
-                             .actors = element.actors});
+                             .actors = element.actors,
+                             .objects = element.objects});
   }
   auto& way_on = *last_pair_.way_on;
   auto forwarded = way_on.link()->forward(way_on.number(), what, last_pair_.sender.get(), id_of(head), owed);
@@ -139,6 +140,16 @@ std::expected<void, node_error> outgoing_message::take(const forwarded_message& 
               + grouped(link.peer_frames_) + " (receive_limits.header_bytes and frames of its link)"}};
     descriptor_.frames.clear();
     descriptor_.actors.clear();
+    descriptor_.objects = 0;
+    for (const auto& object : element.objects) {
+      auto mentioned = mention(object);
+      if (!mentioned)
+        return std::unexpected{describe(mentioned.error())};
+      if (*mentioned == 0)
+        return std::unexpected{node_error{node_errc::unsupported, "an object_ref cannot be passed on to "
+                                                                      + link.peer_name()
+                                                                      + ", which has no store to count it in"}};
+    }
     for (const auto& actor : element.actors)
       if (auto named = mention(actor); !named)
         return std::unexpected{describe(named.error())};

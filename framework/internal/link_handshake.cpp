@@ -9,6 +9,7 @@
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
 
+#include <troupe/framework/internal/handle_wire.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/framework/internal/send_admin.hpp>
@@ -137,7 +138,8 @@ void link_core::send_hello(bool shares_store) {
              .link = serial_,
              .introduction_key = {introduction_key_.begin(), introduction_key_.end()},
              .header_bytes = options_.receive_limits.header_bytes,
-             .frames = options_.receive_limits.frames};
+             .frames = options_.receive_limits.frames,
+             .incarnation = node_->exchange() ? node_->exchange()->self().incarnation : 0};
   if (options_.allow_tasks) {
     auto runner = node_->task_runner();
     std::lock_guard guard{mutex_};
@@ -267,6 +269,8 @@ std::expected<void, node_error> link_core::on_hello(const hello& theirs) {
   peer_message_bytes_ = theirs.message_bytes;
   peer_header_bytes_ = theirs.header_bytes;
   peer_frames_ = theirs.frames;
+  peer_handles_ = {handle_number_of(peer_node_), theirs.incarnation};
+  peer_token_ = theirs.token;
   if (theirs.window_bytes == 0 || theirs.actor_window_bytes == 0)
     return std::unexpected{
         node_error{node_errc::protocol_violation, "the peer takes no messages: its window is empty"}};
@@ -346,6 +350,8 @@ bool link_core::agrees_on_store(const hello& theirs) const {
 }
 
 std::expected<void, node_error> link_core::become_open() {
+  if (auto counts = count_handles(); !counts)
+    return counts;
   {
     std::lock_guard guard{mutex_};
     if (state_.load(std::memory_order_relaxed) != link_state::greeting)

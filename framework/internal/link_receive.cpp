@@ -67,9 +67,9 @@ private:
 /// What the codecs of handles see while an element is decoded: the actors that it mentions are received already.
 class incoming_extension final : public link_extension {
 public:
-  incoming_extension(std::span<const caf::strong_actor_ptr> actors,
+  incoming_extension(std::span<const caf::strong_actor_ptr> actors, std::span<const object_source_ptr> mentions,
                      const std::shared_ptr<const object_environment>& objects)
-      : actors_(actors), objects_(objects) {}
+      : actors_(actors), mentions_(mentions), objects_(objects) {}
 
   std::expected<std::uint32_t, serialize_error> mention(const caf::strong_actor_ptr&) override {
     return std::unexpected{serialize_error{serialize_errc::codec_failed, "an actor was to be encoded while decoding"}};
@@ -88,7 +88,9 @@ public:
     return std::unexpected{serialize_error{serialize_errc::codec_failed, "an object was to be encoded while decoding"}};
   }
 
-  std::expected<object_source_ptr, serialize_error> mentioned_object(std::uint32_t) override {
+  std::expected<object_source_ptr, serialize_error> mentioned_object(std::uint32_t place) override {
+    if (place > 0 && place <= mentions_.size())
+      return mentions_[place - 1];
     return std::unexpected{
         serialize_error{serialize_errc::malformed, "the payload names an object that its element does not mention"}};
   }
@@ -97,6 +99,7 @@ public:
 
 private:
   std::span<const caf::strong_actor_ptr> actors_;
+  std::span<const object_source_ptr> mentions_;
   const std::shared_ptr<const object_environment>& objects_;
 };
 
@@ -186,7 +189,7 @@ std::expected<void, node_error> link_core::on_message(std::uint8_t flags, bytes_
   const auto& types = (*received_signatures_)[head.signature];
   if (auto found = find_actors(head); !found)
     return found;
-  if (types.entries.size() == 1 && types.aliases.size() == 1 && last_pair_.way_on == nullptr)
+  if (types.entries.size() == 1 && types.aliases.size() == 1 && last_pair_.way_on == nullptr && mentions_.empty())
     if (auto plain = read_plain_element(in)) {
       if (!in.finished())
         return too_many_bytes(body, in);
@@ -255,7 +258,7 @@ std::expected<void, node_error> link_core::on_plain_message(message_head& head, 
     return {};
   message_under_construction built{types, *std::move(owed)};
   const frame bytes{element.body, nullptr}; // Read before the packet's bytes go.
-  incoming_extension extension{{}, received_objects_};
+  incoming_extension extension{{}, {}, received_objects_};
   auto header = header_of(element.header_number, {}, *types.entries[0]);
   auto decoded = header ? decode_value_of(**header, *types.entries[0], std::span{&bytes, 1}, extension, built)
                         : std::unexpected{std::move(header).error()};
@@ -380,6 +383,7 @@ void link_core::received_element::clear() {
     return; // What it has refers to nothing, and may stay for the next one.
   frames.clear();
   actors.clear();
+  objects.clear();
   lost.reset();
 }
 
@@ -402,6 +406,7 @@ std::expected<link_core::bytes_beside_packet, node_error> link_core::read_elemen
   if (elements_.size() < count)
     elements_.resize(count);
   bytes_beside_packet beside;
+  std::uint64_t objects = 0;
   for (std::size_t number = 0; number < count; ++number) {
     auto& element = elements_[number];
     ++element_count_;
@@ -409,6 +414,7 @@ std::expected<link_core::bytes_beside_packet, node_error> link_core::read_elemen
       element.is_plain = true;
       element.descriptor.header_number = plain->header_number;
       element.descriptor.actors.clear();
+      element.descriptor.objects = 0;
       element.frames.resize(1);
       element.frames[0] = frame{plain->body, nullptr}; // Read before the packet's bytes go.
       continue;
@@ -438,7 +444,12 @@ std::expected<link_core::bytes_beside_packet, node_error> link_core::read_elemen
     }
     if (!in.ok())
       return violation("an element's description cannot be read");
+    objects += element.descriptor.objects;
   }
+  if (objects > 0 || !mentions_.empty())
+    if (auto claimed = claim_mentions(objects); !claimed)
+      return std::unexpected{std::move(claimed).error()};
+  beside.mention_bytes += objects * mention_cost_bytes;
   return beside;
 }
 
@@ -462,7 +473,19 @@ std::expected<frame, node_error> link_core::claim_frame(packet_reader& in, const
 std::expected<frame, node_error> link_core::claim_object(const frame_descriptor& from) {
   if (!shares_store_)
     return violation("a frame lies in a store that this link does not share");
-  store::object_id id{node_->store()->number(), from.object_index, from.object_generation};
+  auto owner = adopt_object({node_->store()->number(), from.object_index, from.object_generation});
+  if (!owner)
+    return std::unexpected{std::move(owner).error()};
+  auto bytes = (*owner)->bytes();
+  if (from.object_offset > bytes.size() || from.size_bytes > bytes.size() - from.object_offset)
+    return violation("frame of " + grouped(from.size_bytes) + " bytes at " + grouped(from.object_offset)
+                     + " reaches beyond its object of " + grouped(bytes.size()));
+  counters_.handle_bytes_received.fetch_add(from.size_bytes, std::memory_order_relaxed);
+  return frame{bytes.subspan(from.object_offset, from.size_bytes), *std::move(owner)};
+}
+
+/// Takes over what is in flight to here, and counts its receipt.
+std::expected<std::shared_ptr<const stored_bytes>, node_error> link_core::adopt_object(const store::object_id& id) {
   // The count in flight becomes this process's own hold; a peer that has handed over nothing is refused here.
   auto adopted = store::object_store{*node_->store()}.adopt(id, peer_process_, receive_channel());
   if (!adopted && adopted.error().code() == store::store_errc::not_found)
@@ -481,12 +504,7 @@ std::expected<frame, node_error> link_core::claim_object(const frame_descriptor&
     object_imports_.put(id, owner);
     guard.unlock();
   }
-  auto bytes = owner->bytes();
-  if (from.object_offset > bytes.size() || from.size_bytes > bytes.size() - from.object_offset)
-    return violation("frame of " + grouped(from.size_bytes) + " bytes at " + grouped(from.object_offset)
-                     + " reaches beyond its object of " + grouped(bytes.size()));
-  counters_.handle_bytes_received.fetch_add(from.size_bytes, std::memory_order_relaxed);
-  return frame{bytes.subspan(from.object_offset, from.size_bytes), std::move(owner)};
+  return owner;
 }
 
 // -- values
@@ -510,7 +528,7 @@ std::expected<void, node_error> link_core::decode_element(const received_element
   auto header = header_of(element.descriptor.header_number, element.descriptor.header, type);
   if (!header)
     return std::unexpected{std::move(header).error()};
-  incoming_extension extension{element.actors, received_objects_};
+  incoming_extension extension{element.actors, element.objects, received_objects_};
   return decode_value_of(**header, type, element.frames, extension, into);
 }
 

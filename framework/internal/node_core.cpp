@@ -15,6 +15,7 @@
 #include <troupe/framework/internal/caf_port/task_runner.hpp>
 #include <troupe/framework/internal/configuration.hpp>
 #include <troupe/framework/internal/dial.hpp>
+#include <troupe/framework/internal/handle_wire.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/link_keeper.hpp>
 #include <troupe/framework/internal/log.hpp>
@@ -57,6 +58,7 @@ std::expected<void, node_error> node_core::start() {
     store_ = *std::move(opened);
     if (const auto notice = store_->notice(); !notice.empty())
       log(log_level::warning, notice);
+    make_exchange();
   }
   // A policy that could never make a link is an error now, not when the first peer dials.
   if (auto probe = link_core::make(shared_from_this(), options_.accepted_links, link_core::role::acceptor, nullptr);
@@ -73,6 +75,18 @@ std::expected<void, node_error> node_core::start() {
   });
   running_ = true;
   return {};
+}
+
+void node_core::make_exchange() {
+  const auto summary = store_->summary();
+  std::uint64_t incarnation = 0;
+  while (incarnation == 0) // Which would say that this node counts no handles.
+    fill_randomly(std::as_writable_bytes(std::span{&incarnation, 1}));
+  exchange_ = std::make_shared<object_exchange>(
+      io(), *store_,
+      object_exchange::options{.self = {handle_number_of(system_.node()), incarnation},
+                               .capacity_bytes = summary ? summary->capacity_bytes : UINT64_MAX,
+                               .grace = options_.handle_grace});
 }
 
 std::expected<void, node_error> node_core::listen_at(const std::string& text) {
@@ -126,6 +140,8 @@ std::expected<void, node_error> node_core::listen_in_process(const address& at) 
 void node_core::shut_down() {
   if (!running_) {
     stop_listening();
+    if (exchange_)
+      exchange_->end();
     return;
   }
   asio::post(io(), [self = shared_from_this()] {
@@ -159,6 +175,8 @@ void node_core::shut_down() {
   for (const auto& helper : helpers)
     if (helper)
       caf::anon_send_exit(helper, caf::exit_reason::user_shutdown);
+  if (exchange_)
+    exchange_->end();
   loop_->stop();
 }
 

@@ -29,6 +29,7 @@
 #include <troupe/framework/internal/link_security.hpp>
 #include <troupe/framework/internal/listener.hpp>
 #include <troupe/framework/internal/object_environment.hpp>
+#include <troupe/framework/internal/object_exchange.hpp>
 #include <troupe/framework/internal/waiting_room.hpp>
 #include <troupe/framework/node_error.hpp>
 #include <troupe/framework/node_view.hpp>
@@ -113,9 +114,12 @@ public:
   /// With what objects that were put here are read again.
   [[nodiscard]] const std::shared_ptr<const object_environment>& objects() const noexcept { return objects_; }
   [[nodiscard]] asio::io_context& io() noexcept { return loop_->context(); }
+  /// Null for a node without a store.
+  [[nodiscard]] const std::shared_ptr<object_exchange>& exchange() const noexcept { return exchange_; }
   [[nodiscard]] encoding_cache& encodings() noexcept { return *encodings_; }
 
 private:
+  void make_exchange();
   void flush_links();
   void encode_next();
   void stop_listening();
@@ -140,6 +144,7 @@ private:
 
   std::shared_ptr<io_loop> loop_;
   const std::shared_ptr<encoding_cache> encodings_;
+  std::shared_ptr<object_exchange> exchange_;
   bool running_ = false;                                           // Set by start().
   std::vector<std::shared_ptr<listener>> listeners_;               // I/O thread, once it runs.
   std::vector<std::unique_ptr<inproc_listener>> inproc_listeners_; // I/O thread, once it runs.

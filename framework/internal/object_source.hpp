@@ -11,6 +11,7 @@
 
 #include <troupe/framework/node_error.hpp>
 #include <troupe/serializers/frame.hpp>
+#include <troupe/store/handle.hpp>
 #include <troupe/store/object_id.hpp>
 
 namespace troupe::internal {
@@ -42,8 +43,12 @@ public:
   /// happens when it has come.
   virtual void cancel(fetch_id which) = 0;
 
-  /// Which object of this host's store it is; nullopt when it is none, or not there.
-  [[nodiscard]] virtual std::optional<store::object_id> place() const { return std::nullopt; }
+  /// The object of this host's store that has the bytes, on disk or not; empty when none does.
+  [[nodiscard]] virtual store::handle stored() const { return {}; }
+  [[nodiscard]] std::optional<store::object_id> place() const {
+    auto object = stored();
+    return object.empty() ? std::nullopt : std::optional{object.id()};
+  }
 };
 
 using object_source_ptr = std::shared_ptr<object_source>;
@@ -60,7 +65,7 @@ public:
     return 0;
   }
   void cancel(fetch_id) override {}
-  [[nodiscard]] std::optional<store::object_id> place() const override;
+  [[nodiscard]] store::handle stored() const override;
 
 private:
   const frame bytes_;

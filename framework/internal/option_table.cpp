@@ -156,6 +156,7 @@ constexpr std::array all_node_rows{
     node_row<&node_options::store_families>("store-families", "families that encode what is put into the store"),
     node_row<&node_options::dispatch>("dispatch", "whether the I/O thread runs actors"),
     node_row<&node_options::detailed_stats>("detailed-stats", "whether links count by family and type"),
+    node_row<&node_options::handle_grace>("handle-grace", "how long objects are kept for peers whose link was lost"),
     node_row<&node_options::drain_timeout>("drain-timeout", "how long the node's end waits for what was sent"),
 };
 

@@ -47,6 +47,7 @@ void outgoing_message::clear() {
   elements_.clear();
   transfers_.clear();
   objects_.clear();
+  mentions_.clear();
   actors_.clear();
   proxies_.clear();
   settles_.reset();
@@ -222,6 +223,7 @@ std::expected<void, node_error> outgoing_message::encode_element(known_type& kno
   const auto& type = *known.type;
   descriptor_.frames.clear();
   descriptor_.actors.clear();
+  descriptor_.objects = 0;
   std::optional<encoded_element> made;
   const auto* by = form != nullptr ? form->by : nullptr;
   traffic_timer timer{form != nullptr || !link_->is_detailed() ? 0
@@ -424,10 +426,6 @@ std::expected<caf::strong_actor_ptr, serialize_error> outgoing_message::mentione
   return std::unexpected{serialize_error{serialize_errc::codec_failed, "an actor was to be decoded while encoding"}};
 }
 
-std::expected<std::uint32_t, serialize_error> outgoing_message::mention(const object_state&) {
-  return 0;
-}
-
 std::expected<object_source_ptr, serialize_error> outgoing_message::mentioned_object(std::uint32_t) {
   return std::unexpected{serialize_error{serialize_errc::codec_failed, "an object was to be decoded while encoding"}};
 }
@@ -546,6 +544,7 @@ void outgoing_message::write_or_pack(message_head& head, send_window::admission 
     link.sending_.charge(head.receiver, cost);
   bool behind_bulk = link.bulk_.has(bulk_lanes::key_of(head.receiver, head.sender, head.flags));
   if (admitted == send_window::admission::leaves && transfers_.empty() && !behind_bulk) {
+    link.append_mentions(mentions_, out);
     out.append_packet(value_ ? packet_kind::value : packet_kind::message, head.flags, start_, elements_);
     if (value_)
       link.values_->push(*value_);
@@ -560,6 +559,7 @@ void outgoing_message::write_or_pack(message_head& head, send_window::admission 
   packed.body.insert(packed.body.end(), elements_.begin(), elements_.end());
   packed.value = std::exchange(value_, std::nullopt);
   packed.transfers = std::move(transfers_);
+  packed.mentions = std::move(mentions_);
   packed.objects = std::move(objects_);
   packed.actors = std::move(actors_);
   packed.proxies = std::move(proxies_);

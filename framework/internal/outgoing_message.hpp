@@ -72,6 +72,7 @@ public:
   std::expected<caf::strong_actor_ptr, serialize_error> mentioned(std::uint32_t place) override;
   std::expected<std::uint32_t, serialize_error> mention(const object_state& object) override;
   std::expected<object_source_ptr, serialize_error> mentioned_object(std::uint32_t place) override;
+  std::expected<std::uint32_t, serialize_error> mention(const object_source_ptr& object);
   std::shared_ptr<const object_environment> objects() const override;
 
 private:
@@ -100,7 +101,7 @@ private:
   /// What it takes at the other end, but for its head.
   [[nodiscard]] std::uint64_t cost_without_head() const noexcept {
     return elements_.size() + transfer_bytes_ + value_bytes_ + decompressed_bytes_ + message_cost_bytes
-           + actors_.size() * mention_cost_bytes;
+           + (actors_.size() + mentions_.size()) * mention_cost_bytes;
   }
   std::expected<void, node_error> append_frames(bytes_view body, const frame* shared_body,
                                                 std::span<const frame> attached);
@@ -133,6 +134,7 @@ private:
   std::vector<outgoing_transfer> transfers_;                // Go ahead in chunks.
   std::vector<store::handle> objects_;                      // Handed over, one count each.
   std::vector<std::uint64_t> actors_;                       // Exported, one count each.
+  std::vector<outgoing_mention> mentions_;                  // Of objects.
   std::vector<caf::strong_actor_ptr> proxies_;              // The peer's actors that the message mentions.
   caf::strong_actor_ptr settles_;                           // packed_message::settles
   std::vector<std::pair<traffic*, std::uint64_t>> carried_; // What is counted when it is sent: payloads, their bytes.

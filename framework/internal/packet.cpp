@@ -111,7 +111,9 @@ void append_element(byte_vector& out, const element_descriptor& element) {
       append_varint(out, frame.object_offset);
     }
   }
-  append_varint(out, element.actors.size());
+  append_varint(out, element.actors.size() << 1 | (element.objects > 0 ? 1 : 0));
+  if (element.objects > 0)
+    append_varint(out, element.objects);
   for (const auto& actor : element.actors) {
     append_varint(out, actor.readers ? 1 : 0);
     append_varint(out, actor.number);
@@ -120,9 +122,13 @@ void append_element(byte_vector& out, const element_descriptor& element) {
 
 namespace {
 
-void read_actors(packet_reader& in, element_descriptor& element, const element_limits& limits) {
+void read_mentions(packet_reader& in, element_descriptor& element, const element_limits& limits) {
   element.actors.clear();
-  auto count = in.varint_up_to(limits.actors_max);
+  auto count = in.varint_up_to(limits.actors_max << 1 | 1);
+  element.objects = (count & 1) != 0 ? in.varint_up_to(message_objects_max) : 0;
+  if ((count & 1) != 0 && element.objects == 0)
+    in.fail(); // A second spelling.
+  count >>= 1;
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
     auto side = in.varint_up_to(1);
     element.actors.push_back({.number = in.varint(), .readers = side == 1});
@@ -161,7 +167,100 @@ void read_element(packet_reader& in, element_descriptor& element, const element_
       in.fail();
     element.frames.push_back(frame);
   }
-  read_actors(in, element, limits);
+  read_mentions(in, element, limits);
+}
+
+namespace {
+
+void append_name(byte_vector& out, const handles::object_id& name) {
+  append_varint(out, name.store);
+  append_varint(out, name.index);
+  append_varint(out, name.generation);
+}
+
+handles::object_id read_name(packet_reader& in) {
+  handles::object_id name;
+  name.store = in.varint();
+  name.index = static_cast<std::uint32_t>(in.varint_up_to(UINT32_MAX));
+  name.generation = static_cast<std::uint32_t>(in.varint_up_to(UINT32_MAX));
+  return name;
+}
+
+// Behind the kinds of mentions that are no handles, the modes; one more says that an offer follows.
+constexpr std::uint64_t mode_lost = 0;
+constexpr std::uint64_t mode_stored = 5;
+constexpr std::uint64_t mode_behind_with_offer = 6;
+
+std::uint64_t mode_of(const object_mention& mention) {
+  switch (mention.what) {
+  case object_mention::kind::lost:
+    return mode_lost;
+  case object_mention::kind::stored:
+    return mode_stored;
+  case object_mention::kind::counted:
+    break;
+  }
+  return mention.handle.offer ? mode_behind_with_offer : static_cast<std::uint64_t>(mention.handle.mode);
+}
+
+} // namespace
+
+void append_object_mention(byte_vector& out, const object_mention& mention) {
+  const auto& handle = mention.handle;
+  append_varint(out, mode_of(mention));
+  append_varint(out, handle.size_bytes);
+  append_name(out, handle.name);
+  if (!handle.offer)
+    return;
+  append_varint(out, handle.offer->exporter.node);
+  append_varint(out, handle.offer->exporter.incarnation);
+  append_name(out, handle.offer->name);
+  append_varint(out, handle.offer->token);
+}
+
+object_mention read_object_mention(packet_reader& in) {
+  object_mention result;
+  const auto mode = in.varint_up_to(mode_behind_with_offer);
+  result.handle.size_bytes = in.varint();
+  result.handle.name = read_name(in);
+  if (mode == mode_lost)
+    return result;
+  if (mode == mode_stored) {
+    result.what = object_mention::kind::stored;
+    return result;
+  }
+  result.what = object_mention::kind::counted;
+  if (mode != mode_behind_with_offer) {
+    result.handle.mode = static_cast<handles::handle_mode>(mode);
+    return result;
+  }
+  result.handle.mode = handles::handle_mode::behind;
+  handles::adoption_offer offer;
+  offer.exporter.node = in.varint();
+  offer.exporter.incarnation = in.varint();
+  offer.name = read_name(in);
+  offer.token = in.varint();
+  result.handle.offer = offer;
+  return result;
+}
+
+void append_object_chunk_head(byte_vector& out, const object_chunk_head& head) {
+  append_varint(out, head.what.request);
+  append_varint(out, head.what.offset);
+  const auto bytes = std::bit_cast<std::array<std::byte, sizeof head.checksum>>(head.checksum);
+  append_bytes(out, bytes);
+}
+
+object_chunk_head read_object_chunk_head(packet_reader& in) {
+  object_chunk_head head;
+  head.what.request = in.varint();
+  head.what.offset = in.varint();
+  std::array<std::byte, sizeof head.checksum> bytes{};
+  if (const auto read = in.take(bytes.size()); read.size() == bytes.size())
+    std::ranges::copy(read, bytes.begin());
+  head.checksum = std::bit_cast<std::uint32_t>(bytes);
+  head.what.size_bytes = in.rest().size();
+  return head;
 }
 
 void append_chunk_head(byte_vector& out, const chunk_head& head, bool first) {

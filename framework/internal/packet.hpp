@@ -15,6 +15,8 @@
 #include <type_traits>
 #include <vector>
 
+#include <troupe/framework/internal/handles/messages.hpp>
+
 namespace troupe::internal {
 
 using bytes_view = std::span<const std::byte>;
@@ -34,6 +36,8 @@ enum class packet_kind : std::uint8_t {
   signature = 4, // Detail: 0. Body: number, count, aliases.
   header = 5,    // Detail: 0. Body: number, a payload's header.
   value = 6, // Detail: message_flags. Body: message_head, size. The message itself goes beside the bytes (inproc only).
+  handles = 7,      // Detail: 0. Body: descriptors of objects that the next message mentions.
+  object_chunk = 8, // Detail: 0. Body: object_chunk_head, bytes of the object.
 };
 
 /// First bytes of every packet; integers little-endian.
@@ -191,6 +195,7 @@ struct element_descriptor {
   bytes_view header = {};
   std::vector<frame_descriptor> frames = {};
   std::vector<actor_mention> actors = {};
+  std::uint64_t objects = 0; // How many it mentions: so many of the descriptors that came ahead of the message are its.
 };
 
 void append_element(byte_vector& out, const element_descriptor& element);
@@ -198,7 +203,11 @@ void append_element(byte_vector& out, const element_descriptor& element);
 /// Mentions of actors in one element.
 inline constexpr std::size_t element_actors_max = 65'536;
 
-/// What a mention of one of the writer's actors costs against the window: about what its stand-in takes.
+/// Mentions of objects in one message.
+inline constexpr std::size_t message_objects_max = 65'536;
+
+/// What a mention of one of the writer's actors, or of an object, costs against the window: about what its stand-in
+/// takes.
 inline constexpr std::size_t mention_cost_bytes = 256;
 
 /// What an element's description may cost, whoever wrote it.
@@ -249,6 +258,30 @@ struct plain_element {
   in.skip(in.rest().size() - rest.size() + size);
   return result;
 }
+
+/// How a message mentions an object: by a handle that counts, or one in flight in the store that both ends share, or as
+/// lost.
+struct object_mention {
+  enum class kind : std::uint8_t { lost = 0, counted = 1, stored = 2 };
+  kind what = kind::lost;
+  handles::handle_descriptor handle; // counted; of the others its name and size.
+};
+
+/// The most bytes that one takes.
+inline constexpr std::size_t object_mention_bytes_max = 96;
+
+void append_object_mention(byte_vector& out, const object_mention& mention);
+[[nodiscard]] object_mention read_object_mention(packet_reader& in);
+
+/// What stands before the bytes of an object that was pulled.
+struct object_chunk_head {
+  handles::pull_chunk what;
+  std::uint32_t checksum = 0; // CRC32C of the object's bytes up to the end of this chunk.
+};
+
+void append_object_chunk_head(byte_vector& out, const object_chunk_head& head);
+/// `what.size_bytes` is that of all that follows.
+[[nodiscard]] object_chunk_head read_object_chunk_head(packet_reader& in);
 
 /// Bits of a chunk packet's detail byte.
 struct chunk_flags {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <list>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -20,6 +21,16 @@
 #include <troupe/store/handle.hpp>
 
 namespace troupe::internal {
+
+class exchanged_object;
+
+/// An object that a message mentions: by a handle that is counted when the message leaves, or in flight in the store
+/// that both ends share since it was encoded.
+struct outgoing_mention {
+  std::shared_ptr<exchanged_object> counted; // Null for the latter.
+  store::object_id stored;
+  std::uint64_t size_bytes = 0;
+};
 
 /// What a message takes beside its bytes, on either side. Part of the protocol.
 inline constexpr std::uint64_t message_cost_bytes = 128;
@@ -39,6 +50,7 @@ struct packed_message {
   byte_vector body;                       // Head and elements.
   std::optional<caf::message> value = {}; // Goes beside the bytes, instead of elements.
   std::vector<outgoing_transfer> transfers = {};
+  std::vector<outgoing_mention> mentions = {};
   // The receiver, and the peer's actors that the message mentions: released to the peer after the message only.
   std::vector<caf::strong_actor_ptr> proxies = {};
   // What is taken back when it is dropped.

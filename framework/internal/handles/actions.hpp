@@ -40,6 +40,10 @@ struct send_bytes {
   pull_chunk what;
   object_id place;
 };
+/// There is something for send_chunk() to send on that link.
+struct bytes_wanted {
+  link_number link = 0;
+};
 /// The peer broke the protocol, or said that the link is lost. The ledger has ended the link already.
 struct close_link {
   link_number link = 0;
@@ -88,7 +92,7 @@ struct drop_room {
   room_id room = 0;
 };
 
-using action = std::variant<send_message, write_draft, send_bytes, close_link, connect_to, answer_waiter, make_room,
+using action = std::variant<send_message, write_draft, send_bytes, bytes_wanted, close_link, connect_to, answer_waiter, make_room,
                             write_room, seal_room, drop_room>;
 
 } // namespace troupe::internal::handles

@@ -143,8 +143,9 @@ public:
   // -- messages of the application
 
   /// Describes one more handle for the message. Fails with `object_lost`, `link_down` or `busy`; the draft is as
-  /// before.
-  [[nodiscard]] std::expected<handle_descriptor, handle_errc> describe(draft& into, reference what);
+  /// before. Where it may not hand over, the store is not asked: what is here goes as what would have to be fetched.
+  [[nodiscard]] std::expected<handle_descriptor, handle_errc> describe(draft& into, reference what,
+                                                                       bool may_hand_over = true);
 
   /// Counts what the draft describes; the action `write_draft` says when to write the message: after what vouches for
   /// it, before what releases it. Fails with `link_down` or `stale`, and is rolled back then.
@@ -167,6 +168,12 @@ public:
   /// Sends one head or chunk where a peer's pull wants one; to be called while the link has room. False when there is
   /// none.
   bool send_chunk(link_number link);
+  /// What the last `send_bytes` for that request asks for cannot be had: nothing of it was written since. `why` is
+  /// `object_lost` or `busy`.
+  void cannot_serve(link_number link, request_number request, handle_errc why);
+
+  /// The room for the bytes that are to come over this link in answer to that pull; 0: none are.
+  [[nodiscard]] room_id room_of(link_number link, request_number request) const;
 
   // -- answers to actions
 
@@ -178,6 +185,9 @@ public:
   [[nodiscard]] bool room_sealed(room_id room, const object_id& place);
 
   // -- time
+
+  /// The end of this node: no link is up any more, and no lost one will come again.
+  void end_graces();
 
   /// Does what is due.
   void tick();
@@ -222,7 +232,7 @@ private:
 
   // sending.cpp: descriptors out and in
   using export_place = std::map<object_id, export_record>::iterator;
-  [[nodiscard]] std::expected<draft::item, handle_errc> describe_one(link_record& to, reference what);
+  [[nodiscard]] std::expected<draft::item, handle_errc> describe_one(link_record& to, reference what, bool may_hand_over);
   void count(link_record& to, const draft::item& what);
   export_record& count_export(link_record& to, const object_id& name, reference what);
   void undo(draft& what);

@@ -94,6 +94,18 @@ void ledger::end_grace(link_number link) {
   links_.erase(link);
 }
 
+void ledger::end_graces() {
+  begin_event();
+  std::vector<link_number> lost;
+  for (const auto& [number, each] : links_)
+    if (each.phase == link_phase::grace)
+      lost.push_back(number);
+  for (auto number : lost)
+    if (links_.contains(number))
+      end_grace(number);
+  end_event();
+}
+
 /// Who gave the entry has nothing for it any more. It is lost when the event ends, unless it is being adopted, or its
 /// replica sealed.
 void ledger::lose_source(reference what) {

@@ -175,6 +175,17 @@ void ledger::room_failed(room_id room, handle_errc why) {
   end_event();
 }
 
+room_id ledger::room_of(link_number link, request_number request) const {
+  const auto* from = up_link(link);
+  if (from == nullptr)
+    return 0;
+  auto asked = from->requests.find(request);
+  if (asked == from->requests.end() || asked->second.what != open_request::kind::pull)
+    return 0;
+  const auto& fetch = find(asked->second.about)->fetch;
+  return fetch->step == fetch_step::receiving ? fetch->room : 0;
+}
+
 /// The attempt ends: nothing of it is left but who waits, and its turn. What is being sealed needs no source.
 void ledger::restart(reference what) {
   auto& which = at(what);

@@ -13,13 +13,18 @@ object_id ledger::proxy_name(reference what) const {
 
 // -- out
 
-std::expected<draft::item, handle_errc> ledger::describe_one(link_record& to, reference what) {
+std::expected<draft::item, handle_errc> ledger::describe_one(link_record& to, reference what, bool may_hand_over) {
   what = resolve(what);
   auto& which = at(what);
   draft::item item{.what = what, .described = {.size_bytes = which.size_bytes}};
   auto& described = item.described;
   switch (which.state) {
   case entry_state::here:
+    if (to.shares_store && !may_hand_over) { // It is handed over when it is pulled.
+      described.name = proxy_name(what);
+      described.mode = handle_mode::behind;
+      break;
+    }
     described.name = which.place;
     described.mode = to.shares_store ? handle_mode::shared : handle_mode::mine;
     if (to.shares_store && !objects_.hand_over(which.place, to.number))
@@ -50,11 +55,11 @@ std::expected<draft::item, handle_errc> ledger::describe_one(link_record& to, re
   return item;
 }
 
-std::expected<handle_descriptor, handle_errc> ledger::describe(draft& into, reference what) {
+std::expected<handle_descriptor, handle_errc> ledger::describe(draft& into, reference what, bool may_hand_over) {
   auto* to = up_link(into.link_);
   if (to == nullptr)
     return std::unexpected{handle_errc::link_down};
-  auto item = describe_one(*to, what);
+  auto item = describe_one(*to, what, may_hand_over);
   if (!item)
     return std::unexpected{item.error()};
   into.items_.push_back(*item);
@@ -130,7 +135,7 @@ std::expected<void, handle_errc> ledger::count_all(draft& what) {
 
 /// For what the protocol itself sends: described and counted at once.
 std::expected<handle_descriptor, handle_errc> ledger::export_now(link_record& to, reference what) {
-  auto item = describe_one(to, what);
+  auto item = describe_one(to, what, true);
   if (!item)
     return std::unexpected{item.error()};
   count(to, *item);

@@ -2,6 +2,7 @@
 #include <troupe/framework/internal/handles/ledger.hpp>
 
 #include <algorithm>
+#include <cassert>
 
 namespace troupe::internal::handles {
 
@@ -61,6 +62,19 @@ void ledger::start_serving(link_record& to, request_number request, reference fr
   what.size_bytes = at(from).size_bytes;
   what.next = serving::step::head;
   to.ready.insert(request);
+  want(bytes_wanted{to.number});
+}
+
+void ledger::cannot_serve(link_number link, request_number request, handle_errc why) {
+  assert(may_refuse(why));
+  begin_event();
+  if (auto* to = up_link(link); to != nullptr && to->servings.contains(request)) {
+    end_serving(*to, request);
+    send(link, refused{request, why});
+  } else if (to != nullptr) {
+    send(link, refused{request, why}); // Its last bytes were those that cannot be had.
+  }
+  end_event();
 }
 
 /// By turns, so that a large object does not hold up a small one.

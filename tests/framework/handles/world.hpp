@@ -274,6 +274,7 @@ private:
   void act(node_index at, const handles::send_message& what);
   void act(node_index at, const handles::write_draft& what);
   void act(node_index at, const handles::send_bytes& what);
+  void act(node_index, const handles::bytes_wanted&) {} // Each step may send chunks.
   void act(node_index at, const handles::close_link& what);
   void act(node_index at, const handles::connect_to& what);
   void act(node_index at, const handles::answer_waiter& what);

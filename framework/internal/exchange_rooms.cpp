@@ -1,0 +1,205 @@
+// Bringing bytes of other hosts here: rooms, what comes into them, and the answers to who waits.
+#include <cassert>
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include <troupe/framework/base/sizes.hpp>
+#include <troupe/framework/internal/crc32c.hpp>
+#include <troupe/framework/internal/exchange_room.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+// How long one try waits for the store to make room, and all of them.
+constexpr std::chrono::milliseconds try_patience{200};
+constexpr std::chrono::seconds room_patience{20};
+
+} // namespace
+
+void object_exchange::act(const handles::make_room& what) {
+  auto wanted = std::make_shared<room>();
+  wanted->id = what.room;
+  wanted->size_bytes = what.size_bytes;
+  rooms_.emplace(what.room, wanted);
+  room_work_.emplace_back([self = shared_from_this(), wanted] { self->make_room(wanted); });
+}
+
+/// Those that are being filled take half of the store at most, so that they do not wait for each other with all of it
+/// taken; one always may.
+void object_exchange::make_room(const std::shared_ptr<room>& wanted) {
+  std::unique_lock guard{mutex_};
+  reserve_changed_.wait(guard, [&] {
+    return is_ended_ || wanted->is_dropped || reserved_bytes_ == 0
+           || reserved_bytes_ + wanted->size_bytes <= capacity_bytes_ / 2;
+  });
+  if (is_ended_ || wanted->is_dropped)
+    return;
+  wanted->reserves = true;
+  reserved_bytes_ += wanted->size_bytes;
+  const auto until = clock::now() + room_patience;
+  const auto attempt = [&] {
+    guard.unlock();
+    auto made = store_.create(wanted->size_bytes, {}, {}, try_patience);
+    guard.lock();
+    return made;
+  };
+  auto made = attempt();
+  while (!made && made.error().code() == store::store_errc::full && wanted->size_bytes <= capacity_bytes_ && !is_ended_
+         && !wanted->is_dropped && clock::now() < until)
+    made = attempt();
+  if (is_ended_ || wanted->is_dropped)
+    return;
+  if (made) {
+    wanted->building = *std::move(made);
+    ledger_.room_made(wanted->id);
+  } else {
+    const auto code = made.error().code();
+    const auto is_full = code == store::store_errc::full || code == store::store_errc::table_full;
+    why_no_room_ = made.error().message();
+    ledger_.room_failed(wanted->id, is_full ? handles::handle_errc::full : handles::handle_errc::busy);
+  }
+  settle();
+}
+
+void object_exchange::release_reserve(room& of) {
+  if (!std::exchange(of.reserves, false))
+    return;
+  reserved_bytes_ -= of.size_bytes;
+  reserve_changed_.notify_all();
+}
+
+void object_exchange::act(const handles::drop_room& what) {
+  const auto found = rooms_.find(what.room);
+  if (found == rooms_.end())
+    return;
+  found->second->is_dropped = true;
+  release_reserve(*found->second);
+  reserve_changed_.notify_all();
+  work_.emplace_back([dropped = found->second] {}); // Its memory is given back where that may wait.
+  rooms_.erase(found);
+}
+
+std::expected<void, node_error> object_exchange::on_chunk(handles::link_number from, const object_chunk_head& head,
+                                                          bytes_view bytes) {
+  std::unique_lock guard{mutex_};
+  const auto found = rooms_.find(ledger_.room_of(from, head.what.request));
+  const auto into = found != rooms_.end() ? found->second : nullptr;
+  guard.unlock();
+  // What is out of place is the ledger's to judge.
+  if (into && into->building && head.what.offset == into->filled_bytes
+      && bytes.size() <= into->size_bytes - into->filled_bytes) {
+    if (!bytes.empty())
+      std::memcpy(into->building->bytes().data() + into->filled_bytes, bytes.data(), bytes.size());
+    into->sum = crc32c(into->sum, bytes);
+    into->filled_bytes += bytes.size();
+    if (into->sum != head.checksum)
+      return std::unexpected{node_error{node_errc::protocol_violation,
+                                        "bytes of an object have been damaged on the way: the checksum of the first "
+                                            + grouped(into->filled_bytes) + " of " + grouped(into->size_bytes)
+                                            + " is another"}};
+  }
+  if (into && into->filled_bytes == into->size_bytes) {
+    guard.lock();
+    release_reserve(*into); // It may wait for what it captures, which needs room too.
+    guard.unlock();
+  }
+  return on_message(from, handles::message{head.what});
+}
+
+void object_exchange::act(handles::seal_room& what) {
+  const auto full = rooms_.at(what.room);
+  work_.emplace_back(
+      [self = shared_from_this(), full, captured = std::move(what.captured)] { self->seal(full, captured); });
+}
+
+void object_exchange::seal(const std::shared_ptr<room>& full, const std::vector<store::object_id>& captured) {
+  auto sealed = [&]() -> std::expected<store::handle, store::store_error> {
+    if (auto kept = full->building->capture(captured); !kept)
+      return std::unexpected{std::move(kept).error()};
+    return std::move(*full->building).seal();
+  }();
+  std::unique_lock guard{mutex_};
+  release_reserve(*full);
+  if (full->is_dropped || is_ended_)
+    return;
+  if (sealed) {
+    const auto place = sealed->id();
+    auto& kept = holds_[place];
+    kept.object = *sealed;
+    ++kept.count;
+    rooms_.erase(full->id);
+    if (!ledger_.room_sealed(full->id, place))
+      drop(place);
+  } else {
+    why_no_room_ = sealed.error().message();
+    ledger_.room_failed(full->id, sealed.error().code() == store::store_errc::busy ? handles::handle_errc::busy
+                                                                                   : handles::handle_errc::full);
+  }
+  settle();
+}
+
+// -- answers
+
+void object_exchange::act(const handles::answer_waiter& what) {
+  auto who = waiters_.extract(what.waiter);
+  if (who.empty())
+    return;
+  work_.emplace_back([self = shared_from_this(), who = std::make_shared<waiter>(std::move(who.mapped())),
+                      error = what.error, object = what.object] { self->give_answer(std::move(*who), error, object); });
+}
+
+/// On the worker's thread, since what lies on disk has to be brought back.
+void object_exchange::give_answer(waiter who, handles::fetch_error error, handles::reference object) {
+  if (error.code != handles::handle_errc::none) {
+    std::unique_lock guard{mutex_};
+    auto told = error_of(who, error);
+    guard.unlock();
+    return who.then(std::unexpected{std::move(told)});
+  }
+  const auto kept = stored(object);
+  auto pinned = kept.pin();
+  if (pinned) {
+    auto owner = std::make_shared<stored_bytes>(*std::move(pinned));
+    const auto bytes = owner->bytes();
+    who.then(frame{bytes, std::move(owner)});
+  } else {
+    const auto is_full = pinned.error().code() == store::store_errc::full;
+    who.then(std::unexpected{
+        node_error{is_full ? node_errc::store_full : node_errc::object_lost, pinned.error().message()}});
+  }
+  drop(object);
+}
+
+node_error object_exchange::error_of(const waiter& who, const handles::fetch_error& error) const {
+  using enum handles::handle_errc;
+  const auto object = "the object's " + grouped(who.size_bytes) + " bytes";
+  const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - who.since).count();
+  const auto within = " within " + grouped(static_cast<std::uint64_t>(waited)) + " ms";
+  switch (error.code) {
+  case timed_out:
+    return {node_errc::fetch_timed_out, object + " did not come" + within};
+  case stalled:
+    return {node_errc::fetch_timed_out, object + " did not come: who has them sent nothing for too long"};
+  case cancelled:
+    return {node_errc::fetch_timed_out, object + " are not waited for any more"};
+  case busy:
+    return {node_errc::fetch_timed_out,
+            object + " did not come: who has them, or the store here, was too busy" + within};
+  case full:
+    return {node_errc::store_full, "the store here has no room for " + object + ": " + why_no_room_};
+  case too_many:
+    return {node_errc::unsupported, error.imports_max == 0
+                                        ? object + " refer to more objects than a host on the way takes at a time"
+                                        : object + " and what they refer to name " + grouped(error.imports)
+                                              + " objects, limit " + grouped(error.imports_max)};
+  default:
+    return {node_errc::object_lost, object + " are lost: whoever had them is gone, or has let go of them"};
+  }
+}
+
+} // namespace troupe::internal

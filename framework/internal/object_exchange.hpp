@@ -1,0 +1,243 @@
+// One node's counted handles: the ledger of the handle protocol between the node's store and its links.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <expected>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <asio/io_context.hpp>
+#include <asio/steady_timer.hpp>
+
+#include <troupe/framework/internal/handles/ledger.hpp>
+#include <troupe/framework/internal/job_queue.hpp>
+#include <troupe/framework/internal/object_source.hpp>
+#include <troupe/framework/internal/object_tables.hpp>
+#include <troupe/framework/internal/packet.hpp>
+#include <troupe/framework/node_error.hpp>
+#include <troupe/store/builder.hpp>
+#include <troupe/store/object_store.hpp>
+
+namespace troupe::internal {
+
+/// A link as the exchange sees it.
+class exchange_link {
+public:
+  virtual ~exchange_link() = default;
+  /// I/O thread. There is something for take_messages() or next_piece().
+  virtual void write_handles() = 0;
+  /// I/O thread. The peer has broken the protocol of handles, or has lost this link.
+  virtual void end_for_handles(const node_error& why) = 0;
+};
+
+/// Where two ends of a link hand objects over that lie in a store of both.
+struct exchange_channel {
+  store::process_id peer;
+  std::uint64_t send = 0;
+  std::uint64_t receive = 0;
+};
+
+class exchanged_object;
+
+/// Threads: end once; link_up, link_down, receive and the on_ members on the I/O thread; the rest from any.
+/// Locks: its own comes after a link's. Under it nothing is called that waits, but the store's table for moments where
+/// a peer or a caller names objects in it; nothing of a link, and no answer.
+/// Lifetime: every handle keeps it. After end() it answers what is asked with `link_down`, and what is here stays.
+class object_exchange final : public std::enable_shared_from_this<object_exchange>, private handles::local_objects {
+public:
+  struct options {
+    handles::node_name self;
+    std::uint64_t capacity_bytes = 0; // Of the store.
+    std::chrono::nanoseconds grace{};
+  };
+
+  object_exchange(asio::io_context& io, store::object_store store, const options& with);
+  ~object_exchange() override;
+  void end();
+
+  [[nodiscard]] handles::node_name self() const noexcept { return self_; }
+
+  // -- objects
+
+  /// A handle that can be sent to other hosts. Null where it is no object of this node's store.
+  [[nodiscard]] std::shared_ptr<exchanged_object> object_of(const object_source_ptr& source);
+
+  // -- links
+
+  /// False where that number is not to be used: the link has to end.
+  [[nodiscard]] bool link_up(const std::shared_ptr<exchange_link>& link, handles::link_number number,
+                             handles::node_name peer, bytes_view token, const std::optional<exchange_channel>& shared);
+  void link_down(handles::link_number number);
+
+  /// Fails with `protocol_violation`.
+  std::expected<void, node_error> on_message(handles::link_number from, const handles::message& what);
+  std::expected<void, node_error> on_chunk(handles::link_number from, const object_chunk_head& head, bytes_view bytes);
+  /// The counted mentions of a message that has arrived, in order; null for the others. Fails with
+  /// `protocol_violation`.
+  [[nodiscard]] std::expected<std::vector<object_source_ptr>, node_error>
+  receive(handles::link_number from, std::span<const object_mention> mentions);
+
+  /// Counts one sending of each, in the order of the result. With the link's mutex held; the message must follow,
+  /// behind what take_messages() gives.
+  [[nodiscard]] std::vector<object_mention> count_out(handles::link_number to,
+                                                      std::span<const std::shared_ptr<exchanged_object>> objects);
+
+  /// What is to be written on that link, in order. With the link's mutex held.
+  [[nodiscard]] std::vector<handles::message> take_messages(handles::link_number to);
+
+  /// Bytes that the peer has asked for. With the link's mutex held.
+  struct piece {
+    byte_vector start;
+    frame bytes;
+  };
+  [[nodiscard]] std::optional<piece> next_piece(handles::link_number to);
+  [[nodiscard]] bool has_piece(handles::link_number to) const;
+
+  /// How many rows are in use, for tests and summaries.
+  [[nodiscard]] handles::ledger_tables tables() const;
+
+private:
+  friend class exchanged_object;
+
+  // -- for handles
+  void drop(handles::reference what);
+  [[nodiscard]] store::handle stored(handles::reference what) const;
+  [[nodiscard]] object_source::fetch_id fetch(handles::reference what, std::uint64_t size_bytes,
+                                              std::chrono::steady_clock::time_point until, object_source::answer then);
+  void cancel(object_source::fetch_id which);
+
+  // -- local_objects, with mutex_ held
+  void hold(const store::object_id& place) override;
+  void drop(const store::object_id& place) override;
+  [[nodiscard]] std::uint64_t size_of(const store::object_id& place) const override;
+  [[nodiscard]] std::vector<store::object_id> captured_by(const store::object_id& place) const override;
+  [[nodiscard]] bool hand_over(const store::object_id& place, handles::link_number link) override;
+  void take_back(const store::object_id& place, handles::link_number link) override;
+  [[nodiscard]] adoption adopt(const store::object_id& place, handles::link_number link) override;
+  void abandon(handles::link_number link) override;
+
+  // -- the ledger's actions, with mutex_ held
+  struct waiter {
+    object_source::answer then;
+    std::uint64_t size_bytes = 0;
+    std::chrono::steady_clock::time_point since;
+  };
+  /// One link that is up.
+  struct lane {
+    std::weak_ptr<exchange_link> link;
+    std::optional<exchange_channel> shared;
+    std::deque<handles::message> messages; // Not written yet.
+    bool is_flushing = false;              // The I/O thread will come.
+    std::optional<node_error> ending;
+    // What is served, I/O thread but for the pieces.
+    struct served {
+      std::shared_ptr<const stored_bytes> bytes; // Null until they are pinned.
+      std::uint32_t sum = 0;                     // Of what was cut so far.
+    };
+    std::map<handles::request_number, served> serving;
+    std::optional<handles::send_bytes> next; // To be cut from its object.
+    bool is_pinning = false;
+    std::deque<piece> pieces;
+  };
+  struct room;
+  void settle();
+  void act(handles::send_message& what);
+  void act(const handles::write_draft&) {}
+  void act(const handles::send_bytes& what);
+  void act(const handles::bytes_wanted& what);
+  void act(const handles::close_link& what);
+  void act(const handles::connect_to&) {} // Nobody has said where such nodes listen.
+  void act(const handles::answer_waiter& what);
+  void act(const handles::make_room& what);
+  void act(const handles::write_room&) {} // Written before the ledger hears of it.
+  void act(handles::seal_room& what);
+  void act(const handles::drop_room& what);
+  void flush_soon(handles::link_number link);
+  void arm();
+  void flush(handles::link_number link);
+  void tick();
+
+  // -- exchange_rooms.cpp: where the bytes of others go
+  void make_room(const std::shared_ptr<room>& wanted);
+  void seal(const std::shared_ptr<room>& full, const std::vector<store::object_id>& captured);
+  void release_reserve(room& of);
+  void give_answer(waiter who, handles::fetch_error error, handles::reference object);
+  [[nodiscard]] node_error error_of(const waiter& who, const handles::fetch_error& error) const;
+
+  // -- exchange_serving.cpp: giving bytes to peers
+  void prepare(handles::link_number to);
+  [[nodiscard]] bool prepare_next(handles::link_number to);
+  void pin_for(handles::link_number to, const store::object_id& place);
+
+  asio::io_context& io_;
+  store::object_store store_;
+  const handles::node_name self_;
+  const std::uint64_t capacity_bytes_; // Rooms that are being filled take half of it at most.
+
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  bool is_ended_ = false;
+  struct held {
+    store::handle object;
+    std::uint64_t count = 0;
+  };
+  std::unordered_map<store::object_id, held> holds_;
+  const store::handle* adding_ = nullptr; // The object that the ledger is told of.
+  handles::ledger ledger_;
+  std::map<handles::link_number, lane> lanes_;
+  std::unordered_map<std::uint64_t, waiter> waiters_;
+  std::uint64_t last_waiter_ = 0;
+  std::map<handles::room_id, std::shared_ptr<room>> rooms_;
+  std::uint64_t reserved_bytes_ = 0; // By rooms that are being filled.
+  std::condition_variable reserve_changed_;
+  std::string why_no_room_; // The last time.
+  struct known_peer {
+    byte_vector token;
+    std::chrono::steady_clock::time_point seen;
+  };
+  std::map<handles::node_name, known_peer> peers_;
+  handles::time_point armed_ = handles::never;
+  std::vector<std::function<void()>> work_;      // For worker_, when the lock is released.
+  std::vector<std::function<void()>> room_work_; // For room_maker_.
+
+  std::unique_ptr<asio::steady_timer> timer_; // I/O thread; null after the end.
+  job_queue worker_;                          // Seals, pins and answers.
+  job_queue room_maker_;                      // Waits for room.
+};
+
+/// A counted reference of this process to one object, wherever it is.
+class exchanged_object final : public object_source {
+public:
+  /// Takes over one reference.
+  exchanged_object(std::shared_ptr<object_exchange> of, handles::reference what, std::uint64_t size_bytes)
+      : of_(std::move(of)), what_(what), size_bytes_(size_bytes) {}
+  ~exchanged_object() override { of_->drop(what_); }
+
+  [[nodiscard]] handles::reference what() const noexcept { return what_; }
+  [[nodiscard]] bool is_of(const object_exchange& which) const noexcept { return of_.get() == &which; }
+
+  [[nodiscard]] std::uint64_t size_bytes() const override { return size_bytes_; }
+  [[nodiscard]] std::optional<frame> here() const override;
+  fetch_id fetch(std::chrono::steady_clock::time_point until, answer then) override;
+  void cancel(fetch_id which) override { of_->cancel(which); }
+  [[nodiscard]] store::handle stored() const override { return of_->stored(what_); }
+
+private:
+  const std::shared_ptr<object_exchange> of_;
+  const handles::reference what_;
+  const std::uint64_t size_bytes_;
+  mutable std::mutex mutex_;
+  mutable std::optional<frame> here_; // Guarded by mutex_.
+};
+
+} // namespace troupe::internal

@@ -1,0 +1,319 @@
+// References between hosts: two stores stand for two of them. Handles travel, bytes come when somebody there needs
+// them.
+#include <future>
+#include <numeric>
+
+#include <troupe/framework/internal/object_tables.hpp>
+
+#include "three_nodes.hpp"
+
+namespace troupe::tests {
+namespace {
+
+using array_ref = object_ref<array<double>>;
+
+/// Keeps what it gets.
+struct shelf {
+  std::mutex mutex;
+  std::vector<array_ref> refs;
+
+  std::vector<array_ref> all() {
+    std::lock_guard guard{mutex};
+    return refs;
+  }
+  void clear() {
+    std::lock_guard guard{mutex};
+    refs.clear();
+  }
+};
+
+caf::behavior keeper(caf::event_based_actor*, std::shared_ptr<shelf> kept) {
+  return {[kept](const array_ref& ref) {
+    std::lock_guard guard{kept->mutex};
+    kept->refs.push_back(ref);
+    return static_cast<int>(kept->refs.size());
+  }};
+}
+
+/// Sends on what it gets.
+caf::behavior sender_on(caf::event_based_actor* self, caf::actor to) {
+  return {[self, to](const array_ref& ref) { return self->delegate(to, ref); }};
+}
+
+std::vector<double> many(std::size_t count = 100'000) {
+  std::vector<double> values(count);
+  std::iota(values.begin(), values.end(), 0.0);
+  return values;
+}
+
+std::expected<frame, node_error> fetch(const array_ref& ref, std::chrono::milliseconds timeout = 10s) {
+  std::promise<std::expected<frame, node_error>> answered;
+  auto answer = answered.get_future();
+  ref.state()->source->fetch(std::chrono::steady_clock::now() + timeout,
+                             [&](auto bytes) { answered.set_value(std::move(bytes)); });
+  return answer.get();
+}
+
+double sum_of(const array_ref& ref) {
+  auto bytes = fetch(ref);
+  if (!bytes)
+    throw std::runtime_error(bytes.error().message());
+  auto values = internal::value_of<array<double>>(*ref.state(), *bytes);
+  return std::accumulate(values->begin(), values->end(), 0.0);
+}
+
+std::uint64_t objects_of(side& which) {
+  auto summary = store::object_store{*which.home->store()}.summary();
+  return summary ? summary->objects : UINT64_MAX;
+}
+
+class pulled : public three_nodes {
+protected:
+  pulled() {
+    near_options_.store->name = unique_name("near-host");
+    far_options_.store->name = unique_name("far-host");
+    third_options_.store->name = unique_name("third-host");
+    far_options_.handle_grace = near_options_.handle_grace = third_options_.handle_grace = 10s;
+    far();
+  }
+
+  /// A keeper at far, found by near.
+  caf::actor keeper_at_far() {
+    publish("keeper", far().system.spawn(keeper, kept_));
+    return find("keeper");
+  }
+
+  array_ref put(side& at, std::size_t count = 100'000) {
+    auto ref = at.home->put(array<double>(many(count)));
+    if (!ref)
+      throw std::runtime_error(ref.error().message());
+    return *ref;
+  }
+
+  bool all_stores_empty() {
+    return eventually(
+        [&] { return objects_of(near()) == 0 && objects_of(far()) == 0 && (!third_ || objects_of(*third_) == 0); });
+  }
+
+  std::shared_ptr<shelf> kept_ = std::make_shared<shelf>();
+};
+
+TEST_F(pulled, a_handle_travels_and_the_bytes_come_when_they_are_asked_for) {
+  connect();
+  EXPECT_FALSE(link_->shares_store());
+  auto to = keeper_at_far();
+  {
+    auto ref = put(near());
+    ASSERT_EQ(ask<int>(near().system, to, ref), 1);
+  }
+  EXPECT_LT(link_->stats().socket_bytes_sent, 10'000u);
+  EXPECT_EQ(objects_of(far()), 0u); // Nobody there needs them.
+  EXPECT_EQ(sum_of(kept_->all()[0]), 99'999.0 * 100'000 / 2);
+  EXPECT_EQ(objects_of(far()), 1u);
+  EXPECT_EQ(kept_->all()[0].state()->source->here()->size_bytes(), 800'000u);
+  EXPECT_TRUE(eventually([&] { return objects_of(near()) == 0; })); // The replica needs nobody.
+  kept_->clear();
+  EXPECT_TRUE(all_stores_empty());
+}
+
+TEST_F(pulled, who_wait_for_one_object_share_one_pull) {
+  connect();
+  auto to = keeper_at_far();
+  auto ref = put(near(), 1'000'000);
+  for (int i = 0; i < 3; ++i)
+    ASSERT_EQ(ask<int>(near().system, to, ref), i + 1);
+  std::vector<std::future<double>> sums;
+  for (const auto& each : kept_->all())
+    sums.push_back(std::async(std::launch::async, [each] { return sum_of(each); }));
+  for (auto& each : sums)
+    EXPECT_EQ(each.get(), 999'999.0 * 1'000'000 / 2);
+  EXPECT_EQ(objects_of(far()), 1u);
+  EXPECT_LT(link_->stats().socket_bytes_sent, 9'000'000u);
+}
+
+TEST_F(pulled, many_objects_come_at_once) {
+  connect();
+  auto to = keeper_at_far();
+  constexpr int count = 200;
+  for (int i = 0; i < count; ++i) {
+    auto ref = put(near(), 1000 + static_cast<std::size_t>(i));
+    ASSERT_EQ(ask<int>(near().system, to, ref), i + 1);
+  }
+  std::vector<std::future<double>> sums;
+  for (const auto& each : kept_->all())
+    sums.push_back(std::async(std::launch::async, [each] { return sum_of(each); }));
+  for (int i = 0; i < count; ++i)
+    EXPECT_EQ(sums[static_cast<std::size_t>(i)].get(), (1000.0 + i) * (999.0 + i) / 2);
+  sums.clear();
+  kept_->clear();
+  EXPECT_TRUE(all_stores_empty());
+}
+
+TEST_F(pulled, an_empty_object_comes_too) {
+  connect();
+  auto to = keeper_at_far();
+  ASSERT_EQ(ask<int>(near().system, to, put(near(), 0)), 1);
+  EXPECT_EQ(sum_of(kept_->all()[0]), 0.0);
+}
+
+TEST_F(pulled, a_reference_that_comes_home_is_the_object_itself) {
+  connect();
+  publish("echo", far().system.spawn([] { return caf::behavior{[](array_ref ref) { return ref; }}; }));
+  auto ref = put(near());
+  auto back = ask<array_ref>(near().system, find("echo"), ref);
+  ASSERT_TRUE(back) << text_of(back);
+  EXPECT_EQ(*back, ref);
+  EXPECT_EQ(objects_of(far()), 0u);
+  ref = {};
+  *back = {};
+  EXPECT_TRUE(all_stores_empty());
+}
+
+TEST_F(pulled, what_is_passed_on_is_not_copied_in_between) {
+  connect_all();
+  auto to = find_beyond("keeper", third().system.spawn(keeper, kept_));
+  {
+    auto ref = put(near());
+    ASSERT_EQ(ask<int>(near().system, to, ref), 1);
+  }
+  EXPECT_EQ(objects_of(far()), 0u);
+  EXPECT_EQ(sum_of(kept_->all()[0]), 99'999.0 * 100'000 / 2); // By way of far.
+  kept_->clear();
+  EXPECT_TRUE(all_stores_empty());
+}
+
+TEST_F(pulled, a_forwarding_actor_need_not_have_the_bytes_and_they_come_from_where_there_is_a_link) {
+  connect_all();
+  auto near_to_third = near().home->connect(third_address_, {});
+  ASSERT_TRUE(near_to_third) << near_to_third.error().message();
+  ASSERT_TRUE(third().home->publish("keeper", third().system.spawn(keeper, kept_)));
+  auto at_far = beyond_->find("keeper");
+  ASSERT_TRUE(at_far);
+  publish("sender on", far().system.spawn(sender_on, *at_far));
+  const auto before = link_->stats().socket_bytes_sent;
+  {
+    auto ref = put(near());
+    ASSERT_EQ(ask<int>(near().system, find("sender on"), ref), 1);
+  }
+  EXPECT_EQ(sum_of(kept_->all()[0]), 99'999.0 * 100'000 / 2);
+  EXPECT_EQ(objects_of(far()), 0u);
+  EXPECT_LT(link_->stats().socket_bytes_sent - before, 20'000u); // Over the other link.
+  kept_->clear();
+  EXPECT_TRUE(all_stores_empty());
+}
+
+TEST_F(pulled, a_lost_link_loses_what_was_not_fetched_when_the_grace_is_over_and_who_waits_is_told) {
+  far_.reset();
+  far_options_.handle_grace = near_options_.handle_grace = 200ms;
+  connect();
+  auto to = keeper_at_far();
+  ASSERT_EQ(ask<int>(near().system, to, put(near())), 1);
+  link_->close();
+  auto bytes = fetch(kept_->all()[0]);
+  ASSERT_FALSE(bytes);
+  EXPECT_EQ(bytes.error().code(), node_errc::object_lost) << bytes.error().message();
+  EXPECT_NE(bytes.error().message().find("800,000"), std::string::npos) << bytes.error().message();
+  EXPECT_TRUE(eventually([&] { return objects_of(near()) == 0; }));
+}
+
+TEST_F(pulled, a_new_link_within_the_grace_loses_nothing) {
+  connect();
+  auto to = keeper_at_far();
+  ASSERT_EQ(ask<int>(near().system, to, put(near())), 1);
+  link_->close();
+  auto waiting = std::async(std::launch::async, [&] { return sum_of(kept_->all()[0]); });
+  connect();
+  EXPECT_EQ(waiting.get(), 99'999.0 * 100'000 / 2);
+  kept_->clear();
+  EXPECT_TRUE(all_stores_empty());
+}
+
+TEST_F(pulled, a_fetch_ends_at_its_deadline) {
+  far_.reset();
+  far_options_.handle_grace = near_options_.handle_grace = 60s;
+  connect();
+  auto to = keeper_at_far();
+  ASSERT_EQ(ask<int>(near().system, to, put(near())), 1);
+  link_->close(); // Until a new link comes, nothing does.
+  auto bytes = fetch(kept_->all()[0], 50ms);
+  ASSERT_FALSE(bytes);
+  EXPECT_EQ(bytes.error().code(), node_errc::fetch_timed_out) << bytes.error().message();
+}
+
+TEST_F(pulled, a_full_store_says_so) {
+  far_.reset();
+  far_options_.store->capacity_bytes = 4_MiB;
+  connect();
+  auto to = keeper_at_far();
+  ASSERT_EQ(ask<int>(near().system, to, put(near(), 1'000'000)), 1);
+  auto bytes = fetch(kept_->all()[0], 60s);
+  ASSERT_FALSE(bytes);
+  EXPECT_EQ(bytes.error().code(), node_errc::store_full) << bytes.error().message();
+}
+
+TEST_F(pulled, what_an_object_captures_comes_along) {
+  connect();
+  auto to = keeper_at_far();
+  {
+    auto at_near = store::object_store{*near().home->store()};
+    auto inner = at_near.put(std::as_bytes(std::span{"inner"}));
+    ASSERT_TRUE(inner);
+    const auto captured = std::array{inner->id()};
+    const auto numbers = many(1000);
+    auto outer = at_near.put(std::as_bytes(std::span{numbers}), {}, captured);
+    ASSERT_TRUE(outer);
+    auto owner = std::make_shared<internal::stored_bytes>(*outer->pin());
+    const auto whole = owner->bytes();
+    array_ref ref{std::make_shared<internal::object_state>(
+        internal::object_state{{.element = "f64", .shape = {1000}, .header = {}, .frames = {}},
+                               std::make_shared<internal::local_object>(frame{whole, owner}),
+                               nullptr})};
+    ASSERT_EQ(ask<int>(near().system, to, ref), 1);
+  }
+  EXPECT_EQ(sum_of(kept_->all()[0]), 999.0 * 1000 / 2);
+  EXPECT_EQ(objects_of(far()), 2u);
+  auto captured = kept_->all()[0].state()->source->stored().captured();
+  ASSERT_TRUE(captured);
+  ASSERT_EQ(captured->size(), 1u);
+  auto inner = store::object_store{*far().home->store()}.find(captured->front());
+  ASSERT_TRUE(inner);
+  EXPECT_TRUE(std::ranges::equal(inner->pin()->bytes(), std::as_bytes(std::span{"inner"})));
+  inner = store::handle{};
+  kept_->clear();
+  EXPECT_TRUE(all_stores_empty());
+}
+
+TEST_F(pulled, a_message_to_nobody_keeps_nothing) {
+  connect();
+  auto to = keeper_at_far();
+  auto actor = far().home->unpublish("keeper");
+  EXPECT_TRUE(actor);
+  caf::anon_send_exit(to, caf::exit_reason::kill); // Not allowed: it stays.
+  {
+    auto ref = put(near());
+    caf::anon_send(to, std::string{"unknown"}, ref);
+    caf::anon_send(to, ref);
+  }
+  EXPECT_TRUE(eventually([&] { return kept_->all().size() == 1; }));
+  kept_->clear();
+  EXPECT_TRUE(all_stores_empty());
+}
+
+TEST_F(pulled, the_end_of_a_node_is_told_to_who_waits_and_handles_outlive_it) {
+  connect();
+  auto to = keeper_at_far();
+  ASSERT_EQ(ask<int>(near().system, to, put(near())), 1);
+  auto ref = kept_->all()[0];
+  link_.reset();
+  near_.reset();
+  auto waiting = std::async(std::launch::async, [&] { return fetch(ref); });
+  far_->home.reset();
+  auto bytes = waiting.get();
+  ASSERT_FALSE(bytes);
+  EXPECT_TRUE(bytes.error().code() == node_errc::link_down || bytes.error().code() == node_errc::object_lost)
+      << bytes.error().message();
+  EXPECT_FALSE(fetch(ref));
+}
+
+} // namespace
+} // namespace troupe::tests
