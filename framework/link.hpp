@@ -49,6 +49,8 @@ struct link_stats {
   std::uint64_t socket_bytes_received = 0;
   std::uint64_t handle_bytes_sent = 0; // Size of the frames that travelled as handles.
   std::uint64_t handle_bytes_received = 0;
+  std::uint64_t pulled_bytes_sent = 0; // Of objects, asked for by the other end.
+  std::uint64_t pulled_bytes_received = 0;
   std::uint64_t spilled_bytes = 0;  // Of those sent as handles, what had to be put into the store for it.
   std::uint64_t unserializable = 0; // Not sent: no family in common, or a value that cannot be encoded.
   /// Of those, what the two ends' lists of families forbid, exit messages that the peer does not allow, and what does

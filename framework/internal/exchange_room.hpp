@@ -16,7 +16,7 @@ struct object_exchange::room {
   std::uint64_t filled_bytes = 0;
   std::uint32_t sum = 0;
   bool is_dropped = false;
-  bool reserves = false; // Counts among those that are being filled.
+  std::uint64_t reserved_bytes = 0; // While it is being filled.
 };
 
 } // namespace troupe::internal

@@ -1,4 +1,5 @@
 // Bringing bytes of other hosts here: rooms, what comes into them, and the answers to who waits.
+#include <algorithm>
 #include <cassert>
 #include <chrono>
 #include <cstring>
@@ -33,14 +34,15 @@ void object_exchange::act(const handles::make_room& what) {
 /// taken; one always may.
 void object_exchange::make_room(const std::shared_ptr<room>& wanted) {
   std::unique_lock guard{mutex_};
+  const auto reserve = std::min(wanted->size_bytes, capacity_bytes_); // The size is what a peer says.
   reserve_changed_.wait(guard, [&] {
     return is_ended_ || wanted->is_dropped || reserved_bytes_ == 0
-           || reserved_bytes_ + wanted->size_bytes <= capacity_bytes_ / 2;
+           || reserve <= capacity_bytes_ / 2 - std::min(capacity_bytes_ / 2, reserved_bytes_);
   });
   if (is_ended_ || wanted->is_dropped)
     return;
-  wanted->reserves = true;
-  reserved_bytes_ += wanted->size_bytes;
+  wanted->reserved_bytes = reserve;
+  reserved_bytes_ += reserve;
   const auto until = clock::now() + room_patience;
   const auto attempt = [&] {
     guard.unlock();
@@ -67,9 +69,9 @@ void object_exchange::make_room(const std::shared_ptr<room>& wanted) {
 }
 
 void object_exchange::release_reserve(room& of) {
-  if (!std::exchange(of.reserves, false))
+  if (of.reserved_bytes == 0)
     return;
-  reserved_bytes_ -= of.size_bytes;
+  reserved_bytes_ -= std::exchange(of.reserved_bytes, 0);
   reserve_changed_.notify_all();
 }
 

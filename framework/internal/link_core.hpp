@@ -561,8 +561,8 @@ private:
 
   struct counters {
     std::atomic<std::uint64_t> messages_sent{0}, messages_received{0}, handle_bytes_sent{0}, handle_bytes_received{0},
-        spilled_bytes{0}, unserializable{0}, refused_by_policy{0}, undecodable{0}, undelivered{0}, store_fallbacks{0},
-        refused_at_bound{0}, dropped{0}, forwarded{0};
+        pulled_bytes_sent{0}, pulled_bytes_received{0}, spilled_bytes{0}, unserializable{0}, refused_by_policy{0},
+        undecodable{0}, undelivered{0}, store_fallbacks{0}, refused_at_bound{0}, dropped{0}, forwarded{0};
   };
   mutable counters counters_;
 };

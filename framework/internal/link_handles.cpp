@@ -127,6 +127,7 @@ bool link_core::append_piece(outbox& out) {
   auto piece = node_->exchange()->next_piece(channel_);
   if (!piece)
     return false;
+  add_alone(counters_.pulled_bytes_sent, piece->bytes.size_bytes());
   out.append_packet(packet_kind::object_chunk, 0, piece->start, std::move(piece->bytes));
   return true;
 }
@@ -224,6 +225,7 @@ std::expected<void, node_error> link_core::on_object_chunk(bytes_view body) {
   const auto head = read_object_chunk_head(in);
   if (!in.ok())
     return violation("a chunk of an object cannot be read");
+  add_alone(counters_.pulled_bytes_received, head.what.size_bytes);
   return node_->exchange()->on_chunk(channel_, head, in.rest());
 }
 

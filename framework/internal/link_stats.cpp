@@ -46,6 +46,8 @@ link_stats link_core::stats_locked() const {
                     .socket_bytes_received = connection_ ? connection_->bytes_read() : 0,
                     .handle_bytes_sent = read(counters_.handle_bytes_sent),
                     .handle_bytes_received = read(counters_.handle_bytes_received),
+                    .pulled_bytes_sent = read(counters_.pulled_bytes_sent),
+                    .pulled_bytes_received = read(counters_.pulled_bytes_received),
                     .spilled_bytes = read(counters_.spilled_bytes),
                     .unserializable = read(counters_.unserializable),
                     .refused_by_policy = read(counters_.refused_by_policy),

@@ -12,6 +12,7 @@ namespace troupe::internal {
 inline constexpr std::array link_counters = {&link_stats::messages_sent,     &link_stats::messages_received,
                                              &link_stats::socket_bytes_sent, &link_stats::socket_bytes_received,
                                              &link_stats::handle_bytes_sent, &link_stats::handle_bytes_received,
+                                             &link_stats::pulled_bytes_sent, &link_stats::pulled_bytes_received,
                                              &link_stats::spilled_bytes,     &link_stats::unserializable,
                                              &link_stats::refused_by_policy, &link_stats::undecodable,
                                              &link_stats::undelivered,       &link_stats::store_fallbacks,

@@ -359,8 +359,8 @@ void object_exchange::act(const handles::close_link& what) {
 }
 
 void object_exchange::flush_soon(handles::link_number link) {
-  auto& to = lanes_.at(link);
-  if (is_ended_ || std::exchange(to.is_flushing, true))
+  const auto to = lanes_.find(link);
+  if (is_ended_ || to == lanes_.end() || std::exchange(to->second.is_flushing, true))
     return;
   asio::post(io_, [weak = weak_from_this(), link] {
     if (auto self = weak.lock())

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include <troupe/framework/internal/authentication.hpp>
+#include <troupe/framework/internal/handle_wire.hpp>
 #include <troupe/framework/internal/packet.hpp>
 #include <troupe/serializers/contract.hpp>
 #include <troupe/serializers/msgpack/described.hpp>
@@ -42,6 +43,7 @@ public:
     write_definitions();
     write_handshake();
     write_admin();
+    write_handles();
     write_texts();
     for (const auto& [name, input] : wire_value_seeds())
       write(wire_part::value, name, input);
@@ -112,7 +114,8 @@ private:
                                .object_index = 9,
                                .object_generation = 2,
                                .object_offset = 64}},
-                   .actors = {{.number = 300}, {.number = 5, .readers = true}}},
+                   .actors = {{.number = 300}, {.number = 5, .readers = true}},
+                   .objects = 2},
                   "abc");
   }
 
@@ -178,6 +181,39 @@ private:
                     .actor = 12,
                     .proof = byte_vector(32, std::byte{5})});
     write(admin_op::withdraw, "withdraw", withdraw{std::uint64_t{1} << 63 | 5});
+  }
+
+  void write_handles() {
+    const handles::object_id name{77, 5, 2};
+    const handles::handle_descriptor mine{name, handles::handle_mode::mine, 91'203, {}};
+    const handles::handle_descriptor behind{name, handles::handle_mode::behind, 5,
+                                            handles::adoption_offer{{1, 2}, {3, 4, 5}, 6}};
+    const auto write_message = [this](const std::string& as, const handles::message& what) {
+      const auto packet = encode_handle_message(what);
+      write(part_of(packet.op), as, packet.body);
+    };
+    write_message("release_handle", handles::release{name, 3});
+    write_message("vouch", handles::vouch{name, {4, 5}, 6});
+    write_message("adopt", handles::adopt{7, name, 8});
+    write_message("adopted", handles::adopted{9, behind});
+    write_message("reclaim", handles::reclaim{10, name, 11});
+    write_message("reclaimed", handles::reclaimed{12, name});
+    write_message("pull", handles::pull{13, name});
+    write_message("cancel_question", handles::cancel{14});
+    write_message("pull_head", handles::pull_head{15, 16, {behind, mine}});
+    write_message("pull_here", handles::pull_here{18, {name, handles::handle_mode::shared, 19, {}}});
+    write_message("question_refused", handles::refused{20, handles::handle_errc::busy});
+    write_message("handle_lost", handles::lost{name});
+    byte_vector mentions;
+    for (const auto kind : {object_mention::kind::lost, object_mention::kind::stored, object_mention::kind::counted}) {
+      append_object_mention(mentions, {kind, mine});
+      append_object_mention(mentions, {object_mention::kind::counted, behind});
+    }
+    write(wire_part::object_mentions, "object_mentions", mentions);
+    byte_vector chunk;
+    append_object_chunk_head(chunk, {{3, 262'144, 0}, 0x12345678});
+    chunk.resize(chunk.size() + 9);
+    write(wire_part::object_chunk, "object_chunk", chunk);
   }
 
   void write_texts() {

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include <troupe/framework/internal/handle_wire.hpp>
 #include <troupe/framework/internal/packet.hpp>
 #include <troupe/framework/internal/text.hpp>
 #include <troupe/framework/internal/transfers.hpp>
@@ -90,7 +91,7 @@ void message_head(bytes_view bytes) {
 bool looks_plain(const element_descriptor& read, bytes_view behind) {
   constexpr std::uint64_t two_byte_numbers = 1u << 14;
   if (read.header_number == 0 || read.header_number >= two_byte_numbers || read.frames.size() != 1
-      || !read.actors.empty())
+      || !read.actors.empty() || read.objects != 0)
     return false;
   const auto& frame = read.frames[0];
   return frame.place == frame_place::inline_ && frame.size_bytes << frame_place_bits < two_byte_numbers
@@ -132,6 +133,31 @@ void chunk_head(bytes_view bytes) {
   byte_vector again;
   append_chunk_head(again, head, first);
   expect_same(again, read_so_far(bytes, in), "chunk head");
+}
+
+void object_mentions(bytes_view bytes) {
+  packet_reader in{bytes};
+  byte_vector again;
+  while (in.ok() && !in.rest().empty()) {
+    const auto mention = read_object_mention(in);
+    if (!in.ok())
+      return;
+    const auto before = again.size();
+    append_object_mention(again, mention);
+    expect(again.size() - before <= object_mention_bytes_max, "a description of an object is too long");
+  }
+  expect_same(again, bytes, "object mention");
+}
+
+void object_chunk(bytes_view bytes) {
+  packet_reader in{bytes};
+  const auto head = read_object_chunk_head(in);
+  if (!in.ok())
+    return;
+  byte_vector again;
+  append_object_chunk_head(again, head);
+  expect_same(again, read_so_far(bytes, in), "object chunk");
+  expect(head.what.size_bytes == in.rest().size(), "a chunk of an object has another size");
 }
 
 void header(bytes_view bytes) {
@@ -265,21 +291,66 @@ void admin(bytes_view bytes) {
   expect_same(msgpack::encode_described(*again), written, "admin message");
 }
 
+template <admin_op Op>
+void about_handles(bytes_view bytes) {
+  const auto limits = fuzz::bounds();
+  fuzz::allocations during;
+  const auto read = decode_handle_message(Op, bytes, limits);
+  expect(during.stop() <= 2 * (limits.memory_free_bytes + limits.memory_ratio * bytes.size()) + 24_KiB,
+         "a message about handles takes more than its limits");
+  if (!read)
+    return;
+  const auto written = encode_handle_message(*read);
+  expect(written.op == Op, "a message about handles is another one");
+  const auto again = decode_handle_message(Op, written.body, {});
+  expect(again.has_value(), "a message about handles that was written cannot be read");
+  expect_same(encode_handle_message(*again).body, written.body, "message about handles");
+}
+
 using decoder = void (*)(bytes_view);
 
-constexpr std::array<decoder, 13> parts{preamble,         packet_heads, numbers,         message_head,    element,
-                                        chunk_head,       header,       signature,       whole_transfers, contract,
-                                        codecs_of_frames, quoted_text,  fuzz::wire_value};
-static_assert(parts.size() == static_cast<std::size_t>(wire_part::value) + 1);
+constexpr std::array<decoder, 15> parts{preamble,         packet_heads,    numbers,          message_head,
+                                        element,          chunk_head,      header,           signature,
+                                        whole_transfers,  contract,        codecs_of_frames, quoted_text,
+                                        fuzz::wire_value, object_mentions, object_chunk};
+static_assert(parts.size() == static_cast<std::size_t>(wire_part::object_chunk) + 1);
 
 /// By admin_op, from 1.
-constexpr std::array<decoder, 22> operations{
-    admin<hello>,     admin<ready>,        admin<refuse>,        admin<goodbye>,       admin<find_query>,
-    admin<found>,     admin<monitor>,      admin<down>,          admin<release_actor>, admin<release_object>,
-    admin<credit>,    admin<ping>,         admin<ping>,          admin<greet>,         admin<prove>,
-    admin<opened>,    admin<type_refused>, admin<family_change>, admin<reconfigured>,  admin<monitor>,
-    admin<introduce>, admin<withdraw>};
-static_assert(operations.size() == static_cast<std::size_t>(admin_op::withdraw));
+constexpr std::array<decoder, 34> operations{admin<hello>,
+                                             admin<ready>,
+                                             admin<refuse>,
+                                             admin<goodbye>,
+                                             admin<find_query>,
+                                             admin<found>,
+                                             admin<monitor>,
+                                             admin<down>,
+                                             admin<release_actor>,
+                                             admin<release_object>,
+                                             admin<credit>,
+                                             admin<ping>,
+                                             admin<ping>,
+                                             admin<greet>,
+                                             admin<prove>,
+                                             admin<opened>,
+                                             admin<type_refused>,
+                                             admin<family_change>,
+                                             admin<reconfigured>,
+                                             admin<monitor>,
+                                             admin<introduce>,
+                                             admin<withdraw>,
+                                             about_handles<admin_op::release_handle>,
+                                             about_handles<admin_op::vouch>,
+                                             about_handles<admin_op::adopt>,
+                                             about_handles<admin_op::adopted>,
+                                             about_handles<admin_op::reclaim>,
+                                             about_handles<admin_op::reclaimed>,
+                                             about_handles<admin_op::pull>,
+                                             about_handles<admin_op::cancel_question>,
+                                             about_handles<admin_op::pull_head>,
+                                             about_handles<admin_op::pull_here>,
+                                             about_handles<admin_op::question_refused>,
+                                             about_handles<admin_op::handle_lost>};
+static_assert(operations.size() == static_cast<std::size_t>(admin_op::handle_lost));
 
 decoder decoder_of(std::uint8_t part) {
   if (part < parts.size())

@@ -22,7 +22,9 @@ enum class wire_part : std::uint8_t {
   contract = 9,
   codecs_of_frames = 10,
   quoted_text = 11,
-  value = 12, // A byte: family and type; then the body. Types that only framework/ has.
+  value = 12,           // A byte: family and type; then the body. Types that only framework/ has.
+  object_mentions = 13, // One after the other.
+  object_chunk = 14,
 };
 inline constexpr std::uint8_t first_admin_part = 32;
 

@@ -120,7 +120,10 @@ TEST(packet, an_element_has_its_golden_bytes) {
                                    .object_generation = 2,
                                    .object_offset = 64}},
                        .actors = {{.number = 300}, {.number = 5, .readers = true}}});
-  EXPECT_EQ(to_hex(out), "01 03 0c 81 80 80 02 07 92 03 09 02 40 02 00 ac 02 01 05");
+  EXPECT_EQ(to_hex(out), "01 03 0c 81 80 80 02 07 92 03 09 02 40 04 00 ac 02 01 05");
+  out.clear();
+  append_element(out, {.header_number = 1, .header = {}, .frames = {}, .actors = {{.number = 300}}, .objects = 130});
+  EXPECT_EQ(to_hex(out), "01 00 03 82 01 00 ac 02");
 }
 
 TEST(packet, an_element_reads_as_it_was_written) {
@@ -139,7 +142,7 @@ TEST(packet, an_element_reads_as_it_was_written) {
 }
 
 TEST(packet, every_truncation_of_an_element_is_refused) {
-  auto whole = from_hex("00 03 82 a1 66 03 0c 81 80 80 02 07 92 03 09 02 40 02 00 ac 02 01 05");
+  auto whole = from_hex("00 03 82 a1 66 03 0c 81 80 80 02 07 92 03 09 02 40 05 03 00 ac 02 01 05");
   for (std::size_t size = 0; size < whole.size(); ++size) {
     packet_reader in{bytes_view{whole}.first(size)};
     element_descriptor element;
@@ -150,7 +153,7 @@ TEST(packet, every_truncation_of_an_element_is_refused) {
 
 TEST(packet, an_element_beyond_its_limits_is_refused) {
   for (const auto* hex : {"00 04 82 a1 66 00 00", "01 03 0c 0c 0c", "01 01 84 08", "01 01 03",
-                          "01 00 03 00 01 00 02 00 03", "01 00 01 02 01"}) {
+                          "01 00 06 00 01 00 02 00 03", "01 00 02 02 01", "01 00 01 00", "01 00 01 81 80 04"}) {
     auto bytes = from_hex(hex);
     packet_reader in{bytes};
     element_descriptor element;
