@@ -118,7 +118,7 @@ TEST_P(capture_crash_test, who_is_killed_while_a_builder_captures_leaves_a_whole
   const auto first = put(store, "first");
   const auto second = put(store, "second");
   const auto given = std::vector{second.id(), first.id(), second.id()};
-  auto gone = std::vector{put(store, "gone", given), put(store, "gone", given)};
+  auto gone = std::vector{put(store, "gone", std::span{given}.first(2)), put(store, "gone", std::span{given}.last(1))};
   for (auto& object : gone)
     object = {};
   const auto outer = put(store, "outer", given);
