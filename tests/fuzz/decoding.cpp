@@ -60,10 +60,23 @@ void cut_circles(any_value& value) {
       at = std::exchange(at->next, nullptr);
 }
 
-// Not a number in one family need not be the same not a number in another.
+// Families count levels differently: with this, none runs out of those that another one had.
+context roomy() {
+  context ctx;
+  ctx.limits.depth *= 8;
+  return ctx;
+}
+
+// Not a number in one family need not be the same not a number in another: a text, as json has it for numbers and
+// msgpack too for times, says no more than that it is none.
 bool holds_nan(const type_entry& entry, const void* value) {
-  const auto text = serialize_as(entry, value, {.serializers = {"json"}});
-  return text && bytes_of(*text).find("\"NaN\"") != std::string::npos;
+  const auto text =
+      serialize_as(entry, value, {.serializers = {"json"}, .on_error = on_error::raise, .context = roomy()});
+  if (!text)
+    return false;
+  const auto written = bytes_of(*text);
+  const auto holds = [&](const char* beginning) { return written.find(beginning) != std::string::npos; };
+  return holds("\"NaN\"") || holds("\"nan") || holds("\"-nan"); // The latter two are a time's, in front of its unit.
 }
 
 // Bytes and arrays in records are something else once they come by a family that has none.
@@ -75,9 +88,7 @@ bool may_hold_records(const type_entry& entry) {
 
 // Nothing where the family cannot carry the value.
 any_value there_and_back(const type_entry& entry, const void* value, const std::string& by, bool exactly) {
-  context ctx;
-  if (!exactly)
-    ctx.limits.depth *= 8; // Families count levels differently.
+  const auto ctx = exactly ? context() : roomy();
   const auto sent = serialize_as(entry, value, {.serializers = {by}, .on_error = on_error::raise, .context = ctx});
   if (!sent && sent.error().code() == serialize_errc::not_supported && !exactly)
     return {};
