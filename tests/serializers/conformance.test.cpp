@@ -24,6 +24,11 @@ struct ring {
 };
 TROUPE_DESCRIBE(ring, next)
 
+// Their counts may be infinite, or no numbers.
+using real_seconds = std::chrono::duration<double>;
+using real_minutes = std::chrono::duration<float, std::ratio<60>>;
+using real_time = std::chrono::time_point<std::chrono::system_clock, std::chrono::duration<double, std::nano>>;
+
 class plain_values : public every_family {
 protected:
   plain_values() {
@@ -33,6 +38,9 @@ protected:
     add_cereal<ring>(types, "ring");
     add_cereal<std::vector<nothing>>(types, "nothings");
     add_cereal<std::vector<frame>>(types, "frames");
+    add_cereal<real_seconds>(types, "seconds");
+    add_cereal<real_minutes>(types, "minutes");
+    add_cereal<real_time>(types, "time");
   }
 };
 
@@ -65,6 +73,22 @@ TEST_P(plain_values, carries_numbers_at_their_ends) {
       expect_back(static_cast<std::int64_t>((std::uint64_t{1} << shift) + static_cast<std::uint64_t>(near)));
       expect_back((std::uint64_t{1} << shift) + static_cast<std::uint64_t>(near));
     }
+}
+
+TEST_P(plain_values, carries_times_without_end_and_times_that_are_not_a_number) {
+  constexpr auto infinity = std::numeric_limits<double>::infinity();
+  expect_back(real_seconds(infinity));
+  expect_back(real_minutes(-std::numeric_limits<float>::infinity()));
+  expect_back(real_time(real_time::duration(-infinity)));
+  for (const auto sign : {1.0, -1.0}) { // Which one it is may get lost.
+    const auto nan = std::copysign(std::nan("1"), sign);
+    const auto seconds = decoded<real_seconds>(encoded(real_seconds(nan)));
+    EXPECT_TRUE(seconds && std::isnan(seconds->count()));
+    const auto minutes = decoded<real_minutes>(encoded(real_minutes(nan)));
+    EXPECT_TRUE(minutes && std::isnan(minutes->count()));
+    const auto time = decoded<real_time>(encoded(real_time(real_time::duration(nan))));
+    EXPECT_TRUE(time && std::isnan(time->time_since_epoch().count()));
+  }
 }
 
 TEST_P(plain_values, carries_texts_and_arrays_around_every_boundary_of_size) {

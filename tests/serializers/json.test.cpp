@@ -118,6 +118,7 @@ TEST(json, has_one_form_for_each_sort_of_value) {
   expect_golden('a', "97");
   expect_golden(std::chrono::milliseconds(-1500), R"("-1500ms")");
   expect_golden(std::chrono::duration<double>(-0.0), R"("-0s")");
+  expect_golden(std::chrono::duration<double>(-INFINITY), R"("-infs")");
   expect_golden(std::chrono::duration<float, std::ratio<1, 60>>(0.5F), R"("0.5[1/60]s")");
   expect_golden(std::chrono::nanoseconds::min(), R"("-9223372036854775808ns")");
   expect_golden(std::chrono::duration<std::uint64_t>(UINT64_MAX), R"("18446744073709551615s")");
