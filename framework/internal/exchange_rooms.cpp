@@ -200,8 +200,17 @@ node_error object_exchange::error_of(const waiter& who, const handles::fetch_err
                                         : object + " and what they refer to name " + grouped(error.imports)
                                               + " objects, limit " + grouped(error.imports_max)};
   default:
-    return {node_errc::object_lost, object + " are lost: whoever had them is gone, or has let go of them"};
+    break;
   }
+  const auto ended = ended_links_.find(error.source);
+  if (error.was_told)
+    return {node_errc::object_lost, object
+                                        + " are lost: the node from which the handle came says so, which had them "
+                                          "behind others, or has let go of them"};
+  if (ended != ended_links_.end())
+    return {node_errc::object_lost,
+            object + " are lost: " + ended->second + ", and it did not come back while they were kept (handle_grace)"};
+  return {node_errc::object_lost, object + " are lost: whoever had them is gone, or has let go of them"};
 }
 
 } // namespace troupe::internal

@@ -134,7 +134,7 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
   fail_change(down);
   fail_everything(down);
   if (counts_handles_)
-    node_->exchange()->link_down(channel_);
+    node_->exchange()->link_down(channel_, down.message());
   transfers_.clear();
   mentions_.clear();
   clear_elements();

@@ -239,11 +239,18 @@ bool object_exchange::link_up(const std::shared_ptr<exchange_link>& link, handle
   return true;
 }
 
-void object_exchange::link_down(handles::link_number number) {
+void object_exchange::link_down(handles::link_number number, std::string why) {
   std::unique_lock guard{mutex_};
   const auto found = lanes_.find(number);
   if (found == lanes_.end())
     return;
+  constexpr std::size_t reasons_max = 256;
+  if (ended_links_.emplace(number, std::move(why)).second)
+    ended_order_.push_back(number);
+  if (ended_order_.size() > reasons_max) {
+    ended_links_.erase(ended_order_.front());
+    ended_order_.pop_front();
+  }
   ledger_.link_down(number);
   settle();
   const auto ended = lanes_.extract(found);

@@ -77,7 +77,8 @@ public:
   /// False where that number is not to be used: the link has to end.
   [[nodiscard]] bool link_up(const std::shared_ptr<exchange_link>& link, handles::link_number number,
                              handles::node_name peer, bytes_view token, const std::optional<exchange_channel>& shared);
-  void link_down(handles::link_number number);
+  /// Keeps the reason, for the errors of what is lost with the link.
+  void link_down(handles::link_number number, std::string why);
 
   /// Fails with `protocol_violation`.
   std::expected<void, node_error> on_message(handles::link_number from, const handles::message& what);
@@ -200,6 +201,8 @@ private:
   std::map<handles::room_id, std::shared_ptr<room>> rooms_;
   std::uint64_t reserved_bytes_ = 0; // By rooms that are being filled.
   std::condition_variable reserve_changed_;
+  std::map<handles::link_number, std::string> ended_links_; // Why each of the last ones has ended, and with whom.
+  std::deque<handles::link_number> ended_order_;
   std::string why_no_room_; // The last time.
   struct known_peer {
     byte_vector token;

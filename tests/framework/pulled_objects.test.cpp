@@ -213,6 +213,7 @@ TEST_F(pulled, a_lost_link_loses_what_was_not_fetched_when_the_grace_is_over_and
   ASSERT_FALSE(bytes);
   EXPECT_EQ(bytes.error().code(), node_errc::object_lost) << bytes.error().message();
   EXPECT_NE(bytes.error().message().find("800,000"), std::string::npos) << bytes.error().message();
+  EXPECT_NE(bytes.error().message().find("the link to near is down"), std::string::npos) << bytes.error().message();
   EXPECT_TRUE(eventually([&] { return objects_of(near()) == 0; }));
 }
 

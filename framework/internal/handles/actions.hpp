@@ -61,6 +61,10 @@ struct fetch_error {
   // For `too_many`: how many handles it would have imported, and how many it may. 0 where that was a peer's limit.
   std::uint64_t imports = 0;
   std::uint64_t imports_max = 0;
+  // For `object_lost`, where it is known: the link over which the handle had come, and whether the peer there has said
+  // that it is lost; else that link was lost.
+  link_number source = 0;
+  bool was_told = false;
 
   friend bool operator==(const fetch_error&, const fetch_error&) = default;
 };

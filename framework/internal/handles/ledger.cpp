@@ -194,7 +194,7 @@ void ledger::release_count(entry& which) {
 void ledger::lose(reference what) {
   enter(at(what), entry_state::lost);
   set_offer(what, std::nullopt);
-  fail(what, {handle_errc::object_lost});
+  fail(what, at(what).loss);
   std::vector<std::pair<link_number, object_id>> behind;
   for (std::vector<reference> left{what}; !left.empty();) {
     auto next = left.back();

@@ -254,7 +254,7 @@ private:
   // links.cpp: loss, grace, reclaim; questions and answers
   void end_link(link_number link);
   void end_grace(link_number link);
-  void lose_source(reference what);
+  void lose_source(reference what, bool was_told);
   void violated(link_number link, std::string_view text);
   request_number ask(link_record& over, const open_request& what);
   enum class question : std::uint8_t { open, given_up, never_asked };

@@ -86,7 +86,7 @@ void ledger::end_grace(link_number link) {
   while (!ended.exports.empty())
     drop_export(ended, ended.exports.begin());
   for (auto next = ended.imports.begin(); next != ended.imports.end();)
-    lose_source((next++)->second);
+    lose_source((next++)->second, false);
   auto to_peer = links_to_.find(ended.peer);
   to_peer->second.erase(link);
   if (to_peer->second.empty())
@@ -108,7 +108,8 @@ void ledger::end_graces() {
 
 /// Who gave the entry has nothing for it any more. It is lost when the event ends, unless it is being adopted, or its
 /// replica sealed.
-void ledger::lose_source(reference what) {
+void ledger::lose_source(reference what, bool was_told) {
+  at(what).loss = {.code = handle_errc::object_lost, .source = at(what).link, .was_told = was_told};
   restart(what);
   forget_import(what);
   touch(what);
@@ -333,7 +334,7 @@ void ledger::on(link_record& from, const refused& what) {
     return end_adoption(asked.about, is_busy && which->busy_until > now_ ? 0 : asked.token);
   case open_request::kind::reclaim:
     if (which->reclaiming == from.number)
-      lose_source(asked.about);
+      lose_source(asked.about, true);
     return;
   case open_request::kind::pull:
     which->fetch->request = 0;

@@ -34,7 +34,7 @@ void ledger::cancel_fetch(waiter_id who) {
 void ledger::add_waiter(reference what, const waiter& who) {
   auto& which = at(what);
   if (which.state != entry_state::remote)
-    return answer(who, {which.state == entry_state::here ? handle_errc::none : handle_errc::object_lost}, what);
+    return answer(who, which.state == entry_state::here ? fetch_error{} : which.loss, what);
   if (!which.fetch) {
     which.fetch = std::make_unique<fetch_state>();
     which.fetch->budget = budget_for(what, who);

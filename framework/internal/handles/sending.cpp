@@ -307,7 +307,7 @@ void ledger::on(link_record& from, const lost& what) {
   if (known == from.imports.end()) // Released meanwhile.
     return;
   if (at(known->second).state == entry_state::remote)
-    lose_source(known->second);
+    lose_source(known->second, true);
 }
 
 } // namespace troupe::internal::handles

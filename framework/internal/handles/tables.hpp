@@ -162,7 +162,8 @@ struct entry {
   object_id place;                     // here
   reference target;                    // moved
   std::unique_ptr<fetch_state> fetch;
-  bool touched = false; // To be looked at at the end of the event.
+  fetch_error loss{.code = handle_errc::object_lost}; // Why, where that is known.
+  bool touched = false;                               // To be looked at at the end of the event.
 
   [[nodiscard]] bool wanted() const noexcept { return references > 0 || dependents > 0 || fetch != nullptr; }
 };

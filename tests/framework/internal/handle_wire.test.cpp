@@ -1,6 +1,8 @@
 // What nodes say about handles, as bytes.
 #include <troupe/framework/internal/handle_wire.hpp>
 
+#include <array>
+
 #include <gtest/gtest.h>
 
 #include <troupe/framework/internal/crc32c.hpp>
@@ -146,7 +148,7 @@ struct answer_with_it {
 TROUPE_DESCRIBE(answer_with_it, request, handle)
 
 TEST(handle_message, with_a_handle_of_an_unknown_mode_is_a_violation) {
-  for (std::uint8_t mode : {0, 5, 255}) {
+  for (const auto mode : std::to_array<std::uint8_t>({0, 5, 255})) {
     answer_with_it answer;
     answer.handle.mode = mode;
     const auto body = msgpack::encode_described(answer);
