@@ -1,19 +1,26 @@
 // One process's end of the network. Start reading here.
 #pragma once
 
+#include <chrono>
 #include <expected>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <caf/actor_cast.hpp>
 #include <caf/actor_control_block.hpp>
 #include <caf/actor_system.hpp>
+#include <caf/duration.hpp>
+#include <caf/scoped_actor.hpp>
+#include <caf/unit.hpp>
 
 #include <troupe/framework/actor_codecs.hpp>
 #include <troupe/framework/fwd.hpp>
+#include <troupe/framework/internal/caf_port/fetcher.hpp>
 #include <troupe/framework/link.hpp>
 #include <troupe/framework/message_types.hpp>
 #include <troupe/framework/node_error.hpp>
@@ -68,8 +75,8 @@ public:
   bool unpublish(std::string_view name);
 
   /// Dials a node and shakes hands. Fails with `bad_option`, `bad_address`, `cannot_connect`, `refused`,
-  /// `nothing_in_common` (both lists are in the text), `timed_out`, `link_down` (whoever listens there says something else)
-  /// or `protocol_violation`; with `unsupported` in a callback of a kept link, where nothing may wait.
+  /// `nothing_in_common` (both lists are in the text), `timed_out`, `link_down` (whoever listens there says something
+  /// else) or `protocol_violation`; with `unsupported` in a callback of a kept link, where nothing may wait.
   [[nodiscard]] std::expected<link, node_error> connect(std::string_view address, const link_options& options);
 
   /// The same with what the configuration says about links to that address, or else about all.
@@ -130,6 +137,25 @@ public:
     if (!room)
       return std::unexpected{std::move(room).error()};
     return array_builder<T>{*std::move(room)};
+  }
+
+  /// The value of `ref` for the actor `self`, as an ordinary request of it: `then`, `await` or, in blocking actors,
+  /// `receive`. The answer is a T, its arrays views of the bytes where they lie, or an error: what object_ref::get()
+  /// fails with, as `to_caf_error` makes it. It becomes a value in the actor's own thread. Bytes on another host are
+  /// fetched, without end where no time is given; at the actor's end the fetch is cancelled.
+  ///
+  ///     node.fetch(self, ref, 5s).then([=](const spoon& value) { ... }, [=](const caf::error& error) { ... });
+  template <class Self, class T>
+  requires std::is_class_v<Self>
+  [[nodiscard]] auto fetch(Self* self, const object_ref<T>& ref,
+                           std::optional<std::chrono::milliseconds> timeout = std::nullopt) const {
+    return self->request(internal::make_fetcher(self->system(), ref.state(), internal::kind_of<T>(), timeout),
+                         caf::infinite, caf::unit);
+  }
+  template <class T>
+  [[nodiscard]] auto fetch(const caf::scoped_actor& self, const object_ref<T>& ref,
+                           std::optional<std::chrono::milliseconds> timeout = std::nullopt) const {
+    return fetch(&*self, ref, timeout);
   }
 
   /// The attachment to the host's store; null where the options say none.

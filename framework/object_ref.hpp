@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
@@ -81,6 +82,9 @@ TROUPE_DESCRIBE(object_form, layout, mention, bytes)
 [[nodiscard]] std::expected<object_state_ptr, serialize_error> rebuild_object(object_form&& from, const context& ctx);
 /// The bytes, where they are on this host. Fails with `object_lost` for an empty reference, else `fetch_timed_out`.
 [[nodiscard]] std::expected<frame, node_error> bytes_here(const object_state_ptr& state);
+/// The same, and waits for them. Fails with `unsupported` where the thread must not wait.
+[[nodiscard]] std::expected<frame, node_error> bytes_within(const object_state_ptr& state,
+                                                            std::chrono::milliseconds timeout);
 /// The payload that `bytes` are, its frames still in place. Fails with `object_lost` when it does not fit them.
 [[nodiscard]] std::expected<payload, node_error> payload_of(const object_state& state, const frame& bytes);
 /// Whether both are empty, or the same bytes of the same object.
@@ -137,11 +141,14 @@ public:
   [[nodiscard]] std::size_t size_bytes() const noexcept { return state_ ? state_->source->size_bytes() : 0; }
 
   /// The value; its arrays are views of the bytes where they lie, read-only, and keep them alive.
-  /// Never waits where the bytes are on this host.
-  /// Fails with `object_lost`, or with `undecodable` or `refused_family` when the bytes are not a T that this end
-  /// accepts.
-  [[nodiscard]] std::expected<T, node_error> get() const {
-    auto bytes = internal::bytes_here(state_);
+  /// Bytes that are on another host are fetched, and waited for, at most for `timeout`; with 0 it never waits.
+  /// Fails with `object_lost`, `store_full`, `fetch_timed_out` (the text says how many bytes and how long), with
+  /// `undecodable` or `refused_family` when the bytes are not a T that this end accepts, or with `unsupported` where
+  /// it would have to wait on a thread of the actor system or the node: in handlers use node::fetch, or make the
+  /// behavior with resolving.hpp. Of many references: fetching.hpp.
+  [[nodiscard]] std::expected<T, node_error>
+  get(std::chrono::milliseconds timeout = std::chrono::milliseconds(0)) const {
+    auto bytes = internal::bytes_within(state_, timeout);
     if (!bytes)
       return std::unexpected{std::move(bytes).error()};
     return internal::value_of<T>(*state_, *bytes);

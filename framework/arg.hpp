@@ -1,0 +1,78 @@
+// A message element that is a value, or a reference to one, as the sender likes.
+#pragma once
+
+#include <chrono>
+#include <expected>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <variant>
+
+#include <caf/allowed_unsafe_message_type.hpp>
+
+#include <troupe/framework/object_ref.hpp>
+#include <troupe/serializers/codec.hpp>
+
+namespace troupe {
+
+/// For the interfaces of typed actors: `replies_to<stir_atom, arg<spoon>>::with<bool>` takes a spoon as well as an
+/// object_ref<spoon>. An actor whose behavior is made by troupe::resolving handles it as a `const spoon&`.
+///
+///     self->request(cup, 1s, stir_v, troupe::arg{ref}).then(...); // CAF wants the interface's own type.
+///
+/// In messages it travels as what it holds, in every family; register arg<spoon> beside spoon.
+template <class T>
+class arg {
+public:
+  arg() = default; ///< Holds an empty reference.
+  arg(T value) : held_(std::in_place_index<1>, std::move(value)) {}
+  arg(object_ref<T> ref) : held_(std::in_place_index<0>, std::move(ref)) {}
+
+  /// Null when it holds a reference.
+  [[nodiscard]] const T* value() const noexcept { return std::get_if<1>(&held_); }
+  [[nodiscard]] T* value() noexcept { return std::get_if<1>(&held_); }
+
+  /// Null when it holds a value.
+  [[nodiscard]] const object_ref<T>* ref() const noexcept { return std::get_if<0>(&held_); }
+
+  /// The value, wherever it is; as object_ref::get().
+  [[nodiscard]] std::expected<T, node_error>
+  get(std::chrono::milliseconds timeout = std::chrono::milliseconds(0)) const {
+    if (const auto* held = value())
+      return *held;
+    return ref()->get(timeout);
+  }
+
+private:
+  std::variant<object_ref<T>, T> held_;
+};
+
+template <class T>
+arg(object_ref<T>) -> arg<T>;
+
+template <class T>
+struct codec<arg<T>> {
+  using form = std::tuple<std::optional<T>, object_ref<T>>;
+
+  static std::expected<form, serialize_error> reduce(const arg<T>& from, const context&) {
+    if (const auto* value = from.value())
+      return form{*value, {}};
+    return form{std::nullopt, *from.ref()};
+  }
+
+  static std::expected<arg<T>, serialize_error> rebuild(form&& from, const context&) {
+    auto& [value, ref] = from;
+    if (value)
+      return arg<T>(*std::move(value));
+    return arg<T>(std::move(ref));
+  }
+};
+
+} // namespace troupe
+
+namespace caf {
+
+template <class T>
+struct allowed_unsafe_message_type<troupe::arg<T>> : std::true_type {};
+
+} // namespace caf

@@ -1,0 +1,16 @@
+// Something to be done when an actor of this process ends, unless it is not needed any more by then.
+#pragma once
+
+#include <functional>
+
+#include <caf/actor_control_block.hpp>
+
+namespace troupe::internal {
+
+/// Calls `call` when the actor ends, at once where it has; on whatever thread ends it. `key`: an address that nothing
+/// else uses as long as the watch is there.
+void watch_end(const caf::strong_actor_ptr& actor, const void* key, std::function<void()> call);
+
+void unwatch_end(const caf::strong_actor_ptr& actor, const void* key);
+
+} // namespace troupe::internal

@@ -1,0 +1,55 @@
+// One fetch of an object's bytes, for somebody who may lose interest before they come.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/object_ref.hpp>
+
+namespace troupe::internal {
+
+/// How long a fetch may take; nullopt: as long as it needs.
+using fetch_time = std::optional<std::chrono::milliseconds>;
+
+/// Keeps the object until it is answered, or given up.
+///
+/// Threads: any.
+class running_fetch : public std::enable_shared_from_this<running_fetch> {
+public:
+  using outcome = std::expected<frame, node_error>;
+
+  /// `when_answered` is called once, on any thread, also before this returns; not any more once it was given up. It
+  /// must not wait. An empty reference is answered at once, with `object_lost`.
+  [[nodiscard]] static std::shared_ptr<running_fetch> start(object_state_ptr state, fetch_time within,
+                                                            std::function<void()> when_answered);
+
+  /// Null while it runs. What it points to never changes.
+  [[nodiscard]] const outcome* answer() const;
+
+  /// Nobody waits for the answer any more.
+  void give_up();
+
+private:
+  void run(fetch_time within);
+  void settle(outcome answer);
+
+  running_fetch(object_state_ptr state, std::function<void()> when_answered);
+
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  object_state_ptr state_; // Null once it is answered.
+  std::function<void()> when_answered_;
+  std::optional<outcome> outcome_;
+  object_source::fetch_id id_ = 0; // 0 also while the source has not said it yet.
+  bool given_up_ = false;
+};
+
+/// What a fetch that was too late fails with; `reason`: the source's own words, may be empty.
+[[nodiscard]] node_error too_late(std::uint64_t size_bytes, std::chrono::milliseconds within,
+                                  const std::string& reason = {});
+
+} // namespace troupe::internal

@@ -1,0 +1,177 @@
+// Behaviors whose handlers take values although the senders pass references to them.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <caf/behavior.hpp>
+#include <caf/blocking_actor.hpp>
+#include <caf/deduce_mpi.hpp>
+#include <caf/message_handler.hpp>
+#include <caf/replies_to.hpp>
+#include <caf/timeout_definition.hpp>
+#include <caf/typed_behavior.hpp>
+
+#include <troupe/framework/arg.hpp>
+#include <troupe/framework/internal/caf_port/resolving_behavior.hpp>
+#include <troupe/framework/object_ref.hpp>
+
+namespace troupe {
+
+namespace internal {
+
+template <class T>
+struct without_arg {
+  using type = T;
+};
+template <class T>
+struct without_arg<arg<T>> {
+  using type = T;
+};
+template <class... Inputs, class Output>
+struct without_arg<caf::typed_mpi<caf::detail::type_list<Inputs...>, Output>> {
+  using type = caf::typed_mpi<caf::detail::type_list<typename without_arg<Inputs>::type...>, Output>;
+};
+/// A signature or a handler as one type, in which an arg<T> is a T.
+template <class Signature>
+using plain_signature = typename without_arg<Signature>::type;
+
+template <class T, class... Others>
+inline constexpr bool is_among = (std::is_same_v<T, Others> || ...);
+
+template <class Behavior, class... Found>
+struct interface_check : std::true_type {}; // Of untyped actors.
+template <class... Signatures, class... Found>
+struct interface_check<caf::typed_behavior<Signatures...>, Found...>
+    : std::bool_constant<(is_among<plain_signature<Signatures>, plain_signature<Found>...> && ...)
+                         && (is_among<plain_signature<Found>, plain_signature<Signatures>...> && ...)> {};
+
+template <class Handler>
+inline constexpr bool is_timeout = caf::is_timeout_definition<Handler>::value;
+
+template <class Handler>
+inline constexpr bool is_finished =
+    std::is_same_v<Handler, caf::behavior> || std::is_same_v<Handler, caf::message_handler>;
+
+template <class Behavior, class Handlers, class Indices>
+struct interface_of;
+template <class Behavior, class... Handlers, std::size_t... Indices>
+struct interface_of<Behavior, std::tuple<Handlers...>, std::index_sequence<Indices...>> {
+  using all = std::tuple<Handlers...>;
+  static constexpr bool fits =
+      interface_check<Behavior, caf::deduce_mpi_t<std::tuple_element_t<Indices, all>>...>::value;
+};
+
+} // namespace internal
+
+/// A behavior in which a handler that takes a `T`, `const T&` or `array<T>` is called for messages too that have an
+/// `object_ref` of it, or an `arg` of it, in that place. The bytes are fetched first where they are on another host;
+/// meanwhile the actor handles other messages.
+///
+///     caf::behavior cup(caf::event_based_actor* self) {
+///       return troupe::resolving{self, [](stir_atom, const spoon& with) { return with.length; },
+///                                caf::after(10s) >> [] { ... }};
+///     }
+///
+/// CAF 0.17 forgets the types of a finished behavior's handlers, so the handlers are given, not a caf::behavior; and
+/// all of them in one resolving. The interface of a typed actor is checked, with arg<T> and T taken for the same.
+///
+/// - A message that fits a handler as it is goes there: a handler that takes the object_ref itself gets it. Then the
+///   first handler is taken that the values would fit. References inside containers and structs stay references, and so
+///   do those in responses.
+/// - To the handler all looks as if the value had been sent: sender, request, priority, promises, delegation, skip.
+///   Arrays are views of the bytes in place. Decoding is done by the thread that runs the handler.
+/// - Messages of one sender, within a priority, keep their order: those behind one whose values are not here wait in
+/// the
+///   mailbox, as if they had been skipped, and the values of a few of them are fetched ahead; messages of other senders
+///   go on. Messages without a sender count as those of one. What waits is part of the mailbox: become and unbecome,
+///   the actor's end (which answers requests with an error and cancels fetches) and a link's credit apply as they
+///   always do. A behavior that is replaced by another one lets its fetches go; the new one begins them again.
+/// - A value that cannot be had, or decoded, answers a request with the reason (`to_caf_error`); a plain message is
+///   logged and dropped. The request's own timeout is the sender's; fetches have none.
+/// - A message that waits does not count for `caf::after`, as if it had not come.
+/// - Blocking actors (`self->receive(troupe::resolving{self, ...}, caf::after(1s) >> ...)`, with the timeout outside)
+///   wait for the bytes themselves, and handle nothing meanwhile.
+/// - Where a behavior is asked for in another way than by returning it, from a typed actor's `become`, say, write
+///   `troupe::resolving{self, ...}.behavior()`.
+///
+/// Threads and lifetime: as for any behavior of `self`; to be used by that actor only.
+template <class Self, class... Handlers>
+class resolving {
+  static constexpr std::size_t handler_count = sizeof...(Handlers) - (internal::is_timeout<Handlers> + ... + 0);
+
+public:
+  using behavior_type = typename Self::behavior_type;
+
+  explicit resolving(Self* self, Handlers... handlers) {
+    static_assert(!(internal::is_finished<Handlers> || ...),
+                  "give resolving the handlers themselves: CAF forgets the types of those of a behavior");
+    static_assert(handler_count > 0, "a resolving behavior needs a handler");
+    static_assert(
+        internal::interface_of<behavior_type, std::tuple<Handlers...>, std::make_index_sequence<handler_count>>::fits,
+        "these are not the handlers of the actor's interface, arg<T> being the same as T");
+    using cases = std::tuple<typename caf::detail::lift_behavior<Handlers>::type...>;
+    auto shared = std::make_shared<cases>(std::move(handlers)...);
+    internal::resolving_parts parts;
+    [&]<std::size_t... Indices>(std::index_sequence<Indices...>) {
+      (parts.handlers.push_back(described(std::get<Indices>(*shared))), ...);
+    }
+    (std::make_index_sequence<handler_count>());
+    if constexpr (handler_count < sizeof...(Handlers)) {
+      static_assert(handler_count + 1 == sizeof...(Handlers), "one timeout, behind all handlers");
+      const auto& last = std::get<handler_count>(*shared);
+      parts.timeout = last.timeout;
+      parts.on_timeout = last.handler;
+    }
+    parts.cases = std::move(shared);
+    parts.blocks = std::is_base_of_v<caf::blocking_actor, Self>;
+    impl_ = internal::make_resolving_behavior(self, std::move(parts));
+  }
+
+  [[nodiscard]] behavior_type behavior() const {
+    if constexpr (std::is_same_v<behavior_type, caf::behavior>)
+      return caf::behavior(impl_);
+    else
+      return behavior_type(typename behavior_type::unsafe_init(), caf::behavior(impl_));
+  }
+  operator behavior_type() const { return behavior(); }
+
+  [[nodiscard]] const caf::behavior::impl_ptr& as_behavior_impl() const noexcept { return impl_; }
+
+private:
+  template <class Handler>
+  static internal::resolving_handler described(caf::trivial_match_case<Handler>& one) {
+    using arguments = typename caf::trivial_match_case<Handler>::arg_types;
+    using decayed = typename caf::trivial_match_case<Handler>::pattern;
+    return internal::describe_handler(one, arguments(), decayed());
+  }
+
+  caf::behavior::impl_ptr impl_;
+};
+
+} // namespace troupe
+
+namespace caf::detail {
+
+/// Lets CAF make a behavior of it wherever it makes one of handlers: `become`, `receive`.
+template <class Self, class... Handlers>
+class default_behavior_impl<std::tuple<trivial_match_case<troupe::resolving<Self, Handlers...>>>> final
+    : public behavior_impl {
+public:
+  explicit default_behavior_impl(const troupe::resolving<Self, Handlers...>& from)
+      : behavior_impl(from.as_behavior_impl()->timeout()), whole_(from.as_behavior_impl()) {}
+
+  match_case::result invoke_empty(invoke_result_visitor& visitor) override { return whole_->invoke_empty(visitor); }
+  match_case::result invoke(invoke_result_visitor& visitor, type_erased_tuple& elements) override {
+    return whole_->invoke(visitor, elements);
+  }
+  void handle_timeout() override { whole_->handle_timeout(); }
+
+private:
+  const behavior_impl::pointer whole_;
+};
+
+} // namespace caf::detail
