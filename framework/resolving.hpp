@@ -154,13 +154,24 @@ private:
 
 } // namespace troupe
 
+namespace troupe::internal {
+
+struct whole_behavior {}; // What a resolving stands for among the handlers of a behavior: all of them.
+
+} // namespace troupe::internal
+
+// Lets CAF make a behavior of a resolving wherever it makes one of handlers: in become and receive.
 namespace caf::detail {
 
-/// Lets CAF make a behavior of it wherever it makes one of handlers: `become`, `receive`.
 template <class Self, class... Handlers>
-class default_behavior_impl<std::tuple<trivial_match_case<troupe::resolving<Self, Handlers...>>>> final
-    : public behavior_impl {
+struct lift_behavior<troupe::resolving<Self, Handlers...>, false> {
+  using type = troupe::internal::whole_behavior;
+};
+
+template <>
+class default_behavior_impl<std::tuple<troupe::internal::whole_behavior>> final : public behavior_impl {
 public:
+  template <class Self, class... Handlers>
   explicit default_behavior_impl(const troupe::resolving<Self, Handlers...>& from)
       : behavior_impl(from.as_behavior_impl()->timeout()), whole_(from.as_behavior_impl()) {}
 

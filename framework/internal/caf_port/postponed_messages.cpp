@@ -184,10 +184,11 @@ bool postponed_messages::is_behind_another(const caf::mailbox_element& element) 
   return false;
 }
 
-void postponed_messages::add(const caf::mailbox_element& element, std::unique_ptr<resolved_message> message) {
+void postponed_messages::add(const caf::mailbox_element& element, std::unique_ptr<resolved_message> message,
+                             bool in_order) {
   if (all_.size() >= sweep_at_)
     forget_those_gone();
-  all_.push_back({&element, sender_of(element), element.mid.category(), true, std::move(message)});
+  all_.push_back({&element, sender_of(element), element.mid.category(), in_order, std::move(message)});
   watch_or_not();
 }
 

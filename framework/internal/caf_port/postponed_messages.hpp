@@ -88,7 +88,8 @@ public:
   /// Whether one that came before it from the same sender has not been handled.
   [[nodiscard]] bool is_behind_another(const caf::mailbox_element& element);
 
-  void add(const caf::mailbox_element& element, std::unique_ptr<resolved_message> message);
+  /// `in_order`: false when its handler has skipped it, with the values.
+  void add(const caf::mailbox_element& element, std::unique_ptr<resolved_message> message, bool in_order = true);
 
   /// Takes one out to be run, and puts it back when its handler has skipped it.
   struct taken {

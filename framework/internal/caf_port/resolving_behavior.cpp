@@ -145,8 +145,12 @@ private:
     auto message = first_fit(elements);
     if (!message)
       return match::no_match;
-    if (message->fetch(element != nullptr ? postponed_.waking(*element) : [] {}))
-      return run(*message, visitor, elements, element);
+    if (message->fetch(element != nullptr ? postponed_.waking(*element) : [] {})) {
+      auto result = run(*message, visitor, elements, element);
+      if (result == match::skip && element != nullptr)
+        postponed_.add(*element, std::move(message), false); // It need not be fetched and decoded again.
+      return result;
+    }
     if (element == nullptr)
       return match::no_match; // Called by hand, so there is no mailbox to leave it in.
     postponed_.add(*element, std::move(message));
