@@ -92,6 +92,8 @@ struct interface_of<Behavior, std::tuple<Handlers...>, std::index_sequence<Indic
 ///   always do. A behavior that is replaced by another one lets its fetches go; the new one begins them again.
 /// - A value that cannot be had, or decoded, answers a request with the reason (`to_caf_error`); a plain message is
 ///   logged and dropped. The request's own timeout is the sender's; fetches have none.
+/// - As with all that is skipped, each message that is handled has those that wait looked at again: thousands of them
+///   make the messages of others slow.
 /// - A message that waits does not count for `caf::after`, as if it had not come.
 /// - Blocking actors (`self->receive(troupe::resolving{self, ...}, caf::after(1s) >> ...)`, with the timeout outside)
 ///   wait for the bytes themselves, and handle nothing meanwhile.
