@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include <troupe/framework/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/caf_threads.hpp>
 #include <troupe/framework/internal/running_fetch.hpp>
 
@@ -53,6 +54,12 @@ struct bell {
     return in_time;
   }
 };
+
+node_error too_late(const object_state& state, std::chrono::milliseconds timeout) {
+  return {node_errc::fetch_timed_out, "the object's " + grouped(state.source->size_bytes())
+                                          + " bytes did not come within "
+                                          + grouped(static_cast<std::uint64_t>(timeout.count())) + " ms"};
+}
 
 outcomes what_is_here(std::span<const object_state_ptr> states) {
   outcomes result;
@@ -128,8 +135,7 @@ std::expected<std::vector<frame>, node_error> bytes_of_all(std::span<const objec
   result.reserve(states.size());
   for (std::size_t i = 0; i < states.size(); ++i) {
     if (!(*gathered)[i]) {
-      auto missing =
-          timeout.count() > 0 ? too_late(states[i]->source->size_bytes(), timeout) : bytes_here(states[i]).error();
+      auto missing = timeout.count() > 0 ? too_late(*states[i], timeout) : bytes_here(states[i]).error();
       return std::unexpected{of_position(missing, i, states.size())};
     }
     result.push_back(**std::move((*gathered)[i]));

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include <troupe/framework/base/sizes.hpp>
-
 namespace troupe::internal {
 
 namespace {
@@ -17,12 +15,6 @@ clock::time_point deadline_of(fetch_time within) {
 }
 
 } // namespace
-
-node_error too_late(std::uint64_t size_bytes, std::chrono::milliseconds within, const std::string& reason) {
-  return {node_errc::fetch_timed_out, "the object's " + grouped(size_bytes) + " bytes did not come within "
-                                          + grouped(static_cast<std::uint64_t>(within.count())) + " ms"
-                                          + (reason.empty() ? "" : ": " + reason)};
-}
 
 running_fetch::running_fetch(object_state_ptr state, std::function<void()> when_answered)
     : state_(std::move(state)), when_answered_(std::move(when_answered)) {}
@@ -38,12 +30,8 @@ void running_fetch::run(fetch_time within) {
   const auto state = state_;
   if (!state)
     return settle(bytes_here(nullptr));
-  const auto id = state->source->fetch(
-      deadline_of(within), [self = shared_from_this(), within, size = state->source->size_bytes()](auto answer) {
-        if (!answer && answer.error().code() == node_errc::fetch_timed_out && within)
-          answer = std::unexpected{too_late(size, *within, answer.error().message())};
-        self->settle(std::move(answer));
-      });
+  const auto id = state->source->fetch(deadline_of(within),
+                                       [self = shared_from_this()](auto answer) { self->settle(std::move(answer)); });
   {
     std::lock_guard guard{mutex_};
     id_ = id;

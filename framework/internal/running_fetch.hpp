@@ -48,8 +48,4 @@ private:
   bool given_up_ = false;
 };
 
-/// What a fetch that was too late fails with; `reason`: the source's own words, may be empty.
-[[nodiscard]] node_error too_late(std::uint64_t size_bytes, std::chrono::milliseconds within,
-                                  const std::string& reason = {});
-
 } // namespace troupe::internal
