@@ -85,9 +85,8 @@ struct interface_of<Behavior, std::tuple<Handlers...>, std::index_sequence<Indic
 /// - To the handler all looks as if the value had been sent: sender, request, priority, promises, delegation, skip.
 ///   Arrays are views of the bytes in place. Decoding is done by the thread that runs the handler.
 /// - Messages of one sender, within a priority, keep their order: those behind one whose values are not here wait in
-/// the
-///   mailbox, as if they had been skipped, and the values of a few of them are fetched ahead; messages of other senders
-///   go on. Messages without a sender count as those of one. What waits is part of the mailbox: become and unbecome,
+///   the mailbox, as if they had been skipped, and the values of a few of them are fetched ahead; messages of other
+///   senders go on. Messages without a sender count as those of one. What waits is part of the mailbox: become and unbecome,
 ///   the actor's end (which answers requests with an error and cancels fetches) and a link's credit apply as they
 ///   always do. A behavior that is replaced by another one lets its fetches go; the new one begins them again.
 /// - A value that cannot be had, or decoded, answers a request with the reason (`to_caf_error`); a plain message is

@@ -1,6 +1,8 @@
 // A link is a link, whatever carries it: TCP by IPv4 and IPv6 and by name, TLS, or memory.
 #include <numeric>
 
+#include <troupe/framework/resolving.hpp>
+
 #include "certificates.hpp"
 #include "raw_peer.hpp"
 #include "two_nodes.hpp"
@@ -60,16 +62,12 @@ INSTANTIATE_TEST_SUITE_P(all, every_transport,
                            return name;
                          });
 
-caf::behavior worker() {
-  return {
+caf::behavior worker(caf::event_based_actor* self) {
+  return resolving{
+      self,
       [](int value) { return 2 * value; },
       [](const std::string& text) { return static_cast<int>(text.size()); },
-      [](const object_ref<array<double>>& ref) -> caf::result<double> {
-        auto values = ref.get();
-        if (!values)
-          return to_caf_error(values.error());
-        return std::accumulate(values->begin(), values->end(), 0.0);
-      },
+      [](const array<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); },
       [](const caf::actor& whom, int value) {
         caf::anon_send(whom, value);
         return value;
@@ -98,6 +96,7 @@ TEST_P(every_transport, carries_references_to_objects) {
   ASSERT_TRUE(ref) << ref.error().message();
   EXPECT_EQ(ask<double>(near().system, find("worker"), *ref), 50'000);
   EXPECT_EQ(link_->stats().handle_bytes_sent, stays_here() ? 800'000u : 0u);
+  EXPECT_EQ(link_->stats().pulled_bytes_sent, stays_here() ? 0u : 800'000u);
 }
 
 TEST_P(every_transport, shares_a_store_where_both_ends_say_so) {
