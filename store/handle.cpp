@@ -2,6 +2,7 @@
 
 #include <troupe/store/internal/attachment.hpp>
 
+#include <optional>
 #include <utility>
 
 namespace troupe::store {
@@ -57,6 +58,24 @@ std::expected<std::vector<object_id>, store_error> handle::captured() const {
   if (attachment_ == nullptr)
     return std::unexpected(empty_error());
   return attachment_->captured(index_);
+}
+
+std::expected<std::vector<handle>, store_error> handle::hold_captured() const {
+  const auto ids = captured();
+  if (!ids)
+    return std::unexpected(ids.error());
+  auto handles = std::vector<handle>{};
+  handles.reserve(ids->size());
+  auto failure = std::optional<store_error>{};
+  for (const auto& held : attachment_->find_all(*ids)) { // All of them: what is held must be let go again.
+    if (held)
+      handles.emplace_back(*attachment_, held->index, held->generation);
+    else
+      failure = held.error();
+  }
+  if (failure)
+    return std::unexpected(*failure);
+  return handles;
 }
 
 std::expected<store::pin, store_error> handle::pin() const {

@@ -48,6 +48,9 @@ public:
   /// or `busy`.
   [[nodiscard]] std::expected<std::vector<object_id>, store_error> captured() const;
 
+  /// The same as handles. Costs the lock once more for every 64 of them.
+  [[nodiscard]] std::expected<std::vector<handle>, store_error> hold_captured() const;
+
   /// Gives a view of the bytes, in place. What lies on disk is brought back first, for which somebody else's may have
   /// to go there. Fails with `empty` or `forked`; when bringing it back, with `damaged` (the file is gone or changed:
   /// this object is lost, no other is), `full` (no room came free within `full_grace`), `busy` (also when another

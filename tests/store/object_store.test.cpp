@@ -243,6 +243,25 @@ TEST_F(object_store_test, what_an_object_captures_is_listed_in_the_order_in_whic
   EXPECT_EQ(first.captured(), std::vector<object_id>{});
 }
 
+TEST_F(object_store_test, what_an_object_captures_can_be_held_by_whoever_holds_it) {
+  auto store = open();
+  auto first = put(store, "first");
+  auto second = put(store, "second");
+  const auto given = std::vector{second.id(), first.id(), second.id()};
+  auto outer = put(store, "outer", given);
+  first = second = {};
+  auto held = outer.hold_captured();
+  ASSERT_TRUE(held) << message_of(held);
+  outer = {};
+  ASSERT_EQ(held->size(), 3u);
+  for (auto which = std::size_t{0}; which < 3; ++which)
+    EXPECT_EQ((*held)[which].id(), given[which]);
+  EXPECT_EQ(store.summary()->objects, 2u);
+  held->clear();
+  EXPECT_EQ(store.summary()->objects, 0u);
+  EXPECT_EQ(code_of(outer.hold_captured()), store_errc::empty);
+}
+
 TEST_F(object_store_test, as_many_as_an_object_can_capture_are_listed_in_order) {
   auto store = open();
   auto inner = std::vector<handle>{};
