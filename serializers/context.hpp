@@ -1,6 +1,7 @@
 // What every codec is told about the journey of the value it encodes or decodes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -51,6 +52,8 @@ struct context {
   /// Keeps the value that is being encoded alive and unchanged: when set, contiguous arrays inside the value leave as
   /// frames that borrow the value's own memory. When null they are copied.
   std::shared_ptr<const frame_owner> value_owner;
+  /// Decoding: how many of the frames' bytes are those of earlier frames again. The sender has not spent them.
+  std::size_t repeated_bytes = 0;
 };
 
 } // namespace troupe

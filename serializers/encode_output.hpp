@@ -59,7 +59,7 @@ public:
   /// Empties it. Keeps memory for the next value, though not the memory of an unusually large one.
   void clear() {
     constexpr std::size_t kept_bytes = 1 << 20;
-    for (auto* each : {&body_, &extra_, &frame_codecs_, &frame_pieces_}) {
+    for (auto* each : {&body_, &extra_, &frame_codecs_, &frame_pieces_, &frame_repeats_}) {
       each->clear();
       each->shrink(kept_bytes);
     }
@@ -91,9 +91,13 @@ public:
   [[nodiscard]] byte_buffer& frame_pieces() { return frame_pieces_; }
   [[nodiscard]] const byte_buffer& frame_pieces() const { return frame_pieces_; }
 
+  /// Which frames are earlier ones again, as the header says it; no family's affair. Empty: none.
+  [[nodiscard]] byte_buffer& frame_repeats() { return frame_repeats_; }
+  [[nodiscard]] const byte_buffer& frame_repeats() const { return frame_repeats_; }
+
   /// Whether the header that belongs to this is the standard one of family and type.
   [[nodiscard]] bool has_standard_header() const {
-    return extra_.size() == 0 && frame_codecs_.size() == 0 && frame_pieces_.size() == 0;
+    return extra_.size() == 0 && frame_codecs_.size() == 0 && frame_pieces_.size() == 0 && frame_repeats_.size() == 0;
   }
 
 private:
@@ -101,6 +105,7 @@ private:
   byte_buffer extra_;
   byte_buffer frame_codecs_;
   byte_buffer frame_pieces_;
+  byte_buffer frame_repeats_;
   std::vector<frame> frames_;
 };
 

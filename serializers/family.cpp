@@ -1,11 +1,13 @@
 #include <troupe/serializers/family.hpp>
 
+#include <algorithm>
 #include <exception>
 
 #include <troupe/serializers/internal/compressing.hpp>
 #include <troupe/serializers/internal/elements_family.hpp>
 #include <troupe/serializers/internal/error_payload.hpp>
 #include <troupe/serializers/internal/pieces.hpp>
+#include <troupe/serializers/internal/repeats.hpp>
 #include <troupe/serializers/internal/trace.hpp>
 #include <troupe/serializers/json/json_family.hpp>
 #include <troupe/serializers/msgpack/msgpack_family.hpp>
@@ -130,15 +132,20 @@ std::expected<void, serialize_error> check_frames(std::span<const frame> frames,
   return {};
 }
 
+/// What the header has left for notes about frames.
+std::size_t room_for_notes(const type_entry& entry, const family& by, const context& ctx, const encode_output& output) {
+  constexpr std::size_t names_of_fields_bytes = 64; // And their sizes.
+  const auto taken = output.extra().size() + by.schema(entry).size() + by.name().size() + entry.alias().size()
+                     + output.frame_repeats().size() + names_of_fields_bytes;
+  return ctx.limits.header_bytes - std::min(ctx.limits.header_bytes, taken);
+}
+
 /// Replaces those frames that are worth it, large ones piece by piece.
 std::expected<void, serialize_error> compress(const type_entry& entry, const family& by, const context& ctx,
                                               encode_output& output) {
-  constexpr std::size_t names_of_fields_bytes = 64; // And their sizes.
-  const auto taken =
-      output.extra().size() + by.schema(entry).size() + by.name().size() + entry.alias().size() + names_of_fields_bytes;
-  if (taken >= ctx.limits.header_bytes)
+  const auto room = room_for_notes(entry, by, ctx, output);
+  if (room == 0)
     return {};
-  const auto room = ctx.limits.header_bytes - taken;
   detail::split_output(frame_piece_bytes, ctx.limits, room / 2, output);
   detail::compress_frames(ctx, room - output.frame_pieces().size(), output);
   if (detail::is_tracing) [[unlikely]]
@@ -159,6 +166,20 @@ std::expected<void, serialize_error> decode_by(const type_entry& entry, void* ta
                         : by.decode(entry, target, header, frames, ctx);
 }
 
+/// Of a payload that has frames more than once.
+std::expected<void, serialize_error> decode_repeated(const type_entry& entry, void* target, const family& by,
+                                                     const header_fields& header, std::span<const frame> frames,
+                                                     const context& ctx) {
+  if (header.frame_repeats.empty())
+    return decode_by(entry, target, by, header, frames, ctx);
+  const auto made = detail::expand_repeats(header.frame_repeats, frames, ctx.limits);
+  if (!made)
+    return own_failure(entry, by, made.error());
+  auto inner = ctx;
+  inner.repeated_bytes = detail::repeated_frames().count(*made);
+  return decode_by(entry, target, by, header, *made, inner);
+}
+
 /// Of a payload whose frames are compressed or in pieces.
 std::expected<void, serialize_error> decode_packed(const type_entry& entry, void* target, const family& by,
                                                    const header_fields& header, std::span<const frame> frames,
@@ -172,7 +193,7 @@ std::expected<void, serialize_error> decode_packed(const type_entry& entry, void
     return own_failure(entry, by, made.error());
   auto inner = ctx;
   inner.limits.memory_bytes -= made->taken_bytes;
-  return decode_by(entry, target, by, header, made->frames, inner);
+  return decode_repeated(entry, target, by, header, made->frames, inner);
 }
 
 std::expected<const family*, serialize_error> encode_by_first(const type_entry& entry, const void* value,
@@ -267,10 +288,20 @@ std::expected<const family*, serialize_error> encode_value(const type_entry& ent
                                                            std::span<const family* const> serializers,
                                                            const context& ctx, encode_output& output) {
   auto used = encode_by_first(entry, value, serializers, ctx, output);
-  if (!used || !detail::compresses(ctx))
+  if (!used)
+    return used;
+  if (output.frames().size() > 1)
+    detail::drop_repeats(room_for_notes(entry, **used, ctx, output) / 2, output);
+  if (!detail::compresses(ctx))
     return used;
   const auto done = guarded(entry, **used, [&] { return compress(entry, **used, ctx, output); });
   return done ? used : std::unexpected(done.error());
+}
+
+std::expected<const family*, serialize_error> detail::encode_part(const type_entry& entry, const void* value,
+                                                                  std::span<const family* const> serializers,
+                                                                  const context& ctx, encode_output& output) {
+  return encode_by_first(entry, value, serializers, ctx, output);
 }
 
 std::expected<void, serialize_error> decode_value(const type_entry& entry, void* target, const family& by,
@@ -280,7 +311,7 @@ std::expected<void, serialize_error> decode_value(const type_entry& entry, void*
     return checked;
   return guarded(entry, by, [&] {
     return header.frame_codecs.empty() && header.frame_pieces.empty()
-               ? decode_by(entry, target, by, header, frames, ctx)
+               ? decode_repeated(entry, target, by, header, frames, ctx)
                : decode_packed(entry, target, by, header, frames, ctx);
   });
 }
@@ -309,7 +340,8 @@ frame header_of(const family& of, const type_entry& entry, const encode_output& 
                       .schema = of.schema(entry),
                       .extra = output.extra().bytes(),
                       .frame_codecs = output.frame_codecs().bytes(),
-                      .frame_pieces = output.frame_pieces().bytes()});
+                      .frame_pieces = output.frame_pieces().bytes(),
+                      .frame_repeats = output.frame_repeats().bytes()});
 }
 
 } // namespace troupe

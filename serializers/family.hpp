@@ -87,6 +87,13 @@ private:
                                                                          std::span<const family* const> serializers,
                                                                          const context& ctx, encode_output& output);
 
+namespace detail {
+/// The same for a part of a payload: frames that repeat others are the whole's affair.
+[[nodiscard]] std::expected<const family*, serialize_error> encode_part(const type_entry& entry, const void* value,
+                                                                        std::span<const family* const> serializers,
+                                                                        const context& ctx, encode_output& output);
+} // namespace detail
+
 /// Decodes into a default-constructed value. Limits are checked here, and exceptions become errors; whether the family
 /// is one that the caller accepts is the caller's to check before, see check_accepted().
 [[nodiscard]] std::expected<void, serialize_error> decode_value(const type_entry& entry, void* target, const family& by,

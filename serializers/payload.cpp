@@ -16,7 +16,8 @@ frame make_header(const header_fields& fields) {
   encode_output output;
   msgpack_writer writer(ctx, output);
   writer.begin_map(std::size_t{2} + (fields.schema.empty() ? 0 : 1) + (fields.extra.empty() ? 0 : 1)
-                   + (fields.frame_codecs.empty() ? 0 : 1) + (fields.frame_pieces.empty() ? 0 : 1));
+                   + (fields.frame_codecs.empty() ? 0 : 1) + (fields.frame_pieces.empty() ? 0 : 1)
+                   + (fields.frame_repeats.empty() ? 0 : 1));
   writer.text("f");
   writer.text(fields.family);
   writer.text("t");
@@ -37,6 +38,10 @@ frame make_header(const header_fields& fields) {
     writer.text("p");
     writer.bytes(fields.frame_pieces);
   }
+  if (!fields.frame_repeats.empty()) {
+    writer.text("r");
+    writer.bytes(fields.frame_repeats);
+  }
   return frame::copy_of(output.body().bytes());
 }
 
@@ -48,7 +53,7 @@ bool read_header(msgpack_reader& reader, header_fields& fields) {
     return reader.unexpected("a map");
   if (!reader.begin_map(expected))
     return false;
-  bool seen[6] = {};
+  bool seen[7] = {};
   for (;;) {
     bool more = false;
     if (!reader.next(more))
@@ -58,7 +63,7 @@ bool read_header(msgpack_reader& reader, header_fields& fields) {
     std::string_view name;
     if (!reader.text(name))
       return false;
-    const auto index = name.size() == 1 ? std::string_view("ftsxzp").find(name[0]) : std::string_view::npos;
+    const auto index = name.size() == 1 ? std::string_view("ftsxzpr").find(name[0]) : std::string_view::npos;
     if (index == std::string_view::npos) {
       if (!reader.skip())
         return false;
@@ -72,7 +77,8 @@ bool read_header(msgpack_reader& reader, header_fields& fields) {
         : index == 2 ? !reader.bytes(fields.schema)
         : index == 3 ? !reader.bytes(fields.extra)
         : index == 4 ? !reader.bytes(fields.frame_codecs)
-                     : !reader.bytes(fields.frame_pieces))
+        : index == 5 ? !reader.bytes(fields.frame_pieces)
+                     : !reader.bytes(fields.frame_repeats))
       return false;
   }
   if (!seen[0] || !seen[1])

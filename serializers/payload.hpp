@@ -29,8 +29,9 @@ struct header_fields {
   std::span<const std::byte> schema; ///< "s": the sender's layout of the type, for families that need it; may be empty,
                                      ///< then the sender's layout must be the receiver's own.
   std::span<const std::byte> extra;  ///< "x": what the codec itself added.
-  std::span<const std::byte> frame_codecs; ///< "z": which frames are compressed, and how; empty: none is.
-  std::span<const std::byte> frame_pieces; ///< "p": which frames are pieces of one; empty: none is.
+  std::span<const std::byte> frame_codecs;  ///< "z": which frames are compressed, and how; empty: none is.
+  std::span<const std::byte> frame_pieces;  ///< "p": which frames are pieces of one; empty: none is.
+  std::span<const std::byte> frame_repeats; ///< "r": which frames are earlier ones again; empty: none is.
 };
 
 [[nodiscard]] frame make_header(const header_fields& fields);

@@ -56,6 +56,9 @@ public:
     std::span<const std::size_t> data_shape;
     memory_order order;
   };
+  /// Asked before begin_array(): whether the elements leave as that frame, where they lie. Then attach() follows
+  /// instead of array_numbers() or array_bytes(). Default: no.
+  virtual bool attaches_array(const frame&) { return false; }
   /// Default: a structure of "shape", where elements are repeated "data_shape", where it is Fortran's "order" ("F"),
   /// and "data".
   virtual bool begin_array(const array_form& form);

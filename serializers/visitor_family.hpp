@@ -1,6 +1,7 @@
 // A family from nothing but a value_writer and a value_reader: it carries every described type.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 
 #include <troupe/serializers/family.hpp>
@@ -52,6 +53,7 @@ public:
     std::size_t received_bytes = 0;
     for (const auto& each : frames)
       received_bytes += each.size_bytes();
+    received_bytes -= std::min(received_bytes, ctx.repeated_bytes);
     const auto body = frames.empty() ? std::span<const std::byte>() : frames[0].bytes();
     const auto behind = frames.subspan(frames.empty() ? 0 : 1);
     auto reader = [&] {

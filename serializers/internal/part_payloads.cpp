@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <troupe/serializers/internal/repeats.hpp>
 #include <troupe/serializers/type_registry.hpp>
 
 namespace troupe::detail {
@@ -37,7 +38,7 @@ std::expected<void, serialize_error> parts_encoder::add(std::string_view name, c
                                                         const void* value) {
   if (context_.limits.depth == 0)
     return too_deep();
-  const auto by = encode_value(entry, value, context_.families, context_, output_);
+  const auto by = encode_part(entry, value, context_.families, context_, output_);
   if (!by)
     return std::unexpected(by.error());
   const auto header = header_of(**by, entry, output_);
@@ -70,8 +71,9 @@ std::expected<parts_decoder, serialize_error> parts_decoder::open(payload_parts 
     const auto fields = parse_header(header, ctx.limits);
     if (!fields)
       return std::unexpected(fields.error());
-    if (!fields->frame_codecs.empty() || !fields->frame_pieces.empty()) // Else each could take as much as the whole.
-      return failure(serialize_errc::malformed, "a part that is compressed, or in pieces, by itself");
+    // Else each could take as much as the whole.
+    if (!fields->frame_codecs.empty() || !fields->frame_pieces.empty() || !fields->frame_repeats.empty())
+      return failure(serialize_errc::malformed, "a part that is compressed, in pieces or repeats frames by itself");
     const auto by = check_accepted(fields->family, ctx.families);
     if (!by)
       return std::unexpected(by.error());
@@ -81,11 +83,15 @@ std::expected<parts_decoder, serialize_error> parts_decoder::open(payload_parts 
   std::size_t received = made.list_.parts.size() * sizeof(payload_part);
   for (const auto& each : frames)
     received += each.size_bytes();
+  received -= std::min(received, ctx.repeated_bytes);
+  repeated_frames known;
   made.layout_bytes_left_ = decoding_bytes(ctx.limits, received) / layout_cost;
   for (const auto& each : made.list_.parts) {
     if (each.header >= made.by_.size() || each.name >= made.list_.names.size() || each.frames > frames.size())
       return failure(serialize_errc::malformed, "a part that refers to what is not there");
     made.frames_.push_back(frames.first(each.frames));
+    if (ctx.repeated_bytes > 0)
+      made.repeated_bytes_.push_back(known.count(made.frames_.back()));
     frames = frames.subspan(each.frames);
   }
   if (!frames.empty())
@@ -110,6 +116,7 @@ std::expected<void, serialize_error> parts_decoder::decode(std::size_t index, co
     return failure(serialize_errc::limit_exceeded, "too many parts of another version, whose layout takes "
                                                        + grouped(fields_[header].schema.size())
                                                        + " bytes (limits::memory_ratio, limits::memory_free_bytes)");
+  context_.repeated_bytes = repeated_bytes_.empty() ? 0 : repeated_bytes_[index];
   return decode_value(entry, target, *by_[header], fields_[header], frames_[index], context_);
 }
 

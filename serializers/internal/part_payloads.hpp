@@ -71,6 +71,7 @@ private:
   std::vector<const family*> by_;              // Of each header.
   std::vector<header_fields> fields_;          // Of each header.
   std::vector<std::span<const frame>> frames_; // Of each part.
+  std::vector<std::size_t> repeated_bytes_;    // Of each part; empty: of none.
   std::size_t layout_bytes_left_ = 0;
 };
 

@@ -68,6 +68,10 @@ bool visit_read_rows(value_reader& from, array_rows<T>& rows) {
 
 /// What says of an array how its elements lie.
 struct array_parts {
+  frame whole;      // The elements in C order, where they came as a frame ...
+  std::string type; // ... and of which type they are.
+  bool is_whole = false;
+  bool has_type = false;
   std::vector<std::size_t> shape;
   std::vector<std::size_t> data_shape;
   bool is_fortran = false;
@@ -90,6 +94,15 @@ inline bool read_array_field(value_reader& from, std::string_view name, array_pa
   if (name == "data_shape")
     return (once(from, parts.has_data_shape) && visit_read_numbers(from, parts.data_shape))
            || from.within("data_shape");
+  if (name == "type") {
+    std::string_view type;
+    if (from.kind() != value_kind::text) // It is for others, unless there is a frame.
+      return (from.charge(1, 0) && from.skip()) || from.within("type");
+    if (!once(from, parts.has_type) || !from.text(type))
+      return from.within("type");
+    parts.type = type.substr(0, 8);
+    return true;
+  }
   known = name == "order";
   if (!known)
     return true;
@@ -100,23 +113,60 @@ inline bool read_array_field(value_reader& from, std::string_view name, array_pa
   return parts.is_fortran || order == "C" || from.fail(serialize_errc::malformed, "an array in an unknown order")
          || from.within("order");
 }
+
+// The elements that came as a frame: where they lie, or converted.
+template <class T>
+bool read_whole(value_reader& from, const array_parts& parts, array_rows<T>& rows, std::optional<array<T>>& made) {
+  const auto bytes = parts.whole.bytes();
+  if (parts.type == name_of(kind_of<T>)) {
+    made = array<T>::view_of(parts.whole);
+    if (!made && bytes.size() % sizeof(T) == 0) // Where it does not lie aligned.
+      made = from.charge_memory(bytes.size()) ? array<T>::view_of(frame::copy_of(bytes)) : std::nullopt;
+    return made || fail_array(from);
+  }
+  for (auto code = std::uint8_t{0}; code < 16; ++code) {
+    if (!is_number_kind(code) || parts.type != name_of(number_kind{code}))
+      continue;
+    const auto element_bytes = size_of(number_kind{code});
+    const auto count = bytes.size() / element_bytes;
+    if (bytes.size() % element_bytes != 0)
+      return fail_array(from);
+    if (!from.charge(1, 0) || !from.charge_memory(count * sizeof(T)))
+      return false;
+    rows.values.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto value = number::load(number_kind{code}, bytes.data() + i * element_bytes);
+      if (!value.to(rows.values[i]))
+        return from.fail(serialize_errc::malformed, value.text() + " does not fit " + std::string(name_of(kind_of<T>)));
+    }
+    return true;
+  }
+  return from.fail(serialize_errc::malformed, "an array in a frame that does not say of what type");
+}
+
 // The array of the rows, repeated and ordered as the parts say.
 template <class T>
 bool make_array(value_reader& from, array_parts& parts, array_rows<T>& rows, array<T>& target) {
   const auto& lengths = parts.has_data_shape ? parts.data_shape : parts.has_shape ? parts.shape : rows.lengths;
   // Lists within each other say the shape once more; one list says nothing but how many elements there are.
+  std::optional<array<T>> whole;
+  if (parts.is_whole && !read_whole(from, parts, rows, whole))
+    return from.within("data");
+  const auto count = whole ? whole->size() : rows.values.size();
+  if (parts.is_whole)
+    rows.lengths = {count};
   const auto rank = static_cast<std::ptrdiff_t>(std::min(rows.lengths.size(), lengths.size()));
   const auto fits =
       rows.lengths.size() < 2
       || (rows.lengths.size() == lengths.size()
           && std::equal(rows.lengths.begin(), rows.lengths.end(), lengths.begin(), lengths.begin() + rank));
-  if (!fits || count_of(lengths) != rows.values.size())
+  if (!fits || count_of(lengths) != count)
     return fail_array(from);
   // The array and each that is made of it has a shape and strides of its own.
   const auto arrays = 1U + (parts.is_fortran ? 1U : 0U) + (parts.has_data_shape ? 1U : 0U);
   if (!from.charge_memory(arrays * lengths.size() * (sizeof(std::size_t) + sizeof(std::ptrdiff_t))))
     return false;
-  auto made = array<T>(std::move(rows.values), lengths);
+  auto made = whole ? *array<T>::view_of(whole->bytes(), lengths) : array<T>(std::move(rows.values), lengths);
   if (parts.is_fortran) {
     if (!from.charge_memory(made.size() * sizeof(T)))
       return false;
@@ -149,7 +199,8 @@ bool visit_read_array(value_reader& from, array<T>& target) {
     if (!more)
       break;
     if (name == "data") {
-      if (!once(from, parts.has_data) || !visit_read_rows(from, rows))
+      parts.is_whole = from.kind() == value_kind::frame;
+      if (!once(from, parts.has_data) || !(parts.is_whole ? from.attached(parts.whole) : visit_read_rows(from, rows)))
         return from.within("data");
       continue;
     }

@@ -156,11 +156,15 @@ bool visit_write_array(value_writer& to, const array<T>& values) {
   const auto once = values.without_repeats();
   const auto is_fortran = !once.is_contiguous() && once.is_contiguous(memory_order::fortran);
   const auto sent = once.contiguous();
-  if (!to.begin_array({.of = kind_of<T>,
-                       .shape = values.shape(),
-                       .data_shape = sent.shape(),
-                       .order = is_fortran ? memory_order::fortran : memory_order::c}))
+  const auto is_attached = to.attaches_array(sent.bytes());
+  if (to.failed()
+      || !to.begin_array({.of = kind_of<T>,
+                          .shape = values.shape(),
+                          .data_shape = sent.shape(),
+                          .order = is_fortran ? memory_order::fortran : memory_order::c}))
     return false;
+  if (is_attached)
+    return to.attach(sent.bytes()) && to.end_array();
   if constexpr (is_byte<T>)
     return to.array_bytes(std::as_bytes(sent.span())) && to.end_array();
   else

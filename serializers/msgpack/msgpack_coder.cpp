@@ -170,6 +170,24 @@ bool msgpack_writer::attach(const frame& attached) {
   return extension(msgpack_extension::frame, output_.attach(attached));
 }
 
+bool msgpack_writer::attaches_array(const frame& elements) {
+  attaches_ = false;
+  if (large_arrays_ == large_arrays::in_body || elements.size_bytes() < out_of_band_bytes || !elements.owner())
+    return false;
+  attaches_ = large_arrays_ == large_arrays::as_frames;
+  if (attaches_)
+    return true;
+  const auto [at, is_new] = written_.try_emplace(elements.bytes().data(), elements);
+  if (is_new || at->second.size_bytes() != elements.size_bytes())
+    return false;
+  found_repeat_ = true;
+  return fail(serialize_errc::not_supported, "an array is there more than once");
+}
+
+bool msgpack_writer::add_array_fields(const array_form& form) {
+  return !std::exchange(attaches_, false) || (text("type") && text(name_of(form.of)));
+}
+
 msgpack_reader::msgpack_reader(const troupe::context& ctx, std::span<const std::byte> body,
                                std::span<const frame> frames, std::size_t received_bytes)
     : value_reader(ctx, received_bytes),

@@ -1,6 +1,7 @@
 // Writes and reads msgpack, piece by piece and without an intermediate tree.
 #pragma once
 
+#include <unordered_map>
 #include <vector>
 
 #include <troupe/serializers/encode_output.hpp>
@@ -23,6 +24,14 @@ class msgpack_writer final : public value_writer {
 public:
   msgpack_writer(const troupe::context& ctx, encode_output& output) : value_writer(ctx), output_(output) {}
 
+  /// How arrays of out_of_band_bytes and more are written: their elements always in the body; the same until one comes
+  /// whose memory was written already, where writing fails and found_repeat() says so; as frames, so that what is the
+  /// same memory is there once.
+  enum class large_arrays : std::uint8_t { in_body, until_repeat, as_frames };
+  msgpack_writer(const troupe::context& ctx, encode_output& output, large_arrays how)
+      : value_writer(ctx), output_(output), large_arrays_(how) {}
+  [[nodiscard]] bool found_repeat() const { return found_repeat_; }
+
   bool null() override;
   bool boolean(bool value) override;
   bool integer(std::int64_t value) override;
@@ -41,12 +50,22 @@ public:
   bool begin_some() override;
   bool end_some() override { return true; }
   bool attach(const frame& attached) override;
+  bool attaches_array(const frame& elements) override;
+
+protected:
+  [[nodiscard]] std::size_t array_fields() const override { return attaches_ ? 1 : 0; }
+  bool add_array_fields(const array_form& form) override;
 
 private:
   bool extension(msgpack_extension type, std::size_t number);
   bool head(std::size_t count, std::uint8_t small_code, std::size_t small_max, std::uint8_t code16);
 
   encode_output& output_;
+  const large_arrays large_arrays_ = large_arrays::in_body;
+  bool found_repeat_ = false;
+  bool attaches_ = false; // The array that is being written.
+  // What was written, by where it lies; kept, so that nothing else can lie there.
+  std::unordered_map<const std::byte*, frame> written_;
 };
 
 /// Pulls values out of bytes it never trusts: no count is believed beyond the bytes that are left.

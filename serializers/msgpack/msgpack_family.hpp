@@ -10,6 +10,9 @@ namespace troupe {
 class msgpack_family final : public visitor_family<msgpack_writer, msgpack_reader> {
 public:
   [[nodiscard]] std::string_view name() const override { return "msgpack"; }
+
+  [[nodiscard]] std::expected<void, serialize_error> encode(const type_entry& entry, const void* value,
+                                                            const context& ctx, encode_output& output) const override;
 };
 
 } // namespace troupe

@@ -1,5 +1,7 @@
 #include <troupe/serializers/typed/typed_family.hpp>
 
+#include <algorithm>
+
 #include <troupe/serializers/internal/schema_reader.hpp>
 #include <troupe/serializers/type_registry.hpp>
 
@@ -63,6 +65,7 @@ std::expected<void, serialize_error> typed_family::decode(const type_entry& entr
   auto received = body.size();
   for (const auto& each : behind)
     received += each.size_bytes();
+  received -= std::min(received, ctx.repeated_bytes);
   if (fingerprint == entry.fingerprint()) [[likely]] {
     detail::typed_reader reader(ctx, body.subspan(prefix_bytes), behind, received);
     if (entry.codecs().typed_read(reader, target) && reader.finish())

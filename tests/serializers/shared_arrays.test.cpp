@@ -1,0 +1,183 @@
+// Goal: arrays that share memory are in a payload once, and come back as one; what the header says of that is checked.
+#include <algorithm>
+#include <numeric>
+
+#include <troupe/serializers/record.hpp>
+#include <troupe/serializers/splitting.hpp>
+
+#include "every_family.hpp"
+
+namespace {
+
+using namespace conformance;
+
+struct album {
+  std::string title;
+  std::vector<array<double>> pages;
+  std::optional<array<double>> cover;
+  array<float> other;
+  bool operator==(const album&) const = default;
+};
+TROUPE_DESCRIBE(album, title, pages, cover, other)
+
+/// Another version of it.
+struct older_album {
+  std::vector<array<float>> pages;
+};
+TROUPE_DESCRIBE(older_album, pages)
+
+struct copies {
+  std::vector<std::vector<double>> pages;
+};
+TROUPE_DESCRIBE(copies, pages)
+
+array<double> page(double first = 0) {
+  std::vector<double> values(1'000);
+  std::iota(values.begin(), values.end(), first);
+  return array<double>(std::move(values), {10, 100});
+}
+
+album shared_album() {
+  const auto one = page();
+  return {"a", std::vector<array<double>>(98, one), one, array<float>(std::vector<float>(2'000, 1.0F))};
+}
+
+class shared_arrays : public every_family {
+protected:
+  shared_arrays() {
+    add_cereal<album>(types, "album");
+    others.add<older_album>("album");
+    lists.add<copies>("album");
+  }
+
+  [[nodiscard]] static bool shares() {
+    return std::string_view(GetParam().name) == "typed" || std::string_view(GetParam().name) == "msgpack";
+  }
+  [[nodiscard]] static payload with_note(const payload& from, std::initializer_list<unsigned char> note) {
+    auto fields = *parse_header(from.header.bytes());
+    fields.frame_repeats = std::as_bytes(std::span(note.begin(), note.size()));
+    return {make_header(fields), from.frames};
+  }
+  [[nodiscard]] static payload arrived(payload from) {
+    for (auto& each : from.frames)
+      each = frame::copy_of(each.bytes());
+    return from;
+  }
+
+  type_registry others;
+  type_registry lists;
+};
+
+INSTANTIATE_TEST_SUITE_P(, shared_arrays, testing::ValuesIn(all_families), name_of_row);
+
+TEST_P(shared_arrays, of_one_memory_travel_once_and_arrive_as_one) {
+  const auto value = shared_album();
+  const auto sent = encoded(value);
+  const auto back = decoded<album>(arrived(sent));
+  ASSERT_TRUE(back.has_value()) << back.error().message();
+  EXPECT_EQ(*back, value);
+  if (!shares())
+    return;
+  EXPECT_EQ(sent.frames.size(), 3u);
+  EXPECT_LT(sent.size_bytes(), 20'000u);
+  for (const auto& each : back->pages)
+    EXPECT_EQ(each.data(), back->cover->data());
+}
+
+TEST_P(shared_arrays, that_are_merely_equal_stay_apart) {
+  const auto sent = encoded(album{"a", {page(), page()}, {}, {}});
+  EXPECT_TRUE(parse_header(sent.header.bytes())->frame_repeats.empty());
+  const auto back = decoded<album>(sent);
+  ASSERT_TRUE(back.has_value());
+  EXPECT_NE(back->pages[0].data(), back->pages[1].data());
+}
+
+TEST_P(shared_arrays, survive_compression_and_pieces) {
+  ctx.compression = compression::lz4;
+  const auto value = shared_album();
+  const auto packed = decoded<album>(arrived(encoded(value)));
+  ASSERT_TRUE(packed.has_value()) << packed.error().message();
+  EXPECT_EQ(*packed, value);
+  ctx.compression = compression::none;
+  const auto split = split_frames(encoded(value), 1'000);
+  ASSERT_TRUE(split.has_value());
+  const auto back = decoded<album>(arrived(*split));
+  ASSERT_TRUE(back.has_value()) << back.error().message();
+  EXPECT_EQ(*back, value);
+  if (shares())
+    EXPECT_EQ(back->pages[0].data(), back->pages[97].data());
+}
+
+TEST_P(shared_arrays, are_read_by_other_versions_and_as_records) {
+  if (!shares())
+    return;
+  const auto sent = arrived(encoded(shared_album()));
+  const auto older = deserialize<older_album>(sent, {.deserializers = {GetParam().name}}, others, families);
+  ASSERT_TRUE(older.has_value()) << older.error().message();
+  EXPECT_EQ((older->pages[97][9, 99]), 999.0F);
+  type_registry none;
+  const auto any = deserialize_any(sent, {.deserializers = {GetParam().name}}, none, families);
+  ASSERT_TRUE(any.has_value()) << any.error().message();
+  EXPECT_NE(any->get<record>()->find("pages"), nullptr);
+}
+
+TEST_P(shared_arrays, element_by_element) {
+  ctx.compression = compression::none;
+  types.add<std::vector<album>>("albums");
+  types.add<std::vector<array<double>>>("pages");
+  const auto one = page();
+  const std::vector<array<double>> value(99, one);
+  auto made = serialize(value, {.serializers = {"typed"}, .on_error = on_error::raise, .iterate = iterate::elements},
+                        types, families);
+  if (!made)
+    return; // The element's type has no alias of its own.
+  EXPECT_LT(made->size_bytes(), 100'000u);
+  const auto back =
+      deserialize<std::vector<array<double>>>(arrived(*made), {.deserializers = {"typed"}}, types, families);
+  ASSERT_TRUE(back.has_value()) << back.error().message();
+  EXPECT_EQ(back->front().data(), back->back().data());
+}
+
+TEST_P(shared_arrays, notes_that_are_not_so_are_refused) {
+  if (!shares())
+    return;
+  const auto sent = encoded(album{"a", {page(1), page(1)}, {}, array<float>(std::vector<float>(2'000))});
+  const auto refused = [&](std::initializer_list<unsigned char> note) {
+    return failure_of<album>(with_note(sent, note));
+  };
+  if (sent.frames.size() == 4) { // Of msgpack none is a frame, since none is shared.
+    EXPECT_EQ(refused({0, 0, 0, 0}), "");
+    EXPECT_NE(refused({0, 0, 0}).find("frames are none"), std::string::npos) << refused({0, 0, 0});
+    EXPECT_NE(refused({0, 0, 0, 0, 0}), "");
+  }
+  for (const auto note :
+       {std::initializer_list<unsigned char>{1}, {0, 1}, {0, 0, 2}, {0, 0x80}, {0, 0, 0xff, 0xff, 0x7f}})
+    EXPECT_NE(refused(note), "");
+}
+
+TEST_P(shared_arrays, repeats_are_no_bytes_received_and_count_as_frames) {
+  if (std::string_view(GetParam().name) != "typed")
+    return;
+  // A value of copies, in a payload that says that they are one frame: memory for two is not earned.
+  const auto one = page();
+  const auto many = std::vector<std::vector<double>>(1'000, std::vector<double>(100'000, 1.0));
+  auto sent =
+      serialize(copies{{many[0], many[1]}}, {.serializers = {"typed"}, .on_error = on_error::raise}, lists, families);
+  ASSERT_TRUE(sent.has_value());
+  sent->frames.pop_back();
+  const auto doubled = with_note(*sent, {0, 0, 1});
+  context tight;
+  tight.limits.memory_ratio = 1;
+  tight.limits.memory_free_bytes = 10'000;
+  const auto back = deserialize<copies>(doubled, {.deserializers = {"typed"}, .context = tight}, lists, families);
+  ASSERT_FALSE(back.has_value());
+  EXPECT_EQ(back.error().code(), serialize_errc::limit_exceeded) << back.error().message();
+  EXPECT_TRUE(deserialize<copies>(doubled, {.deserializers = {"typed"}}, lists, families).has_value());
+  tight = {};
+  tight.limits.frames = 2;
+  EXPECT_EQ(
+      deserialize<copies>(doubled, {.deserializers = {"typed"}, .context = tight}, lists, families).error().code(),
+      serialize_errc::limit_exceeded);
+}
+
+} // namespace
