@@ -27,7 +27,4 @@ struct allowed_unsafe_message_type<troupe::serialized> : std::true_type {};
 template <class T>
 struct allowed_unsafe_message_type<troupe::array<T>> : std::true_type {};
 
-template <class T>
-struct allowed_unsafe_message_type<troupe::object_ref<T>> : std::true_type {};
-
 } // namespace caf

@@ -1,92 +1,29 @@
 #include <troupe/framework/node.hpp>
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include <troupe/framework/internal/configuration.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/link_keeper.hpp>
 #include <troupe/framework/internal/node_core.hpp>
+#include <troupe/framework/internal/putting.hpp>
+#include <troupe/serializers/internal/type_text.hpp>
 
 namespace troupe {
 
-namespace internal {
+using namespace internal;
 
 namespace {
 
-constexpr std::size_t frame_alignment = 64;
-std::size_t align_up(std::size_t value) {
-  return (value + frame_alignment - 1) / frame_alignment * frame_alignment;
+std::string shape_text(std::span<const std::size_t> shape) {
+  std::string text;
+  for (const auto length : shape)
+    text += (text.empty() ? "" : " x ") + grouped(length);
+  return text;
 }
-
-node_error from_store(const store::store_error& error) {
-  auto code = error.code() == store::store_errc::full || error.code() == store::store_errc::table_full
-                  ? node_errc::store_full
-                  : node_errc::object_lost;
-  return {code, error.message()};
-}
-
-struct heap_bytes final : frame_owner {
-  explicit heap_bytes(std::size_t size_bytes)
-      : bytes(static_cast<std::byte*>(::operator new (size_bytes, std::align_val_t{frame_alignment}))),
-        size(size_bytes) {}
-  ~heap_bytes() override { ::operator delete (bytes, std::align_val_t{frame_alignment}); }
-
-  std::byte* bytes;
-  std::size_t size;
-};
-
-class store_room final : public object_room {
-public:
-  store_room(std::shared_ptr<const object_environment> environment, store::builder built)
-      : environment_(std::move(environment)), built_(std::move(built)) {}
-
-  std::span<std::byte> bytes() override { return built_.bytes(); }
-
-  std::expected<object_state_ptr, node_error> seal(std::size_t size_bytes, object_layout layout) override {
-    built_.shrink(size_bytes);
-    auto sealed = std::move(built_).seal();
-    if (!sealed)
-      return std::unexpected{from_store(sealed.error())};
-    auto pinned = sealed->pin();
-    if (!pinned)
-      return std::unexpected{from_store(pinned.error())};
-    auto owner = std::make_shared<stored_bytes>(*std::move(pinned));
-    auto whole = owner->bytes();
-    return std::make_shared<object_state>(object_state{
-        std::move(layout), std::make_shared<local_object>(frame{whole, std::move(owner)}), std::move(environment_)});
-  }
-
-private:
-  std::shared_ptr<const object_environment> environment_;
-  store::builder built_;
-};
-
-/// In this process's own memory, for a node without a store.
-class heap_room final : public object_room {
-public:
-  heap_room(std::shared_ptr<const object_environment> environment, std::size_t size_bytes)
-      : environment_(std::move(environment)), bytes_(std::make_shared<heap_bytes>(size_bytes)) {}
-
-  std::span<std::byte> bytes() override { return {bytes_->bytes, bytes_->size}; }
-
-  std::expected<object_state_ptr, node_error> seal(std::size_t size_bytes, object_layout layout) override {
-    std::span<const std::byte> kept{bytes_->bytes, size_bytes};
-    return std::make_shared<object_state>(object_state{
-        std::move(layout), std::make_shared<local_object>(frame{kept, std::move(bytes_)}), std::move(environment_)});
-  }
-
-private:
-  std::shared_ptr<const object_environment> environment_;
-  std::shared_ptr<heap_bytes> bytes_;
-};
 
 } // namespace
-
-} // namespace internal
-
-using namespace internal;
 
 std::expected<node, node_error> node::open(caf::actor_system& system, type_registry& types, const family_set& families,
                                            node_options options) {
@@ -204,45 +141,28 @@ const store::object_store* node::store() const {
   return core_->store() ? &*core_->store() : nullptr;
 }
 
-const object_environment& node::environment() const {
-  return *core_->objects();
+std::expected<object_state_ptr, node_error> node::put_value(const std::type_info& type, const void* value,
+                                                            const std::source_location& where) {
+  const auto* entry = core_->types().find(type);
+  if (entry == nullptr)
+    return std::unexpected{node_error{node_errc::unserializable, "type " + detail::type_text(type)
+                                                                     + " has no alias; add it to the node's type "
+                                                                       "registry with types.add<T>(\"alias\")"}};
+  return object_place{core_->store(), core_->objects()}.put_value(*entry, value, where);
 }
 
-std::expected<object_state_ptr, node_error> node::put_payload(const payload& encoded) {
-  object_layout layout{.element = {},
-                       .shape = {},
-                       .header = {encoded.header.bytes().begin(), encoded.header.bytes().end()},
-                       .frames = {}};
-  std::size_t size = 0;
-  for (const auto& part : encoded.frames) {
-    size = align_up(size);
-    layout.frames.push_back({size, part.size_bytes()});
-    size += part.size_bytes();
-  }
-  auto room = make_room(size);
-  if (!room)
-    return std::unexpected{std::move(room).error()};
-  auto bytes = (*room)->bytes();
-  for (std::size_t i = 0; i < encoded.frames.size(); ++i)
-    std::ranges::copy(encoded.frames[i].bytes(), bytes.subspan(layout.frames[i].offset).begin());
-  return (*room)->seal(size, std::move(layout));
+std::expected<object_state_ptr, node_error> node::put_array(bytes_view values, object_layout layout,
+                                                            const std::source_location& where) {
+  return object_place{core_->store(), core_->objects()}.put_array(values, std::move(layout), where);
 }
 
-std::expected<object_state_ptr, node_error> node::put_array(bytes_view values, object_layout layout) {
-  auto room = make_room(values.size());
-  if (!room)
-    return std::unexpected{std::move(room).error()};
-  std::ranges::copy(values, (*room)->bytes().begin());
-  return (*room)->seal(values.size(), std::move(layout));
-}
-
-std::expected<std::unique_ptr<object_room>, node_error> node::make_room(std::size_t size_bytes) {
-  if (!core_->store())
-    return std::make_unique<heap_room>(core_->objects(), size_bytes);
-  auto built = store::object_store{*core_->store()}.create(size_bytes);
-  if (!built)
-    return std::unexpected{from_store(built.error())};
-  return std::make_unique<store_room>(core_->objects(), *std::move(built));
+std::expected<std::unique_ptr<object_room>, node_error>
+node::make_room(std::span<const std::size_t> shape, std::size_t element_bytes, const std::source_location& where) {
+  const auto count = detail::count_of(shape);
+  if (!count || *count > PTRDIFF_MAX / element_bytes)
+    return std::unexpected{node_error{node_errc::store_full, "no store has room for an array of " + shape_text(shape)
+                                                                 + " values of " + grouped(element_bytes) + " bytes"}};
+  return object_place{core_->store(), core_->objects()}.make_room(*count * element_bytes, where);
 }
 
 } // namespace troupe

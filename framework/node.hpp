@@ -1,14 +1,17 @@
 // One process's end of the network. Start reading here.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <expected>
 #include <memory>
 #include <optional>
+#include <source_location>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <typeinfo>
 #include <vector>
 
 #include <caf/actor_cast.hpp>
@@ -27,6 +30,7 @@
 #include <troupe/framework/node_view.hpp>
 #include <troupe/framework/object_ref.hpp>
 #include <troupe/framework/options.hpp>
+#include <troupe/framework/out_of_band.hpp>
 #include <troupe/framework/reconnect.hpp>
 #include <troupe/framework/spawning.hpp>
 #include <troupe/framework/system_config.hpp>
@@ -103,40 +107,52 @@ public:
   [[nodiscard]] node_stats stats() const;
   [[nodiscard]] node_view view() const noexcept;
 
-  /// Encodes `value` into one object of the store (into this process's memory where the node has none).
-  /// Fails with `store_full` or `unserializable`.
+  /// Puts `value` into one object of the store (into this process's memory where the node has none), encoded by the
+  /// node's `store_families`; an `array` lies there as it is. What is large in it is copied once, to where it stays,
+  /// and what several arrays share once for all of them. Objects that it has references to, at most 1,024 of this
+  /// store, live as long as this one. `where` is for the store's summary (TROUPE_RECORD_CALL_SITES). Fails with
+  /// `store_full`, `disk_full` or `unserializable`.
   template <class T>
-  [[nodiscard]] std::expected<object_ref<T>, node_error> put(const T& value) {
+  [[nodiscard]] std::expected<object_ref<T>, node_error>
+  put(const T& value, const std::source_location& where = std::source_location::current()) {
     std::expected<internal::object_state_ptr, node_error> state;
     if constexpr (internal::is_array<T>) {
       using element = typename T::value_type;
-      state =
-          put_array(std::as_bytes(value.contiguous().span()), {.element = internal::element_name<element>(),
-                                                               .shape = {value.shape().begin(), value.shape().end()},
-                                                               .header = {},
-                                                               .frames = {}});
+      if (!value.is_contiguous()) { // Packed into its place.
+        auto build = make_array<element>(value.shape(), where);
+        if (!build)
+          return std::unexpected{std::move(build).error()};
+        std::ranges::copy(value, build->values().begin());
+        return std::move(*build).seal();
+      }
+      state = put_array(std::as_bytes(value.span()),
+                        {.element = internal::element_name<element>(),
+                         .shape = {value.shape().begin(), value.shape().end()},
+                         .header = {},
+                         .frames = {}},
+                        where);
     } else {
-      const auto& with = environment();
-      auto encoded =
-          serialize(value, {.serializers = with.deserializers, .on_error = on_error::raise}, with.types, with.families);
-      if (!encoded)
-        return std::unexpected{node_error{node_errc::unserializable, encoded.error().message()}};
-      state = put_payload(*encoded);
+      state = put_value(typeid(T), &value, where);
     }
     if (!state)
       return std::unexpected{std::move(state).error()};
     return object_ref<T>{*std::move(state)};
   }
 
-  /// Room for `count` values in the store, to be filled in place and sealed. Fails with `store_full`.
-  template <class T>
-  [[nodiscard]] std::expected<array_builder<T>, node_error> make_array(std::size_t count) {
-    if (count > SIZE_MAX / sizeof(T) / 2)
-      return std::unexpected{node_error{node_errc::store_full, "no store has room for that many values"}};
-    auto room = make_room(count * sizeof(T));
+  /// Room in the store for an array of `count` values, or of that shape, to be filled in place and sealed. Fails with
+  /// `store_full` (no room, or so many that no memory could hold them) or `disk_full`.
+  template <array_element T>
+  [[nodiscard]] std::expected<array_builder<T>, node_error>
+  make_array(std::size_t count, const std::source_location& where = std::source_location::current()) {
+    return make_array<T>(std::vector{count}, where);
+  }
+  template <array_element T>
+  [[nodiscard]] std::expected<array_builder<T>, node_error>
+  make_array(std::vector<std::size_t> shape, const std::source_location& where = std::source_location::current()) {
+    auto room = make_room(shape, sizeof(T), where);
     if (!room)
       return std::unexpected{std::move(room).error()};
-    return array_builder<T>{*std::move(room)};
+    return array_builder<T>{*std::move(room), std::move(shape)};
   }
 
   /// The value of `ref` for the actor `self`, as an ordinary request of it: `then`, `await` or, in blocking actors,
@@ -164,11 +180,12 @@ public:
 private:
   explicit node(std::shared_ptr<internal::node_core> core);
   [[nodiscard]] std::expected<void, node_error> publish_untyped(std::string name, caf::strong_actor_ptr actor);
-  [[nodiscard]] const internal::object_environment& environment() const;
-  [[nodiscard]] std::expected<internal::object_state_ptr, node_error> put_payload(const payload& encoded);
-  [[nodiscard]] std::expected<internal::object_state_ptr, node_error> put_array(std::span<const std::byte> values,
-                                                                                internal::object_layout layout);
-  [[nodiscard]] std::expected<std::unique_ptr<internal::object_room>, node_error> make_room(std::size_t size_bytes);
+  [[nodiscard]] std::expected<internal::object_state_ptr, node_error>
+  put_value(const std::type_info& type, const void* value, const std::source_location& where);
+  [[nodiscard]] std::expected<internal::object_state_ptr, node_error>
+  put_array(std::span<const std::byte> values, internal::object_layout layout, const std::source_location& where);
+  [[nodiscard]] std::expected<std::unique_ptr<internal::object_room>, node_error>
+  make_room(std::span<const std::size_t> shape, std::size_t element_bytes, const std::source_location& where);
 
   std::shared_ptr<internal::node_core> core_; // Null after a move.
 };

@@ -1,11 +1,16 @@
 #include <troupe/framework/object_ref.hpp>
 
+#include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 
 #include <troupe/framework/base/sizes.hpp>
+#include <troupe/framework/internal/capturing.hpp>
 #include <troupe/framework/internal/link_extension.hpp>
 #include <troupe/framework/internal/object_tables.hpp>
+#include <troupe/framework/internal/out_of_band.hpp>
+#include <troupe/framework/internal/stored_object.hpp>
 
 namespace troupe::internal {
 
@@ -20,12 +25,12 @@ std::expected<link_extension*, serialize_error> extension_of(const context& ctx,
 }
 
 std::expected<object_form, serialize_error> reduce_object(const object_state_ptr& state, const context& ctx) {
-  auto extension = extension_of(ctx, "an object_ref");
-  if (!extension)
-    return std::unexpected{std::move(extension).error()};
   if (!state)
     return object_form{};
-  auto mention = (*extension)->mention(*state);
+  auto* const extension = dynamic_cast<link_extension*>(ctx.extension);
+  if (extension == nullptr)
+    return out_of_band_form(state);
+  auto mention = extension->mention(*state);
   if (!mention)
     return std::unexpected{std::move(mention).error()};
   if (*mention != 0)
@@ -37,6 +42,12 @@ std::expected<object_form, serialize_error> reduce_object(const object_state_ptr
                         "an object_ref to " + grouped(state->source->size_bytes())
                             + " bytes on another host cannot go to a node without a store of its own as a handle, and "
                               "its bytes are not here; fetch them first"}};
+  if (!ctx.shared_store || !state->source->place()) // Only the bytes go.
+    if (const auto captured = captured_by(*state->source); !captured || !captured->empty())
+      return std::unexpected{
+          serialize_error{serialize_errc::codec_failed,
+                          "an object_ref to an object that refers to others cannot go with its bytes to a node that "
+                          "does not share the store in which they are; send what it holds"}};
   return object_form{state->layout, 0, *std::move(bytes)};
 }
 
@@ -53,22 +64,21 @@ bool is_same_object(const object_state_ptr& one, const object_state_ptr& other) 
 }
 
 std::expected<object_state_ptr, serialize_error> rebuild_object(object_form&& from, const context& ctx) {
-  auto extension = extension_of(ctx, "an object_ref");
-  if (!extension)
-    return std::unexpected{std::move(extension).error()};
   if (from.layout.header.empty() && from.layout.element.empty())
     return object_state_ptr{};
+  auto* const extension = dynamic_cast<link_extension*>(ctx.extension);
+  if (extension == nullptr)
+    return found_out_of_band(std::move(from));
   object_source_ptr source;
   if (from.mention == 0) {
     source = std::make_shared<local_object>(std::move(from.bytes));
   } else {
-    auto mentioned = (*extension)->mentioned_object(from.mention);
+    auto mentioned = extension->mentioned_object(from.mention);
     if (!mentioned)
       return std::unexpected{std::move(mentioned).error()};
     source = *std::move(mentioned);
   }
-  return std::make_shared<object_state>(
-      object_state{std::move(from.layout), std::move(source), (*extension)->objects()});
+  return std::make_shared<object_state>(object_state{std::move(from.layout), std::move(source), extension->objects()});
 }
 
 store::handle local_object::stored() const {
@@ -76,9 +86,25 @@ store::handle local_object::stored() const {
   return owner != nullptr ? owner->object() : store::handle{};
 }
 
+bool holds(std::span<const std::size_t> shape, std::span<const std::size_t> index) {
+  return std::ranges::equal(index, shape, std::less{}); // Of as many dimensions, each index less than the length.
+}
+
+node_error out_of_bounds(std::span<const std::size_t> shape, std::span<const std::size_t> index) {
+  const auto text = [](std::span<const std::size_t> of) {
+    std::string made;
+    for (const auto each : of)
+      made += (made.empty() ? "" : ", ") + grouped(each);
+    return '[' + made + ']';
+  };
+  return {node_errc::bad_option, "the array of shape " + text(shape) + " has no element " + text(index)};
+}
+
 std::expected<frame, node_error> bytes_here(const object_state_ptr& state) {
   if (!state)
     return std::unexpected{node_error{node_errc::object_lost, "the reference is empty"}};
+  if (const auto* settled = dynamic_cast<const settled_object*>(state->source.get()))
+    return settled->bytes();
   auto bytes = state->source->here();
   if (!bytes)
     return std::unexpected{node_error{node_errc::fetch_timed_out, "the object's " + grouped(state->source->size_bytes())

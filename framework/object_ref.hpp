@@ -2,10 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cassert>
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -91,6 +95,8 @@ TROUPE_DESCRIBE(object_form, layout, mention, bytes)
 [[nodiscard]] bool is_same_object(const object_state_ptr& one, const object_state_ptr& other);
 /// Checks that the object is an array of such elements. Fails with `undecodable`.
 [[nodiscard]] std::expected<void, node_error> check_array(const object_state& state, const std::string& element);
+/// With what the references in the value of that object are decoded.
+[[nodiscard]] std::unique_ptr<context_extension> captured_by(const object_state& object);
 [[nodiscard]] node_error misfit(const object_state& state);
 [[nodiscard]] node_error read_failure(const serialize_error& error);
 
@@ -114,6 +120,8 @@ template <class T>
     deserialize_options options;
     options.deserializers = with.deserializers;
     options.context.limits = with.limits;
+    const auto captured = captured_by(state);
+    options.context.extension = captured.get();
     auto value = deserialize<T>(*encoded, options, with.types, with.families);
     if (!value)
       return std::unexpected{read_failure(value.error())};
@@ -145,7 +153,8 @@ public:
   /// Fails with `object_lost`, `store_full`, `fetch_timed_out` (the text says how many bytes and how long), with
   /// `undecodable` or `refused_family` when the bytes are not a T that this end accepts, or with `unsupported` where
   /// it would have to wait on a thread of the actor system or the node: in handlers use node::fetch, or make the
-  /// behavior with resolving.hpp. Of many references: fetching.hpp.
+  /// behavior with resolving.hpp. With `object_freed` when it came from outside of a message and nothing holds the
+  /// object any more. What the store has moved to disk is waited for. Of many references: fetching.hpp.
   [[nodiscard]] std::expected<T, node_error>
   get(std::chrono::milliseconds timeout = std::chrono::milliseconds(0)) const {
     auto bytes = internal::bytes_within(state_, timeout);
@@ -165,7 +174,8 @@ private:
   internal::object_state_ptr state_;
 };
 
-/// References travel in every family; outside a message they are refused, since nobody could count them there.
+/// References travel in every family, in messages and in objects, where they are counted. Anywhere else they are
+/// refused unless out_of_band.hpp allows them.
 template <class T>
 struct codec<object_ref<T>> {
   using form = internal::object_form;
@@ -194,26 +204,60 @@ public:
                                                                          object_layout layout) = 0;
 };
 
+/// Whether there is an element of that index.
+[[nodiscard]] bool holds(std::span<const std::size_t> shape, std::span<const std::size_t> index);
+/// Requires: holds().
+[[nodiscard]] constexpr std::size_t offset_in(std::span<const std::size_t> shape, std::span<const std::size_t> index) {
+  std::size_t offset = 0;
+  for (std::size_t i = 0; i < index.size(); ++i)
+    offset = offset * shape[i] + index[i];
+  return offset;
+}
+[[nodiscard]] node_error out_of_bounds(std::span<const std::size_t> shape, std::span<const std::size_t> index);
+
 } // namespace internal
 
-/// Room for an array in the store, to be filled in place: the only write that the values ever need. From
+/// Room for an array in the store, to be filled in place, in C order: the only write that the values ever need. From
 /// `node::make_array`. Dropped unsealed, the room is free again.
 template <class T>
 class array_builder {
 public:
-  explicit array_builder(std::unique_ptr<internal::object_room> room)
-      : room_(std::move(room)), count_(room_->bytes().size() / sizeof(T)) {}
+  array_builder(std::unique_ptr<internal::object_room> room, std::vector<std::size_t> shape)
+      : room_(std::move(room)), shape_(std::move(shape)), count_(room_->bytes().size() / sizeof(T)) {}
+
+  [[nodiscard]] const std::vector<std::size_t>& shape() const noexcept { return shape_; }
 
   /// The values, with whatever was there before. Not to be touched after seal().
   [[nodiscard]] std::span<T> values() { return {reinterpret_cast<T*>(room_->bytes().data()), count_}; }
 
-  /// Keeps the first `count` values. Requires: not more than there are.
-  void shrink(std::size_t count) { count_ = std::min(count, count_); }
+  /// `build[row, column] = 1`. Requires: an index for each dimension, each less than its length.
+  template <std::convertible_to<std::size_t>... Index>
+  [[nodiscard]] T& operator[](Index... index) noexcept {
+    const std::array<std::size_t, sizeof...(Index)> place{static_cast<std::size_t>(index)...};
+    assert(internal::holds(shape_, place));
+    return values()[internal::offset_in(shape_, place)];
+  }
+
+  /// The same, checked: fails with `bad_option` for another number of indices, or one that is out of bounds.
+  template <std::convertible_to<std::size_t>... Index>
+  [[nodiscard]] std::expected<std::reference_wrapper<T>, node_error> at(Index... index) {
+    const std::array<std::size_t, sizeof...(Index)> place{static_cast<std::size_t>(index)...};
+    if (!internal::holds(shape_, place))
+      return std::unexpected{internal::out_of_bounds(shape_, place)};
+    return std::ref(values()[internal::offset_in(shape_, place)]);
+  }
+
+  /// Keeps the first `count` values, of one dimension from now on. Requires: not more than there are.
+  void shrink(std::size_t count) {
+    count_ = std::min(count, count_);
+    shape_ = {count_};
+  }
 
   /// Makes the values immutable. Fails with `store_full` or `object_lost`.
   [[nodiscard]] std::expected<object_ref<array<T>>, node_error> seal() && {
-    auto sealed = room_->seal(count_ * sizeof(T),
-                              {.element = internal::element_name<T>(), .shape = {count_}, .header = {}, .frames = {}});
+    auto sealed = room_->seal(
+        count_ * sizeof(T),
+        {.element = internal::element_name<T>(), .shape = {shape_.begin(), shape_.end()}, .header = {}, .frames = {}});
     if (!sealed)
       return std::unexpected{std::move(sealed).error()};
     return object_ref<array<T>>{*std::move(sealed)};
@@ -221,7 +265,10 @@ public:
 
 private:
   std::unique_ptr<internal::object_room> room_;
+  std::vector<std::size_t> shape_;
   std::size_t count_;
 };
 
 } // namespace troupe
+
+#include <troupe/framework/object_inspect.hpp>

@@ -195,6 +195,10 @@ struct node_options {
   /// Families that encode what `node::put` is given, in order of preference. Arrays lie in the store as they are.
   std::vector<std::string> store_families = {"typed", "msgpack"};
 
+  /// Whether references to objects of this node's store may be serialized outside of messages, where nobody counts
+  /// them; see allow_out_of_band_handles. On: each object that leaves so stays until the node ends.
+  bool allow_out_of_band_handles = false;
+
   /// Whether the I/O thread runs the actors whose messages it has just read, for up to 500 microseconds at a time, and
   /// looks for more for 50 microseconds before it sleeps, where that has found something of late. That saves waking
   /// threads, which takes longer than a short handler; long handlers are moved to CAF's workers. Off: every message

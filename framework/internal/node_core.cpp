@@ -19,6 +19,7 @@
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/link_keeper.hpp>
 #include <troupe/framework/internal/log.hpp>
+#include <troupe/framework/internal/out_of_band.hpp>
 
 namespace troupe::internal {
 
@@ -74,6 +75,7 @@ std::expected<void, node_error> node_core::start() {
       self->flush_links();
   });
   running_ = true;
+  open_out_of_band(this, store_, objects_, options_.allow_out_of_band_handles);
   return {};
 }
 
@@ -178,6 +180,7 @@ void node_core::shut_down() {
   if (exchange_)
     exchange_->end();
   loop_->stop();
+  close_out_of_band(this);
 }
 
 void node_core::stop_listening() {

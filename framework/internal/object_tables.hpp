@@ -21,6 +21,7 @@ public:
   [[nodiscard]] bool is_shared() const override { return true; }
   [[nodiscard]] const store::handle& object() const noexcept { return pin_.object(); }
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return pin_.bytes(); }
+  [[nodiscard]] std::span<const std::byte> metadata() const noexcept { return pin_.metadata(); }
 
 private:
   store::pin pin_;

@@ -1,6 +1,7 @@
 // What the system tests' two processes say to each other.
 #pragma once
 
+#include <map>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -18,7 +19,23 @@ struct measurement {
 };
 TROUPE_DESCRIBE(measurement, place, celsius, counts)
 
+/// Objects that refer to others, which refer to others in turn.
+struct shelf {
+  std::string name;
+  std::vector<object_ref<array<double>>> boxes;
+};
+TROUPE_DESCRIBE(shelf, name, boxes)
+
+struct storeroom {
+  std::map<std::string, object_ref<shelf>> shelves;
+  object_ref<array<double>> newest;
+};
+TROUPE_DESCRIBE(storeroom, shelves, newest)
+
 inline void add_messages(type_registry& types) {
+  types.add<shelf>("test.shelf");
+  types.add<storeroom>("test.storeroom");
+  types.add<object_ref<storeroom>>("test.ref_storeroom");
   types.add<measurement>("test.measurement");
   types.add<object_ref<array<double>>>("test.ref_array");
 }

@@ -22,6 +22,10 @@ struct keeper_state {
   std::vector<troupe::object_ref<troupe::array<double>>> kept;
 };
 
+troupe::array<double> ones(int count) {
+  return troupe::array<double>(std::vector<double>(static_cast<std::size_t>(count), 1.0));
+}
+
 caf::behavior keeper(caf::stateful_actor<keeper_state>* self, troupe::node* home) {
   return {
       [](double value) { return value; },
@@ -40,6 +44,29 @@ caf::behavior keeper(caf::stateful_actor<keeper_state>* self, troupe::node* home
         if (!made)
           return troupe::to_caf_error(made.error());
         return *std::move(made);
+      },
+      // Makes a storeroom with one shelf of three boxes, of so many ones each, and answers with the reference only.
+      [home](caf::atom_value, int count) -> caf::result<troupe::object_ref<storeroom>> {
+        shelf boxes{"left", {}};
+        for (int i = 0; i < 3; ++i)
+          boxes.boxes.push_back(*home->put(ones(count)));
+        auto newest = boxes.boxes.back();
+        auto made = home->put(storeroom{{{"left", *home->put(boxes)}}, newest});
+        if (!made)
+          return troupe::to_caf_error(made.error());
+        return *std::move(made);
+      },
+      // Writes an array of that many ones, and answers with a reference to it that nobody counts.
+      [self, home](caf::atom_value, double count) -> caf::result<std::string> {
+        auto ref = home->put(ones(static_cast<int>(count)));
+        if (!ref)
+          return troupe::to_caf_error(ref.error());
+        troupe::allow_out_of_band_handles guard{*home};
+        std::vector<char> bytes;
+        caf::binary_serializer sink{self->system(), bytes};
+        if (auto failed = sink(*ref))
+          return failed;
+        return std::string{bytes.begin(), bytes.end()};
       },
       // Never answered.
       [](const std::string&) { return caf::delegated<int>{}; },

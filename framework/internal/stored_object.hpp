@@ -1,0 +1,82 @@
+// Objects whose bytes are on this host, or are known to be gone.
+#pragma once
+
+#include <cstddef>
+#include <expected>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <troupe/framework/internal/object_source.hpp>
+#include <troupe/framework/internal/object_tables.hpp>
+#include <troupe/framework/node_error.hpp>
+#include <troupe/store/handle.hpp>
+
+namespace troupe::internal {
+
+/// What a call of the store failed with, as the node says it.
+[[nodiscard]] node_error from_store(const store::store_error& error);
+
+/// An object that need not be brought here from anywhere: its bytes are there at once, or never will be.
+class settled_object : public object_source {
+public:
+  [[nodiscard]] virtual std::expected<frame, node_error> bytes() const = 0;
+
+  [[nodiscard]] std::optional<frame> here() const final;
+  fetch_id fetch(std::chrono::steady_clock::time_point until, answer then) final;
+  void cancel(fetch_id) final {}
+};
+
+/// An object of this host's store. It is held; pinned only while a frame of it lives, so that the store may move it to
+/// disk in between.
+class stored_object final : public settled_object {
+public:
+  explicit stored_object(store::handle object) : object_(std::move(object)), size_bytes_(object_.size_bytes()) {}
+
+  [[nodiscard]] std::uint64_t size_bytes() const override { return size_bytes_; }
+  /// Brings them back from disk where need be, and waits for that.
+  [[nodiscard]] std::expected<frame, node_error> bytes() const override;
+  [[nodiscard]] store::handle stored() const override { return object_; }
+
+private:
+  const store::handle object_;
+  const std::uint64_t size_bytes_;
+  mutable std::mutex mutex_;
+  mutable std::weak_ptr<const stored_bytes> pinned_; // Guarded by mutex_.
+};
+
+/// An object that was known by name only, and that nothing holds any more.
+class freed_object final : public settled_object {
+public:
+  explicit freed_object(std::string why) : why_(std::move(why)) {}
+
+  [[nodiscard]] std::uint64_t size_bytes() const override { return 0; }
+  [[nodiscard]] std::expected<frame, node_error> bytes() const override;
+
+private:
+  const std::string why_;
+};
+
+/// The objects to which a value refers, in the order in which it names them. Fails with `timed_out` or `object_lost`.
+[[nodiscard]] std::expected<std::vector<object_source_ptr>, node_error> captured_by(const object_source& object);
+
+/// Keeps the bytes of a frame that lies in this process's own memory, for nodes without a store.
+class heap_bytes final : public frame_owner {
+public:
+  explicit heap_bytes(std::size_t size_bytes);
+  ~heap_bytes() override;
+
+  [[nodiscard]] std::span<std::byte> bytes() noexcept { return {bytes_, size_bytes_}; }
+
+  /// The objects that the value refers to, in the order in which it names them. Set before it is shared.
+  std::vector<object_source_ptr> captured;
+
+private:
+  std::byte* const bytes_;
+  const std::size_t size_bytes_;
+};
+
+} // namespace troupe::internal
