@@ -104,8 +104,9 @@ TEST_P(shared_arrays, survive_compression_and_pieces) {
   const auto back = decoded<album>(arrived(*split));
   ASSERT_TRUE(back.has_value()) << back.error().message();
   EXPECT_EQ(*back, value);
-  if (shares())
+  if (shares()) {
     EXPECT_EQ(back->pages[0].data(), back->pages[97].data());
+  }
 }
 
 TEST_P(shared_arrays, are_read_by_other_versions_and_as_records) {
@@ -115,8 +116,11 @@ TEST_P(shared_arrays, are_read_by_other_versions_and_as_records) {
   const auto older = deserialize<older_album>(sent, {.deserializers = {GetParam().name}}, others, families);
   ASSERT_TRUE(older.has_value()) << older.error().message();
   EXPECT_EQ((older->pages[97][9, 99]), 999.0F);
+  // A record holds the numbers one by one, and memory for those is earned by received bytes only.
+  auto few = shared_album();
+  few.pages.resize(5);
   type_registry none;
-  const auto any = deserialize_any(sent, {.deserializers = {GetParam().name}}, none, families);
+  auto any = deserialize_any(arrived(encoded(few)), {.deserializers = {GetParam().name}}, none, families);
   ASSERT_TRUE(any.has_value()) << any.error().message();
   EXPECT_NE(any->get<record>()->find("pages"), nullptr);
 }
