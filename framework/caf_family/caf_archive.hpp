@@ -25,6 +25,7 @@
 #include <caf/serializer.hpp>
 
 #include <troupe/framework/actor_codecs.hpp>
+#include <troupe/framework/fwd.hpp>
 #include <troupe/serializers/coding.hpp>
 #include <troupe/serializers/encode_output.hpp>
 #include <troupe/serializers/internal/common.hpp>
@@ -166,7 +167,8 @@ private:
 
 namespace detail {
 
-/// Has a codec<T> of this project that carries it over links, where CAF's inspect would need a network of CAF's own.
+/// Has a codec<T> of this project that carries it over links, where CAF's inspect would need a network of CAF's own, or
+/// leave what nobody counts.
 template <class T>
 inline constexpr bool is_caf_handle = false;
 template <>
@@ -179,6 +181,8 @@ template <class... Signatures>
 inline constexpr bool is_caf_handle<caf::typed_actor<Signatures...>> = true;
 template <>
 inline constexpr bool is_caf_handle<caf::error> = true;
+template <class T>
+inline constexpr bool is_caf_handle<object_ref<T>> = true;
 
 /// Classes with a form of CAF's own.
 template <class T>

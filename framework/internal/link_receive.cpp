@@ -151,8 +151,9 @@ std::expected<void, node_error> link_core::on_header(bytes_view body) {
   auto admitted = admit_header(definition->header);
   if (!admitted)
     return std::unexpected{std::move(admitted).error()};
-  if (!admitted->fields.frame_codecs.empty() || !admitted->fields.frame_pieces.empty())
-    return violation("a header that has a number says which frames are compressed, or pieces");
+  const auto& fields = admitted->fields;
+  if (!fields.frame_codecs.empty() || !fields.frame_pieces.empty() || !fields.frame_repeats.empty())
+    return violation("a header that has a number says which frames are compressed, pieces, or repeated");
   if (logs(log_level::debug))
     log_received("header", definition->number,
                  '"' + std::string{admitted->fields.type} + "\" by " + std::string{admitted->by->name()});

@@ -252,7 +252,9 @@ TEST_F(choice_of_frames, no_receiver_with_the_same_limits_refuses_one) {
     EXPECT_TRUE(back.has_value()) << back.error().message();
   }
   ctx.limits.decompressed_bytes = 70'000;
-  const std::vector<frame> several(3, frame::adopt(std::vector<std::byte>(30'000)));
+  std::vector<frame> several;
+  for (int i = 0; i < 3; ++i)
+    several.push_back(frame::adopt(std::vector<std::byte>(30'000)));
   const auto made = sent(several);
   EXPECT_LT(made.frames[2].size_bytes(), 1'000U);
   EXPECT_EQ(made.frames[3].size_bytes(), 30'000U) << "the third would be too much";

@@ -42,9 +42,9 @@ album shared_album() {
   return {"a", std::vector<array<double>>(98, one), one, array<float>(std::vector<float>(2'000, 1.0F))};
 }
 
-class shared_arrays : public every_family {
+class repeated_arrays : public every_family {
 protected:
-  shared_arrays() {
+  repeated_arrays() {
     add_cereal<album>(types, "album");
     others.add<older_album>("album");
     lists.add<copies>("album");
@@ -68,9 +68,9 @@ protected:
   type_registry lists;
 };
 
-INSTANTIATE_TEST_SUITE_P(, shared_arrays, testing::ValuesIn(all_families), name_of_row);
+INSTANTIATE_TEST_SUITE_P(, repeated_arrays, testing::ValuesIn(all_families), name_of_row);
 
-TEST_P(shared_arrays, of_one_memory_travel_once_and_arrive_as_one) {
+TEST_P(repeated_arrays, of_one_memory_travel_once_and_arrive_as_one) {
   const auto value = shared_album();
   const auto sent = encoded(value);
   const auto back = decoded<album>(arrived(sent));
@@ -84,7 +84,7 @@ TEST_P(shared_arrays, of_one_memory_travel_once_and_arrive_as_one) {
     EXPECT_EQ(each.data(), back->cover->data());
 }
 
-TEST_P(shared_arrays, that_are_merely_equal_stay_apart) {
+TEST_P(repeated_arrays, that_are_merely_equal_stay_apart) {
   const auto sent = encoded(album{"a", {page(), page()}, {}, {}});
   EXPECT_TRUE(parse_header(sent.header.bytes())->frame_repeats.empty());
   const auto back = decoded<album>(sent);
@@ -92,7 +92,7 @@ TEST_P(shared_arrays, that_are_merely_equal_stay_apart) {
   EXPECT_NE(back->pages[0].data(), back->pages[1].data());
 }
 
-TEST_P(shared_arrays, survive_compression_and_pieces) {
+TEST_P(repeated_arrays, survive_compression_and_pieces) {
   ctx.compression = compression::lz4;
   const auto value = shared_album();
   const auto packed = decoded<album>(arrived(encoded(value)));
@@ -109,7 +109,7 @@ TEST_P(shared_arrays, survive_compression_and_pieces) {
   }
 }
 
-TEST_P(shared_arrays, are_read_by_other_versions_and_as_records) {
+TEST_P(repeated_arrays, are_read_by_other_versions_and_as_records) {
   if (!shares())
     return;
   const auto sent = arrived(encoded(shared_album()));
@@ -125,7 +125,7 @@ TEST_P(shared_arrays, are_read_by_other_versions_and_as_records) {
   EXPECT_NE(any->get<record>()->find("pages"), nullptr);
 }
 
-TEST_P(shared_arrays, element_by_element) {
+TEST_P(repeated_arrays, element_by_element) {
   ctx.compression = compression::none;
   types.add<std::vector<album>>("albums");
   types.add<std::vector<array<double>>>("pages");
@@ -142,7 +142,7 @@ TEST_P(shared_arrays, element_by_element) {
   EXPECT_EQ(back->front().data(), back->back().data());
 }
 
-TEST_P(shared_arrays, notes_that_are_not_so_are_refused) {
+TEST_P(repeated_arrays, notes_that_are_not_so_are_refused) {
   if (!shares())
     return;
   const auto sent = encoded(album{"a", {page(1), page(1)}, {}, array<float>(std::vector<float>(2'000))});
@@ -159,7 +159,7 @@ TEST_P(shared_arrays, notes_that_are_not_so_are_refused) {
     EXPECT_NE(refused(note), "");
 }
 
-TEST_P(shared_arrays, repeats_are_no_bytes_received_and_count_as_frames) {
+TEST_P(repeated_arrays, repeats_are_no_bytes_received_and_count_as_frames) {
   if (std::string_view(GetParam().name) != "typed")
     return;
   // A value of copies, in a payload that says that they are one frame: memory for two is not earned.
