@@ -1,0 +1,196 @@
+#include "hosted.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+
+#include <poll.h>
+
+namespace troupe::tests {
+
+namespace {
+
+constexpr auto secret = "a secret that these hosts share";
+
+const std::vector<std::string> host_names{"a", "b", "c"};
+
+} // namespace
+
+bool comes_true(const std::function<bool()>& condition, std::chrono::milliseconds timeout) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline)
+      return false;
+    std::this_thread::sleep_for(1ms);
+  }
+  return true;
+}
+
+std::string sum_of(std::uint64_t count, std::uint64_t seed) {
+  return "ok " + std::to_string(count) + ' ' + std::to_string(count * seed + count * (count - 1) / 2);
+}
+
+// -- hosted_peer
+
+std::uint64_t hosted_peer::ask(const std::string& what) {
+  waiting_[++last_] = what;
+  process_->write_line(std::to_string(last_) + ' ' + what);
+  return last_;
+}
+
+void hosted_peer::listen(std::chrono::milliseconds timeout) {
+  for (auto line = process_->read_line(timeout); line; line = process_->read_line(0ms)) {
+    const auto space = line->find(' ');
+    const auto number = std::stoull(*line);
+    auto text = line->substr(space + 1);
+    if (number == 0) {
+      ++seen_[text];
+    } else {
+      EXPECT_EQ(waiting_.erase(number), 1u) << "answered twice, or never asked: " << *line;
+      answers_[number] = std::move(text);
+    }
+  }
+}
+
+std::optional<std::string> hosted_peer::answer(std::uint64_t number) {
+  auto found = answers_.extract(number);
+  return found ? std::optional{std::move(found.mapped())} : std::nullopt;
+}
+
+int hosted_peer::seen(const std::string& point) {
+  return seen_[point];
+}
+
+// -- world
+
+const std::vector<std::string>& world::names() {
+  static const std::vector<std::string> all{"a1", "a2", "b1", "b2", "c1", "c2"};
+  return all;
+}
+
+std::string world::address(const std::string& from, const std::string& to) const {
+  if (host_of(from) == host_of(to))
+    return "unix://@" + to; // Such names are of the host's network.
+  return "tcp://" + hosts_.address(host_of(from), host_of(to)) + ":700" + to.back();
+}
+
+std::vector<std::string> world::dialed_by(const std::string& name) const {
+  std::vector<std::string> dialed;
+  for (const auto& other : names()) {
+    const auto is_near = host_of(other) == host_of(name);
+    const auto both_are_first = other.back() == '1' && name.back() == '1';
+    if (other < name && (is_near || both_are_first || options_.all_are_linked))
+      dialed.push_back(other);
+  }
+  return dialed;
+}
+
+void world::start(const std::string& name) {
+  auto process = hosts_.at(host_of(name))
+                     .start({TROUPE_SYSTEM_HOSTED_PEER, name, std::to_string(options_.store_bytes),
+                             std::to_string(options_.grace.count()), std::to_string(options_.silence.count()), secret,
+                             "unix://@" + name, "tcp://0.0.0.0:700" + std::string{name.back()}});
+  const auto said = process->read_line(30s);
+  if (said != "ready")
+    throw std::runtime_error(name + " did not start: " + said.value_or("it said nothing"));
+  auto& made = *(peers_[name] = std::make_unique<hosted_peer>(std::move(process)));
+  for (const auto& other : dialed_by(name))
+    made.ask("dial " + address(name, other));
+}
+
+void world::start_all() {
+  for (const auto& each : names())
+    start(each);
+  if (!is_linked())
+    throw std::runtime_error("the processes do not come together");
+}
+
+std::string world::answer(const std::string& name, std::uint64_t number) {
+  auto& peer = at(name);
+  std::optional<std::string> text;
+  const auto deadline = std::chrono::steady_clock::now() + 60s;
+  while (!(text = peer.answer(number)) && std::chrono::steady_clock::now() < deadline)
+    peer.listen(100ms);
+  return text.value_or("nothing came");
+}
+
+bool world::comes_to(const std::string& name, const std::string& point, int times) {
+  return comes_true([&] {
+    at(name).listen();
+    return at(name).seen(point) >= times;
+  });
+}
+
+bool world::is_linked() {
+  return std::ranges::all_of(names(), [&](const std::string& name) {
+    return !is_running(name) || comes_true([&] {
+      std::istringstream words{told(name, "links")};
+      std::set<std::string> linked;
+      for (std::string word; words >> word;)
+        linked.insert(word);
+      return std::ranges::all_of(dialed_by(name), [&](const std::string& other) {
+        return !is_running(other) || linked.contains(other)
+               || (host_of(name) != host_of(other) && hosts_.is_cut(host_of(name), host_of(other)));
+      });
+    });
+  });
+}
+
+world::contents world::store_at(const std::string& name) {
+  std::istringstream words{told(name, "summary")};
+  std::string ok;
+  contents result;
+  words >> ok >> result.objects >> result.bytes >> result.most_bytes;
+  return ok == "ok" ? result : contents{UINT64_MAX, UINT64_MAX, UINT64_MAX};
+}
+
+testing::AssertionResult world::all_stores_are_empty() {
+  for (const auto& [name, peer] : peers_) {
+    const auto is_empty = comes_true([&] {
+      const auto what = store_at(name);
+      return what.objects == 0 && what.bytes == 0;
+    });
+    if (!is_empty)
+      return testing::AssertionFailure() << name << "'s store has: " << told(name, "summary");
+  }
+  return testing::AssertionSuccess();
+}
+
+std::uint64_t world::sent(const std::string& from, const std::string& to) {
+  std::istringstream words{told(from, "traffic " + to)};
+  std::string ok;
+  std::uint64_t bytes = 0;
+  words >> ok >> bytes;
+  return ok == "ok" ? bytes : 0;
+}
+
+void world::end() {
+  for (const auto& [name, peer] : peers_)
+    EXPECT_EQ(peer->process().end(), 0) << name;
+  peers_.clear();
+  for (const auto& name : host_names)
+    EXPECT_EQ(hosts_.at(name).files_in("/dev/shm"), std::vector<std::string>{}) << name;
+}
+
+// -- three_hosts
+
+void three_hosts::SetUp() {
+  auto [made, why_not] = make_network(host_names);
+  if (!made)
+    GTEST_SKIP() << why_not;
+  hosts_ = std::move(made);
+}
+
+world& three_hosts::make(const world_options& options) {
+  world_ = std::make_unique<world>(*hosts_, options);
+  world_->start_all();
+  return *world_;
+}
+
+void three_hosts::TearDown() {
+  if (world_)
+    world_->end();
+}
+
+} // namespace troupe::tests

@@ -1,0 +1,83 @@
+// The simulated hosts themselves: separate, connected, cut, and gone without a trace.
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "hosted.hpp"
+
+namespace troupe::tests {
+namespace {
+
+class simulated_hosts : public three_hosts {};
+
+TEST_F(simulated_hosts, have_a_dev_shm_and_a_tmp_of_their_own) {
+  const auto name = "troupe-test-" + std::to_string(::getpid());
+  for (const std::string folder : {"/dev/shm/", "/tmp/"}) {
+    hosts_->at("a").run({"touch", folder + name});
+    EXPECT_NO_THROW(hosts_->at("a").run({"test", "-e", folder + name}));
+    EXPECT_THROW(hosts_->at("b").run({"test", "-e", folder + name}), std::runtime_error);
+    EXPECT_FALSE(std::filesystem::exists(folder + name));
+  }
+}
+
+TEST_F(simulated_hosts, have_two_processes_that_share_a_store_and_links_between_them) {
+  auto& peers = make();
+  EXPECT_EQ(peers.told("a1", "put x 1000 5"), "ok");
+  EXPECT_EQ(peers.store_at("a2").objects, 1u);
+  EXPECT_EQ(peers.store_at("b1").objects, 0u);
+  EXPECT_EQ(peers.told("a1", "send x a2:keep"), "ok arrived");
+  EXPECT_EQ(peers.told("a2", "get x 1000"), sum_of(1000, 5));
+  EXPECT_EQ(peers.told("a1", "send x b1:keep"), "ok arrived");
+  EXPECT_EQ(peers.told("b1", "get x 10000"), sum_of(1000, 5));
+  for (const auto* each : {"a1", "a2", "b1"})
+    EXPECT_EQ(peers.told(each, "drop x"), "ok ");
+  EXPECT_TRUE(peers.all_stores_are_empty());
+}
+
+TEST_F(simulated_hosts, hear_nothing_over_a_cut_cable_and_meet_again_when_it_is_mended) {
+  auto& peers = make({.silence = 1s});
+  hosts_->cut("a", "b");
+  EXPECT_TRUE(comes_true([&] { return peers.told("a1", "traffic b1").starts_with("error link_down"); }));
+  EXPECT_TRUE(peers.told("a1", "traffic c1").starts_with("ok "));
+  hosts_->mend("a", "b");
+  EXPECT_TRUE(peers.is_linked());
+}
+
+TEST_F(simulated_hosts, end_with_their_processes_when_the_test_is_killed) {
+  // Another one stands for the test: it makes a host, and a process in it, which say who they are.
+  int said[2];
+  ASSERT_EQ(::pipe(said), 0);
+  const auto test = ::fork();
+  if (test == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const host made{"killed"};
+    const auto process = made.start({"sleep", "1000"});
+    const pid_t both[] = {made.holder(), process->pid()};
+    static_cast<void>(!::write(said[1], both, sizeof both));
+    ::pause();
+    std::_Exit(0);
+  }
+  pid_t both[2] = {};
+  ASSERT_EQ(::read(said[0], both, sizeof both), static_cast<ssize_t>(sizeof both));
+  for (const auto each : both)
+    EXPECT_EQ(::kill(each, 0), 0);
+  const auto space = std::filesystem::read_symlink("/proc/" + std::to_string(both[0]) + "/ns/mnt");
+  ::kill(test, SIGKILL);
+  const auto is_in_it = [&](const std::filesystem::path& process) {
+    std::error_code failed;
+    return std::filesystem::read_symlink(process / "ns/mnt", failed) == space;
+  };
+  EXPECT_TRUE(comes_true([&] {
+    return std::ranges::none_of(std::filesystem::directory_iterator("/proc"),
+                                [&](const auto& each) { return is_in_it(each.path()); });
+  }));
+  ::close(said[0]);
+  ::close(said[1]);
+}
+
+} // namespace
+} // namespace troupe::tests
