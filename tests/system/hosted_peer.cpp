@@ -15,7 +15,7 @@
 //
 // A hop is PEER:WORK; WORK is pass, read (fetches), copy (fetches, and puts one more for each number) or keep (under
 // the key, for `get`).
-#include <deque>
+#include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -29,6 +29,7 @@
 
 #include <caf/all.hpp>
 
+#include <troupe/framework/log.hpp>
 #include <troupe/framework/node.hpp>
 
 using namespace std::chrono_literals;
@@ -341,6 +342,9 @@ int main(int argument_count, char** arguments) {
     std::cerr << "usage: system_hosted_peer NAME STORE_BYTES GRACE_MS HEARTBEAT_MS SECRET ADDRESS...\n";
     return 2;
   }
+  // They are killed and cut off all the time, and would tell so.
+  if (std::getenv("TROUPE_LOG") == nullptr)
+    troupe::set_log_threshold(troupe::log_level::error);
   const auto silence = std::chrono::milliseconds{std::stoll(arguments[4])};
   troupe::link_options policy{.heartbeat_interval = silence / 4, .heartbeat_timeout = silence};
   policy.credentials.secret = arguments[5];

@@ -1,0 +1,263 @@
+// Pipelines of references over three hosts, whose processes are killed and whose cables are cut at every point.
+#include <algorithm>
+#include <set>
+
+#include "hosted.hpp"
+
+namespace troupe::tests {
+namespace {
+
+/// What a pipeline, or a fetch, may fail with when something on its way has failed.
+bool is_error_by_name(const std::string& answer) {
+  return answer.starts_with("error link_down: ") || answer.starts_with("error object_lost: ");
+}
+
+class pipelines : public three_hosts {
+protected:
+  /// Whoever runs lets go of what it has; then nothing may be left anywhere.
+  void expect_nothing_left() {
+    for (const auto& each : world::names())
+      if (world_->is_running(each)) {
+        EXPECT_EQ(world_->told(each, "drop_all"), "ok ");
+      }
+    EXPECT_TRUE(world_->all_stores_are_empty());
+  }
+};
+
+TEST_F(pipelines, carry_references_through_all_processes_and_leave_nothing) {
+  auto& peers = make();
+  ASSERT_EQ(peers.told("a1", "put x 100000 0"), "ok");
+  ASSERT_EQ(peers.told("a1", "send x a2:copy a1:pass b1:copy b2:copy b1:pass c1:copy c2:keep"), "ok arrived");
+  EXPECT_EQ(peers.told("c2", "get x 10000"), sum_of(100'000, 4));
+  expect_nothing_left();
+}
+
+TEST_F(pipelines, that_go_in_circles_leave_nothing) {
+  auto& peers = make({.all_are_linked = true});
+  ASSERT_EQ(peers.told("a1", "put x 100000 0"), "ok");
+  ASSERT_EQ(peers.told("a1", "send x b1:pass c1:pass a1:pass a2:pass b2:pass c2:read a2:pass b1:copy c1:copy a1:copy a2:pass a1:keep"),
+            "ok arrived");
+  EXPECT_EQ(peers.told("a1", "get x 10000"), sum_of(100'000, 3));
+  expect_nothing_left();
+}
+
+TEST_F(pipelines, copy_nothing_where_nobody_reads) {
+  auto& peers = make();
+  ASSERT_EQ(peers.told("a1", "put x 100000 0"), "ok");
+  ASSERT_EQ(peers.told("a1", "send x b1:pass b2:pass b1:pass c1:keep"), "ok arrived");
+  EXPECT_EQ(peers.told("c1", "get x 10000"), sum_of(100'000, 0));
+  EXPECT_EQ(peers.store_at("b1").most_bytes, 0u);
+  EXPECT_LT(peers.sent("b1", "c1"), 20'000u);
+  EXPECT_LT(peers.sent("a1", "b1"), 20'000u);
+  EXPECT_GT(peers.sent("a1", "c1"), 800'000u);
+  ASSERT_EQ(peers.told("a1", "send x b1:read c1:pass"), "ok arrived");
+  EXPECT_GE(peers.store_at("b1").most_bytes, 800'000u);
+  expect_nothing_left();
+}
+
+class pulls : public pipelines {
+protected:
+  /// All processes of b and c have 8 MB of a1's, and ask for them thrice each.
+  void ask_for_all() {
+    auto& peers = *world_;
+    ASSERT_EQ(peers.told("a1", "put x 1000000 0"), "ok");
+    ASSERT_EQ(peers.told("a1", "send x b1:keep b2:keep b1:pass c1:keep c2:keep"), "ok arrived");
+    std::map<std::string, std::vector<std::uint64_t>> asked;
+    for (int i = 0; i < 3; ++i)
+      for (const auto* each : {"b1", "b2", "c1", "c2"})
+        asked[each].push_back(peers.ask(each, "get x 20000"));
+    for (const auto& [name, numbers] : asked)
+      for (const auto number : numbers)
+        EXPECT_EQ(peers.answer(name, number), sum_of(1'000'000, 0)) << name;
+  }
+
+  std::uint64_t sent_to(const std::string& host) {
+    std::uint64_t bytes = 0;
+    for (const auto* from : {"a1", "a2"})
+      for (const auto* to : {"1", "2"})
+        bytes += world_->sent(from, host + to);
+    return bytes;
+  }
+};
+
+TEST_F(pulls, bring_each_hosts_bytes_once_however_many_ask) {
+  auto& peers = make();
+  ask_for_all();
+  for (const std::string host : {"b", "c"}) {
+    EXPECT_LT(sent_to(host), 9'000'000u) << host;
+    EXPECT_LT(peers.store_at(host + "1").most_bytes, 9'000'000u) << host;
+  }
+  expect_nothing_left();
+}
+
+// Who has a link of its own to where the bytes are has adopted the handle there: safer, when its neighbour dies, but
+// another handle.
+TEST_F(pulls, bring_them_once_for_each_process_that_has_a_way_of_its_own) {
+  auto& peers = make({.all_are_linked = true});
+  ask_for_all();
+  for (const std::string host : {"b", "c"}) {
+    EXPECT_LT(sent_to(host), 17'000'000u) << host;
+    EXPECT_LT(peers.store_at(host + "1").most_bytes, 17'000'000u) << host;
+  }
+  expect_nothing_left();
+}
+
+// -- failures
+
+struct moment {
+  std::string where;
+  std::string point;
+  friend void PrintTo(const moment& one, std::ostream* to) { *to << one.point << " at " << one.where; }
+};
+
+std::vector<moment> moments() {
+  std::vector<moment> all;
+  for (const auto* where : {"b1", "b2", "c1"})
+    for (const auto* point : {"arrived", "fetching", "fetched", "put", "sent"})
+      all.push_back({where, point});
+  return all;
+}
+
+class broken_pipelines : public pipelines, public testing::WithParamInterface<moment> {
+protected:
+  static constexpr std::uint64_t count = 200'000;
+  static constexpr std::uint64_t copies = 3;
+
+  /// Runs a pipeline until it comes to the moment, has `fail` happen, lets it go on, and gives its answer.
+  /// Requires: a1 lives on.
+  std::string break_in(const std::function<void()>& fail) {
+    auto& peers = *world_;
+    const auto [where, point] = GetParam();
+    // What is in the midst of something cannot be held there, but slow.
+    const auto is_moving = point == "fetching" || point == "sent";
+    EXPECT_EQ(peers.told(where, (is_moving ? "watch " : "hold ") + point), "ok ");
+    const auto before = (peers.at(where).listen(), peers.at(where).seen(point));
+    EXPECT_EQ(peers.told("a1", "put x " + std::to_string(count) + " 0"), "ok");
+    const auto pipeline = peers.ask("a1", "send x b1:copy b2:copy b1:pass c1:copy c2:keep");
+    EXPECT_TRUE(peers.comes_to(where, point, before + 1)) << peers.at("a1").answer(pipeline).value_or("no answer");
+    fail();
+    if (peers.is_running(where)) {
+      EXPECT_EQ(peers.told(where, "go_on " + point), "ok ");
+    }
+    return peers.is_running("a1") ? peers.answer("a1", pipeline) : "";
+  }
+
+  /// What has arrived is whole.
+  void expect_value_or_error(const std::string& answer, const std::string& what) {
+    if (answer != "ok arrived") {
+      EXPECT_TRUE(is_error_by_name(answer)) << what << ": " << answer;
+    } else if (world_->is_running("c2")) {
+      const auto value = world_->told("c2", "get x 10000");
+      EXPECT_TRUE(value == sum_of(count, copies) || is_error_by_name(value)) << what << ": " << value;
+    }
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(at, broken_pipelines, testing::ValuesIn(moments()),
+                         [](const auto& one) { return one.param.point + "_at_" + one.param.where; });
+
+TEST_P(broken_pipelines, answer_whoever_is_killed_and_leave_nothing) {
+  auto& peers = make({.grace = 200ms});
+  for (const auto& victim : world::names()) {
+    const auto answer = break_in([&] { peers.kill(victim); });
+    if (victim == "a2") { // Has nothing to do with it.
+      EXPECT_EQ(answer, "ok arrived");
+    }
+    if (victim != "a1")
+      expect_value_or_error(answer, victim + " was killed");
+    expect_nothing_left();
+    peers.start(victim);
+    ASSERT_TRUE(peers.is_linked());
+    expect_nothing_left();
+  }
+}
+
+TEST_P(broken_pipelines, answer_whatever_is_cut_and_leave_nothing) {
+  auto& peers = make({.grace = 200ms, .silence = 1s});
+  for (const auto& [one, other] : {std::pair{"a", "b"}, {"b", "c"}, {"a", "c"}}) {
+    const auto answer = break_in([&] { hosts_->cut(one, other); });
+    expect_value_or_error(answer, std::string{one} + " and " + other + " were cut off from each other");
+    expect_nothing_left();
+    hosts_->mend(one, other);
+    ASSERT_TRUE(peers.is_linked());
+    expect_nothing_left();
+  }
+}
+
+class broken_pulls : public pipelines {
+protected:
+  /// b1 and b2 wait for the bytes of a1, some of which have come.
+  void pull(const world_options& options) {
+    auto& peers = make(options);
+    hosts_->limit("a", "b", 100);
+    ASSERT_EQ(peers.told("a1", "put x 1000000 0"), "ok");
+    ASSERT_EQ(peers.told("a1", "send x b1:keep b2:keep"), "ok arrived");
+    for (const auto* each : {"b1", "b2"})
+      asked_[each] = peers.ask(each, "get x 50000");
+    ASSERT_TRUE(comes_true([&] { return peers.sent("a1", "b1") > 1'000'000; }));
+  }
+
+  std::string answer_of(const std::string& name) { return world_->answer(name, asked_.at(name)); }
+
+  std::map<std::string, std::uint64_t> asked_;
+  const std::string whole_ = sum_of(1'000'000, 0);
+};
+
+TEST_F(broken_pulls, lose_what_a_killed_process_had_and_say_so) {
+  pull({.grace = 200ms});
+  world_->kill("a1");
+  for (const auto* each : {"b1", "b2"})
+    EXPECT_TRUE(answer_of(each).starts_with("error object_lost: ")) << each;
+  expect_nothing_left();
+}
+
+TEST_F(broken_pulls, are_nothing_to_a_process_that_lives_on_when_another_that_waits_is_killed) {
+  pull({.grace = 200ms});
+  world_->kill("b2");
+  EXPECT_EQ(answer_of("b1"), whole_);
+  expect_nothing_left();
+}
+
+TEST_F(broken_pulls, are_lost_to_who_has_them_from_a_process_that_is_killed) {
+  pull({.grace = 200ms});
+  world_->kill("b1");
+  EXPECT_TRUE(answer_of("b2").starts_with("error object_lost: "));
+  expect_nothing_left();
+}
+
+TEST_F(broken_pulls, begin_again_where_all_have_links_and_the_process_in_between_is_killed) {
+  pull({.grace = 200ms, .all_are_linked = true});
+  world_->kill("b1");
+  EXPECT_EQ(answer_of("b2"), whole_);
+  expect_nothing_left();
+}
+
+TEST_F(broken_pulls, begin_again_when_a_cut_is_mended_within_the_grace) {
+  pull({.grace = 30s, .silence = 1s});
+  hosts_->cut("a", "b");
+  ASSERT_TRUE(comes_true([&] { return world_->told("b1", "traffic a1").starts_with("error "); }));
+  hosts_->mend("a", "b");
+  for (const auto* each : {"b1", "b2"})
+    EXPECT_EQ(answer_of(each), whole_) << each;
+  expect_nothing_left();
+}
+
+TEST_F(broken_pulls, are_lost_when_a_cut_is_not_mended) {
+  pull({.grace = 200ms, .silence = 1s});
+  hosts_->cut("a", "b");
+  for (const auto* each : {"b1", "b2"})
+    EXPECT_TRUE(answer_of(each).starts_with("error object_lost: ")) << each;
+  expect_nothing_left();
+}
+
+TEST_F(broken_pulls, notice_nothing_of_a_cut_that_is_mended_at_once) {
+  pull({.grace = 200ms});
+  hosts_->cut("a", "b");
+  hosts_->mend("a", "b");
+  for (const auto* each : {"b1", "b2"})
+    EXPECT_EQ(answer_of(each), whole_) << each;
+  expect_nothing_left();
+}
+
+} // namespace
+} // namespace troupe::tests
