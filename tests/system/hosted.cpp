@@ -34,7 +34,7 @@ std::string sum_of(std::uint64_t count, std::uint64_t seed) {
 // -- hosted_peer
 
 std::uint64_t hosted_peer::ask(const std::string& what) {
-  waiting_[++last_] = what;
+  waiting_[++last_] = {what, std::chrono::steady_clock::now()};
   process_->write_line(std::to_string(last_) + ' ' + what);
   return last_;
 }
@@ -47,15 +47,24 @@ void hosted_peer::listen(std::chrono::milliseconds timeout) {
     if (number == 0) {
       ++seen_[text];
     } else {
-      EXPECT_EQ(waiting_.erase(number), 1u) << "answered twice, or never asked: " << *line;
-      answers_[number] = std::move(text);
+      auto asked = waiting_.extract(number);
+      EXPECT_FALSE(asked.empty()) << "answered twice, or never asked: " << *line;
+      answers_[number] = {asked ? asked.mapped().text : "", std::move(text)};
     }
   }
 }
 
 std::optional<std::string> hosted_peer::answer(std::uint64_t number) {
   auto found = answers_.extract(number);
-  return found ? std::optional{std::move(found.mapped())} : std::nullopt;
+  return found ? std::optional{std::move(found.mapped().second)} : std::nullopt;
+}
+
+std::vector<std::pair<std::string, std::string>> hosted_peer::take_answers() {
+  std::vector<std::pair<std::string, std::string>> taken;
+  for (auto& [number, each] : answers_)
+    taken.push_back(std::move(each));
+  answers_.clear();
+  return taken;
 }
 
 int hosted_peer::seen(const std::string& point) {
@@ -94,9 +103,9 @@ void world::start(const std::string& name) {
   const auto said = process->read_line(30s);
   if (said != "ready")
     throw std::runtime_error(name + " did not start: " + said.value_or("it said nothing"));
-  auto& made = *(peers_[name] = std::make_unique<hosted_peer>(std::move(process)));
+  peers_[name] = std::make_unique<hosted_peer>(std::move(process));
   for (const auto& other : dialed_by(name))
-    made.ask("dial " + address(name, other));
+    EXPECT_EQ(told(name, "dial " + address(name, other)), "ok ");
 }
 
 void world::start_all() {
@@ -145,16 +154,19 @@ world::contents world::store_at(const std::string& name) {
   return ok == "ok" ? result : contents{UINT64_MAX, UINT64_MAX, UINT64_MAX};
 }
 
-testing::AssertionResult world::all_stores_are_empty() {
-  for (const auto& [name, peer] : peers_) {
-    const auto is_empty = comes_true([&] {
-      const auto what = store_at(name);
-      return what.objects == 0 && what.bytes == 0;
-    });
-    if (!is_empty)
-      return testing::AssertionFailure() << name << "'s store has: " << told(name, "summary");
-  }
-  return testing::AssertionSuccess();
+testing::AssertionResult world::nothing_is_left() {
+  std::string left;
+  const auto is_empty = [&] {
+    for (const auto& [name, peer] : peers_)
+      static_cast<void>(told(name, "drop_all"));
+    left.clear();
+    for (const auto& [name, peer] : peers_)
+      if (const auto what = store_at(name); what.objects != 0 || what.bytes != 0)
+        left +=
+            "\n" + name + "'s store, seen by " + std::to_string(peer->process().pid()) + ": " + told(name, "summary");
+    return left.empty();
+  };
+  return comes_true(is_empty) ? testing::AssertionSuccess() : testing::AssertionFailure() << left;
 }
 
 std::uint64_t world::sent(const std::string& from, const std::string& to) {

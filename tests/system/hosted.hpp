@@ -31,15 +31,21 @@ public:
   /// Takes what it has said.
   void listen(std::chrono::milliseconds timeout = 0ms);
 
-  [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.size(); }
-  [[nodiscard]] const std::map<std::uint64_t, std::string>& waiting_for() const noexcept { return waiting_; }
+  struct question {
+    std::string text;
+    std::chrono::steady_clock::time_point asked;
+  };
+  /// What is not answered.
+  [[nodiscard]] const std::map<std::uint64_t, question>& waiting() const noexcept { return waiting_; }
+  /// What was asked, and the answer, for all that have come and were not taken.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> take_answers();
   [[nodiscard]] child_process& process() noexcept { return *process_; }
 
 private:
   std::unique_ptr<child_process> process_;
   std::uint64_t last_ = 0;
-  std::map<std::uint64_t, std::string> waiting_; // What was asked and is not answered.
-  std::map<std::uint64_t, std::string> answers_; // Not taken yet.
+  std::map<std::uint64_t, question> waiting_;
+  std::map<std::uint64_t, std::pair<std::string, std::string>> answers_; // Not taken yet.
   std::map<std::string, int> seen_;
 };
 
@@ -52,8 +58,8 @@ struct world_options {
   bool all_are_linked = false;
 };
 
-/// The processes on their hosts. The second of each host dials the first over a unix socket; over TCP those of the later
-/// hosts dial those of the earlier ones.
+/// The processes on their hosts. The second of each host dials the first over a unix socket; over TCP those of the
+/// later hosts dial those of the earlier ones.
 class world {
 public:
   world(network& hosts, const world_options& options) : hosts_(hosts), options_(options) {}
@@ -75,8 +81,9 @@ public:
   [[nodiscard]] bool comes_to(const std::string& name, const std::string& point, int times = 1);
   /// Waits until all processes that run are linked as they are to be.
   [[nodiscard]] bool is_linked();
-  /// Waits until the stores of all hosts are empty; says what is left when they are not.
-  [[nodiscard]] testing::AssertionResult all_stores_are_empty();
+  /// Waits until the stores of all hosts are empty while everybody lets go of what it has, or gets from a pipeline that
+  /// nobody waits for any more. Says what is left when they are not.
+  [[nodiscard]] testing::AssertionResult nothing_is_left();
   /// Objects in the store of that process, bytes, and the most bytes that there ever were.
   struct contents {
     std::uint64_t objects = 0, bytes = 0, most_bytes = 0;

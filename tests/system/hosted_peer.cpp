@@ -1,5 +1,5 @@
-// A process of the tests with simulated hosts, told what to do line by line: "NUMBER VERB WORDS...". Each line is answered
-// once, "NUMBER ok ..." or "NUMBER error NAME: TEXT"; "0 POINT" tells that a pipeline has come to a point.
+// A process of the tests with simulated hosts, told what to do line by line: "NUMBER VERB WORDS...". Each line is
+// answered once, "NUMBER ok ..." or "NUMBER error NAME: TEXT"; "0 POINT" tells that a pipeline has come to a point.
 //   system_hosted_peer NAME STORE_BYTES GRACE_MS HEARTBEAT_MS SECRET ADDRESS...
 // Prints "ready" once it listens, and ends when its input does.
 //
@@ -92,9 +92,19 @@ std::string text_of(const outcome& what) {
   return text;
 }
 
+/// All that is put counts up from its first number.
+bool are_whole(const troupe::array<double>& values) {
+  for (std::size_t at = 0; at < values.size(); ++at)
+    if (values.data()[at] != values.data()[0] + static_cast<double>(at))
+      return false;
+  return true;
+}
+
 std::string text_of(const numbers& values) {
   if (!values)
     return text_of(outcome{std::unexpected{values.error()}});
+  if (!are_whole(*values))
+    return "wrong bytes";
   const auto sum = std::accumulate(values->begin(), values->end(), 0.0);
   return "ok " + std::to_string(values->size()) + ' ' + std::to_string(static_cast<std::int64_t>(sum));
 }
@@ -273,6 +283,8 @@ private:
   void brought(parcel& what, bool is_copied, const numbers& values, const then_what& then) {
     if (!values)
       return then(std::unexpected{values.error()});
+    if (!are_whole(*values))
+      return then("wrong bytes");
     if (is_copied) {
       std::vector<double> more(values->begin(), values->end());
       for (auto& each : more)

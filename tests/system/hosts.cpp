@@ -76,7 +76,8 @@ void child_process::close_pipes() {
 
 void child_process::write_line(const std::string& line) const {
   // Who reads may just have been killed: no reason to die, too.
-  struct sigaction ignoring{}, before{};
+  struct sigaction ignoring {
+  }, before{};
   ignoring.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &ignoring, &before);
   const auto text = line + '\n';

@@ -12,33 +12,26 @@ bool is_error_by_name(const std::string& answer) {
   return answer.starts_with("error link_down: ") || answer.starts_with("error object_lost: ");
 }
 
-class pipelines : public three_hosts {
-protected:
-  /// Whoever runs lets go of what it has; then nothing may be left anywhere.
-  void expect_nothing_left() {
-    for (const auto& each : world::names())
-      if (world_->is_running(each)) {
-        EXPECT_EQ(world_->told(each, "drop_all"), "ok ");
-      }
-    EXPECT_TRUE(world_->all_stores_are_empty());
-  }
-};
+class pipelines : public three_hosts {};
 
 TEST_F(pipelines, carry_references_through_all_processes_and_leave_nothing) {
   auto& peers = make();
   ASSERT_EQ(peers.told("a1", "put x 100000 0"), "ok");
   ASSERT_EQ(peers.told("a1", "send x a2:copy a1:pass b1:copy b2:copy b1:pass c1:copy c2:keep"), "ok arrived");
   EXPECT_EQ(peers.told("c2", "get x 10000"), sum_of(100'000, 4));
-  expect_nothing_left();
+  EXPECT_TRUE(world_->nothing_is_left());
 }
 
 TEST_F(pipelines, that_go_in_circles_leave_nothing) {
   auto& peers = make({.all_are_linked = true});
   ASSERT_EQ(peers.told("a1", "put x 100000 0"), "ok");
-  ASSERT_EQ(peers.told("a1", "send x b1:pass c1:pass a1:pass a2:pass b2:pass c2:read a2:pass b1:copy c1:copy a1:copy a2:pass a1:keep"),
-            "ok arrived");
+  ASSERT_EQ(
+      peers.told(
+          "a1",
+          "send x b1:pass c1:pass a1:pass a2:pass b2:pass c2:read a2:pass b1:copy c1:copy a1:copy a2:pass a1:keep"),
+      "ok arrived");
   EXPECT_EQ(peers.told("a1", "get x 10000"), sum_of(100'000, 3));
-  expect_nothing_left();
+  EXPECT_TRUE(world_->nothing_is_left());
 }
 
 TEST_F(pipelines, copy_nothing_where_nobody_reads) {
@@ -52,7 +45,7 @@ TEST_F(pipelines, copy_nothing_where_nobody_reads) {
   EXPECT_GT(peers.sent("a1", "c1"), 800'000u);
   ASSERT_EQ(peers.told("a1", "send x b1:read c1:pass"), "ok arrived");
   EXPECT_GE(peers.store_at("b1").most_bytes, 800'000u);
-  expect_nothing_left();
+  EXPECT_TRUE(world_->nothing_is_left());
 }
 
 class pulls : public pipelines {
@@ -87,7 +80,7 @@ TEST_F(pulls, bring_each_hosts_bytes_once_however_many_ask) {
     EXPECT_LT(sent_to(host), 9'000'000u) << host;
     EXPECT_LT(peers.store_at(host + "1").most_bytes, 9'000'000u) << host;
   }
-  expect_nothing_left();
+  EXPECT_TRUE(world_->nothing_is_left());
 }
 
 // Who has a link of its own to where the bytes are has adopted the handle there: safer, when its neighbour dies, but
@@ -99,7 +92,7 @@ TEST_F(pulls, bring_them_once_for_each_process_that_has_a_way_of_its_own) {
     EXPECT_LT(sent_to(host), 17'000'000u) << host;
     EXPECT_LT(peers.store_at(host + "1").most_bytes, 17'000'000u) << host;
   }
-  expect_nothing_left();
+  EXPECT_TRUE(world_->nothing_is_left());
 }
 
 // -- failures
@@ -165,10 +158,10 @@ TEST_P(broken_pipelines, answer_whoever_is_killed_and_leave_nothing) {
     }
     if (victim != "a1")
       expect_value_or_error(answer, victim + " was killed");
-    expect_nothing_left();
+    EXPECT_TRUE(world_->nothing_is_left());
     peers.start(victim);
     ASSERT_TRUE(peers.is_linked());
-    expect_nothing_left();
+    EXPECT_TRUE(world_->nothing_is_left());
   }
 }
 
@@ -177,10 +170,10 @@ TEST_P(broken_pipelines, answer_whatever_is_cut_and_leave_nothing) {
   for (const auto& [one, other] : {std::pair{"a", "b"}, {"b", "c"}, {"a", "c"}}) {
     const auto answer = break_in([&] { hosts_->cut(one, other); });
     expect_value_or_error(answer, std::string{one} + " and " + other + " were cut off from each other");
-    expect_nothing_left();
+    EXPECT_TRUE(world_->nothing_is_left());
     hosts_->mend(one, other);
     ASSERT_TRUE(peers.is_linked());
-    expect_nothing_left();
+    EXPECT_TRUE(world_->nothing_is_left());
   }
 }
 
@@ -208,28 +201,28 @@ TEST_F(broken_pulls, lose_what_a_killed_process_had_and_say_so) {
   world_->kill("a1");
   for (const auto* each : {"b1", "b2"})
     EXPECT_TRUE(answer_of(each).starts_with("error object_lost: ")) << each;
-  expect_nothing_left();
+  EXPECT_TRUE(world_->nothing_is_left());
 }
 
 TEST_F(broken_pulls, are_nothing_to_a_process_that_lives_on_when_another_that_waits_is_killed) {
   pull({.grace = 200ms});
   world_->kill("b2");
   EXPECT_EQ(answer_of("b1"), whole_);
-  expect_nothing_left();
+  EXPECT_TRUE(world_->nothing_is_left());
 }
 
 TEST_F(broken_pulls, are_lost_to_who_has_them_from_a_process_that_is_killed) {
   pull({.grace = 200ms});
   world_->kill("b1");
   EXPECT_TRUE(answer_of("b2").starts_with("error object_lost: "));
-  expect_nothing_left();
+  EXPECT_TRUE(world_->nothing_is_left());
 }
 
 TEST_F(broken_pulls, begin_again_where_all_have_links_and_the_process_in_between_is_killed) {
   pull({.grace = 200ms, .all_are_linked = true});
   world_->kill("b1");
   EXPECT_EQ(answer_of("b2"), whole_);
-  expect_nothing_left();
+  EXPECT_TRUE(world_->nothing_is_left());
 }
 
 TEST_F(broken_pulls, begin_again_when_a_cut_is_mended_within_the_grace) {
@@ -239,7 +232,7 @@ TEST_F(broken_pulls, begin_again_when_a_cut_is_mended_within_the_grace) {
   hosts_->mend("a", "b");
   for (const auto* each : {"b1", "b2"})
     EXPECT_EQ(answer_of(each), whole_) << each;
-  expect_nothing_left();
+  EXPECT_TRUE(world_->nothing_is_left());
 }
 
 TEST_F(broken_pulls, are_lost_when_a_cut_is_not_mended) {
@@ -247,7 +240,7 @@ TEST_F(broken_pulls, are_lost_when_a_cut_is_not_mended) {
   hosts_->cut("a", "b");
   for (const auto* each : {"b1", "b2"})
     EXPECT_TRUE(answer_of(each).starts_with("error object_lost: ")) << each;
-  expect_nothing_left();
+  EXPECT_TRUE(world_->nothing_is_left());
 }
 
 TEST_F(broken_pulls, notice_nothing_of_a_cut_that_is_mended_at_once) {
@@ -256,7 +249,7 @@ TEST_F(broken_pulls, notice_nothing_of_a_cut_that_is_mended_at_once) {
   hosts_->mend("a", "b");
   for (const auto* each : {"b1", "b2"})
     EXPECT_EQ(answer_of(each), whole_) << each;
-  expect_nothing_left();
+  EXPECT_TRUE(world_->nothing_is_left());
 }
 
 } // namespace
