@@ -8,7 +8,7 @@
 //   put KEY COUNT SEED       writes COUNT numbers from SEED on
 //   send KEY HOP...          sends the reference to the first hop, with the others; answered when the last one has
 //   get KEY MS               has the bytes brought here: "ok COUNT SUM"
-//   drop KEY | drop_all
+//   drop KEY | drop_all      a KEY that is not there is "ok nothing"
 //   watch POINT | hold POINT | go_on POINT    see stage::at
 //   summary                  "ok OBJECTS BYTES MOST_BYTES_EVER" of the store, and who keeps each
 //   traffic PEER             socket bytes sent and received over the open link
@@ -177,11 +177,15 @@ private:
   }
 
   void send(std::uint64_t number, const std::vector<std::string>& words) {
+    if (!shelf_.contains(words[0]))
+      return say(number, "ok nothing");
     parcel what{words[0], shelf_[words[0]], {words.begin() + 1, std::ranges::find(words, std::string{})}};
     send_on(std::move(what), [number](const outcome& result) { say(number, text_of(result)); });
   }
 
   void get(std::uint64_t number, const std::vector<std::string>& words) {
+    if (!shelf_.contains(words[0]))
+      return say(number, "ok nothing");
     fetch(shelf_[words[0]], std::chrono::milliseconds{std::stoll(words[1])},
           [number](const numbers& values) { say(number, text_of(values)); });
   }

@@ -241,7 +241,7 @@ void network::mend_all() {
     mend(which.first, which.second);
 }
 
-void network::limit(const std::string& one, const std::string& other, int megabits) {
+bool network::limit(const std::string& one, const std::string& other, int megabits) try {
   auto& is_limited = cables_.at(ends_of(one, other)).is_limited;
   for (const auto& [from, to] : {ends{one, other}, ends{other, one}}) {
     if (megabits > 0)
@@ -251,6 +251,9 @@ void network::limit(const std::string& one, const std::string& other, int megabi
       at(from).run({"tc", "qdisc", "delete", "dev", "to-" + to, "root"});
   }
   is_limited = megabits > 0;
+  return true;
+} catch (const std::runtime_error&) {
+  return false;
 }
 
 std::pair<std::unique_ptr<network>, std::string> make_network(const std::vector<std::string>& names) {

@@ -82,9 +82,8 @@ public:
   [[nodiscard]] bool is_cut(const std::string& one, const std::string& other) const;
   void mend_all();
 
-  /// So many Mbit/s from now on, in both directions; 0: as fast as it goes. Throws std::runtime_error where the system
-  /// has no such thing.
-  void limit(const std::string& one, const std::string& other, int megabits);
+  /// So many Mbit/s from now on, in both directions; 0: as fast as it goes. False where the system has no such thing.
+  bool limit(const std::string& one, const std::string& other, int megabits);
 
 private:
   struct cable {

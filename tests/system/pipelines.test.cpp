@@ -125,6 +125,10 @@ protected:
     const auto is_moving = point == "fetching" || point == "sent";
     EXPECT_EQ(peers.told(where, (is_moving ? "watch " : "hold ") + point), "ok ");
     const auto before = (peers.at(where).listen(), peers.at(where).seen(point));
+    if (point == "fetching") {
+      hosts_->limit("a", "b", 200);
+      hosts_->limit("b", "c", 200);
+    }
     EXPECT_EQ(peers.told("a1", "put x " + std::to_string(count) + " 0"), "ok");
     const auto pipeline = peers.ask("a1", "send x b1:copy b2:copy b1:pass c1:copy c2:keep");
     EXPECT_TRUE(peers.comes_to(where, point, before + 1)) << peers.at("a1").answer(pipeline).value_or("no answer");
@@ -179,10 +183,15 @@ TEST_P(broken_pipelines, answer_whatever_is_cut_and_leave_nothing) {
 
 class broken_pulls : public pipelines {
 protected:
+  void SetUp() override {
+    pipelines::SetUp();
+    if (hosts_ && !hosts_->limit("a", "b", 100))
+      GTEST_SKIP() << "there are no slow cables here";
+  }
+
   /// b1 and b2 wait for the bytes of a1, some of which have come.
   void pull(const world_options& options) {
     auto& peers = make(options);
-    hosts_->limit("a", "b", 100);
     ASSERT_EQ(peers.told("a1", "put x 1000000 0"), "ok");
     ASSERT_EQ(peers.told("a1", "send x b1:keep b2:keep"), "ok arrived");
     for (const auto* each : {"b1", "b2"})
