@@ -96,6 +96,7 @@ protected:
       for (const auto& [what, answer] : peer.take_answers()) {
         const auto outcome = name_of(answer);
         static const std::set<std::string> known{"ok",
+                                                 "ok nothing",
                                                  "error link_down",
                                                  "error object_lost",
                                                  "error fetch_timed_out",
