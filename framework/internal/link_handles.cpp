@@ -106,7 +106,8 @@ void link_core::append_mentions(std::span<const outgoing_mention> mentions, outb
     if (each.counted) {
       append_object_mention(body, *next++);
     } else {
-      object_mention stored{.what = object_mention::kind::stored, .handle = {}};
+      object_mention stored{.what = each.is_lost ? object_mention::kind::lost : object_mention::kind::stored,
+                            .handle = {}};
       stored.handle.name = each.stored;
       stored.handle.size_bytes = each.size_bytes;
       append_object_mention(body, stored);
@@ -153,6 +154,8 @@ std::expected<std::uint32_t, serialize_error> outgoing_message::mention(const ob
     objects_.push_back(stored);
     made.stored = stored.id();
     handle_bytes_ += made.size_bytes;
+  } else if (std::dynamic_pointer_cast<lost_object>(object)) {
+    made.is_lost = true; // Whoever reads it is told so, here as elsewhere.
   } else if (made.counted = exchange->object_of(object); !made.counted) {
     return 0;
   }

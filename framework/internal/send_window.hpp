@@ -24,12 +24,13 @@ namespace troupe::internal {
 
 class exchanged_object;
 
-/// An object that a message mentions: by a handle that is counted when the message leaves, or in flight in the store
-/// that both ends share since it was encoded.
+/// An object that a message mentions: by a handle that is counted when the message leaves, in flight in the store that
+/// both ends share since it was encoded, or as one that was lost before.
 struct outgoing_mention {
-  std::shared_ptr<exchanged_object> counted; // Null for the latter.
+  std::shared_ptr<exchanged_object> counted; // Null for the others.
   store::object_id stored;
   std::uint64_t size_bytes = 0;
+  bool is_lost = false;
 };
 
 /// What a message takes beside its bytes, on either side. Part of the protocol.

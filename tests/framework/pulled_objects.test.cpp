@@ -217,6 +217,27 @@ TEST_F(pulled, a_lost_link_loses_what_was_not_fetched_when_the_grace_is_over_and
   EXPECT_TRUE(eventually([&] { return objects_of(near()) == 0; }));
 }
 
+TEST_F(pulled, what_was_lost_before_its_handle_came_can_be_sent_on_and_is_lost_there_too) {
+  far_.reset();
+  far_options_.handle_grace = near_options_.handle_grace = 200ms;
+  connect_all();
+  auto to = keeper_at_far();
+  ASSERT_EQ(ask<int>(near().system, to, put(near())), 1);
+  link_->close();
+  ASSERT_FALSE(fetch(kept_->all()[0])); // Far knows that it is lost,
+  auto at_third = std::make_shared<shelf>();
+  ASSERT_TRUE(third().home->publish("keeper", third().system.spawn(keeper, at_third)));
+  auto beyond = beyond_->find("keeper");
+  ASSERT_TRUE(beyond);
+  ASSERT_EQ(ask<int>(far().system, *beyond, kept_->all()[0]), 1); // and says so to third,
+  auto back = third().home->links().front().find("keeper");
+  ASSERT_TRUE(back);
+  ASSERT_EQ(ask<int>(third().system, *back, at_third->all()[0]), 2); // which says so to far.
+  auto bytes = fetch(kept_->all()[1]);
+  ASSERT_FALSE(bytes);
+  EXPECT_EQ(bytes.error().code(), node_errc::object_lost) << bytes.error().message();
+}
+
 TEST_F(pulled, a_new_link_within_the_grace_loses_nothing) {
   connect();
   auto to = keeper_at_far();

@@ -131,17 +131,32 @@ bool world::comes_to(const std::string& name, const std::string& point, int time
   });
 }
 
+std::set<std::string> world::linked_with(const std::string& name) {
+  std::istringstream words{told(name, "links")};
+  std::set<std::string> linked;
+  for (std::string word; words >> word;)
+    linked.insert(word);
+  return linked;
+}
+
 bool world::is_linked() {
   return std::ranges::all_of(names(), [&](const std::string& name) {
-    return !is_running(name) || comes_true([&] {
-      std::istringstream words{told(name, "links")};
-      std::set<std::string> linked;
-      for (std::string word; words >> word;)
-        linked.insert(word);
-      return std::ranges::all_of(dialed_by(name), [&](const std::string& other) {
-        return !is_running(other) || linked.contains(other)
-               || (host_of(name) != host_of(other) && hosts_.is_cut(host_of(name), host_of(other)));
-      });
+    return std::ranges::all_of(dialed_by(name), [&](const std::string& other) {
+      const auto is_cut = host_of(name) != host_of(other) && hosts_.is_cut(host_of(name), host_of(other));
+      return is_cut || !is_running(name) || !is_running(other)
+             || comes_true([&] { return linked_with(name).contains(other) && linked_with(other).contains(name); });
+    });
+  });
+}
+
+bool world::is_cut_off(const std::string& one, const std::string& other) {
+  return comes_true([&] {
+    return std::ranges::all_of(peers_, [&](const auto& each) {
+      const auto host = host_of(each.first);
+      const auto away = host == one ? other : host == other ? one : "";
+      return away.empty() || std::ranges::none_of(linked_with(each.first), [&](const std::string& name) {
+               return host_of(name) == away;
+             });
     });
   });
 }

@@ -79,8 +79,10 @@ public:
 
   /// Waits until pipelines have come so often to that point there.
   [[nodiscard]] bool comes_to(const std::string& name, const std::string& point, int times = 1);
-  /// Waits until all processes that run are linked as they are to be.
+  /// Waits until all processes that run are linked as they are to be, and both ends know it.
   [[nodiscard]] bool is_linked();
+  /// Waits until no process of either host has a link with the other that it believes to be open.
+  [[nodiscard]] bool is_cut_off(const std::string& one, const std::string& other);
   /// Waits until the stores of all hosts are empty while everybody lets go of what it has, or gets from a pipeline that
   /// nobody waits for any more. Says what is left when they are not.
   [[nodiscard]] testing::AssertionResult nothing_is_left();
@@ -99,6 +101,7 @@ public:
 
 private:
   [[nodiscard]] std::vector<std::string> dialed_by(const std::string& name) const;
+  [[nodiscard]] std::set<std::string> linked_with(const std::string& name);
   [[nodiscard]] std::string address(const std::string& from, const std::string& to) const;
 
   network& hosts_;
