@@ -16,56 +16,19 @@
 #include "bulk/limits.hpp"
 #include "bulk/options.hpp"
 #include "bulk/subjects.hpp"
-#include "harness/child_process.hpp"
 #include "harness/report.hpp"
 #include "harness/rounds.hpp"
+#include "harness/steps.hpp"
 #include "peers/troupe_process.hpp"
 
 #include <fmt/format.h>
 
 #include <fstream>
 #include <iostream>
-#include <sstream>
 
 namespace bench {
 
 namespace {
-
-// What the processes say beyond what harness/process_group.hpp asks for: "STEP COUNT BYTES" to the near one, and "took
-// VALUE..." from it.
-
-int serve(const bulk_subject& who) {
-  die_with_parent();
-  const auto served = who.serve([](const std::string& address) { std::cout << "ready " << address << std::endl; });
-  if (!served)
-    std::cout << "failed " << served.error() << std::endl;
-  return served ? 0 : 1;
-}
-
-int drive(const bulk_subject& who, const std::string& address) {
-  die_with_parent();
-  const auto near = who.connect(address);
-  if (!near) {
-    std::cout << "failed " << near.error() << std::endl;
-    return 1;
-  }
-  std::cout << "ready" << std::endl;
-  for (std::string line; std::getline(std::cin, line);) {
-    std::istringstream words{line};
-    bulk_step step;
-    words >> step.name >> step.count >> step.size_bytes;
-    const auto taken = (*near)(step);
-    if (!taken) {
-      std::cout << "failed " << taken.error() << std::endl;
-      continue;
-    }
-    std::cout << "took";
-    for (const auto value : *taken)
-      std::cout << ' ' << value;
-    std::cout << std::endl;
-  }
-  std::_Exit(0); // What is measured is over.
-}
 
 int measure(const bulk_options& told) {
   std::ofstream json;
@@ -113,8 +76,8 @@ int main(int argument_count, char** arguments) {
   if (!told)
     return told.error();
   if (!told->serve.empty())
-    return bench::serve(*bench::find_bulk_subject(told->serve));
+    return bench::serve_steps(bench::find_bulk_subject(told->serve)->serve);
   if (!told->drive.empty())
-    return bench::drive(*bench::find_bulk_subject(told->drive), told->address);
+    return bench::drive_steps([&] { return bench::find_bulk_subject(told->drive)->connect(told->address); });
   return bench::measure(*told);
 }

@@ -2,22 +2,18 @@
 
 #include "bulk/ends.hpp"
 #include "bulk/limits.hpp"
-#include "bulk/raw_ends.hpp"
 #include "bulk/store_ends.hpp"
+#include "peers/raw_socket.hpp"
 #include "peers/troupe_process.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
-#include <sstream>
 #include <utility>
 
 namespace bench {
 
 namespace {
 
-using numbers = std::vector<double>;
 using measured = std::expected<numbers, std::string>;
 
 /// Turns what was measured into numbers.
@@ -30,21 +26,6 @@ measured numbers_of(const std::expected<T, std::string>& taken, Convert convert)
 
 numbers only(seconds took) {
   return {took.count()};
-}
-
-/// Asks a group of two to take a step; gives the numbers of its answer.
-std::expected<numbers, failure> ask(process_group& group, const bulk_step& step, std::size_t count,
-                                    std::chrono::seconds deadline) {
-  const auto answers = group.ask(fmt::format("{} {} {}", step.name, step.count, step.size_bytes), deadline);
-  if (!answers)
-    return std::unexpected{answers.error()};
-  std::istringstream words{answers->front()};
-  numbers values;
-  for (double value = 0; words >> value;)
-    values.push_back(value);
-  if (values.size() != count)
-    return std::unexpected{failure{.reason = "an answer that is none: took " + answers->front()}};
-  return values;
 }
 
 /// Of a step that only warms up.
@@ -67,12 +48,12 @@ numbers percentiles(const std::vector<seconds>& round_trips) {
   return {percentile(microseconds, 50), percentile(microseconds, 99)};
 }
 
-measured take_link_step(bulk_near_end& near, const bulk_step& step) {
-  if (step.name == "idle")
-    return numbers_of(near.ask(step.count), percentiles);
-  if (step.name == "bulk")
-    return numbers_of(near.send_bulk(step.count), only);
-  return numbers_of(near.ask_beside_bulk(step.count), [](const bulk_near_end::both& done) {
+measured take_link_step(bulk_near_end& near, const step& next) {
+  if (next.name == "idle")
+    return numbers_of(near.ask(next.count), percentiles);
+  if (next.name == "bulk")
+    return numbers_of(near.send_bulk(next.count), only);
+  return numbers_of(near.ask_beside_bulk(next.count), [](const bulk_near_end::both& done) {
     const auto of_questions = percentiles(done.round_trips);
     return numbers{done.bulk_took.count(), of_questions[0], of_questions[1]};
   });
@@ -114,8 +95,8 @@ bulk_subject over_a_link(const std::string& name, std::string (*address)()) {
             auto near = bulk_near_end::connect(at);
             if (!near)
               return std::unexpected{std::move(near).error()};
-            return step_taker{[near = std::shared_ptr<bulk_near_end>{*std::move(near)}](const bulk_step& step) {
-              return take_link_step(*near, step);
+            return step_taker{[near = std::shared_ptr<bulk_near_end>{*std::move(near)}](const step& next) {
+              return take_link_step(*near, next);
             }};
           },
           [name](const bulk_options& told, stop_signals& signals) { return run_link_round(name, told, signals); }};
@@ -144,8 +125,8 @@ bulk_subject over_a_raw_socket(const std::string& name, socket_kind kind) {
             auto near = raw_near_end::connect(kind, at);
             if (!near)
               return std::unexpected{std::move(near).error()};
-            return step_taker{[near = std::shared_ptr<raw_near_end>{*std::move(near)}](const bulk_step& step) {
-              return numbers_of(near->send_bulk(step.count), only);
+            return step_taker{[near = std::shared_ptr<raw_near_end>{*std::move(near)}](const step& next) {
+              return numbers_of(near->send_bulk(next.count, bulk_frame_bytes), only);
             }};
           },
           [name](const bulk_options& told, stop_signals& signals) { return run_raw_round(name, told, signals); }};
@@ -186,8 +167,8 @@ bulk_subject by_a_store(const std::string& name) {
             auto near = store_near_end::connect(at);
             if (!near)
               return std::unexpected{std::move(near).error()};
-            return step_taker{[near = std::shared_ptr<store_near_end>{*std::move(near)}](const bulk_step& step) {
-              return numbers_of(near->measure(step.count, step.size_bytes), [](const store_near_end::times& took) {
+            return step_taker{[near = std::shared_ptr<store_near_end>{*std::move(near)}](const step& next) {
+              return numbers_of(near->measure(next.count, next.size_bytes), [](const store_near_end::times& took) {
                 return numbers{took.small.count(), took.large.count(), took.copy.count()};
               });
             }};

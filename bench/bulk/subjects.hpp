@@ -2,11 +2,9 @@
 #pragma once
 
 #include "bulk/options.hpp"
-#include "harness/process_group.hpp"
+#include "harness/steps.hpp"
 #include "peers/small_messages.hpp"
 
-#include <cstddef>
-#include <cstdint>
 #include <expected>
 #include <functional>
 #include <string>
@@ -14,16 +12,6 @@
 #include <vector>
 
 namespace bench {
-
-/// What a near end is asked to do next.
-struct bulk_step {
-  std::string name;
-  std::uint64_t count = 0;
-  std::size_t size_bytes = 0; // Where the step has no size of its own.
-};
-
-/// Lets a near end take a step. Gives what it has measured.
-using step_taker = std::function<std::expected<std::vector<double>, std::string>(const bulk_step& step)>;
 
 struct bulk_subject {
   std::string name;

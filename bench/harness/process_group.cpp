@@ -25,7 +25,10 @@ std::expected<process_group, failure> process_group::start(const std::string& su
 std::expected<void, failure> process_group::open(const std::string& subject, const group_shape& shape) {
   std::string addresses;
   while (far_.size() < shape.far_ends) {
-    auto started = child_process::start({"--serve", subject});
+    std::vector<std::string> arguments{"--serve", subject};
+    if (shape.numbers_far_ends)
+      arguments.insert(arguments.end(), {"--number", std::to_string(far_.size())});
+    auto started = child_process::start(arguments);
     if (!started)
       return failed_with(std::move(started).error());
     auto& far = far_.emplace_back(*std::move(started));

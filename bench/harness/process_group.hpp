@@ -25,6 +25,7 @@ enum class placement : std::uint8_t {
 struct group_shape {
   std::size_t far_ends = 1;
   std::size_t near_ends = 1;
+  bool numbers_far_ends = false; ///< They are started with `--number N`, too, counting from 0.
 };
 
 /// Copies of this program, started with `--serve SUBJECT` and `--drive SUBJECT --address ADDRESS[,ADDRESS...]`, where

@@ -1,6 +1,4 @@
-#include "bulk/raw_ends.hpp"
-
-#include "bulk/ends.hpp"
+#include "peers/raw_socket.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -71,13 +69,22 @@ bool read_all(int socket, void* bytes, std::size_t count) {
   return true;
 }
 
+/// What the near end says before it writes.
+struct announcement {
+  std::uint64_t messages = 0;
+  std::uint64_t message_bytes = 0;
+};
+
 void read_for_ever(int socket) {
-  std::vector<char> large(bulk_frame_bytes);
-  for (std::uint64_t count = 0; read_all(socket, &count, sizeof count);) {
-    for (std::uint64_t i = 0; i < count; ++i)
-      if (!read_all(socket, large.data(), large.size()) || large.front() != 'b' || large.back() != 'b')
+  std::vector<char> large;
+  for (announcement next; read_all(socket, &next, sizeof next);) {
+    if (large.size() < next.message_bytes)
+      large.resize(next.message_bytes);
+    for (std::uint64_t i = 0; i < next.messages; ++i)
+      if (!read_all(socket, large.data(), next.message_bytes) || large.front() != 'b'
+          || large[next.message_bytes - 1] != 'b')
         return;
-    if (!write_all(socket, &count, sizeof count))
+    if (!write_all(socket, &next.messages, sizeof next.messages))
       return;
   }
 }
@@ -119,11 +126,12 @@ raw_near_end::~raw_near_end() {
     ::close(socket_);
 }
 
-std::expected<seconds, std::string> raw_near_end::send_bulk(std::uint64_t messages) const {
-  const std::vector<char> large(bulk_frame_bytes, 'b');
+std::expected<seconds, std::string> raw_near_end::send_bulk(std::uint64_t messages, std::size_t message_bytes) const {
+  const std::vector<char> large(message_bytes, 'b');
+  const announcement next{messages, message_bytes};
   std::uint64_t taken = 0;
   const auto begin = bench_clock::now();
-  bool is_well = write_all(socket_, &messages, sizeof messages);
+  bool is_well = write_all(socket_, &next, sizeof next);
   for (std::uint64_t i = 0; i < messages && is_well; ++i)
     is_well = write_all(socket_, large.data(), large.size());
   if (!is_well || !read_all(socket_, &taken, sizeof taken) || taken != messages)

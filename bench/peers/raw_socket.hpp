@@ -1,9 +1,10 @@
-// What a link without a shared store is measured against: a plain writer and a plain reader of messages as large, over
-// the same kinds of socket.
+// What is measured against where many bytes go through a socket: a plain writer and a plain reader of messages as
+// large, over the same kinds of socket.
 #pragma once
 
 #include "peers/small_messages.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <memory>
@@ -25,8 +26,9 @@ public:
   raw_near_end& operator=(const raw_near_end&) = delete;
   ~raw_near_end();
 
-  /// Writes so many large messages. The time until the far end has read all of them.
-  [[nodiscard]] std::expected<seconds, std::string> send_bulk(std::uint64_t messages) const;
+  /// Writes so many messages of that size, all from one buffer and into one. The time until the far end has read all of
+  /// them.
+  [[nodiscard]] std::expected<seconds, std::string> send_bulk(std::uint64_t messages, std::size_t message_bytes) const;
 
 private:
   explicit raw_near_end(int socket) : socket_(socket) {}
