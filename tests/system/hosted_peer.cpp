@@ -11,6 +11,7 @@
 //   drop KEY | drop_all      a KEY that is not there is "ok nothing"
 //   watch POINT | hold POINT | go_on POINT    see stage::at
 //   summary                  "ok OBJECTS BYTES MOST_BYTES_EVER" of the store, and who keeps each
+//   trim                     gives back to the system what the allocator keeps for later
 //   traffic PEER             socket bytes sent and received over the open link
 //
 // A hop is PEER:WORK; WORK is pass, read (fetches), copy (fetches, and puts one more for each number) or keep (under
@@ -25,6 +26,7 @@
 #include <sstream>
 #include <string>
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include <caf/all.hpp>
@@ -217,6 +219,8 @@ private:
       watched_.erase(words[0]);
       for (auto next = parked_.extract(words[0]); next; next = parked_.extract(words[0]))
         next.mapped()();
+    } else if (verb == "trim") {
+      ::malloc_trim(0);
     } else if (verb == "summary") {
       return summary();
     } else if (verb == "traffic") {

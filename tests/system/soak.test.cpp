@@ -18,11 +18,12 @@ constexpr std::chrono::seconds soak_time{TROUPE_SOAK_SECONDS};
 constexpr auto round_time = 60s;
 constexpr std::size_t questions_max = 8; // At a time, per process.
 
-std::uint64_t resident_bytes(pid_t process) {
+/// Memory of its own. The pages of the store are everybody's, and stay taken when they were used once.
+std::uint64_t own_bytes(pid_t process) {
   std::ifstream file{"/proc/" + std::to_string(process) + "/statm"};
-  std::uint64_t total = 0, resident = 0;
-  file >> total >> resident;
-  return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  std::uint64_t total = 0, resident = 0, shared = 0;
+  file >> total >> resident >> shared;
+  return (resident - shared) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
 /// The name of an answer: "ok", or the error's.
@@ -157,8 +158,10 @@ protected:
 
   std::map<std::string, std::uint64_t> survivors_memory() {
     std::map<std::string, std::uint64_t> bytes;
-    for (const auto& name : survivors_)
-      bytes[name] = resident_bytes(world_->at(name).process().pid());
+    for (const auto& name : survivors_) {
+      EXPECT_EQ(world_->told(name, "trim"), "ok ");
+      bytes[name] = own_bytes(world_->at(name).process().pid());
+    }
     return bytes;
   }
 
