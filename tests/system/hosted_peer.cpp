@@ -11,7 +11,7 @@
 //   drop KEY | drop_all      a KEY that is not there is "ok nothing"
 //   watch POINT | hold POINT | go_on POINT    see stage::at
 //   summary                  "ok OBJECTS BYTES MOST_BYTES_EVER" of the store, and who keeps each
-//   trim                     gives back to the system what the allocator keeps for later
+//   trim                     gives back what the allocator keeps for later: "ok BYTES", which are in use
 //   traffic PEER             socket bytes sent and received over the open link
 //
 // A hop is PEER:WORK; WORK is pass, read (fetches), copy (fetches, and puts one more for each number) or keep (under
@@ -221,6 +221,8 @@ private:
         next.mapped()();
     } else if (verb == "trim") {
       ::malloc_trim(0);
+      const auto heap = ::mallinfo2();
+      return std::to_string(heap.uordblks + heap.hblkhd);
     } else if (verb == "summary") {
       return summary();
     } else if (verb == "traffic") {
