@@ -264,8 +264,16 @@ void home::act(std::function<void(caf::event_based_actor*)> what) {
         done->set_value();
       });
   driver_is_used_ = true;
-  caf::anon_send(driver_, command{std::move(run)});
-  expect(is_done.wait_for(patience) == std::future_status::ready, "an actor waits for the link");
+  caf::anon_send(driver_, command{run});
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  while (is_done.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) {
+    expect(std::chrono::steady_clock::now() < deadline, "an actor waits for the link");
+    // Killed by the late end of somebody that it was linked to, whom the end of the last script's driver has killed.
+    if (caf::actor_cast<caf::abstract_actor*>(driver_)->getf(caf::abstract_actor::is_terminated_flag)) {
+      driver_ = system_->spawn(driver);
+      caf::anon_send(driver_, command{run});
+    }
+  }
 }
 
 void home::settle() {
