@@ -1,8 +1,13 @@
 #include <troupe/framework/link.hpp>
 
+#include <utility>
+
+#include <caf/scoped_actor.hpp>
+
 #include <troupe/framework/internal/caf_port/request_runner.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/node_core.hpp>
+#include <troupe/framework/message_types.hpp>
 #include <troupe/serializers/internal/type_text.hpp>
 
 namespace troupe {
@@ -41,6 +46,17 @@ link_stats link::stats() const {
 
 void link::close() {
   core_->close("closed by its user", core_->node().options().drain_timeout);
+}
+
+std::expected<memory_summary, node_error> link::memory_summary(std::chrono::milliseconds timeout,
+                                                               const memory_query& query) const {
+  caf::scoped_actor self{system()};
+  std::expected<troupe::memory_summary, node_error> answer =
+      std::unexpected{node_error{node_errc::timed_out, "no answer"}};
+  self->request(core_->inspector(), timeout, query)
+      .receive([&](troupe::memory_summary& known) { answer = std::move(known); },
+               [&](const caf::error& error) { answer = std::unexpected{to_node_error(error)}; });
+  return answer;
 }
 
 caf::actor_system& link::system() const {

@@ -18,6 +18,7 @@
 #include <caf/unit.hpp>
 
 #include <troupe/framework/fwd.hpp>
+#include <troupe/framework/memory_summary.hpp>
 #include <troupe/framework/node_error.hpp>
 #include <troupe/framework/options.hpp>
 
@@ -137,6 +138,12 @@ public:
   ///     auto counter = link.spawn<counter_actor>("counter").get(5s); // Its interface is checked.
   template <class Handle = caf::actor, class... Arguments>
   [[nodiscard]] spawning<Handle> spawn(std::string name, Arguments&&... arguments) const;
+
+  /// What the peer's node keeps and why, where its end of the link has `allow_memory_summary`. Waits for the answer: not
+  /// for actors' handlers. Fails with `not_allowed`, `timed_out`, `link_down`, or `object_lost` where that node's store
+  /// cannot be asked.
+  [[nodiscard]] std::expected<troupe::memory_summary, node_error>
+  memory_summary(std::chrono::milliseconds timeout = std::chrono::seconds(10), const memory_query& query = {}) const;
 
   /// Tells the links of a process apart, also of one peer: no other has the same. Above zero.
   [[nodiscard]] std::uint64_t number() const noexcept;

@@ -6,6 +6,7 @@
 #include <troupe/framework/internal/configuration.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/link_keeper.hpp>
+#include <troupe/framework/internal/memory_survey.hpp>
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/framework/internal/putting.hpp>
 #include <troupe/serializers/internal/type_text.hpp>
@@ -135,6 +136,10 @@ node_stats node::stats() const {
 
 node_view node::view() const noexcept {
   return node_view{core_};
+}
+
+std::expected<memory_summary, node_error> node::memory_summary(const memory_query& query) const {
+  return survey_memory(*core_, query);
 }
 
 const store::object_store* node::store() const {

@@ -25,6 +25,7 @@
 #include <troupe/framework/fwd.hpp>
 #include <troupe/framework/internal/caf_port/fetcher.hpp>
 #include <troupe/framework/link.hpp>
+#include <troupe/framework/memory_summary.hpp>
 #include <troupe/framework/message_types.hpp>
 #include <troupe/framework/node_error.hpp>
 #include <troupe/framework/node_view.hpp>
@@ -173,6 +174,13 @@ public:
                            std::optional<std::chrono::milliseconds> timeout = std::nullopt) const {
     return fetch(&*self, ref, timeout);
   }
+
+  /// What this node keeps and why: all of its store's objects, with who holds them, and what it has references to on
+  /// other hosts. Looks at everything: meant for once in a while. Of other processes it says that they hold an object,
+  /// not why; `combined` with theirs (link::memory_summary, or `troupe memory`) it does. Values in the memory of a node
+  /// without a store are not listed, but for those that are pinned out of band. Fails with `object_lost` where the store
+  /// cannot be asked.
+  [[nodiscard]] std::expected<troupe::memory_summary, node_error> memory_summary(const memory_query& query = {}) const;
 
   /// The attachment to the host's store; null where the options say none.
   [[nodiscard]] const store::object_store* store() const;

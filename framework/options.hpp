@@ -102,7 +102,7 @@ struct link_options {
   /// one of this process. Without it such a link still works the other way round: the peer's actor ends with this
   /// process's.
   bool allow_exit = false;
-  bool allow_memory_summary = false; ///< Asking what this node keeps alive, and why.
+  bool allow_memory_summary = false; ///< Asking what this node keeps alive, and why: link::memory_summary.
 
   /// Who gets in over TCP and TLS.
   struct credentials credentials = {};
@@ -198,6 +198,10 @@ struct node_options {
   /// Whether references to objects of this node's store may be serialized outside of messages, where nobody counts
   /// them; see allow_out_of_band_handles. On: each object that leaves so stays until the node ends.
   bool allow_out_of_band_handles = false;
+
+  /// Whether other processes of this user on this host may ask what this node keeps and why, which is how `troupe
+  /// memory` finds it: at a socket without a file, where peers reach nothing else.
+  bool local_inspection = true;
 
   /// Whether the I/O thread runs the actors whose messages it has just read, for up to 500 microseconds at a time, and
   /// looks for more for 50 microseconds before it sleeps, where that has found something of late. That saves waking

@@ -69,6 +69,8 @@ struct object_row {
   std::string call_site;           // "file:line", where TROUPE_RECORD_CALL_SITES=1 was set in its creator; else empty.
   std::vector<pid_t> holders;      // Processes with a handle, pin or builder.
   std::vector<pid_t> pinned_by;    // Those of them with a pin.
+  std::uint32_t own_handles = 0;   // Of the process that asks: handles and builders ...
+  std::uint32_t own_pins = 0;      // ... and pins, apart from the handle in each. 0 where it is not attached.
   std::vector<object_id> captures; // In the order in which they were given.
   std::vector<object_id> captured_by;
   std::vector<in_flight_row> in_flight;

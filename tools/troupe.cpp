@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "contract/command.hpp"
+#include "memory/command.hpp"
 #include "store/command.hpp"
 
 #include <iostream>
@@ -13,6 +14,7 @@ int main(int argument_count, char** arguments) {
   app.require_subcommand(1);
   auto status = 0;
   troupe::tools::add_contract_command(app, std::cout, std::cerr, status);
+  troupe::tools::add_memory_command(app, std::cout, std::cerr, status);
   troupe::tools::add_store_command(app, std::cout, std::cerr, status);
   try {
     app.parse(argument_count, arguments);

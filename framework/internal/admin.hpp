@@ -98,10 +98,12 @@ struct hello {
   std::uint64_t header_bytes = limits{}.header_bytes;
   std::uint64_t frames = limits{}.frames;
   std::uint64_t incarnation = 0; // Of the node, which counts handles; 0: objects travel with their bytes.
+  std::uint64_t inspector = 0;   // The actor that says what the node keeps; 0: the link does not allow it.
 };
 TROUPE_DESCRIBE(hello, version, name, token, serializers, deserializers, message_bytes, window_bytes,
                 actor_window_bytes, store_number, store_slot, store_nonce, channel, shares_store, tasks, verifies,
-                spawner, exits, link, introduction_key, header_bytes, frames, incarnation)
+                spawner, exits, link, introduction_key, header_bytes, frames, incarnation,
+                inspector)
 
 struct ready {
   bool shares_store = false;    // Both have checked.

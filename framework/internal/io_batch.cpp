@@ -26,10 +26,9 @@ io_batch::scope::~scope() {
 }
 
 void io_batch::gather(consumption& to, std::uint64_t cost) noexcept {
-  if (consumed_of_ != &to) {
-    settle();
-    consumed_of_ = &to;
-  }
+  while (consumed_of_ != nullptr && consumed_of_ != &to)
+    settle(); // By which another may come.
+  consumed_of_ = &to;
   consumed_bytes_ += cost;
   ++consumed_messages_;
   if (consumed_bytes_ >= to.gathered_max())
@@ -40,8 +39,10 @@ void io_batch::settle() noexcept {
   auto* to = std::exchange(consumed_of_, nullptr);
   if (to == nullptr)
     return;
-  to->consumed(std::exchange(consumed_bytes_, 0));
-  to->let_go(std::exchange(consumed_messages_, 0));
+  const auto bytes = std::exchange(consumed_bytes_, 0);
+  const auto messages = std::exchange(consumed_messages_, 0);
+  to->consumed(bytes); // May gather another.
+  to->let_go(messages);
 }
 
 void io_batch::read_on() {
@@ -51,7 +52,8 @@ void io_batch::read_on() {
 }
 
 void io_batch::flush() {
-  settle(); // First, since it may have something to write.
+  while (consumed_of_ != nullptr)
+    settle(); // First, since it may have something to write.
   while (!appended_.empty()) {
     std::swap(appended_, flushing_);
     for (const auto& one : flushing_)

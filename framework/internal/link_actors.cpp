@@ -188,6 +188,12 @@ caf::actor link_core::spawner() {
   return helper_of_peer(spawner_, " spawns no actors for this link; its end of the link must have allow_spawn");
 }
 
+caf::actor link_core::inspector() {
+  return helper_of_peer(inspector_,
+                        " says nothing of its memory over this link; its end of the link must have "
+                        "allow_memory_summary");
+}
+
 /// `helper`: one of the members; read under the lock.
 caf::actor link_core::helper_of_peer(const caf::strong_actor_ptr& helper, std::string_view why_none) {
   std::unique_lock guard{mutex_};
@@ -281,7 +287,7 @@ caf::actor link_core::finder_of(std::string name, std::set<std::string> interfac
 
 void link_core::on_find(const find_query& query) {
   found answer{.query = query.query, .actor = 0, .interface = {}};
-  auto actor = node_->published(query.name);
+  auto actor = hides_names_ ? nullptr : node_->published(query.name);
   if (actor && !can_name(itself(actor))) {
     warnings_.warn(
         [&] { return "\"" + cut(query.name) + "\" is not shown to " + peer_name_ + ": " + why_not_named(); });

@@ -45,6 +45,7 @@ link_core::link_core(std::shared_ptr<node_core> node, const link_options& option
       role_(side),
       security_(std::move(security)),
       detailed_stats_(node_->options().detailed_stats),
+      pending_objects_(std::make_shared<pending_objects>()),
       offload_bytes_(options.offload_bytes),
       actor_exports_(node_->system().node()),
       transfers_({.frame_bytes_max = options.message_bytes, .total_bytes_max = options.message_bytes}),
@@ -169,6 +170,7 @@ void link_core::fail_everything(const node_error& reason) {
   auto told = take_ready_watchers();
   auto runner = std::exchange(task_runner_, nullptr);
   auto spawner = std::exchange(spawner_, nullptr);
+  auto inspector = std::exchange(inspector_, nullptr);
   room_.notify_all();
   guard.unlock();
   counters_.undelivered.fetch_add(unsent.size(), std::memory_order_relaxed);

@@ -2,7 +2,8 @@
 // The files beside it: link_core.cpp (life and end), link_actors.cpp (names, monitors, releases), link_handshake.cpp,
 // link_negotiation.cpp (what both ends send with and accept, and how that changes), link_send.cpp, link_receive.cpp,
 // link_flow.cpp (back-pressure, heartbeats), link_encoding.cpp (large messages off their senders' threads),
-// link_forward.cpp and link_introductions.cpp (actors of third nodes), link_handles.cpp (objects), link_stats.cpp.
+// link_forward.cpp and link_introductions.cpp (actors of third nodes), link_handles.cpp (objects), link_stats.cpp,
+// link_memory.cpp.
 #pragma once
 
 #include <atomic>
@@ -36,9 +37,11 @@
 #include <troupe/framework/internal/link_handshake.hpp>
 #include <troupe/framework/internal/link_security.hpp>
 #include <troupe/framework/internal/link_state.hpp>
+#include <troupe/framework/internal/memory_survey.hpp>
 #include <troupe/framework/internal/negotiation.hpp>
 #include <troupe/framework/internal/object_exchange.hpp>
 #include <troupe/framework/internal/object_tables.hpp>
+#include <troupe/framework/internal/pending_objects.hpp>
 #include <troupe/framework/internal/receive_window.hpp>
 #include <troupe/framework/internal/send_window.hpp>
 #include <troupe/framework/internal/sending_terms.hpp>
@@ -108,6 +111,8 @@ public:
   };
   /// Before start().
   void tell(life_events whom) { life_events_ = std::move(whom); }
+  /// Before start(). The peer may look, and finds no actors.
+  void hide_names() { hides_names_ = true; }
 
   /// I/O thread. Ends a link whose peer has not proven who it is, to make room for others.
   void displace();
@@ -176,6 +181,8 @@ public:
 
   /// Who spawns actors in the peer; where nobody does, an actor that answers with the reason.
   [[nodiscard]] caf::actor spawner();
+  /// The same for what the peer keeps.
+  [[nodiscard]] caf::actor inspector();
 
   [[nodiscard]] node_core& node() const noexcept { return *node_; }
   /// No other link of this process ever has the same; above zero.
@@ -188,6 +195,8 @@ public:
   [[nodiscard]] std::vector<std::string> deserializers() const;
   [[nodiscard]] bool shares_store() const noexcept { return shares_store_; }
   [[nodiscard]] link_stats stats() const;
+  // -- link_memory.cpp
+  [[nodiscard]] link_memory memory() const;
   /// The totals at the link's end. What is counted later, the node is told.
   [[nodiscard]] link_stats settle_stats();
 
@@ -379,6 +388,7 @@ private:
     void clear();
   };
   void clear_elements();
+  [[nodiscard]] receipt noted(receipt owed); // link_memory.cpp
   std::expected<void, node_error> on_message(std::uint8_t flags, bytes_view body);
   std::expected<void, node_error> on_plain_message(message_head& head, const signature& types,
                                                    const plain_element& element, std::size_t body_bytes);
@@ -441,12 +451,16 @@ private:
   const digest introduction_key_ = random_digest(); // The peer proves with it what it got on this link.
   family_names names_;                              // As the hello says; later, negotiation_ knows.
 
+  bool hides_names_ = false; // Set before start().
+  const std::shared_ptr<pending_objects> pending_objects_;
+
   // Set in the handshake, before the link is open; then only read.
   std::string peer_name_ = "unknown peer";
   caf::node_id peer_node_;
   bool shares_store_ = false;
   std::uint64_t peer_runner_ = 0;        // The actor there that runs tasks; 0: this link does not allow them.
-  std::uint64_t peer_spawner_ = 0;       // The same for spawning.
+  std::uint64_t peer_spawner_ = 0;       // The same for spawning ...
+  std::uint64_t peer_inspector_ = 0;     // ... and for looking.
   bool peer_takes_exits_ = false;        // Exit messages may go there.
   std::uint64_t peer_link_ = 0;          // The peer's name for this link ...
   byte_vector peer_introduction_key_;    // ... and how to prove to it what it has given away on it.
@@ -492,7 +506,8 @@ private:
   actor_imports actor_imports_;
   std::unordered_map<std::uint64_t, introduced> introduced_; // By the peer's numbers.
   caf::strong_actor_ptr task_runner_; // The peer's, a proxy; null where the link does not allow tasks.
-  caf::strong_actor_ptr spawner_;     // The same for spawning.
+  caf::strong_actor_ptr spawner_;     // The same for spawning ...
+  caf::strong_actor_ptr inspector_;   // ... and for looking.
   object_exports object_exports_;
   object_imports object_imports_;
   pending_requests pending_;

@@ -139,7 +139,8 @@ void link_core::send_hello(bool shares_store) {
              .introduction_key = {introduction_key_.begin(), introduction_key_.end()},
              .header_bytes = options_.receive_limits.header_bytes,
              .frames = options_.receive_limits.frames,
-             .incarnation = node_->exchange() ? node_->exchange()->self().incarnation : 0};
+             .incarnation = node_->exchange() ? node_->exchange()->self().incarnation : 0,
+             .inspector = 0};
   if (options_.allow_tasks) {
     auto runner = node_->task_runner();
     std::lock_guard guard{mutex_};
@@ -149,6 +150,11 @@ void link_core::send_hello(bool shares_store) {
     auto spawner = node_->spawner();
     std::lock_guard guard{mutex_};
     mine.spawner = actor_exports_.add(spawner);
+  }
+  if (options_.allow_memory_summary) {
+    auto inspector = node_->inspector();
+    std::lock_guard guard{mutex_};
+    mine.inspector = actor_exports_.add(inspector);
   }
   if (wants_to_share_store()) {
     auto process = node_->store()->self();
@@ -263,6 +269,7 @@ std::expected<void, node_error> link_core::on_hello(const hello& theirs) {
   peer_name_ = theirs.name;
   peer_runner_ = theirs.tasks;
   peer_spawner_ = theirs.spawner;
+  peer_inspector_ = theirs.inspector;
   peer_takes_exits_ = theirs.exits;
   peer_link_ = theirs.link;
   peer_introduction_key_ = theirs.introduction_key;
@@ -392,13 +399,15 @@ std::expected<void, node_error> link_core::become_open() {
   handshake_.reset();
   auto runner = import_helper(peer_runner_);
   auto spawner = runner ? import_helper(peer_spawner_) : runner;
-  if (!spawner)
-    return std::unexpected{std::move(spawner).error()};
+  auto inspector = spawner ? import_helper(peer_inspector_) : spawner;
+  if (!inspector)
+    return std::unexpected{std::move(inspector).error()};
   {
     std::lock_guard guard{mutex_};
     if (is_open()) {
       task_runner_ = *std::move(runner);
       spawner_ = *std::move(spawner);
+      inspector_ = *std::move(inspector);
     }
   }
   start_heartbeat();

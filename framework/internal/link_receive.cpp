@@ -45,9 +45,10 @@ caf::message_id id_of(const message_head& head) {
                        (head.flags & message_flags::response) != 0);
 }
 
-/// Who runs tasks, or spawns, does so for the peers of all links: none of them ends it.
+/// Who runs tasks, spawns, or looks, does so for the peers of all links: none of them ends it.
 bool serves_all_links(const caf::strong_actor_ptr& actor, const link_options& options, node_core& node) {
-  return (options.allow_tasks && actor == node.task_runner()) || (options.allow_spawn && actor == node.spawner());
+  return (options.allow_tasks && actor == node.task_runner()) || (options.allow_spawn && actor == node.spawner())
+         || (options.allow_memory_summary && actor == node.inspector());
 }
 
 /// Keeps a received object alive and mapped; tells the link when nothing here refers to it any more.
@@ -218,7 +219,7 @@ std::expected<void, node_error> link_core::on_message(std::uint8_t flags, bytes_
   }
   // What goes on to another node is consumed when it has left.
   const auto goes_on = last_pair_.way_on != nullptr;
-  message_under_construction built{types, goes_on ? owed->of_copy() : *std::move(owed)};
+  message_under_construction built{types, goes_on ? owed->of_copy() : noted(*std::move(owed))};
   auto decoded = decode(types, built);
   clear_elements();
   if (!decoded)

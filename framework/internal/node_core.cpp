@@ -10,15 +10,18 @@
 #include <caf/all.hpp>
 
 #include <troupe/framework/internal/caf_port/builtin_types.hpp>
+#include <troupe/framework/internal/caf_port/inspector.hpp>
 #include <troupe/framework/internal/caf_port/spawner.hpp>
 #include <troupe/framework/internal/caf_port/system_module.hpp>
 #include <troupe/framework/internal/caf_port/task_runner.hpp>
 #include <troupe/framework/internal/configuration.hpp>
 #include <troupe/framework/internal/dial.hpp>
 #include <troupe/framework/internal/handle_wire.hpp>
+#include <troupe/framework/internal/inspection_name.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/link_keeper.hpp>
 #include <troupe/framework/internal/log.hpp>
+#include <troupe/framework/internal/memory_survey.hpp>
 #include <troupe/framework/internal/out_of_band.hpp>
 
 namespace troupe::internal {
@@ -70,6 +73,7 @@ std::expected<void, node_error> node_core::start() {
   for (const auto& text : options_.listen)
     if (auto listens = listen_at(text); !listens)
       return listens;
+  open_inspection();
   loop_->start([weak = weak_from_this()] {
     if (auto self = weak.lock())
       self->flush_links();
@@ -105,18 +109,55 @@ std::expected<void, node_error> node_core::listen_at(const std::string& text) {
     return std::unexpected{std::move(security).error()};
   if (!security->caution.empty())
     log(log_level::warning, security->caution);
-  auto opened =
-      listener::open(io(), *at, endpoints->front(),
-                     [weak = weak_from_this(), terms = std::make_shared<const link_security>(*std::move(security))](
-                         stream_socket socket, const std::shared_ptr<refusal_log>& refusals) {
-                       if (auto self = weak.lock())
-                         self->on_accept(std::move(socket), terms, refusals);
-                     });
+  auto opened = open_entrance(*at, endpoints->front(), {options_.accepted_links, *std::move(security)});
   if (!opened)
     return std::unexpected{std::move(opened).error()};
   addresses_.push_back((*opened)->text());
   listeners_.push_back(*std::move(opened));
   return {};
+}
+
+std::expected<std::shared_ptr<listener>, node_error>
+node_core::open_entrance(const address& at, const stream_endpoint& endpoint, entrance terms) {
+  auto shared = std::make_shared<const entrance>(std::move(terms));
+  const std::shared_ptr<const link_security> security{shared, &shared->security};
+  return listener::open(
+      io(), at, endpoint,
+      [weak = weak_from_this(), shared, security](stream_socket socket, const std::shared_ptr<refusal_log>& refusals) {
+        if (auto self = weak.lock())
+          self->on_accept(std::move(socket), *shared, security, refusals);
+      });
+}
+
+/// Where this user's processes on this host may ask what the node keeps. A node that cannot be asked is a node
+/// nevertheless.
+void node_core::open_inspection() {
+  if (!options_.local_inspection)
+    return;
+  link_options terms{.serializers = {"msgpack"},
+                     .share_store = false,
+                     .allow_memory_summary = true,
+                     .message_bytes = 64_KiB,
+                     .window_bytes = 1_MiB,
+                     .actor_window_bytes = 1_MiB};
+  const auto opened = [&]() -> std::expected<std::shared_ptr<listener>, node_error> {
+    if (auto probe = link_core::make(shared_from_this(), terms, link_core::role::acceptor, nullptr); !probe)
+      return std::unexpected{std::move(probe).error()};
+    const auto at = parse_address(fresh_inspection_address());
+    if (!at)
+      return std::unexpected{at.error()};
+    const auto endpoints = resolve(*at, terms.connect_timeout);
+    if (!endpoints)
+      return std::unexpected{endpoints.error()};
+    auto security = security_for_listening(*at, *endpoints, terms.credentials);
+    if (!security)
+      return std::unexpected{std::move(security).error()};
+    return open_entrance(*at, endpoints->front(), {terms, *std::move(security), true});
+  }();
+  if (opened)
+    listeners_.push_back(*opened);
+  else
+    log(log_level::info, "`troupe memory` cannot ask node " + options_.name + ": " + opened.error().message());
 }
 
 std::expected<void, node_error> node_core::listen_in_process(const address& at) {
@@ -172,7 +213,8 @@ void node_core::shut_down() {
   if (io_loop::may_wait())
     links_changed_.wait(guard, [this] { return links_.empty(); });
   auto names = std::exchange(names_, {});
-  const auto helpers = {std::exchange(task_runner_, nullptr), std::exchange(spawner_, nullptr)};
+  const auto helpers = {std::exchange(task_runner_, nullptr), std::exchange(spawner_, nullptr),
+                        std::exchange(inspector_, nullptr)};
   guard.unlock();
   for (const auto& helper : helpers)
     if (helper)
@@ -237,6 +279,18 @@ caf::strong_actor_ptr node_core::spawner() {
   if (!spawner_)
     spawner_ = caf::actor_cast<caf::strong_actor_ptr>(spawn_spawner(system_));
   return spawner_;
+}
+
+caf::strong_actor_ptr node_core::inspector() {
+  std::lock_guard guard{mutex_};
+  if (!inspector_)
+    inspector_ = caf::actor_cast<caf::strong_actor_ptr>(spawn_inspector(
+        system_, [weak = weak_from_this()](const memory_query& query) -> std::expected<memory_summary, node_error> {
+          if (const auto node = weak.lock())
+            return survey_memory(*node, query);
+          return std::unexpected{node_error{node_errc::link_down, "the node has ended"}};
+        }));
+  return inspector_;
 }
 
 std::expected<void, node_error> node_core::publish(std::string name, caf::strong_actor_ptr actor) {
@@ -320,7 +374,8 @@ std::expected<std::shared_ptr<transport>, node_error> node_core::dial_to(const a
   return make_transport(*std::move(socket), security);
 }
 
-void node_core::on_accept(stream_socket socket, const std::shared_ptr<const link_security>& security,
+void node_core::on_accept(stream_socket socket, const entrance& by,
+                          const std::shared_ptr<const link_security>& security,
                           const std::shared_ptr<refusal_log>& refusals) {
   auto source = source_of(socket);
   auto bytes = make_transport(std::move(socket), *security);
@@ -328,14 +383,16 @@ void node_core::on_accept(stream_socket socket, const std::shared_ptr<const link
     refusals->note(log_level::warning, "a connection was refused: " + bytes.error().message());
     return;
   }
-  auto link = link_core::make(shared_from_this(), options_.accepted_links, link_core::role::acceptor, security);
+  auto link = link_core::make(shared_from_this(), by.options, link_core::role::acceptor, security);
   if (!link || !add_link(*link))
     return;
+  if (by.hides_names)
+    (*link)->hide_names();
   if (auto displaced = unproven_peers_.enter(link->get(), std::move(source))) {
     refusals->note(log_level::info, "the oldest of too many peers that have not proven who they are is disconnected");
     (*displaced)->displace();
   }
-  (*link)->start(*std::move(bytes), options_.accepted_links.connect_timeout, refusals);
+  (*link)->start(*std::move(bytes), by.options.connect_timeout, refusals);
 }
 
 byte_vector node_core::token_for(const greet& peer) const {

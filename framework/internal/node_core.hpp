@@ -93,6 +93,8 @@ public:
   [[nodiscard]] caf::strong_actor_ptr task_runner();
   /// The same for actors that peers spawn.
   [[nodiscard]] caf::strong_actor_ptr spawner();
+  /// The same for what they ask about this node.
+  [[nodiscard]] caf::strong_actor_ptr inspector();
 
   // -- node_totals.cpp
   [[nodiscard]] node_stats stats() const;
@@ -128,7 +130,16 @@ private:
   [[nodiscard]] std::expected<std::shared_ptr<transport>, node_error>
   dial_to(const address& at, std::span<const stream_endpoint> endpoints, const link_security& security,
           std::chrono::steady_clock::time_point until);
-  void on_accept(stream_socket socket, const std::shared_ptr<const link_security>& security,
+  /// The terms on which peers come in.
+  struct entrance {
+    link_options options;
+    link_security security;
+    bool hides_names = false;
+  };
+  [[nodiscard]] std::expected<std::shared_ptr<listener>, node_error>
+  open_entrance(const address& at, const stream_endpoint& endpoint, entrance terms);
+  void open_inspection();
+  void on_accept(stream_socket socket, const entrance& by, const std::shared_ptr<const link_security>& security,
                  const std::shared_ptr<refusal_log>& refusals);
   void reap_next();
 
@@ -161,6 +172,7 @@ private:
   std::vector<std::shared_ptr<link_keeper>> keepers_;
   caf::strong_actor_ptr task_runner_;
   caf::strong_actor_ptr spawner_;
+  caf::strong_actor_ptr inspector_;
   caf::strong_actor_ptr encoder_;
   std::deque<std::weak_ptr<link_core>> encoding_; // Have something to encode.
   std::condition_variable links_changed_;

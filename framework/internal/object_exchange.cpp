@@ -332,6 +332,17 @@ handles::ledger_tables object_exchange::tables() const {
   return ledger_.tables();
 }
 
+handles::ledger_rows object_exchange::rows() const {
+  std::lock_guard guard{mutex_};
+  return ledger_.rows();
+}
+
+std::string object_exchange::why_ended(handles::link_number link) const {
+  std::lock_guard guard{mutex_};
+  const auto found = ended_links_.find(link);
+  return found != ended_links_.end() ? found->second : std::string{};
+}
+
 // -- actions
 
 /// Does what the ledger wants after an event.

@@ -106,6 +106,10 @@ public:
 
   /// How many rows are in use, for tests and summaries.
   [[nodiscard]] handles::ledger_tables tables() const;
+  /// What this node has handles to, and who keeps it.
+  [[nodiscard]] handles::ledger_rows rows() const;
+  /// Of a link that has ended, with whom and why; empty where that is not known any more.
+  [[nodiscard]] std::string why_ended(handles::link_number link) const;
 
 private:
   friend class exchanged_object;

@@ -6,7 +6,10 @@
 namespace troupe::internal {
 
 void object_exports::add(const store::handle& object) {
-  auto& found = entries_.try_emplace(object.id(), entry{object, 0}).first->second;
+  const auto [at, is_new] = entries_.try_emplace(object.id());
+  auto& found = at->second;
+  if (is_new)
+    found = {object, 0, std::chrono::steady_clock::now()};
   ++found.count;
 }
 

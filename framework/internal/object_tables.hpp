@@ -2,6 +2,7 @@
 // tables: the link that owns them guards them with its own lock, and drops what they give back outside of it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -37,10 +38,18 @@ public:
 
   [[nodiscard]] std::vector<store::handle> take_all();
 
+  /// Calls `look(object, count, since when)`, which must not drop anything.
+  template <class Look>
+  void each(Look look) const {
+    for (const auto& [id, found] : entries_)
+      look(found.object, found.count, found.since);
+  }
+
 private:
   struct entry {
     store::handle object;
     std::uint64_t count = 0;
+    std::chrono::steady_clock::time_point since{};
   };
 
   std::unordered_map<store::object_id, entry> entries_;

@@ -156,6 +156,8 @@ constexpr std::array all_node_rows{
     node_row<&node_options::store_families>("store-families", "families that encode what is put into the store"),
     node_row<&node_options::allow_out_of_band_handles>("allow-out-of-band-handles",
                                                        "whether references may leave outside of messages"),
+    node_row<&node_options::local_inspection>("local-inspection",
+                                              "whether this user's processes here may ask what the node keeps"),
     node_row<&node_options::dispatch>("dispatch", "whether the I/O thread runs actors"),
     node_row<&node_options::detailed_stats>("detailed-stats", "whether links count by family and type"),
     node_row<&node_options::handle_grace>("handle-grace", "how long objects are kept for peers whose link was lost"),

@@ -135,6 +135,14 @@ public:
   /// Everything that waits, at the link's end.
   [[nodiscard]] std::vector<packed_message> take_all();
 
+  template <class Look>
+  void each_waiting(Look look) const {
+    for (const auto& [number, state] : receivers_)
+      for (const auto* queue : {&state.urgent, &state.normal})
+        for (const auto& each : *queue)
+          look(each);
+  }
+
 private:
   struct receiver_state {
     std::uint64_t outstanding = 0;
@@ -210,6 +218,14 @@ public:
   [[nodiscard]] step next();
 
   [[nodiscard]] std::vector<packed_message> take_all();
+
+  /// What has not left whole.
+  template <class Look>
+  void each(Look look) const {
+    for (const auto& [of, from] : lanes_)
+      for (const auto& each : from.messages)
+        look(each);
+  }
 
 private:
   struct lane {

@@ -537,7 +537,14 @@ std::expected<store_summary, store_error> attachment::summary() {
     return std::unexpected(guard.error());
   if (auto reaped = reap(); !reaped)
     return std::unexpected(reaped.error());
-  return collect_summary(view_, store_);
+  auto collected = collect_summary(view_, store_);
+  if (collected)
+    for (auto& row : collected->rows) {
+      const auto& own = counts_.at(row.id.index);
+      row.own_pins = own.pins.value();
+      row.own_handles = own.holds.value() - std::min(own.holds.value(), row.own_pins);
+    }
+  return collected;
 }
 
 std::expected<void, store_error> attachment::verify() {

@@ -63,6 +63,12 @@ public:
     }
   }
 
+  /// At this moment, while others change it.
+  [[nodiscard]] std::uint32_t value() const noexcept {
+    const auto seen = count_.load(std::memory_order_relaxed);
+    return seen == changing ? 0 : seen;
+  }
+
 private:
   static constexpr std::uint32_t changing = 0xffffffff;
   std::atomic<std::uint32_t> count_;

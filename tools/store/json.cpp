@@ -77,13 +77,6 @@ std::string json_of_objects(const std::vector<store::object_row>& objects) {
   return finished(list);
 }
 
-std::string json_of(const std::vector<object_group>& groups) {
-  auto list = json::array();
-  for (const auto& group : groups)
-    list.push_back({{"of", group.of}, {"objects", group.objects}, {"bytes", group.bytes}});
-  return finished(list);
-}
-
 std::string json_of(const store::object_row& object) {
   return finished(document_of(object));
 }

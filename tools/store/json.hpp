@@ -8,7 +8,6 @@ namespace troupe::tools {
 [[nodiscard]] std::string json_of(const std::vector<store::found_store>& stores);
 [[nodiscard]] std::string json_of_totals(const store::store_summary& summary);
 [[nodiscard]] std::string json_of_objects(const std::vector<store::object_row>& objects);
-[[nodiscard]] std::string json_of(const std::vector<object_group>& groups);
 [[nodiscard]] std::string json_of(const store::object_row& object);
 
 } // namespace troupe::tools

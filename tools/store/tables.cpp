@@ -7,42 +7,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 namespace troupe::tools {
 
 namespace {
 
-/// "3.2 s", "5 min", "2 h".
-[[nodiscard]] std::string text_of(std::chrono::nanoseconds age) {
-  const auto seconds = std::chrono::duration<double>(age).count();
-  if (seconds < 120)
-    return fmt::format("{:.1f} s", seconds);
-  if (seconds < 7'200)
-    return fmt::format("{:.0f} min", seconds / 60);
-  return fmt::format("{:.0f} h", seconds / 3'600);
-}
-
 [[nodiscard]] std::string state_of(const store::object_row& object) {
   return std::string{to_string(object.state)} + (object.has_own_file ? ", own file" : "");
-}
-
-/// Columns as wide as what is in them; numbers to the right.
-[[nodiscard]] std::string table(const std::vector<std::vector<std::string>>& lines, const std::string& right) {
-  auto widths = std::vector<std::size_t>(lines.front().size());
-  for (const auto& line : lines)
-    for (auto column = std::size_t{0}; column < line.size(); ++column)
-      widths[column] = std::max(widths[column], line[column].size());
-  auto text = std::string{};
-  for (const auto& line : lines) {
-    auto row = std::string{};
-    for (auto column = std::size_t{0}; column < line.size(); ++column)
-      row += right[column] == '>' ? fmt::format("{:>{}}  ", line[column], widths[column])
-                                  : fmt::format("{:<{}}  ", line[column], widths[column]);
-    row.erase(row.find_last_not_of(' ') + 1);
-    text += row + '\n';
-  }
-  return text;
 }
 
 } // namespace
@@ -95,15 +66,6 @@ std::string text_of_objects(const std::vector<store::object_row>& objects) {
     bytes += object.size_bytes;
   }
   return table(lines, "<><>><") + fmt::format("{} objects, {} bytes\n", grouped(objects.size()), grouped(bytes));
-}
-
-std::string text_of(const std::vector<object_group>& groups) {
-  if (groups.empty())
-    return "no objects\n";
-  auto lines = std::vector<std::vector<std::string>>{{"", "objects", "bytes"}};
-  for (const auto& group : groups)
-    lines.push_back({group.of, grouped(group.objects), grouped(group.bytes)});
-  return table(lines, "<>>");
 }
 
 std::string text_of(const store::object_row& object) {

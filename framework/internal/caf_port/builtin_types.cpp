@@ -9,6 +9,7 @@
 
 #include <troupe/framework/actor_codecs.hpp>
 #include <troupe/framework/caf_family/caf_type.hpp>
+#include <troupe/framework/memory_summary.hpp>
 #include <troupe/framework/spawning.hpp>
 #include <troupe/framework/task.hpp>
 #include <troupe/serializers/cereal/cereal_type.hpp>
@@ -55,6 +56,8 @@ void add_builtin_types(type_registry& types) {
   add_once<std::set<std::string>>(types, "caf.str_set");
   add_once<spawn_call>(types, "troupe.spawn");
   add_once<task_call>(types, "troupe.task");
+  add_once<memory_query>(types, "troupe.memory_query");
+  add_once<memory_summary>(types, "troupe.memory_summary");
 }
 
 const std::type_info* info_of(const caf::rtti_pair& type) {

@@ -48,6 +48,7 @@ reference ledger::make_entry(entry_state state) {
     free_entries_.pop_back();
   }
   enter(entries_[index], state);
+  entries_[index].since = now_;
   return {index, entries_[index].generation};
 }
 

@@ -21,6 +21,7 @@
 #include <troupe/framework/internal/handles/actions.hpp>
 #include <troupe/framework/internal/handles/local_objects.hpp>
 #include <troupe/framework/internal/handles/messages.hpp>
+#include <troupe/framework/internal/handles/rows.hpp>
 #include <troupe/framework/internal/handles/tables.hpp>
 
 namespace troupe::internal::handles {
@@ -196,6 +197,8 @@ public:
 
   [[nodiscard]] std::vector<action> take_actions() { return std::exchange(actions_, {}); }
   [[nodiscard]] ledger_tables tables() const;
+  /// What is kept and why. Of all entries: costs as tables() does.
+  [[nodiscard]] ledger_rows rows() const;
   /// The first invariant that does not hold; empty when all do. For tests.
   [[nodiscard]] std::string_view broken_invariant() const;
 

@@ -99,6 +99,7 @@ export_record& ledger::count_export(link_record& to, const object_id& name, refe
   ++record.count;
   if (fresh) {
     record.what = what;
+    record.since = now_;
     ++at(what).dependents;
     exports_of_.emplace(what, to.number, name);
   }

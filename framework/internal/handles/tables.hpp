@@ -164,6 +164,7 @@ struct entry {
   std::unique_ptr<fetch_state> fetch;
   fetch_error loss{.code = handle_errc::object_lost}; // Why, where that is known.
   bool touched = false;                               // To be looked at at the end of the event.
+  time_point since{};                                 // For who looks.
 
   [[nodiscard]] bool wanted() const noexcept { return references > 0 || dependents > 0 || fetch != nullptr; }
 };
@@ -209,6 +210,7 @@ struct export_record {
   reference what;
   std::uint64_t count = 0;
   std::uint64_t reclaimed = 0; // How many of them, at most, answered a `reclaim`: without bytes or a hold.
+  time_point since{};          // For who looks.
   voucher_ages vouchers;
   std::set<request_number> servings; // Its pulls.
 };

@@ -1,0 +1,53 @@
+#include <troupe/framework/inspection.hpp>
+
+#include <unistd.h>
+
+#include <charconv>
+#include <fstream>
+#include <map>
+#include <span>
+
+#include <troupe/framework/internal/authentication.hpp>
+#include <troupe/framework/internal/inspection_name.hpp>
+
+namespace troupe {
+
+namespace internal {
+
+std::string inspection_prefix() {
+  return "troupe-inspection-" + std::to_string(::geteuid()) + '-';
+}
+
+std::string fresh_inspection_address() {
+  std::uint64_t number = 0;
+  fill_randomly(std::as_writable_bytes(std::span{&number, 1}));
+  return "unix://@" + inspection_prefix() + std::to_string(::getpid()) + '-' + std::to_string(number);
+}
+
+} // namespace internal
+
+std::expected<std::vector<inspection_address>, node_error> inspection_addresses() {
+  std::ifstream sockets{"/proc/net/unix"};
+  if (!sockets)
+    return std::unexpected{node_error{node_errc::unsupported, "/proc/net/unix cannot be read, which lists the sockets "
+                                                              "of this host; name the nodes by their addresses"}};
+  const auto beginning = '@' + internal::inspection_prefix();
+  std::map<std::string, std::uint32_t> found; // A name stands there once for each connection, too.
+  for (std::string line; std::getline(sockets, line);) {
+    const auto at = line.rfind(' ');
+    if (at == std::string::npos || line.compare(at + 1, beginning.size(), beginning) != 0)
+      continue;
+    auto name = line.substr(at + 1);
+    std::uint32_t process = 0;
+    const auto* const end = name.data() + name.size();
+    const auto read = std::from_chars(name.data() + beginning.size(), end, process);
+    if (read.ec == std::errc{} && read.ptr != end && *read.ptr == '-')
+      found.emplace("unix://" + std::move(name), process);
+  }
+  std::vector<inspection_address> result;
+  for (const auto& [address, process] : found)
+    result.push_back({address, process});
+  return result;
+}
+
+} // namespace troupe

@@ -1,0 +1,52 @@
+// What a link keeps of objects, for who asks.
+#include <utility>
+
+#include <troupe/framework/internal/link_core.hpp>
+#include <troupe/framework/internal/pending_objects.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+void add_queued(const packed_message& message, std::vector<named_object>& to) {
+  for (const auto& object : message.objects)
+    to.push_back({object.id()});
+  for (const auto& mention : message.mentions)
+    if (mention.counted)
+      to.push_back({std::nullopt, mention.counted});
+}
+
+} // namespace
+
+/// The receipt of the message that has been read: until it is consumed, what it names is listed.
+receipt link_core::noted(receipt owed) {
+  std::vector<named_object> named;
+  for (std::size_t i = 0; i < element_count_; ++i) {
+    const auto& element = elements_[i];
+    for (const auto& each : element.frames)
+      if (const auto& owner = each.owner(); owner && owner->is_shared())
+        if (const auto* stored = dynamic_cast<const stored_bytes*>(owner.get()))
+          named.push_back({stored->object().id()});
+    for (const auto& each : element.objects)
+      named.push_back({std::nullopt, each});
+  }
+  if (named.empty())
+    return owed;
+  return pending_objects_->note(std::move(named), std::move(owed), received_signatures_);
+}
+
+link_memory link_core::memory() const {
+  link_memory result{
+      .channel = channel_, .serial = serial_, .peer = peer_name_, .exported = {}, .queued = {}, .pending = {}};
+  result.pending = pending_objects_->list();
+  const std::lock_guard guard{mutex_};
+  object_exports_.each([&](const store::handle& object, std::uint64_t count, auto since) {
+    result.exported.push_back({object.id(), count, since});
+  });
+  const auto add = [&](const packed_message& each) { add_queued(each, result.queued); };
+  sending_.each_waiting(add);
+  bulk_.each(add);
+  return result;
+}
+
+} // namespace troupe::internal

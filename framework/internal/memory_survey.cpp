@@ -1,0 +1,197 @@
+#include <troupe/framework/internal/memory_survey.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include <troupe/framework/internal/link_core.hpp>
+#include <troupe/framework/internal/node_core.hpp>
+#include <troupe/framework/internal/object_exchange.hpp>
+#include <troupe/framework/internal/out_of_band.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+std::int64_t milliseconds(std::chrono::nanoseconds age) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(age).count();
+}
+
+bool has(const std::vector<pid_t>& processes, pid_t one) {
+  return std::ranges::find(processes, one) != processes.end();
+}
+
+class survey {
+public:
+  survey(const node_core& node, const memory_query& query) : node_(node), query_(query) {}
+
+  std::expected<memory_summary, node_error> run() {
+    if (node_.store()) {
+      auto store = *node_.store();
+      const auto known = store.summary();
+      if (!known)
+        return std::unexpected{
+            node_error{node_errc::object_lost, "the store cannot be asked: " + known.error().message()}};
+      result_.processes.push_back({own_, node_.options().name, known->name, {}});
+      look_at_store(*known);
+    } else {
+      result_.processes.push_back({own_, node_.options().name, {}, {}});
+    }
+    std::vector<link_memory> links;
+    for (const auto& link : node_.open_links())
+      links.push_back(link->memory());
+    if (node_.exchange())
+      look_at_handles(node_.exchange()->rows(), links);
+    for (const auto& link : links)
+      look_at(link);
+    look_outside_messages();
+    finish();
+    return std::move(result_);
+  }
+
+private:
+  memory_object& row(std::string name) {
+    const auto [at, is_new] = places_.try_emplace(std::move(name), result_.objects.size());
+    if (is_new)
+      result_.objects.emplace_back().object = at->first;
+    return result_.objects[at->second];
+  }
+
+  void look_at_store(const store::store_summary& known) {
+    auto said = memory_of(known);
+    for (std::size_t i = 0; i < said.objects.size(); ++i)
+      if (query_.whole_store || has(known.rows[i].holders, static_cast<pid_t>(own_)))
+        row(to_string(known.rows[i].id)) = std::move(said.objects[i]);
+  }
+
+  void look_at_handles(const handles::ledger_rows& known, std::span<const link_memory> links) {
+    for (const auto& entry : known.entries) {
+      auto& made = row(to_string(entry.place ? *entry.place : entry.name));
+      for (const auto& each : entry.known_as)
+        handles_.emplace(each, made.object);
+      if (!entry.place) {
+        made.state = entry.is_lost ? "lost" : "remote";
+        made.size_bytes = entry.size_bytes;
+        made.age_ms = milliseconds(known.now - entry.since);
+        auto holder = holder_over(entry.source, links);
+        holder.reason = memory_reason::handle;
+        holder.count = entry.references;
+        holder.age_ms = made.age_ms;
+        if (entry.references > 0)
+          made.holders.push_back(std::move(holder));
+        if (entry.is_fetched)
+          made.holders.push_back({.reason = memory_reason::fetched, .process = own_, .count = 1});
+      }
+      for (const auto& each : entry.exports) {
+        auto holder = holder_over(each.link, links);
+        holder.reason = each.phase == handles::link_phase::up ? memory_reason::exported : memory_reason::lost_link;
+        holder.count = each.count;
+        holder.age_ms = milliseconds(known.now - each.since);
+        if (holder.reason == memory_reason::lost_link)
+          holder.where = node_.exchange()->why_ended(each.link);
+        made.holders.push_back(std::move(holder));
+      }
+    }
+  }
+
+  [[nodiscard]] memory_holder holder_over(handles::link_number channel, std::span<const link_memory> links) const {
+    memory_holder result{.process = own_};
+    if (const auto found = std::ranges::find(links, channel, &link_memory::channel); found != links.end()) {
+      result.link = found->serial;
+      result.peer = found->peer;
+    }
+    return result;
+  }
+
+  void look_at(const link_memory& link) {
+    const auto now = std::chrono::steady_clock::now();
+    for (const auto& each : link.exported)
+      row(to_string(each.object))
+          .holders.push_back({.reason = memory_reason::exported,
+                              .process = own_,
+                              .count = each.count,
+                              .link = link.serial,
+                              .peer = link.peer,
+                              .age_ms = milliseconds(now - each.since)});
+    for (const auto& each : link.queued)
+      add_message(each, memory_reason::queued_message, link);
+    for (const auto& each : link.pending)
+      add_message(each, memory_reason::pending_message, link);
+  }
+
+  void add_message(const named_object& object, memory_reason reason, const link_memory& link) {
+    const auto name = name_of(object);
+    if (!name)
+      return;
+    auto& holders = row(*name).holders;
+    auto known = std::ranges::find_if(
+        holders, [&](const auto& each) { return each.reason == reason && each.link == link.serial; });
+    if (known == holders.end())
+      known =
+          holders.insert(holders.end(), {.reason = reason, .process = own_, .link = link.serial, .peer = link.peer});
+    ++known->count;
+    if (object.since)
+      known->age_ms = std::max(known->age_ms, milliseconds(std::chrono::steady_clock::now() - *object.since));
+  }
+
+  [[nodiscard]] std::optional<std::string> name_of(const named_object& object) const {
+    if (object.stored)
+      return to_string(*object.stored);
+    if (const auto place = object.source->place())
+      return to_string(*place);
+    const auto counted = std::dynamic_pointer_cast<exchanged_object>(object.source);
+    if (!counted)
+      return std::nullopt;
+    const auto found = handles_.find(counted->what());
+    return found != handles_.end() ? std::optional{found->second} : std::nullopt;
+  }
+
+  void look_outside_messages() {
+    const auto now = std::chrono::system_clock::now();
+    for (const auto& pin : out_of_band_pins(node_.store() ? node_.store()->number() : 0)) {
+      auto& made = row(pin.object ? to_string(*pin.object) : pin.where);
+      if (!pin.object) {
+        made.state = "in memory";
+        made.size_bytes = pin.size_bytes;
+      }
+      made.holders.push_back({.reason = memory_reason::out_of_band,
+                              .process = own_,
+                              .count = pin.serializations,
+                              .where = pin.where,
+                              .age_ms = milliseconds(now - pin.since)});
+    }
+  }
+
+  /// What has gone since the store was asked has no state.
+  void finish() {
+    auto& objects = result_.objects;
+    std::erase_if(objects, [](const memory_object& each) { return each.state.empty(); });
+    std::ranges::stable_sort(objects, std::ranges::greater{}, &memory_object::size_bytes);
+    while (objects.size() > query_.objects_max) {
+      ++result_.objects_left_off;
+      result_.bytes_left_off += objects.back().size_bytes;
+      objects.pop_back();
+    }
+  }
+
+  const node_core& node_;
+  const memory_query query_;
+  const std::uint32_t own_ = static_cast<std::uint32_t>(::getpid());
+  memory_summary result_;
+  std::unordered_map<std::string, std::size_t> places_; // By name.
+  std::map<handles::reference, std::string> handles_;   // What the ledger's handles are called.
+};
+
+} // namespace
+
+std::expected<memory_summary, node_error> survey_memory(const node_core& node, const memory_query& query) {
+  return survey{node, query}.run();
+}
+
+} // namespace troupe::internal

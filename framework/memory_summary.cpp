@@ -1,0 +1,241 @@
+#include <troupe/framework/memory_summary.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include <troupe/framework/base/sizes.hpp>
+#include <troupe/store/summary.hpp>
+
+namespace troupe {
+
+namespace {
+
+/// Of a process that says itself what it holds, what others know of it goes.
+using answered_processes = std::set<std::pair<std::uint32_t, std::string>>; // And the store that it has open.
+
+bool is_said_better(const memory_holder& holder, const std::string& store, const answered_processes& answered) {
+  const auto is_known_to_others = holder.reason == memory_reason::handle || holder.reason == memory_reason::pinned_view
+                                  || holder.reason == memory_reason::being_written;
+  return is_known_to_others && holder.count == 0 && answered.contains({holder.process, store});
+}
+
+auto key_of(const memory_holder& holder) {
+  return std::tie(holder.reason, holder.process, holder.link, holder.peer, holder.object, holder.to, holder.where);
+}
+
+/// The same from two nodes of a process is one.
+void add_holder(std::vector<memory_holder>& to, memory_holder&& holder) {
+  const auto known = std::ranges::find_if(to, [&](const auto& each) { return key_of(each) == key_of(holder); });
+  if (known == to.end()) {
+    to.push_back(std::move(holder));
+    return;
+  }
+  known->count = std::max(known->count, holder.count);
+  known->age_ms = std::max(known->age_ms, holder.age_ms);
+}
+
+/// Where one of several has the object in its store, the others know less.
+void add_object(memory_object& to, memory_object&& from) {
+  if (to.store.empty() && !from.store.empty()) {
+    auto holders = std::move(to.holders);
+    to = std::move(from);
+    from.holders = std::move(holders);
+  }
+  for (auto& each : from.holders)
+    add_holder(to.holders, std::move(each));
+}
+
+void add_processes(const store::object_row& row, std::vector<memory_holder>& to) {
+  const auto reason = row.state == store::object_state::writing ? memory_reason::being_written : memory_reason::handle;
+  for (const auto each : row.holders) {
+    const auto process = static_cast<std::uint32_t>(each);
+    const auto is_own = each == ::getpid();
+    const auto is_pinned = std::ranges::find(row.pinned_by, each) != row.pinned_by.end();
+    if (!is_own || row.own_handles > 0 || !is_pinned) // A pin has a handle of its own.
+      to.push_back({.reason = reason, .process = process, .count = is_own ? row.own_handles : 0});
+    if (is_pinned)
+      to.push_back({.reason = memory_reason::pinned_view, .process = process, .count = is_own ? row.own_pins : 0});
+  }
+}
+
+std::string text_of_age(std::int64_t milliseconds) {
+  const auto seconds = milliseconds / 1000;
+  if (seconds < 120)
+    return grouped(static_cast<std::uint64_t>(seconds)) + " s";
+  return grouped(static_cast<std::uint64_t>(seconds / 60)) + " min";
+}
+
+std::string text_of_link(const memory_holder& holder) {
+  auto text = "link " + std::to_string(holder.link);
+  return holder.peer.empty() ? text : text + " to " + holder.peer;
+}
+
+/// Objects that only others of their kind keep, which nothing outside of them does.
+std::vector<const memory_object*> cycles(const memory_summary& summary) {
+  std::unordered_map<std::string, const memory_object*> objects;
+  for (const auto& each : summary.objects)
+    objects.emplace(each.object, &each);
+  std::unordered_map<std::string, std::vector<const memory_object*>> captured_in;
+  std::vector<const memory_object*> reached;
+  std::set<const memory_object*> is_kept;
+  for (const auto& each : summary.objects)
+    for (const auto& holder : each.holders) {
+      if (holder.reason == memory_reason::captured && objects.contains(holder.object))
+        captured_in[holder.object].push_back(&each);
+      else if (is_kept.insert(&each).second) // Also by an object that is not listed.
+        reached.push_back(&each);
+    }
+  while (!reached.empty()) {
+    const auto* outer = reached.back();
+    reached.pop_back();
+    for (const auto* inner : captured_in[outer->object])
+      if (is_kept.insert(inner).second)
+        reached.push_back(inner);
+  }
+  std::vector<const memory_object*> result;
+  for (const auto& each : summary.objects)
+    if (!each.holders.empty() && !is_kept.contains(&each))
+      result.push_back(&each);
+  return result;
+}
+
+/// Empty: it looks as it should.
+std::string hint_at(const memory_holder& holder, std::chrono::milliseconds old) {
+  const auto is_old = holder.age_ms >= old.count();
+  const auto since = " for " + text_of_age(holder.age_ms);
+  const auto process = "process " + std::to_string(holder.process);
+  switch (holder.reason) {
+  case memory_reason::out_of_band:
+    return process + " serialized a reference to it outside of a message (" + holder.where
+           + "): it stays until the node ends; send references in messages, where they are counted";
+  case memory_reason::exported:
+    if (is_old)
+      return process + " has it exported on " + text_of_link(holder) + since
+             + ": the peer still has a reference; ask there who keeps it (`troupe memory --node` of the peer)";
+    break;
+  case memory_reason::lost_link:
+    if (is_old)
+      return process + " keeps it for a peer whose link is lost" + since + "; node_options::handle_grace says how long";
+    break;
+  case memory_reason::pending_message:
+    if (is_old)
+      return "a message that came over " + text_of_link(holder) + " names it and has not been handled" + since
+             + ": the receiver is slow, blocked, or skips it";
+    break;
+  case memory_reason::queued_message:
+    if (is_old)
+      return "a message that names it waits for room on " + text_of_link(holder) + since
+             + ": the peer consumes nothing";
+    break;
+  default:
+    break;
+  }
+  return {};
+}
+
+} // namespace
+
+std::string_view to_string(memory_reason reason) {
+  switch (reason) {
+  case memory_reason::handle:
+    return "handle";
+  case memory_reason::pinned_view:
+    return "pinned view";
+  case memory_reason::being_written:
+    return "being written";
+  case memory_reason::captured:
+    return "captured";
+  case memory_reason::in_flight:
+    return "in flight";
+  case memory_reason::exported:
+    return "exported";
+  case memory_reason::lost_link:
+    return "lost link";
+  case memory_reason::pending_message:
+    return "pending message";
+  case memory_reason::queued_message:
+    return "queued message";
+  case memory_reason::fetched:
+    return "fetched";
+  case memory_reason::out_of_band:
+    return "out of band";
+  }
+  return "unknown";
+}
+
+/// In the order of its rows.
+memory_summary memory_of(const store::store_summary& known) {
+  memory_summary result;
+  for (const auto& row : known.rows) {
+    auto& made = result.objects.emplace_back();
+    made.object = to_string(row.id);
+    made.store = known.name;
+    made.state = to_string(row.state);
+    made.call_site = row.call_site;
+    made.creator = static_cast<std::uint32_t>(row.creator);
+    made.size_bytes = row.size_bytes;
+    made.age_ms = std::chrono::duration_cast<std::chrono::milliseconds>(row.age).count();
+    add_processes(row, made.holders);
+    for (const auto& each : row.captured_by)
+      made.holders.push_back({.reason = memory_reason::captured, .count = 1, .object = to_string(each)});
+    for (const auto& each : row.in_flight)
+      made.holders.push_back({.reason = memory_reason::in_flight,
+                              .process = static_cast<std::uint32_t>(each.from),
+                              .count = each.count,
+                              .to = static_cast<std::uint32_t>(each.to)});
+  }
+  return result;
+}
+
+memory_summary combined(std::vector<memory_summary> parts) {
+  memory_summary result;
+  answered_processes answered;
+  std::unordered_map<std::string, std::size_t> places;
+  for (auto& part : parts) {
+    for (auto& each : part.processes) {
+      if (each.problem.empty())
+        answered.emplace(each.process, each.store);
+      result.processes.push_back(std::move(each));
+    }
+    for (auto& each : part.objects) {
+      const auto [at, is_new] = places.try_emplace(each.object, result.objects.size());
+      if (is_new)
+        result.objects.emplace_back() = {.object = each.object,
+                                         .store = each.store,
+                                         .state = each.state,
+                                         .call_site = each.call_site,
+                                         .creator = each.creator,
+                                         .size_bytes = each.size_bytes,
+                                         .age_ms = each.age_ms,
+                                         .holders = {}};
+      add_object(result.objects[at->second], std::move(each));
+    }
+    result.objects_left_off += part.objects_left_off;
+    result.bytes_left_off += part.bytes_left_off;
+  }
+  for (auto& each : result.objects)
+    std::erase_if(each.holders, [&](const auto& holder) { return is_said_better(holder, each.store, answered); });
+  std::ranges::stable_sort(result.objects, std::ranges::greater{}, &memory_object::size_bytes);
+  return result;
+}
+
+std::vector<memory_hint> leak_hints(const memory_summary& summary, std::chrono::milliseconds old) {
+  std::vector<memory_hint> result;
+  for (const auto* each : cycles(summary))
+    result.push_back({each->object,
+                      "only objects that it keeps itself keep it (a cycle): nobody can reach it any more, "
+                      "and it stays until its store is removed"});
+  for (const auto& each : summary.objects)
+    for (const auto& holder : each.holders)
+      if (auto text = hint_at(holder, old); !text.empty())
+        result.push_back({each.object, std::move(text)});
+  return result;
+}
+
+} // namespace troupe

@@ -1,0 +1,156 @@
+#include "memory/command.hpp"
+
+#include "memory/asking.hpp"
+#include "memory/views.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace troupe::tools {
+
+namespace {
+
+enum class sort_key { size, age, holders, object };
+
+/// What was asked for.
+struct request {
+  std::vector<std::string> nodes;
+  credentials known_by;
+  std::string directory = "/dev/shm";
+  double timeout_seconds = 5;
+  double old_seconds = 600;
+  std::size_t limit = 0;
+  sort_key sort = sort_key::size;
+  memory_group group_by = memory_group::none;
+  std::uint32_t process = 0;
+  std::string object;
+  bool leaks = false;
+  bool json = false;
+};
+
+[[nodiscard]] std::chrono::milliseconds milliseconds_of(double seconds) {
+  return std::chrono::milliseconds{static_cast<std::int64_t>(seconds * 1000)};
+}
+
+void sort(std::vector<memory_object>& objects, sort_key key) {
+  switch (key) {
+  case sort_key::size:
+    std::ranges::stable_sort(objects, std::ranges::greater{}, &memory_object::size_bytes);
+    break;
+  case sort_key::age:
+    std::ranges::stable_sort(objects, std::ranges::greater{}, &memory_object::age_ms);
+    break;
+  case sort_key::holders:
+    std::ranges::stable_sort(objects, std::ranges::greater{}, [](const auto& each) { return each.holders.size(); });
+    break;
+  case sort_key::object:
+    std::ranges::stable_sort(objects, {}, &memory_object::object);
+    break;
+  }
+}
+
+/// Leaves what was asked for.
+void select(memory_summary& summary, const request& asked, const std::vector<memory_hint>& hints) {
+  std::erase_if(summary.objects, [&](const memory_object& each) {
+    const auto is_of = [&](const memory_holder& holder) { return holder.process == asked.process; };
+    const auto is_hinted = [&](const memory_hint& hint) { return hint.object == each.object; };
+    return (!asked.object.empty() && each.object != asked.object)
+           || (asked.process != 0 && std::ranges::none_of(each.holders, is_of))
+           || (asked.leaks && std::ranges::none_of(hints, is_hinted));
+  });
+  sort(summary.objects, asked.sort);
+  while (asked.limit > 0 && summary.objects.size() > asked.limit) {
+    ++summary.objects_left_off;
+    summary.bytes_left_off += summary.objects.back().size_bytes;
+    summary.objects.pop_back();
+  }
+}
+
+[[nodiscard]] bool nobody_answered(const memory_summary& summary) {
+  return !summary.processes.empty() && summary.objects.empty()
+         && std::ranges::none_of(summary.processes, [](const auto& each) { return each.problem.empty(); });
+}
+
+void show(const request& asked, std::ostream& out, std::ostream& err, int& status) {
+  const auto timeout = milliseconds_of(asked.timeout_seconds);
+  auto summary = asked.nodes.empty() ? memory_of_host(asked.directory, timeout)
+                                     : memory_of_nodes(asked.nodes, asked.known_by, timeout);
+  auto hints = leak_hints(summary, milliseconds_of(asked.old_seconds));
+  if (nobody_answered(summary))
+    status = 1;
+  select(summary, asked, hints);
+  if (!asked.object.empty()) {
+    std::erase_if(hints, [&](const auto& each) { return each.object != asked.object; });
+    if (summary.objects.empty()) {
+      err << "troupe: nothing keeps an object " << asked.object << "; `troupe memory` shows all\n";
+      status = 1;
+      return;
+    }
+  }
+  if (asked.group_by != memory_group::none) {
+    const auto groups = grouped_by(summary, asked.group_by);
+    out << (asked.json ? json_of(groups) : text_of(groups));
+    return;
+  }
+  out << (asked.json ? json_of(summary, hints) : text_of(summary, hints));
+}
+
+void add_credentials(CLI::App& command, request& asked) {
+  auto& by = asked.known_by;
+  command.add_option("--secret-file", by.secret_file, "The shared secret, for TCP and TLS nodes");
+  command.add_option("--cookie-file", by.cookie_file,
+                     "The secret of this host's TCP nodes, where it is not the usual file");
+  command.add_option("--authority", by.tls.authority_file, "Of TLS nodes: whose certificates are accepted (PEM)");
+  command.add_option("--certificate", by.tls.certificate_file, "This end's, where a TLS node asks for one (PEM)");
+  command.add_option("--key", by.tls.key_file, "Its key (PEM)");
+  command.add_option("--server-name", by.tls.server_name, "The name that a TLS node's certificate must hold");
+}
+
+} // namespace
+
+void add_memory_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status) {
+  auto asked = std::make_shared<request>();
+  auto* const memory =
+      app.add_subcommand("memory", "What is kept in memory and on disk, by which processes, and why: of "
+                                   "all this user's nodes and stores on this host, or of some nodes");
+  memory->add_option("--node", asked->nodes,
+                     "Asks the node at this address instead, whose link must allow it (allow_memory_summary); "
+                     "several together give one picture");
+  add_credentials(*memory, *asked);
+  memory->add_option("--directory", asked->directory, "Where this host's stores lie")->capture_default_str();
+  memory->add_option("--timeout", asked->timeout_seconds, "Seconds for each node's answer")
+      ->check(CLI::Range(0.001, 3600.0))
+      ->capture_default_str();
+  memory->add_option("--old", asked->old_seconds, "After how many seconds an export or a message looks like a leak")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
+  memory->add_option("--sort", asked->sort, "By what: size, age, holders or object")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, sort_key>{{"size", sort_key::size},
+                                                                          {"age", sort_key::age},
+                                                                          {"holders", sort_key::holders},
+                                                                          {"object", sort_key::object}}));
+  memory
+      ->add_option("--group-by", asked->group_by,
+                   "A line for each reason, process, store, state, creator, call-site or link")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, memory_group>{{"reason", memory_group::reason},
+                                                                              {"process", memory_group::process},
+                                                                              {"store", memory_group::store},
+                                                                              {"state", memory_group::state},
+                                                                              {"creator", memory_group::creator},
+                                                                              {"call-site", memory_group::call_site},
+                                                                              {"link", memory_group::link}}));
+  memory->add_option("--limit", asked->limit, "Shows so many objects; 0: all")->capture_default_str();
+  memory->add_option("--process", asked->process, "Only what this process has a part in keeping");
+  memory->add_option("--object", asked->object, "Only this one");
+  memory->add_flag("--leaks", asked->leaks, "Only what looks like a leak");
+  memory->add_flag("--json", asked->json, "One JSON document instead of text");
+  memory->callback([asked, &out, &err, &status] { show(*asked, out, err, status); });
+}
+
+} // namespace troupe::tools

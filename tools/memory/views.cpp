@@ -1,0 +1,213 @@
+#include "memory/views.hpp"
+
+#include <troupe/framework/base/sizes.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace troupe::tools {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+[[nodiscard]] std::string text_of_age(std::int64_t milliseconds) {
+  return milliseconds < 0 ? "" : text_of(std::chrono::nanoseconds{std::chrono::milliseconds{milliseconds}});
+}
+
+[[nodiscard]] std::string several(std::uint64_t count, std::string_view what) {
+  return count == 1 ? fmt::format("1 {}", what) : fmt::format("{} {}s", grouped(count), what);
+}
+
+/// "link 3 to kitchen".
+[[nodiscard]] std::string text_of_link(const memory_holder& holder) {
+  if (holder.link == 0)
+    return "a link";
+  return fmt::format("link {} to {}", holder.link, holder.peer);
+}
+
+/// Where "in" a process is.
+[[nodiscard]] std::string text_of_process(const memory_holder& holder) {
+  return fmt::format("in {}", holder.process);
+}
+
+[[nodiscard]] std::set<std::string> groups_of(const memory_object& object, memory_group key) {
+  std::set<std::string> names;
+  switch (key) {
+  case memory_group::reason:
+    for (const auto& each : object.holders)
+      names.emplace(to_string(each.reason));
+    break;
+  case memory_group::process:
+    for (const auto& each : object.holders)
+      names.insert(each.process == 0 ? "no process" : std::to_string(each.process));
+    break;
+  case memory_group::link:
+    for (const auto& each : object.holders)
+      if (each.link != 0)
+        names.insert(fmt::format("{} of {}", text_of_link(each), each.process));
+    if (names.empty())
+      names.emplace("no link");
+    break;
+  case memory_group::store:
+    names.insert(object.store.empty() ? "no store here" : object.store);
+    break;
+  case memory_group::state:
+    names.insert(object.state);
+    break;
+  case memory_group::creator:
+    names.insert(object.creator == 0 ? "not known" : std::to_string(object.creator));
+    break;
+  case memory_group::call_site:
+    names.insert(object.call_site.empty() ? "not recorded" : object.call_site);
+    break;
+  case memory_group::none:
+    break;
+  }
+  if (names.empty())
+    names.emplace("nobody");
+  return names;
+}
+
+[[nodiscard]] std::string text_of_objects(const std::vector<memory_object>& objects) {
+  if (objects.empty())
+    return "nothing is kept\n";
+  auto lines = std::vector<std::vector<std::string>>{{"object", "bytes", "state", "store", "age", "kept by"}};
+  auto bytes = std::uint64_t{0};
+  for (const auto& each : objects) {
+    bytes += each.size_bytes;
+    lines.push_back({each.object, grouped(each.size_bytes), each.state, each.store, text_of_age(each.age_ms),
+                     each.holders.empty() ? "nothing: it goes when somebody reclaims" : text_of(each.holders.front())});
+    for (std::size_t i = 1; i < each.holders.size(); ++i)
+      lines.push_back({"", "", "", "", "", text_of(each.holders[i])});
+    if (!each.call_site.empty())
+      lines.push_back({"", "", "", "", "", fmt::format("put by {} at {}", each.creator, each.call_site)});
+  }
+  return table(lines, "<><<><") + fmt::format("{}, {} bytes\n", several(objects.size(), "object"), grouped(bytes));
+}
+
+[[nodiscard]] json document_of(const memory_holder& holder) {
+  json result{{"reason", to_string(holder.reason)}, {"process", holder.process}, {"count", holder.count}};
+  if (holder.link != 0 || !holder.peer.empty())
+    result.update({{"link", holder.link}, {"peer", holder.peer}});
+  if (!holder.object.empty())
+    result["object"] = holder.object;
+  if (holder.to != 0)
+    result["to"] = holder.to;
+  if (!holder.where.empty())
+    result["where"] = holder.where;
+  if (holder.age_ms >= 0)
+    result["age_seconds"] = static_cast<double>(holder.age_ms) / 1000;
+  result["text"] = text_of(holder);
+  return result;
+}
+
+[[nodiscard]] json document_of(const memory_object& object) {
+  auto holders = json::array();
+  for (const auto& each : object.holders)
+    holders.push_back(document_of(each));
+  return {{"object", object.object},       {"size_bytes", object.size_bytes},
+          {"state", object.state},         {"store", object.store},
+          {"creator", object.creator},     {"age_seconds", static_cast<double>(object.age_ms) / 1000},
+          {"call_site", object.call_site}, {"holders", holders}};
+}
+
+} // namespace
+
+std::string text_of(const memory_holder& holder) {
+  const auto in = text_of_process(holder);
+  const auto age = holder.age_ms >= 0 ? ", for " + text_of_age(holder.age_ms) : std::string{};
+  switch (holder.reason) {
+  case memory_reason::handle:
+    if (holder.count == 0)
+      return "a handle or more " + in;
+    return several(holder.count, "handle") + " " + in
+           + (holder.link != 0 ? fmt::format(", got over {}", text_of_link(holder)) : "");
+  case memory_reason::pinned_view:
+    return (holder.count == 0 ? std::string{"a pinned view or more"} : several(holder.count, "pinned view")) + " " + in;
+  case memory_reason::being_written:
+    return "being written " + in;
+  case memory_reason::captured:
+    return "captured in " + holder.object;
+  case memory_reason::in_flight:
+    return fmt::format("in flight from {} to {}, {}", holder.process, holder.to, several(holder.count, "handle"));
+  case memory_reason::exported:
+    return fmt::format("exported on {} {}, {}{}", text_of_link(holder), in, several(holder.count, "time"), age);
+  case memory_reason::lost_link:
+    return fmt::format("kept {} for a lost link{}{}", in, holder.where.empty() ? "" : " (" + holder.where + ")", age);
+  case memory_reason::pending_message:
+    return fmt::format("used by {} from {} {}{}", several(holder.count, "pending message"), text_of_link(holder), in,
+                       age);
+  case memory_reason::queued_message:
+    return fmt::format("used by {} for {} {}{}", several(holder.count, "queued message"), text_of_link(holder), in,
+                       age);
+  case memory_reason::fetched:
+    return "being fetched " + in;
+  case memory_reason::out_of_band:
+    return fmt::format("pinned out of band {}, at {}{}", in, holder.where, age);
+  }
+  return "unknown";
+}
+
+std::vector<object_group> grouped_by(const memory_summary& summary, memory_group key) {
+  auto groups = std::map<std::string, object_group>{};
+  for (const auto& object : summary.objects)
+    for (const auto& name : groups_of(object, key)) {
+      auto& group = groups[name];
+      group.of = name;
+      ++group.objects;
+      group.bytes += object.size_bytes;
+    }
+  auto result = std::vector<object_group>{};
+  for (auto& [name, group] : groups)
+    result.push_back(std::move(group));
+  std::ranges::stable_sort(result, std::ranges::greater{}, &object_group::bytes);
+  return result;
+}
+
+std::string text_of(const memory_summary& summary, const std::vector<memory_hint>& hints) {
+  auto text = text_of_objects(summary.objects);
+  if (summary.objects_left_off > 0)
+    text +=
+        fmt::format("and {} more, of {} bytes\n", grouped(summary.objects_left_off), grouped(summary.bytes_left_off));
+  for (const auto& each : summary.processes)
+    if (each.problem.empty())
+      text += fmt::format("asked: {} \"{}\"{}\n", each.process, each.node,
+                          each.store.empty() ? "" : ", store \"" + each.store + '"');
+  for (const auto& each : summary.processes)
+    if (!each.problem.empty())
+      text += fmt::format("not asked: {}: {}\n", each.process == 0 ? each.node : std::to_string(each.process),
+                          each.problem);
+  for (const auto& each : hints)
+    text += fmt::format("looks like a leak: {}: {}\n", each.object, each.text);
+  return text;
+}
+
+std::string json_of(const memory_summary& summary, const std::vector<memory_hint>& hints) {
+  auto processes = json::array();
+  for (const auto& each : summary.processes)
+    processes.push_back({{"process", each.process},
+                         {"node", each.node},
+                         {"store", each.store},
+                         {"answered", each.problem.empty()},
+                         {"problem", each.problem}});
+  auto objects = json::array();
+  for (const auto& each : summary.objects)
+    objects.push_back(document_of(each));
+  auto leaks = json::array();
+  for (const auto& each : hints)
+    leaks.push_back({{"object", each.object}, {"text", each.text}});
+  return json{{"processes", processes},
+              {"objects", objects},
+              {"objects_left_off", summary.objects_left_off},
+              {"bytes_left_off", summary.bytes_left_off},
+              {"leaks", leaks}}
+             .dump(2, ' ', false, json::error_handler_t::replace)
+         + '\n';
+}
+
+} // namespace troupe::tools

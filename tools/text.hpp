@@ -1,0 +1,27 @@
+// What the commands say to people: columns, ages.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace troupe::tools {
+
+/// Objects that have something in common.
+struct object_group {
+  std::string of;
+  std::size_t objects = 0;
+  std::size_t bytes = 0;
+};
+
+/// Columns as wide as what is in them; '>' in `sides`: to the right. Requires: lines of as many columns.
+[[nodiscard]] std::string table(const std::vector<std::vector<std::string>>& lines, const std::string& sides);
+
+/// "3.2 s", "5 min", "2 h".
+[[nodiscard]] std::string text_of(std::chrono::nanoseconds age);
+
+/// Each ends with a line feed.
+[[nodiscard]] std::string text_of(const std::vector<object_group>& groups);
+[[nodiscard]] std::string json_of(const std::vector<object_group>& groups);
+
+} // namespace troupe::tools
