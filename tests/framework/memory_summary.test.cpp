@@ -160,6 +160,7 @@ TEST_F(remembered, an_exported_reference_is_shown_at_both_ends_and_as_one) {
   ASSERT_TRUE(kept);
   EXPECT_EQ(kept->count, 2u);
   EXPECT_EQ(kept->peer, "near");
+  EXPECT_TRUE(eventually([&] { return !holder_of(at_far(), name, memory_reason::pending_message); }));
   const auto both = combined({at_near(), at_far()});
   ASSERT_EQ(both.objects.size(), 1u);
   EXPECT_EQ(both.objects[0].state, "sealed");
@@ -214,7 +215,6 @@ TEST_F(remembered, so_do_those_that_name_what_is_on_another_host_and_frames_in_t
 }
 
 TEST_F(remembered, a_frame_that_was_spilled_is_used_by_its_message) {
-  near_types_ = far_types_ = [](type_registry& types) { types.add<doubles>("test.array"); };
   connect();
   std::promise<void> done;
   const std::shared_future<void> is_done{done.get_future()};
