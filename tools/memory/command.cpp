@@ -134,7 +134,8 @@ void add_memory_command(CLI::App& app, std::ostream& out, std::ostream& err, int
       ->transform(CLI::CheckedTransformer(std::map<std::string, sort_key>{{"size", sort_key::size},
                                                                           {"age", sort_key::age},
                                                                           {"holders", sort_key::holders},
-                                                                          {"object", sort_key::object}}));
+                                                                          {"object", sort_key::object}}))
+      ->option_text("KEY");
   memory
       ->add_option("--group-by", asked->group_by,
                    "A line for each reason, process, store, state, creator, call-site or link")
@@ -144,7 +145,8 @@ void add_memory_command(CLI::App& app, std::ostream& out, std::ostream& err, int
                                                                               {"state", memory_group::state},
                                                                               {"creator", memory_group::creator},
                                                                               {"call-site", memory_group::call_site},
-                                                                              {"link", memory_group::link}}));
+                                                                              {"link", memory_group::link}}))
+      ->option_text("KEY");
   memory->add_option("--limit", asked->limit, "Shows so many objects; 0: all")->capture_default_str();
   memory->add_option("--process", asked->process, "Only what this process has a part in keeping");
   memory->add_option("--object", asked->object, "Only this one");
