@@ -4,6 +4,7 @@
 
 #include <caf/scoped_actor.hpp>
 
+#include <troupe/framework/inspection.hpp>
 #include <troupe/framework/internal/caf_port/request_runner.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/node_core.hpp>
@@ -11,6 +12,22 @@
 #include <troupe/serializers/internal/type_text.hpp>
 
 namespace troupe {
+
+namespace {
+
+/// The answer of the peer's inspector.
+template <class Answer, class Query>
+std::expected<Answer, node_error> asked(internal::link_core& over, std::chrono::milliseconds timeout,
+                                        const Query& query) {
+  caf::scoped_actor self{over.node().system()};
+  std::expected<Answer, node_error> answer = std::unexpected{node_error{node_errc::timed_out, "no answer"}};
+  self->request(over.inspector(), timeout, query)
+      .receive([&](Answer& known) { answer = std::move(known); },
+               [&](const caf::error& error) { answer = std::unexpected{to_node_error(error)}; });
+  return answer;
+}
+
+} // namespace
 
 std::uint64_t link::number() const noexcept {
   return core_->serial();
@@ -50,13 +67,21 @@ void link::close() {
 
 std::expected<memory_summary, node_error> link::memory_summary(std::chrono::milliseconds timeout,
                                                                const memory_query& query) const {
-  caf::scoped_actor self{system()};
-  std::expected<troupe::memory_summary, node_error> answer =
-      std::unexpected{node_error{node_errc::timed_out, "no answer"}};
-  self->request(core_->inspector(), timeout, query)
-      .receive([&](troupe::memory_summary& known) { answer = std::move(known); },
-               [&](const caf::error& error) { answer = std::unexpected{to_node_error(error)}; });
-  return answer;
+  return asked<troupe::memory_summary>(*core_, timeout, query);
+}
+
+std::expected<node_report, node_error> link::report(std::chrono::milliseconds timeout,
+                                                    const report_query& query) const {
+  return asked<node_report>(*core_, timeout, query);
+}
+
+std::expected<std::chrono::nanoseconds, node_error> link::ping(std::chrono::milliseconds timeout) {
+  const auto begun = std::chrono::steady_clock::now();
+  const auto nobody = find_untyped({}, {}, timeout); // Has the empty name.
+  const auto taken = std::chrono::steady_clock::now() - begun;
+  if (!nobody && nobody.error().code() != node_errc::not_found)
+    return std::unexpected{nobody.error()};
+  return taken;
 }
 
 caf::actor_system& link::system() const {

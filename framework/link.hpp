@@ -21,6 +21,7 @@
 #include <troupe/framework/memory_summary.hpp>
 #include <troupe/framework/node_error.hpp>
 #include <troupe/framework/options.hpp>
+#include <troupe/serializers/describe.hpp>
 
 namespace troupe {
 
@@ -32,6 +33,7 @@ struct payload_totals {
   std::uint64_t bytes = 0;
   std::chrono::nanoseconds time{0};
 };
+TROUPE_DESCRIBE(payload_totals, payloads, bytes, time)
 
 /// What was carried of one type by one family. The family is "none" where values are handed over as they are, within a
 /// process; their bytes are what they take in memory, and no time.
@@ -41,6 +43,7 @@ struct type_stats {
   payload_totals sent;
   payload_totals received;
 };
+TROUPE_DESCRIBE(type_stats, family, type, sent, received)
 
 /// What one link has done so far. Bytes through the socket include heads and everything else that is written.
 struct link_stats {
@@ -85,6 +88,15 @@ struct link_stats {
   std::chrono::nanoseconds decode_time{0};
   std::vector<type_stats> by_type;
 };
+TROUPE_DESCRIBE(link_stats, messages_sent, messages_received, socket_bytes_sent, socket_bytes_received,
+                handle_bytes_sent, handle_bytes_received, pulled_bytes_sent, pulled_bytes_received, spilled_bytes,
+                unserializable, refused_by_policy, undecodable, undelivered, store_fallbacks, refused_at_bound, dropped,
+                forwarded, unconsumed_bytes_there, waiting_bytes, unconsumed_bytes_here, unread_bytes,
+                large_frame_bytes_here, window_bytes, credit_bytes, actors_exported, actors_imported, encode_time,
+                decode_time, by_type)
+
+struct node_report;
+struct report_query;
 
 /// A reference to a link; copies refer to the same one. A link is used once: after its end, connecting again makes a
 /// new one, and everything reached through the old one stays down.
@@ -139,11 +151,21 @@ public:
   template <class Handle = caf::actor, class... Arguments>
   [[nodiscard]] spawning<Handle> spawn(std::string name, Arguments&&... arguments) const;
 
-  /// What the peer's node keeps and why, where its end of the link has `allow_memory_summary`. Waits for the answer: not
-  /// for actors' handlers. Fails with `not_allowed`, `timed_out`, `link_down`, or `object_lost` where that node's store
-  /// cannot be asked.
+  /// What the peer's node keeps and why, where its end of the link has `allow_memory_summary`. Waits for the answer:
+  /// not for actors' handlers. Fails with `not_allowed`, `timed_out`, `link_down`, or `object_lost` where that node's
+  /// store cannot be asked.
   [[nodiscard]] std::expected<troupe::memory_summary, node_error>
   memory_summary(std::chrono::milliseconds timeout = std::chrono::seconds(10), const memory_query& query = {}) const;
+
+  /// What the peer's node says of itself, its links, and its types (inspection.hpp), where its end of the link has
+  /// `allow_inspection`. Waits, and fails, as memory_summary() does.
+  [[nodiscard]] std::expected<node_report, node_error> report(std::chrono::milliseconds timeout,
+                                                              const report_query& query) const;
+
+  /// How long it takes to the peer's I/O thread and back now, behind what is written already. Waits: not for actors'
+  /// handlers. Fails with `timed_out` or `link_down`.
+  [[nodiscard]] std::expected<std::chrono::nanoseconds, node_error>
+  ping(std::chrono::milliseconds timeout = std::chrono::seconds(5));
 
   /// Tells the links of a process apart, also of one peer: no other has the same. Above zero.
   [[nodiscard]] std::uint64_t number() const noexcept;

@@ -7,6 +7,7 @@
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/link_keeper.hpp>
 #include <troupe/framework/internal/memory_survey.hpp>
+#include <troupe/framework/internal/node_survey.hpp>
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/framework/internal/putting.hpp>
 #include <troupe/serializers/internal/type_text.hpp>
@@ -140,6 +141,10 @@ node_view node::view() const noexcept {
 
 std::expected<memory_summary, node_error> node::memory_summary(const memory_query& query) const {
   return survey_memory(*core_, query);
+}
+
+node_report node::report(const report_query& query) const {
+  return report_of(*core_, query);
 }
 
 const store::object_store* node::store() const {

@@ -182,6 +182,9 @@ public:
   /// cannot be asked.
   [[nodiscard]] std::expected<troupe::memory_summary, node_error> memory_summary(const memory_query& query = {}) const;
 
+  /// What it says of itself, its links and its types (inspection.hpp), as peers see it by link::report.
+  [[nodiscard]] node_report report(const report_query& query) const;
+
   /// The attachment to the host's store; null where the options say none.
   [[nodiscard]] const store::object_store* store() const;
 

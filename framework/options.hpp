@@ -103,6 +103,7 @@ struct link_options {
   /// process's.
   bool allow_exit = false;
   bool allow_memory_summary = false; ///< Asking what this node keeps alive, and why: link::memory_summary.
+  bool allow_inspection = false;     ///< Asking for this node's links, figures and types: link::report.
 
   /// Who gets in over TCP and TLS.
   struct credentials credentials = {};
@@ -199,8 +200,8 @@ struct node_options {
   /// them; see allow_out_of_band_handles. On: each object that leaves so stays until the node ends.
   bool allow_out_of_band_handles = false;
 
-  /// Whether other processes of this user on this host may ask what this node keeps and why, which is how `troupe
-  /// memory` finds it: at a socket without a file, where peers reach nothing else.
+  /// Whether other processes of this user on this host may ask what this node keeps and why, and for its links, figures
+  /// and types, which is how the `troupe` command finds it: at a socket without a file, where peers reach nothing else.
   bool local_inspection = true;
 
   /// Whether the I/O thread runs the actors whose messages it has just read, for up to 500 microseconds at a time, and

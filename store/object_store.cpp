@@ -120,6 +120,10 @@ std::expected<store_summary, store_error> object_store::summary() {
   return attachment_->summary();
 }
 
+std::expected<store_summary, store_error> object_store::totals() const {
+  return attachment_->totals();
+}
+
 std::size_t object_store::reap() {
   return attachment_->reap().value_or(0);
 }

@@ -94,6 +94,9 @@ public:
   /// Reaps dead processes, reclaims, then lists what is left.
   [[nodiscard]] std::expected<store_summary, store_error> summary();
 
+  /// The same without the rows: costs the lock once, however many objects there are.
+  [[nodiscard]] std::expected<store_summary, store_error> totals() const;
+
   /// Clears up after processes that died and channels that were abandoned: gives the number of those processes, 0 when
   /// the table's lock is not to be had. Cheap when there is nothing to do.
   std::size_t reap();

@@ -3,19 +3,24 @@
 
 #include "contract/command.hpp"
 #include "memory/command.hpp"
+#include "nodes/command.hpp"
 #include "store/command.hpp"
 
 #include <iostream>
 
 int main(int argument_count, char** arguments) {
-  CLI::App app{"Looks into what Troupe's programs share on this host, clears up after those that were killed, and compares what "
-               "their versions look like to each other.",
-               "troupe"};
+  CLI::App app{
+      "Looks into what Troupe's programs share on this host, clears up after those that were killed, and compares what "
+      "their versions look like to each other.",
+      "troupe"};
   app.require_subcommand(1);
   auto status = 0;
   troupe::tools::add_contract_command(app, std::cout, std::cerr, status);
+  troupe::tools::add_links_command(app, std::cout, std::cerr, status);
   troupe::tools::add_memory_command(app, std::cout, std::cerr, status);
+  troupe::tools::add_ping_command(app, std::cout, std::cerr, status);
   troupe::tools::add_store_command(app, std::cout, std::cerr, status);
+  troupe::tools::add_types_command(app, std::cout, std::cerr, status);
   try {
     app.parse(argument_count, arguments);
   } catch (const CLI::ParseError& asked) {

@@ -190,8 +190,8 @@ caf::actor link_core::spawner() {
 
 caf::actor link_core::inspector() {
   return helper_of_peer(inspector_,
-                        " says nothing of its memory over this link; its end of the link must have "
-                        "allow_memory_summary");
+                        " says nothing of itself over this link; its end of the link must have allow_memory_summary "
+                        "or allow_inspection");
 }
 
 /// `helper`: one of the members; read under the lock.

@@ -24,6 +24,7 @@
 
 #include <asio/steady_timer.hpp>
 
+#include <troupe/framework/inspection.hpp>
 #include <troupe/framework/internal/actor_tables.hpp>
 #include <troupe/framework/internal/admin.hpp>
 #include <troupe/framework/internal/caf_port/decoded_message.hpp>
@@ -197,6 +198,7 @@ public:
   [[nodiscard]] link_stats stats() const;
   // -- link_memory.cpp
   [[nodiscard]] link_memory memory() const;
+  [[nodiscard]] link_report report() const;
   /// The totals at the link's end. What is counted later, the node is told.
   [[nodiscard]] link_stats settle_stats();
 
@@ -452,6 +454,7 @@ private:
   family_names names_;                              // As the hello says; later, negotiation_ knows.
 
   bool hides_names_ = false; // Set before start().
+  const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   const std::shared_ptr<pending_objects> pending_objects_;
 
   // Set in the handshake, before the link is open; then only read.

@@ -151,8 +151,7 @@ void link_core::send_hello(bool shares_store) {
     std::lock_guard guard{mutex_};
     mine.spawner = actor_exports_.add(spawner);
   }
-  if (options_.allow_memory_summary) {
-    auto inspector = node_->inspector();
+  if (auto inspector = node_->inspector(options_)) {
     std::lock_guard guard{mutex_};
     mine.inspector = actor_exports_.add(inspector);
   }

@@ -1,4 +1,4 @@
-// What a link keeps of objects, for who asks.
+// What a link says to who asks: what it keeps of objects, and its figures.
 #include <utility>
 
 #include <troupe/framework/internal/link_core.hpp>
@@ -46,6 +46,24 @@ link_memory link_core::memory() const {
   const auto add = [&](const packed_message& each) { add_queued(each, result.queued); };
   sending_.each_waiting(add);
   bulk_.each(add);
+  return result;
+}
+
+link_report link_core::report() const {
+  link_report result;
+  result.number = serial_;
+  result.peer = peer_name_;
+  result.transport = name_of(security_->kind);
+  result.is_dialed = role_ == role::dialer;
+  result.shares_store = shares_store_;
+  result.age_ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - since_).count();
+  result.serializers = effective_serializers();
+  result.deserializers = deserializers();
+  result.stats = stats();
+  const std::lock_guard guard{mutex_};
+  if (terms_)
+    result.compression = to_string(terms_->context.compression);
   return result;
 }
 

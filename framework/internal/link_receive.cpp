@@ -48,7 +48,7 @@ caf::message_id id_of(const message_head& head) {
 /// Who runs tasks, spawns, or looks, does so for the peers of all links: none of them ends it.
 bool serves_all_links(const caf::strong_actor_ptr& actor, const link_options& options, node_core& node) {
   return (options.allow_tasks && actor == node.task_runner()) || (options.allow_spawn && actor == node.spawner())
-         || (options.allow_memory_summary && actor == node.inspector());
+         || (actor && actor == node.inspector(options));
 }
 
 /// Keeps a received object alive and mapped; tells the link when nothing here refers to it any more.

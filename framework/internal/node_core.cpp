@@ -22,9 +22,35 @@
 #include <troupe/framework/internal/link_keeper.hpp>
 #include <troupe/framework/internal/log.hpp>
 #include <troupe/framework/internal/memory_survey.hpp>
+#include <troupe/framework/internal/node_survey.hpp>
 #include <troupe/framework/internal/out_of_band.hpp>
 
 namespace troupe::internal {
+
+namespace {
+
+std::unexpected<node_error> ended() {
+  return std::unexpected{node_error{node_errc::link_down, "the node has ended"}};
+}
+
+inspection_answers answers_of(const std::weak_ptr<node_core>& of, bool memory, bool report) {
+  inspection_answers result;
+  if (memory)
+    result.memory = [of](const memory_query& query) -> std::expected<memory_summary, node_error> {
+      const auto node = of.lock();
+      return node ? survey_memory(*node, query) : ended();
+    };
+  if (report)
+    result.report = [of](const report_query& query) -> std::expected<node_report, node_error> {
+      const auto node = of.lock();
+      if (!node)
+        return ended();
+      return report_of(*node, query);
+    };
+  return result;
+}
+
+} // namespace
 
 node_core::node_core(caf::actor_system& system, type_registry& types, const family_set& families, node_options options)
     : system_(system),
@@ -137,6 +163,7 @@ void node_core::open_inspection() {
   link_options terms{.serializers = {"msgpack"},
                      .share_store = false,
                      .allow_memory_summary = true,
+                     .allow_inspection = true,
                      .message_bytes = 64_KiB,
                      .window_bytes = 1_MiB,
                      .actor_window_bytes = 1_MiB};
@@ -213,8 +240,9 @@ void node_core::shut_down() {
   if (io_loop::may_wait())
     links_changed_.wait(guard, [this] { return links_.empty(); });
   auto names = std::exchange(names_, {});
-  const auto helpers = {std::exchange(task_runner_, nullptr), std::exchange(spawner_, nullptr),
-                        std::exchange(inspector_, nullptr)};
+  std::vector helpers{std::exchange(task_runner_, nullptr), std::exchange(spawner_, nullptr)};
+  for (auto& [terms, inspector] : std::exchange(inspectors_, {}))
+    helpers.push_back(std::move(inspector));
   guard.unlock();
   for (const auto& helper : helpers)
     if (helper)
@@ -281,16 +309,15 @@ caf::strong_actor_ptr node_core::spawner() {
   return spawner_;
 }
 
-caf::strong_actor_ptr node_core::inspector() {
+caf::strong_actor_ptr node_core::inspector(const link_options& terms) {
+  if (!terms.allow_memory_summary && !terms.allow_inspection)
+    return nullptr;
   std::lock_guard guard{mutex_};
-  if (!inspector_)
-    inspector_ = caf::actor_cast<caf::strong_actor_ptr>(spawn_inspector(
-        system_, [weak = weak_from_this()](const memory_query& query) -> std::expected<memory_summary, node_error> {
-          if (const auto node = weak.lock())
-            return survey_memory(*node, query);
-          return std::unexpected{node_error{node_errc::link_down, "the node has ended"}};
-        }));
-  return inspector_;
+  auto& made = inspectors_[{terms.allow_memory_summary, terms.allow_inspection}];
+  if (!made)
+    made = caf::actor_cast<caf::strong_actor_ptr>(
+        spawn_inspector(system_, answers_of(weak_from_this(), terms.allow_memory_summary, terms.allow_inspection)));
+  return made;
 }
 
 std::expected<void, node_error> node_core::publish(std::string name, caf::strong_actor_ptr actor) {

@@ -93,8 +93,10 @@ public:
   [[nodiscard]] caf::strong_actor_ptr task_runner();
   /// The same for actors that peers spawn.
   [[nodiscard]] caf::strong_actor_ptr spawner();
-  /// The same for what they ask about this node.
-  [[nodiscard]] caf::strong_actor_ptr inspector();
+  /// The same for what they may ask about this node; null for nothing.
+  [[nodiscard]] caf::strong_actor_ptr inspector(const link_options& terms);
+
+  [[nodiscard]] std::chrono::steady_clock::time_point since() const noexcept { return since_; }
 
   // -- node_totals.cpp
   [[nodiscard]] node_stats stats() const;
@@ -151,6 +153,7 @@ private:
   std::optional<store::object_store> store_;
   std::shared_ptr<const object_environment> objects_;
   std::vector<std::string> addresses_;
+  const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   const digest key_ = random_digest(); // Tells this node from others that claim its id.
 
   std::shared_ptr<io_loop> loop_;
@@ -172,7 +175,7 @@ private:
   std::vector<std::shared_ptr<link_keeper>> keepers_;
   caf::strong_actor_ptr task_runner_;
   caf::strong_actor_ptr spawner_;
-  caf::strong_actor_ptr inspector_;
+  std::map<std::pair<bool, bool>, caf::strong_actor_ptr> inspectors_; // By what may be asked: memory, a report.
   caf::strong_actor_ptr encoder_;
   std::deque<std::weak_ptr<link_core>> encoding_; // Have something to encode.
   std::condition_variable links_changed_;

@@ -547,6 +547,12 @@ std::expected<store_summary, store_error> attachment::summary() {
   return collected;
 }
 
+std::expected<store_summary, store_error> attachment::totals() {
+  if (auto usable = check_usable(); !usable)
+    return std::unexpected(usable.error());
+  return collect_totals(view_, store_);
+}
+
 std::expected<void, store_error> attachment::verify() {
   const auto guard = lock();
   if (!guard)

@@ -153,6 +153,7 @@ public:
   // Looking after it.
   std::expected<std::size_t, store_error> reap();
   [[nodiscard]] std::expected<store_summary, store_error> summary();
+  [[nodiscard]] std::expected<store_summary, store_error> totals();
   [[nodiscard]] std::expected<void, store_error> verify();
 
 private:
@@ -300,5 +301,7 @@ private:
 
 /// Collects totals and rows, in batches under the lock.
 [[nodiscard]] std::expected<store_summary, store_error> collect_summary(control_view view, const opened_store& store);
+/// Without the rows.
+[[nodiscard]] std::expected<store_summary, store_error> collect_totals(control_view view, const opened_store& store);
 
 } // namespace troupe::store::internal

@@ -89,6 +89,12 @@ void copy_rows(control_view view, std::uint32_t first, std::uint32_t end, std::i
       summary.rows.push_back(copy_row(view, index, now));
 }
 
+void copy_processes(control_view view, store_summary& summary) {
+  for (auto slot = std::uint32_t{0}; slot < slots_max; ++slot)
+    if (view.slot(slot).state.load() != slot_state::free)
+      summary.processes.push_back(pid_of(view, slot));
+}
+
 void connect_captures(std::vector<object_row>& rows) {
   auto position = std::unordered_map<object_id, std::size_t>{};
   for (auto at = std::size_t{0}; at < rows.size(); ++at)
@@ -124,10 +130,19 @@ std::expected<store_summary, store_error> collect_summary(control_view view, con
     if (first + batch >= view.header().objects.used)
       break;
   }
-  for (auto slot = std::uint32_t{0}; slot < slots_max; ++slot)
-    if (view.slot(slot).state.load() != slot_state::free)
-      summary.processes.push_back(pid_of(view, slot));
+  copy_processes(view, summary);
   connect_captures(summary.rows);
+  return summary;
+}
+
+std::expected<store_summary, store_error> collect_totals(control_view view, const opened_store& store) {
+  auto summary = begin_summary(view, store.settings.name);
+  let_others_go_first(view);
+  const auto guard = lock_table(view, store.self.slot, store.settings.lock_timeout);
+  if (!guard)
+    return std::unexpected(guard.error());
+  copy_totals(view, summary);
+  copy_processes(view, summary);
   return summary;
 }
 

@@ -1,81 +1,39 @@
 #include "memory/asking.hpp"
 
-#include <troupe/framework/inspection.hpp>
-#include <troupe/framework/node.hpp>
 #include <troupe/store/inspection.hpp>
 
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <optional>
-#include <thread>
 #include <utility>
 
 namespace troupe::tools {
 
 namespace {
 
-struct question {
-  std::string address;
-  std::uint32_t process = 0; // 0: not known.
-  memory_query what;
-};
+memory_summary failed(const inspection_address& who, std::string why) {
+  memory_summary result;
+  result.processes.push_back({who.process, who.process == 0 ? who.address : std::string{}, {}, std::move(why)});
+  return result;
+}
 
-/// An actor system for as long as questions are asked.
-class asker {
-public:
-  explicit asker(link_options terms) : terms_(std::move(terms)) {
-    auto opened = node::open(system_, types_, families_,
-                             {.name = "troupe memory", .store = std::nullopt, .local_inspection = false});
-    if (opened)
-      node_ = *std::move(opened);
-    else
-      problem_ = opened.error().message();
-  }
+memory_summary ask_one(client& by, const inspection_address& whom, const memory_query& what) {
+  auto link = by.connect(whom.address);
+  if (!link)
+    return failed(whom, link.error());
+  auto known = link->memory_summary(by.timeout(), what);
+  link->close();
+  return known ? *std::move(known) : failed(whom, known.error().message());
+}
 
-  [[nodiscard]] memory_summary ask(const question& what) {
-    if (!node_)
-      return failed(what, problem_);
-    auto link = node_->connect(what.address, terms_);
-    if (!link)
-      return failed(what, link.error().message());
-    auto known = link->memory_summary(terms_.connect_timeout, what.what);
-    link->close();
-    return known ? *std::move(known) : failed(what, known.error().message());
-  }
-
-private:
-  [[nodiscard]] static memory_summary failed(const question& what, std::string why) {
-    memory_summary result;
-    result.processes.push_back({what.process, what.process == 0 ? what.address : std::string{}, {}, std::move(why)});
-    return result;
-  }
-
-  type_registry types_;
-  family_set families_;
-  system_config config_;
-  caf::actor_system system_{config_};
-  link_options terms_;
-  std::optional<node> node_;
-  std::string problem_;
-};
-
-/// Several at once, so that one who does not answer holds up nobody; the answers in the order of the questions.
-std::vector<memory_summary> ask_all(const std::vector<question>& questions, link_options terms) {
-  std::vector<memory_summary> answers(questions.size());
-  if (questions.empty())
+/// The answers in the order of the nodes.
+std::vector<memory_summary> ask_all(const std::vector<inspection_address>& nodes, const memory_query& what,
+                                    const access& by) {
+  std::vector<memory_summary> answers(nodes.size());
+  if (nodes.empty())
     return answers;
-  asker one{std::move(terms)};
-  std::atomic<std::size_t> next{0};
-  constexpr std::size_t askers_max = 16;
-  std::vector<std::jthread> askers;
-  for (std::size_t i = 0; i < std::min(askers_max, questions.size()); ++i)
-    askers.emplace_back([&] {
-      for (auto mine = next++; mine < questions.size(); mine = next++)
-        answers[mine] = one.ask(questions[mine]);
-    });
-  askers.clear();
+  client one{by};
+  ask_each(nodes.size(), [&](std::size_t which) { answers[which] = ask_one(one, nodes[which], what); });
   return answers;
 }
 
@@ -93,15 +51,11 @@ void add_unasked(const store::store_summary& known, memory_summary& to, const st
 
 } // namespace
 
-memory_summary memory_of_host(const std::string& store_directory, std::chrono::milliseconds timeout) {
-  std::vector<question> questions;
-  std::string problem;
-  if (const auto known = inspection_addresses())
-    for (const auto& each : *known)
-      questions.push_back({each.address, each.process, {.objects_max = UINT64_MAX, .whole_store = false}});
-  else
-    problem = known.error().message();
-  auto parts = ask_all(questions, {.serializers = {"msgpack"}, .share_store = false, .connect_timeout = timeout});
+memory_summary memory_of_host(const std::string& store_directory, const access& by) {
+  const auto nodes = nodes_at({});
+  std::vector<memory_summary> parts;
+  if (nodes)
+    parts = ask_all(*nodes, {.objects_max = UINT64_MAX, .whole_store = false}, by);
   const auto answers = parts;
   for (const auto& each : store::find_stores(store_directory)) {
     if (!each.is_of_this_boot || !each.is_of_this_layout)
@@ -113,20 +67,14 @@ memory_summary memory_of_host(const std::string& store_directory, std::chrono::m
     add_unasked(*known, part, answers);
     parts.push_back(std::move(part));
   }
-  if (!problem.empty())
-    parts.emplace_back().processes.push_back({0, {}, {}, std::move(problem)});
+  if (!nodes)
+    parts.emplace_back().processes.push_back({0, "this host's nodes", {}, nodes.error()});
   return combined(std::move(parts));
 }
 
-memory_summary memory_of_nodes(const std::vector<std::string>& addresses, const credentials& known_by,
-                               std::chrono::milliseconds timeout) {
-  std::vector<question> questions;
-  for (const auto& each : addresses)
-    questions.push_back({each, 0, {}});
-  return combined(ask_all(questions, {.serializers = {"typed", "msgpack"},
-                                      .share_store = false,
-                                      .credentials = known_by,
-                                      .connect_timeout = timeout}));
+memory_summary memory_of_nodes(const std::vector<std::string>& addresses, const access& by) {
+  const auto nodes = nodes_at(addresses);
+  return combined(ask_all(*nodes, {}, by)); // Which cannot fail for addresses that are given.
 }
 
 } // namespace troupe::tools

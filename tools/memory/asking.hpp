@@ -1,20 +1,19 @@
 // Whom to ask what is kept, and what they say.
 #pragma once
 
-#include <troupe/framework/memory_summary.hpp>
-#include <troupe/framework/options.hpp>
+#include "nodes/client.hpp"
 
-#include <chrono>
+#include <troupe/framework/memory_summary.hpp>
+
 #include <string>
 #include <vector>
 
 namespace troupe::tools {
 
 /// What is known of several nodes, as one, and who has not answered (memory_process::problem).
-[[nodiscard]] memory_summary memory_of_host(const std::string& store_directory, std::chrono::milliseconds timeout);
+[[nodiscard]] memory_summary memory_of_host(const std::string& store_directory, const access& by);
 
 /// The same of the nodes at these addresses, whose links must allow it.
-[[nodiscard]] memory_summary memory_of_nodes(const std::vector<std::string>& addresses, const credentials& known_by,
-                                             std::chrono::milliseconds timeout);
+[[nodiscard]] memory_summary memory_of_nodes(const std::vector<std::string>& addresses, const access& by);
 
 } // namespace troupe::tools

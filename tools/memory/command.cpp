@@ -21,9 +21,8 @@ enum class sort_key { size, age, holders, object };
 /// What was asked for.
 struct request {
   std::vector<std::string> nodes;
-  credentials known_by;
+  access by;
   std::string directory = "/dev/shm";
-  double timeout_seconds = 5;
   double old_seconds = 600;
   std::size_t limit = 0;
   sort_key sort = sort_key::size;
@@ -78,9 +77,8 @@ void select(memory_summary& summary, const request& asked, const std::vector<mem
 }
 
 void show(const request& asked, std::ostream& out, std::ostream& err, int& status) {
-  const auto timeout = milliseconds_of(asked.timeout_seconds);
-  auto summary = asked.nodes.empty() ? memory_of_host(asked.directory, timeout)
-                                     : memory_of_nodes(asked.nodes, asked.known_by, timeout);
+  auto summary =
+      asked.nodes.empty() ? memory_of_host(asked.directory, asked.by) : memory_of_nodes(asked.nodes, asked.by);
   auto hints = leak_hints(summary, milliseconds_of(asked.old_seconds));
   if (nobody_answered(summary))
     status = 1;
@@ -101,17 +99,6 @@ void show(const request& asked, std::ostream& out, std::ostream& err, int& statu
   out << (asked.json ? json_of(summary, hints) : text_of(summary, hints));
 }
 
-void add_credentials(CLI::App& command, request& asked) {
-  auto& by = asked.known_by;
-  command.add_option("--secret-file", by.secret_file, "The shared secret, for TCP and TLS nodes");
-  command.add_option("--cookie-file", by.cookie_file,
-                     "The secret of this host's TCP nodes, where it is not the usual file");
-  command.add_option("--authority", by.tls.authority_file, "Of TLS nodes: whose certificates are accepted (PEM)");
-  command.add_option("--certificate", by.tls.certificate_file, "This end's, where a TLS node asks for one (PEM)");
-  command.add_option("--key", by.tls.key_file, "Its key (PEM)");
-  command.add_option("--server-name", by.tls.server_name, "The name that a TLS node's certificate must hold");
-}
-
 } // namespace
 
 void add_memory_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status) {
@@ -122,11 +109,8 @@ void add_memory_command(CLI::App& app, std::ostream& out, std::ostream& err, int
   memory->add_option("--node", asked->nodes,
                      "Asks the node at this address instead, whose link must allow it (allow_memory_summary); "
                      "several together give one picture");
-  add_credentials(*memory, *asked);
+  add_access(*memory, asked->by);
   memory->add_option("--directory", asked->directory, "Where this host's stores lie")->capture_default_str();
-  memory->add_option("--timeout", asked->timeout_seconds, "Seconds for each node's answer")
-      ->check(CLI::Range(0.001, 3600.0))
-      ->capture_default_str();
   memory->add_option("--old", asked->old_seconds, "After how many seconds an export or a message looks like a leak")
       ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str();

@@ -9,6 +9,7 @@
 
 #include <troupe/framework/actor_codecs.hpp>
 #include <troupe/framework/caf_family/caf_type.hpp>
+#include <troupe/framework/inspection.hpp>
 #include <troupe/framework/memory_summary.hpp>
 #include <troupe/framework/spawning.hpp>
 #include <troupe/framework/task.hpp>
@@ -58,6 +59,8 @@ void add_builtin_types(type_registry& types) {
   add_once<task_call>(types, "troupe.task");
   add_once<memory_query>(types, "troupe.memory_query");
   add_once<memory_summary>(types, "troupe.memory_summary");
+  add_once<report_query>(types, "troupe.report_query");
+  add_once<node_report>(types, "troupe.node_report");
 }
 
 const std::type_info* info_of(const caf::rtti_pair& type) {

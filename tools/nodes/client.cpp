@@ -1,0 +1,60 @@
+#include "nodes/client.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace troupe::tools {
+
+void add_access(CLI::App& command, access& by) {
+  command.add_option("--timeout", by.timeout_seconds, "Seconds for each node's answer")
+      ->check(CLI::Range(0.001, 3600.0))
+      ->capture_default_str();
+  auto& known = by.known_by;
+  command.add_option("--secret-file", known.secret_file, "The shared secret, for TCP and TLS nodes");
+  command.add_option("--cookie-file", known.cookie_file,
+                     "The secret of this host's TCP nodes, where it is not the usual file");
+  command.add_option("--authority", known.tls.authority_file, "Of TLS nodes: whose certificates are accepted (PEM)");
+  command.add_option("--certificate", known.tls.certificate_file, "This end's, where a TLS node asks for one (PEM)");
+  command.add_option("--key", known.tls.key_file, "Its key (PEM)");
+  command.add_option("--server-name", known.tls.server_name, "The name that a TLS node's certificate must hold");
+}
+
+client::client(const access& by)
+    : terms_{.serializers = {"msgpack", "typed"},
+             .share_store = false,
+             .credentials = by.known_by,
+             .connect_timeout = by.timeout()} {
+  auto opened = node::open(system_, types_, families_,
+                           {.name = "troupe command", .store = std::nullopt, .local_inspection = false});
+  if (opened)
+    node_ = *std::move(opened);
+  else
+    problem_ = opened.error().message();
+}
+
+std::expected<link, std::string> client::connect(const std::string& address) {
+  if (!node_)
+    return std::unexpected{problem_};
+  auto connected = node_->connect(address, terms_);
+  if (!connected)
+    return std::unexpected{connected.error().message()};
+  return *std::move(connected);
+}
+
+std::expected<std::vector<inspection_address>, std::string> nodes_at(const std::vector<std::string>& addresses) {
+  if (!addresses.empty()) {
+    std::vector<inspection_address> result;
+    for (const auto& each : addresses)
+      result.push_back({each, 0});
+    return result;
+  }
+  auto known = inspection_addresses();
+  if (!known)
+    return std::unexpected{known.error().message()};
+  return *std::move(known);
+}
+
+std::string name_of(const inspection_address& node) {
+  return node.process == 0 ? node.address : std::to_string(node.process);
+}
+
+} // namespace troupe::tools

@@ -1,0 +1,74 @@
+// The command's own end of links to the nodes that it asks.
+#pragma once
+
+#include <troupe/framework/inspection.hpp>
+#include <troupe/framework/node.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace troupe::tools {
+
+/// How nodes are reached.
+struct access {
+  credentials known_by;
+  double timeout_seconds = 5;
+
+  [[nodiscard]] std::chrono::milliseconds timeout() const {
+    return std::chrono::milliseconds{static_cast<std::int64_t>(timeout_seconds * 1000)};
+  }
+};
+
+/// Adds --timeout, and what TCP and TLS need.
+void add_access(CLI::App& command, access& by);
+
+/// Threads: any.
+class client {
+public:
+  explicit client(const access& by);
+
+  /// Fails with what to say.
+  [[nodiscard]] std::expected<link, std::string> connect(const std::string& address);
+  [[nodiscard]] std::chrono::milliseconds timeout() const { return terms_.connect_timeout; }
+
+private:
+  type_registry types_;
+  family_set families_;
+  system_config config_;
+  caf::actor_system system_{config_};
+  link_options terms_;
+  std::optional<node> node_;
+  std::string problem_;
+};
+
+/// Those addresses, or where there are none, all of this user's nodes on this host. Fails with what to say.
+[[nodiscard]] std::expected<std::vector<inspection_address>, std::string>
+nodes_at(const std::vector<std::string>& addresses);
+
+/// "1234", or the address of who is not known by a process.
+[[nodiscard]] std::string name_of(const inspection_address& node);
+
+/// `ask(i)` for each number below `count`, several at once, so that one who does not answer holds up nobody.
+template <class Ask>
+void ask_each(std::size_t count, Ask ask) {
+  std::atomic<std::size_t> next{0};
+  constexpr std::size_t askers_max = 16;
+  std::vector<std::jthread> askers;
+  for (std::size_t i = 0; i < std::min(askers_max, count); ++i)
+    askers.emplace_back([&] {
+      for (auto mine = next++; mine < count; mine = next++)
+        ask(mine);
+    });
+}
+
+} // namespace troupe::tools

@@ -1,0 +1,161 @@
+#include "nodes/command.hpp"
+
+#include "nodes/client.hpp"
+#include "nodes/reports.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace troupe::tools {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+/// What was asked for.
+struct request {
+  std::vector<std::string> addresses;
+  access by;
+  std::size_t count = 5;
+  double interval_seconds = 0.2;
+  bool json = false;
+};
+
+/// Where the answer goes.
+struct answer {
+  std::ostream& out;
+  std::ostream& err;
+  int& status;
+
+  void fail(const std::string& why) {
+    err << "troupe: " << why << '\n';
+    status = 1;
+  }
+};
+
+[[nodiscard]] std::string finished(const json& document) {
+  return document.dump(2, ' ', false, json::error_handler_t::replace) + '\n';
+}
+
+[[nodiscard]] bool anyone_is_silent(const std::vector<asked_node>& nodes) {
+  return std::ranges::any_of(nodes, [](const auto& each) { return !each.report; });
+}
+
+void show_links(const request& asked, answer to) {
+  const auto nodes = nodes_at(asked.addresses);
+  if (!nodes)
+    return to.fail(nodes.error());
+  const auto known = reports_of(*nodes, {}, asked.by);
+  if (anyone_is_silent(known))
+    to.status = 1;
+  if (!asked.json) {
+    to.out << text_of(known);
+    return;
+  }
+  auto list = json::array();
+  for (const auto& each : known)
+    list.push_back(document_of(each));
+  to.out << finished(list);
+}
+
+void show_types(const request& asked, answer to) {
+  const auto known = reports_of({{asked.addresses.front(), 0}}, {.links = false, .types = true}, asked.by).front();
+  if (!known.report)
+    return to.fail(asked.addresses.front() + " does not answer: " + known.report.error());
+  if (asked.json)
+    to.out << finished(
+        {{"name", known.report->name}, {"families", known.report->families}, {"contract", known.report->contract}});
+  else
+    to.out << known.report->contract;
+}
+
+/// Round trips in milliseconds.
+[[nodiscard]] std::string text_of_trips(std::vector<double> taken) {
+  std::ranges::sort(taken);
+  return fmt::format("{} round trips: least {:.3f} ms, median {:.3f} ms, most {:.3f} ms\n", taken.size(), taken.front(),
+                     taken[taken.size() / 2], taken.back());
+}
+
+void ping(const request& asked, answer to) {
+  const auto& address = asked.addresses.front();
+  client one{asked.by};
+  const auto begun = std::chrono::steady_clock::now();
+  auto link = one.connect(address);
+  if (!link)
+    return to.fail(address + " does not answer: " + link.error());
+  const auto milliseconds = [](std::chrono::nanoseconds time) {
+    return std::chrono::duration<double, std::milli>(time).count();
+  };
+  const auto connecting = milliseconds(std::chrono::steady_clock::now() - begun);
+  if (!asked.json)
+    to.out << fmt::format("{} is node \"{}\"; connected in {:.3f} ms\n", address, link->peer_name(), connecting)
+           << std::flush;
+  std::vector<double> taken;
+  for (std::size_t i = 0; i < asked.count; ++i) {
+    if (i > 0)
+      std::this_thread::sleep_for(std::chrono::duration<double>(asked.interval_seconds));
+    const auto trip = link->ping(one.timeout());
+    if (!trip)
+      return to.fail(address + " does not answer any more: " + trip.error().message());
+    taken.push_back(milliseconds(*trip));
+    if (!asked.json)
+      to.out << fmt::format("answer {}: {:.3f} ms\n", i + 1, taken.back()) << std::flush;
+  }
+  if (asked.json)
+    to.out << finished(
+        {{"address", address}, {"name", link->peer_name()}, {"connect_ms", connecting}, {"round_trips_ms", taken}});
+  else
+    to.out << text_of_trips(std::move(taken));
+}
+
+CLI::App* add_command(CLI::App& app, const char* name, const char* what, const std::shared_ptr<request>& asked,
+                      answer to, void (*run)(const request&, answer)) {
+  auto* const command = app.add_subcommand(name, what);
+  add_access(*command, asked->by);
+  command->add_flag("--json", asked->json, "One JSON document instead of text");
+  command->callback([asked, to, run] { run(*asked, to); });
+  return command;
+}
+
+} // namespace
+
+void add_links_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status) {
+  auto asked = std::make_shared<request>();
+  add_command(app, "links",
+              "The links of nodes and what they have carried: of all this user's nodes on this host, or of "
+              "those at some addresses, whose links must allow it (allow_inspection)",
+              asked, {out, err, status}, show_links)
+      ->add_option("address", asked->addresses, "Where nodes listen");
+}
+
+void add_ping_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status) {
+  auto asked = std::make_shared<request>();
+  auto* const command = add_command(app, "ping", "Connects to a node and measures round trips to its I/O thread", asked,
+                                    {out, err, status}, ping);
+  command->add_option("address", asked->addresses, "Where it listens")->required()->expected(1);
+  command->add_option("-c,--count", asked->count, "So many")->check(CLI::Range(1, 1'000'000))->capture_default_str();
+  command->add_option("--interval", asked->interval_seconds, "Seconds in between")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+}
+
+void add_types_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status) {
+  auto asked = std::make_shared<request>();
+  add_command(app, "types",
+              "The types and functions that a node knows, as `troupe contract check` reads them; its link "
+              "must allow it (allow_inspection)",
+              asked, {out, err, status}, show_types)
+      ->add_option("address", asked->addresses, "Where it listens")
+      ->required()
+      ->expected(1);
+}
+
+} // namespace troupe::tools

@@ -1,0 +1,38 @@
+// What nodes say of themselves, as text and as JSON.
+#pragma once
+
+#include "nodes/client.hpp"
+
+#include <troupe/framework/inspection.hpp>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <expected>
+#include <string>
+#include <vector>
+
+namespace troupe::tools {
+
+struct asked_node {
+  inspection_address where;
+  std::expected<node_report, std::string> report;
+};
+
+/// Each is asked over a link of its own, which ends with the answer.
+[[nodiscard]] std::vector<asked_node> reports_of(const std::vector<inspection_address>& nodes, const report_query& what,
+                                                 const access& by);
+
+/// "1.2 GB": three digits and a unit of powers of 1,000.
+[[nodiscard]] std::string text_of_bytes(double bytes);
+[[nodiscard]] std::string list_of(const std::vector<std::string>& names);
+
+/// "kitchen, process 1234, troupe 0.1.0, up 5 min".
+[[nodiscard]] std::string title_of(const node_report& node);
+/// "store \"default\": 34 objects, 12 % of 1.1 GB in use"; empty where there is none.
+[[nodiscard]] std::string text_of(const store_report& store);
+
+/// A table of the links of all, and who has not answered.
+[[nodiscard]] std::string text_of(const std::vector<asked_node>& nodes);
+[[nodiscard]] nlohmann::ordered_json document_of(const asked_node& node);
+
+} // namespace troupe::tools
