@@ -26,6 +26,18 @@ std::string table(const std::vector<std::vector<std::string>>& lines, const std:
   return text;
 }
 
+std::string printable(std::string text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0;
+    if ((byte < 0x20 && byte != '\n') || byte == 0x7f)
+      text[i] = '?';
+    else if (byte == 0xc2 && next >= 0x80 && next < 0xa0) // A control character of two bytes in UTF-8.
+      text[i] = text[i + 1] = '?';
+  }
+  return text;
+}
+
 std::string text_of(std::chrono::nanoseconds age) {
   const auto seconds = std::chrono::duration<double>(age).count();
   if (seconds < 120)

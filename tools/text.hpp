@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@ struct object_group {
 
 /// Columns as wide as what is in them; '>' in `sides`: to the right. Requires: lines of as many columns.
 [[nodiscard]] std::string table(const std::vector<std::vector<std::string>>& lines, const std::string& sides);
+
+/// The same without what a terminal would obey: peers choose their names. Line feeds stay.
+[[nodiscard]] std::string printable(std::string text);
 
 /// "3.2 s", "5 min", "2 h".
 [[nodiscard]] std::string text_of(std::chrono::nanoseconds age);

@@ -2,9 +2,11 @@
 #include <CLI/CLI.hpp>
 
 #include "contract/command.hpp"
+#include "help/command.hpp"
 #include "memory/command.hpp"
 #include "nodes/command.hpp"
 #include "store/command.hpp"
+#include "top/command.hpp"
 
 #include <iostream>
 
@@ -20,7 +22,9 @@ int main(int argument_count, char** arguments) {
   troupe::tools::add_memory_command(app, std::cout, std::cerr, status);
   troupe::tools::add_ping_command(app, std::cout, std::cerr, status);
   troupe::tools::add_store_command(app, std::cout, std::cerr, status);
+  troupe::tools::add_top_command(app, std::cout, std::cerr, status);
   troupe::tools::add_types_command(app, std::cout, std::cerr, status);
+  troupe::tools::add_help_commands(app, std::cout);
   try {
     app.parse(argument_count, arguments);
   } catch (const CLI::ParseError& asked) {

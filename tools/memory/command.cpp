@@ -93,10 +93,10 @@ void show(const request& asked, std::ostream& out, std::ostream& err, int& statu
   }
   if (asked.group_by != memory_group::none) {
     const auto groups = grouped_by(summary, asked.group_by);
-    out << (asked.json ? json_of(groups) : text_of(groups));
+    out << (asked.json ? json_of(groups) : printable(text_of(groups)));
     return;
   }
-  out << (asked.json ? json_of(summary, hints) : text_of(summary, hints));
+  out << (asked.json ? json_of(summary, hints) : printable(text_of(summary, hints)));
 }
 
 } // namespace

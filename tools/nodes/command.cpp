@@ -2,6 +2,7 @@
 
 #include "nodes/client.hpp"
 #include "nodes/reports.hpp"
+#include "text.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -36,7 +37,7 @@ struct answer {
   int& status;
 
   void fail(const std::string& why) {
-    err << "troupe: " << why << '\n';
+    err << printable("troupe: " + why) << '\n';
     status = 1;
   }
 };
@@ -57,7 +58,7 @@ void show_links(const request& asked, answer to) {
   if (anyone_is_silent(known))
     to.status = 1;
   if (!asked.json) {
-    to.out << text_of(known);
+    to.out << printable(text_of(known));
     return;
   }
   auto list = json::array();
@@ -74,7 +75,7 @@ void show_types(const request& asked, answer to) {
     to.out << finished(
         {{"name", known.report->name}, {"families", known.report->families}, {"contract", known.report->contract}});
   else
-    to.out << known.report->contract;
+    to.out << printable(known.report->contract);
 }
 
 /// Round trips in milliseconds.
@@ -96,7 +97,8 @@ void ping(const request& asked, answer to) {
   };
   const auto connecting = milliseconds(std::chrono::steady_clock::now() - begun);
   if (!asked.json)
-    to.out << fmt::format("{} is node \"{}\"; connected in {:.3f} ms\n", address, link->peer_name(), connecting)
+    to.out << printable(
+        fmt::format("{} is node \"{}\"; connected in {:.3f} ms\n", address, link->peer_name(), connecting))
            << std::flush;
   std::vector<double> taken;
   for (std::size_t i = 0; i < asked.count; ++i) {

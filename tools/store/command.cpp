@@ -189,13 +189,15 @@ void add_store_command(CLI::App& app, std::ostream& out, std::ostream& err, int&
   auto* const list = add("list", "Lists the objects of a store", show_objects);
   list->add_option("--sort", asked->sort, "By what: size, age, id or creator")
       ->transform(CLI::CheckedTransformer(std::map<std::string, sort_key>{
-          {"size", sort_key::size}, {"age", sort_key::age}, {"id", sort_key::id}, {"creator", sort_key::creator}}));
+          {"size", sort_key::size}, {"age", sort_key::age}, {"id", sort_key::id}, {"creator", sort_key::creator}}))
+      ->option_text("KEY");
   list->add_option("--group-by", asked->group_by, "A line for each state, creator, holder, reason or call-site")
       ->transform(CLI::CheckedTransformer(std::map<std::string, group_key>{{"state", group_key::state},
                                                                            {"creator", group_key::creator},
                                                                            {"holder", group_key::holder},
                                                                            {"reason", group_key::reason},
-                                                                           {"call-site", group_key::call_site}}));
+                                                                           {"call-site", group_key::call_site}}))
+      ->option_text("KEY");
   add("summary", "Totals of a store", show_totals);
   add("show", "One object, and everything that keeps it", show_object)
       ->add_option("object", asked->object, "Its id, as `list` shows it")

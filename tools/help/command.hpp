@@ -1,0 +1,24 @@
+// `troupe completion` and `troupe man`: what shells and man pages need, made of the commands themselves.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace troupe::tools {
+
+/// To be added last: they describe what `app` has by then.
+void add_help_commands(CLI::App& app, std::ostream& out);
+
+/// A script that completes commands, options, and the words that options take.
+[[nodiscard]] std::string bash_completion_of(const CLI::App& app);
+[[nodiscard]] std::string zsh_completion_of(const CLI::App& app);
+[[nodiscard]] std::string fish_completion_of(const CLI::App& app);
+
+/// The page troupe(1), in man's own macros.
+[[nodiscard]] std::string man_page_of(const CLI::App& app);
+
+} // namespace troupe::tools

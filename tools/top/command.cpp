@@ -1,0 +1,194 @@
+#include "top/command.hpp"
+
+#include "nodes/client.hpp"
+#include "top/frame.hpp"
+#include "top/screen.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <ctime>
+#include <map>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace troupe::tools {
+
+namespace {
+
+/// What was asked for.
+struct request {
+  std::vector<std::string> addresses;
+  access by;
+  double interval_seconds = 1;
+  std::size_t count = 0;
+  top_order order = top_order::traffic;
+  bool json = false;
+
+  [[nodiscard]] std::chrono::milliseconds interval() const {
+    return std::chrono::milliseconds{static_cast<std::int64_t>(interval_seconds * 1000)};
+  }
+};
+
+/// Keeps a link to each node, as long as that lasts.
+class watcher {
+public:
+  explicit watcher(const request& asked) : asked_(asked), client_(asked.by) {}
+
+  [[nodiscard]] look now() {
+    look result;
+    auto nodes = nodes_at(asked_.addresses);
+    if (!nodes)
+      result.nodes.push_back({{"this host's nodes", 0}, std::unexpected{nodes.error()}});
+    else
+      for (auto& each : *nodes)
+        result.nodes.push_back({std::move(each), std::unexpected{std::string{"not asked"}}});
+    forget_others(result.nodes);
+    std::vector<std::optional<link>*> links;
+    for (const auto& each : result.nodes)
+      links.push_back(&links_[each.where.address]);
+    if (nodes)
+      ask_each(result.nodes.size(), [&](std::size_t i) { ask(result.nodes[i], *links[i]); });
+    result.at = std::chrono::steady_clock::now();
+    return result;
+  }
+
+private:
+  void ask(asked_node& node, std::optional<link>& over) {
+    if (!over || !over->is_open()) {
+      auto connected = client_.connect(node.where.address);
+      if (!connected) {
+        node.report = std::unexpected{connected.error()};
+        return;
+      }
+      over = *std::move(connected);
+    }
+    auto report = over->report(client_.timeout(), {});
+    if (report)
+      node.report = *std::move(report);
+    else
+      node.report = std::unexpected{report.error().message()};
+  }
+
+  void forget_others(const std::vector<asked_node>& nodes) {
+    std::erase_if(links_, [&](const auto& each) {
+      return std::ranges::none_of(nodes, [&](const auto& node) { return node.where.address == each.first; });
+    });
+  }
+
+  const request& asked_;
+  client client_;
+  std::map<std::string, std::optional<link>> links_;
+};
+
+[[nodiscard]] std::string title(const look& now, const request& asked, bool is_paused) {
+  char time[16] = {};
+  const auto clock = std::time(nullptr);
+  std::tm local{};
+  if (::localtime_r(&clock, &local) != nullptr)
+    std::strftime(time, sizeof time, "%H:%M:%S", &local);
+  std::size_t links = 0;
+  for (const auto& each : now.nodes)
+    links += each.report ? each.report->links.size() : 0;
+  return fmt::format("troupe top  {}  {} nodes, {} links, every {} s, by {}{}", time, now.nodes.size(), links,
+                     asked.interval_seconds, name_of(asked.order), is_paused ? "  PAUSED" : "");
+}
+
+/// On a terminal, until a key or a signal ends it.
+void watch(request asked) {
+  watcher nodes{asked};
+  auto before = nodes.now();
+  auto now = before;
+  screen shown;
+  auto is_paused = false;
+  auto left = asked.count;
+  for (auto due = std::chrono::steady_clock::now();;) {
+    const auto [columns, rows] = screen::size_now();
+    auto lines = lines_of(before, now, asked.order, columns, rows > 2 ? rows - 2 : 1);
+    lines.insert(lines.begin(), title(now, asked, is_paused).substr(0, columns));
+    lines.push_back(std::string{"q quits, s sorts, space pauses, + and - change the pause"}.substr(0, columns));
+    shown.show(lines);
+    const auto rest = due + asked.interval() - std::chrono::steady_clock::now();
+    const auto happened =
+        shown.wait(std::max(std::chrono::milliseconds{0}, std::chrono::ceil<std::chrono::milliseconds>(rest)));
+    if (happened.what == screen::event::ended || (happened.what == screen::event::key && happened.key == 'q'))
+      return;
+    if (happened.what == screen::event::key) {
+      if (happened.key == 's')
+        asked.order = next(asked.order);
+      else if (happened.key == ' ')
+        is_paused = !is_paused;
+      else if (happened.key == '+')
+        asked.interval_seconds = std::min(asked.interval_seconds * 2, 3600.0);
+      else if (happened.key == '-')
+        asked.interval_seconds = std::max(asked.interval_seconds / 2, 0.1);
+    }
+    if (happened.what != screen::event::none || std::chrono::steady_clock::now() < due + asked.interval())
+      continue;
+    due = std::chrono::steady_clock::now();
+    if (is_paused)
+      continue;
+    if (asked.count > 0 && --left == 0)
+      return;
+    before = std::move(now);
+    now = nodes.now();
+  }
+}
+
+/// Where nobody looks at a terminal: one picture after the other.
+void print(const request& asked, std::ostream& out) {
+  watcher nodes{asked};
+  auto before = nodes.now();
+  constexpr std::size_t no_limit = 100'000;
+  for (std::size_t shown = 0; asked.count == 0 || shown < asked.count; ++shown) {
+    std::this_thread::sleep_for(asked.interval());
+    auto now = nodes.now();
+    if (asked.json) {
+      out << document_of(before, now).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+    } else {
+      out << title(now, asked, false) << '\n';
+      for (const auto& each : lines_of(before, now, asked.order, no_limit, no_limit))
+        out << each << '\n';
+      out << '\n';
+    }
+    out.flush();
+    if (!out)
+      return;
+    before = std::move(now);
+  }
+}
+
+} // namespace
+
+void add_top_command(CLI::App& app, std::ostream& out, std::ostream&, int&) {
+  auto asked = std::make_shared<request>();
+  auto* const top = app.add_subcommand("top", "A live view of nodes, their links and stores: rates, queues, credit, "
+                                              "families, how full; of all this user's nodes on this host, or of those "
+                                              "at some addresses, whose links must allow it (allow_inspection)");
+  top->add_option("address", asked->addresses, "Where nodes listen");
+  add_access(*top, asked->by);
+  top->add_option("--interval", asked->interval_seconds, "Seconds between two looks")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->capture_default_str();
+  top->add_option("--count", asked->count, "Ends after so many looks; 0: when it is told to")->capture_default_str();
+  top->add_option("--sort", asked->order, "By what, within a node: traffic, waiting, link or peer")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, top_order>{{"traffic", top_order::traffic},
+                                                                           {"waiting", top_order::waiting},
+                                                                           {"link", top_order::link},
+                                                                           {"peer", top_order::peer}}))
+      ->option_text("KEY");
+  top->add_flag("--json", asked->json, "Not a view but a line of JSON for each look");
+  top->callback([asked, &out] {
+    if (!asked->json && screen::is_possible())
+      watch(*asked);
+    else
+      print(*asked, out);
+  });
+}
+
+} // namespace troupe::tools

@@ -1,0 +1,15 @@
+// `troupe top`.
+#pragma once
+
+#include <iosfwd>
+
+namespace CLI {
+class App;
+}
+
+namespace troupe::tools {
+
+/// Adds the command to `app`. It shows on the process's terminal, or prints to `out` where there is none.
+void add_top_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status);
+
+} // namespace troupe::tools
