@@ -7,6 +7,7 @@
 namespace troupe::store {
 
 struct object_id;
+struct object_origin;
 struct options;
 struct process_id;
 struct store_summary;

@@ -28,6 +28,16 @@ struct process_id {
   friend auto operator<=>(const process_id&, const process_id&) = default;
 };
 
+/// Says what an object is a copy of, whatever that means to its makers: a store has at most one object of an origin
+/// (`object_store::create_once`). All zero: of none.
+struct object_origin {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+
+  [[nodiscard]] bool empty() const noexcept { return (high | low) == 0; }
+  friend auto operator<=>(const object_origin&, const object_origin&) = default;
+};
+
 /// "5f0c2b6e9d1a4470-12-1": store in hexadecimal digits, index, generation.
 [[nodiscard]] std::string to_string(const object_id& id);
 

@@ -17,6 +17,25 @@ handle_of(const internal::attachment_ptr& attachment, const std::expected<intern
   return std::expected<handle, store_error>{std::in_place, *attachment, held->index, held->generation};
 }
 
+[[nodiscard]] builder builder_of(const internal::attachment_ptr& attachment, internal::new_object&& made) {
+  return builder{*attachment, made.index, made.generation, made.bytes, std::move(made.own_file)};
+}
+
+/// `found` is as the attachment gives it.
+[[nodiscard]] std::expected<object_of_origin, store_error>
+result_of(const internal::attachment_ptr& attachment, std::expected<internal::object_of_origin, store_error>&& found) {
+  if (!found)
+    return std::unexpected(found.error());
+  auto result = object_of_origin{};
+  if (found->made)
+    result.building = builder_of(attachment, std::move(*found->made));
+  if (found->sealed)
+    result.sealed = handle{*attachment, found->sealed->index, found->sealed->generation};
+  result.being_written = found->being_written;
+  result.writer = static_cast<pid_t>(found->writer_pid);
+  return result;
+}
+
 } // namespace
 
 object_store::object_store(internal::attachment_ptr attachment) : attachment_(std::move(attachment)) {}
@@ -52,6 +71,17 @@ object_store::create_all(std::span<const std::size_t> sizes_bytes,
   for (const auto& one : *made)
     builders.emplace_back(*attachment_, one.index, one.generation, one.bytes);
   return builders;
+}
+
+std::expected<object_of_origin, store_error>
+object_store::create_once(const object_origin& origin, std::size_t size_bytes,
+                          const std::optional<std::chrono::milliseconds>& grace, const std::source_location& where) {
+  return result_of(attachment_, attachment_->create_once(origin, size_bytes,
+                                                         grace.value_or(attachment_->settings().full_grace), where));
+}
+
+std::expected<object_of_origin, store_error> object_store::find(const object_origin& origin) {
+  return result_of(attachment_, attachment_->find_origin(origin));
 }
 
 std::expected<handle, store_error> object_store::put(std::span<const std::byte> bytes,
@@ -106,6 +136,15 @@ bool object_store::contains(object_id id) const {
 std::expected<std::vector<object_id>, store_error>
 object_store::wait(std::span<const object_id> ids, std::size_t how_many, std::chrono::milliseconds timeout) {
   return attachment_->wait(ids, how_many, timeout);
+}
+
+bool object_store::is_being_written(object_id id) const noexcept {
+  return attachment_->is_being_written(id);
+}
+
+std::expected<bool, store_error> object_store::wait_until(const std::function<bool()>& is_so,
+                                                          std::chrono::milliseconds timeout) {
+  return attachment_->wait_until(is_so, timeout);
 }
 
 std::expected<handle, store_error> object_store::adopt(object_id id, process_id from, std::uint64_t channel) {

@@ -9,10 +9,13 @@
 #include <troupe/store/store_error.hpp>
 #include <troupe/store/summary.hpp>
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <functional>
 #include <optional>
 #include <source_location>
 #include <span>
@@ -20,6 +23,14 @@
 #include <vector>
 
 namespace troupe::store {
+
+/// What a store has of one origin: one of these, or nothing at all.
+struct object_of_origin {
+  std::optional<builder> building; // To be written and sealed here: nobody else has it.
+  handle sealed;
+  object_id being_written; // By another process, or by another builder of this one.
+  pid_t writer = 0;        // Who does that.
+};
 
 /// Keeps immutable objects in shared memory: one copy per host, read in place by every process of one user. There is
 /// no server; any process may be killed at any instruction.
@@ -54,6 +65,20 @@ public:
              const std::optional<std::chrono::milliseconds>& grace = std::nullopt,
              const std::source_location& where = std::source_location::current());
 
+  /// Makes room for an object of which the store is to have one only: of all that call this with the same origin one
+  /// gets a builder, the others the sealed object, wherever it lies, or the name of what is being written, which they
+  /// can wait for with wait_until() and is_being_written(). A builder that is dropped, or whose process dies, frees the
+  /// origin, as does the end of the object. Requires: the origin is not empty. Fails as create() does, and with `busy`
+  /// when many have begun and given up meanwhile. 65,536 objects can have an origin; what comes then has none, so that
+  /// there may be more than one of it.
+  [[nodiscard]] std::expected<object_of_origin, store_error>
+  create_once(const object_origin& origin, std::size_t size_bytes,
+              const std::optional<std::chrono::milliseconds>& grace = std::nullopt,
+              const std::source_location& where = std::source_location::current());
+
+  /// The same for who makes nothing where there is nothing.
+  [[nodiscard]] std::expected<object_of_origin, store_error> find(const object_origin& origin);
+
   /// Copies `bytes` in and seals them. Fails as create() does.
   [[nodiscard]] std::expected<handle, store_error>
   put(std::span<const std::byte> bytes, std::span<const std::byte> metadata = {},
@@ -81,6 +106,15 @@ public:
   /// more is not there.
   [[nodiscard]] std::expected<std::vector<object_id>, store_error>
   wait(std::span<const object_id> ids, std::size_t how_many, std::chrono::milliseconds timeout);
+
+  /// Whether that object has a builder, which somebody may still seal. Waits for nothing. A process that dies keeps its
+  /// builders until it is reaped.
+  [[nodiscard]] bool is_being_written(object_id id) const noexcept;
+
+  /// Calls `is_so` at once and whenever objects were sealed, dropped or freed, by whichever process, and at least ten
+  /// times a second, until it gives true or the time is over. Gives what it gave last. Reaps dead processes meanwhile.
+  [[nodiscard]] std::expected<bool, store_error> wait_until(const std::function<bool()>& is_so,
+                                                            std::chrono::milliseconds timeout);
 
   /// Receiver's half of a hand-over: takes one handle that `from` has in flight to this process on `channel`. Fails
   /// with `not_found` when there is none. Works after `from` has died.

@@ -116,6 +116,8 @@ store_error attachment::error_of(outcome what, const object_id& id) const {
   switch (what) {
   case outcome::unsealed:
     return {store_errc::unsealed, "object " + to_string(id) + " is still being written"};
+  case outcome::origin_known:
+    return {store_errc::unsealed, "an object of that origin is being made"};
   case outcome::peer_gone:
     return {store_errc::peer_gone, "the peer is not attached to store \"" + store_.settings.name + "\" (any more)"};
   default:
@@ -125,19 +127,19 @@ store_error attachment::error_of(outcome what, const object_id& id) const {
 
 // --- Writing ---------------------------------------------------------------------------------------------------------
 
-std::expected<new_object, store_error> attachment::create(std::size_t size_bytes, std::span<const std::byte> metadata,
-                                                          std::span<const object_id> captured,
-                                                          std::chrono::milliseconds grace,
-                                                          const std::source_location& where) {
+std::expected<new_object, store_error>
+attachment::create(std::size_t size_bytes, std::span<const std::byte> metadata, std::span<const object_id> captured,
+                   std::chrono::milliseconds grace, const std::source_location& where, const object_origin& origin) {
   if (captured.size() > captured_max)
     return std::unexpected(too_many_captured(captured.size()));
   if (metadata.size() > metadata_bytes_max)
     return std::unexpected(
         store_error{store_errc::invalid_argument, "metadata of " + grouped(metadata.size()) + " bytes, at most "
                                                       + grouped(metadata_bytes_max) + " are possible"});
-  const auto wanted =
-      creation{size_bytes,         static_cast<std::uint32_t>(metadata.size()), captured, store_.self.slot, own_pid(),
-               call_site_of(where)};
+  const auto wanted = creation{size_bytes, static_cast<std::uint32_t>(metadata.size()),
+                               captured,   store_.self.slot,
+                               own_pid(),  call_site_of(where),
+                               origin};
   const auto capacity = view_.header().capacity_bytes;
   if (size_bytes > capacity || extent_length(size_bytes, metadata.size()) > capacity)
     return create_in_own_file(wanted, metadata);
@@ -164,7 +166,7 @@ std::expected<std::vector<new_object>, store_error> attachment::create_all(std::
       return std::unexpected(
           full_error(size_bytes, "it is one of " + grouped(sizes_bytes.size()) + " that do not fit together"));
     left -= extent_length(size_bytes, 0);
-    wanted.push_back({size_bytes, 0, {}, store_.self.slot, own_pid(), call_site});
+    wanted.push_back({size_bytes, 0, {}, store_.self.slot, own_pid(), call_site, {}});
   }
   auto indexes = std::vector<std::uint32_t>(wanted.size());
   auto result = std::vector<new_object>{};

@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -61,6 +62,14 @@ struct new_object {
 struct held_object {
   std::uint32_t index = 0;
   std::uint32_t generation = 0;
+};
+
+/// What there is of an origin: one of these, or nothing.
+struct object_of_origin {
+  std::optional<new_object> made;
+  std::optional<held_object> sealed;
+  object_id being_written;
+  std::uint32_t writer_pid = 0;
 };
 
 /// Whether the environment has "1" under that name.
@@ -110,10 +119,15 @@ public:
   // Writing.
   [[nodiscard]] std::expected<new_object, store_error>
   create(std::size_t size_bytes, std::span<const std::byte> metadata, std::span<const object_id> captured,
-         std::chrono::milliseconds grace, const std::source_location& where);
+         std::chrono::milliseconds grace, const std::source_location& where, const object_origin& origin = {});
   [[nodiscard]] std::expected<std::vector<new_object>, store_error> create_all(std::span<const std::size_t> sizes_bytes,
                                                                                std::chrono::milliseconds grace,
                                                                                const std::source_location& where);
+  [[nodiscard]] std::expected<object_of_origin, store_error> find_origin(const object_origin& origin);
+  [[nodiscard]] std::expected<object_of_origin, store_error> create_once(const object_origin& origin,
+                                                                         std::size_t size_bytes,
+                                                                         std::chrono::milliseconds grace,
+                                                                         const std::source_location& where);
   [[nodiscard]] std::expected<void, store_error> capture(std::uint32_t index, std::span<const object_id> ids);
   [[nodiscard]] std::expected<void, store_error> seal(std::uint32_t index, std::size_t size_bytes, bool shrunk);
   void abort(std::uint32_t index) noexcept; // Gives up the builder's hold, too.
@@ -124,6 +138,11 @@ public:
   [[nodiscard]] bool contains(const object_id& id) const;
   [[nodiscard]] std::expected<std::vector<object_id>, store_error>
   wait(std::span<const object_id> ids, std::size_t how_many, std::chrono::milliseconds timeout);
+  [[nodiscard]] std::expected<bool, store_error> wait_until(const std::function<bool()>& is_so,
+                                                            std::chrono::milliseconds timeout);
+  [[nodiscard]] bool is_being_written(const object_id& id) const {
+    return usable() && table_.look_up(id) == outcome::unsealed;
+  }
   void retain(std::uint32_t index) noexcept;
   void release(std::uint32_t index) noexcept;
   [[nodiscard]] std::expected<void, store_error> pin(std::uint32_t index);

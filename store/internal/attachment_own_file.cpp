@@ -54,6 +54,8 @@ std::expected<std::uint32_t, store_error> attachment::create_row_with_file(const
       return index;
     if (what == outcome::not_found || what == outcome::unsealed)
       return std::unexpected(error_of_captured(what, wanted.captured));
+    if (what == outcome::origin_known)
+      return std::unexpected(error_of(what, {}));
     if (auto grown = grow_or_reap(what, failures); !grown)
       return std::unexpected(grown.error());
   }

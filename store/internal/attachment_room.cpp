@@ -200,11 +200,14 @@ std::expected<void, store_error> attachment::create_rows(std::span<const creatio
     case outcome::need_objects:
     case outcome::need_edges:
     case outcome::need_waiters:
+    case outcome::need_origins:
       if (auto grown = grow_or_reap(what, failures); !grown)
         return std::unexpected(grown.error());
       continue;
     case outcome::no_space:
       break;
+    case outcome::origin_known:
+      return std::unexpected(error_of(what, {}));
     default:
       return std::unexpected(error_of_captured(what, wanted[made].captured));
     }
@@ -283,6 +286,8 @@ std::expected<void, store_error> attachment::grow(outcome need) {
       return {header.spill_files, "files of spilled objects"};
     case outcome::need_waiters:
       return {header.waiters, "those who wait for room"};
+    case outcome::need_origins:
+      return {header.origins, "origins"};
     case outcome::need_call_sites:
       return {header.call_sites, "call sites"};
     default:
@@ -398,6 +403,24 @@ attachment::wait(std::span<const object_id> ids, std::size_t how_many, std::chro
     const auto left = until.left();
     if (found.size() >= how_many || left.count() == 0)
       return found;
+    wait_for_change(change, std::min<std::chrono::nanoseconds>(left, look_pause));
+  }
+}
+
+std::expected<bool, store_error> attachment::wait_until(const std::function<bool()>& is_so,
+                                                        std::chrono::milliseconds timeout) {
+  const auto until = deadline(timeout);
+  auto change = watch{};
+  for (;;) {
+    if (auto usable = check_usable(); !usable)
+      return std::unexpected(usable.error());
+    if (is_so())
+      return true;
+    const auto left = until.left();
+    if (left.count() == 0)
+      return false;
+    if (auto reaped = reap_while_waiting(); !reaped && reaped.error().code() != store_errc::busy)
+      return std::unexpected(reaped.error());
     wait_for_change(change, std::min<std::chrono::nanoseconds>(left, look_pause));
   }
 }

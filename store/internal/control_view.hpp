@@ -35,6 +35,14 @@ public:
     return row<call_site_entry>(header().call_sites, index);
   }
 
+  [[nodiscard]] origin_entry& origin(std::uint32_t index) const { return row<origin_entry>(header().origins, index); }
+
+  /// The first row of that bucket, or no_row.
+  [[nodiscard]] std::uint32_t& origin_bucket(std::uint32_t bucket) const {
+    assert(bucket < origin_buckets);
+    return reinterpret_cast<std::uint32_t*>(base_ + header().origin_buckets_offset)[bucket];
+  }
+
   /// Where objects are spilled to; empty: nowhere.
   [[nodiscard]] const char* spill_directory() const {
     return reinterpret_cast<const char*>(base_ + header().spill_directory_offset);

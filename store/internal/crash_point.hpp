@@ -26,6 +26,8 @@ enum class crash_point : std::uint8_t {
   create_edge_filled,  // An edge's fields are written, its generation is still 0. Once per captured id.
   create_edge_counted, // Its generation is written, the chain does not know it. Once per captured id.
   create_edge_written, // Once per captured id.
+  origin_filled,       // The object's origin is written, the generation there is still 0.
+  origin_given,        // The generation is written, the chain does not know it.
   create_published,    // State writing; the table's lock still held.
   create_committed,    // Pages are there; metadata is not copied.
   create_finished,     // The builder is about to be given out.
@@ -41,6 +43,7 @@ enum class crash_point : std::uint8_t {
   release_hinted,      // The hint is given, nothing reclaimed.
   free_marked,         // State free; edges, extent and row not yet returned.
   free_edge_dropped,   // Once per captured id.
+  origin_dropped,      // The object's origin is free, its chain does not know it.
   free_extent_returned,
   free_finished,
   flight_filled,      // The entry is written, its count still 0.
@@ -86,26 +89,29 @@ enum class crash_point : std::uint8_t {
   close_lock_removed,
 };
 
+// clang-format off
 inline constexpr std::array crash_point_names{
-    "open_locked",        "open_swept",          "open_data_linked",      "open_control_linked",
-    "open_slot_locked",   "open_slot_filled",    "open_slot_attached",    "create_extent_taken",
-    "create_row_filled",  "create_edge_filled",  "create_edge_counted",   "create_edge_written",
-    "create_published",   "create_committed",    "create_finished",       "capture_finished",
-    "seal_shrunk",        "seal_tail_returned",  "seal_published",        "abort_marked",
-    "find_held",          "pin_marked",          "unpin_cleared",         "release_cleared",
-    "release_hinted",     "free_marked",         "free_edge_dropped",     "free_extent_returned",
-    "free_finished",      "flight_filled",       "flight_counted",        "flight_added",
-    "adopt_held",         "adopt_uncounted",     "flight_dropped",        "spill_begun",
-    "spill_file_filled",  "spill_file_taken",    "spill_file_written",    "spill_placed",
-    "spill_evicting",     "spill_evicted",       "spill_finished",        "spill_file_complete",
-    "restore_placed",     "restore_begun",       "restore_read",          "restore_published",
-    "restore_finished",   "spill_file_removing", "spill_file_unlinked",   "spill_file_removed",
-    "own_file_given",     "own_file_made",       "waiter_filled",         "waiter_added",
-    "waiter_removed",     "reap_marked",         "reap_batch_done",       "reap_flights_dropped",
-    "reap_slot_freed",    "recover_started",     "recover_extents_built", "recover_rows_built",
-    "recover_finished",   "close_marked",        "close_slot_freed",      "close_control_removed",
-    "close_data_removed", "close_lock_removed",
+    "open_locked",         "open_swept",            "open_data_linked",      "open_control_linked",
+    "open_slot_locked",    "open_slot_filled",      "open_slot_attached",    "create_extent_taken",
+    "create_row_filled",   "create_edge_filled",    "create_edge_counted",   "create_edge_written",
+    "origin_filled",       "origin_given",          "create_published",      "create_committed",
+    "create_finished",     "capture_finished",      "seal_shrunk",           "seal_tail_returned",
+    "seal_published",      "abort_marked",          "find_held",             "pin_marked",
+    "unpin_cleared",       "release_cleared",       "release_hinted",        "free_marked",
+    "free_edge_dropped",   "origin_dropped",        "free_extent_returned",  "free_finished",
+    "flight_filled",       "flight_counted",        "flight_added",          "adopt_held",
+    "adopt_uncounted",     "flight_dropped",        "spill_begun",           "spill_file_filled",
+    "spill_file_taken",    "spill_file_written",    "spill_placed",          "spill_evicting",
+    "spill_evicted",       "spill_finished",        "spill_file_complete",   "restore_placed",
+    "restore_begun",       "restore_read",          "restore_published",     "restore_finished",
+    "spill_file_removing", "spill_file_unlinked",   "spill_file_removed",    "own_file_given",
+    "own_file_made",       "waiter_filled",         "waiter_added",          "waiter_removed",
+    "reap_marked",         "reap_batch_done",       "reap_flights_dropped",  "reap_slot_freed",
+    "recover_started",     "recover_extents_built", "recover_rows_built",    "recover_finished",
+    "close_marked",        "close_slot_freed",      "close_control_removed", "close_data_removed",
+    "close_lock_removed",
 };
+// clang-format on
 static_assert(crash_point_names.size() == static_cast<std::size_t>(crash_point::close_lock_removed) + 1);
 
 [[nodiscard]] constexpr std::string_view to_string(crash_point point) {

@@ -17,7 +17,7 @@
 namespace troupe::store::internal {
 
 inline constexpr std::array<char, 8> layout_magic{'T', 'r', 'o', 'u', 'p', 'e', 'S', '\n'};
-inline constexpr std::uint32_t layout_version = 4;
+inline constexpr std::uint32_t layout_version = 5;
 
 inline constexpr std::uint32_t slots_max = 256;
 inline constexpr std::uint32_t objects_default = 1u << 20;
@@ -28,6 +28,8 @@ inline constexpr std::uint32_t flights_max = 1u << 16;
 inline constexpr std::uint32_t waiters_max = 1u << 12;
 inline constexpr std::uint32_t spill_files_max = 1u << 16;
 inline constexpr std::uint32_t call_sites_max = 1u << 12;
+inline constexpr std::uint32_t origins_max = 1u << 16;
+inline constexpr std::uint32_t origin_buckets = 1u << 14;
 
 inline constexpr std::size_t alignment_bytes = 64;       // Of metadata, payload and extents.
 inline constexpr std::size_t page_bytes = 4096;          // Smallest step of any file.
@@ -94,8 +96,8 @@ struct alignas(64) object_row_entry {
   std::atomic<std::uint32_t> captured_by;  // Number of edges that point here.
   std::atomic<std::uint32_t> first_flight; // Chain of entries in flight.
   std::uint32_t first_edge;                // Chain of edges that start here.
-  std::uint32_t next_free;
-  std::uint32_t lru_before, lru_after; // List of what lies in memory, the longest unused first.
+  std::uint32_t origin_or_next_free;       // While it lives its row of the table of origins, or no_row.
+  std::uint32_t lru_before, lru_after;     // List of what lies in memory, the longest unused first.
 };
 static_assert(sizeof(object_row_entry) == 192);
 
@@ -111,6 +113,18 @@ struct capture_edge {
   std::uint32_t next;
 };
 static_assert(sizeof(capture_edge) == 24);
+
+/// Where an object comes from. Valid while the row `index` holds that generation and lives.
+struct origin_entry {
+  // Truth.
+  std::uint64_t high, low;
+  std::uint32_t index;
+  std::atomic<std::uint32_t> generation; // Written last; 0: a free entry.
+  // Derived: the next one in the same bucket, or the next free one.
+  std::uint32_t next;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(origin_entry) == 32);
 
 /// Handles to one object on their way from one process to another.
 struct alignas(64) flight_entry {
@@ -194,6 +208,8 @@ struct control_header {
   std::uint64_t control_bytes;
   std::uint64_t hints_offset;
   std::uint64_t nodes_offset;
+  std::uint64_t origin_buckets_offset;  // The first row of each bucket, or no_row. Derived.
+  std::uint64_t origin_factor;          // Odd, random and told to nobody: so nobody can choose origins of one bucket.
   std::uint64_t spill_directory_offset; // Of the absolute path, ended by 0; empty: nothing is spilled.
   std::uint64_t data_on_disk;           // Not 0: the data file lies in the spill directory, for want of memory.
 
@@ -237,7 +253,8 @@ struct control_header {
   std::uint64_t huge_pages;                   // Not 0: huge pages are asked for. Written before the file has its name.
   std::atomic<std::int64_t> looked_ns;        // When somebody last looked for dead processes unasked.
   std::atomic<std::int64_t> waiter_looked_ns; // When one of those who wait last looked for dead processes.
-  std::array<std::uint64_t, 27> reserved;
+  growing_table origins;
+  std::array<std::uint64_t, 22> reserved;
 
   alignas(64) std::array<process_slot, slots_max> slots;
 };

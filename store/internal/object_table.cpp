@@ -18,6 +18,8 @@ outcome object_table::check_room(const creation& wanted) const {
   const auto& header = view_.header();
   if (!has_room(header.objects, 1))
     return outcome::need_objects;
+  if (const auto origin = check_origin(wanted.origin); origin != outcome::done)
+    return origin;
   return check_captured(wanted.captured);
 }
 
@@ -59,7 +61,7 @@ void object_table::return_extent(std::uint32_t index) {
 std::uint32_t object_table::take_object_row() {
   auto& header = view_.header();
   ++header.live_objects;
-  return take_free(header.objects, [this](std::uint32_t row) { return view_.object(row).next_free; });
+  return take_free(header.objects, [this](std::uint32_t row) { return view_.object(row).origin_or_next_free; });
 }
 
 void object_table::fill_row(std::uint32_t index, const creation& wanted, std::uint64_t offset) {
@@ -83,6 +85,7 @@ void object_table::fill_row(std::uint32_t index, const creation& wanted, std::ui
   row.captured_by.store(0, std::memory_order_relaxed);
   row.first_flight.store(no_row, std::memory_order_relaxed);
   row.first_edge = no_row;
+  row.origin_or_next_free = no_row;
   reach(crash_point::create_row_filled);
 }
 
@@ -249,6 +252,7 @@ void object_table::free_row(std::uint32_t index) {
     at = next;
   }
   row.first_edge = no_row;
+  drop_origin(index);
   if (lies_in_memory(row, state))
     return_extent(index);
   if (is_spilled(state))
@@ -258,7 +262,7 @@ void object_table::free_row(std::uint32_t index) {
   reach(crash_point::free_extent_returned);
   --header.live_objects;
   if (!is_retired(row))
-    return_free(header.objects, index, row.next_free);
+    return_free(header.objects, index, row.origin_or_next_free);
   reach(crash_point::free_finished);
 }
 

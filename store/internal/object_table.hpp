@@ -28,6 +28,8 @@ enum class outcome : std::uint8_t {
   need_spill_files,
   need_waiters,
   need_call_sites,
+  need_origins,
+  origin_known, // An object of that origin is there, or being made.
 };
 
 /// Where a spilled object's extent lies.
@@ -44,6 +46,7 @@ struct creation {
   std::uint32_t slot = 0;
   std::uint32_t pid = 0;
   std::uint32_t call_site = 0; // As in the row.
+  object_origin origin{};
 };
 
 /// Who sends what to whom.
@@ -68,6 +71,15 @@ public:
   template <class Hold>
   [[nodiscard]] outcome create_in_own_file(const creation& wanted, const process_id& worker, std::uint32_t& index,
                                            Hold hold);
+
+  /// The object of that origin: done when it is sealed, `unsealed` while it is being written, else `not_found`.
+  [[nodiscard]] outcome look_up(const object_origin& origin, object_id& found) const;
+
+  /// The first row of the chain that this origin is in.
+  [[nodiscard]] std::uint32_t& bucket_of(const object_origin& origin) const;
+
+  /// The row of that origin, or no_row; also where its object is not found any more.
+  [[nodiscard]] std::uint32_t find_origin(const object_origin& origin) const;
 
   /// Has an object in the state `writing` capture these too, all or none: sealed ones, behind those that it captures
   /// already. Requires: together they are at most `captured_max`.
@@ -166,6 +178,9 @@ private:
   [[nodiscard]] outcome check_room(const creation& wanted) const;
   [[nodiscard]] outcome check_captured(std::span<const object_id> ids) const;
   void fill_row(std::uint32_t index, const creation& wanted, std::uint64_t offset);
+  [[nodiscard]] outcome check_origin(const object_origin& origin) const;
+  void give_origin(std::uint32_t index, const object_origin& origin);
+  void drop_origin(std::uint32_t index);
   void add_edges(std::uint32_t outer, std::span<const object_id> inner);
   void add_edge(std::uint32_t outer, const object_id& inner, std::uint32_t position);
   void free_row(std::uint32_t index);
@@ -193,6 +208,7 @@ outcome object_table::create(const creation& wanted, std::uint32_t& index, Hold 
   fill_row(index, wanted, *offset);
   hold(index);
   add_edges(index, wanted.captured);
+  give_origin(index, wanted.origin);
   publish(index);
   return outcome::done;
 }
@@ -209,6 +225,7 @@ outcome object_table::create_in_own_file(const creation& wanted, const process_i
   fill_row(index, wanted, 0);
   hold(index);
   add_edges(index, wanted.captured);
+  give_origin(index, wanted.origin);
   give_own_file(index, file);
   publish(index);
   return outcome::done;

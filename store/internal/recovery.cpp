@@ -132,6 +132,7 @@ void rebuild_objects(const control_view& view) {
     row.first_flight.store(no_row);
     row.captured_by.store(0);
     if (is_live(row)) {
+      row.origin_or_next_free = no_row;
       ++header.live_objects;
       continue;
     }
@@ -141,7 +142,7 @@ void rebuild_objects(const control_view& view) {
       word.store(0);
     if (is_retired(row))
       continue;
-    row.next_free = header.objects.first_free;
+    row.origin_or_next_free = header.objects.first_free;
     header.objects.first_free = index;
     ++header.objects.free_rows;
   }
@@ -183,6 +184,26 @@ void rebuild_flights(const control_view& view) {
     flight.next = table.first_free;
     table.first_free = at;
     ++table.free_rows;
+  }
+}
+
+void rebuild_origins(const control_view& view) {
+  auto& table = view.header().origins;
+  table.first_free = no_row;
+  table.free_rows = 0;
+  for (auto bucket = std::uint32_t{0}; bucket < origin_buckets; ++bucket)
+    view.origin_bucket(bucket) = no_row;
+  for (auto at = table.used; at-- > 0;) {
+    auto& origin = view.origin(at);
+    if (is_live(view, origin.index, origin.generation.load())) {
+      auto& bucket = object_table(view).bucket_of({origin.high, origin.low});
+      origin.next = bucket;
+      bucket = at;
+      view.object(origin.index).origin_or_next_free = at;
+      continue;
+    }
+    origin.generation.store(0);
+    return_free(table, at, origin.next);
   }
 }
 
@@ -297,6 +318,32 @@ void rebuild_flights(const control_view& view) {
   return {};
 }
 
+/// Each origin is of one living object, which knows it, and is found.
+[[nodiscard]] result verify_origins(const control_view& view) {
+  const auto& header = view.header();
+  const auto& table = header.origins;
+  auto free_rows = std::uint32_t{0};
+  for (auto at = std::uint32_t{0}; at < table.used; ++at) {
+    const auto& origin = view.origin(at);
+    if (origin.generation.load() == 0) {
+      ++free_rows;
+      continue;
+    }
+    if (!is_live(view, origin.index, origin.generation.load()) || view.object(origin.index).origin_or_next_free != at)
+      return std::unexpected("origin " + std::to_string(at) + " is of an object that does not have it");
+    if (object_table(view).find_origin({origin.high, origin.low}) != at)
+      return std::unexpected("origin " + std::to_string(at) + " is not found, or another object's too");
+  }
+  if (free_rows != table.free_rows)
+    return std::unexpected(difference("free origins", table.free_rows, free_rows));
+  auto given = std::uint32_t{0};
+  for (auto index = std::uint32_t{0}; index < header.objects.used; ++index)
+    given += is_live(view.object(index)) && view.object(index).origin_or_next_free != no_row ? 1 : 0;
+  if (given != table.used - free_rows)
+    return std::unexpected(difference("objects with an origin", given, table.used - free_rows));
+  return {};
+}
+
 /// The object's chain has all of its edges, each at a position of its own.
 [[nodiscard]] result verify_captured(const control_view& view, std::uint32_t index, std::uint32_t edges) {
   if (edges > captured_max)
@@ -399,6 +446,7 @@ std::expected<void, std::string> recover(control_view view) {
   rebuild_lru(view);
   rebuild_spill_files(view);
   rebuild_waiters(view);
+  rebuild_origins(view);
   reach(crash_point::recover_rows_built);
   for (auto index = std::uint32_t{0}; index < header.objects.used; ++index)
     if (is_live(view.object(index)) && !has_any_bit(view.object(index).holders))
@@ -408,7 +456,7 @@ std::expected<void, std::string> recover(control_view view) {
 }
 
 std::expected<void, std::string> verify(control_view view) {
-  for (const auto& part : {verify_extents, verify_lru, verify_spilled, verify_waiters, verify_rows})
+  for (const auto& part : {verify_extents, verify_lru, verify_spilled, verify_waiters, verify_origins, verify_rows})
     if (auto checked = part(view); !checked)
       return checked;
   return {};

@@ -50,21 +50,24 @@ struct mappable {
 
 /// Where the parts of the control file begin. All on pages of their own, so that they can be committed apart.
 struct control_plan {
-  std::uint64_t spill_directory, hints, objects, nodes, edges, flights, waiters, spill_files, call_sites, end;
+  std::uint64_t spill_directory, hints, buckets, objects, nodes, edges, flights, waiters, spill_files, call_sites,
+      origins, end;
 };
 
 [[nodiscard]] control_plan plan_control(std::uint32_t objects_max) {
   auto plan = control_plan{};
   plan.spill_directory = round_up(sizeof(control_header), page_bytes);
   plan.hints = plan.spill_directory + page_bytes;
-  plan.objects = round_up(plan.hints + sizeof(hint_words), page_bytes);
+  plan.buckets = round_up(plan.hints + sizeof(hint_words), page_bytes);
+  plan.objects = round_up(plan.buckets + origin_buckets * sizeof(std::uint32_t), page_bytes);
   plan.nodes = round_up(plan.objects + std::uint64_t{objects_max} * sizeof(object_row_entry), page_bytes);
   plan.edges = round_up(plan.nodes + std::uint64_t{objects_max} * sizeof(extent_node), page_bytes);
   plan.flights = round_up(plan.edges + std::uint64_t{edges_max} * sizeof(capture_edge), page_bytes);
   plan.waiters = round_up(plan.flights + std::uint64_t{flights_max} * sizeof(flight_entry), page_bytes);
   plan.spill_files = round_up(plan.waiters + std::uint64_t{waiters_max} * sizeof(waiter_entry), page_bytes);
   plan.call_sites = round_up(plan.spill_files + std::uint64_t{spill_files_max} * sizeof(spill_file_entry), page_bytes);
-  plan.end = round_up(plan.call_sites + std::uint64_t{call_sites_max} * sizeof(call_site_entry), page_bytes);
+  plan.origins = round_up(plan.call_sites + std::uint64_t{call_sites_max} * sizeof(call_site_entry), page_bytes);
+  plan.end = round_up(plan.origins + std::uint64_t{origins_max} * sizeof(origin_entry), page_bytes);
   return plan;
 }
 
@@ -95,6 +98,8 @@ void init_header(void* base, const control_plan& plan, std::uint64_t capacity, s
   header.control_bytes = plan.end;
   header.hints_offset = plan.hints;
   header.nodes_offset = plan.nodes;
+  header.origin_buckets_offset = plan.buckets;
+  header.origin_factor = random_number() | 1;
   header.spill_directory_offset = plan.spill_directory;
   spill_directory.native().copy(static_cast<char*>(base) + plan.spill_directory, page_bytes - 1);
   init_table(header.objects, plan.objects, sizeof(object_row_entry), objects_max, 1024);
@@ -104,6 +109,9 @@ void init_header(void* base, const control_plan& plan, std::uint64_t capacity, s
   init_table(header.waiters, plan.waiters, sizeof(waiter_entry), waiters_max, 128);
   init_table(header.spill_files, plan.spill_files, sizeof(spill_file_entry), spill_files_max, 1024);
   init_table(header.call_sites, plan.call_sites, sizeof(call_site_entry), call_sites_max, 256);
+  init_table(header.origins, plan.origins, sizeof(origin_entry), origins_max, 1024);
+  for (auto bucket = std::uint32_t{0}; bucket < origin_buckets; ++bucket)
+    view.origin_bucket(bucket) = no_row;
   extent_map(view).clear();
   init_table_lock(view);
 }

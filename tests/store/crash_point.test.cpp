@@ -23,6 +23,10 @@ int do_everything(object_store& store, process_id witness) {
     building->shrink(100);
     auto shrunk = *std::move(*building).seal();
     (void)store.create(300); // Dropped at once.
+    auto once = store.create_once({7, 7}, 50);
+    if (!once || !once->building)
+      return 4;
+    auto only = *std::move(*once->building).seal();
     auto found = *store.find(outer.id());
     auto view = *found.pin();
     if (!outer.hand_over(store.self(), 1) || !store.adopt(outer.id(), store.self(), 1))
