@@ -26,45 +26,73 @@ void object_exchange::act(const handles::make_room& what) {
   auto wanted = std::make_shared<room>();
   wanted->id = what.room;
   wanted->size_bytes = what.size_bytes;
+  if (what.of)
+    wanted->origin = origin_of(*what.of, what.size_bytes);
   rooms_.emplace(what.room, wanted);
   room_work_.emplace_back([self = shared_from_this(), wanted] { self->make_room(wanted); });
 }
 
+bool object_exchange::is_wanted(const room& which) const {
+  return !is_ended_ && !which.is_dropped;
+}
+
 /// Those that are being filled take half of the store at most, so that they do not wait for each other with all of it
-/// taken; one always may.
+/// taken; one always may. What is left to another node takes nothing.
 void object_exchange::make_room(const std::shared_ptr<room>& wanted) {
+  if (!wanted->origin.empty())
+    if (auto found = store_.find(wanted->origin); found && is_left_to_others(wanted, *std::move(found)))
+      return;
   std::unique_lock guard{mutex_};
   const auto reserve = std::min(wanted->size_bytes, capacity_bytes_); // The size is what a peer says.
   reserve_changed_.wait(guard, [&] {
-    return is_ended_ || wanted->is_dropped || reserved_bytes_ == 0
+    return !is_wanted(*wanted) || reserved_bytes_ == 0
            || reserve <= capacity_bytes_ / 2 - std::min(capacity_bytes_ / 2, reserved_bytes_);
   });
-  if (is_ended_ || wanted->is_dropped)
+  if (!is_wanted(*wanted))
     return;
   wanted->reserved_bytes = reserve;
   reserved_bytes_ += reserve;
   const auto until = clock::now() + room_patience;
   const auto attempt = [&] {
     guard.unlock();
-    auto made = store_.create(wanted->size_bytes, {}, {}, try_patience);
+    auto made = create(*wanted);
     guard.lock();
     return made;
   };
   auto made = attempt();
-  while (!made && made.error().code() == store::store_errc::full && wanted->size_bytes <= capacity_bytes_ && !is_ended_
-         && !wanted->is_dropped && clock::now() < until)
+  while (!made && made.error().code() == store::store_errc::full && wanted->size_bytes <= capacity_bytes_
+         && is_wanted(*wanted) && clock::now() < until)
     made = attempt();
-  if (is_ended_ || wanted->is_dropped)
+  if (!is_wanted(*wanted))
     return;
-  if (made) {
-    wanted->building = *std::move(made);
+  if (made && made->building) {
+    wanted->building = std::move(made->building);
     ledger_.room_made(wanted->id);
-  } else {
-    const auto code = made.error().code();
-    const auto is_full = code == store::store_errc::full || code == store::store_errc::table_full;
-    why_no_room_ = made.error().message();
-    ledger_.room_failed(wanted->id, is_full ? handles::handle_errc::full : handles::handle_errc::busy);
+    return settle();
   }
+  release_reserve(*wanted);
+  if (!made)
+    return fail_room(*wanted, made.error());
+  guard.unlock(); // Another one was quicker.
+  if (!is_left_to_others(wanted, *std::move(made)))
+    make_room(wanted); // Without an origin now.
+}
+
+std::expected<store::object_of_origin, store::store_error> object_exchange::create(const room& wanted) {
+  if (!wanted.origin.empty())
+    return store_.create_once(wanted.origin, wanted.size_bytes, try_patience);
+  auto made = store_.create(wanted.size_bytes, {}, {}, try_patience);
+  if (!made)
+    return std::unexpected{std::move(made).error()};
+  store::object_of_origin result;
+  result.building = *std::move(made);
+  return result;
+}
+
+void object_exchange::fail_room(const room& which, const store::store_error& why) {
+  const auto is_full = why.code() == store::store_errc::full || why.code() == store::store_errc::table_full;
+  why_no_room_ = why.message();
+  ledger_.room_failed(which.id, is_full ? handles::handle_errc::full : handles::handle_errc::busy);
   settle();
 }
 
@@ -80,6 +108,7 @@ void object_exchange::act(const handles::drop_room& what) {
   if (found == rooms_.end())
     return;
   found->second->is_dropped = true;
+  std::erase(waiting_rooms_, found->second);
   release_reserve(*found->second);
   reserve_changed_.notify_all();
   work_.emplace_back([dropped = found->second] {}); // Its memory is given back where that may wait.

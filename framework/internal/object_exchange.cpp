@@ -48,6 +48,7 @@ object_exchange::object_exchange(asio::io_context& io, store::object_store store
       store_(std::move(store)),
       self_(with.self),
       capacity_bytes_(with.capacity_bytes),
+      others_patience_(with.others_patience),
       ledger_(ledger_options_of(with, store_.number()), *this),
       timer_(std::make_unique<asio::steady_timer>(io)) {}
 
@@ -64,11 +65,13 @@ void object_exchange::end() {
   static_cast<void>(ledger_.take_actions());
   auto waiters = std::exchange(waiters_, {});
   auto rooms = std::exchange(rooms_, {});
+  auto waiting = std::exchange(waiting_rooms_, {});
   reserve_changed_.notify_all();
   // On its thread, and while there is one: handles outlive both.
   asio::post(io_, [self = shared_from_this()] { self->timer_.reset(); });
   guard.unlock();
   room_maker_.end();
+  writer_watch_.end();
   worker_.end();
   for (auto& [number, who] : waiters)
     who.then(std::unexpected{node_error{node_errc::link_down, "the node has ended"}});

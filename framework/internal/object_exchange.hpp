@@ -59,6 +59,9 @@ public:
     handles::node_name self;
     std::uint64_t capacity_bytes = 0; // Of the store.
     std::chrono::nanoseconds grace{};
+    /// How long a pull of another node of this host may keep this one from pulling the same. Longer saves traffic and
+    /// memory where that one is slow, shorter saves time. Less than `ledger_options::pull_patience`.
+    std::chrono::nanoseconds others_patience = std::chrono::seconds(30);
   };
 
   object_exchange(asio::io_context& io, store::object_store store, const options& with);
@@ -174,10 +177,20 @@ private:
 
   // -- exchange_rooms.cpp: where the bytes of others go
   void make_room(const std::shared_ptr<room>& wanted);
+  [[nodiscard]] std::expected<store::object_of_origin, store::store_error> create(const room& wanted);
+  [[nodiscard]] bool is_wanted(const room& which) const;
+  void fail_room(const room& which, const store::store_error& why);
   void seal(const std::shared_ptr<room>& full, const std::vector<store::object_id>& captured);
   void release_reserve(room& of);
   void give_answer(waiter who, handles::fetch_error error, handles::reference object);
   [[nodiscard]] node_error error_of(const waiter& who, const handles::fetch_error& error) const;
+
+  // -- exchange_originals.cpp: what other nodes of this host have pulled, or are pulling
+  [[nodiscard]] bool is_left_to_others(const std::shared_ptr<room>& wanted, store::object_of_origin found);
+  void take_found(const room& wanted, store::handle found);
+  void wait_for_writer(const std::shared_ptr<room>& wanted, const store::object_id& written);
+  void wait_for_writers();
+  [[nodiscard]] std::vector<std::shared_ptr<room>> take_out_those_over();
 
   // -- exchange_serving.cpp: giving bytes to peers
   void prepare(handles::link_number to);
@@ -188,6 +201,7 @@ private:
   store::object_store store_;
   const handles::node_name self_;
   const std::uint64_t capacity_bytes_; // Rooms that are being filled take half of it at most.
+  const std::chrono::nanoseconds others_patience_;
 
   mutable std::mutex mutex_;
   // Guarded by mutex_.
@@ -203,7 +217,9 @@ private:
   std::unordered_map<std::uint64_t, waiter> waiters_;
   std::uint64_t last_waiter_ = 0;
   std::map<handles::room_id, std::shared_ptr<room>> rooms_;
-  std::uint64_t reserved_bytes_ = 0; // By rooms that are being filled.
+  std::vector<std::shared_ptr<room>> waiting_rooms_; // For other nodes of this host, which write what they want.
+  bool is_waiting_ = false;                          // Whether writer_watch_ waits for those.
+  std::uint64_t reserved_bytes_ = 0;                 // By rooms that are being filled.
   std::condition_variable reserve_changed_;
   std::map<handles::link_number, std::string> ended_links_; // Why each of the last ones has ended, and with whom.
   std::deque<handles::link_number> ended_order_;
@@ -220,6 +236,7 @@ private:
   std::unique_ptr<asio::steady_timer> timer_; // I/O thread; null after the end.
   job_queue worker_;                          // Seals, pins and answers.
   job_queue room_maker_;                      // Waits for room.
+  job_queue writer_watch_;                    // Waits for others to write what is wanted here.
 };
 
 /// A counted reference of this process to one object, wherever it is.

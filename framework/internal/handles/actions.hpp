@@ -1,7 +1,9 @@
 // What the ledger of handles wants done.
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -75,10 +77,18 @@ struct answer_waiter {
   fetch_error error;
   reference object;
 };
-/// Make a builder; answer with room_made() or room_failed(), now or later.
+/// What somebody has itself: the same bytes, whoever on a host asks for them.
+struct original {
+  node_name exporter;
+  object_id name; // The exporter's.
+
+  friend auto operator<=>(const original&, const original&) = default;
+};
+/// Make a builder; answer with room_made(), room_found() or room_failed(), now or later.
 struct make_room {
   room_id room = 0;
   std::uint64_t size_bytes = 0;
+  std::optional<original> of; // Nothing where the bytes are the source's to fetch first.
 };
 /// The bytes of the chunk that was just given to on_message() belong there.
 struct write_room {

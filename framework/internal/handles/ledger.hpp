@@ -179,6 +179,9 @@ public:
   // -- answers to actions
 
   void room_made(room_id room);
+  /// Instead: this host's store has such a replica already, sealed, of the very size; another node has made it. Its
+  /// hold is the ledger's from now on. False when nobody wants it: the hold stays the caller's.
+  [[nodiscard]] bool room_found(room_id room, const object_id& place);
   /// `why` is `full` or `busy`.
   void room_failed(room_id room, handle_errc why);
   /// The replica is sealed; its hold is the ledger's from now on. False when nobody wants it: the hold stays the
@@ -235,7 +238,8 @@ private:
 
   // sending.cpp: descriptors out and in
   using export_place = std::map<object_id, export_record>::iterator;
-  [[nodiscard]] std::expected<draft::item, handle_errc> describe_one(link_record& to, reference what, bool may_hand_over);
+  [[nodiscard]] std::expected<draft::item, handle_errc> describe_one(link_record& to, reference what,
+                                                                     bool may_hand_over);
   void count(link_record& to, const draft::item& what);
   export_record& count_export(link_record& to, const object_id& name, reference what);
   void undo(draft& what);
@@ -310,6 +314,7 @@ private:
   void fail(reference what, const fetch_error& error);
   void answer_failed(reference what);
   void finish_fetch(reference what);
+  [[nodiscard]] bool has_replica(room_id room, const object_id& place, fetch_step after);
   void has_all_bytes(reference what);
   void seal_if_complete(reference what);
   void begin_again_later(reference what);

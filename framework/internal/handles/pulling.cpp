@@ -119,6 +119,16 @@ pull_turns& ledger::turns_of(const entry& which) {
   return which.mode == handle_mode::behind ? source.pulls_behind : source.pulls_of_own;
 }
 
+namespace {
+
+[[nodiscard]] std::optional<original> original_of(const entry& which, const link_record& source) {
+  if (which.mode != handle_mode::mine)
+    return std::nullopt;
+  return original{source.peer, which.name};
+}
+
+} // namespace
+
 /// As many as the source allows at a time; the others keep their turn. Where it allowed fewer because it was busy, more
 /// are tried after a while: those under way may wait for something slow.
 void ledger::begin_pulls(link_record& source, pull_turns& of) {
@@ -134,7 +144,7 @@ void ledger::begin_pulls(link_record& source, pull_turns& of) {
     if (source.shares_store)
       ask_for_bytes(what); // It will be handed over: no replica.
     else
-      want(make_room{fetch.room, at(what).size_bytes});
+      want(make_room{fetch.room, at(what).size_bytes, original_of(at(what), source)});
   }
   if (!of.queued.empty() && of.asked_max < options_.pulls_max)
     retry_later(source);
@@ -289,14 +299,23 @@ void ledger::finish_fetch(reference what) {
   touch(what);
 }
 
+bool ledger::room_found(room_id room, const object_id& place) {
+  return has_replica(room, place, fetch_step::making_room);
+}
+
 bool ledger::room_sealed(room_id room, const object_id& place) {
+  return has_replica(room, place, fetch_step::sealing);
+}
+
+bool ledger::has_replica(room_id room, const object_id& place, fetch_step after) {
   begin_event();
   auto known = rooms_.find(room);
   if (known == rooms_.end())
     return false;
   auto what = known->second;
   auto& which = at(what);
-  assert(which.fetch->step == fetch_step::sealing);
+  assert(which.fetch->step == after);
+  (void)after;
   rooms_.erase(known);
   which.fetch->room = 0; // It is sealed: not to be dropped.
   which.place = place;

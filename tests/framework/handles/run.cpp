@@ -325,6 +325,7 @@ run_report& run_report::operator+=(const run_report& more) {
   reclaims += more.reclaims;
   losses += more.losses;
   answers += more.answers;
+  finds += more.finds;
   return *this;
 }
 
@@ -378,7 +379,7 @@ std::optional<run_failure> replay(const run_plan& plan, const std::vector<step_c
     return run_failure{why.what(), steps};
   }
   if (report != nullptr)
-    *report += {steps.size(), made.adoptions, made.reclaims, made.losses, made.answers.size()};
+    *report += {steps.size(), made.adoptions, made.reclaims, made.losses, made.answers.size(), made.finds};
   return std::nullopt;
 }
 

@@ -86,6 +86,7 @@ struct run_report {
   std::uint64_t reclaims = 0;
   std::uint64_t losses = 0;
   std::uint64_t answers = 0;
+  std::uint64_t finds = 0;
 
   run_report& operator+=(const run_report& more);
 };

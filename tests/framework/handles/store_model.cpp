@@ -26,6 +26,11 @@ const store_model::row* store_model::find(const object_id& id) const {
   return found.sealed && found.generation == id.generation ? &found : nullptr;
 }
 
+std::optional<object_id> store_model::find(const original& of) const {
+  auto known = origins_.find(of);
+  return known != origins_.end() && lives(known->second) ? std::optional{known->second} : std::nullopt;
+}
+
 void store_model::set_bit(const object_id& id, process_number holder) {
   row_of(id)->holders.insert(holder);
 }

@@ -3,14 +3,17 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include <troupe/framework/internal/handles/actions.hpp>
 #include <troupe/store/object_id.hpp>
 
 namespace troupe::simulation {
 
+using internal::handles::original;
 using store::object_id;
 
 /// Stands for an attachment's nonce: never used again.
@@ -28,6 +31,9 @@ public:
   /// A sealed object with one hold of `creator`.
   object_id create(process_number creator, content_number content, std::uint64_t size_bytes,
                    const std::vector<object_id>& captured);
+  /// From now on it is found as a replica of that. Requires: nothing else is.
+  void give_origin(const object_id& id, const original& of) { origins_[of] = id; }
+  [[nodiscard]] std::optional<object_id> find(const original& of) const;
   [[nodiscard]] bool lives(const object_id& id) const { return find(id) != nullptr; }
   [[nodiscard]] content_number content_of(const object_id& id) const { return find(id)->content; }
   [[nodiscard]] std::uint64_t size_of(const object_id& id) const { return find(id)->size_bytes; }
@@ -78,6 +84,7 @@ private:
   std::vector<row> rows_;
   std::set<std::size_t> free_;
   std::set<std::pair<process_number, std::uint64_t>> ended_; // Receiver, channel.
+  std::map<original, object_id> origins_;                    // Also of objects that are gone.
 };
 
 } // namespace troupe::simulation

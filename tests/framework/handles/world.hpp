@@ -94,6 +94,8 @@ private:
 /// A replica being made.
 struct room {
   std::uint64_t size_bytes = 0;
+  std::optional<handles::original> of;
+  handles::time_point asked_at{};
   bool made = false;
   std::uint64_t written_bytes = 0;
   content_number content = 0; // Of the chunks so far; mixed ones make garbage.
@@ -122,7 +124,8 @@ struct node {
   std::vector<std::vector<held>> draft_content; // One per draft.
   std::map<handles::waiter_id, wait> waits;
   std::map<handles::room_id, room> rooms;
-  std::set<handles::room_id> due; // To be made, or sealed.
+  std::set<handles::room_id> due;          // To be made, or sealed.
+  std::multiset<handles::original> making; // What the rooms that are made are to be replicas of.
   std::vector<handles::node_name> wanted_links;
   std::optional<parcel> committed;      // Until the ledger says when to write it.
   std::optional<unsigned> last_actions; // So many are still done: then it dies, in the midst of an event's.
@@ -171,6 +174,7 @@ public:
   world& operator=(const world&) = delete;
 
   static constexpr auto grace = std::chrono::seconds(30);
+  static constexpr auto others_patience = std::chrono::seconds(20); // For who pulls the same on the same host.
   static constexpr auto chunk_bytes = std::uint64_t{4};
 
   // -- building
@@ -200,6 +204,8 @@ public:
   bool deliver(link_index over, int end, bool chunks_first = false);
   bool send_chunk(link_index over, int end);
   bool finish_room(node_index at, bool well = true);
+  /// The room stays as it is where another node of the host makes the same.
+  [[nodiscard]] bool waits_for_others(node_index at, handles::room_id which) const;
   void cut(link_index over);
   void notice(link_index over, int end);
   void kill(node_index which);
@@ -254,6 +260,7 @@ public:
   std::uint64_t adoptions = 0; // ADOPTED messages that arrived.
   std::uint64_t reclaims = 0;
   std::uint64_t losses = 0;
+  std::uint64_t finds = 0; // Replicas that another node had made.
 
 private:
   friend class process_objects;
@@ -287,6 +294,9 @@ private:
   void tell_liars(content_number what);
   void tell_liars_of_host(std::size_t host, content_number what);
   void check_content(node_index at, const object_id& place, content_number truth, node_mask path, bool counts_captured);
+  room take_room(node_index at, handles::room_id which);
+  void make_room(node_index at, handles::room_id which);
+  void seal_room(node_index at, handles::room_id which);
   void check_told();
   void check_graph(node_index at, const object_id& place, content_number truth, node_mask path);
   void sees_end(link_index over, int end);

@@ -240,7 +240,11 @@ void world::act(node_index at, const handles::answer_waiter& what) {
 }
 
 void world::act(node_index at, const handles::make_room& what) {
-  nodes[at].rooms[what.room] = {.size_bytes = what.size_bytes, .sealing = {}};
+  auto& made = nodes[at].rooms[what.room];
+  made.size_bytes = what.size_bytes;
+  made.asked_at = now;
+  if (!nodes[at].liar) // Who lies about origins could as well write into the store.
+    made.of = what.of;
   nodes[at].due.insert(what.room);
 }
 
@@ -263,39 +267,86 @@ void world::act(node_index at, const handles::seal_room& what) {
 }
 
 void world::act(node_index at, const handles::drop_room& what) {
-  nodes[at].rooms.erase(what.room);
+  if (nodes[at].rooms.contains(what.room))
+    (void)take_room(at, what.room);
   nodes[at].due.erase(what.room);
 }
 
-/// The oldest room is made, or its replica sealed; or that fails.
+bool world::waits_for_others(node_index at, handles::room_id which) const {
+  const auto& wanted = nodes[at].rooms.at(which);
+  const auto host = nodes[at].host;
+  if (wanted.made || !wanted.of || now - wanted.asked_at >= others_patience || stores[host].find(*wanted.of))
+    return false;
+  return std::ranges::any_of(nodes,
+                             [&](const node& each) { return each.host == host && each.making.contains(*wanted.of); });
+}
+
+/// The oldest room that does not wait for others is made, or its replica sealed; or that fails.
 bool world::finish_room(node_index at, bool well) {
   auto& node = nodes[at];
-  if (node.due.empty() || !active(at))
+  if (!active(at))
     return false;
-  auto id = node.due.extract(node.due.begin()).value();
-  auto& what = node.rooms.at(id);
+  auto next = std::ranges::find_if(node.due, [&](handles::room_id each) { return !waits_for_others(at, each); });
+  if (next == node.due.end())
+    return false;
+  auto id = node.due.extract(next).value();
   if (!well) {
     ++rooms_failed_;
-    node.rooms.erase(id);
+    (void)take_room(at, id);
     node.ledger->room_failed(id, handles::handle_errc::full);
-  } else if (!what.made) {
-    what.made = true;
-    node.ledger->room_made(id);
+  } else if (!node.rooms.at(id).made) {
+    make_room(at, id);
   } else {
-    auto done = std::move(what);
-    node.rooms.erase(id);
-    for (const auto& inner : *done.sealing)
-      if (!store_of(at).lives(inner))
-        throw broken("a replica captures an object that is gone");
-    auto place = store_of(at).create(node.process, done.content, done.size_bytes, *done.sealing);
-    node.objects->took_over(place);
-    names_seen.push_back(place);
-    tell_liars_of_host(node.host, done.content);
-    if (!node.ledger->room_sealed(id, place))
-      node.objects->drop(place);
+    seal_room(at, id);
   }
   pump(at);
   return true;
+}
+
+room world::take_room(node_index at, handles::room_id which) {
+  auto taken = nodes[at].rooms.extract(which).mapped();
+  if (taken.made && taken.of)
+    nodes[at].making.erase(nodes[at].making.find(*taken.of));
+  return taken;
+}
+
+void world::make_room(node_index at, handles::room_id which) {
+  auto& node = nodes[at];
+  auto& wanted = node.rooms.at(which);
+  auto found = wanted.of ? store_of(at).find(*wanted.of) : std::nullopt;
+  if (!found) {
+    if (now - wanted.asked_at >= others_patience)
+      wanted.of.reset(); // Another one may be making it still.
+    wanted.made = true;
+    if (wanted.of)
+      node.making.insert(*wanted.of);
+    return node.ledger->room_made(which);
+  }
+  ++finds;
+  tell("  node ", at, " finds the replica of another");
+  (void)take_room(at, which);
+  node.objects->hold(*found);
+  if (!node.ledger->room_found(which, *found))
+    node.objects->drop(*found);
+}
+
+void world::seal_room(node_index at, handles::room_id which) {
+  auto& node = nodes[at];
+  auto done = take_room(at, which);
+  for (const auto& inner : *done.sealing)
+    if (!store_of(at).lives(inner))
+      throw broken("a replica captures an object that is gone");
+  auto place = store_of(at).create(node.process, done.content, done.size_bytes, *done.sealing);
+  if (done.of) {
+    if (store_of(at).find(*done.of))
+      throw broken("two replicas of one object");
+    store_of(at).give_origin(place, *done.of);
+  }
+  node.objects->took_over(place);
+  names_seen.push_back(place);
+  tell_liars_of_host(node.host, done.content);
+  if (!node.ledger->room_sealed(which, place))
+    node.objects->drop(place);
 }
 
 // -- failures and time
@@ -351,6 +402,7 @@ void world::kill(node_index which) {
   node.application.clear();
   node.waits.clear();
   node.rooms.clear();
+  node.making.clear();
   node.due.clear();
 }
 

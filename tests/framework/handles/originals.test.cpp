@@ -1,0 +1,213 @@
+// Nodes that share a store bring the same object into it once. A has objects; B and C share a store, and have a link to
+// A each.
+#include "scenario.hpp"
+
+namespace troupe::simulation {
+
+namespace {
+
+using handles::handle_errc;
+
+class neighbours : public handle_protocol {
+protected:
+  neighbours() : a(node_on_new_host()), b(node_on_new_host()), c(node_beside(b)), ab(link(a, b)), ac(link(a, c)) {}
+
+  held give_both(const held& what) {
+    send_and_arrive(a, b, {what});
+    send_and_arrive(a, c, {what});
+    return what;
+  }
+  /// B has asked A for the bytes, and has none of them.
+  [[nodiscard]] handles::waiter_id have_b_begin() {
+    auto waiter = begin_reading(b);
+    in_.finish_room(b);
+    return waiter;
+  }
+
+  node_index a, b, c;
+  link_index ab, ac;
+};
+
+TEST_F(neighbours, who_ask_at_once_pull_once) {
+  give_both(in_.put(a, 3 * world::chunk_bytes));
+  auto first = have_b_begin();
+  auto second = begin_reading(c);
+  EXPECT_FALSE(in_.finish_room(c)); // Waits for B.
+  EXPECT_EQ(tables(c).requests, 0u);
+  arrive();
+  EXPECT_EQ(answer_to(first), handle_errc::none);
+  EXPECT_EQ(answer_to(second), handle_errc::none);
+  EXPECT_EQ(in_.finds, 1u);
+  EXPECT_EQ(objects_at(b), 1u);
+  EXPECT_EQ(tables(c).links_up, 1u);
+  EXPECT_EQ(tables(a).exports, 0u); // Both have given their counts back.
+}
+
+TEST_F(neighbours, who_ask_later_find_it_and_keep_it) {
+  give_both(in_.put(a, 10));
+  EXPECT_EQ(read(b), handle_errc::none);
+  EXPECT_EQ(read(c), handle_errc::none);
+  EXPECT_EQ(in_.finds, 1u);
+  kill(b);
+  kill(a);
+  EXPECT_EQ(objects_at(c), 1u);
+  EXPECT_EQ(read(c), handle_errc::none);
+}
+
+TEST_F(neighbours, find_all_that_it_captures) {
+  auto inner = in_.put(a, 5);
+  auto outer = in_.put(a, 6, {inner, inner});
+  give_both(in_.put(a, 7, {outer, inner}));
+  EXPECT_EQ(read(b), handle_errc::none);
+  EXPECT_EQ(read(c), handle_errc::none); // The world looks at the whole graph.
+  EXPECT_EQ(in_.finds, 1u);
+  EXPECT_EQ(objects_at(b), 3u);
+  in_.drop_all(b);
+  kill(b);
+  EXPECT_EQ(objects_at(c), 3u);
+  EXPECT_EQ(read(c), handle_errc::none);
+}
+
+TEST_F(neighbours, find_what_another_object_captures) {
+  auto inner = in_.put(a, 5);
+  send_and_arrive(a, c, {inner});
+  send_and_arrive(a, b, {in_.put(a, 6, {inner})});
+  EXPECT_EQ(read(b), handle_errc::none);
+  EXPECT_EQ(read(c), handle_errc::none);
+  EXPECT_EQ(in_.finds, 1u);
+  EXPECT_EQ(objects_at(b), 2u);
+}
+
+TEST_F(neighbours, pull_again_what_nobody_keeps_any_more) {
+  give_both(in_.put(a, 10));
+  EXPECT_EQ(read(b), handle_errc::none);
+  in_.drop_all(b);
+  arrive();
+  EXPECT_EQ(objects_at(b), 0u);
+  EXPECT_EQ(read(c), handle_errc::none);
+  EXPECT_EQ(in_.finds, 0u);
+}
+
+TEST_F(neighbours, pull_themselves_when_who_pulls_dies) {
+  give_both(in_.put(a, 10));
+  (void)have_b_begin();
+  auto second = begin_reading(c);
+  EXPECT_FALSE(in_.finish_room(c));
+  kill(b);
+  arrive();
+  EXPECT_EQ(answer_to(second), handle_errc::none);
+  EXPECT_EQ(in_.finds, 0u);
+}
+
+TEST_F(neighbours, pull_themselves_when_who_pulls_loses_its_link) {
+  give_both(in_.put(a, 10));
+  auto first = have_b_begin();
+  auto second = begin_reading(c);
+  EXPECT_FALSE(in_.finish_room(c));
+  break_link(a, b);
+  arrive();
+  EXPECT_EQ(answer_to(second), handle_errc::none);
+  ab = link(a, b);
+  arrive();
+  EXPECT_EQ(answer_to(first), handle_errc::none); // And it finds what C has pulled meanwhile.
+  EXPECT_EQ(in_.finds, 1u);
+}
+
+TEST_F(neighbours, that_wait_may_cancel) {
+  give_both(in_.put(a, 10));
+  auto first = have_b_begin();
+  auto second = begin_reading(c);
+  in_.cancel(c, second);
+  EXPECT_EQ(tables(c).rooms, 0u);
+  in_.drop_all(c);
+  arrive();
+  EXPECT_EQ(answer_to(first), handle_errc::none);
+  EXPECT_EQ(in_.finds, 0u);
+}
+
+TEST_F(neighbours, that_wait_lose_their_own_link_and_find_the_bytes_with_the_next) {
+  give_both(in_.put(a, 10));
+  auto first = have_b_begin();
+  auto second = begin_reading(c);
+  break_link(a, c);
+  arrive();
+  EXPECT_EQ(answer_to(first), handle_errc::none);
+  EXPECT_EQ(answer_to(second), handle_errc::violation); // None yet: only A could say that it is still C's to have.
+  ac = link(a, c);
+  arrive();
+  EXPECT_EQ(answer_to(second), handle_errc::none);
+  EXPECT_EQ(in_.finds, 1u);
+}
+
+TEST_F(neighbours, that_wait_are_answered_at_their_deadline) {
+  give_both(in_.put(a, 10));
+  in_.freeze(a);
+  (void)have_b_begin();
+  auto second = in_.fetch(c, 0, 5s);
+  in_.pass_and_tick(1, 5s);
+  EXPECT_EQ(answer_to(second), handle_errc::timed_out);
+  in_.thaw(a);
+  arrive();
+}
+
+// Goal: one that makes no progress does not hold up the others for ever.
+TEST_F(neighbours, pull_themselves_when_who_pulls_is_slow) {
+  give_both(in_.put(a, 10));
+  auto first = have_b_begin();
+  in_.freeze(b);
+  auto second = begin_reading(c);
+  arrive();
+  EXPECT_EQ(answer_to(second), handle_errc::violation); // None yet.
+  in_.pass_and_tick(1, world::others_patience);
+  EXPECT_EQ(answer_to(second), handle_errc::none);
+  in_.thaw(b);
+  arrive();
+  EXPECT_EQ(answer_to(first), handle_errc::none);
+  EXPECT_EQ(in_.finds, 0u);
+  EXPECT_EQ(objects_at(b), 2u);
+}
+
+TEST_F(neighbours, take_a_new_incarnations_objects_for_others) {
+  give_both(in_.put(a, 10));
+  EXPECT_EQ(read(b), handle_errc::none);
+  kill(a);
+  auto again = in_.restart(a);
+  link(again, c);
+  auto other = in_.put(again, 10); // In the same row of the same store, as far as names go.
+  send_and_arrive(again, c, {other});
+  EXPECT_EQ(read(c), handle_errc::none);
+  EXPECT_EQ(in_.finds, 0u);
+}
+
+TEST_F(neighbours, on_several_links_to_one_node_find_what_the_other_link_has_brought) {
+  link(a, b);
+  auto object = in_.put(a, 10);
+  ASSERT_TRUE(in_.send(a, ab, {object}));
+  send_and_arrive(a, b, {object});
+  EXPECT_EQ(in_.nodes[b].application.size(), 2u);
+  auto first = in_.fetch(b, 0, far_off);
+  auto second = in_.fetch(b, 1, far_off);
+  arrive();
+  EXPECT_EQ(answer_to(first), handle_errc::none);
+  EXPECT_EQ(answer_to(second), handle_errc::none);
+  EXPECT_EQ(in_.finds, 1u);
+  EXPECT_EQ(objects_at(b), 1u);
+}
+
+TEST_F(neighbours, may_send_on_what_they_found_and_get_it_back) {
+  give_both(in_.put(a, 10));
+  auto d = node_on_new_host();
+  link(c, d);
+  EXPECT_EQ(read(b), handle_errc::none);
+  EXPECT_EQ(read(c), handle_errc::none);
+  send_and_arrive(c, d, {last_of(c)});
+  EXPECT_EQ(read(d), handle_errc::none);
+  send_and_arrive(c, a, {last_of(c)}); // The very import: it comes home.
+  send_and_arrive(a, c, {last_of(a)});
+  EXPECT_EQ(read(c), handle_errc::none);
+  EXPECT_EQ(objects_at(c), 1u);
+}
+
+} // namespace
+
+} // namespace troupe::simulation
