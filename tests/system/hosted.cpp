@@ -192,6 +192,14 @@ std::uint64_t world::sent(const std::string& from, const std::string& to) {
   return ok == "ok" ? bytes : 0;
 }
 
+std::uint64_t world::pulled_by(const std::string& name) {
+  std::istringstream words{told(name, "pulled")};
+  std::string ok;
+  std::uint64_t bytes = 0;
+  words >> ok >> bytes;
+  return ok == "ok" ? bytes : 0;
+}
+
 void world::end() {
   for (const auto& [name, peer] : peers_)
     EXPECT_EQ(peer->process().end(), 0) << name;

@@ -93,6 +93,8 @@ public:
   [[nodiscard]] contents store_at(const std::string& name);
   /// Socket bytes so far.
   [[nodiscard]] std::uint64_t sent(const std::string& from, const std::string& to);
+  /// Bytes of objects that have come there, over the links that it has now.
+  [[nodiscard]] std::uint64_t pulled_by(const std::string& name);
   /// Ends all that run: their exit codes have to be 0, and nothing may be left in their hosts' /dev/shm.
   void end();
 

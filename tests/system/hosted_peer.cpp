@@ -12,6 +12,7 @@
 //   watch POINT | hold POINT | go_on POINT    see stage::at
 //   summary                  "ok OBJECTS BYTES MOST_BYTES_EVER" of the store, and who keeps each
 //   trim                     gives back what the allocator keeps for later: "ok BYTES", which are in use
+//   pulled                   bytes of objects that have come over the open links
 //   traffic PEER             socket bytes sent and received over the open link
 //
 // A hop is PEER:WORK; WORK is pass, read (fetches), copy (fetches, and puts one more for each number) or keep (under
@@ -231,6 +232,11 @@ private:
         return std::unexpected{troupe::node_error{troupe::node_errc::link_down, "no link to " + words[0]}};
       const auto stats = link->stats();
       return std::to_string(stats.socket_bytes_sent) + ' ' + std::to_string(stats.socket_bytes_received);
+    } else if (verb == "pulled") {
+      std::uint64_t bytes = 0;
+      for (const auto& each : home_.links())
+        bytes += each.stats().pulled_bytes_received;
+      return std::to_string(bytes);
     } else {
       return std::unexpected{troupe::node_error{troupe::node_errc::bad_option, "what is " + verb + "?"}};
     }

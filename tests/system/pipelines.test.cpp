@@ -50,11 +50,12 @@ TEST_F(pipelines, copy_nothing_where_nobody_reads) {
 
 class pulls : public pipelines {
 protected:
-  /// All processes of b and c have 8 MB of a1's, and ask for them thrice each.
-  void ask_for_all() {
+  /// All processes of b and c get 8 MB of a1's by these ways, and ask for them thrice each.
+  void ask_for_all(const std::vector<std::string>& ways) {
     auto& peers = *world_;
     ASSERT_EQ(peers.told("a1", "put x 1000000 0"), "ok");
-    ASSERT_EQ(peers.told("a1", "send x b1:keep b2:keep b1:pass c1:keep c2:keep"), "ok arrived");
+    for (const auto& each : ways)
+      ASSERT_EQ(peers.told("a1", "send x " + each), "ok arrived");
     std::map<std::string, std::vector<std::uint64_t>> asked;
     for (int i = 0; i < 3; ++i)
       for (const auto* each : {"b1", "b2", "c1", "c2"})
@@ -75,7 +76,7 @@ protected:
 
 TEST_F(pulls, bring_each_hosts_bytes_once_however_many_ask) {
   auto& peers = make();
-  ask_for_all();
+  ask_for_all({"b1:keep b2:keep b1:pass c1:keep c2:keep"});
   for (const std::string host : {"b", "c"}) {
     EXPECT_LT(sent_to(host), 9'000'000u) << host;
     EXPECT_LT(peers.store_at(host + "1").most_bytes, 9'000'000u) << host;
@@ -83,14 +84,14 @@ TEST_F(pulls, bring_each_hosts_bytes_once_however_many_ask) {
   EXPECT_TRUE(world_->nothing_is_left());
 }
 
-// Who has a link of its own to where the bytes are has adopted the handle there: safer, when its neighbour dies, but
-// another handle.
-TEST_F(pulls, bring_them_once_for_each_process_that_has_a_way_of_its_own) {
+// Each has another handle then, but the object is the same.
+TEST_F(pulls, bring_them_once_also_where_each_process_has_a_way_of_its_own) {
   auto& peers = make({.all_are_linked = true});
-  ask_for_all();
+  ask_for_all({"b1:keep", "b2:keep", "c1:keep", "c2:keep"});
   for (const std::string host : {"b", "c"}) {
-    EXPECT_LT(sent_to(host), 17'000'000u) << host;
-    EXPECT_LT(peers.store_at(host + "1").most_bytes, 17'000'000u) << host;
+    EXPECT_LT(sent_to(host), 9'000'000u) << host;
+    EXPECT_LT(peers.store_at(host + "1").most_bytes, 9'000'000u) << host;
+    EXPECT_EQ(peers.pulled_by(host + "1") + peers.pulled_by(host + "2"), 8'000'000u) << host;
   }
   EXPECT_TRUE(world_->nothing_is_left());
 }
@@ -198,7 +199,7 @@ protected:
     ASSERT_EQ(peers.told("a1", "send x b1:keep b2:keep"), "ok arrived");
     for (const auto* each : {"b1", "b2"})
       asked_[each] = peers.ask(each, "get x 50000");
-    ASSERT_TRUE(comes_true([&] { return peers.sent("a1", "b1") > 1'000'000; }));
+    ASSERT_TRUE(comes_true([&] { return peers.sent("a1", "b1") + peers.sent("a1", "b2") > 1'000'000; }));
   }
 
   std::string answer_of(const std::string& name) { return world_->answer(name, asked_.at(name)); }
@@ -233,6 +234,24 @@ TEST_F(broken_pulls, begin_again_where_all_have_links_and_the_process_in_between
   pull({.grace = 200ms, .all_are_linked = true});
   world_->kill("b1");
   EXPECT_EQ(answer_of("b2"), whole_);
+  EXPECT_TRUE(world_->nothing_is_left());
+}
+
+// Goal: who waits for its neighbour's pull has lost nothing when that one is killed in the midst.
+TEST_F(broken_pulls, that_a_neighbour_waits_for_are_its_own_when_who_pulls_is_killed) {
+  auto& peers = make({.grace = 200ms, .all_are_linked = true});
+  ASSERT_EQ(peers.told("a1", "put x 1000000 0"), "ok");
+  for (const auto* each : {"b1", "b2"})
+    ASSERT_EQ(peers.told("a1", "send x " + std::string{each} + ":keep"), "ok arrived");
+  static_cast<void>(peers.ask("b1", "get x 50000"));
+  ASSERT_TRUE(comes_true([&] { return peers.sent("a1", "b1") > 500'000; }));
+  asked_["b2"] = peers.ask("b2", "get x 50000");
+  ASSERT_TRUE(comes_true([&] { return peers.sent("a1", "b1") > 3'000'000; }));
+  EXPECT_LT(peers.sent("a1", "b2"), 100'000u); // It waits.
+  peers.kill("b1");
+  EXPECT_EQ(answer_of("b2"), whole_);
+  EXPECT_EQ(peers.pulled_by("b2"), 8'000'000u);
+  EXPECT_EQ(peers.store_at("b2").objects, 1u);
   EXPECT_TRUE(world_->nothing_is_left());
 }
 

@@ -1,0 +1,256 @@
+// A node that needs what others of its host have pulled, or are pulling. The test stands for those others, and for the
+// host that the objects come from.
+#include <future>
+#include <mutex>
+#include <numeric>
+#include <thread>
+
+#include <asio/executor_work_guard.hpp>
+#include <asio/post.hpp>
+#include <gtest/gtest.h>
+
+#include <troupe/framework/internal/crc32c.hpp>
+#include <troupe/framework/internal/exchange_room.hpp>
+
+#include "two_nodes.hpp"
+
+namespace troupe::tests {
+namespace {
+
+using namespace internal;
+
+constexpr handles::link_number number = 1;
+constexpr std::uint64_t size_bytes = 100'000;
+constexpr handles::node_name exporter{5, 6};
+
+/// The exporter's end: takes what the exchange writes.
+class exporters_end final : public exchange_link {
+public:
+  explicit exporters_end(object_exchange& of) : of_(of) {}
+
+  void write_handles() override {
+    for (auto& each : of_.take_messages(number)) {
+      std::lock_guard guard{mutex_};
+      if (const auto* asked = std::get_if<handles::pull>(&each))
+        pulls_.push_back(*asked);
+    }
+  }
+  void end_for_handles(const node_error& why) override { ADD_FAILURE() << why.message(); }
+
+  [[nodiscard]] std::vector<handles::pull> pulls() {
+    std::lock_guard guard{mutex_};
+    return pulls_;
+  }
+
+private:
+  object_exchange& of_;
+  std::mutex mutex_;
+  std::vector<handles::pull> pulls_; // Guarded by mutex_.
+};
+
+class originals : public testing::Test {
+protected:
+  ~originals() override {
+    if (exchange_)
+      exchange_->end();
+    work_.reset();
+    if (runs_.joinable())
+      runs_.join();
+  }
+
+  template <class Body>
+  auto on_io_thread(Body body) {
+    std::packaged_task<decltype(body())()> task{std::move(body)};
+    auto result = task.get_future();
+    asio::post(io_, [&task] { task(); });
+    return result.get();
+  }
+
+  void open(std::chrono::milliseconds others_patience = 20s) {
+    exchange_ = std::make_shared<object_exchange>(
+        io_, store_,
+        object_exchange::options{
+            .self = {1, 2}, .capacity_bytes = 16_MiB, .grace = 10s, .others_patience = others_patience});
+    end_ = std::make_shared<exporters_end>(*exchange_);
+    runs_ = std::thread{[this] { io_.run(); }};
+    EXPECT_TRUE(on_io_thread([this] { return exchange_->link_up(end_, number, exporter, {}, std::nullopt); }));
+  }
+
+  [[nodiscard]] static store::object_id name_of(std::uint32_t which) { return {77, which, 1}; }
+  [[nodiscard]] static store::object_origin origin_of(std::uint32_t which) {
+    return internal::origin_of({exporter, name_of(which)}, size_bytes);
+  }
+  [[nodiscard]] static std::vector<std::byte> bytes_of(std::uint32_t which) {
+    return std::vector<std::byte>(size_bytes, static_cast<std::byte>(which));
+  }
+
+  /// The exporter has sent that object's handle.
+  [[nodiscard]] object_source_ptr receive(std::uint32_t which) {
+    object_mention mention{object_mention::kind::counted,
+                           {.name = name_of(which), .mode = handles::handle_mode::mine, .size_bytes = size_bytes}};
+    return on_io_thread([&] { return exchange_->receive(number, {&mention, 1}).value()[0]; });
+  }
+
+  using outcome = std::expected<frame, node_error>;
+  [[nodiscard]] std::future<outcome> fetch(const object_source_ptr& what) {
+    auto answered = std::make_shared<std::promise<outcome>>();
+    auto result = answered->get_future();
+    fetched_ = what->fetch(std::chrono::steady_clock::now() + 10s,
+                           [answered](outcome bytes) { answered->set_value(std::move(bytes)); });
+    return result;
+  }
+
+  /// Another node of this host has begun to pull it.
+  [[nodiscard]] store::builder begin(std::uint32_t which) {
+    auto made = store_.create_once(origin_of(which), size_bytes).value();
+    std::ranges::copy(bytes_of(which), made.building->bytes().begin());
+    return *std::move(made.building);
+  }
+
+  /// The exchange asks for so many objects in all. Answers the last question.
+  void serve(std::size_t pulls, std::uint32_t which) {
+    ASSERT_TRUE(eventually([&] { return end_->pulls().size() == pulls; }));
+    const auto request = end_->pulls().back().request;
+    const auto bytes = bytes_of(which);
+    EXPECT_TRUE(on_io_thread([&] {
+      return exchange_->on_message(number, handles::pull_head{request, size_bytes, {}})
+             && exchange_->on_chunk(number, {{request, 0, size_bytes}, crc32c(0, bytes)}, bytes);
+    }));
+  }
+
+  static void expect_bytes(std::future<outcome>& answer, std::uint32_t which) {
+    const auto got = answer.get();
+    ASSERT_TRUE(got) << got.error().message();
+    EXPECT_TRUE(std::ranges::equal(got->bytes(), bytes_of(which)));
+  }
+
+  asio::io_context io_;
+  std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work_{asio::make_work_guard(io_)};
+  store::object_store store_ =
+      store::object_store::open({.name = unique_name("originals"), .capacity_bytes = 16_MiB}).value();
+  std::shared_ptr<object_exchange> exchange_;
+  std::shared_ptr<exporters_end> end_;
+  std::thread runs_;
+  object_source::fetch_id fetched_ = 0;
+};
+
+TEST_F(originals, are_found_where_another_has_pulled_them) {
+  open();
+  const auto kept = begin(1).seal().value();
+  auto what = receive(1);
+  auto answer = fetch(what);
+  expect_bytes(answer, 1);
+  EXPECT_EQ(what->stored().id(), kept.id());
+  EXPECT_TRUE(end_->pulls().empty());
+}
+
+TEST_F(originals, bring_what_they_capture_by_its_place) {
+  open();
+  const auto inner = store_.put(bytes_of(3)).value();
+  auto building = begin(1);
+  ASSERT_TRUE(building.capture(std::vector{inner.id()}));
+  const auto kept = std::move(building).seal().value();
+  auto what = receive(1);
+  auto answer = fetch(what);
+  expect_bytes(answer, 1);
+  EXPECT_EQ(what->stored().captured(), std::vector{inner.id()});
+}
+
+TEST_F(originals, are_waited_for_while_another_pulls_them) {
+  open();
+  auto building = begin(1);
+  auto what = receive(1);
+  auto first = fetch(what);
+  auto second = fetch(what);
+  const auto kept = std::move(building).seal().value();
+  expect_bytes(first, 1);
+  expect_bytes(second, 1);
+  EXPECT_TRUE(end_->pulls().empty());
+}
+
+TEST_F(originals, are_pulled_when_another_gives_up) {
+  open();
+  auto building = std::make_optional(begin(1));
+  auto what = receive(1);
+  auto answer = fetch(what);
+  EXPECT_TRUE(end_->pulls().empty());
+  building.reset();
+  serve(1, 1);
+  expect_bytes(answer, 1);
+  EXPECT_EQ(store_.find(origin_of(1))->sealed.id(), what->stored().id()); // For the others.
+}
+
+TEST_F(originals, are_pulled_when_another_takes_too_long) {
+  open(50ms);
+  auto building = begin(1);
+  auto what = receive(1);
+  auto answer = fetch(what);
+  serve(1, 1);
+  expect_bytes(answer, 1);
+  const auto others = std::move(building).seal().value();
+  EXPECT_NE(others.id(), what->stored().id());
+  EXPECT_EQ(store_.find(origin_of(1))->sealed.id(), others.id());
+}
+
+TEST_F(originals, are_pulled_where_what_another_has_cannot_be_the_same) {
+  open();
+  auto building = begin(1);
+  building.shrink(10);
+  const auto wrong = std::move(building).seal().value();
+  auto what = receive(1);
+  auto answer = fetch(what);
+  serve(1, 1);
+  expect_bytes(answer, 1);
+}
+
+// Goal: who waits for others keeps nobody from pulling something else.
+TEST_F(originals, that_are_waited_for_do_not_hold_up_other_pulls) {
+  open();
+  std::vector<store::builder> begun;
+  std::vector<object_source_ptr> all;
+  std::vector<std::future<outcome>> answers;
+  for (std::uint32_t which = 1; which <= 20; ++which) {
+    begun.push_back(begin(which));
+    all.push_back(receive(which));
+    answers.push_back(fetch(all.back()));
+  }
+  auto other = receive(21);
+  auto answer = fetch(other);
+  serve(1, 21);
+  expect_bytes(answer, 21);
+  std::vector<store::handle> kept;
+  for (auto& each : begun)
+    kept.push_back(std::move(each).seal().value());
+  for (std::uint32_t which = 1; which <= 20; ++which)
+    expect_bytes(answers[which - 1], which);
+  EXPECT_EQ(end_->pulls().size(), 1u);
+}
+
+TEST_F(originals, that_are_waited_for_may_be_cancelled) {
+  open();
+  auto building = std::make_optional(begin(1));
+  auto what = receive(1);
+  auto answer = fetch(what);
+  what->cancel(fetched_);
+  EXPECT_FALSE(answer.get());
+  EXPECT_EQ(exchange_->tables().rooms, 0u);
+  building.reset();
+  auto other = receive(2);
+  auto later = fetch(other);
+  serve(1, 2); // The only one that is pulled.
+  expect_bytes(later, 2);
+}
+
+TEST_F(originals, that_are_waited_for_do_not_hold_up_a_nodes_end) {
+  open();
+  const auto building = begin(1);
+  auto what = receive(1);
+  auto answer = fetch(what);
+  const auto began = std::chrono::steady_clock::now();
+  exchange_->end();
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 5s);
+  EXPECT_EQ(answer.get().error().code(), node_errc::link_down);
+}
+
+} // namespace
+} // namespace troupe::tests
