@@ -99,8 +99,11 @@ void object_exchange::wait_for_writers() {
         },
         std::max(left, std::chrono::milliseconds{0}));
     guard.lock();
-    if (!waited) // The store cannot be asked any more: whoever makes the rooms will say so.
+    if (!waited) { // The store cannot be asked: they wait no more.
       over = std::exchange(waiting_rooms_, {});
+      for (auto& each : over)
+        each->waits_until = clock::now();
+    }
     for (auto& each : over)
       room_maker_.add([self = shared_from_this(), each] { self->make_room(each); });
   }

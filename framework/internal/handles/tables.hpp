@@ -35,7 +35,7 @@ struct timer {
   friend auto operator<=>(const timer&, const timer&) = default;
 };
 
-//  free --import--> remote --replica sealed--> here     free --local object--> here
+//  free --import--> remote --replica sealed, or found--> here     free --local object--> here
 //                     |  \---adopted elsewhere--> moved
 //                     \---source gone for good--> lost
 //  Every state goes back to free when nothing refers to the entry. Only free is left twice.
@@ -85,7 +85,8 @@ struct outside_wait {
 };
 
 //  waiting --its turn--> making_room --room--> asking --head--> receiving --all bytes, all captured here--> sealing
-//     |                                           |
+//     |                          |                |
+//     |                          +--a replica is found: the entry is here
 //     +--its turn, store shared with the source---+--handed over: the entry moves
 //  Any step goes back to waiting when the source's link is lost, or the source is busy, but for sealing.
 enum class fetch_step : std::uint8_t { waiting, making_room, asking, receiving, sealing };
