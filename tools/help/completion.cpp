@@ -26,7 +26,7 @@ namespace {
 }
 
 /// For a shell: in single quotes.
-[[nodiscard]] std::string quoted(const std::string& text) {
+[[nodiscard]] std::string in_quotes(const std::string& text) {
   std::string result = "'";
   for (const auto each : text)
     result += each == '\'' ? "'\\''" : std::string{each};
@@ -37,12 +37,12 @@ namespace {
   std::string text;
   for (const auto& each : commands) {
     const auto path = joined(each.path);
-    text += fmt::format("    {})\n      words={}\n", quoted(path), quoted(joined(words_behind(*each.command))));
+    text += fmt::format("    {})\n      words={}\n", in_quotes(path), in_quotes(joined(words_behind(*each.command))));
     std::string values;
     for (const auto* option : options_of(*each.command))
       if (takes_value(*option))
         values += fmt::format("        {}) values={};;\n", fmt::join(names_of(*option), "|"),
-                              quoted(values_of(*option).empty() ? "-" : joined(values_of(*option))));
+                              in_quotes(values_of(*option).empty() ? "-" : joined(values_of(*option))));
     if (!values.empty())
       text += "      case \"$previous\" in\n" + values + "      esac\n";
     text += "      ;;\n";
@@ -68,7 +68,7 @@ _troupe() {
   for ((i = 1; i < COMP_CWORD; ++i)); do
     next="${path:+$path }${COMP_WORDS[i]}"
     case )"
-         + quoted(all_paths(commands)) + R"( in *"|$next|"*) path="$next" ;; esac
+         + in_quotes(all_paths(commands)) + R"( in *"|$next|"*) path="$next" ;; esac
   done
   case "$path" in
 )" + bash_cases(commands)
@@ -102,17 +102,17 @@ std::string fish_completion_of(const CLI::App& app) {
         when += (when.empty() ? "" : "; and ") + ("__fish_seen_subcommand_from " + word);
     }
     for (const auto* below : commands_below(*each.command))
-      text += fmt::format("complete -c troupe -n {} -a {} -d {}\n", quoted(when), below->get_name(),
-                          quoted(below->get_description()));
+      text += fmt::format("complete -c troupe -n {} -a {} -d {}\n", in_quotes(when), below->get_name(),
+                          in_quotes(below->get_description()));
     for (const auto* option : options_of(*each.command)) {
-      text += "complete -c troupe -n " + quoted(when);
+      text += "complete -c troupe -n " + in_quotes(when);
       for (const auto& name : option->get_snames())
         text += " -s " + name;
       for (const auto& name : option->get_lnames())
         text += " -l " + name;
       if (takes_value(*option))
-        text += values_of(*option).empty() ? " -r -F" : " -x -a " + quoted(joined(values_of(*option)));
-      text += " -d " + quoted(option->get_description()) + '\n';
+        text += values_of(*option).empty() ? " -r -F" : " -x -a " + in_quotes(joined(values_of(*option)));
+      text += " -d " + in_quotes(option->get_description()) + '\n';
     }
   }
   return text;
