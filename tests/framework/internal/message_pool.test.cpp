@@ -1,0 +1,85 @@
+// Memory of small messages, which threads keep for later.
+#include <troupe/framework/internal/caf_port/message_pool.hpp>
+
+#include <latch>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+namespace troupe::internal {
+namespace {
+
+constexpr std::size_t block_bytes = 256;
+constexpr std::size_t many = 4000;
+
+std::vector<void*> taken(std::size_t count) {
+  std::vector<void*> blocks(count);
+  for (auto& each : blocks)
+    each = take_block(block_bytes);
+  return blocks;
+}
+
+void give(const std::vector<void*>& blocks) {
+  for (auto* each : blocks)
+    give_block(each, block_bytes);
+}
+
+std::size_t bytes_in_use() {
+  const auto heap = ::mallinfo2();
+  return heap.uordblks + heap.hblkhd;
+}
+
+TEST(message_pool_test, what_a_thread_takes_and_gives_is_used_again) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "nothing is kept under sanitizers";
+#endif
+  const auto first = taken(many);
+  give(first);
+  const auto second = taken(many);
+  EXPECT_EQ((std::set<void*>{first.begin(), first.end()}), (std::set<void*>{second.begin(), second.end()}));
+  give(second);
+}
+
+// Goal: messages that one thread makes and another drops are nobody's memory afterwards.
+// Method: as I/O threads and those of CAF's scheduler do, again and again.
+TEST(message_pool_test, a_thread_that_only_drops_keeps_nothing) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "nothing is kept under sanitizers";
+#endif
+  std::vector<void*> blocks;
+  std::latch dropped{1}, measured{1};
+  blocks.reserve(many);
+  const auto before = bytes_in_use();
+  for (std::size_t i = 0; i < many; ++i)
+    blocks.push_back(::operator new(block_bytes));
+  std::jthread other{[&] {
+    give(blocks);
+    dropped.count_down();
+    measured.wait();
+  }};
+  dropped.wait();
+  EXPECT_LT(bytes_in_use(), before + many * block_bytes / 10);
+  measured.count_down();
+}
+
+// Goal: what was needed once is not kept for ever.
+// Method: a burst, then a trickle for longer than a period.
+TEST(message_pool_test, a_bursts_memory_is_given_back_when_it_is_not_needed_again) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "nothing is kept under sanitizers";
+#endif
+  std::jthread{[] {
+    const auto before = bytes_in_use();
+    give(taken(many));
+    EXPECT_GE(bytes_in_use(), before + many * block_bytes);
+    for (int i = 0; i < 200'000; ++i)
+      give(taken(1));
+    EXPECT_LT(bytes_in_use(), before + many * block_bytes / 10);
+  }};
+}
+
+} // namespace
+} // namespace troupe::internal
