@@ -21,12 +21,13 @@ namespace troupe::internal {
 /// In place of object_form::mention: `bytes` are an out_of_band_name in msgpack.
 inline constexpr std::uint32_t out_of_band_mention = UINT32_MAX;
 
-/// Which object it is, for whoever has the same store open. Without one, for this process only.
+/// Which object it is, for whoever has the same store open. Without one, for this process only. `number` is what nobody
+/// can make up: at random, or, where there is a store, a sum of the rest with a secret that lies there.
 struct out_of_band_name {
   std::uint64_t store = 0;
   std::uint32_t index = 0;
   std::uint32_t generation = 0;
-  std::uint64_t number = 0; // Without a store: at random, so that it cannot be mixed up with another process's.
+  std::uint64_t number = 0;
 };
 TROUPE_DESCRIBE(out_of_band_name, store, index, generation, number)
 
@@ -50,8 +51,9 @@ void close_out_of_band(const void* node);
 
 /// Pins the object and gives what travels. Fails with `out_of_band_handle` where nobody has allowed it.
 [[nodiscard]] std::expected<object_form, serialize_error> out_of_band_form(const object_state_ptr& state);
-/// The object of that form. One that is there no more is a reference whose get() fails with `object_freed`. Fails with
-/// `out_of_band_handle` where no node of this process has the store open, and `malformed`.
+/// The object of that form. One that is there no more, or whose name no process with its store has given, is a
+/// reference whose get() fails with `object_freed`. Fails with `out_of_band_handle` where no node of this process has
+/// the store open, and `malformed`.
 [[nodiscard]] std::expected<object_state_ptr, serialize_error> found_out_of_band(object_form&& from);
 
 /// This thread's guards; see allow_out_of_band_handles.

@@ -115,7 +115,7 @@ TEST_F(out_of_band, afterwards_a_reference_says_that_its_object_is_freed) {
   near_options_.allow_out_of_band_handles = true;
   auto store = store::object_store::open(*near_options_.store).value(); // Goes on.
   const auto kept = saved(home().put(many()).value()).value();
-  EXPECT_EQ(store.summary().value().objects, 1u);
+  EXPECT_EQ(store.summary().value().objects, 2u); // And the secret of such names.
   near_.reset();
   EXPECT_EQ(store.summary().value().objects, 0u);
   const auto back = read(kept);
@@ -157,6 +157,46 @@ TEST_F(out_of_band, forged_names_are_errors) {
       if (const auto back = read(forged); back && !back->empty())
         static_cast<void>(back->get()); // Whatever it says.
     }
+}
+
+// Goal: who knows a store's number, and rows of its objects, can name none of them.
+// Method: a name is changed into that of another object, which is there too; and single bits of it.
+TEST_F(out_of_band, a_name_of_an_object_that_was_never_serialized_is_no_name) {
+  near_options_.allow_out_of_band_handles = true;
+  const auto given = home().put(many()).value();
+  const auto other = home().put(many()).value();
+  const auto form = internal::out_of_band_form(given.state()).value();
+  const auto name = msgpack::decode_described<internal::out_of_band_name>(form.bytes.bytes()).value();
+  const auto error_of = [&](const internal::out_of_band_name& changed) {
+    auto read = form;
+    read.bytes = frame::adopt(msgpack::encode_described(changed));
+    const auto found = internal::found_out_of_band(std::move(read));
+    const auto got = number_ref{found.value()}.get();
+    return got ? node_error{} : got.error();
+  };
+  EXPECT_EQ(error_of(name).code(), node_errc::none); // As it is, it is good.
+  const auto place = other.state()->source->place().value();
+  auto forged = name;
+  forged.index = place.index;
+  forged.generation = place.generation;
+  EXPECT_EQ(error_of(forged).code(), node_errc::object_freed);
+  EXPECT_NE(error_of(forged).message().find("made up"), std::string::npos) << error_of(forged).message();
+  for (int bit = 0; bit < 64; ++bit) {
+    forged = name;
+    forged.number ^= std::uint64_t{1} << bit;
+    EXPECT_EQ(error_of(forged).code(), node_errc::object_freed);
+  }
+  forged.number = 0;
+  EXPECT_EQ(error_of(forged).code(), node_errc::object_freed);
+}
+
+TEST_F(out_of_band, two_nodes_of_a_store_know_each_others_names) {
+  near_options_.allow_out_of_band_handles = far_options_.allow_out_of_band_handles = true;
+  const auto kept = serialize(far().home->put(many()).value(), {}, far().types, far().families).value();
+  const auto here = saved(home().put(many()).value()).value();
+  EXPECT_EQ(read(kept)->get().value(), many());
+  far_.reset(); // The secret stays with who is left.
+  EXPECT_EQ(read(here)->get().value(), many());
 }
 
 TEST_F(out_of_band, caf_streams_are_refused_or_allowed_alike) {
