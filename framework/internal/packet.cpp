@@ -186,10 +186,12 @@ handles::object_id read_name(packet_reader& in) {
   return name;
 }
 
-// Behind the kinds of mentions that are no handles, the modes; one more says that an offer follows.
+// Behind the kinds of mentions that are no handles, the modes; three more say that an offer follows, a mark, or both.
 constexpr std::uint64_t mode_lost = 0;
 constexpr std::uint64_t mode_stored = 5;
 constexpr std::uint64_t mode_behind_with_offer = 6;
+constexpr std::uint64_t mode_behind_with_mark = 7;
+constexpr std::uint64_t mode_behind_with_both = 8;
 
 std::uint64_t mode_of(const object_mention& mention) {
   switch (mention.what) {
@@ -200,7 +202,19 @@ std::uint64_t mode_of(const object_mention& mention) {
   case object_mention::kind::counted:
     break;
   }
-  return mention.handle.offer ? mode_behind_with_offer : static_cast<std::uint64_t>(mention.handle.mode);
+  const auto& handle = mention.handle;
+  if (handle.mark != 0)
+    return handle.offer ? mode_behind_with_both : mode_behind_with_mark;
+  return handle.offer ? mode_behind_with_offer : static_cast<std::uint64_t>(handle.mode);
+}
+
+handles::adoption_offer read_offer(packet_reader& in) {
+  handles::adoption_offer offer;
+  offer.exporter.node = in.varint();
+  offer.exporter.incarnation = in.varint();
+  offer.name = read_name(in);
+  offer.token = in.varint();
+  return offer;
 }
 
 } // namespace
@@ -210,17 +224,21 @@ void append_object_mention(byte_vector& out, const object_mention& mention) {
   append_varint(out, mode_of(mention));
   append_varint(out, handle.size_bytes);
   append_name(out, handle.name);
-  if (!handle.offer)
-    return;
-  append_varint(out, handle.offer->exporter.node);
-  append_varint(out, handle.offer->exporter.incarnation);
-  append_name(out, handle.offer->name);
-  append_varint(out, handle.offer->token);
+  if (handle.offer) {
+    append_varint(out, handle.offer->exporter.node);
+    append_varint(out, handle.offer->exporter.incarnation);
+    append_name(out, handle.offer->name);
+    append_varint(out, handle.offer->token);
+  }
+  if (handle.mark != 0) {
+    append_varint(out, handle.mark);
+    append_varint(out, handle.hops);
+  }
 }
 
 object_mention read_object_mention(packet_reader& in) {
   object_mention result;
-  const auto mode = in.varint_up_to(mode_behind_with_offer);
+  const auto mode = in.varint_up_to(mode_behind_with_both);
   result.handle.size_bytes = in.varint();
   result.handle.name = read_name(in);
   if (mode == mode_lost)
@@ -230,17 +248,16 @@ object_mention read_object_mention(packet_reader& in) {
     return result;
   }
   result.what = object_mention::kind::counted;
-  if (mode != mode_behind_with_offer) {
-    result.handle.mode = static_cast<handles::handle_mode>(mode);
-    return result;
+  const auto has_more = mode >= mode_behind_with_offer;
+  result.handle.mode = has_more ? handles::handle_mode::behind : static_cast<handles::handle_mode>(mode);
+  if (has_more && mode != mode_behind_with_mark)
+    result.handle.offer = read_offer(in);
+  if (has_more && mode != mode_behind_with_offer) {
+    result.handle.mark = in.varint();
+    if (result.handle.mark == 0)
+      in.fail();
+    result.handle.hops = static_cast<std::uint32_t>(in.varint_up_to(UINT32_MAX));
   }
-  result.handle.mode = handles::handle_mode::behind;
-  handles::adoption_offer offer;
-  offer.exporter.node = in.varint();
-  offer.exporter.incarnation = in.varint();
-  offer.name = read_name(in);
-  offer.token = in.varint();
-  result.handle.offer = offer;
   return result;
 }
 

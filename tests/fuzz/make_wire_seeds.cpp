@@ -208,6 +208,10 @@ private:
     for (const auto kind : {object_mention::kind::lost, object_mention::kind::stored, object_mention::kind::counted}) {
       append_object_mention(mentions, {kind, mine});
       append_object_mention(mentions, {object_mention::kind::counted, behind});
+      auto marked = behind;
+      marked.mark = 91'204;
+      marked.hops = 7;
+      append_object_mention(mentions, {object_mention::kind::counted, marked});
     }
     write(wire_part::object_mentions, "object_mentions", mentions);
     byte_vector chunk;

@@ -153,7 +153,7 @@ void ledger::on(link_record& from, const adopted& what) {
   auto asked = answers(from, what.request, open_request::kind::adopt);
   if (asked == question::never_asked)
     return violated(from.number, "answered a question that was not asked");
-  auto imported = import_one(from, what.handle);
+  auto imported = import_one(from, what.handle, came::in_answer);
   if (!imported)
     return violated(from.number, "sent a handle that it could not send");
   auto open = from.requests.find(what.request); // Not before: what came along may have ended it.

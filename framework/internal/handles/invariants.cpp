@@ -20,6 +20,8 @@ std::string_view ledger::broken_entry(const entry& which, reference what) const 
     return "an entry has moved to nowhere";
   if (which.offer && !offers_.contains({*which.offer, what}))
     return "an offer that cannot be found";
+  if (auto left = marks_.find(which.own_mark); which.own_mark != 0 && (left == marks_.end() || left->second != what))
+    return "a mark that cannot be found";
   if (which.touched)
     return "an entry that was not looked at";
   return which.fetch ? broken_fetch(which, what) : std::string_view{};
@@ -246,14 +248,16 @@ std::string_view ledger::broken_indices() const {
   std::size_t offers = 0;
   std::size_t moved = 0;
   std::size_t waiters = 0;
+  std::size_t marks = 0;
   for (const auto& each : entries_) {
     offers += each.offer.has_value();
+    marks += each.own_mark != 0;
     moved += each.state == entry_state::moved;
     if (each.fetch)
       waiters += static_cast<std::size_t>(std::ranges::count_if(
           each.fetch->waiters, [](const waiter& who) { return std::holds_alternative<outside_waiter>(who); }));
   }
-  if (offers != offers_.size() || moved != moved_to_.size() || waiters != waits_.size())
+  if (offers != offers_.size() || moved != moved_to_.size() || waiters != waits_.size() || marks != marks_.size())
     return "an index of entries that is wrong";
   for (const auto& [offerer, dials] : dials_)
     if (dials.empty() || dials.size() > options_.dials_max)

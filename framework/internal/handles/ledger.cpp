@@ -153,6 +153,7 @@ void ledger::free(reference what) {
   leave_adoption(what);
   set_offer(what, std::nullopt);
   forget_import(what);
+  marks_.erase(which.own_mark);
   if (which.state == entry_state::here) {
     if (auto known = places_.find(which.place); known != places_.end() && known->second == what)
       places_.erase(known);

@@ -245,9 +245,13 @@ private:
   void undo(draft& what);
   [[nodiscard]] std::expected<void, handle_errc> count_all(draft& what);
   [[nodiscard]] std::expected<handle_descriptor, handle_errc> export_now(link_record& to, reference what);
+  enum class came : std::uint8_t { in_message, in_answer };
   [[nodiscard]] std::expected<std::vector<reference>, handle_errc>
-  import_all(link_record& from, std::span<const handle_descriptor> handles);
-  [[nodiscard]] std::expected<reference, handle_errc> import_one(link_record& from, const handle_descriptor& handle);
+  import_all(link_record& from, std::span<const handle_descriptor> handles, came how);
+  [[nodiscard]] std::expected<reference, handle_errc> import_one(link_record& from, const handle_descriptor& handle,
+                                                                 came how);
+  void leave_mark(reference what, handle_descriptor& described);
+  [[nodiscard]] bool come_round(reference what, std::uint64_t mark);
   [[nodiscard]] std::expected<reference, handle_errc> import_shared(link_record& from, const handle_descriptor& handle);
   [[nodiscard]] std::pair<reference, bool> count_import(link_record& from, const handle_descriptor& handle,
                                                         entry_state if_new);
@@ -375,6 +379,7 @@ private:
   std::set<std::tuple<reference, link_number, object_id>> exports_of_;
   std::set<std::pair<reference, reference>> moved_to_; // First where to.
   std::set<std::pair<adoption_offer, reference>> offers_;
+  std::map<std::uint64_t, reference> marks_;  // Left by this node.
   std::map<voucher, std::uint64_t> vouchers_; // Their ages.
   std::uint64_t last_age_ = 0;
   std::uint64_t last_turn_ = 0;

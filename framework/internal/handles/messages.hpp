@@ -76,6 +76,9 @@ struct handle_descriptor {
   handle_mode mode = handle_mode::mine;
   std::uint64_t size_bytes = 0;
   std::optional<adoption_offer> offer; // For `behind` only.
+  // For `behind` in a message only: by which a node on the way knows the handle again, and how often it was sent on.
+  std::uint64_t mark = 0; // 0: there is none.
+  std::uint32_t hops = 0;
 
   friend bool operator==(const handle_descriptor&, const handle_descriptor&) = default;
 };

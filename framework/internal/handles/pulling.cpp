@@ -356,7 +356,7 @@ void ledger::on(link_record& from, const pull_head& what) {
   if (answers(from, what.request, open_request::kind::pull) == question::never_asked
       || what.captured.size() > options_.captured_max)
     return violated(from.number, "answered a question that was not asked, or with too much");
-  auto captured = import_all(from, what.captured);
+  auto captured = import_all(from, what.captured, came::in_answer);
   if (!captured)
     return;
   auto asked = from.requests.find(what.request); // Not before: what came along may have ended the fetch.
@@ -411,7 +411,7 @@ void ledger::on(link_record& from, const pull_here& what) {
   if (answers(from, what.request, open_request::kind::pull) == question::never_asked
       || what.handle.mode != handle_mode::shared)
     return violated(from.number, "answered a question that was not asked");
-  auto imported = import_one(from, what.handle);
+  auto imported = import_one(from, what.handle, came::in_answer);
   if (!imported)
     return violated(from.number, "sent a handle that it could not send");
   auto asked = from.requests.find(what.request); // Not before: what came along may have ended the fetch.

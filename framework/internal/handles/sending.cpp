@@ -2,7 +2,9 @@
 #include <troupe/framework/internal/handles/ledger.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
+#include <limits>
 
 namespace troupe::internal::handles {
 
@@ -38,6 +40,7 @@ std::expected<draft::item, handle_errc> ledger::describe_one(link_record& to, re
     }
     described.name = proxy_name(what);
     described.mode = handle_mode::behind;
+    leave_mark(what, described);
     if (const auto* source = up_link(which.link)) {
       item.vouch_on = source->number;
       item.vouch_name = which.name;
@@ -53,6 +56,37 @@ std::expected<draft::item, handle_errc> ledger::describe_one(link_record& to, re
   }
   ++which.dependents;
   return item;
+}
+
+/// What comes round without being adopted would be behind itself once more with each lap. So a handle brings a mark of
+/// one node on its way, which replaces that of another whenever it has come twice as far: whatever the round and how it
+/// was come by, the last mark is of a node on it after two laps, or the way there again.
+void ledger::leave_mark(reference what, handle_descriptor& described) {
+  auto& which = at(what);
+  described.hops = which.hops < std::numeric_limits<std::uint32_t>::max() ? which.hops + 1 : which.hops;
+  described.mark = which.mark;
+  if (which.mark != 0 && !std::has_single_bit(described.hops))
+    return;
+  while (which.own_mark == 0)
+    if (auto fresh = options_.fresh_token(); fresh != 0 && marks_.emplace(fresh, what).second)
+      which.own_mark = fresh;
+  described.mark = which.own_mark;
+}
+
+/// Whether it is an entry that this node has sent on, which it is from now on. Nobody can be behind the new one yet.
+bool ledger::come_round(reference what, std::uint64_t mark) {
+  auto known = marks_.find(mark);
+  const auto& which = at(what);
+  if (known == marks_.end() || which.state != entry_state::remote || which.dependents > 0 || which.fetch)
+    return false;
+  auto target = resolve(known->second);
+  auto& onto = at(target);
+  bool has_way = onto.state == entry_state::here || up_link(onto.link) != nullptr;
+  if (target == what || onto.state == entry_state::lost || !has_way || onto.size_bytes != which.size_bytes)
+    return false;
+  ++onto.references;
+  move_to(what, target);
+  return true;
 }
 
 std::expected<handle_descriptor, handle_errc> ledger::describe(draft& into, reference what, bool may_hand_over) {
@@ -140,6 +174,8 @@ std::expected<handle_descriptor, handle_errc> ledger::export_now(link_record& to
   if (!item)
     return std::unexpected{item.error()};
   count(to, *item);
+  item->described.mark = 0; // An answer goes one way only.
+  item->described.hops = 0;
   return std::move(item->described);
 }
 
@@ -174,18 +210,18 @@ std::expected<std::vector<reference>, handle_errc> ledger::receive(link_number f
   auto* link = up_link(from);
   if (link == nullptr)
     return std::unexpected{handle_errc::link_down};
-  auto result = import_all(*link, handles);
+  auto result = import_all(*link, handles, came::in_message);
   end_event();
   return result;
 }
 
 /// All of them, one reference each, or none: then the link has ended.
-std::expected<std::vector<reference>, handle_errc> ledger::import_all(link_record& from,
-                                                                      std::span<const handle_descriptor> handles) {
+std::expected<std::vector<reference>, handle_errc>
+ledger::import_all(link_record& from, std::span<const handle_descriptor> handles, came how) {
   std::vector<reference> result;
   result.reserve(handles.size());
   for (const auto& handle : handles) {
-    auto imported = import_one(from, handle);
+    auto imported = import_one(from, handle, how);
     if (!imported) {
       for (auto each : result)
         unrefer(each);
@@ -198,7 +234,7 @@ std::expected<std::vector<reference>, handle_errc> ledger::import_all(link_recor
 }
 
 /// Fails with `violation`; the caller ends the link.
-std::expected<reference, handle_errc> ledger::import_one(link_record& from, const handle_descriptor& handle) {
+std::expected<reference, handle_errc> ledger::import_one(link_record& from, const handle_descriptor& handle, came how) {
   if (handle.mode == handle_mode::yours) {
     auto own = from.exports.find(handle.name);
     if (own == from.exports.end())
@@ -209,7 +245,8 @@ std::expected<reference, handle_errc> ledger::import_one(link_record& from, cons
   if (handle.mode == handle_mode::shared)
     return import_shared(from, handle);
   bool is_behind = handle.mode == handle_mode::behind;
-  if ((!is_behind && (handle.mode != handle_mode::mine || from.shares_store)) || (handle.offer && !is_behind))
+  bool is_marked = handle.offer || handle.mark != 0 || handle.hops != 0;
+  if ((!is_behind && (handle.mode != handle_mode::mine || from.shares_store)) || (is_marked && !is_behind))
     return std::unexpected{handle_errc::violation};
   auto [what, fresh] = count_import(from, handle, entry_state::remote);
   if (!what.generation)
@@ -217,6 +254,8 @@ std::expected<reference, handle_errc> ledger::import_one(link_record& from, cons
   auto& which = at(what);
   if (which.state == entry_state::here) {
     release_count(which); // The replica needs nobody.
+  } else if (how == came::in_message && come_round(what, handle.mark)) {
+    return what;
   } else if (handle.offer) {
     if (which.adopt_request == 0)
       leave_adoption(what); // Its turn would have been for the offer before.
@@ -240,6 +279,8 @@ std::pair<reference, bool> ledger::count_import(link_record& from, const handle_
     made.name = handle.name;
     made.mode = handle.mode;
     made.size_bytes = handle.size_bytes;
+    made.mark = handle.mark;
+    made.hops = handle.hops;
   }
   auto& which = at(known->second);
   bool is_behind = handle.mode == handle_mode::behind;

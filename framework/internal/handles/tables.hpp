@@ -156,6 +156,9 @@ struct entry {
   std::uint64_t size_bytes = 0;
   std::optional<adoption_offer> offer; // The newest that was not refused.
   link_number offered_by = 0;          // The link over which that came.
+  std::uint64_t mark = 0;              // That it came with, ...
+  std::uint32_t hops = 0;              // ... after so many sendings behind others.
+  std::uint64_t own_mark = 0;          // What this node has put in its place.
   time_point busy_until = never;       // Until when an exporter that is too busy for the offer is asked again.
   link_number adopting = 0;            // Where an `adopt` is unanswered, or waits for its turn.
   request_number adopt_request = 0;    // 0: it waits for its turn.

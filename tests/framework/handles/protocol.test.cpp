@@ -210,6 +210,76 @@ TEST_F(handle_protocol, a_chain_behind_dead_nodes_still_adopts_from_who_has_the_
   EXPECT_EQ(read(d), handle_errc::none);
 }
 
+/// Four hosts, each linked with its neighbours only, and what is sent round among them.
+class ring : public handle_protocol {
+protected:
+  static constexpr node_index size = 4;
+
+  ring() {
+    for (node_index at = 0; at < size; ++at)
+      node_on_new_host();
+    for (node_index at = 0; at < size; ++at)
+      link(at, (at + 1) % size);
+  }
+
+  /// Each sends on what it has, and keeps nothing.
+  void go_round(int laps) {
+    for (int lap = 0; lap < laps; ++lap)
+      for (node_index at = 0; at < size; ++at) {
+        send(at, (at + 1) % size, {last_of(at)});
+        in_.drop_all(at);
+        arrive_without_new_links();
+      }
+  }
+
+  void arrive_without_new_links() {
+    for (bool moves = true; moves;) {
+      moves = false;
+      for (link_index over = 0; over < in_.links.size(); ++over)
+        for (int end : {0, 1})
+          moves |= in_.deliver(over, end);
+    }
+    for (auto& each : in_.nodes)
+      each.wanted_links.clear();
+  }
+
+  [[nodiscard]] std::size_t rows() const {
+    std::size_t all = 0;
+    for (node_index at = 0; at < size; ++at)
+      all += tables(at).entries + tables(at).exports + tables(at).imports;
+    return all;
+  }
+};
+
+TEST_F(ring, a_handle_that_goes_round_and_round_leaves_no_longer_trail_with_each_lap) {
+  in_.put(0, 10);
+  go_round(2);
+  const auto after_two = rows();
+  for (int i = 0; i < 50; ++i) {
+    go_round(20);
+    EXPECT_LE(rows(), after_two);
+  }
+  EXPECT_EQ(read(0), handle_errc::none);
+}
+
+TEST_F(ring, does_not_hold_what_comes_in_from_outside_any_longer) {
+  const auto outside = node_on_new_host();
+  const auto between = node_on_new_host();
+  link(outside, between);
+  link(between, 0);
+  send(outside, between, {in_.put(outside, 10)});
+  in_.drop_all(outside);
+  arrive_without_new_links();
+  send(between, 0, {last_of(between)});
+  in_.drop_all(between);
+  arrive_without_new_links();
+  go_round(3);
+  const auto after_three = rows();
+  go_round(100);
+  EXPECT_LE(rows(), after_three);
+  EXPECT_EQ(read(0), handle_errc::none);
+}
+
 TEST_F(two_nodes, a_new_link_of_the_same_incarnation_reclaims) {
   send_and_arrive(a, b, {in_.put(a, 10)});
   in_.drop_all(a);

@@ -323,6 +323,7 @@ run_report& run_report::operator+=(const run_report& more) {
   steps += more.steps;
   adoptions += more.adoptions;
   reclaims += more.reclaims;
+  came_round += more.came_round;
   losses += more.losses;
   answers += more.answers;
   finds += more.finds;
@@ -379,7 +380,8 @@ std::optional<run_failure> replay(const run_plan& plan, const std::vector<step_c
     return run_failure{why.what(), steps};
   }
   if (report != nullptr)
-    *report += {steps.size(), made.adoptions, made.reclaims, made.losses, made.answers.size(), made.finds};
+    *report +=
+        {steps.size(), made.adoptions, made.reclaims, made.losses, made.answers.size(), made.finds, made.came_round};
   return std::nullopt;
 }
 

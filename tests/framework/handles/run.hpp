@@ -87,6 +87,7 @@ struct run_report {
   std::uint64_t losses = 0;
   std::uint64_t answers = 0;
   std::uint64_t finds = 0;
+  std::uint64_t came_round = 0;
 
   run_report& operator+=(const run_report& more);
 };

@@ -26,6 +26,8 @@ using namespace handles;
   auto result = text(what.name) + " " + modes[mode < 5 ? mode : 0];
   if (what.offer)
     result += " (adopt " + text(what.offer->name) + " from " + text(what.offer->exporter) + ")";
+  if (what.mark != 0)
+    result += " (mark " + number(what.mark) + " after " + number(what.hops) + ")";
   return result;
 }
 

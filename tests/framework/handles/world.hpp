@@ -257,8 +257,10 @@ public:
   std::set<content_number> known_to_liars;
   std::vector<object_id> names_seen; // By anybody: liars may guess well.
   std::vector<std::uint64_t> tokens_seen;
-  std::uint64_t adoptions = 0; // ADOPTED messages that arrived.
+  std::map<std::uint64_t, node_index> marks_seen; // And who left them.
+  std::uint64_t adoptions = 0;                    // ADOPTED messages that arrived.
   std::uint64_t reclaims = 0;
+  std::uint64_t came_round = 0; // Handles that brought their reader's own mark.
   std::uint64_t losses = 0;
   std::uint64_t finds = 0; // Replicas that another node had made.
 

@@ -40,6 +40,8 @@ void world::post(link_index over, int to_end, packet what) {
     names_seen.push_back(each.name);
     if (each.offer)
       tokens_seen.push_back(each.offer->token);
+    if (each.mark != 0)
+      marks_seen.try_emplace(each.mark, link.ends[1 - to_end]);
   };
   if (names_seen.size() < 4096) {
     if (const auto* carried = std::get_if<parcel>(&what.what))
@@ -102,6 +104,9 @@ void world::arrive(node_index at, packet what, handles::link_number over) {
   if (node.liar && !lies.has_ledger())
     return;
   const auto& carried = std::get<parcel>(what.what);
+  for (const auto& each : carried.handles)
+    if (const auto mark = marks_seen.find(each.mark); mark != marks_seen.end())
+      came_round += mark->second == at;
   auto received = node.ledger->receive(over, carried.handles);
   if (received) {
     for (std::size_t i = 0; i < received->size(); ++i) {

@@ -23,8 +23,9 @@ byte_vector bytes_of(const object_mention& mention) {
   return bytes;
 }
 
-object_mention counted(handle_mode mode, std::optional<handles::adoption_offer> offered = std::nullopt) {
-  return {object_mention::kind::counted, {name, mode, 91'203, offered}};
+object_mention counted(handle_mode mode, std::optional<handles::adoption_offer> offered = std::nullopt,
+                       std::uint64_t mark = 0) {
+  return {object_mention::kind::counted, {name, mode, 91'203, offered, mark, mark != 0 ? UINT32_MAX : 0}};
 }
 
 TEST(object_mention, is_read_as_it_was_written) {
@@ -35,7 +36,8 @@ TEST(object_mention, is_read_as_it_was_written) {
   stored.handle.size_bytes = UINT64_MAX;
   for (const auto& each :
        {lost, stored, counted(handle_mode::mine), counted(handle_mode::shared), counted(handle_mode::behind),
-        counted(handle_mode::behind, offer), counted(handle_mode::yours)}) {
+        counted(handle_mode::behind, offer), counted(handle_mode::behind, std::nullopt, UINT64_MAX),
+        counted(handle_mode::behind, offer, 1), counted(handle_mode::yours)}) {
     const auto bytes = bytes_of(each);
     EXPECT_LE(bytes.size(), object_mention_bytes_max);
     packet_reader in{bytes};
@@ -57,18 +59,32 @@ TEST(object_mention, has_these_bytes) {
   EXPECT_EQ(bytes_of({object_mention::kind::counted,
                       {{1, 2, 3}, handle_mode::behind, 3, handles::adoption_offer{{4, 128}, {5, 6, 7}, 8}}}),
             golden);
+  auto marked = golden;
+  marked[0] = std::byte{8};
+  marked.insert(marked.end(), {std::byte{0x80}, std::byte{0x01}, std::byte{9}});
+  EXPECT_EQ(bytes_of({object_mention::kind::counted,
+                      {{1, 2, 3}, handle_mode::behind, 3, handles::adoption_offer{{4, 128}, {5, 6, 7}, 8}, 128, 9}}),
+            marked);
 }
 
 TEST(object_mention, that_is_cut_or_of_an_unknown_mode_is_not_read) {
-  const auto whole = bytes_of(counted(handle_mode::behind, offer));
+  const auto whole = bytes_of(counted(handle_mode::behind, offer, 77));
   for (std::size_t size = 0; size < whole.size(); ++size) {
     packet_reader in{bytes_view{whole}.first(size)};
     static_cast<void>(read_object_mention(in));
     EXPECT_FALSE(in.ok()) << size;
   }
   auto unknown = whole;
-  unknown[0] = std::byte{7};
+  unknown[0] = std::byte{9};
   packet_reader in{unknown};
+  static_cast<void>(read_object_mention(in));
+  EXPECT_FALSE(in.ok());
+}
+
+TEST(object_mention, with_a_mark_that_is_none_is_not_read) {
+  auto bytes = bytes_of(counted(handle_mode::behind, std::nullopt, 1));
+  bytes[bytes.size() - 6] = std::byte{0};
+  packet_reader in{bytes};
   static_cast<void>(read_object_mention(in));
   EXPECT_FALSE(in.ok());
 }
