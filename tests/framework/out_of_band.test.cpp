@@ -6,6 +6,7 @@
 
 #include <troupe/framework/internal/out_of_band.hpp>
 #include <troupe/framework/object_inspect.hpp>
+#include <troupe/serializers/msgpack/described.hpp>
 
 #include "two_nodes.hpp"
 
