@@ -75,9 +75,17 @@ listener::open(asio::io_context& io, const address& at, const stream_endpoint& e
 
 std::error_code listener::bind(const address& at, const stream_endpoint& endpoint) {
   std::error_code error;
-  acceptor_.open(endpoint.protocol(), error);
-  if (error)
+  // Not by its own open(), which would leave the descriptor to the programs that this process starts.
+  const auto made = ::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+                             endpoint.protocol().protocol());
+  if (made < 0)
+    return {errno, std::system_category()};
+  acceptor_.assign(endpoint.protocol(), made, error);
+  if (error) {
+    ::close(made);
     return error;
+  }
+  protocol_ = endpoint.protocol();
   if (endpoint.data()->sa_family == AF_INET6)
     acceptor_.set_option(asio::ip::v6_only{true}, error); // [::] and 0.0.0.0 are two addresses, each listed or not.
   if (at.kind != transport_kind::unix_socket)
@@ -97,17 +105,15 @@ std::error_code listener::bind(const address& at, const stream_endpoint& endpoin
 }
 
 void listener::accept_next() {
-  acceptor_.async_accept([weak = weak_from_this()](std::error_code error, stream_socket socket) {
+  acceptor_.async_wait(asio::socket_base::wait_read, [weak = weak_from_this()](std::error_code error) {
     auto self = weak.lock();
     if (!self || !self->acceptor_.is_open())
       return;
-    if (!error) {
-      self->on_accept_(std::move(socket), self->refusals_);
-      self->accept_next();
-      return;
-    }
-    if (error == asio::error::connection_aborted) {
-      self->accept_next();
+    if (!error)
+      error = self->accept_one();
+    if (!error || error == asio::error::connection_aborted || error == asio::error::would_block) {
+      if (self->acceptor_.is_open())
+        self->accept_next();
       return;
     }
     // The next try at once would fail the same way.
@@ -122,6 +128,21 @@ void listener::accept_next() {
         paused->accept_next();
     });
   });
+}
+
+/// As above, of programs that this process starts.
+std::error_code listener::accept_one() {
+  const auto guest = ::accept4(acceptor_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC);
+  if (guest < 0)
+    return {errno, std::system_category()};
+  stream_socket socket{acceptor_.get_executor()};
+  std::error_code error;
+  socket.assign(protocol_, guest, error);
+  if (error)
+    ::close(guest);
+  else
+    on_accept_(std::move(socket), refusals_);
+  return error;
 }
 
 /// No descriptor is left, so these would wait for nothing.

@@ -42,6 +42,7 @@ private:
   listener(asio::io_context& io, const address& at, accepted on_accept);
   std::error_code bind(const address& at, const stream_endpoint& endpoint);
   void accept_next();
+  std::error_code accept_one();
   void turn_away();
 
   std::string text_;
@@ -49,6 +50,7 @@ private:
   accepted on_accept_;
   std::shared_ptr<refusal_log> refusals_; // Set by open().
   asio::basic_socket_acceptor<asio::generic::stream_protocol> acceptor_;
+  asio::generic::stream_protocol protocol_{0, 0};
   asio::steady_timer pause_;
   int spare_ = -1; // A descriptor of nothing.
 };

@@ -1,4 +1,9 @@
 // Where a node refuses to listen or to dial because anybody could come in, and what it then tells to do.
+#include <filesystem>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <troupe/framework/internal/log.hpp>
 
 #include "certificates.hpp"
@@ -112,6 +117,20 @@ TEST_F(listening, where_somebody_listens_already_says_so) {
     ADD_FAILURE() << "both listen";
   } catch (const std::runtime_error& error) {
     expect_contains(error.what(), "somebody listens there already");
+  }
+}
+
+TEST_F(listening, leaves_no_descriptor_to_programs_that_are_started) {
+  for (const std::string address : {"unix://@" + unique_name("troupe-test"), std::string{"tcp://127.0.0.1:0"}}) {
+    ASSERT_EQ(at(address, {.secret = key}), "listens");
+    connect({.credentials = {.secret = key}});
+    for (const auto& each : std::filesystem::directory_iterator{"/proc/self/fd"}) {
+      const auto number = std::stoi(each.path().filename());
+      struct stat status {};
+      if (::fstat(number, &status) == 0 && S_ISSOCK(status.st_mode)) {
+        EXPECT_NE(::fcntl(number, F_GETFD) & FD_CLOEXEC, 0) << address << ": " << number;
+      }
+    }
   }
 }
 
