@@ -2,8 +2,7 @@
 // The files beside it: link_core.cpp (life and end), link_actors.cpp (names, monitors, releases), link_handshake.cpp,
 // link_negotiation.cpp (what both ends send with and accept, and how that changes), link_send.cpp, link_receive.cpp,
 // link_flow.cpp (back-pressure, heartbeats), link_encoding.cpp (large messages off their senders' threads),
-// link_forward.cpp and link_introductions.cpp (actors of third nodes), link_handles.cpp (objects), link_stats.cpp,
-// link_memory.cpp.
+// link_forward.cpp, link_introductions.cpp (actors of third nodes), link_handles.cpp, link_stats.cpp, link_memory.cpp.
 #pragma once
 
 #include <atomic>
@@ -196,7 +195,6 @@ public:
   [[nodiscard]] std::vector<std::string> deserializers() const;
   [[nodiscard]] bool shares_store() const noexcept { return shares_store_; }
   [[nodiscard]] link_stats stats() const;
-  // -- link_memory.cpp
   [[nodiscard]] link_memory memory() const;
   [[nodiscard]] link_report report() const;
   /// The totals at the link's end. What is counted later, the node is told.
@@ -456,7 +454,6 @@ private:
   bool hides_names_ = false; // Set before start().
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   const std::shared_ptr<pending_objects> pending_objects_;
-
   // Set in the handshake, before the link is open; then only read.
   std::string peer_name_ = "unknown peer";
   caf::node_id peer_node_;
