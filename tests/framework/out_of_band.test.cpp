@@ -173,7 +173,7 @@ TEST_F(out_of_band, a_name_of_an_object_that_was_never_serialized_is_no_name) {
     read.bytes = frame::adopt(msgpack::encode_described(changed));
     const auto found = internal::found_out_of_band(std::move(read));
     const auto got = number_ref{found.value()}.get();
-    return got ? node_error{} : got.error();
+    return got ? node_error{node_errc::none, ""} : got.error();
   };
   EXPECT_EQ(error_of(name).code(), node_errc::none); // As it is, it is good.
   const auto place = other.state()->source->place().value();
