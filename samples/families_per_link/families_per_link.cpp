@@ -1,0 +1,137 @@
+// A hub and three peers, each of whose links has families of its own: what travels over which, what is refused where
+// and why, and messages from peer to peer that the hub passes on without decoding them. README.md shows what is
+// printed.
+#include <iostream>
+#include <stdexcept>
+
+#include <unistd.h>
+
+#include <caf/all.hpp>
+#include <troupe/framework/node.hpp>
+#include <troupe/serializers/cereal/cereal_family.hpp>
+#include <troupe/serializers/cereal/cereal_type.hpp>
+
+struct reading {
+  std::string sensor;
+  double celsius = 0;
+};
+TROUPE_DESCRIBE(reading, sensor, celsius)
+
+/// Known to the plant and the hub only.
+struct alarm_bell {
+  std::string sensor;
+};
+TROUPE_DESCRIBE(alarm_bell, sensor)
+
+/// Has functions for cereal, and no description.
+struct exhibit {
+  int year = 0;
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(year);
+  }
+};
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(exhibit)
+
+template <class T>
+T must(std::expected<T, troupe::node_error> result) {
+  if (!result)
+    throw std::runtime_error(result.error().message());
+  if constexpr (!std::is_void_v<T>)
+    return *std::move(result);
+}
+
+/// A node with all that it needs; a program has one.
+struct station {
+  explicit station(const std::string& name, const troupe::link_options& accepted = {}) {
+    types.add<reading>("plant.reading");
+    troupe::add_cereal<exhibit>(types, "museum.exhibit");
+    if (name == "plant" || name == "hub")
+      types.add<alarm_bell>("plant.alarm");
+    families.add(std::make_unique<troupe::cereal_family>());
+    address = "unix://@" + name + '-' + std::to_string(getpid());
+    node.emplace(must(troupe::node::open(
+        system, types, families, {.name = name, .listen = {address}, .accepted_links = accepted, .store = {}})));
+    must(node->publish("teller", system.spawn([name]() -> caf::behavior {
+      return {[name](const reading& what) { return name + " has read " + what.sensor; },
+              [name](const alarm_bell& what) { return name + " has heard " + what.sensor; },
+              [name](const exhibit& what) { return name + " shows what is from " + std::to_string(what.year); }};
+    })));
+  }
+
+  /// Prints the answer, or why there is none.
+  template <class Message>
+  void tell(const caf::actor& teller, const std::string& what, const Message& message) {
+    caf::scoped_actor self{system};
+    self->request(teller, std::chrono::seconds(5), message)
+        .receive([&](const std::string& answer) { std::cout << what << ": " << answer << '\n'; },
+                 [&](const caf::error& error) { std::cout << what << ": " << troupe::text_of(error) << '\n'; });
+  }
+
+  troupe::type_registry types;
+  troupe::family_set families;
+  troupe::system_config config;
+  caf::actor_system system{config};
+  std::string address;
+  std::optional<troupe::node> node;
+};
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const auto& name : names)
+    text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+void show_families(const troupe::link& link) {
+  std::cout << "hub to " << link.peer_name() << " with [" << listed(link.serializers()) << "]:";
+  for (const auto& row : link.stats().by_type)
+    if (row.sent.payloads > 0)
+      std::cout << ' ' << row.type << " by " << row.family;
+  std::cout << '\n';
+}
+
+int main() try {
+  station plant("plant", {.serializers = {"typed"}});
+  station office("office", {.serializers = {"msgpack"}});
+  station museum("museum", {.serializers = {"cereal", "typed"}, .trusted_families = true});
+  station hub("hub");
+
+  std::cout << "-- When connecting\n";
+  const auto no_family = hub.node->connect(office.address, {.serializers = {"typed"}});
+  std::cout << "typed to the office: " << (no_family ? "connected" : no_family.error().message()) << '\n';
+  const auto no_trust = hub.node->connect(museum.address, {.serializers = {"cereal"}});
+  std::cout << "cereal without trust: " << (no_trust ? "connected" : no_trust.error().message()) << '\n';
+
+  auto to_plant = must(hub.node->connect(plant.address, {.serializers = {"typed"}}));
+  auto to_office = must(hub.node->connect(office.address, {.serializers = {"msgpack", "typed"}}));
+  auto to_museum =
+      must(hub.node->connect(museum.address, {.serializers = {"cereal", "typed"}, .trusted_families = true}));
+  const auto at_plant = must(to_plant.find("teller"));
+  const auto at_office = must(to_office.find("teller"));
+  const auto at_museum = must(to_museum.find("teller"));
+
+  std::cout << "-- A reading to everybody, an exhibit to the museum\n";
+  for (const auto& teller : {at_plant, at_office, at_museum})
+    hub.tell(teller, "reading", reading{"roof", 21.5});
+  hub.tell(at_museum, "exhibit", exhibit{1765});
+  for (const auto& link : {to_plant, to_office, to_museum})
+    show_families(link);
+
+  std::cout << "-- Refused where it is sent: no family in common carries it\n";
+  hub.tell(at_office, "exhibit to the office", exhibit{1765});
+
+  std::cout << "-- Refused where it is received: a type that is not known there; from then on where it is sent\n";
+  hub.tell(at_plant, "alarm to the plant", alarm_bell{"boiler"});
+  hub.tell(at_office, "alarm to the office", alarm_bell{"boiler"});
+  hub.tell(at_office, "alarm to the office", alarm_bell{"boiler"});
+
+  std::cout << "-- From peer to peer, through the hub\n";
+  must(hub.node->publish("plant's teller", at_plant)); // Peers reach it through the hub, which has introduced it.
+  museum.tell(must(museum.node->links().at(0).find("plant's teller")), "museum to plant", reading{"vault", 18});
+  office.tell(must(office.node->links().at(0).find("plant's teller")), "office to plant", reading{"desk", 23});
+  std::cout << "messages that the hub passed on without decoding them: " << hub.node->stats().links.forwarded << '\n';
+} catch (const std::exception& error) {
+  std::cerr << error.what() << '\n';
+  return 1;
+}

@@ -1,0 +1,121 @@
+// Filters a picture with several processes, which read it where it lies in shared memory. README.md says what to type.
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+#include <list>
+#include <stdexcept>
+
+#include <unistd.h>
+
+#include <troupe/framework/node.hpp>
+
+#include "coordinator.hpp"
+#include "png_file.hpp"
+#include "worker.hpp"
+#include "worker_process.hpp"
+
+namespace {
+
+using namespace images;
+
+auto must(auto result) {
+  return result ? std::move(result) : throw std::runtime_error(result.error().message());
+}
+
+/// Rings on a slope of colours.
+void write_test_picture(const std::string& file) {
+  constexpr image_size size{.height = 1000, .width = 1500};
+  std::vector<std::uint8_t> values;
+  for (std::size_t row = 0; row < size.height; ++row)
+    for (std::size_t column = 0; column < size.width; ++column) {
+      const auto distance = std::hypot(static_cast<double>(row) - 400, static_cast<double>(column) - 600);
+      values.push_back(static_cast<std::uint8_t>(128 + 100 * std::sin(distance / 20)));
+      values.push_back(static_cast<std::uint8_t>(row * 255 / size.height));
+      values.push_back(static_cast<std::uint8_t>(column * 255 / size.width));
+    }
+  write_png(file, size, 3, values);
+}
+
+/// A column of three bars for each value, the most frequent one 100 pixels high.
+void write_histogram(const std::string& file, std::span<const std::uint64_t> counts) {
+  constexpr std::size_t height = 100, width = 256;
+  const auto most = std::ranges::max(counts);
+  std::vector<std::uint8_t> values(height * width * 3);
+  for (std::size_t channel = 0; channel < 3; ++channel)
+    for (std::size_t value = 0; value < width; ++value)
+      for (std::size_t row = 0; row < counts[channel * width + value] * height / most; ++row)
+        values[((height - 1 - row) * width + value) * 3 + channel] = 255;
+  write_png(file, {.height = height, .width = width}, 3, values);
+}
+
+/// The picture goes from the file straight into the store.
+pixels_ref load(troupe::node& node, const std::string& file) {
+  std::optional<troupe::array_builder<std::uint8_t>> room;
+  read_png(file, [&](image_size size) {
+    room.emplace(*must(node.make_array<std::uint8_t>({size.height, size.width, 3})));
+    return room->values();
+  });
+  return *must(std::move(*room).seal());
+}
+
+void coordinate(const std::filesystem::path& folder, std::string file, std::size_t workers) {
+  std::filesystem::create_directories(folder);
+  if (file.empty()) {
+    file = folder / "picture.png";
+    write_test_picture(file);
+  }
+  troupe::type_registry types;
+  add_message_types(types);
+  troupe::family_set families;
+  troupe::system_config config;
+  caf::actor_system system{config};
+  const auto address = "unix://@images-" + std::to_string(::getpid());
+  std::list<worker_process> processes; // They end when the node has.
+  auto node = must(troupe::node::open(system, types, families, {.name = "coordinator", .listen = {address}}));
+  const auto picture = load(*node, file);
+  const auto view = must(picture.get());
+
+  const auto begin = std::chrono::steady_clock::now();
+  results found;
+  const auto coordinating = system.spawn<coordinator>(picture, *view, found);
+  must(node->publish("coordinator", coordinating));
+  for (std::size_t i = 0; i < workers; ++i)
+    processes.emplace_back(address);
+  caf::scoped_actor self{system};
+  self->wait_for(coordinating);
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+  if (!found.failure.empty())
+    throw std::runtime_error(found.failure);
+
+  const image_size size{.height = view->shape()[0], .width = view->shape()[1]};
+  write_png(folder / "blurred.png", size, 3, found.blurred);
+  write_png(folder / "edges.png", size, 1, found.edges);
+  write_histogram(folder / "histogram.png", found.histogram);
+  const auto links = node->stats().links;
+  std::cout << "picture: " << size.width << " x " << size.height << ", " << view->size() << " bytes, " << found.tiles
+            << " tiles, " << found.tiles_repeated << " of them given to another worker again\n"
+            << "read in place: " << found.bytes_read << " bytes; written in place: " << found.bytes_written
+            << " bytes\n"
+            << "through sockets: " << links.socket_bytes_sent << " bytes to workers, " << links.socket_bytes_received
+            << " from them\n"
+            << "time: " << time.count() << " s\n";
+}
+
+} // namespace
+
+int main(int argument_count, char** arguments) try {
+  const std::vector<std::string> words(arguments + 1, arguments + argument_count);
+  if (words.size() == 2 && words[0] == "work") {
+    work(words[1]);
+    return 0;
+  }
+  if (words.empty() || words.size() > 3) {
+    std::cerr << "images FOLDER [WORKERS [PICTURE.png]]\n";
+    return 2;
+  }
+  coordinate(words[0], words.size() > 2 ? words[2] : "", words.size() > 1 ? std::stoul(words[1]) : 2);
+} catch (const std::exception& error) {
+  std::cerr << error.what() << '\n';
+  return 1;
+}

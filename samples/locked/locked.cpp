@@ -1,0 +1,118 @@
+// What has a lock in it cannot travel: how that is said, and five ways around it. README.md shows what is printed.
+#include <iostream>
+#include <mutex>
+#include <stdexcept>
+
+#include <unistd.h>
+
+#include <caf/all.hpp>
+#include <troupe/framework/node.hpp>
+#include <troupe/serializers/inspect.hpp>
+
+/// Described as it stands, with its lock.
+struct naive_tally {
+  int count = 0;
+  std::mutex lock;
+};
+TROUPE_DESCRIBE(naive_tally, count, lock)
+
+/// Somebody else's: it cannot be changed.
+class tally {
+public:
+  explicit tally(int count = 0) : count_(count) {}
+  tally(const tally& other) : count_(other.count()) {}
+  tally& operator=(const tally& other) {
+    const auto count = other.count();
+    const std::scoped_lock guard(lock_);
+    count_ = count;
+    return *this;
+  }
+  void add(int more) {
+    const std::scoped_lock guard(lock_);
+    count_ += more;
+  }
+  int count() const {
+    const std::scoped_lock guard(lock_);
+    return count_;
+  }
+
+private:
+  mutable std::mutex lock_;
+  int count_;
+};
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tally)
+
+/// One's own: it says what of it travels, and makes itself anew from that, with a lock of its own.
+class own_tally : public tally {
+public:
+  using tally::tally;
+  std::tuple<int> reduce() const { return {count()}; }
+  static own_tally rebuild(int count) { return own_tally(count); }
+};
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(own_tally)
+
+/// For this one object: what is sent is a helper that refers to it; all other tallies stay where they are.
+struct count_of {
+  const tally* of = nullptr;
+  int count = 0;
+  std::tuple<int> reduce() const { return {of != nullptr ? of->count() : count}; }
+  static count_of rebuild(int count) { return {nullptr, count}; }
+};
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(count_of)
+
+/// An actor that keeps the thing: its handle travels instead, and whoever has it works with the thing itself.
+caf::behavior keeper(caf::event_based_actor*, std::shared_ptr<tally> kept) {
+  return {[kept](int more) {
+    kept->add(more);
+    return kept->count();
+  }};
+}
+
+/// Answers with the count of what has arrived; adds 10 by way of a keeper.
+caf::behavior reader(caf::event_based_actor* self) {
+  return {[](const tally& arrived) { return arrived.count(); },
+          [](const own_tally& arrived) { return arrived.count(); },
+          [](const count_of& arrived) { return arrived.count; },
+          [self](const caf::actor& with) { return self->delegate(with, 10); }};
+}
+
+auto must(auto result) {
+  return result ? std::move(result) : throw std::runtime_error(result.error().message());
+}
+
+int main() try {
+  troupe::type_registry types;
+  types.add<tally>("locked.tally").add<own_tally>("locked.own_tally").add<count_of>("locked.count_of");
+  troupe::family_set families;
+  std::cout << troupe::inspect_serializability<naive_tally>(types, families).to_text() << '\n'
+            << troupe::inspect_serializability<tally>(types, families).to_text() << '\n';
+
+  troupe::system_config far_config, near_config;
+  caf::actor_system far_system{far_config}, near_system{near_config};
+  const auto address = "unix://@locked-" + std::to_string(getpid());
+  auto far = must(troupe::node::open(far_system, types, families, {.name = "far", .listen = {address}, .store = {}}));
+  must(far->publish("reader", far_system.spawn(reader)));
+  auto near = must(troupe::node::open(near_system, types, families, {.name = "near", .store = {}}));
+  const auto remote_reader = must(must(near->connect(address))->find("reader"));
+  caf::scoped_actor self{near_system};
+  const auto send = [&](std::string_view what, const auto& sent) {
+    self->request(*remote_reader, std::chrono::seconds(5), sent)
+        .receive([&](int count) { std::cout << what << ": " << count << '\n'; },
+                 [&](const caf::error& error) { std::cout << what << ": " << troupe::text_of(error) << '\n'; });
+  };
+
+  const auto jars = std::make_shared<tally>(7);
+  send("as it is", *jars);
+  send("with reduce and rebuild", own_tally(7));
+  send("in a helper", count_of{jars.get()});
+  types.register_serializer<tally>([](const tally& from) { return from.count(); },
+                                   [](int count) { return tally(count); });
+  send("registered", *jars);
+  types.deregister_serializer<tally>();
+  send("deregistered", *jars);
+  send("through its keeper", near_system.spawn(keeper, jars));
+  std::cout << "here, afterwards: " << jars->count() << '\n';
+} catch (const std::exception& error) {
+  std::cerr << error.what() << '\n';
+  return 1;
+}

@@ -1,0 +1,72 @@
+// A reference that leaves by another way than a message: refused, then allowed, seen, read back, and void once the node
+// has ended. README.md shows what is printed.
+#include <filesystem>
+#include <iostream>
+#include <numeric>
+#include <optional>
+#include <stdexcept>
+
+#include <unistd.h>
+
+#include <caf/all.hpp>
+#include <troupe/framework/node.hpp>
+#include <troupe/serializers/serialize.hpp>
+#include <troupe/store/object_store.hpp>
+
+using doubles = troupe::array<double>;
+using doubles_ref = troupe::object_ref<doubles>;
+
+auto must(auto result) {
+  return result ? std::move(result) : throw std::runtime_error(result.error().message());
+}
+
+void show_memory(const troupe::node& node) {
+  const auto summary = must(node.memory_summary());
+  for (const auto& object : summary->objects)
+    for (const auto& holder : object.holders)
+      std::cout << "  " << object.size_bytes << " bytes, kept by: " << holder.count << ' '
+                << troupe::to_string(holder.reason) << ' ' << std::filesystem::path(holder.where).filename().string()
+                << '\n';
+  for (const auto& hint : troupe::leak_hints(*summary))
+    std::cout << "  hint: " << hint.text << '\n';
+}
+
+int main() try {
+  troupe::type_registry types;
+  types.add<doubles_ref>("out_of_band.doubles");
+  troupe::family_set families;
+  troupe::system_config config;
+  caf::actor_system system{config};
+  const troupe::store::options shared{.name = "out_of_band-" + std::to_string(getpid())};
+  // Stands for another process of the host, because of which the store goes on when the node ends.
+  auto other = must(troupe::store::object_store::open(shared));
+  std::optional<troupe::node> node = *must(troupe::node::open(system, types, families, {.store = shared}));
+
+  auto ref = *must(node->put(doubles(std::vector<double>(100'000, 0.5))));
+  const troupe::serialize_options raising{.on_error = troupe::on_error::raise};
+  const auto refused = troupe::serialize(ref, raising, types, families);
+  std::cout << "outside of a message: " << (refused ? "allowed" : refused.error().message()) << '\n';
+
+  troupe::payload saved; // What would be written into a file, say.
+  {
+    troupe::allow_out_of_band_handles guard{*node};
+    saved = *must(troupe::serialize(ref, raising, types, families));
+  }
+  std::cout << "with a guard: " << saved.frames.size() << " frames; with the last reference gone:\n";
+  ref = {};
+  show_memory(*node);
+
+  const auto read = [&] { return *must(troupe::deserialize<doubles_ref>(saved, {}, types, families)); };
+  {
+    const auto values = must(read().get());
+    std::cout << "read back, the sum is " << std::accumulate(values->begin(), values->end(), 0.0) << '\n';
+  }
+  node.reset();
+  std::cout << "after the node's end: " << must(other->summary())->objects << " objects\n";
+  node = *must(troupe::node::open(system, types, families, {.store = shared}));
+  if (const auto gone = read().get(); !gone)
+    std::cout << troupe::to_string(gone.error().code()) << ": " << gone.error().message() << '\n';
+} catch (const std::exception& error) {
+  std::cerr << error.what() << '\n';
+  return 1;
+}

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Runs the sample with its own picture, with another one, and with a worker that is killed: each time every pixel is what
+# one thread computes. images.test.sh PATH/TO/images PATH/TO/images_check
+set -uo pipefail
+images=$1
+check=$2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+fail() {
+  printf '%s\n' "$*"
+  exit 1
+}
+
+output=$(timeout 60 "$images" "$folder/own") || fail "it fails: $output"
+grep -qx 'picture: 1500 x 1000, 4500000 bytes, 288 tiles, 0 of them given to another worker again' <<<"$output" \
+  || fail "it says: $output"
+[ "$(grep -c '^worker [0-9]* works$' <<<"$output")" = 2 ] || fail "not two workers: $output"
+"$check" "$folder/own/picture.png" "$folder/own" || fail "wrong pixels"
+# All pixels are read in place by each filter, and next to nothing goes through sockets.
+read -r in_place < <(sed -nE 's/^read in place: ([0-9]+) bytes.*/\1/p' <<<"$output")
+read -r to from < <(sed -nE 's/^through sockets: ([0-9]+) bytes to workers, ([0-9]+) from them/\1 \2/p' <<<"$output")
+[ "$in_place" -gt 13500000 ] || fail "read in place: $in_place"
+[ $((to + from)) -lt 300000 ] || fail "through sockets: $((to + from))"
+
+# A picture of the user's, whose sides are no multiples of a tile's.
+timeout 60 "$images" "$folder/small" 1 "$folder/own/histogram.png" >"$folder/output" || fail "it fails: $(<"$folder/output")"
+"$check" "$folder/own/histogram.png" "$folder/small" || fail "wrong pixels of a small picture"
+timeout 60 "$images" "$folder/none" 1 "$folder/none.png" 2>/dev/null && fail "it does without its picture"
+
+# A worker is killed as soon as it works. On a busy machine that may come when all is done, so it is tried again.
+for ((try = 0; try < 10; try++)); do
+  rm -rf "$folder/killed"
+  coproc run { exec timeout 60 "$images" "$folder/killed" 2>&1; }
+  run_process=$run_PID
+  exec {from_run}<&"${run[0]}"
+  read -r -t 30 -u "$from_run" _ worker _ || fail "no worker"
+  kill -9 "$worker"
+  output=$(timeout 60 cat <&"$from_run")
+  exec {from_run}<&-
+  wait "$run_process" || fail "with a killed worker it fails: $output"
+  "$check" "$folder/killed/picture.png" "$folder/killed" || fail "wrong pixels with a killed worker"
+  grep -qx "worker $worker is lost" <<<"$output" \
+    && grep -qE ', [1-9][0-9]* of them given to another worker again' <<<"$output" && break
+done
+[ "$try" -lt 10 ] || fail "no worker was killed in time: $output"
