@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the build in $BUILD below $WORK and uses it from there: package.test.sh install|own_family|headers|remove.
+# Installs the build in $BUILD below $WORK and uses it from there: package.test.sh install|own_family|samples|headers|remove.
 # CMakeLists.txt says which variables it takes.
 set -uo pipefail
 root=$(CDPATH="" cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -55,6 +55,23 @@ own_family)
   [[ $output == *"libnothing.so: there is no such file"* ]] || fail "it says: $output"
   ;;
 
+samples) # All at once, not optimized, since that is quicker; and each folder is a project of its own.
+  samples=$root/samples
+  BUILD_TYPE="" build "$samples" samples
+  for name in families_per_link locked out_of_band; do
+    output=$("$root/tests/samples/as_shown.test.sh" "$samples/$name/README.md" "$WORK/samples/$name/$name") \
+      || fail "$name against the package: $output"
+  done
+  built=$(find "$WORK/samples" -mindepth 2 -maxdepth 2 -type f -executable -not -name '*.so' -not -path '*/CMakeFiles/*' | wc -l)
+  [ "$built" -ge 12 ] || fail "there are only $built programs: $(ls "$WORK/samples"/*)"
+  for folder in "$samples"/*/; do
+    name=$(basename "$folder")
+    [ -d "$WORK/samples/$name" ] || continue # Left out: it needs what this machine does not have.
+    cmake -S "$folder" -B "$WORK/alone/$name" -G "$GENERATOR" -DCMAKE_PREFIX_PATH="$prefix" >"$WORK/alone.log" 2>&1 \
+      || fail "$name does not configure alone: $(<"$WORK/alone.log")"
+  done
+  ;;
+
 headers)
   mkdir -p "$WORK/every_header"
   (cd "$prefix/include" && find troupe -name '*.hpp' -not -path '*/internal/*') >"$WORK/public_headers"
@@ -66,5 +83,5 @@ headers)
   ;;
 
 remove) rm -rf "$WORK" ;;
-*) fail "package.test.sh install|own_family|headers|remove" ;;
+*) fail "package.test.sh install|own_family|samples|headers|remove" ;;
 esac
