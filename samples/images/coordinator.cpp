@@ -36,8 +36,8 @@ coordinator::coordinator(caf::actor_config& config, const pixels_ref& picture, c
     const auto found = workers_.find(gone.source);
     std::cout << "worker " << found->second.process << " is lost" << std::endl;
     workers_.erase(found);
-    if (workers_.empty())
-      finish("no worker is left");
+    if (workers_.empty()) // Others may be about to start.
+      delayed_send(this, patience, patience_atom::value);
   });
 }
 
@@ -52,7 +52,7 @@ caf::behavior coordinator::make_behavior() {
           },
           [this](patience_atom) {
             if (workers_.empty())
-              finish("no worker has come");
+              finish("there is no worker");
           }};
 }
 

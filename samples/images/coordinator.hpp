@@ -25,8 +25,8 @@ struct results {
 
 class coordinator : public caf::event_based_actor {
 public:
-  /// Waits for the first worker for so long.
-  static constexpr auto patience = std::chrono::seconds(30);
+  /// Waits for so long for a worker where there is none.
+  static constexpr auto patience = std::chrono::seconds(10);
 
   coordinator(caf::actor_config& config, const pixels_ref& picture, const pixels& view, results& into);
 

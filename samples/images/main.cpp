@@ -25,11 +25,11 @@ auto must(auto result) {
 
 /// Rings on a slope of colours.
 void write_test_picture(const std::string& file) {
-  constexpr image_size size{.height = 1000, .width = 1500};
+  constexpr image_size size{.height = 800, .width = 1200};
   std::vector<std::uint8_t> values;
   for (std::size_t row = 0; row < size.height; ++row)
     for (std::size_t column = 0; column < size.width; ++column) {
-      const auto distance = std::hypot(static_cast<double>(row) - 400, static_cast<double>(column) - 600);
+      const auto distance = std::hypot(static_cast<double>(row) - 400, static_cast<double>(column) - 500);
       values.push_back(static_cast<std::uint8_t>(128 + 100 * std::sin(distance / 20)));
       values.push_back(static_cast<std::uint8_t>(row * 255 / size.height));
       values.push_back(static_cast<std::uint8_t>(column * 255 / size.width));
