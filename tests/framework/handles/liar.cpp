@@ -69,10 +69,7 @@ public:
     if (made.mode == handle_mode::behind && below(2) == 0)
       made.offer = adoption_offer{node(), name(), token()};
     if (made.mode == handle_mode::behind && below(2) == 0) {
-      made.mark =
-          in_.marks_seen.empty() || below(4) == 0
-              ? below(100)
-              : std::next(in_.marks_seen.begin(), static_cast<std::ptrdiff_t>(below(in_.marks_seen.size())))->first;
+      made.mark = below(100); // Who was sent one may have what it stands for: none of others'.
       made.hops = static_cast<std::uint32_t>(below(2) == 0 ? below(16) : ~std::uint32_t{0});
     }
     return made;
