@@ -69,7 +69,8 @@ public:
     if (made.mode == handle_mode::behind && below(2) == 0)
       made.offer = adoption_offer{node(), name(), token()};
     if (made.mode == handle_mode::behind && below(2) == 0) {
-      made.mark = below(100); // Who was sent one may have what it stands for: none of others'.
+      const auto& known = in_.marks_of_liars; // Who was sent one may have what it stands for; others cannot guess it.
+      made.mark = known.empty() || below(4) == 0 ? below(100) : known[below(known.size())];
       made.hops = static_cast<std::uint32_t>(below(2) == 0 ? below(16) : ~std::uint32_t{0});
     }
     return made;

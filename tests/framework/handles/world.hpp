@@ -258,6 +258,7 @@ public:
   std::vector<object_id> names_seen; // By anybody: liars may guess well.
   std::vector<std::uint64_t> tokens_seen;
   std::map<std::uint64_t, node_index> marks_seen; // And who left them.
+  std::vector<std::uint64_t> marks_of_liars;      // Those of them that liars were sent.
   std::uint64_t adoptions = 0;                    // ADOPTED messages that arrived.
   std::uint64_t reclaims = 0;
   std::uint64_t came_round = 0; // Handles that brought their reader's own mark.

@@ -40,8 +40,11 @@ void world::post(link_index over, int to_end, packet what) {
     names_seen.push_back(each.name);
     if (each.offer)
       tokens_seen.push_back(each.offer->token);
-    if (each.mark != 0)
-      marks_seen.try_emplace(each.mark, link.ends[1 - to_end]);
+    if (each.mark == 0)
+      return;
+    marks_seen.try_emplace(each.mark, link.ends[1 - to_end]);
+    if (nodes[link.ends[to_end]].liar)
+      marks_of_liars.push_back(each.mark);
   };
   if (names_seen.size() < 4096) {
     if (const auto* carried = std::get_if<parcel>(&what.what))
