@@ -48,7 +48,7 @@ caf::behavior cup(caf::stateful_actor<cup_state>* self) {
   return troupe::resolving{self,
                            [self, refuse](pour_atom, int ml) -> caf::result<std::string> {
                              auto& [capacity_ml, content_ml, stirs] = self->state;
-                             if (ml > capacity_ml - content_ml)
+                             if (ml < 0 || ml > capacity_ml - content_ml)
                                return refuse("there is room for " + std::to_string(capacity_ml - content_ml) + " ml");
                              content_ml += ml;
                              stirs = 0;
