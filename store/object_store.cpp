@@ -3,6 +3,7 @@
 #include <troupe/store/internal/attachment.hpp>
 #include <troupe/store/internal/attachments.hpp>
 
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -181,6 +182,10 @@ bool object_store::shares_with(process_id peer) const {
 
 std::string object_store::notice() const {
   return attachment_->notice();
+}
+
+std::array<std::byte, 32> object_store::secret() const noexcept {
+  return std::bit_cast<std::array<std::byte, 32>>(attachment_->secret());
 }
 
 std::uint64_t object_store::number() const noexcept {

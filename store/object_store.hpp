@@ -11,6 +11,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -149,6 +150,10 @@ public:
 
   /// The store's random number, `object_id::store` of all its objects.
   [[nodiscard]] std::uint64_t number() const noexcept;
+
+  /// 32 random bytes that whoever has this store open can read and nobody else: a key for sums by which its processes
+  /// know what one of them has made. Not for the eyes of peers.
+  [[nodiscard]] std::array<std::byte, 32> secret() const noexcept;
 
 private:
   explicit object_store(internal::attachment_ptr attachment);

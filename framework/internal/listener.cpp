@@ -79,7 +79,7 @@ std::error_code listener::bind(const address& at, const stream_endpoint& endpoin
   const auto made = ::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
                              endpoint.protocol().protocol());
   if (made < 0)
-    return {errno, std::system_category()};
+    return {errno, asio::error::get_system_category()};
   acceptor_.assign(endpoint.protocol(), made, error);
   if (error) {
     ::close(made);
@@ -134,7 +134,7 @@ void listener::accept_next() {
 std::error_code listener::accept_one() {
   const auto guest = ::accept4(acceptor_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC);
   if (guest < 0)
-    return {errno, std::system_category()};
+    return {errno, asio::error::get_system_category()};
   stream_socket socket{acceptor_.get_executor()};
   std::error_code error;
   socket.assign(protocol_, guest, error);

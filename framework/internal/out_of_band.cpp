@@ -38,42 +38,13 @@ bool is_set_in_environment() {
   return value != nullptr && std::string_view{value} == "1";
 }
 
-/// One object of each store, by which its processes know each other's names. Peers never get it, and cannot put
-/// another in its place: the origins of what is theirs are sums.
-constexpr store::object_origin secret_origin{0x7f3b'19c4'e05d'a268, 0xd1a6'4e97'0c82'5bf3};
-constexpr std::size_t secret_bytes = 32;
-constexpr std::chrono::seconds secret_patience{2}; // While another process, which may have been killed, writes it.
-
-std::expected<store::handle, std::string> make_secret(store::object_store& in) {
-  for (int tries = 0; tries < 3; ++tries) {
-    auto once = in.create_once(secret_origin, secret_bytes);
-    if (!once)
-      return std::unexpected{once.error().message()};
-    if (once->building) {
-      fill_randomly(once->building->bytes());
-      auto sealed = std::move(*once->building).seal();
-      if (!sealed)
-        return std::unexpected{sealed.error().message()};
-      return *std::move(sealed);
-    }
-    if (!once->sealed.empty())
-      return std::move(once->sealed);
-    static_cast<void>(
-        in.wait_until([&, id = once->being_written] { return !in.is_being_written(id); }, secret_patience));
-  }
-  return std::unexpected{"another process does not come to its end with the store's secret"};
-}
-
-/// The number of a name in a store.
-std::expected<std::uint64_t, std::string> sum_of(const out_of_band_name& name, const store::handle& secret) {
-  const auto pinned = secret.pin();
-  if (!pinned)
-    return std::unexpected{pinned.error().message()};
+/// What nobody can make up who does not have the store open.
+std::uint64_t sum_of(const out_of_band_name& name, const store::object_store& in) {
   std::array<std::byte, 16> named{};
   std::memcpy(named.data(), &name.store, 8);
   std::memcpy(named.data() + 8, &name.index, 4);
   std::memcpy(named.data() + 12, &name.generation, 4);
-  const auto hash = hmac_sha256(pinned->bytes().first(secret_bytes), named);
+  const auto hash = hmac_sha256(in.secret(), named);
   std::uint64_t number = 0;
   std::memcpy(&number, hash.data(), sizeof number);
   return number;
@@ -99,7 +70,6 @@ public:
     // Ended after the lock is given back: the last handle of a store detaches from it.
     std::vector<open_node> gone;
     std::vector<entry> unpinned;
-    std::vector<store::handle> forgotten;
     {
       const std::lock_guard alone{mutex_};
       const auto rest = std::ranges::partition(nodes_, [&](const open_node& each) { return each.node != node; });
@@ -113,35 +83,7 @@ public:
             unpinned.push_back(std::move(pinned));
             return true;
           });
-      for (const auto& each : gone)
-        if (find_node(each.store_number()) == nullptr)
-          if (auto secret = secrets_.extract(each.store_number()))
-            forgotten.push_back(std::move(secret.mapped()));
     }
-  }
-
-  /// What names of that store are summed with, if it is there. Kept from then on: names stay good as long as a process
-  /// that has used them.
-  [[nodiscard]] std::expected<store::handle, std::string> secret_of(std::uint64_t store, bool is_made) {
-    auto node = node_of(store);
-    {
-      const std::lock_guard alone{mutex_};
-      if (const auto known = secrets_.find(store); known != secrets_.end())
-        return known->second;
-    }
-    if (!node || !node->store)
-      return std::unexpected{"no node has the store open"};
-    std::expected<store::handle, std::string> secret;
-    if (is_made)
-      secret = make_secret(*node->store);
-    else if (auto there = node->store->find(secret_origin))
-      secret = std::move(there->sealed);
-    else
-      secret = std::unexpected{there.error().message()};
-    const std::lock_guard alone{mutex_};
-    if (secret && !secret->empty() && find_node(store) != nullptr)
-      secrets_.emplace(store, *secret);
-    return secret;
   }
 
   /// Says who allows it: "file:line" of a guard, or what else; nothing where nobody does.
@@ -219,7 +161,6 @@ private:
   // Guarded by mutex_.
   std::vector<open_node> nodes_;
   std::vector<entry> pins_;
-  std::map<std::uint64_t, store::handle> secrets_; // By store.
 };
 
 /// Never destroyed: nodes that are static variables end later than it would.
@@ -228,31 +169,19 @@ pin_table& table() {
   return *only;
 }
 
-/// Fails with a text.
-std::expected<out_of_band_name, std::string> name_of(const std::optional<store::object_id>& place) {
+/// Nothing where no node of this process has the store open.
+std::optional<out_of_band_name> name_of(const std::optional<store::object_id>& place) {
   out_of_band_name name;
+  const auto node = table().node_of(place ? place->store : 0);
+  if (!node)
+    return std::nullopt;
   if (!place) {
     fill_randomly(std::as_writable_bytes(std::span{&name.number, 1}));
     return name;
   }
   name = {.store = place->store, .index = place->index, .generation = place->generation};
-  const auto secret = table().secret_of(name.store, true);
-  if (!secret)
-    return std::unexpected{secret.error()};
-  const auto number = sum_of(name, *secret);
-  if (!number)
-    return std::unexpected{number.error()};
-  name.number = *number;
+  name.number = sum_of(name, *node->store);
   return name;
-}
-
-/// Whether a process with that store has given this name.
-bool is_given(const out_of_band_name& name) {
-  const auto secret = table().secret_of(name.store, false);
-  if (!secret || secret->empty())
-    return false;
-  const auto number = sum_of(name, *secret);
-  return number && *number == name.number;
 }
 
 } // namespace
@@ -283,22 +212,12 @@ std::expected<object_form, serialize_error> out_of_band_form(const object_state_
     return failure(serialize_errc::out_of_band_handle,
                    "an object_ref to " + grouped(state->source->size_bytes())
                        + " bytes on another host cannot be serialized outside a message; get it first");
-  const auto no_node = [] {
+  const auto name = name_of(place);
+  const auto pinned = name ? table().pin(state, *name, *std::move(allowed)) : std::nullopt;
+  if (!pinned)
     return failure(serialize_errc::out_of_band_handle,
                    "an object_ref can only be serialized while a node with its store is open in this process, which "
                    "keeps the object");
-  };
-  if (!table().node_of(place ? place->store : 0))
-    return no_node();
-  const auto name = name_of(place);
-  if (!name)
-    return failure(serialize_errc::out_of_band_handle,
-                   "an object_ref cannot be serialized outside a message now, since the store has no secret to name it "
-                   "by: "
-                       + name.error());
-  const auto pinned = table().pin(state, *name, *std::move(allowed));
-  if (!pinned)
-    return no_node();
   return object_form{state->layout, out_of_band_mention, frame::adopt(msgpack::encode_described(*pinned))};
 }
 
@@ -317,9 +236,7 @@ std::expected<object_state_ptr, serialize_error> found_out_of_band(object_form&&
   };
   const auto never_given = [](const std::string& object) {
     return std::make_shared<freed_object>(
-        "the name of object " + object
-        + " is none that a process with its store has given: it was damaged or made up, or all have ended that could "
-          "tell");
+        "the name of object " + object + " is none that a process with its store has given: it was damaged or made up");
   };
   if (name->store == 0) {
     if (auto found = table().of_number(name->number))
@@ -332,7 +249,7 @@ std::expected<object_state_ptr, serialize_error> found_out_of_band(object_form&&
     return failure(serialize_errc::out_of_band_handle,
                    "the object_ref is of a store that no node of this process has open; open one with the same store");
   const store::object_id id{name->store, name->index, name->generation};
-  if (!is_given(*name))
+  if (sum_of(*name, *node->store) != name->number)
     return std::make_shared<object_state>(
         object_state{std::move(from.layout), never_given(to_string(id)), std::move(node->environment)});
   auto found = node->store->find(id);

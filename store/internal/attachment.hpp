@@ -110,6 +110,7 @@ public:
   [[nodiscard]] const std::string& key() const { return key_; }
   [[nodiscard]] const process_id& self() const { return store_.self; }
   [[nodiscard]] std::uint64_t number() const { return view_.header().store_number; }
+  [[nodiscard]] const std::array<std::uint64_t, 4>& secret() const { return view_.header().secret; }
 
   [[nodiscard]] std::string notice() const;
 

@@ -254,7 +254,8 @@ struct control_header {
   std::atomic<std::int64_t> looked_ns;        // When somebody last looked for dead processes unasked.
   std::atomic<std::int64_t> waiter_looked_ns; // When one of those who wait last looked for dead processes.
   growing_table origins;
-  std::array<std::uint64_t, 22> reserved;
+  std::array<std::uint64_t, 4> secret; // Random: who has the store open knows it, and nobody else.
+  std::array<std::uint64_t, 18> reserved;
 
   alignas(64) std::array<process_slot, slots_max> slots;
 };

@@ -100,6 +100,8 @@ void init_header(void* base, const control_plan& plan, std::uint64_t capacity, s
   header.nodes_offset = plan.nodes;
   header.origin_buckets_offset = plan.buckets;
   header.origin_factor = random_number() | 1;
+  for (auto& part : header.secret)
+    part = random_number();
   header.spill_directory_offset = plan.spill_directory;
   spill_directory.native().copy(static_cast<char*>(base) + plan.spill_directory, page_bytes - 1);
   init_table(header.objects, plan.objects, sizeof(object_row_entry), objects_max, 1024);
