@@ -6,10 +6,15 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace troupe::tools {
 
-std::string table(const std::vector<std::vector<std::string>>& lines, const std::string& sides) {
+std::string table(std::vector<std::vector<std::string>> lines, const std::string& sides) {
+  for (auto& line : lines)
+    for (auto& cell : line)
+      cell = in_line(cell);
   auto widths = std::vector<std::size_t>(lines.front().size());
   for (const auto& line : lines)
     for (auto column = std::size_t{0}; column < line.size(); ++column)
@@ -26,16 +31,62 @@ std::string table(const std::vector<std::vector<std::string>>& lines, const std:
   return text;
 }
 
-std::string printable(std::string text) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0;
-    if ((byte < 0x20 && byte != '\n') || byte == 0x7f)
-      text[i] = '?';
-    else if (byte == 0xc2 && next >= 0x80 && next < 0xa0) // A control character of two bytes in UTF-8.
-      text[i] = text[i + 1] = '?';
+namespace {
+
+/// How many bytes the character takes that begins there, and what it is; 0 bytes where there is none.
+[[nodiscard]] std::pair<std::size_t, char32_t> character_at(const std::string& text, std::size_t at) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const auto first = byte(at);
+  const auto length = first < 0x80   ? 1u
+                      : first < 0xc2 ? 0u
+                      : first < 0xe0 ? 2u
+                      : first < 0xf0 ? 3u
+                      : first < 0xf5 ? 4u
+                                     : 0u;
+  if (length == 0 || at + length > text.size())
+    return {0, 0};
+  auto value = static_cast<char32_t>(length == 1 ? first : first & (0xffu >> (length + 1)));
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(at + i) & 0xc0) != 0x80)
+      return {0, 0};
+    value = value << 6 | (byte(at + i) & 0x3fu);
   }
-  return text;
+  constexpr std::array<char32_t, 5> least{0, 0, 0x80, 0x800, 0x10000};
+  const auto is_whole = value >= least[length] && value <= 0x10ffff && (value < 0xd800 || value > 0xdfff);
+  return is_whole ? std::pair{std::size_t{length}, value} : std::pair<std::size_t, char32_t>{0, 0};
+}
+
+[[nodiscard]] bool is_harmless(char32_t each) {
+  const auto is_control = each < 0x20 || (each >= 0x7f && each < 0xa0);
+  const auto turns = (each >= 0x200b && each <= 0x200f) || (each >= 0x2028 && each <= 0x202e)
+                     || (each >= 0x2060 && each <= 0x206f) || each == 0xfeff;
+  return !is_control && !turns;
+}
+
+} // namespace
+
+std::string printable(std::string text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size();) {
+    const auto [length, each] = character_at(text, i);
+    if (length > 0 && (each == '\n' || is_harmless(each)))
+      result.append(text, i, length);
+    else
+      result += '?';
+    i += std::max<std::size_t>(length, 1);
+  }
+  return result;
+}
+
+std::string in_line(const std::string& text) {
+  constexpr std::size_t characters_max = 120;
+  auto line = printable(text);
+  std::ranges::replace(line, '\n', ' ');
+  std::size_t characters = 0;
+  for (std::size_t i = 0; i < line.size(); ++i)
+    if ((static_cast<unsigned char>(line[i]) & 0xc0) != 0x80 && ++characters > characters_max)
+      return line.substr(0, i) + "...";
+  return line;
 }
 
 std::string text_of(std::chrono::nanoseconds age) {

@@ -15,11 +15,16 @@ struct object_group {
   std::size_t bytes = 0;
 };
 
-/// Columns as wide as what is in them; '>' in `sides`: to the right. Requires: lines of as many columns.
-[[nodiscard]] std::string table(const std::vector<std::vector<std::string>>& lines, const std::string& sides);
+/// Columns as wide as what is in them, each cell in_line(); '>' in `sides`: to the right. Requires: lines of as many
+/// columns.
+[[nodiscard]] std::string table(std::vector<std::vector<std::string>> lines, const std::string& sides);
 
-/// The same without what a terminal would obey: peers choose their names. Line feeds stay.
+/// The same without what a terminal would obey: peers choose their names. What is no UTF-8, or turns the direction of
+/// writing, is shown as '?'. Line feeds stay.
 [[nodiscard]] std::string printable(std::string text);
+
+/// The same on one line of at most 120 characters, with "..." for the rest.
+[[nodiscard]] std::string in_line(const std::string& text);
 
 /// "3.2 s", "5 min", "2 h".
 [[nodiscard]] std::string text_of(std::chrono::nanoseconds age);

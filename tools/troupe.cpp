@@ -31,5 +31,8 @@ int main(int argument_count, char** arguments) {
     return app.exit(asked) == 0 ? 0 : 2;
   }
   std::cout.flush();
-  return std::cout ? status : 1; // What nobody could read is no success.
+  if (std::cout)
+    return status;
+  std::cerr << "troupe: standard output cannot be written\n"; // What nobody could read is no success.
+  return 1;
 }

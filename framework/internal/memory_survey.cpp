@@ -75,7 +75,10 @@ private:
       auto& made = row(to_string(entry.place ? *entry.place : entry.name));
       for (const auto& each : entry.known_as)
         handles_.emplace(each, made.object);
-      if (!entry.place) {
+      if (entry.place) { // The exchange holds it once, for all who have references by it.
+        handles_of_links_[made.object] += 1;
+        references_[made.object] += entry.references;
+      } else {
         made.state = entry.is_lost ? "lost" : "remote";
         made.size_bytes = entry.size_bytes;
         made.age_ms = milliseconds(known.now - entry.since);
@@ -111,16 +114,21 @@ private:
 
   void look_at(const link_memory& link) {
     const auto now = std::chrono::steady_clock::now();
-    for (const auto& each : link.exported)
-      row(to_string(each.object))
-          .holders.push_back({.reason = memory_reason::exported,
-                              .process = own_,
-                              .count = each.count,
-                              .link = link.serial,
-                              .peer = link.peer,
-                              .age_ms = milliseconds(now - each.since)});
-    for (const auto& each : link.queued)
+    for (const auto& each : link.exported) {
+      const auto name = to_string(each.object);
+      ++handles_of_links_[name];
+      row(name).holders.push_back({.reason = memory_reason::exported,
+                                   .process = own_,
+                                   .count = each.count,
+                                   .link = link.serial,
+                                   .peer = link.peer,
+                                   .age_ms = milliseconds(now - each.since)});
+    }
+    for (const auto& each : link.queued) {
+      if (each.stored)
+        ++handles_of_links_[to_string(*each.stored)];
       add_message(each, memory_reason::queued_message, link);
+    }
     for (const auto& each : link.pending)
       add_message(each, memory_reason::pending_message, link);
   }
@@ -168,9 +176,32 @@ private:
     }
   }
 
+  /// What links and the exchange hold is told as what they hold it for, so that what is left are references.
+  void count_references(memory_object& of) {
+    const auto is_handle = [this](const memory_holder& each) {
+      return each.reason == memory_reason::handle && each.process == own_ && each.link == 0;
+    };
+    const auto found = std::ranges::find_if(of.holders, is_handle);
+    const auto by_exchange = references_.find(of.object);
+    const auto more = by_exchange != references_.end() ? by_exchange->second : 0;
+    const auto held = handles_of_links_.find(of.object);
+    const auto others = held != handles_of_links_.end() ? held->second : 0;
+    const auto all = found != of.holders.end() ? found->count : 0;
+    const auto count = all - std::min(all, others) + more;
+    if (found != of.holders.end() && count == 0)
+      of.holders.erase(found);
+    else if (found != of.holders.end())
+      found->count = count;
+    else if (count > 0)
+      of.holders.insert(of.holders.begin(), {.reason = memory_reason::handle, .process = own_, .count = count});
+  }
+
   /// What has gone since the store was asked has no state.
   void finish() {
     auto& objects = result_.objects;
+    for (auto& each : objects)
+      if (!each.store.empty())
+        count_references(each);
     std::erase_if(objects, [](const memory_object& each) { return each.state.empty(); });
     std::ranges::stable_sort(objects, std::ranges::greater{}, &memory_object::size_bytes);
     while (objects.size() > query_.objects_max) {
@@ -185,7 +216,9 @@ private:
   const std::uint32_t own_ = static_cast<std::uint32_t>(::getpid());
   memory_summary result_;
   std::unordered_map<std::string, std::size_t> places_; // By name.
-  std::map<handles::reference, std::string> handles_;   // What the ledger's handles are called.
+  std::unordered_map<std::string, std::uint64_t> handles_of_links_;
+  std::unordered_map<std::string, std::uint64_t> references_; // By way of the exchange.
+  std::map<handles::reference, std::string> handles_;         // What the ledger's handles are called.
 };
 
 } // namespace

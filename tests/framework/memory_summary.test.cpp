@@ -166,6 +166,7 @@ TEST_F(remembered, an_exported_reference_is_shown_at_both_ends_and_as_one) {
   EXPECT_EQ(both.objects[0].state, "sealed");
   EXPECT_EQ(both.objects[0].store, near_options_.store->name);
   EXPECT_EQ(both.objects[0].holders.size(), 3u); // Near's handle, the export, far's two.
+  EXPECT_EQ(count_of(at_near(), name, memory_reason::handle), 1u);
   EXPECT_EQ(both.processes.size(), 2u);
   kept_->refs.clear();
   EXPECT_TRUE(eventually([&] { return !holder_of(at_near(), name, memory_reason::exported); }));

@@ -58,8 +58,8 @@ const link_options impatient{.block_timeout = 0ms, .heartbeat_interval = 100ms, 
 TEST_F(slow_peer, a_frozen_peer_is_given_up) {
   auto keeper = connect(impatient, "keeper");
   caf::scoped_actor self{system_};
+  peer_->freeze(); // First, so that it cannot answer.
   auto request = self->request(keeper, caf::infinite, std::string{"never answered"});
-  peer_->freeze();
   std::string reason;
   request.receive([](int) {}, [&](caf::error& error) { reason = troupe::text_of(error); });
   peer_->go_on();

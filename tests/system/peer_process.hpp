@@ -72,7 +72,13 @@ public:
   }
 
   /// As if the machine had no time for it, until `go_on`.
-  void freeze() const { ::kill(pid_, SIGSTOP); }
+  /// Returns when all of its threads have stopped.
+  void freeze() const {
+    ::kill(pid_, SIGSTOP);
+    int status = 0;
+    EXPECT_TRUE(eventually([&] { return ::waitpid(pid_, &status, WUNTRACED | WNOHANG) == pid_; }));
+    EXPECT_TRUE(WIFSTOPPED(status));
+  }
   void go_on() const { ::kill(pid_, SIGCONT); }
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }

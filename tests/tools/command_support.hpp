@@ -2,6 +2,7 @@
 #pragma once
 
 #include <troupe/framework/node.hpp>
+#include <troupe/store/inspection.hpp>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -51,6 +52,25 @@ inline void expect_contains(const std::string& text, std::string_view part) {
   EXPECT_NE(text.find(part), std::string::npos) << "no \"" << part << "\" in\n" << text;
 }
 
+/// A folder for this process's stores, so that the command attaches to no others, whose tests would see that.
+class store_folder {
+public:
+  store_folder() { ::mkdir(path_.c_str(), 0700); }
+  store_folder(const store_folder&) = delete;
+  store_folder& operator=(const store_folder&) = delete;
+  ~store_folder() { ::rmdir(path_.c_str()); }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+private:
+  const std::string path_ = "/dev/shm/troupe-command-" + std::to_string(::getpid());
+};
+
+[[nodiscard]] inline const std::string& folder() {
+  static const store_folder only;
+  return only.path();
+}
+
 struct program {
   explicit program(node_options options) : home(node::open(system, types, families, std::move(options)).value()) {
     types.add<object_ref<doubles>>("test.ref");
@@ -66,14 +86,15 @@ struct program {
 [[nodiscard]] inline node_options options_of(const std::string& name) {
   return {.name = name,
           .listen = {"unix://@troupe-command-" + name + std::to_string(::getpid())},
-          .store = store::options{.name = "troupe-command-" + std::to_string(::getpid()), .capacity_bytes = 16_MiB}};
+          .store = store::options{
+              .name = "troupe-command-" + std::to_string(::getpid()), .capacity_bytes = 16_MiB, .directory = folder()}};
 }
 
 /// A process that has a node and keeps 8,000 bytes in the store until it is killed. To be made before this process has
 /// threads.
 class other_process {
 public:
-  explicit other_process(const node_options& options) {
+  explicit other_process(const node_options& options) : store_(options.store->name) {
     auto ready = std::array<int, 2>{};
     EXPECT_EQ(::pipe(ready.data()), 0);
     pid_ = ::fork();
@@ -98,13 +119,20 @@ public:
   ~other_process() {
     signal(SIGKILL);
     ::waitpid(pid_, nullptr, 0);
+    static_cast<void>(store::clean(store_, folder())); // Where nobody else has it open.
   }
 
-  void signal(int which) const { ::kill(pid_, which); }
+  void signal(int which) const {
+    ::kill(pid_, which);
+    int status = 0;
+    if (which == SIGSTOP) // Until all of its threads have stopped.
+      EXPECT_EQ(::waitpid(pid_, &status, WUNTRACED), pid_);
+  }
   [[nodiscard]] const std::string& object() const { return object_; }
   [[nodiscard]] std::string pid() const { return std::to_string(pid_); }
 
 private:
+  const std::string store_;
   pid_t pid_ = 0;
   std::string object_;
 };

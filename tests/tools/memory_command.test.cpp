@@ -14,14 +14,14 @@ TEST(memory_command, shows_what_two_processes_keep_and_why) {
   const auto ref = here.home.put(doubles(std::vector<double>(2'000))).value();
   const auto view = ref.get().value();
   const auto name = to_string(*ref.state()->source->place());
-  const auto mine = run("memory --object " + name);
+  const auto mine = run("memory --directory " + folder() + " --object " + name);
   EXPECT_EQ(mine.status, 0) << mine.text;
   expect_contains(mine.text, "1 handle in " + own);
   expect_contains(mine.text, "1 pinned view in " + own);
   expect_contains(mine.text, "1 object, 16,000 bytes");
   expect_contains(mine.text, "asked: " + own + " \"kitchen\", store \"" + options.store->name + '"');
   expect_contains(mine.text, "asked: " + other.pid() + " \"hall\"");
-  const auto theirs = run_json("memory --object " + other.object());
+  const auto theirs = run_json("memory --directory " + folder() + " --object " + other.object());
   ASSERT_EQ(theirs["objects"].size(), 1u);
   const auto& object = theirs["objects"][0];
   EXPECT_EQ(object["size_bytes"], 8'000);
@@ -37,22 +37,22 @@ TEST(memory_command, groups_sorts_limits_and_selects) {
   const std::vector kept{here.home.put(doubles(std::vector<double>(10))).value(),
                          here.home.put(doubles(std::vector<double>(1'000))).value()};
   const auto of_this = "--process " + own;
-  const auto by_size = run_json("memory " + of_this);
+  const auto by_size = run_json("memory --directory " + folder() + " " + of_this);
   ASSERT_EQ(by_size["objects"].size(), 2u);
   EXPECT_EQ(by_size["objects"][0]["size_bytes"], 8'000);
-  const auto by_age = run_json("memory " + of_this + " --sort age");
+  const auto by_age = run_json("memory --directory " + folder() + " " + of_this + " --sort age");
   EXPECT_EQ(by_age["objects"].size(), 2u);
-  const auto limited = run_json("memory " + of_this + " --limit 1");
+  const auto limited = run_json("memory --directory " + folder() + " " + of_this + " --limit 1");
   EXPECT_EQ(limited["objects"].size(), 1u);
   EXPECT_EQ(limited["objects_left_off"], 1);
   EXPECT_EQ(limited["bytes_left_off"], 80);
   for (const auto* key : {"reason", "process", "store", "state", "creator", "call-site", "link"}) {
-    const auto groups = run_json("memory " + of_this + " --group-by " + key);
+    const auto groups = run_json("memory --directory " + folder() + " " + of_this + " --group-by " + key);
     ASSERT_EQ(groups.size(), 1u) << key << groups;
     EXPECT_EQ(groups[0]["objects"], 2) << key;
     EXPECT_EQ(groups[0]["bytes"], 8'080) << key;
   }
-  expect_contains(run("memory " + of_this + " --group-by reason").text, "handle");
+  expect_contains(run("memory --directory " + folder() + " " + of_this + " --group-by reason").text, "handle");
 }
 
 TEST(memory_command, names_what_looks_like_a_leak) {
@@ -63,10 +63,10 @@ TEST(memory_command, names_what_looks_like_a_leak) {
     allow_out_of_band_handles guard{here.home};
     ASSERT_TRUE(serialize(ref, {}, here.types, here.families));
   }
-  const auto leaks = run_json("memory --leaks --process " + own);
+  const auto leaks = run_json("memory --directory " + folder() + " --leaks --process " + own);
   ASSERT_EQ(leaks["objects"].size(), 1u);
   EXPECT_EQ(leaks["objects"][0]["object"], to_string(*ref.state()->source->place()));
-  const auto text = run("memory --process " + own).text;
+  const auto text = run("memory --directory " + folder() + " --process " + own).text;
   expect_contains(text, "pinned out of band in " + own + ", at ");
   expect_contains(text, "memory_command.test.cpp:");
   expect_contains(text, "looks like a leak: ");
@@ -76,7 +76,7 @@ TEST(memory_command, of_a_process_that_does_not_answer_it_says_what_the_store_kn
   const other_process other{options_of("frozen")};
   other.signal(SIGSTOP);
   const auto before = std::chrono::steady_clock::now();
-  const auto answer = run("memory --timeout 0.3 --object " + other.object());
+  const auto answer = run("memory --directory " + folder() + " --timeout 0.3 --object " + other.object());
   EXPECT_LT(std::chrono::steady_clock::now() - before, 10s);
   EXPECT_EQ(answer.status, 0) << answer.text;
   expect_contains(answer.text, "a handle or more in " + other.pid());
@@ -88,7 +88,7 @@ TEST(memory_command, of_a_process_that_is_not_to_be_asked_too) {
   auto options = options_of("shy");
   options.local_inspection = false;
   const other_process other{options};
-  const auto answer = run("memory --object " + other.object());
+  const auto answer = run("memory --directory " + folder() + " --object " + other.object());
   EXPECT_EQ(answer.status, 0) << answer.text;
   expect_contains(answer.text, "a handle or more in " + other.pid());
   expect_contains(answer.text, "not asked: " + other.pid() + ": no node of it can be asked");
@@ -104,9 +104,9 @@ TEST(memory_command, what_a_killed_process_held_is_gone) {
     auto mine = options;
     mine.listen.clear();
     here = new program{mine};
-    EXPECT_EQ(run("memory --object " + object).status, 0);
+    EXPECT_EQ(run("memory --directory " + folder() + " --object " + object).status, 0);
   }
-  const auto answer = run("memory --object " + object);
+  const auto answer = run("memory --directory " + folder() + " --object " + object);
   EXPECT_EQ(answer.status, 1);
   expect_contains(answer.text, "nothing keeps an object " + object);
   delete here;
@@ -120,31 +120,33 @@ TEST(memory_command, asks_nodes_by_their_addresses_where_they_allow_it) {
   program here{options};
   const auto ref = here.home.put(doubles(std::vector<double>(1'000))).value();
   const auto name = to_string(*ref.state()->source->place());
-  EXPECT_EQ(run_json("memory --node " + here.home.addresses()[0])["objects"][0]["object"], name);
+  EXPECT_EQ(run_json("memory --directory " + folder() + " --node " + here.home.addresses()[0])["objects"][0]["object"],
+            name);
   const auto file = "/tmp/troupe-memory-secret-" + own;
   auto* const secret = std::fopen(file.c_str(), "w");
   std::fputs("a secret of this very test\n", secret);
   std::fclose(secret);
   ::chmod(file.c_str(), 0600);
-  EXPECT_EQ(run_json("memory --node " + here.home.addresses()[1] + " --secret-file " + file)["objects"][0]["object"],
+  EXPECT_EQ(run_json("memory --directory " + folder() + " --node " + here.home.addresses()[1] + " --secret-file "
+                     + file)["objects"][0]["object"],
             name);
   ::unlink(file.c_str());
 }
 
 TEST(memory_command, says_why_a_node_does_not_answer) {
   program here{options_of("kitchen")};
-  const auto refused = run("memory --node " + here.home.addresses()[0]);
+  const auto refused = run("memory --directory " + folder() + " --node " + here.home.addresses()[0]);
   EXPECT_EQ(refused.status, 1);
   expect_contains(refused.text, "allow_memory_summary");
-  const auto absent = run("memory --node unix://@nobody-listens-here");
+  const auto absent = run("memory --directory " + folder() + " --node unix://@nobody-listens-here");
   EXPECT_EQ(absent.status, 1);
   expect_contains(absent.text, "not asked: unix://@nobody-listens-here: ");
-  EXPECT_EQ(run("memory --node nonsense").status, 1);
+  EXPECT_EQ(run("memory --directory " + folder() + " --node nonsense").status, 1);
 }
 
 TEST(memory_command, bad_arguments_end_with_2) {
   for (const auto* arguments : {"--sort colour", "--group-by mood", "--timeout 0", "--timeout never", "extra"})
-    EXPECT_EQ(run(std::string{"memory "} + arguments).status, 2) << arguments;
+    EXPECT_EQ(run("memory --directory " + folder() + " " + arguments).status, 2) << arguments;
 }
 
 } // namespace

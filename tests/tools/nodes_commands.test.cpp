@@ -94,7 +94,7 @@ TEST(links_command, shows_nothing_that_a_terminal_would_obey) {
   options.name = "red\x1b[31m\x07 \xc2\x9b";
   program here{options};
   const auto text = run("links").text;
-  expect_contains(text, "red?[31m? ??");
+  expect_contains(text, "red?[31m? ?, process ");
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
 }
 

@@ -20,7 +20,7 @@ memory_summary failed(const inspection_address& who, std::string why) {
 memory_summary ask_one(client& by, const inspection_address& whom, const memory_query& what) {
   auto link = by.connect(whom.address);
   if (!link)
-    return failed(whom, link.error());
+    return is_of_another_user(whom, link.error()) ? memory_summary{} : failed(whom, link.error().message());
   auto known = link->memory_summary(by.timeout(), what);
   link->close();
   return known ? *std::move(known) : failed(whom, known.error().message());
@@ -64,6 +64,12 @@ memory_summary memory_of_host(const std::string& store_directory, const access& 
     if (!known)
       continue; // Gone meanwhile, or `troupe store` says what is wrong with it.
     auto part = memory_of(*known);
+    if (known->processes.empty())
+      part.processes.push_back({0,
+                                "store \"" + known->name + '"',
+                                {},
+                                "all of its processes are dead; `troupe store clean --store " + known->name
+                                    + "` gives back what they held"});
     add_unasked(*known, part, answers);
     parts.push_back(std::move(part));
   }

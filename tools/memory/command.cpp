@@ -96,7 +96,10 @@ void show(const request& asked, std::ostream& out, std::ostream& err, int& statu
     out << (asked.json ? json_of(groups) : printable(text_of(groups)));
     return;
   }
-  out << (asked.json ? json_of(summary, hints) : printable(text_of(summary, hints)));
+  if (asked.leaks && !asked.json && summary.objects.empty())
+    out << "nothing looks like a leak\n";
+  else
+    out << (asked.json ? json_of(summary, hints) : text_of(summary, hints));
 }
 
 } // namespace
@@ -112,7 +115,7 @@ void add_memory_command(CLI::App& app, std::ostream& out, std::ostream& err, int
   add_access(*memory, asked->by);
   memory->add_option("--directory", asked->directory, "Where this host's stores lie")->capture_default_str();
   memory->add_option("--old", asked->old_seconds, "After how many seconds an export or a message looks like a leak")
-      ->check(CLI::Range(0.0, 1e9))
+      ->check(is_within(0, 1e9))
       ->capture_default_str();
   memory->add_option("--sort", asked->sort, "By what: size, age, holders or object")
       ->transform(CLI::CheckedTransformer(std::map<std::string, sort_key>{{"size", sort_key::size},
@@ -131,7 +134,9 @@ void add_memory_command(CLI::App& app, std::ostream& out, std::ostream& err, int
                                                                               {"call-site", memory_group::call_site},
                                                                               {"link", memory_group::link}}))
       ->option_text("KEY");
-  memory->add_option("--limit", asked->limit, "Shows so many objects; 0: all")->capture_default_str();
+  memory->add_option("--limit", asked->limit, "Shows so many objects; 0: all")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   memory->add_option("--process", asked->process, "Only what this process has a part in keeping");
   memory->add_option("--object", asked->object, "Only this one");
   memory->add_flag("--leaks", asked->leaks, "Only what looks like a leak");

@@ -75,7 +75,7 @@ using json = nlohmann::ordered_json;
 
 [[nodiscard]] std::string text_of_objects(const std::vector<memory_object>& objects) {
   if (objects.empty())
-    return "nothing is kept\n";
+    return "no objects\n";
   auto lines = std::vector<std::vector<std::string>>{{"object", "bytes", "state", "store", "age", "kept by"}};
   auto bytes = std::uint64_t{0};
   for (const auto& each : objects) {
@@ -176,14 +176,14 @@ std::string text_of(const memory_summary& summary, const std::vector<memory_hint
         fmt::format("and {} more, of {} bytes\n", grouped(summary.objects_left_off), grouped(summary.bytes_left_off));
   for (const auto& each : summary.processes)
     if (each.problem.empty())
-      text += fmt::format("asked: {} \"{}\"{}\n", each.process, each.node,
-                          each.store.empty() ? "" : ", store \"" + each.store + '"');
+      text += fmt::format("asked: {} \"{}\"{}\n", each.process, in_line(each.node),
+                          each.store.empty() ? "" : ", store \"" + in_line(each.store) + '"');
   for (const auto& each : summary.processes)
     if (!each.problem.empty())
-      text += fmt::format("not asked: {}: {}\n", each.process == 0 ? each.node : std::to_string(each.process),
-                          each.problem);
+      text += fmt::format("not asked: {}: {}\n", in_line(each.process == 0 ? each.node : std::to_string(each.process)),
+                          in_line(each.problem));
   for (const auto& each : hints)
-    text += fmt::format("looks like a leak: {}: {}\n", each.object, each.text);
+    text += fmt::format("looks like a leak: {}: {}\n", in_line(each.object), printable(each.text));
   return text;
 }
 

@@ -1,12 +1,24 @@
 #include "nodes/client.hpp"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 namespace troupe::tools {
 
+CLI::Validator is_within(double least, double most) {
+  const auto text = fmt::format("a number of {} to {}", least, most);
+  return CLI::Validator{[=](std::string& given) {
+                          double number = 0;
+                          const auto is_one = CLI::detail::lexical_cast(given, number);
+                          return is_one && number >= least && number <= most ? std::string{}
+                                                                             : given + " is not " + text;
+                        },
+                        text};
+}
+
 void add_access(CLI::App& command, access& by) {
   command.add_option("--timeout", by.timeout_seconds, "Seconds for each node's answer")
-      ->check(CLI::Range(0.001, 3600.0))
+      ->check(is_within(0.001, 3600.0))
       ->capture_default_str();
   auto& known = by.known_by;
   command.add_option("--secret-file", known.secret_file, "The shared secret, for TCP and TLS nodes");
@@ -31,13 +43,14 @@ client::client(const access& by)
     problem_ = opened.error().message();
 }
 
-std::expected<link, std::string> client::connect(const std::string& address) {
+std::expected<link, node_error> client::connect(const std::string& address) {
   if (!node_)
-    return std::unexpected{problem_};
-  auto connected = node_->connect(address, terms_);
-  if (!connected)
-    return std::unexpected{connected.error().message()};
-  return *std::move(connected);
+    return std::unexpected{node_error{node_errc::bad_option, problem_}};
+  return node_->connect(address, terms_);
+}
+
+bool is_of_another_user(const inspection_address& node, const node_error& why_not) {
+  return node.process != 0 && why_not.code() == node_errc::refused;
 }
 
 std::expected<std::vector<inspection_address>, std::string> nodes_at(const std::vector<std::string>& addresses) {

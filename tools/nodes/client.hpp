@@ -15,7 +15,8 @@
 
 namespace CLI {
 class App;
-}
+class Validator;
+} // namespace CLI
 
 namespace troupe::tools {
 
@@ -29,6 +30,9 @@ struct access {
   }
 };
 
+/// A finite number between these.
+[[nodiscard]] CLI::Validator is_within(double least, double most);
+
 /// Adds --timeout, and what TCP and TLS need.
 void add_access(CLI::App& command, access& by);
 
@@ -37,8 +41,7 @@ class client {
 public:
   explicit client(const access& by);
 
-  /// Fails with what to say.
-  [[nodiscard]] std::expected<link, std::string> connect(const std::string& address);
+  [[nodiscard]] std::expected<link, node_error> connect(const std::string& address);
   [[nodiscard]] std::chrono::milliseconds timeout() const { return terms_.connect_timeout; }
 
 private:
@@ -54,6 +57,9 @@ private:
 /// Those addresses, or where there are none, all of this user's nodes on this host. Fails with what to say.
 [[nodiscard]] std::expected<std::vector<inspection_address>, std::string>
 nodes_at(const std::vector<std::string>& addresses);
+
+/// Whether somebody else has made a socket of that name: no node of this user's, so that nobody need be told.
+[[nodiscard]] bool is_of_another_user(const inspection_address& node, const node_error& why_not);
 
 /// "1234", or the address of who is not known by a process.
 [[nodiscard]] std::string name_of(const inspection_address& node);

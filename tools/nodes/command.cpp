@@ -91,7 +91,7 @@ void ping(const request& asked, answer to) {
   const auto begun = std::chrono::steady_clock::now();
   auto link = one.connect(address);
   if (!link)
-    return to.fail(address + " does not answer: " + link.error());
+    return to.fail(address + " does not answer: " + link.error().message());
   const auto milliseconds = [](std::chrono::nanoseconds time) {
     return std::chrono::duration<double, std::milli>(time).count();
   };
@@ -145,7 +145,7 @@ void add_ping_command(CLI::App& app, std::ostream& out, std::ostream& err, int& 
   command->add_option("address", asked->addresses, "Where it listens")->required()->expected(1);
   command->add_option("-c,--count", asked->count, "So many")->check(CLI::Range(1, 1'000'000))->capture_default_str();
   command->add_option("--interval", asked->interval_seconds, "Seconds in between")
-      ->check(CLI::Range(0.0, 3600.0))
+      ->check(is_within(0, 3600))
       ->capture_default_str();
 }
 

@@ -114,11 +114,13 @@ std::vector<asked_node> reports_of(const std::vector<inspection_address>& nodes,
   if (nodes.empty())
     return result;
   client one{by};
+  std::vector<char> others(nodes.size());
   ask_each(nodes.size(), [&](std::size_t which) {
     auto& asked = result[which];
     auto link = one.connect(asked.where.address);
     if (!link) {
-      asked.report = std::unexpected{link.error()};
+      asked.report = std::unexpected{link.error().message()};
+      others[which] = is_of_another_user(asked.where, link.error());
       return;
     }
     auto report = link->report(one.timeout(), what);
@@ -128,6 +130,9 @@ std::vector<asked_node> reports_of(const std::vector<inspection_address>& nodes,
       asked.report = std::unexpected{report.error().message()};
     link->close();
   });
+  for (auto which = nodes.size(); which-- > 0;)
+    if (others[which] != 0)
+      result.erase(result.begin() + static_cast<std::ptrdiff_t>(which));
   return result;
 }
 
@@ -146,17 +151,18 @@ std::string list_of(const std::vector<std::string>& names) {
 }
 
 std::string title_of(const node_report& node) {
-  return fmt::format("{}, process {}, troupe {}, up {}", node.name, node.process, node.version,
+  return fmt::format("{}, process {}, troupe {}, up {}", in_line(node.name), node.process, node.version,
                      text_of_age(node.age_ms));
 }
 
 std::string text_of(const store_report& store) {
   if (store.name.empty())
     return {};
-  auto text = fmt::format("store \"{}\": {} objects, {:.0f} % of {} in use", store.name, grouped(store.objects),
-                          100.0 * static_cast<double>(store.bytes_in_use)
-                              / static_cast<double>(std::max<std::uint64_t>(store.capacity_bytes, 1)),
-                          text_of_bytes(static_cast<double>(store.capacity_bytes)));
+  auto text =
+      fmt::format("store \"{}\": {} objects, {:.0f} % of {} in use", in_line(store.name), grouped(store.objects),
+                  100.0 * static_cast<double>(store.bytes_in_use)
+                      / static_cast<double>(std::max<std::uint64_t>(store.capacity_bytes, 1)),
+                  text_of_bytes(static_cast<double>(store.capacity_bytes)));
   if (store.spilled_objects > 0)
     text += fmt::format(", {} on disk ({})", grouped(store.spilled_objects),
                         text_of_bytes(static_cast<double>(store.spilled_bytes)));
@@ -169,13 +175,13 @@ std::string text_of(const std::vector<asked_node>& nodes) {
   auto text = std::string{};
   for (const auto& each : nodes) {
     if (!each.report) {
-      text += fmt::format("{} does not answer: {}\n", name_of(each.where), each.report.error());
+      text += fmt::format("{} does not answer: {}\n", name_of(each.where), in_line(each.report.error()));
       continue;
     }
     const auto& node = *each.report;
     text += title_of(node) + '\n';
     if (!node.addresses.empty())
-      text += "  listens at " + fmt::format("{}", fmt::join(node.addresses, ", ")) + '\n';
+      text += "  listens at " + in_line(fmt::format("{}", fmt::join(node.addresses, ", "))) + '\n';
     if (const auto store = text_of(node.store); !store.empty())
       text += "  " + store + '\n';
     text += text_of_links(node.links);

@@ -9,10 +9,16 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
 #include <ctime>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <ostream>
+#include <semaphore>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -29,6 +35,8 @@ struct request {
   std::size_t count = 0;
   top_order order = top_order::traffic;
   bool json = false;
+
+  request() { by.timeout_seconds = 1; } // Who is slow is not to keep the others from being seen.
 
   [[nodiscard]] std::chrono::milliseconds interval() const {
     return std::chrono::milliseconds{static_cast<std::int64_t>(interval_seconds * 1000)};
@@ -63,7 +71,7 @@ private:
     if (!over || !over->is_open()) {
       auto connected = client_.connect(node.where.address);
       if (!connected) {
-        node.report = std::unexpected{connected.error()};
+        node.report = std::unexpected{connected.error().message()};
         return;
       }
       over = *std::move(connected);
@@ -99,45 +107,104 @@ private:
                      asked.interval_seconds, name_of(asked.order), is_paused ? "  PAUSED" : "");
 }
 
+/// Looks on a thread of its own, so that keys are answered while somebody does not answer.
+class looker {
+public:
+  explicit looker(const request& asked)
+      : nodes_(asked), thread_([this](const std::stop_token& enough) { run(enough); }) {}
+
+  void look_again() { begins_.release(); }
+  /// The newest look, once.
+  [[nodiscard]] std::optional<look> take() {
+    const std::lock_guard guard{mutex_};
+    return std::exchange(newest_, std::nullopt);
+  }
+  [[nodiscard]] bool is_busy() const { return busy_.load(); }
+
+private:
+  void run(const std::stop_token& enough) {
+    const std::stop_callback wake{enough, [this] { begins_.release(); }};
+    for (begins_.acquire(); !enough.stop_requested(); begins_.acquire()) {
+      busy_ = true;
+      auto seen = nodes_.now();
+      const std::lock_guard guard{mutex_};
+      newest_ = std::move(seen);
+      busy_ = false;
+    }
+  }
+
+  watcher nodes_;
+  std::counting_semaphore<> begins_{0};
+  std::atomic<bool> busy_{false};
+  std::mutex mutex_;
+  std::optional<look> newest_; // Guarded by mutex_.
+  std::jthread thread_;
+};
+
+/// What a key changes of the view.
+void obey(char key, request& asked, bool& is_paused) {
+  switch (key) {
+  case 's':
+    asked.order = next(asked.order);
+    break;
+  case ' ':
+    is_paused = !is_paused;
+    break;
+  case '+':
+    asked.interval_seconds = std::min(asked.interval_seconds * 2, 3600.0);
+    break;
+  case '-':
+    asked.interval_seconds = std::max(asked.interval_seconds / 2, 0.1);
+    break;
+  default:
+    break;
+  }
+}
+
+void show(screen& on, const look& before, const look& now, const request& asked, bool is_paused) {
+  const auto [columns, rows] = screen::size_now();
+  auto lines = now.at == std::chrono::steady_clock::time_point{}
+                   ? std::vector<std::string>{"asking"}
+                   : lines_of(before, now, asked.order, columns, rows > 2 ? rows - 2 : 1);
+  lines.insert(lines.begin(), title(now, asked, is_paused).substr(0, columns));
+  lines.push_back(std::string{"q quits, s sorts, space pauses, + and - change the pause"}.substr(0, columns));
+  on.show(lines);
+}
+
 /// On a terminal, until a key or a signal ends it.
 void watch(request asked) {
-  watcher nodes{asked};
-  auto before = nodes.now();
-  auto now = before;
-  screen shown;
-  auto is_paused = false;
-  auto left = asked.count;
-  for (auto due = std::chrono::steady_clock::now();;) {
-    const auto [columns, rows] = screen::size_now();
-    auto lines = lines_of(before, now, asked.order, columns, rows > 2 ? rows - 2 : 1);
-    lines.insert(lines.begin(), title(now, asked, is_paused).substr(0, columns));
-    lines.push_back(std::string{"q quits, s sorts, space pauses, + and - change the pause"}.substr(0, columns));
-    shown.show(lines);
-    const auto rest = due + asked.interval() - std::chrono::steady_clock::now();
-    const auto happened =
-        shown.wait(std::max(std::chrono::milliseconds{0}, std::chrono::ceil<std::chrono::milliseconds>(rest)));
-    if (happened.what == screen::event::ended || (happened.what == screen::event::key && happened.key == 'q'))
-      return;
-    if (happened.what == screen::event::key) {
-      if (happened.key == 's')
-        asked.order = next(asked.order);
-      else if (happened.key == ' ')
-        is_paused = !is_paused;
-      else if (happened.key == '+')
-        asked.interval_seconds = std::min(asked.interval_seconds * 2, 3600.0);
-      else if (happened.key == '-')
-        asked.interval_seconds = std::max(asked.interval_seconds / 2, 0.1);
+  looker looks{asked};
+  {
+    screen shown;
+    look before;
+    look now;
+    auto is_paused = false;
+    auto left = asked.count;
+    auto due = std::chrono::steady_clock::now();
+    for (;;) {
+      if (auto newest = looks.take()) {
+        before = before.nodes.empty() ? *newest : std::move(now);
+        now = *std::move(newest);
+        if (asked.count > 0 && left-- == 0)
+          break;
+      }
+      show(shown, before, now, asked, is_paused);
+      if (std::chrono::steady_clock::now() >= due) {
+        due = std::chrono::steady_clock::now() + asked.interval();
+        if (!is_paused && !looks.is_busy())
+          looks.look_again();
+      }
+      const auto rest = std::chrono::ceil<std::chrono::milliseconds>(due - std::chrono::steady_clock::now());
+      constexpr std::chrono::milliseconds longest{50}; // Until what was seen is shown.
+      const auto happened = shown.wait(std::clamp(rest, std::chrono::milliseconds{0}, longest));
+      if (happened.what == screen::event::ended || (happened.what == screen::event::key && happened.key == 'q'))
+        break;
+      if (happened.what == screen::event::key)
+        obey(happened.key, asked, is_paused);
     }
-    if (happened.what != screen::event::none || std::chrono::steady_clock::now() < due + asked.interval())
-      continue;
-    due = std::chrono::steady_clock::now();
-    if (is_paused)
-      continue;
-    if (asked.count > 0 && --left == 0)
-      return;
-    before = std::move(now);
-    now = nodes.now();
   }
+  if (looks.is_busy())
+    std::_Exit(0); // Nobody waits for who does not answer.
 }
 
 /// Where nobody looks at a terminal: one picture after the other.
@@ -173,9 +240,11 @@ void add_top_command(CLI::App& app, std::ostream& out, std::ostream&, int&) {
   top->add_option("address", asked->addresses, "Where nodes listen");
   add_access(*top, asked->by);
   top->add_option("--interval", asked->interval_seconds, "Seconds between two looks")
-      ->check(CLI::Range(0.1, 3600.0))
+      ->check(is_within(0.1, 3600))
       ->capture_default_str();
-  top->add_option("--count", asked->count, "Ends after so many looks; 0: when it is told to")->capture_default_str();
+  top->add_option("--count", asked->count, "Ends after so many looks; 0: when it is told to")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   top->add_option("--sort", asked->order, "By what, within a node: traffic, waiting, link or peer")
       ->transform(CLI::CheckedTransformer(std::map<std::string, top_order>{{"traffic", top_order::traffic},
                                                                            {"waiting", top_order::waiting},

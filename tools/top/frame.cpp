@@ -146,7 +146,7 @@ std::vector<std::string> lines_of(const look& before, const look& now, top_order
     lines.emplace_back("no nodes of this user on this host; give addresses for others");
   for (const auto& each : now.nodes) {
     if (!each.report) {
-      lines.push_back(name_of(each.where) + " does not answer: " + each.report.error());
+      lines.push_back(name_of(each.where) + " does not answer: " + in_line(each.report.error()));
       continue;
     }
     const auto store = text_of(each.report->store);
@@ -160,7 +160,7 @@ std::vector<std::string> lines_of(const look& before, const look& now, top_order
   }
   for (auto& each : lines) {
     each = printable(std::move(each));
-    std::ranges::replace(each, '\n', ' ');
+    std::ranges::replace(each, '\n', ' '); // Between what is told in lines.
     if (each.size() > columns)
       each.resize(columns);
   }

@@ -23,7 +23,7 @@ void on_signal(int which) {
 void watch_signals(void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler; // Without SA_RESTART: what waits is interrupted.
-  for (const auto which : {SIGINT, SIGTERM, SIGHUP, SIGWINCH})
+  for (const auto which : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH})
     ::sigaction(which, &action, nullptr);
 }
 

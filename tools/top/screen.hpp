@@ -13,7 +13,7 @@
 namespace troupe::tools {
 
 /// While it lives, the terminal shows a screen of its own without a cursor, and gives keys as they are pressed. Also at
-/// SIGINT, SIGTERM and SIGHUP, which it turns into an end, the terminal becomes what it was.
+/// SIGINT, SIGTERM, SIGHUP and SIGQUIT, which it turns into an end, the terminal becomes what it was.
 ///
 /// Threads: one, and one at a time in a process. Works on the process's standard input and output.
 class screen {
