@@ -8,8 +8,17 @@ namespace troupe::internal {
 
 namespace {
 
-constexpr std::size_t class_bytes = 64;
+// GCC says so by macros, clang by features.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TROUPE_IS_SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define TROUPE_IS_SANITIZED
+#endif
+#endif
+
+constexpr std::size_t class_bytes = 64;
+#ifdef TROUPE_IS_SANITIZED
 constexpr std::size_t classes = 0; // Every use after its end shall be seen.
 #else
 constexpr std::size_t classes = 8; // Blocks of up to 512 bytes.
