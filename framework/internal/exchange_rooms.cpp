@@ -177,11 +177,15 @@ void object_exchange::seal(const std::shared_ptr<room>& full, const std::vector<
 // -- answers
 
 void object_exchange::act(const handles::answer_waiter& what) {
-  auto who = waiters_.extract(what.waiter);
-  if (who.empty())
+  if (!waiters_.contains(what.waiter))
     return;
-  work_.emplace_back([self = shared_from_this(), who = std::make_shared<waiter>(std::move(who.mapped())),
-                      error = what.error, object = what.object] { self->give_answer(std::move(*who), error, object); });
+  work_.emplace_back([self = shared_from_this(), waiter = what.waiter, error = what.error, object = what.object] {
+    std::unique_lock guard{self->mutex_};
+    auto who = self->waiters_.extract(waiter); // Not before: the end, which drops this job, answers who is still there.
+    guard.unlock();
+    if (!who.empty())
+      self->give_answer(std::move(who.mapped()), error, object);
+  });
 }
 
 /// On the worker's thread, since what lies on disk has to be brought back.

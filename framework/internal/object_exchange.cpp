@@ -61,11 +61,11 @@ void object_exchange::end() {
   for (const auto& [number, each] : lanes_)
     ledger_.link_down(number);
   ledger_.end_graces();
-  lanes_.clear();
+  const auto lanes = std::exchange(lanes_, {});
   static_cast<void>(ledger_.take_actions());
   auto waiters = std::exchange(waiters_, {});
   auto rooms = std::exchange(rooms_, {});
-  auto waiting = std::exchange(waiting_rooms_, {});
+  auto waiting = std::exchange(waiting_rooms_, {}); // What these kept ends outside of the lock.
   reserve_changed_.notify_all();
   // On its thread, and while there is one: handles outlive both.
   asio::post(io_, [self = shared_from_this()] { self->timer_.reset(); });

@@ -252,5 +252,26 @@ TEST_F(originals, that_are_waited_for_do_not_hold_up_a_nodes_end) {
   EXPECT_EQ(answer.get().error().code(), node_errc::link_down);
 }
 
+// Goal: whoever has asked gets an answer, also when it was on its way as the node ended.
+// Method: an answer waits behind another one, which takes until the end has begun.
+TEST_F(originals, answers_that_wait_their_turn_come_when_the_node_ends) {
+  open();
+  auto first = receive(1), second = receive(2);
+  std::promise<void> told, go_on;
+  first->cancel(first->fetch(std::chrono::steady_clock::now() + 10s, [&](outcome) {
+    told.set_value();
+    go_on.get_future().wait();
+  }));
+  told.get_future().wait();
+  auto answer = fetch(second);
+  second->cancel(fetched_);
+  std::thread ends{[this] { exchange_->end(); }};
+  EXPECT_TRUE(eventually([&] { return first->fetch(std::chrono::steady_clock::now(), [](outcome) {}) == 0; }));
+  go_on.set_value();
+  ends.join();
+  ASSERT_EQ(answer.wait_for(0s), std::future_status::ready);
+  EXPECT_FALSE(answer.get());
+}
+
 } // namespace
 } // namespace troupe::tests
