@@ -52,14 +52,14 @@ void io_batch::read_on() {
 }
 
 void io_batch::flush() {
-  while (consumed_of_ != nullptr)
-    settle(); // First, since it may have something to write.
-  while (!appended_.empty()) {
+  do {
+    while (consumed_of_ != nullptr)
+      settle(); // First, since it may have something to write.
     std::swap(appended_, flushing_);
     for (const auto& one : flushing_)
-      one->flush_batch();
+      one->flush_batch(); // Lets go of what it has written, by which a message may end.
     flushing_.clear();
-  }
+  } while (consumed_of_ != nullptr || !appended_.empty());
 }
 
 } // namespace troupe::internal
