@@ -137,8 +137,14 @@ public:
     return at(pos);
   }
   caf::error load(std::size_t, caf::deserializer&) override { return no_caf_serialization(); }
-  std::size_t size() const noexcept override { return made_; }
-  std::uint32_t type_token() const noexcept override { return types_.type_token; }
+  std::size_t size() const noexcept override {
+    takes_over(this);
+    return made_;
+  }
+  std::uint32_t type_token() const noexcept override {
+    takes_over(this);
+    return types_.type_token;
+  }
   caf::rtti_pair type(std::size_t pos) const noexcept override { return types_.types[pos]; }
   const void* get(std::size_t pos) const noexcept override {
     takes_over(this);
