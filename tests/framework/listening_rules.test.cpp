@@ -121,7 +121,7 @@ TEST_F(listening, where_somebody_listens_already_says_so) {
 }
 
 TEST_F(listening, leaves_no_descriptor_to_programs_that_are_started) {
-  for (const std::string address : {"unix://@" + unique_name("troupe-test"), std::string{"tcp://127.0.0.1:0"}}) {
+  for (const auto& address : {"unix://@" + unique_name("troupe-test"), std::string{"tcp://127.0.0.1:0"}}) {
     ASSERT_EQ(at(address, {.secret = key}), "listens");
     connect({.credentials = {.secret = key}});
     for (const auto& each : std::filesystem::directory_iterator{"/proc/self/fd"}) {

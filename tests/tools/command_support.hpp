@@ -125,8 +125,9 @@ public:
   void signal(int which) const {
     ::kill(pid_, which);
     int status = 0;
-    if (which == SIGSTOP) // Until all of its threads have stopped.
+    if (which == SIGSTOP) { // Until all of its threads have stopped.
       EXPECT_EQ(::waitpid(pid_, &status, WUNTRACED), pid_);
+    }
   }
   [[nodiscard]] const std::string& object() const { return object_; }
   [[nodiscard]] std::string pid() const { return std::to_string(pid_); }

@@ -108,9 +108,9 @@ using json = nlohmann::ordered_json;
 
 std::vector<asked_node> reports_of(const std::vector<inspection_address>& nodes, const report_query& what,
                                    const access& by) {
-  std::vector<asked_node> result;
-  for (const auto& each : nodes)
-    result.push_back({each, std::unexpected{std::string{"not asked"}}});
+  std::vector<asked_node> result(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    result[i].where = nodes[i];
   if (nodes.empty())
     return result;
   client one{by};

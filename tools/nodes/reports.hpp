@@ -15,7 +15,7 @@ namespace troupe::tools {
 
 struct asked_node {
   inspection_address where;
-  std::expected<node_report, std::string> report;
+  std::expected<node_report, std::string> report = std::unexpected{std::string{"not asked"}};
 };
 
 /// Each is asked over a link of its own, which ends with the answer.
