@@ -98,6 +98,10 @@ std::string text_of(std::chrono::nanoseconds age) {
   return fmt::format("{:.0f} h", seconds / 3'600);
 }
 
+std::string text_of_age(std::int64_t milliseconds) {
+  return milliseconds < 0 ? "" : text_of(std::chrono::nanoseconds{std::chrono::milliseconds{milliseconds}});
+}
+
 std::string text_of(const std::vector<object_group>& groups) {
   if (groups.empty())
     return "no objects\n";

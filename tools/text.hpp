@@ -1,9 +1,14 @@
 // What the commands say to people: columns, ages.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace troupe::tools {
@@ -28,6 +33,27 @@ struct object_group {
 
 /// "3.2 s", "5 min", "2 h".
 [[nodiscard]] std::string text_of(std::chrono::nanoseconds age);
+
+/// The same, which may be not known: less than 0, then nothing is said.
+[[nodiscard]] std::string text_of_age(std::int64_t milliseconds);
+
+/// Of objects with `size_bytes`, by all names that `names_of` gives each; those with the most bytes first.
+template <class Objects, class NamesOf>
+[[nodiscard]] std::vector<object_group> grouped_by(const Objects& objects, NamesOf names_of) {
+  std::map<std::string, object_group> groups;
+  for (const auto& object : objects)
+    for (const auto& name : names_of(object)) {
+      auto& group = groups[name];
+      group.of = name;
+      ++group.objects;
+      group.bytes += object.size_bytes;
+    }
+  std::vector<object_group> result;
+  for (auto& [name, group] : groups)
+    result.push_back(std::move(group));
+  std::ranges::stable_sort(result, std::ranges::greater{}, &object_group::bytes);
+  return result;
+}
 
 /// Each ends with a line feed.
 [[nodiscard]] std::string text_of(const std::vector<object_group>& groups);

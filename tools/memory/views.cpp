@@ -15,10 +15,6 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-[[nodiscard]] std::string text_of_age(std::int64_t milliseconds) {
-  return milliseconds < 0 ? "" : text_of(std::chrono::nanoseconds{std::chrono::milliseconds{milliseconds}});
-}
-
 [[nodiscard]] std::string several(std::uint64_t count, std::string_view what) {
   return count == 1 ? fmt::format("1 {}", what) : fmt::format("{} {}s", grouped(count), what);
 }
@@ -28,11 +24,6 @@ using json = nlohmann::ordered_json;
   if (holder.link == 0)
     return "a link";
   return fmt::format("link {} to {}", holder.link, holder.peer);
-}
-
-/// Where "in" a process is.
-[[nodiscard]] std::string text_of_process(const memory_holder& holder) {
-  return fmt::format("in {}", holder.process);
 }
 
 [[nodiscard]] std::set<std::string> groups_of(const memory_object& object, memory_group key) {
@@ -119,7 +110,7 @@ using json = nlohmann::ordered_json;
 } // namespace
 
 std::string text_of(const memory_holder& holder) {
-  const auto in = text_of_process(holder);
+  const auto in = fmt::format("in {}", holder.process);
   const auto age = holder.age_ms >= 0 ? ", for " + text_of_age(holder.age_ms) : std::string{};
   switch (holder.reason) {
   case memory_reason::handle:
@@ -154,19 +145,7 @@ std::string text_of(const memory_holder& holder) {
 }
 
 std::vector<object_group> grouped_by(const memory_summary& summary, memory_group key) {
-  auto groups = std::map<std::string, object_group>{};
-  for (const auto& object : summary.objects)
-    for (const auto& name : groups_of(object, key)) {
-      auto& group = groups[name];
-      group.of = name;
-      ++group.objects;
-      group.bytes += object.size_bytes;
-    }
-  auto result = std::vector<object_group>{};
-  for (auto& [name, group] : groups)
-    result.push_back(std::move(group));
-  std::ranges::stable_sort(result, std::ranges::greater{}, &object_group::bytes);
-  return result;
+  return grouped_by(summary.objects, [key](const memory_object& each) { return groups_of(each, key); });
 }
 
 std::string text_of(const memory_summary& summary, const std::vector<memory_hint>& hints) {

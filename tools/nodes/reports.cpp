@@ -18,10 +18,6 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-[[nodiscard]] std::string text_of_age(std::int64_t milliseconds) {
-  return text_of(std::chrono::nanoseconds{std::chrono::milliseconds{milliseconds}});
-}
-
 [[nodiscard]] json document_of(const payload_totals& totals) {
   return {{"payloads", totals.payloads}, {"bytes", totals.bytes}, {"time_ns", totals.time.count()}};
 }
@@ -77,12 +73,6 @@ using json = nlohmann::ordered_json;
           {"stats", document_of(link.stats)}};
 }
 
-[[nodiscard]] std::string lost_messages(const link_stats& stats) {
-  const auto lost =
-      stats.unserializable + stats.undecodable + stats.undelivered + stats.refused_at_bound + stats.dropped;
-  return grouped(lost);
-}
-
 [[nodiscard]] std::string text_of_links(const std::vector<link_report>& links) {
   if (links.empty())
     return "  no links\n";
@@ -99,7 +89,7 @@ using json = nlohmann::ordered_json;
                          + text_of_bytes(static_cast<double>(stats.socket_bytes_received)),
                      text_of_bytes(static_cast<double>(stats.handle_bytes_sent)) + " / "
                          + text_of_bytes(static_cast<double>(stats.handle_bytes_received)),
-                     text_of_bytes(static_cast<double>(stats.waiting_bytes)), lost_messages(stats)});
+                     text_of_bytes(static_cast<double>(stats.waiting_bytes)), grouped(lost_by(stats))});
   }
   return table(lines, ">><<<>>>>>>");
 }
@@ -134,6 +124,10 @@ std::vector<asked_node> reports_of(const std::vector<inspection_address>& nodes,
     if (others[which] != 0)
       result.erase(result.begin() + static_cast<std::ptrdiff_t>(which));
   return result;
+}
+
+std::uint64_t lost_by(const link_stats& stats) {
+  return stats.unserializable + stats.undecodable + stats.undelivered + stats.refused_at_bound + stats.dropped;
 }
 
 std::string text_of_bytes(double bytes) {

@@ -22,6 +22,9 @@ struct asked_node {
 [[nodiscard]] std::vector<asked_node> reports_of(const std::vector<inspection_address>& nodes, const report_query& what,
                                                  const access& by);
 
+/// Messages that were not sent, or not delivered.
+[[nodiscard]] std::uint64_t lost_by(const link_stats& stats);
+
 /// "1.2 GB": three digits and a unit of powers of 1,000.
 [[nodiscard]] std::string text_of_bytes(double bytes);
 [[nodiscard]] std::string list_of(const std::vector<std::string>& names);

@@ -82,22 +82,6 @@ void sort(std::vector<store::object_row>& objects, sort_key key) {
   }
 }
 
-[[nodiscard]] std::vector<object_group> grouped_by(const std::vector<store::object_row>& objects, group_key key) {
-  auto groups = std::map<std::string, object_group>{};
-  for (const auto& object : objects)
-    for (const auto& name : groups_of(object, key)) {
-      auto& group = groups[name];
-      group.of = name;
-      ++group.objects;
-      group.bytes += object.size_bytes;
-    }
-  auto result = std::vector<object_group>{};
-  for (auto& [name, group] : groups)
-    result.push_back(std::move(group));
-  std::ranges::stable_sort(result, std::ranges::greater{}, &object_group::bytes);
-  return result;
-}
-
 void show_stores(const request& asked, answer to) {
   const auto stores = store::find_stores(asked.directory);
   to.out << (asked.json ? json_of(stores) : text_of(stores));
@@ -116,7 +100,8 @@ void look(const request& asked, answer to, Show show) {
 void show_objects(const request& asked, answer to) {
   look(asked, to, [&](store::store_summary& summary) {
     if (asked.group_by != group_key::none) {
-      const auto groups = grouped_by(summary.rows, asked.group_by);
+      const auto groups =
+          grouped_by(summary.rows, [&](const store::object_row& each) { return groups_of(each, asked.group_by); });
       to.out << (asked.json ? json_of(groups) : text_of(groups));
       return;
     }

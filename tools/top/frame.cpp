@@ -25,10 +25,6 @@ using seconds = std::chrono::duration<double>;
   return nullptr;
 }
 
-[[nodiscard]] std::uint64_t lost_by(const link_stats& stats) {
-  return stats.unserializable + stats.undecodable + stats.undelivered + stats.refused_at_bound + stats.dropped;
-}
-
 struct line {
   const link_report* link = nullptr;
   link_rates rates;
