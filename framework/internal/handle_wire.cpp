@@ -32,13 +32,20 @@ struct offer {
 };
 TROUPE_DESCRIBE(offer, node, incarnation, name, token)
 
+struct home {
+  wire::name name;
+  std::uint64_t proof = 0;
+};
+TROUPE_DESCRIBE(home, name, proof)
+
 struct handle {
   std::uint8_t mode = 0;
   wire::name name;
   std::uint64_t size = 0;
   std::optional<wire::offer> offer;
+  std::optional<wire::home> home;
 };
-TROUPE_DESCRIBE(handle, mode, name, size, offer)
+TROUPE_DESCRIBE(handle, mode, name, size, offer, home)
 
 struct release {
   wire::name name;
@@ -121,10 +128,13 @@ wire::handle form_of(const handles::handle_descriptor& handle) {
   wire::handle form{.mode = static_cast<std::uint8_t>(handle.mode),
                     .name = form_of(handle.name),
                     .size = handle.size_bytes,
-                    .offer = {}};
+                    .offer = {},
+                    .home = {}};
   if (handle.offer)
     form.offer = wire::offer{handle.offer->exporter.node, handle.offer->exporter.incarnation,
                              form_of(handle.offer->name), handle.offer->token};
+  if (handle.home)
+    form.home = wire::home{form_of(handle.home->name), handle.home->proof};
   return form;
 }
 
@@ -140,6 +150,8 @@ std::optional<handles::handle_descriptor> handle_of(const wire::handle& form) {
   if (form.offer)
     handle.offer = handles::adoption_offer{
         {form.offer->node, form.offer->incarnation}, name_of(form.offer->name), form.offer->token};
+  if (form.home)
+    handle.home = handles::home_name{name_of(form.home->name), form.home->proof};
   return handle;
 }
 

@@ -13,6 +13,7 @@
 #include <troupe/framework/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/question_id.hpp>
 #include <troupe/framework/internal/handle_wire.hpp>
+#include <troupe/framework/internal/imported_object.hpp>
 #include <troupe/framework/internal/link_watch.hpp>
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/framework/internal/send_admin.hpp>
@@ -313,7 +314,12 @@ std::expected<void, node_error> link_core::on_admin(admin_op op, bytes_view body
 
 // -- releases
 
-void link_core::object_gone(const store::object_id& id, const stored_bytes* owner) {
+imported_object::~imported_object() {
+  if (auto link = link_.lock())
+    link->object_gone(object_.id(), this);
+}
+
+void link_core::object_gone(const store::object_id& id, const imported_object* owner) {
   std::lock_guard guard{mutex_};
   if (auto count = object_imports_.gone(id, owner); count > 0)
     send_admin_locked(admin_op::release_object, release_object{id.index, id.generation, count});

@@ -53,6 +53,7 @@
 
 namespace troupe::internal {
 
+class imported_object;
 class outgoing_message;
 
 /// How many families a link's lists may name.
@@ -132,7 +133,7 @@ public:
   void watch(std::uint64_t number, caf::strong_actor_ptr proxy) override;
   void unwatch(std::uint64_t number) override;
   void proxy_gone(std::uint64_t number, const caf::actor_control_block* control) override;
-  void object_gone(const store::object_id& id, const stored_bytes* owner);
+  void object_gone(const store::object_id& id, const imported_object* owner);
   [[nodiscard]] bool is_ready(std::uint64_t receiver) override;
   void notify_when_ready(std::uint64_t receiver, const caf::strong_actor_ptr& proxy,
                          const caf::strong_actor_ptr& who) override;
@@ -412,7 +413,7 @@ private:
   std::expected<bytes_beside_packet, node_error> read_elements(packet_reader& in, std::size_t count);
   std::expected<frame, node_error> claim_frame(packet_reader& in, const frame_descriptor& from, bool is_body);
   std::expected<frame, node_error> claim_object(const frame_descriptor& from);
-  std::expected<std::shared_ptr<const stored_bytes>, node_error> adopt_object(const store::object_id& id);
+  std::expected<std::shared_ptr<const imported_object>, node_error> adopt_object(const store::object_id& id);
   /// The actors of the last message, until all that was read is handled, since most messages are of the same pair.
   struct last_pair {
     std::uint64_t receiver_number = 0;

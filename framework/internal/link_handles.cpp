@@ -8,9 +8,11 @@
 
 #include <troupe/framework/base/sizes.hpp>
 #include <troupe/framework/internal/handle_wire.hpp>
+#include <troupe/framework/internal/imported_object.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/framework/internal/outgoing_message.hpp>
+#include <troupe/framework/internal/stored_object.hpp>
 #include <troupe/framework/object_ref.hpp>
 
 namespace troupe::internal {
@@ -199,16 +201,16 @@ std::expected<void, node_error> link_core::claim_mentions(std::uint64_t count) {
     } else if (described[i].what == object_mention::kind::stored) {
       if (!shares_store_ || handle.name.store != node_->store()->number())
         return violation("an object lies in a store that this link does not share");
-      auto owner = adopt_object(handle.name);
-      if (!owner && owner.error().code() == node_errc::protocol_violation)
-        return std::unexpected{std::move(owner).error()};
-      if (!owner) {
+      auto imported = adopt_object(handle.name);
+      if (!imported && imported.error().code() == node_errc::protocol_violation)
+        return std::unexpected{std::move(imported).error()};
+      if (!imported) {
         sources[i] = std::make_shared<lost_object>(handle.size_bytes);
         continue;
       }
-      const auto bytes = (*owner)->bytes();
-      counters_.handle_bytes_received.fetch_add(bytes.size(), std::memory_order_relaxed);
-      sources[i] = std::make_shared<local_object>(frame{bytes, *std::move(owner)});
+      const auto object = (*imported)->object();
+      counters_.handle_bytes_received.fetch_add(object.size_bytes(), std::memory_order_relaxed);
+      sources[i] = std::make_shared<stored_object>(object, *std::move(imported));
     }
   }
   auto next = sources.begin();

@@ -14,6 +14,7 @@
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/passed_message.hpp>
 #include <troupe/framework/internal/caf_port/question_id.hpp>
+#include <troupe/framework/internal/imported_object.hpp>
 #include <troupe/framework/internal/io_loop.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/node_core.hpp>
@@ -50,20 +51,6 @@ bool serves_all_links(const caf::strong_actor_ptr& actor, const link_options& op
   return (options.allow_tasks && actor == node.task_runner()) || (options.allow_spawn && actor == node.spawner())
          || (actor && actor == node.inspector(options));
 }
-
-/// Keeps a received object alive and mapped; tells the link when nothing here refers to it any more.
-class imported_object final : public stored_bytes {
-public:
-  imported_object(store::pin pin, std::weak_ptr<link_core> link)
-      : stored_bytes(std::move(pin)), link_(std::move(link)) {}
-  ~imported_object() override {
-    if (auto link = link_.lock())
-      link->object_gone(object().id(), this);
-  }
-
-private:
-  std::weak_ptr<link_core> link_;
-};
 
 /// What the codecs of handles see while an element is decoded: the actors that it mentions are received already.
 class incoming_extension final : public link_extension {
@@ -475,33 +462,34 @@ std::expected<frame, node_error> link_core::claim_frame(packet_reader& in, const
 std::expected<frame, node_error> link_core::claim_object(const frame_descriptor& from) {
   if (!shares_store_)
     return violation("a frame lies in a store that this link does not share");
-  auto owner = adopt_object({node_->store()->number(), from.object_index, from.object_generation});
-  if (!owner)
-    return std::unexpected{std::move(owner).error()};
-  auto bytes = (*owner)->bytes();
+  auto imported = adopt_object({node_->store()->number(), from.object_index, from.object_generation});
+  if (!imported)
+    return std::unexpected{std::move(imported).error()};
+  auto pinned = (*imported)->object().pin();
+  if (!pinned)
+    return std::unexpected{node_error{node_errc::object_lost, pinned.error().message()}};
+  auto owner = std::make_shared<const imported_bytes>(*std::move(pinned), *std::move(imported));
+  auto bytes = owner->bytes();
   if (from.object_offset > bytes.size() || from.size_bytes > bytes.size() - from.object_offset)
     return violation("frame of " + grouped(from.size_bytes) + " bytes at " + grouped(from.object_offset)
                      + " reaches beyond its object of " + grouped(bytes.size()));
   counters_.handle_bytes_received.fetch_add(from.size_bytes, std::memory_order_relaxed);
-  return frame{bytes.subspan(from.object_offset, from.size_bytes), *std::move(owner)};
+  return frame{bytes.subspan(from.object_offset, from.size_bytes), std::move(owner)};
 }
 
 /// Takes over what is in flight to here, and counts its receipt.
-std::expected<std::shared_ptr<const stored_bytes>, node_error> link_core::adopt_object(const store::object_id& id) {
+std::expected<std::shared_ptr<const imported_object>, node_error> link_core::adopt_object(const store::object_id& id) {
   // The count in flight becomes this process's own hold; a peer that has handed over nothing is refused here.
   auto adopted = store::object_store{*node_->store()}.adopt(id, peer_process_, receive_channel());
   if (!adopted && adopted.error().code() == store::store_errc::not_found)
     return violation("object " + store::to_string(id) + " was not handed over: " + adopted.error().message());
   if (!adopted)
     return std::unexpected{node_error{node_errc::object_lost, adopted.error().message()}};
-  auto pinned = adopted->pin();
-  if (!pinned)
-    return std::unexpected{node_error{node_errc::object_lost, pinned.error().message()}};
   std::unique_lock guard{mutex_};
   auto owner = object_imports_.receive(id);
   guard.unlock();
   if (!owner) {
-    owner = std::make_shared<imported_object>(*std::move(pinned), weak_from_this());
+    owner = std::make_shared<const imported_object>(*std::move(adopted), weak_from_this());
     guard.lock();
     object_imports_.put(id, owner);
     guard.unlock();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -11,10 +12,13 @@
 #include <troupe/framework/base/sizes.hpp>
 #include <troupe/framework/internal/authentication.hpp>
 #include <troupe/framework/internal/exchange_room.hpp>
+#include <troupe/framework/internal/object_proof.hpp>
 
 namespace troupe::internal {
 
 namespace {
+
+constexpr std::string_view proof_of_home = "troupe home";
 
 using clock = std::chrono::steady_clock;
 
@@ -129,28 +133,28 @@ void object_exchange::cancel(object_source::fetch_id which) {
   settle();
 }
 
+/// Pinned while somebody reads it, so that the store may move it to disk in between.
 std::optional<frame> exchanged_object::here() const {
   std::lock_guard guard{mutex_};
-  if (here_)
-    return here_;
-  const auto object = stored();
-  if (object.empty())
-    return std::nullopt;
-  auto pinned = object.pin();
-  if (!pinned)
-    return std::nullopt;
-  auto owner = std::make_shared<stored_bytes>(*std::move(pinned));
+  auto owner = pinned_.lock();
+  if (!owner) {
+    auto pinned = stored().pin(); // Fails for what is empty.
+    if (!pinned)
+      return std::nullopt;
+    owner = std::make_shared<const stored_bytes>(*std::move(pinned));
+    pinned_ = owner;
+  }
   const auto bytes = owner->bytes();
-  here_ = frame{bytes, std::move(owner)};
-  return here_;
+  return frame{bytes, std::move(owner)};
 }
 
 object_source::fetch_id exchanged_object::fetch(clock::time_point until, answer then) {
   std::unique_lock guard{mutex_};
-  const auto known = here_;
+  auto known = pinned_.lock();
   guard.unlock();
   if (known) {
-    then(*known);
+    const auto bytes = known->bytes();
+    then(frame{bytes, std::move(known)});
     return 0;
   }
   return of_->fetch(what_, size_bytes_, until, std::move(then));
@@ -184,6 +188,26 @@ std::uint64_t object_exchange::size_of(const store::object_id& place) const {
 std::vector<store::object_id> object_exchange::captured_by(const store::object_id& place) const {
   auto captured = holds_.at(place).object.captured();
   return captured ? *std::move(captured) : std::vector<store::object_id>{};
+}
+
+handles::home_name object_exchange::home_of(const store::object_id& place) {
+  return {place, object_proof(place, proof_of_home, store_)};
+}
+
+bool object_exchange::hold_at_home(const handles::home_name& which, std::uint64_t size_bytes) {
+  const auto& place = which.name;
+  if (place.store != store_.number() || which.proof != object_proof(place, proof_of_home, store_))
+    return false;
+  if (const auto known = holds_.find(place); known != holds_.end()) {
+    const auto is_same = known->second.object.size_bytes() == size_bytes;
+    known->second.count += is_same;
+    return is_same;
+  }
+  auto found = store_.find(place);
+  if (!found || found->size_bytes() != size_bytes)
+    return false;
+  holds_.emplace(place, held{*std::move(found), 1});
+  return true;
 }
 
 bool object_exchange::hand_over(const store::object_id& place, handles::link_number link) {

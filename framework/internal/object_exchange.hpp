@@ -129,6 +129,8 @@ private:
   void drop(const store::object_id& place) override;
   [[nodiscard]] std::uint64_t size_of(const store::object_id& place) const override;
   [[nodiscard]] std::vector<store::object_id> captured_by(const store::object_id& place) const override;
+  [[nodiscard]] handles::home_name home_of(const store::object_id& place) override;
+  [[nodiscard]] bool hold_at_home(const handles::home_name& which, std::uint64_t size_bytes) override;
   [[nodiscard]] bool hand_over(const store::object_id& place, handles::link_number link) override;
   void take_back(const store::object_id& place, handles::link_number link) override;
   [[nodiscard]] adoption adopt(const store::object_id& place, handles::link_number link) override;
@@ -261,7 +263,7 @@ private:
   const handles::reference what_;
   const std::uint64_t size_bytes_;
   mutable std::mutex mutex_;
-  mutable std::optional<frame> here_; // Guarded by mutex_.
+  mutable std::weak_ptr<const stored_bytes> pinned_; // Guarded by mutex_.
 };
 
 } // namespace troupe::internal

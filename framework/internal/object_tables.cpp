@@ -34,7 +34,7 @@ std::vector<store::handle> object_exports::take_all() {
   return result;
 }
 
-std::shared_ptr<const stored_bytes> object_imports::receive(const store::object_id& id) {
+std::shared_ptr<const imported_object> object_imports::receive(const store::object_id& id) {
   auto& found = entries_[id];
   ++found.count;
   auto alive = found.owner.lock();
@@ -43,14 +43,14 @@ std::shared_ptr<const stored_bytes> object_imports::receive(const store::object_
   return alive;
 }
 
-void object_imports::put(const store::object_id& id, const std::shared_ptr<const stored_bytes>& owner) {
+void object_imports::put(const store::object_id& id, const std::shared_ptr<const imported_object>& owner) {
   auto found = entries_.find(id);
   assert(found != entries_.end());
   found->second.owner = owner;
   found->second.identity = owner.get();
 }
 
-std::uint64_t object_imports::gone(const store::object_id& id, const stored_bytes* owner) {
+std::uint64_t object_imports::gone(const store::object_id& id, const imported_object* owner) {
   auto found = entries_.find(id);
   if (found == entries_.end() || found->second.identity != owner)
     return 0;

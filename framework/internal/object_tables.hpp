@@ -28,6 +28,8 @@ private:
   store::pin pin_;
 };
 
+class imported_object;
+
 /// Objects that are held for the peer until it releases them.
 class object_exports {
 public:
@@ -55,22 +57,22 @@ private:
   std::unordered_map<store::object_id, entry> entries_;
 };
 
-/// Objects received from the peer, each represented by one shared owner while any frame of it lives here.
+/// Objects received from the peer, each represented by one shared owner while anything here refers to it.
 class object_imports {
 public:
   /// Counts one more receipt; gives the living owner, or null: then `put` must follow.
-  std::shared_ptr<const stored_bytes> receive(const store::object_id& id);
-  void put(const store::object_id& id, const std::shared_ptr<const stored_bytes>& owner);
+  std::shared_ptr<const imported_object> receive(const store::object_id& id);
+  void put(const store::object_id& id, const std::shared_ptr<const imported_object>& owner);
 
   /// The owner is being destroyed. Gives the count to release to the peer; 0 when a newer owner has taken its place.
-  [[nodiscard]] std::uint64_t gone(const store::object_id& id, const stored_bytes* owner);
+  [[nodiscard]] std::uint64_t gone(const store::object_id& id, const imported_object* owner);
 
   void clear() { entries_.clear(); }
 
 private:
   struct entry {
-    std::weak_ptr<const stored_bytes> owner;
-    const stored_bytes* identity = nullptr;
+    std::weak_ptr<const imported_object> owner;
+    const imported_object* identity = nullptr;
     std::uint64_t count = 0;
   };
 

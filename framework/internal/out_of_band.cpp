@@ -1,7 +1,6 @@
 #include <troupe/framework/internal/out_of_band.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -12,6 +11,7 @@
 
 #include <troupe/framework/internal/authentication.hpp>
 #include <troupe/framework/internal/node_core.hpp>
+#include <troupe/framework/internal/object_proof.hpp>
 #include <troupe/framework/internal/stored_object.hpp>
 #include <troupe/framework/node.hpp>
 #include <troupe/framework/out_of_band.hpp>
@@ -40,14 +40,7 @@ bool is_set_in_environment() {
 
 /// What nobody can make up who does not have the store open.
 std::uint64_t sum_of(const out_of_band_name& name, const store::object_store& in) {
-  std::array<std::byte, 16> named{};
-  std::memcpy(named.data(), &name.store, 8);
-  std::memcpy(named.data() + 8, &name.index, 4);
-  std::memcpy(named.data() + 12, &name.generation, 4);
-  const auto hash = hmac_sha256(in.secret(), named);
-  std::uint64_t number = 0;
-  std::memcpy(&number, hash.data(), sizeof number);
-  return number;
+  return object_proof({name.store, name.index, name.generation}, "troupe out of band", in);
 }
 
 class pin_table {

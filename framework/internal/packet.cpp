@@ -186,14 +186,18 @@ handles::object_id read_name(packet_reader& in) {
   return name;
 }
 
-// Behind the kinds of mentions that are no handles, the modes; three more say that an offer follows, a mark, or both.
+// The lower bits say which kind of mention it is: a handle's mode, or one of the others. The upper ones say what
+// follows.
 constexpr std::uint64_t mode_lost = 0;
 constexpr std::uint64_t mode_stored = 5;
-constexpr std::uint64_t mode_behind_with_offer = 6;
-constexpr std::uint64_t mode_behind_with_mark = 7;
-constexpr std::uint64_t mode_behind_with_both = 8;
+constexpr std::uint64_t mode_mask = 7;
+constexpr std::uint64_t has_offer = 8;
+constexpr std::uint64_t has_mark = 16;
+constexpr std::uint64_t has_home = 32;     // Its name and the proof, ...
+constexpr std::uint64_t has_own_home = 64; // ... or only that, for the name that the handle has.
+constexpr std::uint64_t first_byte_max = 127;
 
-std::uint64_t mode_of(const object_mention& mention) {
+std::uint64_t first_byte_of(const object_mention& mention) {
   switch (mention.what) {
   case object_mention::kind::lost:
     return mode_lost;
@@ -203,9 +207,24 @@ std::uint64_t mode_of(const object_mention& mention) {
     break;
   }
   const auto& handle = mention.handle;
+  auto result = static_cast<std::uint64_t>(handle.mode);
+  if (handle.offer)
+    result |= has_offer;
   if (handle.mark != 0)
-    return handle.offer ? mode_behind_with_both : mode_behind_with_mark;
-  return handle.offer ? mode_behind_with_offer : static_cast<std::uint64_t>(handle.mode);
+    result |= has_mark;
+  if (handle.home)
+    result |= handle.home->name == handle.name ? has_own_home : has_home;
+  return result;
+}
+
+/// Whether what follows is what such a mention may have.
+bool is_possible(std::uint64_t first_byte) {
+  const auto mode = first_byte & mode_mask;
+  const auto is = [mode](handles::handle_mode which) { return mode == static_cast<std::uint64_t>(which); };
+  const auto is_handle = mode != mode_lost && mode < mode_stored;
+  return mode <= mode_stored && ((first_byte & (has_offer | has_mark)) == 0 || is(handles::handle_mode::behind))
+         && ((first_byte & (has_home | has_own_home)) == 0 || (is_handle && !is(handles::handle_mode::yours)))
+         && (first_byte & (has_home | has_own_home)) != (has_home | has_own_home);
 }
 
 handles::adoption_offer read_offer(packet_reader& in) {
@@ -221,9 +240,11 @@ handles::adoption_offer read_offer(packet_reader& in) {
 
 void append_object_mention(byte_vector& out, const object_mention& mention) {
   const auto& handle = mention.handle;
-  append_varint(out, mode_of(mention));
+  append_varint(out, first_byte_of(mention));
   append_varint(out, handle.size_bytes);
   append_name(out, handle.name);
+  if (mention.what != object_mention::kind::counted)
+    return;
   if (handle.offer) {
     append_varint(out, handle.offer->exporter.node);
     append_varint(out, handle.offer->exporter.incarnation);
@@ -234,13 +255,22 @@ void append_object_mention(byte_vector& out, const object_mention& mention) {
     append_varint(out, handle.mark);
     append_varint(out, handle.hops);
   }
+  if (handle.home) {
+    if (handle.home->name != handle.name)
+      append_name(out, handle.home->name);
+    append_varint(out, handle.home->proof);
+  }
 }
 
 object_mention read_object_mention(packet_reader& in) {
   object_mention result;
-  const auto mode = in.varint_up_to(mode_behind_with_both);
-  result.handle.size_bytes = in.varint();
-  result.handle.name = read_name(in);
+  const auto first_byte = in.varint_up_to(first_byte_max);
+  if (!is_possible(first_byte))
+    in.fail();
+  const auto mode = first_byte & mode_mask;
+  auto& handle = result.handle;
+  handle.size_bytes = in.varint();
+  handle.name = read_name(in);
   if (mode == mode_lost)
     return result;
   if (mode == mode_stored) {
@@ -248,15 +278,21 @@ object_mention read_object_mention(packet_reader& in) {
     return result;
   }
   result.what = object_mention::kind::counted;
-  const auto has_more = mode >= mode_behind_with_offer;
-  result.handle.mode = has_more ? handles::handle_mode::behind : static_cast<handles::handle_mode>(mode);
-  if (has_more && mode != mode_behind_with_mark)
-    result.handle.offer = read_offer(in);
-  if (has_more && mode != mode_behind_with_offer) {
-    result.handle.mark = in.varint();
-    if (result.handle.mark == 0)
+  handle.mode = static_cast<handles::handle_mode>(mode);
+  if ((first_byte & has_offer) != 0)
+    handle.offer = read_offer(in);
+  if ((first_byte & has_mark) != 0) {
+    handle.mark = in.varint();
+    if (handle.mark == 0)
       in.fail();
-    result.handle.hops = static_cast<std::uint32_t>(in.varint_up_to(UINT32_MAX));
+    handle.hops = static_cast<std::uint32_t>(in.varint_up_to(UINT32_MAX));
+  }
+  if ((first_byte & (has_home | has_own_home)) != 0) {
+    const auto is_other = (first_byte & has_home) != 0;
+    const auto name = is_other ? read_name(in) : handle.name;
+    if (is_other && name == handle.name) // Would be written as has_own_home.
+      in.fail();
+    handle.home = handles::home_name{name, in.varint()};
   }
   return result;
 }

@@ -268,7 +268,7 @@ struct object_mention {
 };
 
 /// The most bytes that one takes.
-inline constexpr std::size_t object_mention_bytes_max = 96;
+inline constexpr std::size_t object_mention_bytes_max = 128;
 
 void append_object_mention(byte_vector& out, const object_mention& mention);
 [[nodiscard]] object_mention read_object_mention(packet_reader& in);

@@ -34,7 +34,9 @@ public:
 /// disk in between.
 class stored_object final : public settled_object {
 public:
-  explicit stored_object(store::handle object) : object_(std::move(object)), size_bytes_(object_.size_bytes()) {}
+  /// Keeps `beside` as long as it lives.
+  explicit stored_object(store::handle object, std::shared_ptr<const void> beside = nullptr)
+      : object_(std::move(object)), size_bytes_(object_.size_bytes()), beside_(std::move(beside)) {}
 
   [[nodiscard]] std::uint64_t size_bytes() const override { return size_bytes_; }
   /// Brings them back from disk where need be, and waits for that.
@@ -44,6 +46,7 @@ public:
 private:
   const store::handle object_;
   const std::uint64_t size_bytes_;
+  const std::shared_ptr<const void> beside_;
   mutable std::mutex mutex_;
   mutable std::weak_ptr<const stored_bytes> pinned_; // Guarded by mutex_.
 };

@@ -86,9 +86,20 @@ TEST_F(shared, what_is_smaller_than_the_threshold_stays_in_the_message) {
   EXPECT_GT(link_->stats().socket_bytes_sent, 800'000u);
 }
 
-TEST_F(shared, without_a_shared_store_a_handler_that_needs_the_bytes_is_told_that_they_are_elsewhere) {
+TEST_F(shared, what_both_have_open_is_found_there_also_over_a_link_that_does_not_share_it) {
   auto ref = near().home->put(array<double>(many()));
   connect({.share_store = false});
+  EXPECT_FALSE(link_->shares_store());
+  EXPECT_EQ(ask<double>(near().system, find("summer"), *ref), sum_of_many);
+  EXPECT_EQ(link_->stats().handle_bytes_sent, 0u);
+  EXPECT_EQ(link_->stats().pulled_bytes_sent, 0u);
+  EXPECT_LT(link_->stats().socket_bytes_sent, 10'000u);
+}
+
+TEST_F(shared, with_another_store_a_handler_that_needs_the_bytes_is_told_that_they_are_elsewhere) {
+  near_options_.store->name = unique_name("other");
+  auto ref = near().home->put(array<double>(many()));
+  connect();
   EXPECT_FALSE(link_->shares_store());
   auto answer = ask<double>(near().system, find("summer"), *ref);
   ASSERT_FALSE(answer);

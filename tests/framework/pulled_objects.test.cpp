@@ -169,6 +169,34 @@ TEST_F(pulled, a_reference_that_comes_home_is_the_object_itself) {
   EXPECT_TRUE(all_stores_empty());
 }
 
+// Goal: who put an object needs nobody's copy of it, and does not lose it with who has one.
+TEST_F(pulled, a_reference_that_comes_home_when_it_was_read_elsewhere_is_the_object_itself) {
+  publish("keeper", far().system.spawn(keeper, kept_));
+  auto back = std::make_shared<shelf>();
+  auto home = near().system.spawn(keeper, back);
+  connect();
+  auto ref = put(near());
+  ASSERT_EQ(ask<int>(near().system, find("keeper"), ref), 1);
+  EXPECT_EQ(sum_of(kept_->all()[0]), 99'999.0 * 100'000 / 2);
+  ASSERT_TRUE(near().home->publish("home", home));
+  const auto received = link_->stats().socket_bytes_received;
+  {
+    auto from_far = far().home->links().front().find("home");
+    ASSERT_TRUE(from_far) << from_far.error().message();
+    ASSERT_EQ(ask<int>(far().system, *from_far, kept_->all()[0]), 1);
+  }
+  EXPECT_EQ(back->all()[0].state()->source->place(), ref.state()->source->place());
+  EXPECT_EQ(sum_of(back->all()[0]), 99'999.0 * 100'000 / 2);
+  EXPECT_LT(link_->stats().socket_bytes_received, received + 10'000u);
+  EXPECT_EQ(objects_of(near()), 1u);
+  kept_->clear(); // Nothing of it is left elsewhere.
+  EXPECT_TRUE(eventually([&] { return objects_of(far()) == 0; }));
+  EXPECT_EQ(sum_of(back->all()[0]), 99'999.0 * 100'000 / 2);
+  back->clear();
+  ref = {};
+  EXPECT_TRUE(all_stores_empty());
+}
+
 TEST_F(pulled, what_is_passed_on_is_not_copied_in_between) {
   connect_all();
   auto to = find_beyond("keeper", third().system.spawn(keeper, kept_));

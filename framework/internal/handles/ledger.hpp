@@ -252,6 +252,8 @@ private:
                                                                  came how);
   void leave_mark(reference what, handle_descriptor& described);
   [[nodiscard]] bool come_round(reference what, std::uint64_t mark);
+  [[nodiscard]] static bool is_at_home(const entry& which);
+  [[nodiscard]] std::optional<reference> find_at_home(const link_record& from, const handle_descriptor& handle);
   [[nodiscard]] std::expected<reference, handle_errc> import_shared(link_record& from, const handle_descriptor& handle);
   [[nodiscard]] std::pair<reference, bool> count_import(link_record& from, const handle_descriptor& handle,
                                                         entry_state if_new);

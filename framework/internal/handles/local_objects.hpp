@@ -20,6 +20,12 @@ public:
   [[nodiscard]] virtual std::uint64_t size_of(const object_id& place) const = 0;
   [[nodiscard]] virtual std::vector<object_id> captured_by(const object_id& place) const = 0;
 
+  /// By which any process of this store's knows the object again. Requires: it is held.
+  [[nodiscard]] virtual home_name home_of(const object_id& place) = 0;
+  /// One more hold of an object of this store's, named by a peer. False where it is not of this store or is gone, has
+  /// another size, or the proof is wrong; or the store could not be asked.
+  [[nodiscard]] virtual bool hold_at_home(const home_name& which, std::uint64_t size_bytes) = 0;
+
   /// Counts one handle in flight to the peer of `link`, on this end's channel. False when that cannot be done now.
   [[nodiscard]] virtual bool hand_over(const object_id& place, link_number link) = 0;
   virtual void take_back(const object_id& place, link_number link) = 0;

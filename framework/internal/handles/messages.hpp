@@ -69,6 +69,15 @@ struct adoption_offer {
   friend auto operator<=>(const adoption_offer&, const adoption_offer&) = default;
 };
 
+/// Where an object was put: its name there, and what proves to that store that its bytes were given away once. It
+/// travels with whatever becomes of the object, so that it is found again where it is at home.
+struct home_name {
+  object_id name;
+  std::uint64_t proof = 0; // Only who has the store open can make it.
+
+  friend auto operator<=>(const home_name&, const home_name&) = default;
+};
+
 /// One handle in a message. Names are the writer's own (the reader's, for `yours`): the object's id for what it has,
 /// a name with the node's own number in `store` for what it has behind another.
 struct handle_descriptor {
@@ -79,6 +88,7 @@ struct handle_descriptor {
   // For `behind` in a message only: by which a node on the way knows the handle again, and how often it was sent on.
   std::uint64_t mark = 0; // 0: there is none.
   std::uint32_t hops = 0;
+  std::optional<home_name> home; // Not for `yours`.
 
   friend bool operator==(const handle_descriptor&, const handle_descriptor&) = default;
 };

@@ -31,6 +31,8 @@ std::expected<draft::item, handle_errc> ledger::describe_one(link_record& to, re
     described.mode = to.shares_store ? handle_mode::shared : handle_mode::mine;
     if (to.shares_store && !objects_.hand_over(which.place, to.number))
       return std::unexpected{handle_errc::busy};
+    if (!to.shares_store && !which.home)
+      which.home = objects_.home_of(which.place);
     break;
   case entry_state::remote:
     if (which.link == to.number) {
@@ -54,8 +56,26 @@ std::expected<draft::item, handle_errc> ledger::describe_one(link_record& to, re
     assert(!"resolve() gives neither");
     return std::unexpected{handle_errc::unknown};
   }
+  if (described.mode != handle_mode::yours && !(to.shares_store && is_at_home(which)))
+    described.home = which.home;
   ++which.dependents;
   return item;
+}
+
+/// Whether its home is this node's store.
+bool ledger::is_at_home(const entry& which) {
+  return which.home && which.state == entry_state::here && which.home->name == which.place;
+}
+
+/// What was put into this store comes back to it, whoever has copied it meanwhile: the original is had, and nobody's
+/// copy is needed.
+std::optional<reference> ledger::find_at_home(const link_record& from, const handle_descriptor& handle) {
+  if (!handle.home || !objects_.hold_at_home(*handle.home, handle.size_bytes))
+    return std::nullopt;
+  auto own = refer_to(handle.home->name);
+  objects_.drop(handle.home->name); // The entry has a hold of its own.
+  send(from.number, release{handle.name, 1});
+  return own;
 }
 
 /// What comes round without being adopted would be behind itself once more with each lap. So a handle brings a mark of
@@ -248,6 +268,8 @@ std::expected<reference, handle_errc> ledger::import_one(link_record& from, cons
   bool is_marked = handle.offer || handle.mark != 0 || handle.hops != 0;
   if ((!is_behind && (handle.mode != handle_mode::mine || from.shares_store)) || (is_marked && !is_behind))
     return std::unexpected{handle_errc::violation};
+  if (auto own = find_at_home(from, handle))
+    return *own;
   auto [what, fresh] = count_import(from, handle, entry_state::remote);
   if (!what.generation)
     return std::unexpected{handle_errc::violation};
@@ -279,6 +301,7 @@ std::pair<reference, bool> ledger::count_import(link_record& from, const handle_
     made.name = handle.name;
     made.mode = handle.mode;
     made.size_bytes = handle.size_bytes;
+    made.home = handle.home;
     made.mark = handle.mark;
     made.hops = handle.hops;
   }

@@ -154,6 +154,7 @@ struct entry {
   handle_mode mode = handle_mode::mine;
   std::uint64_t count = 0;
   std::uint64_t size_bytes = 0;
+  std::optional<home_name> home;       // That it came with, or this node's own.
   std::optional<adoption_offer> offer; // The newest that was not refused.
   link_number offered_by = 0;          // The link over which that came.
   std::uint64_t mark = 0;              // That it came with, ...

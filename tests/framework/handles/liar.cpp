@@ -56,7 +56,29 @@ public:
     return {made, handle_mode::shared, in_.store_of(self_).size_of(made) + (below(16) == 0), {}};
   }
 
+  /// Of what the liar was sent, or has in its host's store; or made up for something that it was not sent.
+  home_name home() {
+    const auto& known = in_.homes_of_liars;
+    const auto& store = in_.store_of(self_);
+    if (auto living = store.living(); !living.empty() && below(4) == 0) {
+      auto own = living[below(living.size())];
+      return {own, store.proof_of(own)};
+    }
+    return known.empty() || below(4) == 0 ? home_name{name(), below(100)} : known[below(known.size())];
+  }
+
   handle_descriptor handle() {
+    auto made = handle_without_home();
+    if (below(2) == 0)
+      made.home = home();
+    if (made.home && below(2) == 0) // Else what was put there has another size.
+      for (const auto& store : in_.stores)
+        if (store.lives(made.home->name))
+          made.size_bytes = store.size_of(made.home->name);
+    return made;
+  }
+
+  handle_descriptor handle_without_home() {
     if (in_.links[over_].shares_store && below(2) == 0 && !in_.store_of(self_).living().empty())
       return shared_handle();
     if (below(2) == 0) {

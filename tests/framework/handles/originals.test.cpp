@@ -208,6 +208,116 @@ TEST_F(neighbours, may_send_on_what_they_found_and_get_it_back) {
   EXPECT_EQ(objects_at(c), 1u);
 }
 
+// A has put an object; others have copied it, and send it back.
+class at_home : public three_nodes {
+protected:
+  at_home() { in_.put(a, 3 * world::chunk_bytes); }
+
+  /// What the node has got last is the object that A has put.
+  [[nodiscard]] bool is_original(node_index at) const {
+    return in_.nodes[at].ledger->place_of(last_of(at).what)
+           == in_.nodes[a].ledger->place_of(in_.nodes[a].application[0].what);
+  }
+};
+
+TEST_F(at_home, a_copy_that_comes_home_is_the_original) {
+  send_and_arrive(a, b, {last_of(a)});
+  EXPECT_EQ(read(b), handle_errc::none);
+  send_and_arrive(b, a, {last_of(b)});
+  EXPECT_TRUE(is_original(a));
+  EXPECT_EQ(tables(a).imports, 0u); // It needs nobody,
+  EXPECT_EQ(tables(b).exports, 0u); // and keeps nothing elsewhere.
+  kill(b);
+  EXPECT_EQ(read(a), handle_errc::none);
+  EXPECT_EQ(objects_at(a), 1u);
+  EXPECT_EQ(in_.came_home, 1u);
+}
+
+TEST_F(at_home, however_many_have_copied_it_and_by_whatever_link) {
+  send_and_arrive(a, b, {last_of(a)});
+  EXPECT_EQ(read(b), handle_errc::none);
+  send_and_arrive(b, c, {last_of(b)});
+  EXPECT_EQ(read(c), handle_errc::none);
+  link(c, a);
+  send_and_arrive(c, a, {last_of(c)});
+  EXPECT_TRUE(is_original(a));
+  break_link(a, b);
+  pass_grace();
+  link(b, a);
+  send_and_arrive(b, a, {last_of(b)});
+  EXPECT_TRUE(is_original(a));
+  EXPECT_EQ(in_.came_home, 2u);
+}
+
+TEST_F(at_home, what_is_behind_somebody_needs_no_way_back) {
+  send_and_arrive(a, b, {last_of(a)});
+  auto d = node_beside(a); // Another node of the original's host, which knows none of them.
+  send(b, c, {last_of(b)});
+  arrive_over(bc, c);
+  link(c, d);
+  send_and_arrive(c, d, {last_of(c)});
+  EXPECT_TRUE(is_original(d));
+  EXPECT_EQ(in_.came_home, 1u);
+}
+
+TEST_F(at_home, another_node_of_that_host_has_it_at_once) {
+  send_and_arrive(a, b, {last_of(a)});
+  EXPECT_EQ(read(b), handle_errc::none);
+  auto d = node_beside(a);
+  link(b, d);
+  send_and_arrive(b, d, {last_of(b)});
+  EXPECT_TRUE(is_original(d));
+  kill(a);
+  kill(b);
+  EXPECT_EQ(read(d), handle_errc::none);
+}
+
+TEST_F(at_home, a_neighbour_of_who_has_copied_it_sends_it_home_too) {
+  auto d = node_beside(b);
+  link(b, d);
+  link(d, a);
+  send_and_arrive(a, b, {last_of(a)});
+  EXPECT_EQ(read(b), handle_errc::none);
+  send_and_arrive(b, d, {last_of(b)}); // Over the store that they share.
+  EXPECT_EQ(read(d), handle_errc::none);
+  send_and_arrive(d, a, {last_of(d)});
+  EXPECT_TRUE(is_original(a));
+}
+
+TEST_F(at_home, what_a_copy_is_captured_by_does_not_lead_home) {
+  auto inner = last_of(a);
+  send_and_arrive(a, b, {inner});
+  EXPECT_EQ(read(b), handle_errc::none);
+  auto outer = in_.put(b, 5, {last_of(b)}); // B's own object, which captures its copy of A's.
+  send_and_arrive(b, a, {outer});
+  EXPECT_EQ(read(a), handle_errc::none);
+  EXPECT_EQ(objects_at(a), 3u); // B's store knows the copy as an object of its own: it is brought once more.
+}
+
+TEST_F(at_home, what_is_gone_there_is_brought_back) {
+  send_and_arrive(a, b, {last_of(a)});
+  EXPECT_EQ(read(b), handle_errc::none);
+  in_.drop_all(a);
+  arrive();
+  EXPECT_EQ(objects_at(a), 0u);
+  send_and_arrive(b, a, {last_of(b)});
+  EXPECT_EQ(read(a), handle_errc::none);
+  EXPECT_EQ(objects_at(a), 1u);
+  EXPECT_EQ(in_.came_home, 0u);
+}
+
+TEST_F(at_home, neither_a_guess_nor_another_size_finds_anything) {
+  auto place = in_.nodes[a].ledger->place_of(last_of(a).what).value();
+  auto proof = in_.store_of(a).proof_of(place);
+  auto size_bytes = 3 * world::chunk_bytes;
+  for (const handles::home_name& lie : {handles::home_name{place, proof + 1},
+                                        {{place.store, place.index, place.generation + 1}, proof},
+                                        {{place.store, place.index + 1, place.generation}, proof}})
+    EXPECT_FALSE(in_.nodes[a].objects->hold_at_home(lie, size_bytes));
+  EXPECT_FALSE(in_.nodes[a].objects->hold_at_home({place, proof}, size_bytes + 1));
+  EXPECT_EQ(in_.came_home, 0u);
+}
+
 } // namespace
 
 } // namespace troupe::simulation

@@ -324,6 +324,7 @@ run_report& run_report::operator+=(const run_report& more) {
   adoptions += more.adoptions;
   reclaims += more.reclaims;
   came_round += more.came_round;
+  came_home += more.came_home;
   losses += more.losses;
   answers += more.answers;
   finds += more.finds;
@@ -380,8 +381,8 @@ std::optional<run_failure> replay(const run_plan& plan, const std::vector<step_c
     return run_failure{why.what(), steps};
   }
   if (report != nullptr)
-    *report +=
-        {steps.size(), made.adoptions, made.reclaims, made.losses, made.answers.size(), made.finds, made.came_round};
+    *report += {steps.size(),        made.adoptions, made.reclaims,   made.losses,
+                made.answers.size(), made.finds,     made.came_round, made.came_home};
   return std::nullopt;
 }
 

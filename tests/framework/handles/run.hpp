@@ -88,6 +88,7 @@ struct run_report {
   std::uint64_t answers = 0;
   std::uint64_t finds = 0;
   std::uint64_t came_round = 0;
+  std::uint64_t came_home = 0;
 
   run_report& operator+=(const run_report& more);
 };

@@ -34,6 +34,10 @@ public:
   /// From now on it is found as a replica of that. Requires: nothing else is.
   void give_origin(const object_id& id, const original& of) { origins_[of] = id; }
   [[nodiscard]] std::optional<object_id> find(const original& of) const;
+  /// What proves that a name was given by somebody of this host: secret, so not to be guessed by those of others.
+  [[nodiscard]] std::uint64_t proof_of(const object_id& id) const {
+    return (number_ * 0x9e37'79b9'7f4a'7c15 + id.index) * 0xc2b2'ae3d'27d4'eb4f + id.generation;
+  }
   [[nodiscard]] bool lives(const object_id& id) const { return find(id) != nullptr; }
   [[nodiscard]] content_number content_of(const object_id& id) const { return find(id)->content; }
   [[nodiscard]] std::uint64_t size_of(const object_id& id) const { return find(id)->size_bytes; }

@@ -45,6 +45,20 @@ std::vector<object_id> process_objects::captured_by(const object_id& place) cons
   return world_.store_of(self_).captured_by(place);
 }
 
+handles::home_name process_objects::home_of(const object_id& place) {
+  return {place, world_.store_of(self_).proof_of(place)};
+}
+
+bool process_objects::hold_at_home(const handles::home_name& which, std::uint64_t size_bytes) {
+  const auto& store = world_.store_of(self_);
+  if (world_.homes_fail || which.proof != store.proof_of(which.name) || !store.lives(which.name)
+      || store.size_of(which.name) != size_bytes)
+    return false;
+  hold(which.name);
+  ++world_.came_home;
+  return true;
+}
+
 namespace {
 
 [[nodiscard]] std::uint64_t channel_to(const world& in, link_index link, int end) {

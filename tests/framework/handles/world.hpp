@@ -76,6 +76,8 @@ public:
   void drop(const object_id& place) override;
   [[nodiscard]] std::uint64_t size_of(const object_id& place) const override;
   [[nodiscard]] std::vector<object_id> captured_by(const object_id& place) const override;
+  [[nodiscard]] handles::home_name home_of(const object_id& place) override;
+  [[nodiscard]] bool hold_at_home(const handles::home_name& which, std::uint64_t size_bytes) override;
   [[nodiscard]] bool hand_over(const object_id& place, handles::link_number link) override;
   void take_back(const object_id& place, handles::link_number link) override;
   [[nodiscard]] adoption adopt(const object_id& place, handles::link_number link) override;
@@ -252,6 +254,7 @@ public:
   bool hand_over_fails = false;
   std::optional<std::uint64_t> hand_overs_left; // Then they fail.
   bool adopting_fails = false;
+  bool homes_fail = false; // The store finds nothing that was put there.
   std::map<handles::waiter_id, handles::fetch_error> answers;
   /// What liars were given, or made themselves.
   std::set<content_number> known_to_liars;
@@ -259,8 +262,10 @@ public:
   std::vector<std::uint64_t> tokens_seen;
   std::map<std::uint64_t, node_index> marks_seen; // And who left them.
   std::vector<std::uint64_t> marks_of_liars;      // Those of them that liars were sent.
+  std::vector<handles::home_name> homes_of_liars; // Those that liars were sent.
   std::uint64_t adoptions = 0;                    // ADOPTED messages that arrived.
   std::uint64_t reclaims = 0;
+  std::uint64_t came_home = 0;  // Handles of what was found where it was put.
   std::uint64_t came_round = 0; // Handles that brought their reader's own mark.
   std::uint64_t losses = 0;
   std::uint64_t finds = 0; // Replicas that another node had made.

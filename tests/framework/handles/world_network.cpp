@@ -40,10 +40,13 @@ void world::post(link_index over, int to_end, packet what) {
     names_seen.push_back(each.name);
     if (each.offer)
       tokens_seen.push_back(each.offer->token);
+    bool to_liar = nodes[link.ends[to_end]].liar;
+    if (each.home && to_liar)
+      homes_of_liars.push_back(*each.home);
     if (each.mark == 0)
       return;
     marks_seen.try_emplace(each.mark, link.ends[1 - to_end]);
-    if (nodes[link.ends[to_end]].liar)
+    if (to_liar)
       marks_of_liars.push_back(each.mark);
   };
   if (names_seen.size() < 4096) {

@@ -23,6 +23,11 @@ byte_vector bytes_of(const object_mention& mention) {
   return bytes;
 }
 
+object_mention at_home(object_mention mention, const object_id& where, std::uint64_t proof) {
+  mention.handle.home = handles::home_name{where, proof};
+  return mention;
+}
+
 object_mention counted(handle_mode mode, std::optional<handles::adoption_offer> offered = std::nullopt,
                        std::uint64_t mark = 0) {
   return {object_mention::kind::counted, {name, mode, 91'203, offered, mark, mark != 0 ? UINT32_MAX : 0}};
@@ -37,7 +42,9 @@ TEST(object_mention, is_read_as_it_was_written) {
   for (const auto& each :
        {lost, stored, counted(handle_mode::mine), counted(handle_mode::shared), counted(handle_mode::behind),
         counted(handle_mode::behind, offer), counted(handle_mode::behind, std::nullopt, UINT64_MAX),
-        counted(handle_mode::behind, offer, 1), counted(handle_mode::yours)}) {
+        counted(handle_mode::behind, offer, 1), counted(handle_mode::yours),
+        at_home(counted(handle_mode::mine), name, UINT64_MAX), at_home(counted(handle_mode::shared), {1, 2, 3}, 0),
+        at_home(counted(handle_mode::behind, offer, UINT64_MAX), {UINT64_MAX, UINT32_MAX, UINT32_MAX}, UINT64_MAX)}) {
     const auto bytes = bytes_of(each);
     EXPECT_LE(bytes.size(), object_mention_bytes_max);
     packet_reader in{bytes};
@@ -53,18 +60,25 @@ TEST(object_mention, is_read_as_it_was_written) {
 }
 
 TEST(object_mention, has_these_bytes) {
-  const std::vector<std::byte> golden{std::byte{6}, std::byte{3}, std::byte{1},    std::byte{2},
-                                      std::byte{3}, std::byte{4}, std::byte{0x80}, std::byte{0x01},
-                                      std::byte{5}, std::byte{6}, std::byte{7},    std::byte{8}};
+  const std::vector<std::byte> golden{
+      std::byte{0b0'0000'1011}, std::byte{3},    std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4},
+      std::byte{0x80},          std::byte{0x01}, std::byte{5}, std::byte{6}, std::byte{7}, std::byte{8}};
   EXPECT_EQ(bytes_of({object_mention::kind::counted,
                       {{1, 2, 3}, handle_mode::behind, 3, handles::adoption_offer{{4, 128}, {5, 6, 7}, 8}}}),
             golden);
   auto marked = golden;
-  marked[0] = std::byte{8};
+  marked[0] = std::byte{3 | 8 | 16};
   marked.insert(marked.end(), {std::byte{0x80}, std::byte{0x01}, std::byte{9}});
   EXPECT_EQ(bytes_of({object_mention::kind::counted,
                       {{1, 2, 3}, handle_mode::behind, 3, handles::adoption_offer{{4, 128}, {5, 6, 7}, 8}, 128, 9}}),
             marked);
+  const std::vector<std::byte> home{std::byte{1 | 32}, std::byte{4}, std::byte{1}, std::byte{2}, std::byte{3},
+                                    std::byte{5},      std::byte{6}, std::byte{7}, std::byte{8}};
+  const object_mention mine{object_mention::kind::counted, {{1, 2, 3}, handle_mode::mine, 4, {}}};
+  EXPECT_EQ(bytes_of(at_home(mine, {5, 6, 7}, 8)), home);
+  const std::vector<std::byte> own_home{std::byte{1 | 64}, std::byte{4}, std::byte{1},
+                                        std::byte{2},      std::byte{3}, std::byte{8}};
+  EXPECT_EQ(bytes_of(at_home(mine, {1, 2, 3}, 8)), own_home);
 }
 
 TEST(object_mention, that_is_cut_or_of_an_unknown_mode_is_not_read) {
@@ -74,9 +88,24 @@ TEST(object_mention, that_is_cut_or_of_an_unknown_mode_is_not_read) {
     static_cast<void>(read_object_mention(in));
     EXPECT_FALSE(in.ok()) << size;
   }
-  auto unknown = whole;
-  unknown[0] = std::byte{9};
-  packet_reader in{unknown};
+  // No such mode, a lost one's home, the mark of what is not behind, both kinds of home, the home of the reader's own.
+  for (const auto first : {6, 7, 128, 32, 1 | 16, 1 | 8, 5 | 64, 3 | 32 | 64, 4 | 32}) {
+    auto unknown = whole;
+    unknown[0] = static_cast<std::byte>(first);
+    packet_reader in{unknown};
+    static_cast<void>(read_object_mention(in));
+    EXPECT_FALSE(in.ok()) << first;
+  }
+}
+
+TEST(object_mention, has_one_form_only) {
+  auto bytes = bytes_of(at_home(counted(handle_mode::mine), {1, 2, 3}, 4));
+  bytes.resize(bytes.size() - 4); // The home's name and the proof, a byte each.
+  auto same = bytes;
+  const auto named = bytes_of(counted(handle_mode::mine));
+  same.insert(same.end(), named.end() - 12, named.end()); // The handle's own name where another's is expected.
+  same.push_back(std::byte{4});
+  packet_reader in{same};
   static_cast<void>(read_object_mention(in));
   EXPECT_FALSE(in.ok());
 }
@@ -116,7 +145,8 @@ TEST(crc32c, is_castagnolis_and_goes_on_from_where_it_was) {
 }
 
 std::vector<handles::message> one_of_each() {
-  const handles::handle_descriptor handle{name, handle_mode::behind, 5, offer};
+  handles::handle_descriptor handle{name, handle_mode::behind, 5, offer};
+  handle.home = handles::home_name{{1, 2, 3}, 4};
   return {handles::release{name, 3},
           handles::vouch{name, {4, 5}, 6},
           handles::adopt{7, name, 8},
