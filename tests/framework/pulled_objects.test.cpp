@@ -1,5 +1,6 @@
 // References between hosts: two stores stand for two of them. Handles travel, bytes come when somebody there needs
 // them.
+#include <filesystem>
 #include <future>
 #include <numeric>
 
@@ -299,6 +300,54 @@ TEST_F(pulled, a_full_store_says_so) {
   auto bytes = fetch(kept_->all()[0], 60s);
   ASSERT_FALSE(bytes);
   EXPECT_EQ(bytes.error().code(), node_errc::store_full) << bytes.error().message();
+}
+
+// Goal: who holds references does not keep bytes in memory that nobody reads.
+class on_disk : public pulled {
+protected:
+  on_disk() {
+    far_.reset();
+    near_options_.store->capacity_bytes = far_options_.store->capacity_bytes = 4_MiB;
+    near_options_.store->spill_directory = far_options_.store->spill_directory = spilled_;
+  }
+  ~on_disk() override {
+    kept_->clear();
+    far_.reset();
+    near_.reset();
+    std::filesystem::remove_all(spilled_);
+  }
+
+  static constexpr int count = 12;
+  static constexpr std::size_t length = 1_MiB / sizeof(double);
+
+  void send_many(const caf::actor& to) {
+    for (int i = 0; i < count; ++i)
+      ASSERT_EQ(ask<int>(near().system, to, put(near(), length)), i + 1);
+  }
+  void read_all() {
+    for (const auto& each : kept_->all())
+      EXPECT_EQ(sum_of(each), static_cast<double>(length - 1) * length / 2);
+  }
+
+  const std::filesystem::path spilled_ = std::filesystem::temp_directory_path() / unique_name("spilled");
+};
+
+TEST_F(on_disk, goes_what_was_received_over_a_store_that_both_ends_share) {
+  near_options_.store->name = far_options_.store->name;
+  connect();
+  ASSERT_TRUE(link_->shares_store());
+  send_many(keeper_at_far());
+  EXPECT_EQ(objects_of(far()), static_cast<std::uint64_t>(count));
+  read_all();
+  read_all();
+}
+
+TEST_F(on_disk, goes_what_was_fetched) {
+  connect();
+  send_many(keeper_at_far());
+  read_all(); // As they come, those before them go.
+  EXPECT_EQ(objects_of(far()), static_cast<std::uint64_t>(count));
+  read_all();
 }
 
 TEST_F(pulled, what_an_object_captures_comes_along) {
