@@ -2,6 +2,7 @@
 // serving.cpp, timing.cpp, invariants.cpp.
 #include <troupe/framework/internal/handles/ledger.hpp>
 
+#include <algorithm>
 #include <cassert>
 #include <limits>
 
@@ -42,10 +43,9 @@ reference ledger::make_entry(entry_state state) {
   std::uint32_t index = 0;
   if (free_entries_.empty()) {
     index = static_cast<std::uint32_t>(entries_.size());
-    entries_.emplace_back().generation = 1;
+    entries_.emplace_back().generation = first_generation_;
   } else {
-    index = free_entries_.back();
-    free_entries_.pop_back();
+    index = free_entries_.extract(free_entries_.begin()).value();
   }
   enter(entries_[index], state);
   entries_[index].since = now_;
@@ -168,7 +168,19 @@ void ledger::free(reference what) {
   which.generation = generation;
   if (generation < std::numeric_limits<std::uint32_t>::max()) { // Else it is retired: no name comes back.
     ++which.generation;
-    free_entries_.push_back(what.index);
+    free_entries_.insert(what.index);
+    shrink();
+  }
+}
+
+/// The table gets no larger than what lasts: free rows at its end go, and new ones there begin with generations that
+/// none of those had. Rows that were used very often stay, so that the new ones can be used often, too.
+void ledger::shrink() {
+  constexpr auto generation_max = std::numeric_limits<std::uint32_t>::max() / 2;
+  while (!entries_.empty() && entries_.back().generation <= generation_max
+         && free_entries_.erase(static_cast<std::uint32_t>(entries_.size() - 1)) > 0) {
+    first_generation_ = std::max(first_generation_, entries_.back().generation);
+    entries_.pop_back();
   }
 }
 
@@ -298,6 +310,7 @@ bool ledger::is_behind(reference what) const {
 
 ledger_tables ledger::tables() const {
   ledger_tables result;
+  result.rows = entries_.size();
   for (const auto& each : entries_) {
     result.entries += each.state != entry_state::free;
     result.fetches += each.fetch != nullptr;

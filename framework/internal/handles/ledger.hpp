@@ -88,6 +88,7 @@ private:
 /// How many rows are in use.
 struct ledger_tables {
   std::size_t entries = 0;
+  std::size_t rows = 0; // For entries, in use or not.
   std::size_t links_up = 0;
   std::size_t links_in_grace = 0;
   std::size_t exports = 0;
@@ -223,6 +224,7 @@ private:
   void settle(reference what);
   void settle(link_number link);
   void free(reference what);
+  void shrink();
   void forget_import(reference what);
   void release_count(entry& which);
   void lose(reference what);
@@ -364,9 +366,10 @@ private:
 
   ledger_options options_;
   local_objects& objects_;
-  time_point now_{};          // Of this event.
-  std::deque<entry> entries_; // A deque, since entries are made while others are being looked at.
-  std::vector<std::uint32_t> free_entries_;
+  time_point now_{};                     // Of this event.
+  std::deque<entry> entries_;            // A deque, since entries are made while others are being looked at.
+  std::set<std::uint32_t> free_entries_; // The first is used next, so that what lasts gathers at the beginning.
+  std::uint32_t first_generation_ = 1;   // Greater than that of any row that is gone.
   std::map<link_number, link_record> links_;
   std::map<std::uint64_t, std::vector<dial>> dials_; // By the node whose offers led there.
   std::map<waiter_id, outside_wait> waits_;

@@ -543,6 +543,24 @@ TEST_F(limits, of_vouchers_hold_for_a_link_too) {
   EXPECT_EQ(tables(a).vouchers, 5u);
 }
 
+// Goal: what a node has had at a time does not make its table large for ever, and no name comes back.
+TEST_F(two_nodes, a_table_shrinks_to_what_lasts) {
+  std::vector<held> many;
+  for (int i = 0; i < 1000; ++i)
+    many.push_back(in_.put(a, 1));
+  send_and_arrive(a, b, many);
+  EXPECT_EQ(tables(b).rows, 1000u);
+  auto last = in_.nodes[b].application.back().what;
+  while (in_.nodes[b].application.size() > 10)
+    in_.drop(b, in_.nodes[b].application.size() - 1);
+  arrive();
+  EXPECT_EQ(tables(b).rows, 10u);
+  send_and_arrive(a, b, {many[999]});
+  EXPECT_EQ(tables(b).rows, 11u);
+  EXPECT_TRUE(in_.nodes[b].ledger->is_lost(last)); // It is not the new one.
+  EXPECT_GT(last_of(b).what.generation, last.generation);
+}
+
 } // namespace
 
 } // namespace troupe::simulation
