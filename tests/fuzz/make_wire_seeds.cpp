@@ -212,6 +212,11 @@ private:
       marked.mark = 91'204;
       marked.hops = 7;
       append_object_mention(mentions, {object_mention::kind::counted, marked});
+      marked.home = handles::home_name{{8, 9, 10}, 11};
+      append_object_mention(mentions, {object_mention::kind::counted, marked});
+      auto at_home = mine;
+      at_home.home = handles::home_name{mine.name, 12};
+      append_object_mention(mentions, {object_mention::kind::counted, at_home});
     }
     write(wire_part::object_mentions, "object_mentions", mentions);
     byte_vector chunk;
