@@ -3,6 +3,7 @@
 #include <troupe/serializers/contract.hpp>
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <expected>
@@ -12,6 +13,8 @@
 #include <iterator>
 #include <memory>
 #include <ostream>
+#include <string>
+#include <vector>
 
 namespace troupe::tools {
 
@@ -21,6 +24,7 @@ struct request {
   std::string older;
   std::string newer;
   bool strict = false;
+  bool json = false;
 };
 
 std::expected<std::string, std::string> content_of(const std::string& file) {
@@ -37,6 +41,14 @@ std::expected<std::string, std::string> content_of(const std::string& file) {
   return text;
 }
 
+/// {"changes": [{"effect": "breaking", "place": "weather.reading.unit", "what": "..."}]}
+std::string json_of(const std::vector<contract_change>& changes) {
+  auto list = nlohmann::ordered_json::array();
+  for (const auto& each : changes)
+    list.push_back({{"effect", to_string(each.effect)}, {"place", each.place}, {"what", each.what}});
+  return nlohmann::ordered_json{{"changes", list}}.dump(2) + '\n';
+}
+
 void check(const request& asked, std::ostream& out, std::ostream& err, int& status) {
   const auto fail = [&](const std::string& why) {
     err << "troupe: " << why << '\n';
@@ -49,7 +61,7 @@ void check(const request& asked, std::ostream& out, std::ostream& err, int& stat
   const auto changes = compare_contracts(*older, *newer);
   if (!changes)
     return fail(asked.older + " and " + asked.newer + ": " + changes.error().message());
-  out << to_text(*changes);
+  out << (asked.json ? json_of(*changes) : to_text(*changes));
   const auto worst = std::ranges::max_element(*changes, {}, &contract_change::effect);
   const auto bound = asked.strict ? contract_effect::depends_on_values : contract_effect::breaking;
   status = worst != changes->end() && worst->effect >= bound ? 1 : 0;
@@ -65,6 +77,7 @@ void add_contract_command(CLI::App& app, std::ostream& out, std::ostream& err, i
   checks->add_option("older", asked->older, "What troupe::contract_of() gave of the older version")->required();
   checks->add_option("newer", asked->newer, "The same of the newer one; - reads the standard input")->required();
   checks->add_flag("--strict", asked->strict, "Ends with status 1 where some values are refused, too");
+  checks->add_flag("--json", asked->json, "One JSON document instead of text");
   checks->callback([asked, &out, &err, &status] { check(*asked, out, err, status); });
 }
 

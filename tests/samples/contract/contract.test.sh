@@ -34,6 +34,11 @@ expect 2 '' 's/troupe contract 1/something else/'
 "$troupe" contract check --strict "$folder/older" "$sample/released.contract" 2>/dev/null && fail "nonsense is no contract"
 sed '/\.card: /d' "$sample/released.contract" >"$folder/older"
 "$troupe" contract check --strict "$folder/older" "$sample/released.contract" && fail "--strict has no effect"
+json=$("$troupe" contract check --json "$folder/older" "$sample/released.contract") || fail "--json changes the status"
+grep -q '"effect": "depends on values"' <<<"$json" || fail "--json says: $json"
+[ "$("$troupe" contract check --json "$sample/released.contract" "$sample/released.contract")" = '{
+  "changes": []
+}' ] || fail "--json has no empty list"
 "$troupe" contract check "$folder/nowhere" "$sample/released.contract" 2>/dev/null
 [ $? -eq 2 ] || fail "a file that is not there has another status than 2"
 exit 0
