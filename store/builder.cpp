@@ -59,6 +59,11 @@ void builder::shrink(std::size_t size_bytes) noexcept {
   shrunk_ = true;
 }
 
+void builder::note_progress() noexcept {
+  if (attachment_ != nullptr)
+    attachment_->note_progress(index_);
+}
+
 std::expected<void, store_error> builder::capture(std::span<const object_id> ids) {
   if (attachment_ == nullptr)
     return std::unexpected(empty_error());

@@ -37,6 +37,9 @@ public:
   /// Requires: `size_bytes` is at most `bytes().size()`; more changes nothing.
   void shrink(std::size_t size_bytes) noexcept;
 
+  /// Says that the writing goes on, for those who look with object_store::progress_of(). Costs one atomic store.
+  void note_progress() noexcept;
+
   /// The object keeps these sealed objects alive too, from now on; they stand behind those that it captures already,
   /// 1,024 at most with them. For who learns only while the bytes come in what they refer to. All or none: fails with
   /// `not_found` or `unsealed` for one of `ids`, `invalid_argument` (too many), `table_full`, `empty` when this builder

@@ -78,10 +78,10 @@ std::expected<std::vector<handle>, store_error> handle::hold_captured() const {
   return handles;
 }
 
-std::expected<store::pin, store_error> handle::pin() const {
+std::expected<store::pin, store_error> handle::pin(const std::optional<std::chrono::milliseconds>& within) const {
   if (attachment_ == nullptr)
     return std::unexpected(empty_error());
-  if (auto pinned = attachment_->pin(index_); !pinned)
+  if (auto pinned = attachment_->pin(index_, within); !pinned)
     return std::unexpected(pinned.error());
   if (!attachment_->has_own_file(index_))
     return std::expected<store::pin, store_error>{std::in_place, *this};
@@ -91,6 +91,10 @@ std::expected<store::pin, store_error> handle::pin() const {
     return std::unexpected(own_file.error());
   }
   return store::pin{*this, *std::move(own_file)};
+}
+
+bool handle::is_on_disk() const noexcept {
+  return attachment_ != nullptr && attachment_->is_on_disk(index_);
 }
 
 std::expected<void, store_error> handle::hand_over(process_id to, std::uint64_t channel) const {

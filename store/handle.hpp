@@ -5,9 +5,11 @@
 #include <troupe/store/object_id.hpp>
 #include <troupe/store/store_error.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -52,10 +54,16 @@ public:
   [[nodiscard]] std::expected<std::vector<handle>, store_error> hold_captured() const;
 
   /// Gives a view of the bytes, in place. What lies on disk is brought back first, for which somebody else's may have
-  /// to go there. Fails with `empty` or `forked`; when bringing it back, with `damaged` (the file is gone or changed:
-  /// this object is lost, no other is), `full` (no room came free within `full_grace`), `busy` (also when another
-  /// process is bringing it back and does not end within 30 s) or `system_failure`.
-  [[nodiscard]] std::expected<store::pin, store_error> pin() const;
+  /// to go there. It waits for room as `full_grace` says, 30 s for another process that is bringing it back, and for
+  /// neither longer than `within`: with 0 it tries once, and waits 200 ms at most for such a process. Reading and
+  /// writing by this process takes what it takes. Fails with `empty` or `forked`; when bringing it back, with `damaged`
+  /// (the file is gone or changed: this object is lost, no other is), `full` (no room came free in time), `busy` (also
+  /// when another process did not bring it back in time) or `system_failure`.
+  [[nodiscard]] std::expected<store::pin, store_error>
+  pin(const std::optional<std::chrono::milliseconds>& within = std::nullopt) const;
+
+  /// Whether pin() would have to bring it back from disk right now. Waits for nothing. False when empty.
+  [[nodiscard]] bool is_on_disk() const noexcept;
 
   /// Counts one handle in flight to `to`, which keeps the object alive until `to` adopts it, dies, or either side
   /// abandons `channel`. Call it before the message is committed. `to` may be this process itself.

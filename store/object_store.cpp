@@ -143,6 +143,10 @@ bool object_store::is_being_written(object_id id) const noexcept {
   return attachment_->is_being_written(id);
 }
 
+std::optional<std::uint32_t> object_store::progress_of(object_id id) const noexcept {
+  return attachment_->progress_of(id);
+}
+
 std::expected<bool, store_error> object_store::wait_until(const std::function<bool()>& is_so,
                                                           std::chrono::milliseconds timeout) {
   return attachment_->wait_until(is_so, timeout);

@@ -112,6 +112,11 @@ public:
   /// builders until it is reaped.
   [[nodiscard]] bool is_being_written(object_id id) const noexcept;
 
+  /// How often that object's builder has said that the writing goes on (builder::note_progress()); nullopt where it has
+  /// no builder. Waits for nothing. The same number after a while: the writer waits for something, is stopped, or is
+  /// one that never says so.
+  [[nodiscard]] std::optional<std::uint32_t> progress_of(object_id id) const noexcept;
+
   /// Calls `is_so` at once and whenever objects were sealed, dropped or freed, by whichever process, and at least ten
   /// times a second, until it gives true or the time is over. Gives what it gave last. Reaps dead processes meanwhile.
   [[nodiscard]] std::expected<bool, store_error> wait_until(const std::function<bool()>& is_so,

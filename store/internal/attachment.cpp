@@ -218,10 +218,25 @@ std::expected<void, store_error> attachment::seal(std::uint32_t index, std::size
   assert(row.state.load() == object_state::writing);
   if (protects_sealed_ && row.place == 0)
     protect_whole_pages(extent_of(index));
+  std::atomic_ref{row.spill_checksum}.store(0, std::memory_order_relaxed);
   row.state.store(object_state::sealed); // Release: who reads `sealed` reads all bytes.
   reach(crash_point::seal_published);
   announce();
   return {};
+}
+
+/// Nobody else writes there before the object is sealed.
+void attachment::note_progress(std::uint32_t index) noexcept {
+  if (forked() || !usable())
+    return;
+  const auto signs = std::atomic_ref{view_.object(index).spill_checksum};
+  signs.store(signs.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+std::optional<std::uint32_t> attachment::progress_of(const object_id& id) const noexcept {
+  if (!is_being_written(id))
+    return std::nullopt;
+  return std::atomic_ref{view_.object(id.index).spill_checksum}.load(std::memory_order_relaxed);
 }
 
 void attachment::abort(std::uint32_t index) noexcept {
@@ -345,7 +360,8 @@ attachment::clearing attachment::clear_hold(std::uint32_t index) noexcept {
   return clearing::was_last_and_is_hinted;
 }
 
-std::expected<void, store_error> attachment::pin(std::uint32_t index) {
+std::expected<void, store_error> attachment::pin(std::uint32_t index,
+                                                 const std::optional<std::chrono::milliseconds>& within) {
   if (!usable())
     return check_usable();
   retain_pin(index);
@@ -353,10 +369,15 @@ std::expected<void, store_error> attachment::pin(std::uint32_t index) {
   const auto state = view_.object(index).state.load();
   if (state == object_state::sealed || state == object_state::spilling)
     return {};
-  auto restored = restore(index);
+  auto restored = restore(index, within);
   if (!restored)
     release_pin(index);
   return restored;
+}
+
+bool attachment::is_on_disk(std::uint32_t index) const noexcept {
+  const auto state = view_.object(index).state.load();
+  return state == object_state::spilled || state == object_state::restoring;
 }
 
 void attachment::retain_pin(std::uint32_t index) noexcept {

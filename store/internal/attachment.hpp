@@ -144,9 +144,13 @@ public:
   [[nodiscard]] bool is_being_written(const object_id& id) const {
     return usable() && table_.look_up(id) == outcome::unsealed;
   }
+  void note_progress(std::uint32_t index) noexcept;
+  [[nodiscard]] std::optional<std::uint32_t> progress_of(const object_id& id) const noexcept;
   void retain(std::uint32_t index) noexcept;
   void release(std::uint32_t index) noexcept;
-  [[nodiscard]] std::expected<void, store_error> pin(std::uint32_t index);
+  [[nodiscard]] std::expected<void, store_error> pin(std::uint32_t index,
+                                                     const std::optional<std::chrono::milliseconds>& within);
+  [[nodiscard]] bool is_on_disk(std::uint32_t index) const noexcept;
   void retain_pin(std::uint32_t index) noexcept;
   void release_pin(std::uint32_t index) noexcept;
   [[nodiscard]] std::size_t size_of(std::uint32_t index) const;
@@ -232,8 +236,10 @@ private:
   write_spill_file(std::uint32_t file, std::span<const std::uint32_t> victims) const;
   [[nodiscard]] std::expected<std::uint64_t, store_error>
   end_spill(std::uint32_t file, std::span<const std::uint32_t> victims, std::span<const spill_place> places);
-  [[nodiscard]] std::expected<void, store_error> restore(std::uint32_t index);
-  [[nodiscard]] store_error slow_restore_error(std::uint32_t index, std::uint32_t worker) const;
+  [[nodiscard]] std::expected<void, store_error> restore(std::uint32_t index,
+                                                         const std::optional<std::chrono::milliseconds>& within);
+  [[nodiscard]] store_error slow_restore_error(std::uint32_t index, std::uint32_t worker,
+                                               std::chrono::nanoseconds waited) const;
   [[nodiscard]] std::expected<void, store_error> read_back(std::uint32_t index);
   [[nodiscard]] std::expected<void, store_error> read_bytes_back(std::uint32_t index);
   [[nodiscard]] std::expected<void, store_error> remove_spill_files();

@@ -24,6 +24,13 @@ constexpr std::uint64_t batch_of_capacity = 16;
 // Who brings the same object back is waited for no longer.
 constexpr auto others_restore_life = std::chrono::nanoseconds{30s};
 
+// Who reads it at the same moment is waited for by those who would not wait, too: unless it is stopped, it takes what
+// reading takes.
+constexpr auto others_restore_least = std::chrono::nanoseconds{200ms};
+
+// Who has no more time makes room so many times, for itself or for who is quicker.
+constexpr auto late_spills_max = 3;
+
 // After a failure the disk is left alone for so long.
 constexpr auto disk_pause = std::chrono::nanoseconds{1s};
 
@@ -243,23 +250,28 @@ bool attachment::give_up_half_done() {
   return true;
 }
 
-store_error attachment::slow_restore_error(std::uint32_t index, std::uint32_t worker) const {
+store_error attachment::slow_restore_error(std::uint32_t index, std::uint32_t worker,
+                                           std::chrono::nanoseconds waited) const {
   const auto id = object_id{number(), index, view_.object(index).generation.load()};
-  return {store_errc::busy,
-          "object " + to_string(id) + " is being brought back from disk by process "
-              + std::to_string(view_.slot(worker).pid.load()) + " for more than "
-              + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(others_restore_life).count())
-              + " s; is it stopped?"};
+  return {store_errc::busy, "object " + to_string(id) + " is being brought back from disk by process "
+                                + std::to_string(view_.slot(worker).pid.load()) + " and was not there within "
+                                + grouped(static_cast<std::uint64_t>(
+                                    std::chrono::duration_cast<std::chrono::milliseconds>(waited).count()))
+                                + (waited >= others_restore_life ? " ms; is it stopped?" : " ms")};
 }
 
 /// Brings the object back into memory, or waits until somebody else has. Requires: this process holds and pins it.
-std::expected<void, store_error> attachment::restore(std::uint32_t index) {
+std::expected<void, store_error> attachment::restore(std::uint32_t index,
+                                                     const std::optional<std::chrono::milliseconds>& within) {
   const auto& row = view_.object(index);
   const auto length = extent_length(row.size_bytes.load(), row.metadata_bytes);
   const auto began_ns = monotonic_ns();
+  const auto patience = within ? at_most_a_day(*within) : others_restore_life;
+  const auto patience_with_others = std::clamp(patience, others_restore_least, others_restore_life);
+  const auto waited_since = [](std::int64_t from_ns) { return std::chrono::nanoseconds{monotonic_ns() - from_ns}; };
   auto change = watch{};
   auto why = std::string{};
-  for (;;) {
+  for (auto spilled_late = 0;;) {
     auto what = outcome::done;
     auto is_ours = false;
     auto grace_from_ns = began_ns;
@@ -283,19 +295,28 @@ std::expected<void, store_error> attachment::restore(std::uint32_t index) {
     }
     if (is_ours)
       return read_back(index);
+    const auto waited = waited_since(began_ns);
+    const auto is_late = within && waited >= patience;
     if (what == outcome::no_space) {
-      const auto spilled = spill(length, search::all);
-      why = spilled ? std::string{} : spilled.error().message();
-      if (spilled && *spilled > 0)
-        continue;
-      const auto waited = std::chrono::nanoseconds{monotonic_ns() - grace_from_ns};
+      // What was made room for may be taken by others again and again.
+      if (!is_late || spilled_late < late_spills_max) {
+        spilled_late += is_late ? 1 : 0;
+        const auto spilled = spill(length, search::all);
+        why = spilled ? std::string{} : spilled.error().message();
+        if (spilled && *spilled > 0)
+          continue;
+      }
       const auto grace = at_most_a_day(store_.settings.full_grace);
-      if (waited >= grace && (grace.count() <= 0 || !is_being_made))
+      const auto had_grace = waited_since(grace_from_ns) >= grace && (grace.count() <= 0 || !is_being_made);
+      if (had_grace || (within && waited_since(began_ns) >= patience && change.is_set))
         return std::unexpected(full_error(row.size_bytes.load(), why));
+    } else if (waited >= (worker == store_.self.slot ? others_restore_life : patience_with_others)) {
+      return std::unexpected(slow_restore_error(index, worker, waited));
     }
-    if (what == outcome::done && monotonic_ns() - began_ns >= others_restore_life.count())
-      return std::unexpected(slow_restore_error(index, worker));
-    wait_for_change(change, look_pause);
+    auto left = patience_with_others - waited_since(began_ns);
+    if (what == outcome::no_space)
+      left = within ? patience - waited_since(began_ns) : look_pause;
+    wait_for_change(change, std::clamp<std::chrono::nanoseconds>(left, 1ms, look_pause));
     if (auto reaped = reap_while_waiting(); !reaped) // Who was restoring it may be dead.
       return reaped;
   }

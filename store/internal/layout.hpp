@@ -88,7 +88,7 @@ struct alignas(64) object_row_entry {
   std::uint32_t call_site;               // Where it was created: row of the table of call sites plus 1; 0: not known.
   std::atomic<std::uint32_t> spill_file; // Row of the file in which there is a copy, written last; no_row: none ...
   std::uint64_t spill_offset;            // ... where in it the extent begins ...
-  std::uint32_t spill_checksum;          // ... and the CRC32C of the extent.
+  std::uint32_t spill_checksum;          // ... and the CRC32C of the extent. Being written: see note_progress().
   std::uint16_t worker_slot;             // Spilling or restoring: who does it.
   std::atomic<std::uint16_t> used;       // Not 0: pinned since it was last looked at, so that it is spilled later.
   slot_bits outside_pinners;             // Reserved: pins by what the local counts do not see, like a device.

@@ -78,6 +78,7 @@ void object_table::fill_row(std::uint32_t index, const creation& wanted, std::ui
   row.used.store(0, std::memory_order_relaxed);
   row.place = 0;
   row.spill_file.store(no_row, std::memory_order_relaxed);
+  std::atomic_ref{row.spill_checksum}.store(0, std::memory_order_relaxed);
   for (auto* bits : {&row.pinners, &row.outside_pinners})
     for (auto& word : *bits)
       word.store(0, std::memory_order_relaxed);

@@ -38,6 +38,21 @@ protected:
   void expect_whole(const object_store& store) { EXPECT_TRUE(store.verify()) << message_of(store.verify()); }
 };
 
+TEST_F(once_test, others_see_whether_the_writer_goes_on) {
+  auto store = open();
+  auto made = store.create_once(origin, 5);
+  ASSERT_TRUE(made && made->building) << message_of(made);
+  const auto id = made->building->id();
+  const auto before = store.progress_of(id);
+  ASSERT_TRUE(before);
+  EXPECT_EQ(store.progress_of(id), before);
+  made->building->note_progress();
+  EXPECT_NE(store.progress_of(id), before);
+  const auto sealed = *std::move(*made->building).seal();
+  EXPECT_EQ(store.progress_of(id), std::nullopt);
+  expect_whole(store);
+}
+
 TEST_F(once_test, the_first_makes_it_and_the_others_find_it) {
   auto store = open();
   auto first = store.create_once(origin, 5);

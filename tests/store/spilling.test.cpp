@@ -117,6 +117,28 @@ TEST_F(spilling_test, when_all_is_pinned_the_store_is_full_and_says_so) {
   EXPECT_TRUE(store.put(bytes_of(content(10))));
 }
 
+TEST_F(spilling_test, a_view_is_waited_for_no_longer_than_was_said) {
+  settings_.full_grace = 60s;
+  auto store = open();
+  const auto first = put(store, content(0));
+  auto views = std::vector<pin>{};
+  for (auto which = 1; which <= 10; ++which)
+    views.push_back(*put(store, content(which)).pin());
+  ASSERT_TRUE(first.is_on_disk());
+  for (const auto within : {0ms, 50ms}) {
+    const auto began = std::chrono::steady_clock::now();
+    const auto refused = first.pin(within);
+    EXPECT_EQ(code_of(refused), store_errc::full);
+    EXPECT_NE(message_of(refused).find("store has"), std::string::npos) << message_of(refused);
+    EXPECT_LT(std::chrono::steady_clock::now() - began, 10s);
+  }
+  views.pop_back();
+  const auto view = first.pin(0ms);
+  ASSERT_TRUE(view) << message_of(view);
+  EXPECT_EQ(text_of(view->bytes()), content(0));
+  EXPECT_FALSE(first.is_on_disk());
+}
+
 TEST_F(spilling_test, an_object_of_the_whole_capacity_fits_after_any_churn) {
   auto store = open();
   auto all = put_many(store, 30);
