@@ -98,7 +98,8 @@ TROUPE_DESCRIBE(memory_hint, object, text)
 [[nodiscard]] std::vector<memory_hint> leak_hints(const memory_summary& summary,
                                                   std::chrono::milliseconds old = std::chrono::minutes(10));
 
-/// What is asked of a node. Missing fields have these defaults.
+/// What is asked of a node. Missing fields have these defaults. A node answers 4 such questions and report_queries of
+/// one link at a time, and 16 in all; what is asked beyond that fails with `link_busy`.
 struct memory_query {
   std::uint64_t objects_max = 10'000;
   bool whole_store = true; // Else only what this process has a part in keeping.

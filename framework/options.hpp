@@ -202,6 +202,8 @@ struct node_options {
 
   /// Whether other processes of this user on this host may ask what this node keeps and why, and for its links, figures
   /// and types, which is how the `troupe` command finds it: at a socket without a file, where peers reach nothing else.
+  /// So that they cannot make this node work or keep what it likes for them, 64 may be connected at a time, of each 4
+  /// questions are answered at a time and of all 16, and 8 MiB of answers may lie unread: beyond that `link_busy`.
   bool local_inspection = true;
 
   /// Whether the I/O thread runs the actors whose messages it has just read, for up to 500 microseconds at a time, and

@@ -29,6 +29,9 @@ namespace troupe::internal {
 
 namespace {
 
+// Each may have `unread_answer_bytes` unread.
+constexpr std::size_t inspecting_links_max = 64;
+
 std::unexpected<node_error> ended() {
   return std::unexpected{node_error{node_errc::link_down, "the node has ended"}};
 }
@@ -166,7 +169,8 @@ void node_core::open_inspection() {
                      .allow_inspection = true,
                      .message_bytes = 64_KiB,
                      .window_bytes = 1_MiB,
-                     .actor_window_bytes = 1_MiB};
+                     .actor_window_bytes = 1_MiB,
+                     .unread_answer_bytes = 8_MiB};
   const auto opened = [&]() -> std::expected<std::shared_ptr<listener>, node_error> {
     if (auto probe = link_core::make(shared_from_this(), terms, link_core::role::acceptor, nullptr); !probe)
       return std::unexpected{std::move(probe).error()};
@@ -410,11 +414,21 @@ void node_core::on_accept(stream_socket socket, const entrance& by,
     refusals->note(log_level::warning, "a connection was refused: " + bytes.error().message());
     return;
   }
-  auto link = link_core::make(shared_from_this(), by.options, link_core::role::acceptor, security);
-  if (!link || !add_link(*link))
+  std::erase_if(inspecting_links_, [](const auto& each) { return each.expired(); });
+  if (by.hides_names && inspecting_links_.size() >= inspecting_links_max) {
+    refusals->note(log_level::info, "a connection was refused: " + grouped(inspecting_links_max)
+                                        + " ask already what this node keeps, which is the limit");
     return;
-  if (by.hides_names)
+  }
+  auto link = link_core::make(shared_from_this(), by.options, link_core::role::acceptor, security);
+  if (!link)
+    return;
+  if (!add_link(*link))
+    return;
+  if (by.hides_names) {
     (*link)->hide_names();
+    inspecting_links_.push_back(*link);
+  }
   if (auto displaced = unproven_peers_.enter(link->get(), std::move(source))) {
     refusals->note(log_level::info, "the oldest of too many peers that have not proven who they are is disconnected");
     (*displaced)->displace();

@@ -167,6 +167,7 @@ private:
   bool ending_ = false;                                            // I/O thread.
   known_peers known_peers_;                                        // I/O thread.
   waiting_room<link_core*> unproven_peers_;                        // I/O thread.
+  std::vector<std::weak_ptr<link_core>> inspecting_links_;         // I/O thread.
 
   mutable std::mutex mutex_;
   // Guarded by mutex_.

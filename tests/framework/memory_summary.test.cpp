@@ -5,6 +5,7 @@
 #include <future>
 
 #include <troupe/framework/inspection.hpp>
+#include <troupe/framework/internal/caf_port/inspector.hpp>
 
 #include "two_nodes.hpp"
 
@@ -374,6 +375,42 @@ TEST_F(remembered, a_node_that_is_not_to_be_asked_is_not_listed) {
   ASSERT_TRUE(known) << known.error().message();
   for (const auto& each : *known)
     EXPECT_NE(each.process, self);
+}
+
+// Goal: who asks faster than it is answered cannot make a node work on as many answers as it likes.
+TEST(inspectors, refuse_what_is_asked_beyond_their_limit) {
+  caf::actor_system_config config;
+  config.set("scheduler.max-threads", 2 * internal::inspections_per_link_max);
+  caf::actor_system system{config};
+  std::promise<void> go_on;
+  const auto may_go_on = go_on.get_future().share();
+  const auto asked = internal::spawn_inspector(
+      system, {.memory = [may_go_on](const memory_query&) -> std::expected<memory_summary, node_error> {
+                 may_go_on.wait();
+                 return memory_summary{};
+               },
+               .report = {}});
+  caf::scoped_actor asks{system};
+  const auto ask = [&] { return asks->request(asked, 10s, memory_query{}); };
+  std::vector<decltype(ask())> answers;
+  for (std::size_t i = 0; i < internal::inspections_per_link_max; ++i)
+    answers.push_back(ask());
+  node_error refusal{node_errc::task_failed, "it was answered"};
+  ask().receive([](const memory_summary&) {}, [&](const caf::error& why) { refusal = to_node_error(why); });
+  EXPECT_EQ(refusal.code(), node_errc::link_busy);
+  EXPECT_NE(refusal.message().find("limit 4"), std::string::npos) << refusal.message();
+  go_on.set_value();
+  std::size_t answered = 0;
+  for (auto& each : answers)
+    each.receive([&](const memory_summary&) { ++answered; },
+                 [](const caf::error& why) { ADD_FAILURE() << troupe::text_of(why); });
+  EXPECT_EQ(answered, internal::inspections_per_link_max);
+  EXPECT_TRUE(eventually([&] { // An answer counts until the actor that gave it has ended.
+    bool is_answered = false;
+    ask().receive([&](const memory_summary&) { is_answered = true; }, [](const caf::error&) {});
+    return is_answered;
+  }));
+  self->send_exit(asked, caf::exit_reason::user_shutdown);
 }
 
 // -- several summaries as one, and what looks like a leak

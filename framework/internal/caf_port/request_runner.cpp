@@ -23,15 +23,28 @@ caf::behavior once(caf::event_based_actor* self, Handle handle) {
 
 } // namespace
 
-caf::actor spawn_request_runner(caf::actor_system& system, std::function<request_outcome(const caf::message&)> answer) {
-  auto shared = std::make_shared<const std::function<request_outcome(const caf::message&)>>(std::move(answer));
+caf::actor spawn_request_runner(caf::actor_system& system, std::function<request_outcome(const caf::message&)> answer,
+                                request_admission admit) {
+  struct parts {
+    std::function<request_outcome(const caf::message&)> answer;
+    request_admission admit;
+  };
+  auto shared = std::make_shared<const parts>(std::move(answer), std::move(admit));
   passes_on(shared.get());
   return system.spawn<caf::hidden>([shared](caf::event_based_actor* self) -> caf::behavior {
     self->set_default_handler([shared](caf::scheduled_actor* me, caf::message_view& view) -> request_outcome {
-      auto worker = me->home_system().spawn([shared](caf::event_based_actor* one) {
-        return once(one, [shared](caf::message_view& request) {
+      std::shared_ptr<void> admission;
+      if (shared->admit) {
+        auto admitted = shared->admit(me->current_sender());
+        if (!admitted)
+          return to_caf_error(admitted.error());
+        admission = *std::move(admitted);
+      }
+      // The admission ends with the worker, which is when its answer has left it.
+      auto worker = me->home_system().spawn([shared, admission](caf::event_based_actor* one) {
+        return once(one, [shared, admission](caf::message_view& request) {
           takes_over(shared.get());
-          return (*shared)(request.move_content_to_message());
+          return shared->answer(request.move_content_to_message());
         });
       });
       // Without a context it goes to the scheduler, whoever runs this.

@@ -1,7 +1,9 @@
 // Actors that answer what peers ask of this node, each request in an actor of its own.
 #pragma once
 
+#include <expected>
 #include <functional>
+#include <memory>
 
 #include <caf/actor.hpp>
 #include <caf/actor_system.hpp>
@@ -14,10 +16,16 @@ namespace troupe::internal {
 
 using request_outcome = caf::result<caf::message>;
 
+/// Lets a request of that sender run, or says why not. What it gives is kept until the answer has been handed on.
+using request_admission =
+    std::function<std::expected<std::shared_ptr<void>, node_error>(const caf::strong_actor_ptr& sender)>;
+
 /// Calls `answer` with each request's content, on the system's scheduler, so that requests run side by side and never
-/// on the thread that brought them. Ends by an exit message; what runs then goes on.
+/// on the thread that brought them. Where there is an `admit` it is asked first. Ends by an exit message; what runs
+/// then goes on.
 [[nodiscard]] caf::actor spawn_request_runner(caf::actor_system& system,
-                                              std::function<request_outcome(const caf::message&)> answer);
+                                              std::function<request_outcome(const caf::message&)> answer,
+                                              request_admission admit = nullptr);
 
 /// An actor that answers the first request it gets with that error, and ends.
 [[nodiscard]] caf::actor spawn_refusal(caf::actor_system& system, node_error reason);
