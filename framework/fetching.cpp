@@ -11,6 +11,7 @@
 #include <troupe/framework/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/caf_threads.hpp>
 #include <troupe/framework/internal/running_fetch.hpp>
+#include <troupe/framework/internal/stored_object.hpp>
 
 namespace troupe {
 
@@ -46,12 +47,10 @@ struct bell {
     has_changed = true;
     changed.notify_one();
   }
-  /// False when the time is over.
-  bool wait_until(std::chrono::steady_clock::time_point until) {
+  void wait_until(std::chrono::steady_clock::time_point until) {
     std::unique_lock guard{mutex};
-    const auto in_time = changed.wait_until(guard, until, [this] { return has_changed; });
+    changed.wait_until(guard, until, [this] { return has_changed; });
     has_changed = false;
-    return in_time;
   }
 };
 
@@ -61,56 +60,118 @@ node_error too_late(const object_state& state, std::chrono::milliseconds timeout
                                           + grouped(static_cast<std::uint64_t>(timeout.count())) + " ms"};
 }
 
-outcomes what_is_here(std::span<const object_state_ptr> states) {
-  outcomes result;
-  result.reserve(states.size());
-  for (const auto& state : states) {
-    if (!state)
-      result.emplace_back(bytes_here(state));
-    else if (auto bytes = state->source->here())
-      result.emplace_back(*std::move(bytes));
-    else
-      result.emplace_back();
-  }
-  return result;
-}
+// What lies on disk finds room when somebody lets go of something, of which nobody tells: so it is looked for.
+constexpr std::chrono::milliseconds look_pause{50};
+
+// How late the sources may be that tell why nothing came in time.
+constexpr std::chrono::milliseconds last_words{100};
+
+/// What the calls of one caller that gather objects know of each.
+struct gathering {
+  outcomes found;
+  outcomes on_disk; // Of what lies in the store's files: why it could not be brought back the last time.
+
+  explicit gathering(std::size_t count) : found(count), on_disk(count) {}
+};
 
 std::chrono::steady_clock::time_point deadline_after(std::chrono::milliseconds timeout) {
   constexpr std::chrono::hours longest{24 * 365 * 100}; // Condition variables reckon in other clocks, too.
   return std::chrono::steady_clock::now() + std::min<std::chrono::milliseconds>(timeout, longest);
 }
 
+/// What a call is to come to.
+struct aim {
+  std::chrono::milliseconds timeout;
+  bool is_all = false; // Of which the first failure is the end.
+  is_enough enough;
+};
+
+/// Does not wait for room, and leaves alone what lies on disk when the time is over. With a timeout of 0 each has a
+/// try.
+void look(std::span<const object_state_ptr> states, gathering& all, const aim& what,
+          std::chrono::steady_clock::time_point until) {
+  const auto has_time = [&] { return what.timeout.count() <= 0 || std::chrono::steady_clock::now() < until; };
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    if (all.found[i])
+      continue;
+    const auto* const settled = states[i] ? dynamic_cast<const settled_object*>(states[i]->source.get()) : nullptr;
+    if (settled != nullptr && settled->stored().is_on_disk() && !has_time()) {
+      if (!all.on_disk[i])
+        all.on_disk[i] = std::unexpected{too_late(*states[i], what.timeout)};
+    } else if (settled != nullptr) {
+      auto bytes = settled->bytes(std::chrono::milliseconds{0});
+      const auto is_final = bytes || !may_change(bytes.error());
+      (is_final ? all.found : all.on_disk)[i] = std::move(bytes);
+      if (!is_final && what.is_all && what.timeout.count() <= 0)
+        return;
+    } else if (!states[i]) {
+      all.found[i] = bytes_here(states[i]);
+    } else if (auto bytes = states[i]->source->here_at_once()) {
+      all.found[i] = *std::move(bytes);
+    }
+  }
+}
+
+/// Those that could not be brought back from disk have failed.
+outcomes ended(gathering&& all) {
+  for (std::size_t i = 0; i < all.found.size(); ++i)
+    if (!all.found[i])
+      all.found[i] = std::move(all.on_disk[i]);
+  return std::move(all.found);
+}
+
+bool must_be_fetched(const gathering& all) {
+  for (std::size_t i = 0; i < all.found.size(); ++i)
+    if (!all.found[i] && !all.on_disk[i])
+      return true;
+  return false;
+}
+
 /// Has those brought here that are not, until there are enough.
-std::expected<outcomes, node_error> gather(std::span<const object_state_ptr> states, std::chrono::milliseconds timeout,
-                                           const is_enough& enough) {
-  auto result = what_is_here(states);
-  if (enough(count(result)) || timeout.count() <= 0)
-    return result;
-  if (!may_block())
+std::expected<outcomes, node_error> gather(std::span<const object_state_ptr> states, const aim& what) {
+  const auto until = deadline_after(what.timeout);
+  gathering all{states.size()};
+  look(states, all, what, until);
+  if (what.enough(count(all.found)) || what.timeout.count() <= 0)
+    return ended(std::move(all));
+  if (!may_block()) {
+    if (!must_be_fetched(all))
+      return ended(std::move(all));
     return std::unexpected{node_error{node_errc::unsupported,
                                       "an actor's handler must not wait for objects that are not here, nor may "
                                       "anything else on the actor system's or the node's threads; use "
                                       "node.fetch(self, ref), or make the actor's behavior with troupe::resolving"}};
-  const auto until = deadline_after(timeout);
+  }
   auto rung = std::make_shared<bell>();
   std::vector<std::shared_ptr<running_fetch>> fetches(states.size());
   for (std::size_t i = 0; i < states.size(); ++i)
-    if (!result[i])
-      fetches[i] = running_fetch::start(states[i], timeout, [rung] { rung->ring(); });
+    if (!all.found[i] && !all.on_disk[i])
+      fetches[i] = running_fetch::start(states[i], what.timeout, [rung] { rung->ring(); });
+  const auto looks = std::ranges::any_of(all.on_disk, [](const auto& each) { return each.has_value(); });
   const auto collect = [&] {
     for (std::size_t i = 0; i < states.size(); ++i)
-      if (fetches[i] && !result[i])
+      if (fetches[i] && !all.found[i])
         if (const auto* answer = fetches[i]->answer())
-          result[i] = *answer;
-    return enough(count(result));
+          all.found[i] = *answer;
+    return what.enough(count(all.found));
   };
-  while (!collect() && rung->wait_until(until))
-    continue;
-  collect();
+  while (!collect()) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now >= until)
+      break;
+    rung->wait_until(looks ? std::min(until, now + look_pause) : until);
+    if (looks)
+      look(states, all, what, until);
+  }
+  // Those whose time is over as well are about to say what they waited for.
+  const auto is_told = [&](const auto& each) { return !each || each->answer() != nullptr; };
+  const auto latest = std::chrono::steady_clock::now() + last_words;
+  while (!collect() && std::chrono::steady_clock::now() < latest && !std::ranges::all_of(fetches, is_told))
+    rung->wait_until(latest);
   for (std::size_t i = 0; i < states.size(); ++i)
-    if (!result[i])
+    if (!all.found[i] && fetches[i])
       fetches[i]->give_up();
-  return result;
+  return ended(std::move(all));
 }
 
 } // namespace
@@ -124,7 +185,9 @@ node_error of_position(const node_error& error, std::size_t position, std::size_
 
 std::expected<std::vector<frame>, node_error> bytes_of_all(std::span<const object_state_ptr> states,
                                                            std::chrono::milliseconds timeout) {
-  auto gathered = gather(states, timeout, [&](tally now) { return now.failed > 0 || now.here == states.size(); });
+  auto gathered = gather(states, {.timeout = timeout, .is_all = true, .enough = [&](tally now) {
+                                    return now.failed > 0 || now.here == states.size();
+                                  }});
   if (!gathered)
     return std::unexpected{std::move(gathered).error()};
   // What has failed goes before what the others were given up for.
@@ -145,7 +208,7 @@ std::expected<std::vector<frame>, node_error> bytes_of_all(std::span<const objec
 
 std::expected<frame, node_error> bytes_within(const object_state_ptr& state, std::chrono::milliseconds timeout) {
   if (state)
-    if (auto bytes = state->source->here())
+    if (auto bytes = state->source->here_at_once())
       return *std::move(bytes);
   auto bytes = bytes_of_all({&state, 1}, timeout);
   if (!bytes)
@@ -157,9 +220,10 @@ std::expected<frame, node_error> bytes_within(const object_state_ptr& state, std
 
 std::expected<wait_result, node_error> wait(std::span<const internal::object_state_ptr> states, std::size_t how_many,
                                             std::chrono::milliseconds timeout) {
-  auto gathered = internal::gather(states, timeout, [&](internal::tally now) {
-    return now.here >= how_many || now.here + now.failed == states.size() || states.size() - now.failed < how_many;
-  });
+  auto gathered = internal::gather(states, {.timeout = timeout, .enough = [&](internal::tally now) {
+                                              return now.here >= how_many || now.here + now.failed == states.size()
+                                                     || states.size() - now.failed < how_many;
+                                            }});
   if (!gathered)
     return std::unexpected{std::move(gathered).error()};
   wait_result result;

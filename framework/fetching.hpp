@@ -21,7 +21,7 @@ struct wait_result {
     node_error reason;
   };
   std::vector<std::size_t> here; ///< get() of these does not wait any more.
-  std::vector<failure> failed;   ///< These will not come: `object_lost` or `store_full`.
+  std::vector<failure> failed;   ///< These will not come, `object_lost`, or found no room in time, `store_full`.
 };
 
 namespace internal {

@@ -104,12 +104,19 @@ std::expected<frame, node_error> bytes_here(const object_state_ptr& state) {
   if (!state)
     return std::unexpected{node_error{node_errc::object_lost, "the reference is empty"}};
   if (const auto* settled = dynamic_cast<const settled_object*>(state->source.get()))
-    return settled->bytes();
-  auto bytes = state->source->here();
-  if (!bytes)
-    return std::unexpected{node_error{node_errc::fetch_timed_out, "the object's " + grouped(state->source->size_bytes())
-                                                                      + " bytes are not on this host"}};
-  return *std::move(bytes);
+    return settled->bytes(std::chrono::milliseconds{0});
+  auto bytes = state->source->here_at_once();
+  if (bytes)
+    return *std::move(bytes);
+  if (const auto object = state->source->stored(); !object.empty()) {
+    auto owner = map(object, std::chrono::milliseconds{0});
+    if (!owner)
+      return std::unexpected{std::move(owner).error()};
+    const auto whole = (*owner)->bytes();
+    return frame{whole, *std::move(owner)};
+  }
+  return std::unexpected{node_error{node_errc::fetch_timed_out, "the object's " + grouped(state->source->size_bytes())
+                                                                    + " bytes are not on this host"}};
 }
 
 std::expected<void, node_error> check_array(const object_state& state, const std::string& element) {

@@ -149,12 +149,14 @@ public:
   [[nodiscard]] std::size_t size_bytes() const noexcept { return state_ ? state_->source->size_bytes() : 0; }
 
   /// The value; its arrays are views of the bytes where they lie, read-only, and keep them alive.
-  /// Bytes that are on another host are fetched, and waited for, at most for `timeout`; with 0 it never waits.
-  /// Fails with `object_lost`, `store_full`, `fetch_timed_out` (the text says how many bytes and how long), with
+  /// Bytes that are on another host are fetched, and waited for, at most for `timeout`; with 0 it never waits. What the
+  /// store has moved to disk is brought back, for which it waits for room as long; with 0 it tries once.
+  /// Fails with `object_lost`, `store_full` (whose store stands in the text), `disk_full`, `fetch_timed_out` (the text
+  /// says how many bytes and how long), with
   /// `undecodable` or `refused_family` when the bytes are not a T that this end accepts, or with `unsupported` where
   /// it would have to wait on a thread of the actor system or the node: in handlers use node::fetch, or make the
   /// behavior with resolving.hpp. With `object_freed` when it came from outside of a message and nothing holds the
-  /// object any more. What the store has moved to disk is waited for. Of many references: fetching.hpp.
+  /// object any more. Of many references: fetching.hpp.
   [[nodiscard]] std::expected<T, node_error>
   get(std::chrono::milliseconds timeout = std::chrono::milliseconds(0)) const {
     auto bytes = internal::bytes_within(state_, timeout);

@@ -32,8 +32,10 @@ public:
 
   [[nodiscard]] virtual std::uint64_t size_bytes() const = 0;
 
-  /// The bytes, where they are on this host.
+  /// The bytes, where they are on this host. What lies on disk is brought back, which may wait for room in the store.
   [[nodiscard]] virtual std::optional<frame> here() const = 0;
+  /// The same, and does not wait for room.
+  [[nodiscard]] virtual std::optional<frame> here_at_once() const { return here(); }
 
   /// Has them brought here. `then` is called exactly once, at `until` at the latest, on any thread, also before this
   /// returns; it must not wait. Fails with `fetch_timed_out`, `object_lost` or `store_full`.

@@ -1,5 +1,6 @@
 #include <troupe/framework/internal/stored_object.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -33,25 +34,59 @@ node_error from_store(const store::store_error& error) {
   }
 }
 
+std::expected<std::shared_ptr<const stored_bytes>, node_error>
+map(const store::handle& object, const std::optional<std::chrono::milliseconds>& within) {
+  auto pin = object.pin(within);
+  if (pin)
+    return std::make_shared<const stored_bytes>(*std::move(pin));
+  if (pin.error().code() == store::store_errc::busy)
+    return std::unexpected{node_error{node_errc::fetch_timed_out, pin.error().message()}};
+  return std::unexpected{from_store(pin.error())};
+}
+
+bool may_change(const node_error& error) {
+  return error.code() == node_errc::store_full || error.code() == node_errc::disk_full
+         || error.code() == node_errc::fetch_timed_out;
+}
+
+std::optional<std::chrono::milliseconds> room_time_until(std::chrono::steady_clock::time_point until) {
+  if (until == std::chrono::steady_clock::time_point::max())
+    return std::nullopt;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+  return std::max(left, std::chrono::milliseconds{0});
+}
+
 std::optional<frame> settled_object::here() const {
-  auto found = bytes();
+  auto found = bytes(std::nullopt);
   return found ? std::optional{*std::move(found)} : std::nullopt;
 }
 
-object_source::fetch_id settled_object::fetch(std::chrono::steady_clock::time_point, answer then) {
-  then(bytes());
+std::optional<frame> settled_object::here_at_once() const {
+  auto found = bytes(std::chrono::milliseconds{0});
+  return found ? std::optional{*std::move(found)} : std::nullopt;
+}
+
+object_source::fetch_id settled_object::fetch(std::chrono::steady_clock::time_point until, answer then) {
+  then(bytes(room_time_until(until)));
   return 0;
 }
 
-std::expected<frame, node_error> stored_object::bytes() const {
-  const std::lock_guard guard{mutex_};
+/// Nobody waits for the lock while somebody waits for the store.
+std::expected<frame, node_error> stored_object::bytes(const std::optional<std::chrono::milliseconds>& within) const {
+  std::unique_lock guard{mutex_};
   auto pinned = pinned_.lock();
+  guard.unlock();
   if (!pinned) {
-    auto pin = object_.pin();
-    if (!pin)
-      return std::unexpected{from_store(pin.error())};
-    pinned = std::make_shared<const stored_bytes>(*std::move(pin));
-    pinned_ = pinned;
+    auto mapped = map(object_, within);
+    if (!mapped)
+      return std::unexpected{std::move(mapped).error()};
+    pinned = *std::move(mapped);
+    guard.lock();
+    if (const auto others = pinned_.lock())
+      pinned = others;
+    else
+      pinned_ = pinned;
+    guard.unlock();
   }
   const auto whole = pinned->bytes();
   return frame{whole, std::move(pinned)};
@@ -74,7 +109,7 @@ std::expected<std::vector<object_source_ptr>, node_error> captured_by(const obje
   return sources;
 }
 
-std::expected<frame, node_error> freed_object::bytes() const {
+std::expected<frame, node_error> freed_object::bytes(const std::optional<std::chrono::milliseconds>&) const {
   return std::unexpected{node_error{node_errc::object_freed, why_}};
 }
 

@@ -1,6 +1,7 @@
 // Objects whose bytes are on this host, or are known to be gone.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <expected>
 #include <memory>
@@ -20,12 +21,26 @@ namespace troupe::internal {
 /// What a call of the store failed with, as the node says it.
 [[nodiscard]] node_error from_store(const store::store_error& error);
 
+/// A view of the object, for which it may have to be brought back from disk: waits for what store::handle::pin() waits
+/// for, so long at most. Fails as that does, `busy` as `fetch_timed_out`.
+[[nodiscard]] std::expected<std::shared_ptr<const stored_bytes>, node_error>
+map(const store::handle& object, const std::optional<std::chrono::milliseconds>& within);
+/// Whether another try to map the same object may end otherwise: the store or its disk was full, or somebody was busy.
+[[nodiscard]] bool may_change(const node_error& error);
+
+/// How long it is until then, for what a store waits for; empty where no end was said, 0 when it is over.
+[[nodiscard]] std::optional<std::chrono::milliseconds> room_time_until(std::chrono::steady_clock::time_point until);
+
 /// An object that need not be brought here from anywhere: its bytes are there at once, or never will be.
 class settled_object : public object_source {
 public:
-  [[nodiscard]] virtual std::expected<frame, node_error> bytes() const = 0;
+  /// As map() gives them.
+  [[nodiscard]] virtual std::expected<frame, node_error>
+  bytes(const std::optional<std::chrono::milliseconds>& within) const = 0;
 
   [[nodiscard]] std::optional<frame> here() const final;
+  [[nodiscard]] std::optional<frame> here_at_once() const final;
+  /// Waits on the calling thread, as bytes() does.
   fetch_id fetch(std::chrono::steady_clock::time_point until, answer then) final;
   void cancel(fetch_id) final {}
 };
@@ -39,8 +54,9 @@ public:
       : object_(std::move(object)), size_bytes_(object_.size_bytes()), beside_(std::move(beside)) {}
 
   [[nodiscard]] std::uint64_t size_bytes() const override { return size_bytes_; }
-  /// Brings them back from disk where need be, and waits for that.
-  [[nodiscard]] std::expected<frame, node_error> bytes() const override;
+  /// Brings them back from disk where need be.
+  [[nodiscard]] std::expected<frame, node_error>
+  bytes(const std::optional<std::chrono::milliseconds>& within) const override;
   [[nodiscard]] store::handle stored() const override { return object_; }
 
 private:
@@ -57,7 +73,8 @@ public:
   explicit freed_object(std::string why) : why_(std::move(why)) {}
 
   [[nodiscard]] std::uint64_t size_bytes() const override { return 0; }
-  [[nodiscard]] std::expected<frame, node_error> bytes() const override;
+  [[nodiscard]] std::expected<frame, node_error>
+  bytes(const std::optional<std::chrono::milliseconds>& within) const override;
 
 private:
   const std::string why_;

@@ -94,7 +94,7 @@ public:
 
   void start(const caf::strong_actor_ptr& asker, fetch_time within) {
     if (state_)
-      if (auto bytes = state_->source->here())
+      if (auto bytes = state_->source->here_at_once())
         return asker->enqueue(nullptr, id_, value_message(*bytes), nullptr);
     const auto self = shared_from_this();
     watch_end(asker, this, [self] { self->give_up(); });
