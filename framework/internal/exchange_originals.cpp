@@ -42,7 +42,7 @@ bool object_exchange::is_left_to_others(const std::shared_ptr<room>& wanted, sto
   if (is_written && !wanted->waits_until)
     wanted->waits_until = clock::now() + others_patience_;
   if (is_written && *wanted->waits_until > clock::now()) {
-    wait_for_writer(wanted, found.being_written);
+    wait_for_writer(wanted, found);
     return true;
   }
   if (is_written || !found.sealed.empty())
@@ -66,11 +66,15 @@ void object_exchange::take_found(const room& wanted, store::handle found) {
   settle();
 }
 
-void object_exchange::wait_for_writer(const std::shared_ptr<room>& wanted, const store::object_id& written) {
+void object_exchange::wait_for_writer(const std::shared_ptr<room>& wanted, const store::object_of_origin& found) {
+  const auto& written = found.being_written;
   std::unique_lock guard{mutex_};
   if (!is_wanted(*wanted))
     return;
   wanted->awaited = written;
+  wanted->writer = found.writer;
+  wanted->writers_progress = store_.progress_of(written).value_or(0);
+  wanted->progressed = clock::now();
   waiting_rooms_.push_back(wanted);
   if (!std::exchange(is_waiting_, true))
     writer_watch_.add([self = shared_from_this()] { self->wait_for_writers(); });
@@ -110,11 +114,23 @@ void object_exchange::wait_for_writers() {
   is_waiting_ = false;
 }
 
+/// Whether who writes it has done nothing for long: then it is not waited for any more.
+bool object_exchange::has_stalled(room& waiting, clock::time_point now) const {
+  if (const auto seen = store_.progress_of(waiting.awaited); seen && *seen != waiting.writers_progress) {
+    waiting.writers_progress = *seen;
+    waiting.progressed = now;
+  }
+  if (now - waiting.progressed < others_stall_)
+    return false;
+  waiting.waits_until = now;
+  return true;
+}
+
 /// Those for which nobody writes any more, and those that have waited long enough.
 std::vector<std::shared_ptr<object_exchange::room>> object_exchange::take_out_those_over() {
   const auto now = clock::now();
   const auto over = std::ranges::stable_partition(waiting_rooms_, [&](const auto& each) {
-    return store_.is_being_written(each->awaited) && now < *each->waits_until;
+    return store_.is_being_written(each->awaited) && now < *each->waits_until && !has_stalled(*each, now);
   });
   std::vector<std::shared_ptr<room>> result{over.begin(), over.end()};
   waiting_rooms_.erase(over.begin(), over.end());

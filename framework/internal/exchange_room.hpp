@@ -4,6 +4,9 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
+
+#include <sys/types.h>
 
 #include <troupe/framework/internal/object_exchange.hpp>
 
@@ -20,10 +23,15 @@ struct object_exchange::room {
   std::uint64_t filled_bytes = 0;
   std::uint32_t sum = 0;
   bool is_dropped = false;
+  bool is_sealing = false;          // The builder is the worker's from then on.
   std::uint64_t reserved_bytes = 0; // While it is being filled.
+  std::string why_full;             // Why there is no room for it yet.
   // What it is to be a replica of, as the store knows it; empty: nobody else has, or is to have, the same.
   store::object_origin origin;
   store::object_id awaited; // What another one writes of it.
+  pid_t writer = 0;         // Who does.
+  std::uint32_t writers_progress = 0;
+  std::chrono::steady_clock::time_point progressed; // When that was seen to change.
   std::optional<std::chrono::steady_clock::time_point> waits_until;
 };
 

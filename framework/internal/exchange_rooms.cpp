@@ -9,6 +9,7 @@
 #include <troupe/framework/base/sizes.hpp>
 #include <troupe/framework/internal/crc32c.hpp>
 #include <troupe/framework/internal/exchange_room.hpp>
+#include <troupe/framework/internal/stored_object.hpp>
 
 namespace troupe::internal {
 
@@ -19,6 +20,14 @@ using clock = std::chrono::steady_clock;
 // How long one try waits for the store to make room, and all of them.
 constexpr std::chrono::milliseconds try_patience{200};
 constexpr std::chrono::seconds room_patience{20};
+
+// The same for what was pulled and has been moved to disk since.
+constexpr std::chrono::milliseconds turn_patience{20};
+
+std::string milliseconds_since(clock::time_point then) {
+  const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - then);
+  return grouped(static_cast<std::uint64_t>(passed.count()));
+}
 
 } // namespace
 
@@ -57,6 +66,7 @@ void object_exchange::make_room(const std::shared_ptr<room>& wanted) {
     guard.unlock();
     auto made = create(*wanted);
     guard.lock();
+    wanted->why_full = full_now_ = made ? std::string{} : made.error().message();
     return made;
   };
   auto made = attempt();
@@ -64,7 +74,8 @@ void object_exchange::make_room(const std::shared_ptr<room>& wanted) {
          && is_wanted(*wanted) && clock::now() < until)
     made = attempt();
   if (!is_wanted(*wanted))
-    return;
+    return; // Who comes next has the same store.
+  full_now_.clear();
   if (made && made->building) {
     wanted->building = std::move(made->building);
     ledger_.room_made(wanted->id);
@@ -94,6 +105,21 @@ void object_exchange::fail_room(const room& which, const store::store_error& why
   why_no_room_ = why.message();
   ledger_.room_failed(which.id, is_full ? handles::handle_errc::full : handles::handle_errc::busy);
   settle();
+}
+
+/// For those who wait for what this node pulls. I/O thread. What has all its bytes goes on as long as others come,
+/// which it may refer to.
+void object_exchange::note_progress(room& of) {
+  constexpr std::chrono::milliseconds pause{250};
+  of.building->note_progress();
+  const auto now = clock::now();
+  if (now - progress_noted_ < pause)
+    return;
+  progress_noted_ = now;
+  std::lock_guard guard{mutex_};
+  for (const auto& [id, each] : rooms_)
+    if (each->building && !each->is_sealing && each->filled_bytes == each->size_bytes)
+      each->building->note_progress();
 }
 
 void object_exchange::release_reserve(room& of) {
@@ -128,6 +154,7 @@ std::expected<void, node_error> object_exchange::on_chunk(handles::link_number f
       std::memcpy(into->building->bytes().data() + into->filled_bytes, bytes.data(), bytes.size());
     into->sum = crc32c(into->sum, bytes);
     into->filled_bytes += bytes.size();
+    note_progress(*into);
     if (into->sum != head.checksum)
       return std::unexpected{node_error{node_errc::protocol_violation,
                                         "bytes of an object have been damaged on the way: the checksum of the first "
@@ -144,6 +171,7 @@ std::expected<void, node_error> object_exchange::on_chunk(handles::link_number f
 
 void object_exchange::act(handles::seal_room& what) {
   const auto full = rooms_.at(what.room);
+  full->is_sealing = true;
   work_.emplace_back(
       [self = shared_from_this(), full, captured = std::move(what.captured)] { self->seal(full, captured); });
 }
@@ -177,55 +205,98 @@ void object_exchange::seal(const std::shared_ptr<room>& full, const std::vector<
 // -- answers
 
 void object_exchange::act(const handles::answer_waiter& what) {
-  if (!waiters_.contains(what.waiter))
+  const auto who = waiters_.find(what.waiter);
+  if (who == waiters_.end())
     return;
-  work_.emplace_back([self = shared_from_this(), waiter = what.waiter, error = what.error, object = what.object] {
-    std::unique_lock guard{self->mutex_};
-    auto who = self->waiters_.extract(waiter); // Not before: the end, which drops this job, answers who is still there.
-    guard.unlock();
-    if (!who.empty())
-      self->give_answer(std::move(who.mapped()), error, object);
-  });
+  if (what.error.code == handles::handle_errc::timed_out)
+    who->second.why_late = why_late(who->second, what.room); // Not later: the room may be dropped by then.
+  work_.emplace_back([self = shared_from_this(), what] { self->give_answer(what); });
 }
 
-/// On the worker's thread, since what lies on disk has to be brought back.
-void object_exchange::give_answer(waiter who, handles::fetch_error error, handles::reference object) {
-  if (error.code != handles::handle_errc::none) {
-    std::unique_lock guard{mutex_};
-    auto told = error_of(who, error);
-    guard.unlock();
-    return who.then(std::unexpected{std::move(told)});
-  }
-  const auto kept = stored(object);
-  auto pinned = kept.pin();
-  if (pinned) {
-    auto owner = std::make_shared<stored_bytes>(*std::move(pinned));
-    const auto bytes = owner->bytes();
-    who.then(frame{bytes, std::move(owner)});
+/// On the worker's thread, since what lies on disk has to be brought back. It waits for room for moments only, so that
+/// others have their turns.
+void object_exchange::give_answer(const handles::answer_waiter& what) {
+  std::unique_lock guard{mutex_};
+  // Who waits is not taken out before it is answered: the end, which drops this job, answers who is still there.
+  const auto found = waiters_.find(what.waiter);
+  if (found == waiters_.end())
+    return;
+  const auto left = room_time_until(found->second.until);
+  auto answer = std::expected<frame, node_error>{std::unexpect, node_errc::fetch_timed_out, ""};
+  if (what.error.code != handles::handle_errc::none) {
+    answer = std::unexpected{error_of(found->second, what.error)};
   } else {
-    const auto is_full = pinned.error().code() == store::store_errc::full;
-    who.then(std::unexpected{
-        node_error{is_full ? node_errc::store_full : node_errc::object_lost, pinned.error().message()}});
+    guard.unlock();
+    auto mapped = map(stored(what.object), left ? std::optional{std::min(*left, turn_patience)} : std::nullopt);
+    guard.lock();
+    if (!mapped && left && *left > turn_patience && may_change(mapped.error()) && !is_ended_) {
+      worker_.add([self = shared_from_this(), what] { self->give_answer(what); });
+      return;
+    }
+    if (mapped) {
+      const auto bytes = (*mapped)->bytes();
+      answer = frame{bytes, *std::move(mapped)};
+    } else {
+      answer = std::unexpected{std::move(mapped).error()};
+    }
   }
-  drop(object);
+  auto who = waiters_.extract(what.waiter);
+  guard.unlock();
+  if (!who.empty())
+    who.mapped().then(std::move(answer));
+  if (what.error.code == handles::handle_errc::none)
+    drop(what.object);
+}
+
+/// What a fetch was doing whose time is over, where that says more than that it is. With mutex_ held.
+std::optional<node_error> object_exchange::why_late(const waiter& who, handles::room_id what) const {
+  const auto found = rooms_.find(what);
+  if (found == rooms_.end() || found->second->building)
+    return std::nullopt;
+  const auto& waits = *found->second;
+  const auto object = "the object's " + grouped(who.size_bytes) + " bytes";
+  const auto within = " within " + milliseconds_since(who.since) + " ms";
+  if (std::ranges::find(waiting_rooms_, found->second) != waiting_rooms_.end())
+    return node_error{node_errc::fetch_timed_out, object + " did not come" + within + ": process "
+                                                      + std::to_string(waits.writer)
+                                                      + " of this host is pulling them, and was waited for"};
+  if (!waits.why_full.empty())
+    return node_error{node_errc::store_full,
+                      "the store here had no room for " + object + within + ": " + waits.why_full};
+  if (!full_now_.empty())
+    return node_error{node_errc::store_full, "the store here had no room for " + object + within
+                                                 + ", nor for what is pulled before them: " + full_now_};
+  if (reserved_bytes_ == 0)
+    return std::nullopt;
+  return node_error{node_errc::fetch_timed_out,
+                    object + " did not come" + within + ": what else is being pulled takes half of the store here"};
+}
+
+std::string object_exchange::peer_of(const handles::fetch_error& error) const {
+  const auto found = lanes_.find(error.source);
+  const auto link = found != lanes_.end() ? found->second.link.lock() : nullptr;
+  return (link ? "node " + link->peer_name() : "a peer") + (error.is_behind ? ", or one that it has them from," : "");
 }
 
 node_error object_exchange::error_of(const waiter& who, const handles::fetch_error& error) const {
   using enum handles::handle_errc;
   const auto object = "the object's " + grouped(who.size_bytes) + " bytes";
-  const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - who.since).count();
-  const auto within = " within " + grouped(static_cast<std::uint64_t>(waited)) + " ms";
+  const auto within = " within " + milliseconds_since(who.since) + " ms";
   switch (error.code) {
   case timed_out:
-    return {node_errc::fetch_timed_out, object + " did not come" + within};
+    return who.why_late ? *who.why_late : node_error{node_errc::fetch_timed_out, object + " did not come" + within};
   case stalled:
     return {node_errc::fetch_timed_out, object + " did not come: who has them sent nothing for too long"};
   case cancelled:
     return {node_errc::fetch_timed_out, object + " are not waited for any more"};
   case busy:
-    return {node_errc::fetch_timed_out,
-            object + " did not come: who has them, or the store here, was too busy" + within};
+    return {node_errc::fetch_timed_out, object
+                                            + " did not come: " + (error.was_told ? peer_of(error) : "the store here")
+                                            + " was too busy" + within};
   case full:
+    if (error.was_told)
+      return {node_errc::store_full,
+              "the store of " + peer_of(error) + " had no room to bring back " + object + " from its disk" + within};
     return {node_errc::store_full, "the store here has no room for " + object + ": " + why_no_room_};
   case too_many:
     return {node_errc::unsupported, error.imports_max == 0

@@ -14,6 +14,21 @@ namespace {
 constexpr std::size_t pieces_max = 8;
 constexpr std::size_t pieces_low = 4;
 
+// For what finds no room to come back from disk the peer asks again, as long as it has time. Nobody else is served
+// meanwhile.
+constexpr std::chrono::milliseconds serving_patience{100};
+
+handles::handle_errc refusal_of(const store::store_error& why) {
+  switch (why.code()) {
+  case store::store_errc::damaged:
+    return handles::handle_errc::object_lost;
+  case store::store_errc::full:
+    return handles::handle_errc::full;
+  default:
+    return handles::handle_errc::busy;
+  }
+}
+
 } // namespace
 
 void object_exchange::act(const handles::send_bytes& what) {
@@ -74,7 +89,7 @@ void object_exchange::pin_for(handles::link_number to, const store::object_id& p
   const auto found = holds_.find(place);
   auto object = found != holds_.end() ? found->second.object : store::handle{};
   worker_.add([self = shared_from_this(), to, object = std::move(object)] {
-    auto pinned = object.pin();
+    auto pinned = object.pin(serving_patience);
     auto bytes = pinned ? std::make_shared<const stored_bytes>(*std::move(pinned)) : nullptr;
     std::unique_lock guard{self->mutex_};
     const auto waiting = self->lanes_.find(to);
@@ -87,8 +102,7 @@ void object_exchange::pin_for(handles::link_number to, const store::object_id& p
       const auto request = waiting->second.next->what.request;
       waiting->second.serving.erase(request);
       waiting->second.next.reset();
-      const auto is_lost = pinned.error().code() == store::store_errc::damaged;
-      self->ledger_.cannot_serve(to, request, is_lost ? handles::handle_errc::object_lost : handles::handle_errc::busy);
+      self->ledger_.cannot_serve(to, request, refusal_of(pinned.error()));
       self->settle();
     }
     self->flush_soon(to);

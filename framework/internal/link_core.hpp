@@ -189,7 +189,7 @@ public:
   /// No other link of this process ever has the same; above zero.
   [[nodiscard]] std::uint64_t serial() const noexcept { return serial_; }
   [[nodiscard]] const link_options& options() const noexcept { return options_; }
-  [[nodiscard]] const std::string& peer_name() const noexcept { return peer_name_; }
+  [[nodiscard]] const std::string& peer_name() const noexcept override { return peer_name_; }
   [[nodiscard]] std::expected<void, node_error> reconfigure(const link_changes& changes,
                                                             std::chrono::milliseconds timeout);
   [[nodiscard]] std::vector<std::string> effective_serializers() const;

@@ -13,6 +13,7 @@
 #include <troupe/framework/internal/authentication.hpp>
 #include <troupe/framework/internal/exchange_room.hpp>
 #include <troupe/framework/internal/object_proof.hpp>
+#include <troupe/framework/internal/stored_object.hpp>
 
 namespace troupe::internal {
 
@@ -53,6 +54,7 @@ object_exchange::object_exchange(asio::io_context& io, store::object_store store
       self_(with.self),
       capacity_bytes_(with.capacity_bytes),
       others_patience_(with.others_patience),
+      others_stall_(with.others_stall),
       ledger_(ledger_options_of(with, store_.number()), *this),
       timer_(std::make_unique<asio::steady_timer>(io)) {}
 
@@ -119,7 +121,7 @@ object_source::fetch_id object_exchange::fetch(handles::reference what, std::uin
     return 0;
   }
   const auto who = ++last_waiter_;
-  waiters_.emplace(who, waiter{std::move(then), size_bytes, clock::now()});
+  waiters_.emplace(who, waiter{std::move(then), size_bytes, clock::now(), until, {}});
   ledger_.fetch(what, who, time_of(until));
   settle();
   return who;
@@ -129,20 +131,27 @@ void object_exchange::cancel(object_source::fetch_id which) {
   std::lock_guard guard{mutex_};
   if (is_ended_)
     return;
+  if (const auto who = waiters_.find(which); who != waiters_.end())
+    who->second.until = clock::now(); // It may wait for room already, of which the ledger knows nothing.
   ledger_.cancel_fetch(which);
   settle();
 }
 
-/// Pinned while somebody reads it, so that the store may move it to disk in between.
-std::optional<frame> exchanged_object::here() const {
-  std::lock_guard guard{mutex_};
+/// Pinned while somebody reads it, so that the store may move it to disk in between. Nobody waits for the lock while
+/// somebody waits for the store.
+std::optional<frame> exchanged_object::mapped(const std::optional<std::chrono::milliseconds>& within) const {
+  std::unique_lock guard{mutex_};
   auto owner = pinned_.lock();
+  guard.unlock();
   if (!owner) {
-    auto pinned = stored().pin(); // Fails for what is empty.
-    if (!pinned)
+    auto made = map(stored(), within); // Fails for what is empty.
+    if (!made)
       return std::nullopt;
-    owner = std::make_shared<const stored_bytes>(*std::move(pinned));
-    pinned_ = owner;
+    guard.lock();
+    owner = pinned_.lock();
+    if (!owner)
+      pinned_ = owner = *std::move(made);
+    guard.unlock();
   }
   const auto bytes = owner->bytes();
   return frame{bytes, std::move(owner)};

@@ -38,6 +38,8 @@ public:
   virtual void write_handles() = 0;
   /// I/O thread. The peer has broken the protocol of handles, or has lost this link.
   virtual void end_for_handles(const node_error& why) = 0;
+  /// Any thread, takes no lock. The node at its other end.
+  [[nodiscard]] virtual const std::string& peer_name() const noexcept = 0;
 };
 
 /// Where two ends of a link hand objects over that lie in a store of both.
@@ -62,6 +64,8 @@ public:
     /// How long a pull of another node of this host may keep this one from pulling the same. Longer saves traffic and
     /// memory where that one is slow, shorter saves time. Less than `ledger_options::pull_patience`.
     std::chrono::nanoseconds others_patience = std::chrono::seconds(30);
+    /// The same for one that has brought nothing for so long: it is stopped, or its link stands still.
+    std::chrono::nanoseconds others_stall = std::chrono::seconds(5);
   };
 
   object_exchange(asio::io_context& io, store::object_store store, const options& with);
@@ -141,6 +145,8 @@ private:
     object_source::answer then;
     std::uint64_t size_bytes = 0;
     std::chrono::steady_clock::time_point since;
+    std::chrono::steady_clock::time_point until;
+    std::optional<node_error> why_late; // Where its time is over, and what it waited for is known.
   };
   /// One link that is up.
   struct lane {
@@ -184,14 +190,18 @@ private:
   void fail_room(const room& which, const store::store_error& why);
   void seal(const std::shared_ptr<room>& full, const std::vector<store::object_id>& captured);
   void release_reserve(room& of);
-  void give_answer(waiter who, handles::fetch_error error, handles::reference object);
+  void give_answer(const handles::answer_waiter& what);
   [[nodiscard]] node_error error_of(const waiter& who, const handles::fetch_error& error) const;
+  [[nodiscard]] std::optional<node_error> why_late(const waiter& who, handles::room_id what) const;
+  [[nodiscard]] std::string peer_of(const handles::fetch_error& error) const;
+  void note_progress(room& of);
 
   // -- exchange_originals.cpp: what other nodes of this host have pulled, or are pulling
   [[nodiscard]] bool is_left_to_others(const std::shared_ptr<room>& wanted, store::object_of_origin found);
   void take_found(const room& wanted, store::handle found);
-  void wait_for_writer(const std::shared_ptr<room>& wanted, const store::object_id& written);
+  void wait_for_writer(const std::shared_ptr<room>& wanted, const store::object_of_origin& found);
   void wait_for_writers();
+  [[nodiscard]] bool has_stalled(room& waiting, std::chrono::steady_clock::time_point now) const;
   [[nodiscard]] std::vector<std::shared_ptr<room>> take_out_those_over();
 
   // -- exchange_serving.cpp: giving bytes to peers
@@ -204,6 +214,7 @@ private:
   const handles::node_name self_;
   const std::uint64_t capacity_bytes_; // Rooms that are being filled take half of it at most.
   const std::chrono::nanoseconds others_patience_;
+  const std::chrono::nanoseconds others_stall_;
 
   mutable std::mutex mutex_;
   // Guarded by mutex_.
@@ -226,6 +237,8 @@ private:
   std::map<handles::link_number, std::string> ended_links_; // Why each of the last ones has ended, and with whom.
   std::deque<handles::link_number> ended_order_;
   std::string why_no_room_; // The last time.
+  std::string full_now_;    // Why what room_maker_ makes just now finds no place, for those that wait behind it.
+  std::chrono::steady_clock::time_point progress_noted_; // I/O thread. For all rooms that have their bytes.
   struct known_peer {
     byte_vector token;
     std::chrono::steady_clock::time_point seen;
@@ -253,12 +266,15 @@ public:
   [[nodiscard]] bool is_of(const object_exchange& which) const noexcept { return of_.get() == &which; }
 
   [[nodiscard]] std::uint64_t size_bytes() const override { return size_bytes_; }
-  [[nodiscard]] std::optional<frame> here() const override;
+  [[nodiscard]] std::optional<frame> here() const override { return mapped(std::nullopt); }
+  [[nodiscard]] std::optional<frame> here_at_once() const override { return mapped(std::chrono::milliseconds{0}); }
   fetch_id fetch(std::chrono::steady_clock::time_point until, answer then) override;
   void cancel(fetch_id which) override { of_->cancel(which); }
   [[nodiscard]] store::handle stored() const override { return of_->stored(what_); }
 
 private:
+  [[nodiscard]] std::optional<frame> mapped(const std::optional<std::chrono::milliseconds>& within) const;
+
   const std::shared_ptr<object_exchange> of_;
   const handles::reference what_;
   const std::uint64_t size_bytes_;

@@ -5,6 +5,11 @@
 #include <numeric>
 #include <thread>
 
+#include <csignal>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <asio/executor_work_guard.hpp>
 #include <asio/post.hpp>
 #include <gtest/gtest.h>
@@ -36,6 +41,7 @@ public:
     }
   }
   void end_for_handles(const node_error& why) override { ADD_FAILURE() << why.message(); }
+  [[nodiscard]] const std::string& peer_name() const noexcept override { return name_; }
 
   [[nodiscard]] std::vector<handles::pull> pulls() {
     std::lock_guard guard{mutex_};
@@ -44,6 +50,7 @@ public:
 
 private:
   object_exchange& of_;
+  const std::string name_ = "exporter";
   std::mutex mutex_;
   std::vector<handles::pull> pulls_; // Guarded by mutex_.
 };
@@ -66,11 +73,13 @@ protected:
     return result.get();
   }
 
-  void open(std::chrono::milliseconds others_patience = 20s) {
-    exchange_ = std::make_shared<object_exchange>(
-        io_, store_,
-        object_exchange::options{
-            .self = {1, 2}, .capacity_bytes = 16_MiB, .grace = 10s, .others_patience = others_patience});
+  void open(std::chrono::milliseconds others_patience = 20s, std::chrono::milliseconds others_stall = 20s) {
+    exchange_ = std::make_shared<object_exchange>(io_, store_,
+                                                  object_exchange::options{.self = {1, 2},
+                                                                           .capacity_bytes = 16_MiB,
+                                                                           .grace = 10s,
+                                                                           .others_patience = others_patience,
+                                                                           .others_stall = others_stall});
     end_ = std::make_shared<exporters_end>(*exchange_);
     runs_ = std::thread{[this] { io_.run(); }};
     EXPECT_TRUE(on_io_thread([this] { return exchange_->link_up(end_, number, exporter, {}, std::nullopt); }));
@@ -92,10 +101,10 @@ protected:
   }
 
   using outcome = std::expected<frame, node_error>;
-  [[nodiscard]] std::future<outcome> fetch(const object_source_ptr& what) {
+  [[nodiscard]] std::future<outcome> fetch(const object_source_ptr& what, std::chrono::milliseconds within = 10s) {
     auto answered = std::make_shared<std::promise<outcome>>();
     auto result = answered->get_future();
-    fetched_ = what->fetch(std::chrono::steady_clock::now() + 10s,
+    fetched_ = what->fetch(std::chrono::steady_clock::now() + within,
                            [answered](outcome bytes) { answered->set_value(std::move(bytes)); });
     return result;
   }
@@ -126,8 +135,8 @@ protected:
 
   asio::io_context io_;
   std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work_{asio::make_work_guard(io_)};
-  store::object_store store_ =
-      store::object_store::open({.name = unique_name("originals"), .capacity_bytes = 16_MiB}).value();
+  const store::options settings_{.name = unique_name("originals"), .capacity_bytes = 16_MiB};
+  store::object_store store_ = store::object_store::open(settings_).value();
   std::shared_ptr<object_exchange> exchange_;
   std::shared_ptr<exporters_end> end_;
   std::thread runs_;
@@ -190,6 +199,66 @@ TEST_F(originals, are_pulled_when_another_takes_too_long) {
   const auto others = std::move(building).seal().value();
   EXPECT_NE(others.id(), what->stored().id());
   EXPECT_EQ(store_.find(origin_of(1))->sealed.id(), others.id());
+}
+
+TEST_F(originals, are_pulled_when_another_gets_on_no_more) {
+  open(20s, 100ms);
+  const auto building = begin(1);
+  auto what = receive(1);
+  auto answer = fetch(what);
+  serve(1, 1);
+  expect_bytes(answer, 1);
+}
+
+TEST_F(originals, are_waited_for_as_long_as_another_gets_on) {
+  open(20s, 1s);
+  auto building = begin(1);
+  auto what = receive(1);
+  auto answer = fetch(what);
+  const auto until = std::chrono::steady_clock::now() + 2500ms;
+  while (std::chrono::steady_clock::now() < until && answer.wait_for(20ms) != std::future_status::ready)
+    building.note_progress();
+  EXPECT_TRUE(end_->pulls().empty());
+  const auto kept = std::move(building).seal().value();
+  expect_bytes(answer, 1);
+}
+
+TEST_F(originals, who_has_no_more_time_is_told_for_whom_it_waited) {
+  open();
+  const auto building = begin(1);
+  auto what = receive(1);
+  auto got = fetch(what, 50ms).get();
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code(), node_errc::fetch_timed_out);
+  const auto& text = got.error().message();
+  EXPECT_NE(text.find("process " + std::to_string(::getpid()) + " of this host"), std::string::npos) << text;
+}
+
+// Goal: a node whose process is stopped does not hold up the others of its host.
+TEST_F(originals, are_pulled_when_the_process_that_pulls_them_is_stopped) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "ThreadSanitizer cannot follow processes forked beside threads";
+#endif
+  const auto child = ::fork();
+  if (child == 0) { // Before there are threads here.
+    auto mine = store::object_store::open(settings_);
+    const auto made = mine ? mine->create_once(origin_of(1), size_bytes)
+                           : std::expected<store::object_of_origin, store::store_error>{std::unexpect, mine.error()};
+    ::raise(SIGSTOP);
+    ::_exit(made && made->building ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_TRUE(eventually([&] { return ::waitpid(child, &status, WUNTRACED | WNOHANG) == child; }));
+  ASSERT_TRUE(WIFSTOPPED(status));
+  open(20s, 200ms);
+  EXPECT_EQ(store_.find(origin_of(1))->writer, child);
+  auto what = receive(1);
+  auto answer = fetch(what);
+  serve(1, 1);
+  expect_bytes(answer, 1);
+  ::kill(child, SIGCONT);
+  ASSERT_TRUE(eventually([&] { return ::waitpid(child, &status, WNOHANG) == child; }));
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(originals, are_pulled_where_what_another_has_cannot_be_the_same) {

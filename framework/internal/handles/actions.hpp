@@ -64,9 +64,11 @@ struct fetch_error {
   std::uint64_t imports = 0;
   std::uint64_t imports_max = 0;
   // For `object_lost`, where it is known: the link over which the handle had come, and whether the peer there has said
-  // that it is lost; else that link was lost.
+  // that it is lost; else that link was lost. For `full` and `busy`: the same of the peer that said so of itself, or of
+  // one that it is behind; else it is this node's own store.
   link_number source = 0;
   bool was_told = false;
+  bool is_behind = false;
 
   friend bool operator==(const fetch_error&, const fetch_error&) = default;
 };
@@ -76,6 +78,7 @@ struct answer_waiter {
   waiter_id waiter = 0;
   fetch_error error;
   reference object;
+  room_id room = 0; // Where it is given up: what had been begun for it, 0 where that was nothing yet.
 };
 /// What somebody has itself: the same bytes, whoever on a host asks for them.
 struct original {

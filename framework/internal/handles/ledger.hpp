@@ -325,7 +325,8 @@ private:
   [[nodiscard]] bool has_replica(room_id room, const object_id& place, fetch_step after);
   void has_all_bytes(reference what);
   void seal_if_complete(reference what);
-  void begin_again_later(reference what);
+  void begin_again_later(reference what, const fetch_error& why);
+  [[nodiscard]] time_point last_deadline(const fetch_state& fetch) const;
   void on(link_record& from, const pull_head& what);
   void on(link_record& from, const pull_chunk& what);
   void on(link_record& from, const pull_here& what);
@@ -348,6 +349,7 @@ private:
   void pause(link_record& which);
   void resume(link_record& which);
   void expire(const timer& due, std::vector<reference>& patient);
+  void give_up_waiting(waiter_id who, const fetch_error& why, reference what);
   void expire_dials(std::uint64_t offerer, time_point due);
   [[nodiscard]] time_point captured_deadline(const fetch_state& outer) const;
   void judge(const std::vector<reference>& patient);

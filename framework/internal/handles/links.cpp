@@ -338,8 +338,12 @@ void ledger::on(link_record& from, const refused& what) {
     return;
   case open_request::kind::pull:
     which->fetch->request = 0;
-    return is_busy && which->fetch->step == fetch_step::asking ? begin_again_later(asked.about)
-                                                               : fail(asked.about, {what.reason});
+    if (!is_busy && what.reason != handle_errc::full)
+      return fail(asked.about, {what.reason});
+    return begin_again_later(asked.about, {.code = what.reason,
+                                           .source = from.number,
+                                           .was_told = true,
+                                           .is_behind = which->mode == handle_mode::behind});
   }
 }
 

@@ -207,6 +207,7 @@ void ledger::restart(reference what) {
   again->failed = which.fetch->failed;
   again->turn = which.fetch->turn;
   again->busy_until = which.fetch->busy_until;
+  again->refused = which.fetch->refused;
   again->waiters = stop(what);
   for (const auto& each : again->waiters)
     if (auto* outer = outer_of(each))
@@ -214,16 +215,34 @@ void ledger::restart(reference what) {
   which.fetch = std::move(again);
 }
 
-/// The source has too much to do: it is asked again, for some time.
-void ledger::begin_again_later(reference what) {
+/// Of those that have one.
+time_point ledger::last_deadline(const fetch_state& fetch) const {
+  auto result = time_point{};
+  for (const auto& each : fetch.waiters)
+    if (const auto* outside = std::get_if<outside_waiter>(&each))
+      if (auto deadline = waits_.at(outside->waiter).deadline; deadline != never)
+        result = std::max(result, deadline);
+  return result;
+}
+
+/// The source has too much to do, or no room to bring back what lies on its disk: it is asked again for some time, and
+/// for room as long as somebody has time.
+void ledger::begin_again_later(reference what, const fetch_error& why) {
   auto& which = at(what);
   auto& fetch = *which.fetch;
-  if (fetch.busy_until <= now_)
-    return fail(what, {handle_errc::busy});
+  bool is_full = why.code == handle_errc::full;
+  if (fetch.busy_until <= now_ && (!is_full || last_deadline(fetch) <= now_))
+    return fail(what, why);
   if (fetch.busy_until == never)
     fetch.busy_until = now_ + options_.pull_patience;
+  fetch.refused = why;
   restart(what);
   auto& turns = turns_of(which);
+  if (is_full) { // What else it has may lie in memory: that comes first.
+    which.fetch->turn = ++last_turn_;
+    pause(links_.at(which.link));
+    return advance(what);
+  }
   turns.asked_max = std::max<std::size_t>(turns.asked, 1);
   if (turns.asked == 0) // Else the next that ends makes room there.
     pause(links_.at(which.link));
@@ -373,7 +392,6 @@ void ledger::on(link_record& from, const pull_head& what) {
     return violated(from.number, "answered a pull with something else");
   }
   step_to(about, fetch_step::receiving);
-  fetch.busy_until = never;
   fetch.captured = *std::move(captured);
   fetch.budget->imports += fetch.captured.size();
   if (fetch.budget->imports > options_.fetch_imports_max)
@@ -401,6 +419,7 @@ void ledger::on(link_record& from, const pull_chunk& what) {
     return violated(from.number, "sent bytes out of order, or too many");
   want(write_room{fetch.room, what.offset, what.size_bytes});
   fetch.received_bytes += what.size_bytes;
+  fetch.refused = {};
   if (fetch.received_bytes < which.size_bytes)
     return set_deadline(about, now_ + options_.pull_patience);
   has_all_bytes(about);
@@ -429,7 +448,7 @@ void ledger::on(link_record& from, const pull_here& what) {
   }
   unrefer(*imported);
   (void)close(from, std::exchange(at(about).fetch->request, 0));
-  begin_again_later(about); // The store could not be asked.
+  begin_again_later(about, {handle_errc::busy}); // The store could not be asked.
 }
 
 } // namespace troupe::internal::handles

@@ -128,7 +128,8 @@ struct fetch_state {
   std::uint64_t turn = 0;                // Among those that wait for the same link: who came first begins first.
   bool is_queued = false;                // At the source, waiting for its turn.
   bool has_slot = false;                 // Counts among the source's pulls.
-  time_point busy_until = never;         // Until when a busy source is asked again.
+  time_point busy_until = never;         // Until when a busy source is asked again, or one whose store is full.
+  fetch_error refused;                   // What it said last; nothing once bytes come.
   time_point deadline = never;           // Of the next sign of progress.
 
   /// All bytes have come: only captured objects are missing, which have their own deadlines.

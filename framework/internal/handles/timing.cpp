@@ -78,8 +78,7 @@ void ledger::expire(const timer& due, std::vector<reference>& patient) {
     auto waited = waits_.extract(due.owner).mapped();
     at(waited.what).fetch->waiters.erase(outside_waiter{due.owner});
     touch(waited.what);
-    want(answer_waiter{due.owner, {handle_errc::timed_out}, {}});
-    return;
+    return give_up_waiting(due.owner, {handle_errc::timed_out}, waited.what);
   }
   case timer::kind::fetch: {
     reference what{static_cast<std::uint32_t>(due.owner), static_cast<std::uint32_t>(due.number)};
@@ -105,6 +104,22 @@ void ledger::expire(const timer& due, std::vector<reference>& patient) {
     return resume(link);
   }
   }
+}
+
+/// Says what it was that took so long, if that is known: of what is captured the first that is not here.
+/// Requires: `what` has a fetch.
+void ledger::give_up_waiting(waiter_id who, const fetch_error& why, reference what) {
+  constexpr auto depth_max = 16; // Of captured ones; a liar's objects may capture each other.
+  for (auto depth = 0; depth < depth_max && at(what).fetch->waits_for_captured(); ++depth) {
+    const auto& captured = at(what).fetch->captured;
+    auto missing = std::ranges::find_if(captured, [&](auto each) { return at(resolve(each)).fetch != nullptr; });
+    if (missing == captured.end())
+      break;
+    what = resolve(*missing);
+  }
+  const auto& fetch = *at(what).fetch;
+  bool is_full = why.code == handle_errc::timed_out && fetch.refused.code == handle_errc::full;
+  want(answer_waiter{who, is_full ? fetch.refused : why, {}, fetch.room});
 }
 
 /// Until when a fetch may wait for what it captures, judged by those alone: as long as one of them moves. `never` when

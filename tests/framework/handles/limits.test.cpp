@@ -288,9 +288,9 @@ TEST_F(limits, of_the_stack_are_not_met_when_a_long_chain_fails_at_its_end) {
   link(liar, b);
   auto waiter = begin_chain(liar, b, long_chain);
   arrive();
-  say(liar, b, handles::refused{long_chain + 1, handle_errc::full});
+  say(liar, b, handles::refused{long_chain + 1, handle_errc::stalled});
   in_.deliver(0, 1);
-  EXPECT_EQ(answer_to(waiter), handle_errc::full);
+  EXPECT_EQ(answer_to(waiter), handle_errc::stalled);
   EXPECT_EQ(tables(b).entries, 1u);
 }
 

@@ -174,11 +174,44 @@ TEST_F(waiting, for_a_source_that_is_busy_after_each_head_ends_with_that) {
   forge(liar, b, {{{invented_store, 1, 1}, handle_mode::mine, 4, {}}});
   arrive();
   auto waiter = begin_reading(b);
-  arrive();
-  say(liar, b, handles::pull_head{1, 4, {}});
-  say(liar, b, handles::refused{1, handle_errc::busy}); // It could say so again and again.
-  arrive();
+  auto began = in_.now;
+  for (handles::request_number request = 1; answer_to(waiter) == handle_errc::violation && request < 1000; ++request) {
+    arrive();
+    say(liar, b, handles::pull_head{request, 4, {}});
+    say(liar, b, handles::refused{request, handle_errc::busy}); // It could say so again and again.
+    arrive();
+    in_.pass(handles::ledger_options{}.busy_pause);
+    in_.tick(b);
+  }
   EXPECT_EQ(answer_to(waiter), handle_errc::busy);
+  EXPECT_LE(in_.now - began, in_.limits.pull_patience + 1s);
+}
+
+TEST_F(waiting, for_room_in_a_sources_store_ends_with_the_time_of_who_waits) {
+  for (auto time : {std::chrono::nanoseconds{3s}, 2 * in_.limits.pull_patience}) {
+    auto liar = node_on_new_host(true);
+    link(liar, b);
+    forge(liar, b, {{{invented_store, 1, 1}, handle_mode::mine, 4, {}}});
+    arrive();
+    auto waiter = in_.fetch(b, in_.nodes[b].application.size() - 1, time);
+    auto began = in_.now;
+    handles::request_number request = 0;
+    while (answer_to(waiter) == handle_errc::violation && in_.now - began < 10 * time) {
+      arrive();
+      if (tables(b).requests > 0) {
+        say(liar, b, handles::pull_head{++request, 4, {}});
+        say(liar, b, handles::refused{request, handle_errc::full});
+      }
+      arrive();
+      in_.pass(handles::ledger_options{}.busy_pause);
+      in_.tick(b);
+    }
+    const auto& told = in_.answers.at(waiter);
+    EXPECT_EQ(told.code, handle_errc::full);
+    EXPECT_TRUE(told.was_told); // It is not this node's store.
+    EXPECT_GE(in_.now - began, time);
+    EXPECT_LE(in_.now - began, time + 1s);
+  }
 }
 
 TEST_F(waiting, for_an_exporter_that_stays_too_busy_to_be_adopted_from_ends_with_the_source) {

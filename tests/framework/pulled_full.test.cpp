@@ -1,0 +1,149 @@
+// Objects of another host where a store is full: this one, or the one that they come from.
+#include <filesystem>
+#include <future>
+#include <mutex>
+
+#include "two_nodes.hpp"
+
+namespace troupe::tests {
+namespace {
+
+using array_ref = object_ref<array<double>>;
+
+class pulled_full : public two_nodes {
+protected:
+  pulled_full() {
+    near_options_.store =
+        store::options{.name = unique_name("near-host"), .capacity_bytes = store_bytes, .spill_directory = near_files_};
+    far_options_.store =
+        store::options{.name = unique_name("far-host"), .capacity_bytes = store_bytes, .spill_directory = far_files_};
+    connect();
+    publish("keeper", far().system.spawn([this]() -> caf::behavior {
+      return {[this](const array_ref& ref) {
+        std::lock_guard guard{mutex_};
+        kept_ = ref;
+        return 1;
+      }};
+    }));
+  }
+  ~pulled_full() override {
+    views_.clear();
+    kept_ = {};
+    link_.reset();
+    near_.reset();
+    far_.reset();
+    std::filesystem::remove_all(near_files_);
+    std::filesystem::remove_all(far_files_);
+  }
+
+  /// An object of near's, whose handle is at far. Nothing maps it.
+  array_ref send() {
+    const auto ref = near().home->put(array<double>(std::vector<double>(10'000, 3.0))).value();
+    EXPECT_EQ(ask<int>(near().system, find("keeper"), ref), 1);
+    std::lock_guard guard{mutex_};
+    return std::exchange(kept_, {});
+  }
+
+  /// From then on all of it is mapped, or so much.
+  void fill(side& which, std::size_t size_bytes = store_bytes) {
+    auto made = store::object_store{*which.home->store()}.put(std::vector<std::byte>(size_bytes));
+    if (!made)
+      throw std::runtime_error(made.error().message());
+    views_.push_back(made->pin().value());
+  }
+
+  static void expect_full(const std::expected<array<double>, node_error>& got, std::string_view whose) {
+    ASSERT_FALSE(got);
+    EXPECT_EQ(got.error().code(), node_errc::store_full) << got.error().message();
+    EXPECT_NE(got.error().message().find(whose), std::string::npos) << got.error().message();
+    EXPECT_NE(got.error().message().find("80,000 bytes"), std::string::npos) << got.error().message();
+  }
+
+  static constexpr std::size_t store_bytes = 1_MiB;
+  const std::filesystem::path near_files_ = std::filesystem::temp_directory_path() / unique_name("troupe-near");
+  const std::filesystem::path far_files_ = std::filesystem::temp_directory_path() / unique_name("troupe-far");
+  std::mutex mutex_;
+  array_ref kept_; // Guarded by mutex_.
+  std::vector<store::pin> views_;
+};
+
+TEST_F(pulled_full, who_has_no_time_left_is_told_that_the_store_here_is_full) {
+  const auto ref = send();
+  fill(far());
+  const auto got = ref.get(600ms);
+  expect_full(got, "the store here");
+  EXPECT_NE(got.error().message().find("store has"), std::string::npos) << got.error().message();
+}
+
+TEST_F(pulled_full, what_waits_behind_another_for_room_says_so_too) {
+  const auto first = send(), second = send();
+  fill(far());
+  auto other = std::async(std::launch::async, [&] { return first.get(1s); });
+  expect_full(second.get(1s), "the store here");
+  expect_full(other.get(), "the store here");
+}
+
+TEST_F(pulled_full, who_has_time_left_gets_it_when_there_is_room) {
+  const auto ref = send();
+  fill(far());
+  auto got = std::async(std::launch::async, [&] { return ref.get(10s); });
+  EXPECT_EQ(got.wait_for(300ms), std::future_status::timeout);
+  views_.clear();
+  const auto value = got.get();
+  ASSERT_TRUE(value) << value.error().message();
+  EXPECT_EQ((*value)[0], 3.0);
+}
+
+TEST_F(pulled_full, who_has_no_time_left_is_told_that_the_store_there_is_full) {
+  const auto ref = send();
+  fill(near());
+  const auto began = std::chrono::steady_clock::now();
+  expect_full(ref.get(700ms), "the store of node near");
+  EXPECT_GE(std::chrono::steady_clock::now() - began, 700ms);
+}
+
+TEST_F(pulled_full, the_store_there_is_asked_again_as_long_as_there_is_time) {
+  const auto ref = send();
+  fill(near());
+  auto got = std::async(std::launch::async, [&] { return ref.get(10s); });
+  EXPECT_EQ(got.wait_for(700ms), std::future_status::timeout);
+  views_.clear();
+  const auto value = got.get();
+  ASSERT_TRUE(value) << value.error().message();
+  EXPECT_EQ((*value)[0], 3.0);
+}
+
+// Goal: what can be had is not held up by what cannot.
+TEST_F(pulled_full, what_lies_in_memory_there_comes_before_what_finds_no_room) {
+  const auto on_disk = send();
+  fill(near());
+  views_.clear();
+  fill(near(), store_bytes - 90'048); // There is room for one.
+  const auto in_memory = near().home->put(array<double>(std::vector<double>(10'000, 4.0))).value();
+  const auto view = in_memory.get().value(); // So that it stays there.
+  EXPECT_EQ(ask<int>(near().system, find("keeper"), in_memory), 1);
+  auto late = std::async(std::launch::async, [&] { return on_disk.get(1s); });
+  const auto value = kept_.get(10s);
+  ASSERT_TRUE(value) << value.error().message();
+  EXPECT_EQ((*value)[0], 4.0);
+  expect_full(late.get(), "the store of node near");
+}
+
+TEST_F(pulled_full, what_was_pulled_and_is_on_disk_again_waits_no_longer_than_was_said) {
+  const auto ref = send();
+  const auto size = [&] { // Not get(): what has been read stays mapped.
+    std::promise<std::size_t> came;
+    ref.state()->source->fetch(std::chrono::steady_clock::now() + 10s,
+                               [&](auto bytes) { came.set_value(bytes ? bytes->size_bytes() : 0); });
+    return came.get_future().get();
+  }();
+  ASSERT_EQ(size, 80'000u);
+  fill(far());
+  EXPECT_EQ(ref.get().error().code(), node_errc::store_full);
+  EXPECT_EQ(ref.get(200ms).error().code(), node_errc::store_full);
+  views_.clear();
+  EXPECT_TRUE(ref.get(10s));
+}
+
+} // namespace
+} // namespace troupe::tests
