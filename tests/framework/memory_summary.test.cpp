@@ -410,7 +410,7 @@ TEST(inspectors, refuse_what_is_asked_beyond_their_limit) {
     ask().receive([&](const memory_summary&) { is_answered = true; }, [](const caf::error&) {});
     return is_answered;
   }));
-  self->send_exit(asked, caf::exit_reason::user_shutdown);
+  asks->send_exit(asked, caf::exit_reason::user_shutdown);
 }
 
 // -- several summaries as one, and what looks like a leak
