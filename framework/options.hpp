@@ -92,7 +92,8 @@ struct link_options {
   bool trusted_families = false;
 
   /// Whether the store is shared with the peer, where both have opened the same one; nullopt: over unix sockets and
-  /// within a process only. Whoever shares a store can map all of it.
+  /// within a process only. Whoever shares a store can map all of it. An object_ref is found in a store that both have
+  /// open whatever stands here.
   std::optional<bool> share_store = std::nullopt;
 
   /// What the peer of this link may ask for beyond sending messages to the actors that it was given.

@@ -53,7 +53,6 @@
 
 namespace troupe::internal {
 
-class imported_object;
 class outgoing_message;
 
 /// How many families a link's lists may name.
