@@ -1,6 +1,7 @@
 #include "bulk/store_ends.hpp"
 
 #include "harness/statistics.hpp"
+#include "peers/run_store.hpp"
 #include "peers/troupe_process.hpp"
 
 #include <troupe/framework/message_types.hpp>
@@ -11,8 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include <unistd.h>
-
 namespace bench {
 
 namespace {
@@ -21,19 +20,6 @@ using bytes = troupe::array<char>;
 
 constexpr std::size_t small_bytes = 64 << 10;
 constexpr char sign = 's';
-
-troupe::store::options store_of(pid_t measuring) {
-  troupe::store::options settings;
-  settings.name = "bench-bulk-" + std::to_string(measuring);
-  return settings;
-}
-
-/// As a process that was started finds it.
-troupe::store::options inherited_store() {
-  auto settings = store_of(::getppid());
-  settings.must_exist = true;
-  return settings;
-}
 
 /// Answers with the size of what it has before it.
 caf::behavior taker(caf::event_based_actor*) {
@@ -72,15 +58,6 @@ seconds copy(const std::vector<char>& from, std::vector<char>& to) {
 }
 
 } // namespace
-
-std::expected<troupe::store::object_store, std::string> make_store_of_this_run(std::size_t largest_bytes) {
-  auto settings = store_of(::getpid());
-  settings.capacity_bytes = 4 * largest_bytes + (16 << 20);
-  auto opened = troupe::store::object_store::open(settings);
-  if (!opened)
-    return std::unexpected{opened.error().message()};
-  return *std::move(opened);
-}
 
 std::expected<void, std::string> serve_store(const ready_report& ready) {
   troupe_process process;

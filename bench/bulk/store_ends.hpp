@@ -3,21 +3,13 @@
 
 #include "peers/small_messages.hpp"
 
-#include <troupe/store/object_store.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <memory>
 #include <string>
 
-#include <sys/types.h>
-
 namespace bench {
-
-/// In the process that measures: a store with room for several values of `largest_bytes`, for the processes that it
-/// starts. They attach to it, so that it is gone when this process lets go of it, however they end.
-[[nodiscard]] std::expected<troupe::store::object_store, std::string> make_store_of_this_run(std::size_t largest_bytes);
 
 /// In the far process: see subject::serve.
 [[nodiscard]] std::expected<void, std::string> serve_store(const ready_report& ready);

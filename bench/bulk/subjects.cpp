@@ -4,6 +4,7 @@
 #include "bulk/limits.hpp"
 #include "bulk/store_ends.hpp"
 #include "peers/raw_socket.hpp"
+#include "peers/run_store.hpp"
 #include "peers/troupe_process.hpp"
 
 #include <algorithm>

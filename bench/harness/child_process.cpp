@@ -4,6 +4,8 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <map>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -56,6 +58,24 @@ int spawn_self(pid_t& process, const std::vector<std::string>& arguments, int so
   ::posix_spawn_file_actions_destroy(&files);
   ::posix_spawnattr_destroy(&attributes);
   return error;
+}
+
+/// Each process's parent.
+std::map<pid_t, pid_t> parents_of_processes() {
+  std::map<pid_t, pid_t> found;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator{"/proc", ignored}) {
+    const auto name = entry.path().filename().string();
+    if (name.find_first_not_of("0123456789") != std::string::npos)
+      continue;
+    std::string line;
+    std::getline(std::ifstream{entry.path() / "stat"}, line);
+    // "PID (NAME) STATE PARENT ...", where the name may have anything in it.
+    const auto name_end = line.rfind(") ");
+    if (name_end != std::string::npos)
+      found[std::stoi(name)] = std::stoi(line.substr(name_end + 4));
+  }
+  return found;
 }
 
 } // namespace
@@ -163,10 +183,18 @@ void child_process::run_on(const std::vector<int>& cores) const {
   CPU_ZERO(&allowed);
   for (const auto core : cores)
     CPU_SET(core, &allowed);
-  std::error_code ignored; // A process that ends meanwhile is noticed elsewhere.
-  const auto threads = "/proc/" + std::to_string(process_) + "/task";
-  for (const auto& thread : std::filesystem::directory_iterator{threads, ignored})
-    ::sched_setaffinity(std::stoi(thread.path().filename()), sizeof allowed, &allowed);
+  const auto parents = parents_of_processes();
+  for (const auto& [process, parent] : parents) {
+    auto ancestor = process;
+    while (ancestor != process_ && parents.contains(ancestor))
+      ancestor = parents.at(ancestor);
+    if (ancestor != process_)
+      continue;
+    std::error_code ignored; // A process that ends meanwhile is noticed elsewhere.
+    const auto threads = "/proc/" + std::to_string(process) + "/task";
+    for (const auto& thread : std::filesystem::directory_iterator{threads, ignored})
+      ::sched_setaffinity(std::stoi(thread.path().filename()), sizeof allowed, &allowed);
+  }
 }
 
 std::vector<int> usable_cores() {

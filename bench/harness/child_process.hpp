@@ -36,7 +36,8 @@ public:
   /// How it ended, if it did or does so within `patience`.
   [[nodiscard]] std::optional<std::string> ended_within(std::chrono::milliseconds patience);
 
-  /// Lets all its threads, and those that they start, run on these cores only. Requires: not empty.
+  /// Lets all its threads and those of the programs that it has started, and all that they start from now on, run on
+  /// these cores only. Requires: not empty.
   void run_on(const std::vector<int>& cores) const;
 
 private:

@@ -1,21 +1,26 @@
 #include "peers/basp.hpp"
 
 #include "peers/caf_ends.hpp"
+#include "peers/caf_large.hpp"
 
 #include <caf/all.hpp>
 #include <caf/io/all.hpp>
 #include <troupe/framework/message_types.hpp>
+
+#include <sstream>
 
 namespace bench {
 
 namespace {
 
 constexpr const char* loopback = "127.0.0.1";
+using large = std::vector<char>;
 
 struct basp_config : caf::actor_system_config {
   explicit basp_config(caf::atom_value policy) {
     load<caf::io::middleman>();
     add_message_type<small_message>("small_message");
+    add_message_type<large>("large");
     set("scheduler.policy", policy);
   }
 };
@@ -24,7 +29,7 @@ std::expected<void, std::string> serve(caf::atom_value policy, const ready_repor
   basp_config config{policy};
   caf::actor_system system{config};
   std::string address;
-  const auto actors = {spawn_consumer(system), spawn_echoer(system)};
+  const auto actors = {spawn_consumer(system), spawn_echoer(system), spawn_taker<large>(system)};
   for (const auto& actor : actors) {
     const auto port = system.middleman().publish(actor, 0, loopback);
     if (!port)
@@ -42,14 +47,16 @@ public:
   explicit basp_near_end(caf::atom_value policy) : config_(policy) {}
 
   std::expected<void, std::string> connect(const std::string& address) {
-    const auto comma = address.find(',');
-    auto consumer = system_.middleman().remote_actor(loopback, port_of(address));
-    if (!consumer)
-      return std::unexpected{system_.render(consumer.error())};
-    auto echoer = system_.middleman().remote_actor(loopback, port_of(address.substr(comma + 1)));
-    if (!echoer)
-      return std::unexpected{system_.render(echoer.error())};
-    near_ = make_caf_near_end(system_, *std::move(consumer), *std::move(echoer));
+    std::vector<caf::actor> actors;
+    std::istringstream ports{address};
+    for (std::string port; std::getline(ports, port, ',');) {
+      auto found = system_.middleman().remote_actor(loopback, static_cast<std::uint16_t>(std::stoi(port)));
+      if (!found)
+        return std::unexpected{system_.render(found.error())};
+      actors.push_back(*std::move(found));
+    }
+    near_ = make_caf_near_end(system_, actors.at(0), actors.at(1));
+    taker_ = actors.at(2);
     return {};
   }
 
@@ -59,12 +66,15 @@ public:
     return near_->echo(count, window, round_trips);
   }
 
-private:
-  static std::uint16_t port_of(const std::string& text) { return static_cast<std::uint16_t>(std::stoi(text)); }
+  std::expected<std::vector<seconds>, std::string> hand_over(std::uint64_t count, std::size_t size_bytes) override {
+    return caf_hand_over<large>(system_, taker_, count, size_bytes);
+  }
 
+private:
   basp_config config_;
   caf::actor_system system_{config_};
   std::unique_ptr<near_end> near_;
+  caf::actor taker_;
 };
 
 std::expected<std::unique_ptr<near_end>, std::string> connect(caf::atom_value policy, const std::string& address) {

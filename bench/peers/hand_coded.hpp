@@ -40,9 +40,9 @@ struct hand_coded {
   }
 };
 
-/// What the near end asks for before it sends messages.
+/// What the near end asks for before it sends messages, or large values (`take`).
 struct hand_coded_command {
-  enum class kind : std::uint64_t { consume, echo };
+  enum class kind : std::uint64_t { consume, echo, take };
   kind what = kind::consume;
   std::uint64_t count = 0;
 };

@@ -1,6 +1,7 @@
 #include "peers/raw_asio.hpp"
 
 #include "peers/hand_coded.hpp"
+#include "peers/large_values.hpp"
 
 #include <array>
 #include <cassert>
@@ -96,13 +97,25 @@ void send_back(protocol::socket& socket, std::uint64_t count) {
   }
 }
 
+/// Each value is preceded by its size.
+void take(protocol::socket& socket, std::uint64_t count) {
+  std::vector<char> value; // Used again and again, as one that minds the time would.
+  for (std::uint64_t taken = 0; taken < count; ++taken) {
+    value.resize(read_object<std::uint64_t>(socket));
+    asio::read(socket, asio::buffer(value));
+    write_object(socket, number_of_large(value));
+  }
+}
+
 void serve_one(protocol::socket socket) {
   for (;;) {
     const auto [what, count] = read_object<command>(socket);
     if (what == command::kind::consume)
       consume(socket, count);
-    else
+    else if (what == command::kind::echo)
       send_back(socket, count);
+    else
+      take(socket, count);
   }
 }
 
@@ -143,6 +156,15 @@ public:
         round_trips->push_back(bench_clock::now() - sent_at);
     }
     return bench_clock::now() - begin;
+  }
+
+  std::expected<std::vector<seconds>, std::string> hand_over(std::uint64_t count, std::size_t size_bytes) override {
+    write_object(socket_, command{command::kind::take, count});
+    return time_large_values(count, size_bytes, [this](const std::vector<char>& bytes) {
+      const std::uint64_t size = bytes.size();
+      asio::write(socket_, std::array{asio::buffer(&size, sizeof size), asio::buffer(bytes)});
+      return read_object<std::uint64_t>(socket_);
+    });
   }
 
 private:

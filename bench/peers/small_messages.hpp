@@ -13,6 +13,7 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <troupe/serializers/describe.hpp>
@@ -37,18 +38,32 @@ constexpr std::uint64_t acknowledged_every = 4'000;
 constexpr std::uint64_t window_max = 20'000;
 constexpr std::uint64_t echo_window = 100;
 
+/// What the message with that number has in it, for peers whose own types hold it.
+struct small_fields {
+  explicit small_fields(std::uint64_t of)
+      : number(static_cast<std::int32_t>(of & 0x7fffffff)), second(number ^ 0x5555) {}
+  std::int32_t number;
+  std::int32_t second;
+  std::int32_t third = 42;
+  static constexpr std::string_view text = "a text of 24 characters.";
+};
+
 /// The message with that number: built anew for each sending, as a program would.
 inline small_message numbered(std::uint64_t number) {
-  const auto low = static_cast<std::int32_t>(number & 0x7fffffff);
-  return {low, low ^ 0x5555, 42, "a text of 24 characters."};
+  const small_fields fields{number};
+  return {fields.number, fields.second, fields.third, std::string{small_fields::text}};
 }
 
 /// Ends a process that got another message than the one it has to get next: its result would mean nothing.
-inline void check_number(const small_message& message, std::uint64_t expected) {
-  if (message.number == static_cast<std::int32_t>(expected & 0x7fffffff) && message.text.size() == 24)
+inline void check_fields(std::int32_t number, std::size_t text_size, std::uint64_t expected) {
+  if (number == static_cast<std::int32_t>(expected & 0x7fffffff) && text_size == small_fields::text.size())
     return;
-  std::cerr << "message " << message.number << " came instead of message " << expected << '\n';
+  std::cerr << "message " << number << " came instead of message " << expected << '\n';
   std::_Exit(3);
+}
+
+inline void check_number(const small_message& message, std::uint64_t expected) {
+  check_fields(message.number, message.text.size(), expected);
 }
 
 /// Whether the far end acknowledges now that it has got that many of `count`.
@@ -75,6 +90,13 @@ public:
   /// unless that is null. Requires: window is 1 when it is not null.
   [[nodiscard]] virtual std::expected<seconds, std::string> echo(std::uint64_t count, std::uint64_t window,
                                                                  std::vector<seconds>* round_trips) = 0;
+
+  /// Hands over `count` values of `size_bytes`, one after the other (peers/large_values.hpp): for each, the time from
+  /// when it lies in memory of the sender's own until the answer of whoever has all of it before it is here.
+  [[nodiscard]] virtual std::expected<std::vector<seconds>, std::string> hand_over(std::uint64_t /*count*/,
+                                                                                   std::size_t /*size_bytes*/) {
+    return std::unexpected{"carries no large values here"};
+  }
 };
 
 /// How a far end says at which address it is reached.

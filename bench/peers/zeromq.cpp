@@ -1,6 +1,7 @@
 #include "peers/zeromq.hpp"
 
 #include "peers/hand_coded.hpp"
+#include "peers/large_values.hpp"
 
 #include <array>
 #include <thread>
@@ -62,8 +63,10 @@ public:
       const auto [what, count] = *packet_.data<command>();
       if (what == command::kind::consume)
         consume(count);
-      else
+      else if (what == command::kind::echo)
         send_back(count);
+      else
+        take(count);
     }
   }
 
@@ -88,6 +91,16 @@ private:
       check_number(message_, received++);
       questions_.send(asker_, zmq::send_flags::sndmore);
       send_message(questions_, message_);
+    }
+  }
+
+  void take(std::uint64_t count) {
+    for (std::uint64_t taken = 0; taken < count; ++taken) {
+      receive(questions_, asker_);
+      receive(questions_, packet_);
+      const auto number = number_of_large({packet_.data<char>(), packet_.size()});
+      questions_.send(asker_, zmq::send_flags::sndmore);
+      questions_.send(zmq::const_buffer{&number, sizeof number}, zmq::send_flags::none);
     }
   }
 
@@ -135,6 +148,15 @@ public:
         round_trips->push_back(bench_clock::now() - sent_at);
     }
     return bench_clock::now() - begin;
+  }
+
+  std::expected<std::vector<seconds>, std::string> hand_over(std::uint64_t count, std::size_t size_bytes) override {
+    send_command({command::kind::take, count});
+    return time_large_values(count, size_bytes, [this](const std::vector<char>& bytes) {
+      questions_.send(zmq::const_buffer{bytes.data(), bytes.size()}, zmq::send_flags::none);
+      receive(questions_, packet_);
+      return *packet_.data<std::uint64_t>();
+    });
   }
 
 private:

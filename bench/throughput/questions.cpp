@@ -1,47 +1,24 @@
 #include "throughput/questions.hpp"
 
+#include "peers/all.hpp"
 #include "peers/raw_asio.hpp"
 #include "throughput/fan_subjects.hpp"
 #include "throughput/local_subjects.hpp"
 #include "throughput/troupe_subjects.hpp"
 
-#if TROUPE_BENCH_BASP
-#include "peers/basp.hpp"
-#endif
-#if TROUPE_BENCH_ZEROMQ
-#include "peers/zeromq.hpp"
-#endif
-
 namespace bench {
 
 namespace {
 
-[[maybe_unused]] subject absent(std::string name, const std::string& library) {
-  const auto reason = "built without " + library;
-  return {std::move(name), [reason](const ready_report&) { return std::unexpected{reason}; },
-          [reason](const std::string&) { return std::unexpected{reason}; }};
-}
-
-#if !TROUPE_BENCH_BASP
-subject caf_basp() {
-  return absent("caf-basp", "CAF's io module");
-}
-subject caf_basp_sharing() {
-  return absent("caf-basp-sharing", "CAF's io module");
-}
-#endif
-#if !TROUPE_BENCH_ZEROMQ
-subject zeromq_ipc() {
-  return absent("zeromq-ipc", "ZeroMQ");
-}
-#endif
-
 question between_processes() {
-  return {.rounds = 5,
-          .subjects =
-              {{troupe_unix()}, {troupe_tcp()}, {caf_basp()}, {caf_basp_sharing()}, {zeromq_ipc()}, {raw_asio_unix()}},
-          .peers = {"caf-basp", "caf-basp-sharing", "zeromq-ipc", "raw-asio-unix"},
-          .cases = pair_cases()};
+  question made{.rounds = 5, .subjects = {{troupe_unix()}, {troupe_tcp()}}, .cases = pair_cases()};
+  for (auto& peer : all_peers())
+    made.subjects.push_back({std::move(peer)});
+  made.subjects.push_back({raw_asio_unix()});
+  for (const auto& one : made.subjects)
+    made.peers.push_back(one.who.name);
+  made.shown_peers = {"troupe-unix", "caf-basp", "zeromq-ipc", "raw-asio-unix"};
+  return made;
 }
 
 question what_seeing_costs() {

@@ -22,7 +22,9 @@ struct question {
   int rounds = 5;                    // Unless told otherwise.
   std::vector<participant> subjects; // In the order of the rounds and of the table.
   std::vector<std::string> peers;    // Those that ratios are taken to.
-  std::vector<measured_case> cases;  // Asked of every subject.
+  /// Those whose ratios are columns of the table, where not all of them are.
+  std::vector<std::string> shown_peers = {};
+  std::vector<measured_case> cases; // Asked of every subject.
 };
 
 /// A subject whose library was not found when this was built says so when it is asked to serve. Names of subjects and

@@ -208,7 +208,8 @@ int measure(const options& told) {
       return 128 + signals.came();
     const auto some = outcome.values.rows(asked.peers);
     if (!some.empty())
-      std::cout << (rows.empty() ? "" : "\n") << table(some, asked.peers) << std::flush;
+      std::cout << (rows.empty() ? "" : "\n")
+                << table(some, asked.shown_peers.empty() ? asked.peers : asked.shown_peers) << std::flush;
     for (const auto& [subject, failed] : outcome.failures) {
       std::cout << fmt::format("\n{} {}: {}\n", subject, failed.is_absent ? "not available" : "failed", failed.reason);
       all_well = all_well && failed.is_absent;
@@ -238,7 +239,7 @@ int main(int argument_count, char** arguments) {
       return bench::serve(bench::find_subject(told->serve)->who);
     if (!told->drive.empty())
       return bench::drive(bench::find_subject(told->drive)->who, told->address);
-  } catch (const std::exception& error) { // Of Asio or ZeroMQ.
+  } catch (const std::exception& error) { // Of a peer's.
     std::cout << "failed " << error.what() << std::endl;
     return 1;
   }

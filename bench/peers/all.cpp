@@ -1,0 +1,81 @@
+#include "peers/all.hpp"
+
+#if TROUPE_BENCH_BASP
+#include "peers/basp.hpp"
+#endif
+#if TROUPE_BENCH_ZEROMQ
+#include "peers/zeromq.hpp"
+#endif
+#if TROUPE_BENCH_NNG
+#include "peers/nng.hpp"
+#endif
+#if TROUPE_BENCH_GRPC
+#include "peers/grpc.hpp"
+#endif
+#if TROUPE_BENCH_CAPNPROTO
+#include "peers/capnproto.hpp"
+#endif
+#if TROUPE_BENCH_REDIS
+#include "peers/redis.hpp"
+#endif
+#if TROUPE_BENCH_ERLANG
+#include "peers/erlang.hpp"
+#endif
+
+namespace bench {
+
+namespace {
+
+[[maybe_unused]] subject absent(std::string name, const std::string& package) {
+  const auto reason = "not built: " + package + " not found";
+  return {std::move(name), [reason](const ready_report&) { return std::unexpected{reason}; },
+          [reason](const std::string&) { return std::unexpected{reason}; }};
+}
+
+#if !TROUPE_BENCH_BASP
+subject caf_basp() {
+  return absent("caf-basp", "CAF's io module");
+}
+subject caf_basp_sharing() {
+  return absent("caf-basp-sharing", "CAF's io module");
+}
+#endif
+#if !TROUPE_BENCH_ZEROMQ
+subject zeromq_ipc() {
+  return absent("zeromq-ipc", "libzmq3-dev or cppzmq-dev");
+}
+#endif
+#if !TROUPE_BENCH_NNG
+subject nng_ipc() {
+  return absent("nng-ipc", "libnng-dev");
+}
+#endif
+#if !TROUPE_BENCH_GRPC
+subject grpc_unix() {
+  return absent("grpc-unix", "libgrpc++-dev or protobuf-compiler-grpc");
+}
+#endif
+#if !TROUPE_BENCH_CAPNPROTO
+subject capnproto_unix() {
+  return absent("capnproto-unix", "libcapnp-dev or capnproto");
+}
+#endif
+#if !TROUPE_BENCH_REDIS
+subject redis_unix() {
+  return absent("redis-unix", "libhiredis-dev or redis-tools");
+}
+#endif
+#if !TROUPE_BENCH_ERLANG
+subject erlang_tcp() {
+  return absent("erlang-tcp", "erlang-base");
+}
+#endif
+
+} // namespace
+
+std::vector<subject> all_peers() {
+  return {caf_basp(),  caf_basp_sharing(), zeromq_ipc(), nng_ipc(),
+          grpc_unix(), capnproto_unix(),   redis_unix(), erlang_tcp()};
+}
+
+} // namespace bench

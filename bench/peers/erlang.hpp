@@ -1,0 +1,10 @@
+// Erlang's distribution over TCP on the loopback interface: processes of two nodes, which are programs of their own.
+#pragma once
+
+#include "peers/small_messages.hpp"
+
+namespace bench {
+
+[[nodiscard]] subject erlang_tcp();
+
+} // namespace bench

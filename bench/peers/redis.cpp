@@ -1,0 +1,318 @@
+#include "peers/redis.hpp"
+
+#include "harness/other_program.hpp"
+#include "peers/hand_coded.hpp"
+#include "peers/large_values.hpp"
+
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include <hiredis/hiredis.h>
+
+namespace bench {
+
+namespace {
+
+using command = hand_coded_command;
+using text = std::span<const char>;
+
+/// Commands that are written at once where many are sent: the documentation's pipelining.
+constexpr std::uint64_t pipelined_commands = 500;
+
+// The channels, by where they lead.
+constexpr std::string_view to_far = "far";
+constexpr std::string_view to_near = "near";
+
+struct reply_deleter {
+  void operator()(redisReply* reply) const { freeReplyObject(reply); }
+};
+using reply = std::unique_ptr<redisReply, reply_deleter>;
+
+class connection {
+public:
+  /// Gives nothing where nobody listens yet.
+  static std::unique_ptr<connection> open(const std::string& address) {
+    auto* const context = redisConnectUnix(address.c_str());
+    auto made = std::unique_ptr<connection>{new connection{context}};
+    return context == nullptr || context->err != 0 ? nullptr : std::move(made);
+  }
+  connection(const connection&) = delete;
+  connection& operator=(const connection&) = delete;
+  ~connection() { redisFree(context_); }
+
+  void append(std::initializer_list<text> words) {
+    std::array<const char*, 3> texts{};
+    std::array<std::size_t, 3> sizes{};
+    std::size_t count = 0;
+    for (const auto word : words) {
+      texts[count] = word.data();
+      sizes[count++] = word.size();
+    }
+    if (redisAppendCommandArgv(context_, static_cast<int>(count), texts.data(), sizes.data()) != REDIS_OK)
+      fail();
+  }
+
+  void write_out() {
+    for (int is_done = 0; is_done == 0;)
+      if (redisBufferWrite(context_, &is_done) != REDIS_OK)
+        fail();
+  }
+
+  reply receive() {
+    void* came = nullptr;
+    if (redisGetReply(context_, &came) != REDIS_OK)
+      fail();
+    return reply{static_cast<redisReply*>(came)};
+  }
+
+  /// What has been read already; null when that is nothing whole.
+  reply receive_ready() {
+    void* came = nullptr;
+    if (redisReaderGetReply(context_->reader, &came) != REDIS_OK)
+      fail();
+    return reply{static_cast<redisReply*>(came)};
+  }
+
+private:
+  explicit connection(redisContext* context) : context_(context) {}
+  [[noreturn]] void fail() const { throw std::runtime_error{std::string{"redis: "} + context_->errstr}; }
+
+  redisContext* context_;
+};
+
+/// One end: a connection that publishes and one that has subscribed.
+class redis_end {
+public:
+  redis_end(const std::string& address, std::string_view to, std::string_view from)
+      : speaking_(must_open(address)), hearing_(must_open(address)), to_(to) {
+    hearing_->append({std::string_view{"SUBSCRIBE"}, from});
+    hearing_->write_out();
+    static_cast<void>(hearing_->receive());
+  }
+
+  /// Says it with the next flush.
+  void publish(text bytes) {
+    speaking_->append({std::string_view{"PUBLISH"}, to_, bytes});
+    ++appended_;
+  }
+  template <class T>
+  void publish_object(const T& object) {
+    publish({reinterpret_cast<const char*>(&object), sizeof object});
+  }
+  void publish_message(const small_message& message) {
+    std::array<std::byte, hand_coded::bytes_max> bytes;
+    publish({reinterpret_cast<const char*>(bytes.data()), hand_coded::encode(message, bytes.data())});
+  }
+
+  /// The server answers each command. These answers are read before the next commands are written, when they have
+  /// long come, so that nobody waits for them.
+  void flush() {
+    for (; unanswered_ > 0; --unanswered_)
+      if (const auto answer = speaking_->receive(); answer->type != REDIS_REPLY_INTEGER || answer->integer != 1)
+        throw std::runtime_error{"redis: a message was published to nobody"};
+    speaking_->write_out();
+    unanswered_ = std::exchange(appended_, 0);
+  }
+  [[nodiscard]] std::uint64_t appended() const { return appended_; }
+
+  /// Waits for the next message and gives it to `handle`, and then those that have come with it.
+  template <class Handle>
+  void hear(const Handle& handle) {
+    for (auto next = hearing_->receive(); next != nullptr; next = hearing_->receive_ready()) {
+      if (next->type != REDIS_REPLY_ARRAY || next->elements != 3)
+        throw std::runtime_error{"redis: a message that is none"};
+      handle(text{next->element[2]->str, static_cast<std::size_t>(next->element[2]->len)});
+    }
+  }
+
+  /// Requires: nothing else is under way.
+  template <class T>
+  T hear_object() {
+    T object{};
+    hear([&](text bytes) { std::memcpy(&object, bytes.data(), std::min(sizeof object, bytes.size())); });
+    return object;
+  }
+
+private:
+  static std::unique_ptr<connection> must_open(const std::string& address) {
+    auto made = connection::open(address);
+    if (made == nullptr)
+      throw std::runtime_error{"redis: cannot connect to " + address};
+    return made;
+  }
+
+  std::unique_ptr<connection> speaking_;
+  std::unique_ptr<connection> hearing_;
+  std::string_view to_;
+  std::uint64_t appended_ = 0;
+  std::uint64_t unanswered_ = 0; // Written, and the server's answer not yet read.
+};
+
+void decode(text from, small_message& into) {
+  hand_coded::decode(std::as_bytes(from), into);
+}
+
+[[noreturn]] void serve_near_end(redis_end& end) {
+  small_message message;
+  command asked;
+  std::uint64_t received = 0;
+  for (;;) {
+    end.hear([&](text bytes) {
+      if (received == asked.count) { // The next command.
+        std::memcpy(&asked, bytes.data(), sizeof asked);
+        received = 0;
+        return;
+      }
+      if (asked.what == command::kind::take) {
+        ++received;
+        end.publish_object(number_of_large(bytes));
+        return;
+      }
+      decode(bytes, message);
+      check_number(message, received++);
+      if (asked.what == command::kind::echo)
+        end.publish_message(message);
+      else if (is_acknowledged(received, asked.count))
+        end.publish_object(received);
+    });
+    if (end.appended() > 0)
+      end.flush();
+  }
+}
+
+class redis_near_end : public near_end {
+public:
+  explicit redis_near_end(const std::string& address) : end_(address, to_far, to_near) {
+    // Nobody else connects. What has no file leaves none behind, however we end.
+    std::error_code ignored;
+    std::filesystem::remove_all(std::filesystem::path{address}.parent_path(), ignored);
+  }
+
+  std::expected<seconds, std::string> one_way(std::uint64_t count) override {
+    const auto begin = bench_clock::now();
+    end_.publish_object(command{command::kind::consume, count});
+    std::uint64_t acknowledged = 0;
+    for (std::uint64_t sent = 0; acknowledged < count;) {
+      while (sent < count && sent - acknowledged < window_max && end_.appended() < pipelined_commands)
+        end_.publish_message(numbered(sent++));
+      end_.flush();
+      if (sent == count || sent - acknowledged == window_max)
+        end_.hear([&](text bytes) { std::memcpy(&acknowledged, bytes.data(), sizeof acknowledged); });
+    }
+    return bench_clock::now() - begin;
+  }
+
+  std::expected<seconds, std::string> echo(std::uint64_t count, std::uint64_t window,
+                                           std::vector<seconds>* round_trips) override {
+    const auto begin = bench_clock::now();
+    end_.publish_object(command{command::kind::echo, count});
+    std::uint64_t answered = 0;
+    for (std::uint64_t sent = 0; answered < count;) {
+      const auto sent_at = bench_clock::now();
+      while (sent < count && sent - answered < window)
+        end_.publish_message(numbered(sent++));
+      end_.flush();
+      end_.hear([&](text bytes) {
+        decode(bytes, message_);
+        check_number(message_, answered++);
+      });
+      if (round_trips != nullptr)
+        round_trips->push_back(bench_clock::now() - sent_at);
+    }
+    return bench_clock::now() - begin;
+  }
+
+  std::expected<std::vector<seconds>, std::string> hand_over(std::uint64_t count, std::size_t size_bytes) override {
+    end_.publish_object(command{command::kind::take, count});
+    end_.flush();
+    return time_large_values(count, size_bytes, [this](const std::vector<char>& bytes) {
+      end_.publish(bytes);
+      end_.flush();
+      return end_.hear_object<std::uint64_t>();
+    });
+  }
+
+private:
+  redis_end end_;
+  small_message message_;
+};
+
+/// A folder of our own for the server's socket.
+class socket_folder {
+public:
+  socket_folder() {
+    auto name = (std::filesystem::temp_directory_path() / "troupe-bench-redis-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr)
+      throw std::runtime_error{"cannot make " + name};
+    path_ = name;
+  }
+  socket_folder(const socket_folder&) = delete;
+  socket_folder& operator=(const socket_folder&) = delete;
+  ~socket_folder() {
+    std::error_code ignored; // The near end may have removed it.
+    std::filesystem::remove_all(path_, ignored);
+  }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+private:
+  std::filesystem::path path_;
+};
+
+/// Nothing is kept on disk, and what a subscriber may be behind is not bounded: the benchmark has a bound, and by
+/// default Redis would cut off one that is given 256 MiB at once.
+std::expected<other_program, std::string> start_server(const std::filesystem::path& folder, const std::string& socket) {
+  auto server = other_program::start(TROUPE_BENCH_REDIS_SERVER,
+                                     {"redis-server", "--port", "0", "--unixsocket", socket, "--unixsocketperm", "700",
+                                      "--dir", folder.string(), "--save", "", "--appendonly", "no", "--daemonize", "no",
+                                      "--client-output-buffer-limit", "pubsub 0 0 0"},
+                                     other_program::streams::none);
+  if (!server)
+    return server;
+  constexpr std::chrono::seconds patience{10};
+  const auto deadline = bench_clock::now() + patience;
+  while (connection::open(socket) == nullptr) {
+    if (!server->runs() || bench_clock::now() > deadline)
+      return std::unexpected{"redis-server does not listen on " + socket};
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  }
+  return server;
+}
+
+/// Serves until standard input ends, and the process with it.
+std::expected<void, std::string> serve(const ready_report& ready) {
+  std::optional<socket_folder> folder{std::in_place};
+  const auto address = (folder->path() / "socket").string();
+  std::optional<other_program> server;
+  if (auto started = start_server(folder->path(), address); !started)
+    return std::unexpected{std::move(started).error()};
+  else
+    server.emplace(*std::move(started));
+  redis_end far{address, to_near, to_far};
+  ready(address);
+  std::thread{[&far] {
+    try {
+      serve_near_end(far);
+    } catch (const std::exception&) {
+      // The server has gone, and the near end with it.
+    }
+  }}.detach();
+  wait_for_end_of_input();
+  server.reset();
+  folder.reset();
+  std::_Exit(0); // The thread may wait in a socket, and nothing but the process has to end.
+}
+
+} // namespace
+
+subject redis_unix() {
+  return {"redis-unix", serve, [](const std::string& address) -> std::expected<std::unique_ptr<near_end>, std::string> {
+            return std::make_unique<redis_near_end>(address);
+          }};
+}
+
+} // namespace bench
