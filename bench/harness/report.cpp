@@ -93,4 +93,17 @@ std::string json_line(std::string_view benchmark, const row& row) {
                      number(row.median), number(row.min), number(row.max), ratios);
 }
 
+std::string json_line(std::string_view benchmark, const std::string& subject, const failure& failed) {
+  return fmt::format(R"({{"bench": {}, "subject": {}, "is_absent": {}, "reason": {}}})", quoted(benchmark),
+                     quoted(subject), failed.is_absent, quoted(failed.reason));
+}
+
+void write_json(std::ostream& out, std::string_view benchmark, const std::vector<row>& rows,
+                const std::vector<std::pair<std::string, failure>>& failures) {
+  for (const auto& one : rows)
+    out << json_line(benchmark, one) << '\n';
+  for (const auto& [subject, failed] : failures)
+    out << json_line(benchmark, subject, failed) << '\n';
+}
+
 } // namespace bench

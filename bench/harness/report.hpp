@@ -1,10 +1,13 @@
 // How results are shown: a table for people, lines of JSON for programs.
 #pragma once
 
+#include "harness/rounds.hpp"
 #include "harness/statistics.hpp"
 
+#include <ostream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace bench {
@@ -16,6 +19,14 @@ namespace bench {
 /// {"bench": "throughput", "case": "one-way small struct", "subject": "troupe-unix", "unit": "msg/s",
 ///  "median": 1.2e6, "min": 1.1e6, "max": 1.3e6, "ratio_to": {"caf-basp": 13.1}}
 [[nodiscard]] std::string json_line(std::string_view benchmark, const row& row);
+
+/// What a subject has no results for, in the same file: {"bench": "throughput", "subject": "nng-ipc", "is_absent": true,
+///  "reason": "not built: libnng-dev not found"}; not absent where it failed.
+[[nodiscard]] std::string json_line(std::string_view benchmark, const std::string& subject, const failure& failed);
+
+/// All of a benchmark's lines.
+void write_json(std::ostream& out, std::string_view benchmark, const std::vector<row>& rows,
+                const std::vector<std::pair<std::string, failure>>& failures);
 
 /// A number in few characters: 1,234,567 or 12.3 or 0.0456.
 [[nodiscard]] std::string short_number(double value);

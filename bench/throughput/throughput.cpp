@@ -201,6 +201,7 @@ int measure(const options& told) {
   make_secret_of_this_run();
   stop_signals signals;
   std::vector<row> rows;
+  std::vector<std::pair<std::string, failure>> failures;
   bool all_well = true;
   for (const auto& asked : all_questions()) {
     const auto outcome = measure(asked, told, signals);
@@ -215,10 +216,10 @@ int measure(const options& told) {
       all_well = all_well && failed.is_absent;
     }
     rows.insert(rows.end(), some.begin(), some.end());
+    failures.insert(failures.end(), outcome.failures.begin(), outcome.failures.end());
   }
-  for (const auto& row : rows)
-    if (json.is_open())
-      json << json_line("throughput", row) << '\n';
+  if (json.is_open())
+    write_json(json, "throughput", rows, failures);
   if (told.check_floors) {
     std::cout << '\n';
     all_well = check_floors(rows, std::cout) && all_well;

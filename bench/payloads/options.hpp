@@ -1,0 +1,30 @@
+// What the benchmark can be told on the command line.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <expected>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+struct payload_options {
+  int rounds = 5;
+  std::size_t largest_bytes = 256 << 20; // Sizes above it are left out.
+  std::size_t bytes_each = 512 << 20;    // About so much passes of each size in a round.
+  std::vector<std::string> subjects;
+  std::string json_file;             // Empty: none.
+  std::chrono::seconds deadline{60}; // For one size of one subject in one round.
+
+  // In the processes that are measured: which subject this one serves or drives; empty in the one that measures.
+  std::string serve;
+  std::string drive;
+  std::string address;
+};
+
+/// Fails with the exit status when the program has to end: 0 after --help, 2 after wrong arguments.
+[[nodiscard]] std::expected<payload_options, int>
+read_payload_options(int argument_count, const char* const* arguments, const std::vector<std::string>& subjects);
+
+} // namespace bench
