@@ -123,4 +123,9 @@ bool other_program::runs() {
   return process_ > 0;
 }
 
+void other_program::send(int signal) {
+  if (runs())
+    ::kill(process_, signal);
+}
+
 } // namespace bench

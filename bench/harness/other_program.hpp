@@ -41,6 +41,9 @@ public:
   /// Whether it still runs.
   [[nodiscard]] bool runs();
 
+  /// Sends it a signal if it still runs.
+  void send(int signal);
+
 private:
   other_program(pid_t process, int socket) : process_(process), socket_(socket) {}
 

@@ -27,7 +27,11 @@ namespace bench {
 namespace {
 
 [[maybe_unused]] subject absent(std::string name, const std::string& package) {
+#if TROUPE_BENCH_SANITIZED
+  const auto reason = "not built: with sanitizers, or " + package + " not found";
+#else
   const auto reason = "not built: " + package + " not found";
+#endif
   return {std::move(name), [reason](const ready_report&) { return std::unexpected{reason}; },
           [reason](const std::string&) { return std::unexpected{reason}; }};
 }

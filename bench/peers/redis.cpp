@@ -269,7 +269,7 @@ std::expected<other_program, std::string> start_server(const std::filesystem::pa
   auto server = other_program::start(TROUPE_BENCH_REDIS_SERVER,
                                      {"redis-server", "--port", "0", "--unixsocket", socket, "--unixsocketperm", "700",
                                       "--dir", folder.string(), "--save", "", "--appendonly", "no", "--daemonize", "no",
-                                      "--client-output-buffer-limit", "pubsub 0 0 0"},
+                                      "--set-proc-title", "no", "--client-output-buffer-limit", "pubsub 0 0 0"},
                                      other_program::streams::none);
   if (!server)
     return server;

@@ -30,6 +30,8 @@ protected:
   /// Waits for the program's end; -n when signal n killed it.
   [[nodiscard]] int end();
   [[nodiscard]] int run(const std::vector<std::string>& arguments);
+  /// Whether it has ended by itself and can be waited for without waiting.
+  [[nodiscard]] bool has_ended() const;
 
   /// The processes of the program that run, without itself.
   [[nodiscard]] std::vector<pid_t> processes() const;

@@ -4,6 +4,7 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -29,7 +30,12 @@ const std::vector<std::string> long_run{"--subjects", "raw-asio-unix", "--cases"
                                         "--messages", "1000000000",    "--deadline", "60"};
 
 TEST_F(throughput, a_quick_run_has_a_line_of_json_for_each_subject_and_quantity) {
-  EXPECT_EQ(run({"--quick", "--json", json().string()}), 0) << output() << errors();
+  const std::vector<std::string> others{"troupe-unix-seen", "troupe-unix-unseen", "one-pair", "fan-in-8",
+                                        "fan-out-8",        "troupe-local",       "caf-local"};
+  std::string asked = "troupe-unix,raw-asio-unix";
+  for (const auto& other : others)
+    asked += ',' + other;
+  EXPECT_EQ(run({"--quick", "--subjects", asked, "--json", json().string()}), 0) << output() << errors();
   expect_nothing_left();
   std::set<std::string> quantities, subjects;
   const auto lines = results("throughput");
@@ -42,18 +48,48 @@ TEST_F(throughput, a_quick_run_has_a_line_of_json_for_each_subject_and_quantity)
   // Between two processes, with and without counting and logging, together, and within one: each with subjects of its
   // own.
   EXPECT_THAT(quantities, SizeIs(8 + 1 + 3));
-  const std::vector<std::string> others{"troupe-unix-seen", "troupe-unix-unseen", "one-pair", "fan-in-8",
-                                        "fan-out-8",        "troupe-local",       "caf-local"};
-  for (const auto& other : others)
-    EXPECT_TRUE(subjects.contains(other)) << other;
-  EXPECT_THAT(lines, SizeIs(8 * (subjects.size() - others.size()) + 2 * 1 + 3 * 1 + 2 * 3));
-  EXPECT_TRUE(subjects.contains("troupe-unix"));
-  EXPECT_TRUE(subjects.contains("raw-asio-unix"));
-  // Each of the others has a row, or it is said why not.
-  for (const auto* other : {"troupe-tcp", "caf-basp", "caf-basp-sharing", "zeromq-ipc"})
-    EXPECT_NE(subjects.contains(other), output().find(std::string{other} + " not available: ") != std::string::npos)
-        << output();
+  EXPECT_THAT(subjects, SizeIs(2 + others.size()));
+  EXPECT_THAT(lines, SizeIs(8 * 2 + 2 * 1 + 3 * 1 + 2 * 3));
 }
+
+/// What users would pick instead, each by itself: its row is there, or it is said why not.
+class throughput_of_a_peer : public throughput, public testing::WithParamInterface<std::string> {};
+
+TEST_P(throughput_of_a_peer, is_measured_and_nothing_of_it_is_left) {
+  EXPECT_EQ(run({"--quick", "--subjects", GetParam(), "--json", json().string()}), 0) << output() << errors();
+  expect_nothing_left();
+  const auto is_absent = output().find(GetParam() + " not available: not built: ") != std::string::npos;
+  EXPECT_THAT(results("throughput"), SizeIs(is_absent ? 0 : 8)) << output();
+  EXPECT_EQ(read_file(json()).find("not built: ") != std::string::npos, is_absent);
+}
+
+INSTANTIATE_TEST_SUITE_P(peers, throughput_of_a_peer,
+                         testing::Values("troupe-tcp", "caf-basp", "caf-basp-sharing", "zeromq-ipc", "nng-ipc",
+                                         "grpc-unix", "capnproto-unix", "redis-unix", "erlang-tcp"),
+                         [](const auto& peer) {
+                           auto name = peer.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+/// The peers whose ends are, or need, programs of their own.
+class throughput_by_other_programs : public throughput, public testing::WithParamInterface<std::string> {};
+
+TEST_P(throughput_by_other_programs, leaves_none_of_them_behind_when_it_is_killed) {
+  start({"--subjects", GetParam(), "--cases", "one-way", "--messages", "1000000000"});
+  constexpr std::size_t both_ends_and_one_more = 3;
+  ASSERT_TRUE(eventually([this] { return has_ended() || processes().size() >= both_ends_and_one_more; }));
+  if (has_ended()) {
+    EXPECT_THAT(output(), HasSubstr("not built: "));
+    GTEST_SKIP() << GetParam() << " was not built";
+  }
+  ::kill(process_, SIGKILL);
+  EXPECT_EQ(end(), -SIGKILL);
+  EXPECT_TRUE(eventually([this] { return processes().empty(); }));
+}
+
+INSTANTIATE_TEST_SUITE_P(peers, throughput_by_other_programs, testing::Values("redis-unix", "erlang-tcp"),
+                         [](const auto& peer) { return peer.param.substr(0, peer.param.find('-')); });
 
 TEST_F(throughput, what_eight_processes_do_together_is_compared_to_what_a_pair_does) {
   EXPECT_EQ(run({"--quick", "--cases", "fan", "--json", json().string()}), 0) << output() << errors();

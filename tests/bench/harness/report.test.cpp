@@ -23,6 +23,12 @@ TEST(report, a_line_of_json_has_the_form_that_all_benchmarks_share) {
             R"("median": 1.2e+06, "min": 1.1e+06, "max": 1.3e+06, "ratio_to": {"caf-basp": 13.1}})");
 }
 
+TEST(report, what_has_no_results_has_a_line_with_the_reason) {
+  EXPECT_EQ(json_line("throughput", "nng-ipc", failure{.is_absent = true, .reason = "not built: libnng-dev not found"}),
+            R"({"bench": "throughput", "subject": "nng-ipc", "is_absent": true, )"
+            R"("reason": "not built: libnng-dev not found"})");
+}
+
 TEST(report, texts_are_escaped_and_what_is_not_finite_is_null) {
   const row one{{"a \"b\"\n", "\\"}, "s", std::numeric_limits<double>::quiet_NaN(), 0, 1, {}};
   EXPECT_EQ(json_line("b", one), R"({"bench": "b", "case": "a \"b\"\u000a", "subject": "s", "unit": "\\", )"
