@@ -174,13 +174,14 @@ int compare(const compare_options& told) {
     return bad_place;
   }
   std::cout << "written to " << told.folder.string() << '\n';
-  return std::ranges::all_of(made.benchmarks,
-                             [](const benchmark_results& each) {
-                               return std::ranges::all_of(each.missing,
-                                                          [](const auto& one) { return one.second.is_absent; });
-                             })
-             ? 0
-             : 1;
+  bool is_any_absent = false;
+  bool has_any_failed = false;
+  for (const auto& each : made.benchmarks)
+    for (const auto& [subject, why] : each.missing)
+      (why.is_absent ? is_any_absent : has_any_failed) = true;
+  if (is_any_absent)
+    std::cout << "rows are missing; cmake/install-dependencies --peers installs the packages of all peers\n";
+  return has_any_failed ? 1 : 0;
 }
 
 } // namespace

@@ -54,6 +54,50 @@ std::string table_of(const std::vector<row>& rows) {
   return text;
 }
 
+/// Whether it is ahead of all of Troupe's, where those were measured.
+bool leads(const row& one, const std::vector<row>& ours) {
+  return !ours.empty() && std::ranges::all_of(ours, [&](const row& reference) {
+    const auto by = advantage(reference, one.subject);
+    return by > 0 && 1 / by >= even_max;
+  });
+}
+
+/// A row for each subject, Troupe first and limits last; a column for each quantity but p99.
+std::string summary_of(const comparison& made) {
+  std::vector<row> all;
+  for (const auto& benchmark : made.benchmarks)
+    std::ranges::copy_if(benchmark.rows, std::back_inserter(all),
+                         [](const row& one) { return !one.what.name.ends_with("p99"); });
+  std::vector<std::string> subjects;
+  for (const auto& one : all)
+    if (std::ranges::find(subjects, one.subject) == subjects.end())
+      subjects.push_back(one.subject);
+  std::ranges::stable_sort(subjects, {}, [](const std::string& subject) {
+    return is_ours(subject) ? 0 : is_limit(subject) ? 2 : 1;
+  });
+
+  const auto quantities = quantities_of(all);
+  std::string text = "| |";
+  std::string line = "| --- |";
+  for (const auto& what : quantities) {
+    text += fmt::format(" {}, {} |", what.name, what.unit);
+    line += " ---: |";
+  }
+  text += '\n' + line + '\n';
+  for (const auto& subject : subjects) {
+    text += "| " + marked(subject) + " |";
+    for (const auto& what : quantities) {
+      const auto rows = rows_of(all, what);
+      const auto one = std::ranges::find(rows, subject, &row::subject);
+      const auto value = one == rows.end() ? "" : short_number(one->median);
+      const auto is_ahead = one != rows.end() && !is_limit(subject) && leads(*one, references(rows));
+      text += is_ahead ? " **" + value + "** |" : ' ' + value + " |";
+    }
+    text += '\n';
+  }
+  return text;
+}
+
 /// In what Troupe is behind whom, one line for each of its rows.
 std::string losses_of(const comparison& made) {
   std::string text;
@@ -193,6 +237,7 @@ std::string markdown_of(const comparison& made) {
       "\nMedians of the rounds, with the least and the greatest, best first. Ratios are the median of those of each "
       "round:\n\"2 x faster\" is twice as many messages in the same time, or half the time. What is measured and "
       "how: bench/README.md.\n\n";
+  text += "## In short\n\n**Bold** where somebody is ahead of all of Troupe's.\n\n" + summary_of(made) + '\n';
   text += losses_of(made);
   for (const auto& [name, svg] : plots_of(made))
     text += fmt::format("\n![{0}]({0}.svg)\n", name);

@@ -124,6 +124,16 @@ TEST(comparison, names_losses_before_the_tables_and_what_is_missing_after_them) 
   EXPECT_THAT(markdown_of(whole), Not(HasSubstr("## Missing")));
 }
 
+TEST(comparison, has_all_of_it_in_one_table_with_what_is_ahead_in_bold) {
+  EXPECT_THAT(markdown_of(an_example()), HasSubstr("| | one-way small struct, msg/s | 64 KiB there and answered, ms |\n"
+                                                   "| --- | ---: | ---: |\n"
+                                                   "| **troupe-unix** | 1,000 | 2 |\n"
+                                                   "| slow | 250 | 8 |\n"
+                                                   "| quick | **2,000** | **0.5** |\n"
+                                                   "| like | 980 |  |\n"
+                                                   "| _raw-asio-unix_ (limit) | 10,000 |  |\n"));
+}
+
 TEST(comparison, has_the_plots_that_there_are_values_for) {
   const auto plots = plots_of(an_example());
   ASSERT_THAT(plots, ElementsAre(Pair("one-way", HasSubstr("<svg")), Pair("large-values", HasSubstr("<svg"))));
