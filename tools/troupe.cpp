@@ -1,6 +1,7 @@
 // The `troupe` command.
 #include <CLI/CLI.hpp>
 
+#include "bench/command.hpp"
 #include "contract/command.hpp"
 #include "help/command.hpp"
 #include "memory/command.hpp"
@@ -12,11 +13,12 @@
 
 int main(int argument_count, char** arguments) {
   CLI::App app{
-      "Looks into what Troupe's programs share on this host, clears up after those that were killed, and compares what "
-      "their versions look like to each other.",
+      "Looks into what Troupe's programs share on this host, clears up after those that were killed, compares what "
+      "their versions look like to each other, and measures how fast they can be.",
       "troupe"};
   app.require_subcommand(1);
   auto status = 0;
+  troupe::tools::add_bench_command(app, std::cout, std::cerr, status);
   troupe::tools::add_contract_command(app, std::cout, std::cerr, status);
   troupe::tools::add_links_command(app, std::cout, std::cerr, status);
   troupe::tools::add_memory_command(app, std::cout, std::cerr, status);

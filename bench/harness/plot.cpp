@@ -111,10 +111,12 @@ public:
   [[nodiscard]] double top() const { return top_; }
   [[nodiscard]] double bottom() const { return bottom_; }
 
-  /// The whole document, with `picture` in the middle. `sample` draws what stands before a series's name, 28 wide.
+  [[nodiscard]] double height() const { return height_; }
+
+  /// All of it, with `picture` in the middle. `sample` draws what stands before a series's name, 28 wide.
   template <class Sample>
-  [[nodiscard]] std::string document(const std::string& title, const std::string& picture, Sample sample) const {
-    auto made = document_begin(width, height_, title);
+  [[nodiscard]] std::string elements(const std::string& picture, Sample sample) const {
+    std::string made;
     for (std::size_t i = 0; i < title_lines_.size(); ++i)
       made += text(side, side + 22 * static_cast<double>(i), title_lines_[i], {.size = 17, .is_bold = true});
     made += picture;
@@ -125,7 +127,7 @@ public:
     for (std::size_t i = 0; i < note_lines_.size(); ++i)
       made += text(side, notes_top() + line_height * static_cast<double>(i), note_lines_[i],
                    {.size = 11, .colour = "#555555"});
-    return made + document_end();
+    return made;
   }
 
 private:
@@ -342,7 +344,15 @@ std::string drawn_bar(const plot_bar& bar, std::size_t series, const axis& value
 
 } // namespace
 
-std::string svg_of(const line_chart& chart) {
+namespace {
+
+/// A chart without the document that it is in.
+struct drawing {
+  std::string elements;
+  double height;
+};
+
+drawing drawn(const line_chart& chart) {
   const fitted_axis x{chart.x, all_x(chart)};
   const fitted_axis y{chart.y, all_y(chart)};
   const auto x_ticks = x.ticks(12);
@@ -357,12 +367,31 @@ std::string svg_of(const line_chart& chart) {
     picture += drawn_series{chart.series[i], i, x, y, around}.text();
   if (count_points(chart) == left_out)
     picture += no_values(around);
-  return around.document(chart.title, picture, [](std::size_t series, double at_x, double at_y) {
+  auto elements = around.elements(picture, [](std::size_t series, double at_x, double at_y) {
     const auto [colour, dashes] = styles[series % styles.size()];
     return polyline(fmt::format("M{0} {1}L{2} {1}", coordinate(at_x), coordinate(at_y), coordinate(at_x + 28)), colour,
                     dashes)
            + marker(series, at_x + 14, at_y);
   });
+  return {std::move(elements), around.height()};
+}
+
+} // namespace
+
+std::string svg_of(const line_chart& chart) {
+  const auto [elements, height] = drawn(chart);
+  return document_begin(width, height, chart.title) + elements + document_end();
+}
+
+std::string svg_of(const std::string& title, const std::vector<line_chart>& charts) {
+  std::string all;
+  double height = 0;
+  for (const auto& each : charts) {
+    const auto one = drawn(each);
+    all += fmt::format("<g transform=\"translate(0 {})\">\n{}</g>\n", coordinate(height), one.elements);
+    height += one.height;
+  }
+  return document_begin(width, height, title) + all + document_end();
 }
 
 std::string svg_of(const bar_chart& chart) {
@@ -401,9 +430,9 @@ std::string svg_of(const bar_chart& chart) {
   picture += line(around.left(), around.top(), around.left(), around.bottom(), "#333333", 1);
   if (chart.bars.empty())
     picture += no_values(around);
-  return around.document(chart.title, picture, [](std::size_t series, double at_x, double at_y) {
-    return filled_bar(series, at_x, at_y - 6, 28, 12);
-  });
+  const auto elements = around.elements(
+      picture, [](std::size_t series, double at_x, double at_y) { return filled_bar(series, at_x, at_y - 6, 28, 12); });
+  return document_begin(width, around.height(), chart.title) + elements + document_end();
 }
 
 } // namespace bench

@@ -58,4 +58,7 @@ struct bar_chart {
 [[nodiscard]] std::string svg_of(const line_chart& chart);
 [[nodiscard]] std::string svg_of(const bar_chart& chart);
 
+/// Several of them below each other in one document of that title.
+[[nodiscard]] std::string svg_of(const std::string& title, const std::vector<line_chart>& charts);
+
 } // namespace bench

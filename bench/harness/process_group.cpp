@@ -25,7 +25,8 @@ std::expected<process_group, failure> process_group::start(const std::string& su
 std::expected<void, failure> process_group::open(const std::string& subject, const group_shape& shape) {
   std::string addresses;
   while (far_.size() < shape.far_ends) {
-    std::vector<std::string> arguments{"--serve", subject};
+    auto arguments = shape.words_before;
+    arguments.insert(arguments.end(), {"--serve", subject});
     if (shape.numbers_far_ends)
       arguments.insert(arguments.end(), {"--number", std::to_string(far_.size())});
     auto started = child_process::start(arguments);
@@ -38,10 +39,14 @@ std::expected<void, failure> process_group::open(const std::string& subject, con
     addresses += (addresses.empty() ? "" : ",") + *address;
   }
   while (near_.size() < shape.near_ends) {
-    auto started = child_process::start({"--drive", subject, "--address", addresses});
+    auto arguments = shape.words_before;
+    arguments.insert(arguments.end(), {"--drive", subject});
+    if (!addresses.empty())
+      arguments.insert(arguments.end(), {"--address", addresses});
+    auto started = child_process::start(arguments);
     if (!started)
       return failed_with(std::move(started).error());
-    auto ready = listen(near_.emplace_back(*std::move(started)), opening_patience, "ready", &far_.front());
+    auto ready = listen(near_.emplace_back(*std::move(started)), opening_patience, "ready", first_far());
     if (!ready) {
       ready.error().is_absent = false; // What can be served has to be reachable.
       return std::unexpected{std::move(ready).error()};
@@ -65,7 +70,7 @@ std::expected<std::vector<std::string>, failure> process_group::ask(const std::s
     near.write_line(question);
   std::vector<std::string> answers;
   for (auto& near : near_) {
-    auto answer = listen(near, patience, "took ", &far_.front());
+    auto answer = listen(near, patience, "took ", first_far());
     if (!answer) {
       answer.error().is_absent = false;
       answer.error().reason = question + ": " + answer.error().reason;

@@ -21,11 +21,12 @@ enum class placement : std::uint8_t {
   one_core,
 };
 
-/// How many processes a subject has.
+/// How many processes a subject has. No far ends: the near ones need none, and get no addresses.
 struct group_shape {
   std::size_t far_ends = 1;
   std::size_t near_ends = 1;
-  bool numbers_far_ends = false; ///< They are started with `--number N`, too, counting from 0.
+  bool numbers_far_ends = false;              ///< They are started with `--number N`, too, counting from 0.
+  std::vector<std::string> words_before = {}; ///< Arguments in front of these: where the program has commands.
 };
 
 /// Copies of this program, started with `--serve SUBJECT` and `--drive SUBJECT --address ADDRESS[,ADDRESS...]`, where
@@ -50,6 +51,8 @@ private:
   [[nodiscard]] std::expected<void, failure> open(const std::string& subject, const group_shape& shape);
   [[nodiscard]] std::expected<std::string, failure> listen(child_process& child, std::chrono::milliseconds patience,
                                                            std::string_view begin, child_process* partner = nullptr);
+
+  [[nodiscard]] child_process* first_far() { return far_.empty() ? nullptr : &far_.front(); }
 
   // The near ends end first.
   std::vector<child_process> far_;

@@ -18,8 +18,9 @@ void add_commands(const CLI::App& of, std::vector<std::string>& path, std::vecto
 }
 
 [[nodiscard]] bool is_word(const std::string& text) {
-  return !text.empty()
-         && std::ranges::all_of(text, [](char each) { return (each >= 'a' && each <= 'z') || each == '-'; });
+  return !text.empty() && std::ranges::all_of(text, [](char each) {
+    return (each >= 'a' && each <= 'z') || (each >= '0' && each <= '9') || each == '-';
+  });
 }
 
 } // namespace
@@ -36,7 +37,8 @@ std::vector<const CLI::App*> commands_below(const CLI::App& command) {
 }
 
 std::vector<const CLI::Option*> options_of(const CLI::App& command) {
-  const auto is_named = [](const CLI::Option* each) { return !each->get_positional(); };
+  // Those in no group are for the command's own processes.
+  const auto is_named = [](const CLI::Option* each) { return !each->get_positional() && !each->get_group().empty(); };
   auto result = command.get_options(is_named);
   const auto* const above = command.get_parent();
   if (above != nullptr && above->get_parent() != nullptr && above->get_fallthrough())

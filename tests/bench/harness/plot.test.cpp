@@ -44,6 +44,13 @@ TEST(plot, a_chart_of_lines_shows_all_that_it_was_given) {
                     HasSubstr(">512 B</text>"), HasSubstr(">1 M</text>"), Not(HasSubstr("nan"))));
 }
 
+TEST(plot, several_charts_are_one_document) {
+  const auto svg = svg_of("All & more", {two_series(), two_series()});
+  EXPECT_EQ(wrong_with(svg), "");
+  EXPECT_EQ(count(svg, ">One way</text>"), 2u);
+  EXPECT_THAT(svg, HasSubstr("<title>All &amp; more</title>"));
+}
+
 TEST(plot, the_same_values_give_the_same_text) {
   EXPECT_EQ(svg_of(two_series()), svg_of(two_series()));
 }

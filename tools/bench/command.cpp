@@ -1,0 +1,221 @@
+#include "bench/command.hpp"
+
+#include "bench/participant.hpp"
+#include "bench/report.hpp"
+#include "bench/request.hpp"
+#include "bench/running.hpp"
+#include "bench/workspace.hpp"
+
+#include "text.hpp"
+
+#include "harness/steps.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <ostream>
+#include <utility>
+
+#include <unistd.h>
+
+namespace troupe::tools {
+
+namespace {
+
+/// Where the answer goes.
+struct answer_to {
+  std::ostream& out;
+  std::ostream& err;
+  int& status;
+
+  void say(const std::string& what) { err << printable("troupe: " + what) << '\n' << std::flush; }
+  void fail(const std::string& why, int with = 1) {
+    say(why);
+    status = with;
+  }
+};
+
+constexpr int bad_arguments = 2;
+
+/// Before an hour is spent on what could not be kept.
+[[nodiscard]] bool can_write(const std::string& file) {
+  const std::filesystem::path path{file};
+  const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path{"."};
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored))
+    return !std::filesystem::is_directory(path, ignored) && ::access(file.c_str(), W_OK) == 0;
+  return ::access(folder.c_str(), W_OK) == 0;
+}
+
+void write(const std::string& file, const std::string& text, answer_to& to) {
+  if (file.empty())
+    return;
+  std::ofstream written{file, std::ios::binary};
+  written << text;
+  written.close();
+  if (!written)
+    to.fail(file + " cannot be written");
+}
+
+/// This process takes part in a measurement that another one of this command makes.
+void take_part(const bench_request& asked) {
+  const auto what = measurement_of(asked.serve.empty() ? asked.drive : asked.serve);
+  if (!what)
+    std::_Exit(bad_arguments);
+  const auto status = asked.serve.empty()
+                          ? bench::drive_steps([&] { return connect_near_end(*what, asked.address); })
+                          : bench::serve_steps([&](const auto& ready) { return serve_far_end(*what, ready); });
+  std::_Exit(status);
+}
+
+/// What makes the numbers worth less than they look.
+void warn(answer_to& to) {
+  const auto where = machine_now();
+  if (!is_optimized(where))
+    to.say(fmt::format("this is a build for finding errors ({}): its numbers say nothing; build with "
+                       "-DCMAKE_BUILD_TYPE=Release",
+                       where.build));
+  double load = 0;
+  constexpr double busy = 0.5;
+  if (::getloadavg(&load, 1) == 1 && load > busy)
+    to.say(fmt::format("the load is {:.1f}: others are at work on this machine, which disturbs", load));
+}
+
+/// What is to be measured; nothing when it was asked for wrongly, which is said then.
+[[nodiscard]] std::vector<measurement> checked_plan(bench_request& asked, answer_to& to) {
+  const auto refuse = [&](const std::string& why) {
+    to.fail(why, bad_arguments);
+    return std::vector<measurement>{};
+  };
+  auto plan = plan_of(asked);
+  if (!plan)
+    return refuse(plan.error());
+  for (const auto& each : *plan)
+    if (auto why = no_room_for(each, asked.directory); !why.empty())
+      return refuse(why);
+  if (auto fits = fit_into_total(asked, plan->size()); !fits)
+    return refuse(fits.error());
+  for (const auto& file : {asked.csv_file, asked.svg_file})
+    if (!file.empty() && !can_write(file))
+      return refuse(file + " cannot be written");
+  return *std::move(plan);
+}
+
+void measure(bench_request asked, answer_to to) {
+  if (!asked.serve.empty() || !asked.drive.empty())
+    take_part(asked);
+  if (asked.is_quick) {
+    asked.rounds = 1;
+    asked.seconds = std::min(asked.seconds, 0.05);
+  }
+  const auto plan = checked_plan(asked, to);
+  if (plan.empty())
+    return;
+  warn(to);
+  if (::isatty(STDERR_FILENO) == 1)
+    to.say(fmt::format("{} measurements, about {:.0f} s", plan.size(), expected_seconds(asked, plan.size())));
+  const auto results = run(asked, plan);
+  if (!results)
+    return to.fail(results.error());
+  for (const auto& one : results->all)
+    if (!one.failure.empty() && results->stopped_by == 0)
+      to.fail(label_of(one.what) + ": " + one.failure);
+  if (results->stopped_by != 0)
+    return to.fail(fmt::format("stopped by signal {}: nothing is shown", results->stopped_by),
+                   128 + results->stopped_by);
+  to.out << (asked.is_json ? json_of(*results) : printable(text_of(*results)));
+  write(asked.csv_file, csv_of(*results), to);
+  write(asked.svg_file, svg_of(*results), to);
+}
+
+template <class Names>
+void add_choice(CLI::App& to, const std::string& name, std::vector<std::string>& chosen, const std::string& what,
+                const Names& names) {
+  const std::vector<std::string> all(names.begin(), names.end());
+  to.add_option(name, chosen, what + ", separated by commas, of: " + CLI::detail::join(all, ", "))
+      ->delimiter(',')
+      ->check(CLI::IsMember(all))
+      ->option_text("KEY")
+      ->default_str(CLI::detail::join(chosen, ","));
+}
+
+constexpr const char* examples =
+    "Examples:\n"
+    "  troupe bench                                     # streaming and asking over a unix socket: half a minute\n"
+    "  troupe bench --quick                             # whether it works, not how fast it is\n"
+    "  troupe bench --size 8..1Gi --svg plot.svg        # from which size on is it the memory that counts?\n"
+    "  troupe bench --pattern echo --transport inproc,unix,tcp,tls --size 64\n"
+    "  troupe bench --family typed,msgpack,json,cereal,caf --size 64,64Ki --csv families.csv\n"
+    "  troupe bench --size 1Mi --spill never            # through the socket what would go by handle\n"
+    "  troupe bench --transport tcp --compression none,lz4,zstd --data records --size 1Mi\n"
+    "  troupe bench --pattern fan-in,fan-out,ring --peers 8 --json\n";
+
+void add_what(CLI::App& to, bench_request& asked) {
+  add_choice(to, "-p,--pattern", asked.patterns, "Who sends what to whom", pattern_names);
+  add_choice(to, "-t,--transport", asked.transports, "What links go over", transport_names);
+  add_choice(to, "-f,--family", asked.families, "What encodes the payloads", families_built());
+  to.add_option("--size", asked.sizes,
+                "Sizes of payloads from 8 to 1Gi, separated by commas; 8..1Mi: each eight times the one before")
+      ->delimiter(',')
+      ->option_text("SIZES")
+      ->default_str(CLI::detail::join(asked.sizes, ","));
+  add_choice(to, "--compression", asked.compressions,
+             "What frames of 10,000 bytes and more are compressed by; the ends share no store then", compression_names);
+  to.add_option("--data", asked.data, "What payloads consist of, one of: noise, records")
+      ->check(CLI::IsMember({"noise", "records"}))
+      ->option_text("KEY")
+      ->capture_default_str();
+  to.add_option("--spill", asked.spill,
+                "From this size on payloads go through the store, by handle, over unix sockets; \"never\": none does")
+      ->option_text("SIZE")
+      ->capture_default_str();
+  to.add_option("--peers", asked.peers, "How many processes the one of fan-in, fan-out and ring has to do with")
+      ->check(CLI::Range(2, 32))
+      ->capture_default_str();
+  to.add_option("--in-flight", asked.in_flight, "How many requests are under way when they are pipelined")
+      ->check(CLI::Range(2, 10'000))
+      ->capture_default_str();
+}
+
+void add_how(CLI::App& to, bench_request& asked) {
+  to.add_option("-r,--rounds", asked.rounds, "How often each is measured, in turn with all others")
+      ->check(CLI::Range(1, 1'000))
+      ->capture_default_str();
+  to.add_option("--time", asked.seconds, "Seconds that each measurement takes, after a quarter of that to warm up")
+      ->check(CLI::Range(0.001, 600.0))
+      ->capture_default_str();
+  to.add_option("--total", asked.total_seconds, "Seconds that all may take: measurements are made shorter to fit")
+      ->check(CLI::Range(1.0, 86'400.0));
+  to.add_flag("--quick", asked.is_quick, "One round of 50 ms each: whether it works, not how fast it is");
+  to.add_flag("--json", asked.is_json, "One JSON document instead of text");
+  to.add_option("--csv", asked.csv_file, "Write a line for each measurement to this file, too")->option_text("FILE");
+  to.add_option("--svg", asked.svg_file, "Draw throughput and latency over size into this file, too")
+      ->option_text("FILE");
+  to.add_option("--directory", asked.directory, "Where the stores of the run lie, which ends with it")
+      ->option_text("DIR")
+      ->capture_default_str();
+}
+
+} // namespace
+
+void add_bench_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status) {
+  auto asked = std::make_shared<bench_request>();
+  auto* const command = app.add_subcommand(
+      "bench",
+      "Measures on this machine, with processes of its own, what passes in a second and how long a message takes "
+      "there and back: by pattern, transport, family and size");
+  add_what(*command, *asked);
+  add_how(*command, *asked);
+  // How the command starts itself.
+  command->add_option("--serve", asked->serve)->group("");
+  command->add_option("--drive", asked->drive)->group("");
+  command->add_option("--address", asked->address)->group("");
+  command->footer(examples);
+  command->callback([asked, to = answer_to{out, err, status}] { measure(*asked, to); });
+}
+
+} // namespace troupe::tools
