@@ -299,7 +299,7 @@ TEST(top_command, goes_on_when_a_node_goes) {
 TEST(help, every_command_tells_how_it_is_used) {
   const auto all = run("--help");
   EXPECT_EQ(all.status, 0);
-  for (const auto* command : {"links", "memory", "ping", "store", "top", "types", "contract", "completion", "man"}) {
+  for (const auto* command : {"bench", "links", "memory", "ping", "store", "top", "types", "contract", "completion", "man"}) {
     expect_contains(all.text, command);
     const auto one = run(std::string{command} + " --help");
     EXPECT_EQ(one.status, 0) << command;
@@ -328,6 +328,9 @@ TEST(help, bash_completes_commands_options_and_values) {
   EXPECT_EQ(completes("troupe memory --group-by c", 3), "creator call-site\n");
   EXPECT_EQ(completes("troupe store list --sort \"\"", 4), "size age id creator\n");
   EXPECT_EQ(completes("troupe store list --st", 3), "--store\n");
+  EXPECT_EQ(completes("troupe bench --compression l", 3), "lz4\n");
+  EXPECT_EQ(completes("troupe bench --pattern fan", 3), "fan-in fan-out\n");
+  EXPECT_EQ(completes("troupe bench --ser", 2), "\n") << "what processes of the command are told is nobody's business";
 }
 
 TEST(help, the_other_shells_have_scripts_too) {
@@ -339,7 +342,7 @@ TEST(help, the_other_shells_have_scripts_too) {
 TEST(help, the_man_page_has_every_command_and_option) {
   const auto page = run("man").text;
   EXPECT_EQ(page.rfind(".TH TROUPE 1", 0), 0u);
-  for (const auto* part : {".SS troupe memory", ".SS troupe store list", "\\fB\\-\\-group\\-by\\fR", ".SH EXIT STATUS"})
+  for (const auto* part : {".SS troupe memory", ".SS troupe store list", ".SS troupe bench", "  troupe bench \\-\\-quick", "\\fB\\-\\-group\\-by\\fR", ".SH EXIT STATUS"})
     expect_contains(page, part);
 }
 

@@ -8,7 +8,7 @@ namespace troupe::tools {
 namespace {
 
 struct carrier {
-  using value = array<std::byte>; // Of chars, "json" would make a list of numbers.
+  using value = array<std::byte>;
   static value of(std::vector<char> bytes) {
     const auto all = std::as_bytes(std::span{bytes});
     return value{std::vector<std::byte>{all.begin(), all.end()}};
@@ -32,7 +32,7 @@ const ends& ends_for(const std::string& family) {
   if (family == "protobuf")
     return protobuf_ends();
 #endif
-  return family == "cereal" || family == "caf" ? struct_ends() : array_ends();
+  return family == "json" || family == "cereal" || family == "caf" ? struct_ends() : array_ends();
 }
 
 } // namespace troupe::tools

@@ -136,11 +136,12 @@ template <class Names>
 void add_choice(CLI::App& to, const std::string& name, std::vector<std::string>& chosen, const std::string& what,
                 const Names& names) {
   const std::vector<std::string> all(names.begin(), names.end());
-  to.add_option(name, chosen, what + ", separated by commas, of: " + CLI::detail::join(all, ", "))
+  const auto standard = CLI::detail::join(chosen, ",");
+  to.add_option(name, chosen,
+                what + " (" + standard + "); several are separated by commas, of: " + CLI::detail::join(all, ", "))
       ->delimiter(',')
       ->check(CLI::IsMember(all))
-      ->option_text("KEY")
-      ->default_str(CLI::detail::join(chosen, ","));
+      ->option_text("KEY");
 }
 
 constexpr const char* examples =
@@ -159,20 +160,19 @@ void add_what(CLI::App& to, bench_request& asked) {
   add_choice(to, "-t,--transport", asked.transports, "What links go over", transport_names);
   add_choice(to, "-f,--family", asked.families, "What encodes the payloads", families_built());
   to.add_option("--size", asked.sizes,
-                "Sizes of payloads from 8 to 1Gi, separated by commas; 8..1Mi: each eight times the one before")
+                "Sizes of payloads from 8 to 1Gi (" + CLI::detail::join(asked.sizes, ",")
+                    + "); several are separated by commas, and 8..1Mi is each eight times the one before")
       ->delimiter(',')
-      ->option_text("SIZES")
-      ->default_str(CLI::detail::join(asked.sizes, ","));
+      ->option_text("SIZES");
   add_choice(to, "--compression", asked.compressions,
-             "What frames of 10,000 bytes and more are compressed by; the ends share no store then", compression_names);
-  to.add_option("--data", asked.data, "What payloads consist of, one of: noise, records")
+             "What compresses frames of 10,000 bytes and more, between ends without a shared store", compression_names);
+  to.add_option("--data", asked.data, "What payloads consist of (noise), one of: noise, records")
       ->check(CLI::IsMember({"noise", "records"}))
-      ->option_text("KEY")
-      ->capture_default_str();
-  to.add_option("--spill", asked.spill,
-                "From this size on payloads go through the store, by handle, over unix sockets; \"never\": none does")
-      ->option_text("SIZE")
-      ->capture_default_str();
+      ->option_text("KEY");
+  to.add_option(
+        "--spill", asked.spill,
+        "From this size on (64Ki) payloads go through the store, by handle, over unix sockets; \"never\": none does")
+      ->option_text("SIZE");
   to.add_option("--peers", asked.peers, "How many processes the one of fan-in, fan-out and ring has to do with")
       ->check(CLI::Range(2, 32))
       ->capture_default_str();
@@ -195,9 +195,8 @@ void add_how(CLI::App& to, bench_request& asked) {
   to.add_option("--csv", asked.csv_file, "Write a line for each measurement to this file, too")->option_text("FILE");
   to.add_option("--svg", asked.svg_file, "Draw throughput and latency over size into this file, too")
       ->option_text("FILE");
-  to.add_option("--directory", asked.directory, "Where the stores of the run lie, which ends with it")
-      ->option_text("DIR")
-      ->capture_default_str();
+  to.add_option("--directory", asked.directory, "Where the stores of the run lie while it lasts (/dev/shm)")
+      ->option_text("DIR");
 }
 
 } // namespace

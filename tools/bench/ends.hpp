@@ -57,8 +57,9 @@ public:
                                                 std::shared_ptr<reached> result) const = 0;
 };
 
-/// As users of that family would have their payload: as an array that the family carries without copying it, as a
-/// member of a described struct (cereal, caf), or as a protobuf message.
+/// As users of that family would have their payload: as an array where the family carries that without copying it
+/// ("typed", "msgpack"), as a vector in a described struct ("json", which has base64 for it, "cereal", "caf"), or as a
+/// protobuf message.
 [[nodiscard]] const ends& ends_for(const std::string& family);
 
 [[nodiscard]] const ends& array_ends();

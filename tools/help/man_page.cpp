@@ -58,6 +58,12 @@ namespace {
   return text;
 }
 
+/// As they stand, a line each.
+[[nodiscard]] std::string examples_of(const CLI::App& command) {
+  const auto& footer = command.get_footer();
+  return footer.empty() ? "" : ".PP\n.nf\n" + escaped(footer) + ".fi\n";
+}
+
 } // namespace
 
 std::string man_page_of(const CLI::App& app) {
@@ -77,11 +83,14 @@ std::string man_page_of(const CLI::App& app) {
           ".TP\n\\fI" + escaped(positional->get_name(true)) + "\\fR\n" + escaped(positional->get_description()) + '\n';
     if (commands_below(*each.command).empty())
       text += options_text(*each.command);
+    text += examples_of(*each.command);
   }
   text +=
       ".SH EXIT STATUS\n.TP\n.B 0\nIt is done.\n.TP\n.B 1\nThere is nothing of that name, nobody answers, something "
-      "contradicts itself, or a change breaks older peers: standard error says what.\n.TP\n.B 2\nThe arguments are "
-      "none of those above, or a file cannot be read.\n.SH SEE ALSO\n\\fBshm_overview\\fR(7), \\fBunix\\fR(7)\n";
+      "contradicts itself, a change breaks older peers, or something could not be measured: standard error says "
+      "what.\n.TP\n.B 2\nThe arguments are "
+      "none of those above, or a file cannot be read.\n.TP\n.B 128 and more\nA signal of that number less 128 ended a "
+      "measurement.\n.SH SEE ALSO\n\\fBshm_overview\\fR(7), \\fBunix\\fR(7)\n";
   return text;
 }
 

@@ -1,0 +1,241 @@
+// `troupe bench` as a real command with real processes: that each pattern runs, what is written, and that nothing is
+// left behind, however it ends. How fast anything is, is not tested here.
+#include "command_support.hpp"
+
+#include "../bench/harness/well_formed.hpp"
+
+#include <spawn.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <sstream>
+
+namespace troupe::tests {
+
+namespace {
+
+namespace files = std::filesystem;
+
+std::string text_of(const files::path& file) {
+  std::ifstream read{file, std::ios::binary};
+  return {std::istreambuf_iterator<char>{read}, {}};
+}
+
+bool eventually(const std::function<bool()>& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + 20s;
+  for (; !condition(); std::this_thread::sleep_for(2ms))
+    if (std::chrono::steady_clock::now() > deadline)
+      return false;
+  return true;
+}
+
+/// Runs of the command whose stores lie in a folder of their own, by which their processes are known, too.
+class bench_command : public testing::Test {
+protected:
+  bench_command() : folder_(folder() + "/bench") { files::create_directory(folder_); }
+  ~bench_command() override {
+    for (const auto process : processes())
+      ::kill(process, SIGKILL);
+    files::remove_all(folder_);
+  }
+
+  /// With what there is on standard error in errors().
+  output bench(const std::string& arguments) {
+    auto made = output{};
+    auto* const pipe = ::popen(
+        (TROUPE_PROGRAM " bench --directory " + folder_ + ' ' + arguments + " 2>" + errors_file()).c_str(), "r");
+    auto some = std::array<char, 4096>{};
+    for (std::size_t count = 0; (count = std::fread(some.data(), 1, some.size(), pipe)) > 0;)
+      made.text.append(some.data(), count);
+    const auto status = ::pclose(pipe);
+    made.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return made;
+  }
+
+  /// Those that take part: they are told where the run's folder is.
+  [[nodiscard]] std::vector<pid_t> processes() const {
+    std::vector<pid_t> found;
+    for (const auto& entry : files::directory_iterator{"/proc"}) {
+      const auto name = entry.path().filename().string();
+      if (name.find_first_not_of("0123456789") == std::string::npos
+          && text_of(entry.path() / "cmdline").find(folder_ + "/troupe-bench-") != std::string::npos)
+        found.push_back(std::stoi(name));
+    }
+    return found;
+  }
+
+  void expect_nothing_left() const {
+    EXPECT_TRUE(eventually([this] { return processes().empty(); }));
+    for (const auto& entry : files::directory_iterator{folder_})
+      EXPECT_FALSE(entry.path().filename().string().starts_with("troupe-bench-")) << entry.path();
+  }
+
+  /// A run that takes long, in a process group of its own.
+  [[nodiscard]] pid_t start_long_run() const {
+    std::vector<std::string> words{"troupe", "bench",  "--directory", folder_,  "--pattern",
+                                   "echo",   "--size", "1Mi",         "--time", "600"};
+    std::vector<char*> argv;
+    for (auto& word : words)
+      argv.push_back(word.data());
+    argv.push_back(nullptr);
+    posix_spawnattr_t attributes;
+    ::posix_spawnattr_init(&attributes);
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    pid_t made = -1;
+    EXPECT_EQ(::posix_spawn(&made, TROUPE_PROGRAM, nullptr, &attributes, argv.data(), environ), 0);
+    ::posix_spawnattr_destroy(&attributes);
+    EXPECT_TRUE(eventually([this] { return processes().size() == 2; }));
+    return made;
+  }
+
+  [[nodiscard]] std::string errors_file() const { return folder_ + "/errors"; }
+  [[nodiscard]] std::string errors() const { return text_of(errors_file()); }
+
+  const std::string folder_;
+};
+
+/// As short as it can be.
+const std::string tiny = "--rounds 1 --time 0.004 --peers 2 --json ";
+
+std::set<std::string> paths(const nlohmann::json& document) {
+  std::set<std::string> found;
+  for (const auto& one : document["results"]) {
+    EXPECT_FALSE(one.contains("failure")) << one;
+    const auto& rate = one["messages_per_second"];
+    EXPECT_GT(rate["min"].get<double>(), 0) << one;
+    EXPECT_LE(rate["min"].get<double>(), rate["median"].get<double>());
+    EXPECT_LE(rate["median"].get<double>(), rate["max"].get<double>());
+    if (one.contains("round_trip_us")) {
+      EXPECT_GT(one["round_trip_us"]["p50"]["median"].get<double>(), 0) << one;
+      EXPECT_LE(one["round_trip_us"]["p50"]["median"].get<double>(),
+                one["round_trip_us"]["max"]["median"].get<double>());
+    }
+    found.insert(one["pattern"].get<std::string>() + ' ' + one["path"].get<std::string>());
+  }
+  return found;
+}
+
+TEST_F(bench_command, measures_each_pattern_with_small_payloads_and_by_handle) {
+  const auto made = bench(tiny + "--pattern one-way,echo,pipelined,fan-in,fan-out,ring --size 8,1Mi");
+  ASSERT_EQ(made.status, 0) << errors();
+  const auto document = nlohmann::json::parse(made.text);
+  EXPECT_EQ(document["results"].size(), 12u);
+  EXPECT_EQ(paths(document),
+            (std::set<std::string>{"one-way socket", "one-way handle", "echo socket", "echo handle", "pipelined socket",
+                                   "pipelined handle", "fan-in socket", "fan-in handle", "fan-out socket",
+                                   "fan-out handle", "ring socket", "ring handle"}));
+  for (const auto* what : {"cpu", "kernel", "compiler", "build", "date"})
+    EXPECT_NE(document["machine"].value(what, ""), "") << what;
+  expect_nothing_left();
+}
+
+TEST_F(bench_command, measures_each_transport_and_never_by_handle_when_told_so) {
+  const auto made =
+      bench(tiny + "--pattern one-way,echo,fan-in,ring --transport inproc,unix,tcp,tls --size 128Ki --spill never");
+  ASSERT_EQ(made.status, 0) << errors();
+  EXPECT_EQ(paths(nlohmann::json::parse(made.text)),
+            (std::set<std::string>{"one-way in place", "one-way socket", "echo in place", "echo socket",
+                                   "fan-in in place", "fan-in socket", "ring in place", "ring socket"}));
+  expect_nothing_left();
+}
+
+TEST_F(bench_command, measures_each_family_and_compression) {
+  const auto families = run("bench --help").text.find("protobuf") == std::string::npos
+                            ? "typed,msgpack,json,cereal,caf"
+                            : "typed,msgpack,json,cereal,caf,protobuf";
+  const auto made =
+      bench(tiny + "--pattern echo --compression none,lz4,zstd --data records --size 64,20Ki --family " + families);
+  ASSERT_EQ(made.status, 0) << errors();
+  EXPECT_EQ(paths(nlohmann::json::parse(made.text)), std::set<std::string>{"echo socket"});
+  expect_nothing_left();
+}
+
+TEST_F(bench_command, writes_a_table_csv_and_a_plot) {
+  const auto made = bench("--quick --time 0.004 --size 8..512 --csv " + folder_ + "/a.csv --svg " + folder_ + "/a.svg");
+  ASSERT_EQ(made.status, 0) << errors();
+  expect_contains(made.text, "medians of 1 round of 0.004 s\n");
+  expect_contains(made.text, "pattern  transport  family  compression   size  messages/s");
+  expect_contains(made.text, "p50 us");
+  std::istringstream lines{text_of(folder_ + "/a.csv")};
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(line.rfind("pattern,transport,family,compression,size_bytes,path,failure,messages_per_second,", 0), 0u);
+  const auto columns = std::ranges::count(line, ',');
+  auto count = 0;
+  for (; std::getline(lines, line); ++count) {
+    EXPECT_TRUE(line.ends_with("\r"));
+    auto is_quoted = false; // Commas in quotes separate nothing.
+    EXPECT_EQ(columns, std::ranges::count_if(line,
+                                             [&](char each) {
+                                               is_quoted ^= each == '"';
+                                               return each == ',' && !is_quoted;
+                                             }))
+        << line;
+  }
+  EXPECT_EQ(count, 6);
+  const auto svg = text_of(folder_ + "/a.svg");
+  EXPECT_EQ(::bench::tests::wrong_with(svg), "");
+  for (const auto* part :
+       {">one-way: throughput<", ">echo: throughput<", ">echo: time there and back<", ">unix typed<"})
+    expect_contains(svg, part);
+  expect_nothing_left();
+}
+
+TEST_F(bench_command, refuses_what_it_cannot_measure_and_says_why) {
+  const std::pair<const char*, const char*> wrong[] = {{"--size 4", "sizes go from 8 B to 1 GiB"},
+                                                       {"--size 1Q", "\"1Q\" is no size; write it as 8, 64B, 1Ki"},
+                                                       {"--size 64..8", "64 B is more than 8 B"},
+                                                       {"--spill some", "or as never"},
+                                                       {"--pattern two-way", "one-way"},
+                                                       {"--transport udp", "inproc"},
+                                                       {"--family pickle", "msgpack"},
+                                                       {"--compression gzip", "lz4"},
+                                                       {"--data text", "records"},
+                                                       {"--rounds 0", "not in range 1 to 1000"},
+                                                       {"--time 0", "not in range 0.001 to 600"},
+                                                       {"--peers 1", "not in range 2 to 32"},
+                                                       {"--rounds 1000 --total 1", "only to start their processes"},
+                                                       {"--csv /nowhere/a.csv", "/nowhere/a.csv cannot be written"},
+                                                       {"--directory /nowhere", "cannot use /nowhere"}};
+  for (const auto& [arguments, why] : wrong) {
+    const auto where = std::string_view{arguments}.starts_with("--directory") ? "" : "--directory " + folder_ + ' ';
+    const auto refused = run("bench " + where + arguments);
+    EXPECT_EQ(refused.status, 2) << arguments;
+    expect_contains(refused.text, why);
+  }
+  expect_nothing_left();
+}
+
+TEST_F(bench_command, leaves_nothing_when_it_is_interrupted) {
+  const auto process = start_long_run();
+  ::kill(-process, SIGINT); // As a terminal does: all of them get it.
+  int status = 0;
+  ::waitpid(process, &status, 0);
+  EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 128 + SIGINT);
+  expect_nothing_left();
+}
+
+TEST_F(bench_command, a_run_that_was_killed_takes_its_processes_along_and_the_next_one_clears_up) {
+  const auto process = start_long_run();
+  ::kill(process, SIGKILL);
+  ::waitpid(process, nullptr, 0);
+  EXPECT_TRUE(eventually([this] { return processes().empty(); }));
+  EXPECT_EQ(bench(tiny + "--pattern echo --size 8").status, 0) << errors();
+  expect_nothing_left();
+}
+
+TEST_F(bench_command, says_that_a_process_was_killed) {
+  const auto process = start_long_run();
+  for (const auto each : processes())
+    ::kill(each, SIGKILL);
+  int status = 0;
+  ::waitpid(process, &status, 0);
+  EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 1);
+  expect_nothing_left();
+}
+
+} // namespace
+
+} // namespace troupe::tests
