@@ -119,6 +119,7 @@ struct outgoing {
   caf::strong_actor_ptr address;
   std::uint64_t sent = 0;
   std::uint64_t acknowledged = 0;
+  bool is_asked = false;   // What has arrived.
   std::size_t allowed = 0; // To be sent in this slice: its link says that it is ready only once.
 };
 
@@ -152,6 +153,7 @@ struct streamer_state {
     for (auto& each : targets) {
       each.sent = 0;
       each.acknowledged = 0;
+      each.is_asked = false;
       self->request(each.to, caf::infinite, begin_atom::value, every, caf::actor{self})
           .then(
               [this](bool) {
@@ -219,12 +221,21 @@ struct streamer_state {
     troupe::notify_when_ready(self, whom);
   }
 
-  /// Behind all that was sent.
+  /// Behind all that was sent, which needs room, too.
   void end() {
-    is_ending = true;
-    unfinished = targets.size();
-    result->messages = 0;
+    if (!is_ending) {
+      is_ending = true;
+      unfinished = targets.size();
+      result->messages = 0;
+    }
     for (auto& each : targets) {
+      if (each.is_asked || !finished.pending())
+        continue;
+      if (!troupe::is_ready(each.to)) {
+        wait_for(each.to);
+        continue;
+      }
+      each.is_asked = true;
       result->messages += each.sent;
       self->request(each.to, caf::infinite, end_atom::value, caf::actor{self})
           .then([this, sent = each.sent](std::uint64_t received,
@@ -271,7 +282,10 @@ caf::behavior streamer(caf::stateful_actor<streamer_state<Carrier>>* self, const
       },
       [self](const troupe::link_ready& ready) {
         std::erase(self->state.waited_for, ready.receiver);
-        self->state.go_on();
+        if (self->state.is_ending)
+          self->state.end();
+        else
+          self->state.go_on();
       },
   };
 }
