@@ -10,6 +10,7 @@
 #include <caf/actor_system_config.hpp>
 #include <caf/error.hpp>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/framework/fwd.hpp>
 #include <troupe/framework/node_error.hpp>
 #include <troupe/framework/options.hpp>
@@ -38,7 +39,7 @@ class family_set;
 ///
 /// Threads: as CAF has it; once parsed, the readers from any.
 /// Lifetime: as CAF says, must outlive the actor system.
-class system_config : public caf::actor_system_config {
+class TROUPE_EXPORT system_config : public caf::actor_system_config {
 public:
   system_config();
 
@@ -57,8 +58,8 @@ public:
   /// file and line, and the known ones.
   [[nodiscard]] std::expected<struct node_options, node_error> node_options_with(const family_set& families) const;
 
-  /// What `node::connect` without options uses: `troupe.links."<address>"`, which starts from `troupe.links.default`.
-  /// Addresses are the same when their texts are. Fails as above, of what it gives only.
+  /// What `node::connect` without options uses: the address's entry in `troupe.links`, which starts from the entry
+  /// `default`. Addresses are the same when their texts are. Fails as above, of what it gives only.
   [[nodiscard]] std::expected<struct link_options, node_error> link_options_for(std::string_view address,
                                                                                 const family_set& families) const;
 
