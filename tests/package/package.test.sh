@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the build in $BUILD below $WORK and uses it from there: package.test.sh install|own_family|samples|headers|remove.
+# Installs the build in $BUILD below $WORK and uses it from there: package.test.sh install|own_family|samples|headers|pkg_config|remove.
 # CMakeLists.txt says which variables it takes.
 set -uo pipefail
 root=$(CDPATH="" cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -82,6 +82,26 @@ headers)
   build "$root/tests/package/headers" headers
   ;;
 
+pkg_config) # Every file is complete, and hello needs no other flags.
+  PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name troupe.pc)")
+  export PKG_CONFIG_PATH
+  for file in "$PKG_CONFIG_PATH"/*.pc; do
+    flags=$(pkg-config --cflags --libs "$(basename "$file" .pc)" 2>&1) || fail "$file: $flags"
+    [[ $flags == *"$prefix"* ]] || fail "$file names no folder of the prefix: $flags"
+    if names=$(grep -nE "/usr/|$root|$BUILD|@" "$file"); then
+      fail "paths of the machine that built it: $names"
+    fi
+  done
+  read -ra own_flags <<<"$CXXFLAGS"
+  read -ra compiling <<<"$CMAKE_CXX_COMPILER_LAUNCHER $CXX"
+  read -ra flags < <(pkg-config --cflags troupe)
+  "${compiling[@]}" "${own_flags[@]}" "${flags[@]}" -c "$root/samples/hello/hello.cpp" -o "$WORK/hello.o" \
+    || fail "hello does not compile with ${flags[*]}"
+  read -ra flags < <(pkg-config --libs troupe)
+  "$CXX" "${own_flags[@]}" "$WORK/hello.o" "${flags[@]}" -o "$WORK/hello" || fail "hello does not link with ${flags[*]}"
+  "$root/tests/samples/hello/hello.test.sh" "$WORK/hello" || fail "hello fails"
+  ;;
+
 remove) rm -rf "$WORK" ;;
-*) fail "package.test.sh install|own_family|samples|headers|remove" ;;
+*) fail "package.test.sh install|own_family|samples|headers|pkg_config|remove" ;;
 esac

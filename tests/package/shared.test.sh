@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# Builds the shared libraries in $SHARED, and the Debian packages of them, and looks at both:
+# shared.test.sh build|names|programs|packages. CMakeLists.txt says which variables it takes.
+set -uo pipefail
+root=$(CDPATH="" cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
+prefix=$WORK/shared
+# So that ccache finds what was compiled for the static libraries: cmake/prepare says the same.
+export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
+
+fail() {
+  printf '%s\n' "$*"
+  exit 1
+}
+
+# build_shared ON|OFF: as a package of the distribution, or for a prefix that can be moved.
+build_shared() {
+  cmake --preset package -S "$root" -B "$SHARED" -DTROUPE_FOR_PACKAGES="$1" -DCMAKE_CXX_COMPILER="$CXX" >"$WORK/shared.log" 2>&1 \
+    || fail "the shared libraries do not configure: $(<"$WORK/shared.log")"
+  cmake --build "$SHARED" --parallel 2 >"$WORK/shared.log" 2>&1 \
+    || fail "the shared libraries do not build: $(tail -n 40 "$WORK/shared.log")"
+}
+
+version=$(sed -n 's/^#define TROUPE_VERSION "\(.*\)"/\1/p' "$root/framework/base/version.hpp")
+so_version=${version%.*}
+
+case $1 in
+build)
+  mkdir -p "$WORK"
+  rm -rf "$prefix" "$WORK/installed_shared"
+  build_shared OFF
+  cmake --install "$SHARED" --prefix "$WORK/installed_shared" >"$WORK/install.log" || fail "installing fails"
+  mv "$WORK/installed_shared" "$prefix"
+  ;;
+
+names) # What the libraries are called, what they show, and that they find each other.
+  libraries=$(find "$prefix" -name "libtroupe_*.so.$version")
+  [ "$(wc -l <<<"$libraries")" -ge 3 ] || fail "libraries are missing: $libraries"
+  headers=$(find "$prefix/include/troupe" -name '*.hpp')
+  for library in $libraries; do
+    name=$(basename "$library" ".so.$version")
+    [ -e "$(dirname "$library")/$name.so.$so_version" ] || fail "$name.so.$so_version is missing"
+    soname=$(readelf -d "$library" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
+    [ "$soname" = "$name.so.$so_version" ] || fail "$library is called $soname"
+    names=$(nm -D --defined-only --without-symbol-versions "$library" | awk '$2 != "A" {print $3}')
+    others=$(grep -vE '^_Z(T[ISVT]|GV)?N[KRO]*6troupe' <<<"$names") && fail "$name shows names of others: $others"
+    # What stands in an internal namespace is shown only where a template of a public header calls it.
+    unknown=""
+    internal=$(grep -E '^_Z(T[ISVT]|GV)?N[KRO]*6troupe(5store)?8internal' <<<"$names" | c++filt)
+    while IFS= read -r shown; do
+      [ -n "$shown" ] || continue
+      identifier=$(sed -E 's/^(vtable|typeinfo|typeinfo name|VTT) for //; s/.*internal::([a-zA-Z_0-9]+).*/\1/' <<<"$shown")
+      # shellcheck disable=SC2086 # One a word.
+      grep -qE "TROUPE_EXPORT.*\b$identifier\b" $headers || unknown+="$shown"$'\n'
+    done <<<"$internal"
+    [ -z "$unknown" ] || fail "$name shows what no installed header exports: $unknown"
+    printf '%s: %s names, %s of them internal\n' "$name" "$(wc -l <<<"$names")" "$(grep -c . <<<"$internal")"
+  done
+  output=$("$prefix/bin/troupe" --help) || fail "the command does not find its libraries: $output"
+  ldd "$prefix/bin/troupe" | grep -q "$prefix.*libtroupe_framework.so.$so_version" || fail "the command does without them"
+  ;;
+
+programs) # Both ends of hello, and a family that is loaded at run time.
+  for sample in hello own_family; do
+    cmake -S "$root/samples/$sample" -B "$WORK/shared_$sample" -G "$GENERATOR" -DCMAKE_PREFIX_PATH="$prefix" \
+      -DCMAKE_EXE_LINKER_FLAGS=-Wl,--no-undefined >"$WORK/$sample.log" 2>&1 || fail "$sample does not configure: $(<"$WORK/$sample.log")"
+    cmake --build "$WORK/shared_$sample" --parallel 2 >"$WORK/$sample.log" 2>&1 || fail "$sample does not build: $(<"$WORK/$sample.log")"
+    readelf -d "$WORK/shared_$sample/$sample" | grep -q "libtroupe_serializers.so.$so_version" || fail "$sample does without the shared libraries"
+  done
+  output=$("$root/tests/samples/hello/hello.test.sh" "$WORK/shared_hello/hello") || fail "hello: $output"
+  cd "$WORK/shared_own_family" || exit 1
+  for arguments in "" ./liblines.so; do
+    # shellcheck disable=SC2086 # None, or one.
+    output=$(TROUPE_SERIALIZE_VERBOSE=1 timeout 30 ./own_family $arguments 2>trace) || fail "'$arguments' fails: $(<trace)"
+    grep -qx "troupe: decode 'own_family.report' by lines: 1 frames" trace || fail "'$arguments' prints: $output $(<trace)"
+  done
+  ;;
+
+packages) # What `cpack` makes, without installing it.
+  build_shared ON
+  rm -rf "$SHARED/packages"
+  (cd "$SHARED" && cpack -G DEB) >"$WORK/cpack.log" 2>&1 || fail "cpack fails: $(<"$WORK/cpack.log")"
+  cd "$SHARED/packages" || exit 1
+  for name in "libtroupe$so_version" libtroupe-dev troupe-tools; do
+    [ "$(find . -name "${name}_${version}_*.deb" | wc -l)" = 1 ] || fail "there is no package $name: $(ls)"
+  done
+  for package in *.deb; do
+    contents=$(dpkg-deb -c "$package") || fail "$package cannot be read"
+    grep -vE '^(-rw-r--r--|-rwxr-xr-x|drwxr-xr-x|lrwxrwxrwx) root/root ' <<<"$contents" && fail "$package has rights of its own"
+    grep -vE ' \./(usr/.*)?$| \./usr/.* -> ' <<<"$contents" && fail "$package has files outside of /usr"
+    grep -qE "/usr/share/doc/${package%%_*}/copyright$" <<<"$contents" || fail "$package has no copyright file"
+    [ "$(dpkg-deb -f "$package" Version)" = "$version" ] || fail "$package has another version"
+    dpkg-deb -f "$package" Depends | grep -q . || fail "$package depends on nothing"
+    dpkg-deb -f "$package" Depends | grep -q ', ,\|^,' && fail "$package depends on: $(dpkg-deb -f "$package" Depends)"
+    dpkg-deb --ctrl-tarfile "$package" | tar -t | grep -q md5sums || fail "$package has no checksums"
+  done
+  expect_depends() { dpkg-deb -f "$1"_*.deb Depends | grep -qE "$2" || fail "$1 depends on: $(dpkg-deb -f "$1"_*.deb Depends)"; }
+  expect_depends "libtroupe$so_version" 'libcaf-core0\.17.*libssl3'
+  expect_depends libtroupe-dev "libtroupe$so_version \(= $version\).*libcaf-dev"
+  expect_depends troupe-tools "libtroupe$so_version \(= $version\)"
+  dpkg-deb -c "libtroupe$so_version"_*.deb | grep -E '\.hpp|\.so$|\.so -> |/bin/' && fail "the libraries' package holds what programs are built with"
+  for file in bin/troupe share/man/man1/troupe.1.gz share/bash-completion/completions/troupe share/zsh share/fish; do
+    dpkg-deb -c troupe-tools_*.deb | grep -q " ./usr/$file" || fail "troupe-tools lacks $file"
+  done
+  for file in include/troupe/framework/node.hpp 'lib/.*/cmake/troupe/troupeConfig.cmake' 'lib/.*/pkgconfig/troupe.pc' 'lib/.*/libtroupe_store.so ->'; do
+    dpkg-deb -c libtroupe-dev_*.deb | grep -q " ./usr/$file" || fail "libtroupe-dev lacks $file"
+  done
+  dpkg-deb -x troupe-tools_*.deb "$WORK/tools"
+  readelf -d "$WORK/tools/usr/bin/troupe" | grep -E 'RPATH|RUNPATH' && fail "the packaged command has a search path"
+  ls
+  ;;
+
+*) fail "shared.test.sh build|names|programs|packages" ;;
+esac
