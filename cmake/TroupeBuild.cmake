@@ -40,13 +40,41 @@ if(TROUPE_SANITIZE)
   add_link_options(-fsanitize=${TROUPE_SANITIZE})
 endif()
 
+# Static libraries are the default: the tests reach into internal/, of which shared ones show nothing. Packages hold
+# shared ones.
+option(BUILD_SHARED_LIBS "Build shared libraries; without the tests" OFF)
+if(BUILD_SHARED_LIBS AND TROUPE_TESTS)
+  message(FATAL_ERROR "The tests reach into what shared libraries hide: set TROUPE_TESTS to OFF with BUILD_SHARED_LIBS")
+endif()
+
+# Hides all names of the library but those that are TROUPE_EXPORT. Static ones are compiled alike, so that ccache knows
+# the shared ones' sources, too. Not with sanitizers: they compare types by their addresses.
+function(troupe_show_exported_names target)
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL INTERFACE_LIBRARY OR TROUPE_SANITIZE)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON DEFINE_SYMBOL "")
+  if(type STREQUAL SHARED_LIBRARY)
+    # The standard library's templates are exported even so, as far as its own headers say so.
+    target_link_options(${target} PRIVATE LINKER:--version-script=${PROJECT_BINARY_DIR}/exported_names)
+    set_target_properties(${target} PROPERTIES LINK_DEPENDS ${PROJECT_BINARY_DIR}/exported_names)
+  endif()
+endfunction()
+if(BUILD_SHARED_LIBS)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/exported_names.in ${PROJECT_BINARY_DIR}/exported_names @ONLY)
+endif()
+
 # troupe_library(<name> [INTERFACE] [COMPONENTS <names...>] [PACKAGES <"package arguments"...>]
+#                [LINKED_PUBLIC <flags...>] [LINKED <flags...>] [FLAGS <flags...>]
 #                HEADERS <public headers...> SOURCES <sources...>)
 # Makes troupe_<name> and its alias troupe::<name>. Headers are relative to the folder and are what gets installed.
 # COMPONENTS are the project's own libraries that this one links, PACKAGES what find_package() gets to find the others:
-# here, and again by the installed package for a program that asks for the component <name>.
+# here, and again by the installed package for a program that asks for the component <name>. LINKED_PUBLIC and LINKED say
+# the same to pkg-config: the libraries that programs call through the headers, and those that only the sources call.
+# FLAGS are for programs that include the headers.
 function(troupe_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERFACE" "" "COMPONENTS;PACKAGES;HEADERS;SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERFACE" "" "COMPONENTS;PACKAGES;LINKED_PUBLIC;LINKED;FLAGS;HEADERS;SOURCES")
   set(target troupe_${name})
   foreach(package IN LISTS arg_PACKAGES)
     separate_arguments(package)
@@ -62,17 +90,21 @@ function(troupe_library name)
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:troupe_build_flags>)
   endif()
   add_library(troupe::${name} ALIAS ${target})
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name}
-                                             INSTALL_RPATH $ORIGIN) # Shared ones find each other.
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  troupe_show_exported_names(${target})
   target_compile_features(${target} ${scope} cxx_std_23)
   target_include_directories(${target} ${scope} $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
                                                 $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE folder)
   foreach(header IN LISTS arg_HEADERS)
     cmake_path(GET header PARENT_PATH below)
-    install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/troupe/${folder}/${below})
+    if(NOT header MATCHES internal/)
+      set_property(GLOBAL APPEND PROPERTY TROUPE_PUBLIC_HEADERS ${CMAKE_CURRENT_SOURCE_DIR}/${header})
+    endif()
+    install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/troupe/${folder}/${below} COMPONENT development)
   endforeach()
-  troupe_install_component(${name} COMPONENTS ${arg_COMPONENTS} PACKAGES ${arg_PACKAGES})
+  troupe_install_component(${name} COMPONENTS ${arg_COMPONENTS} PACKAGES ${arg_PACKAGES}
+                           LINKED_PUBLIC ${arg_LINKED_PUBLIC} LINKED ${arg_LINKED} FLAGS ${arg_FLAGS})
 endfunction()
 
 # troupe_test(<name> [FAST] SOURCES <sources...> LIBRARIES <targets...> [TIMEOUT <seconds>] [LABELS <labels...>])

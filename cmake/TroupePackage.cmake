@@ -3,13 +3,32 @@
 include(CMakePackageConfigHelpers)
 
 set(TROUPE_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/troupe)
+set(TROUPE_PKG_CONFIG_DIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_INCLUDEDIR BASE_DIRECTORY ${TROUPE_PKG_CONFIG_DIR} OUTPUT_VARIABLE TROUPE_PKG_CONFIG_TO_INCLUDE)
+
+# Before 1.0 every minor version may change what a program sees, and so what the shared libraries are called.
+set(TROUPE_SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+option(TROUPE_FOR_PACKAGES "Install as packages of the distribution want it: no search paths in the programs, copyright files" OFF)
+if(NOT TROUPE_FOR_PACKAGES) # Shared libraries find each other, and programs them, wherever the prefix is moved to.
+  cmake_path(RELATIVE_PATH CMAKE_INSTALL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTALL_BINDIR} OUTPUT_VARIABLE TROUPE_BIN_TO_LIB)
+  set(CMAKE_INSTALL_RPATH $ORIGIN $ORIGIN/${TROUPE_BIN_TO_LIB})
+endif()
 
 # Installs the target troupe_<name> as the component <name>, the target troupe::<name>. Arguments as troupe_library().
 # Each has an export set of its own, so that a program has the targets that it asked for, and finds only what they need.
 function(troupe_install_component name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "COMPONENTS;PACKAGES")
-  install(TARGETS troupe_${name} EXPORT troupe_${name})
-  install(EXPORT troupe_${name} NAMESPACE troupe:: DESTINATION ${TROUPE_PACKAGE_DIR})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "COMPONENTS;PACKAGES;LINKED_PUBLIC;LINKED;FLAGS")
+  # What needs a library that not everybody has is a package of its own.
+  set(runtime runtime)
+  if(name MATCHES "^(protobuf|prometheus)$")
+    set(runtime runtime_${name})
+  endif()
+  install(TARGETS troupe_${name} EXPORT troupe_${name} ARCHIVE COMPONENT development
+          LIBRARY COMPONENT ${runtime} NAMELINK_COMPONENT development)
+  set_target_properties(troupe_${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${TROUPE_SOVERSION})
+  install(EXPORT troupe_${name} NAMESPACE troupe:: DESTINATION ${TROUPE_PACKAGE_DIR} COMPONENT development)
+  troupe_install_pkg_config(${name} COMPONENTS ${arg_COMPONENTS} LINKED_PUBLIC ${arg_LINKED_PUBLIC} LINKED ${arg_LINKED}
+                            FLAGS ${arg_FLAGS})
   list(JOIN arg_COMPONENTS " " components)
   list(TRANSFORM arg_PACKAGES REPLACE "(.+)" "\"\\1\"")
   list(JOIN arg_PACKAGES " " packages)
@@ -18,16 +37,40 @@ function(troupe_install_component name)
                "set(troupe_${name}_components ${components})\nset(troupe_${name}_packages ${packages})\n")
 endfunction()
 
+# What `pkg-config --cflags --libs troupe-<name>` finds.
+function(troupe_install_pkg_config name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "COMPONENTS;LINKED_PUBLIC;LINKED;FLAGS")
+  get_target_property(type troupe_${name} TYPE)
+  if(NOT type STREQUAL INTERFACE_LIBRARY)
+    set(own_library -ltroupe_${name})
+  endif()
+  if(NOT type STREQUAL SHARED_LIBRARY) # Programs then link what the sources call as well, static or not.
+    list(APPEND arg_LINKED_PUBLIC ${arg_LINKED})
+    set(arg_LINKED "")
+  endif()
+  list(TRANSFORM arg_COMPONENTS PREPEND troupe-)
+  list(JOIN arg_COMPONENTS " " required)
+  list(JOIN arg_LINKED_PUBLIC " " linked_public)
+  list(JOIN arg_LINKED " " linked)
+  list(JOIN arg_FLAGS " " flags)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/component.pc.in ${PROJECT_BINARY_DIR}/pkgconfig/troupe-${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/pkgconfig/troupe-${name}.pc DESTINATION ${TROUPE_PKG_CONFIG_DIR}
+          COMPONENT development)
+endfunction()
+
 # Installs the package's own files. Call it behind all libraries.
 function(troupe_install_package)
   get_property(components GLOBAL PROPERTY TROUPE_COMPONENTS)
   list(JOIN components " " components)
   get_property(component_lines GLOBAL PROPERTY TROUPE_COMPONENT_LINES)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/troupeConfig.cmake.in ${PROJECT_BINARY_DIR}/troupeConfig.cmake @ONLY)
-  # Before 1.0 every minor version may change what a program sees.
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/troupeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/troupeConfig.cmake ${PROJECT_BINARY_DIR}/troupeConfigVersion.cmake
                 ${PROJECT_SOURCE_DIR}/cmake/FindCAF.cmake ${PROJECT_SOURCE_DIR}/cmake/FindTroupeThirdParty.cmake
-          DESTINATION ${TROUPE_PACKAGE_DIR})
-  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+          DESTINATION ${TROUPE_PACKAGE_DIR} COMPONENT development)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/troupe.pc.in ${PROJECT_BINARY_DIR}/pkgconfig/troupe.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/pkgconfig/troupe.pc DESTINATION ${TROUPE_PKG_CONFIG_DIR} COMPONENT development)
+  if(NOT TROUPE_FOR_PACKAGES)
+    install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)
+  endif()
 endfunction()

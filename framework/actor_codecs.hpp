@@ -17,6 +17,7 @@
 #include <caf/typed_actor.hpp>
 #include <caf/unit.hpp>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/codec.hpp>
 #include <troupe/serializers/describe.hpp>
 
@@ -39,12 +40,12 @@ struct error_form {
 };
 TROUPE_DESCRIBE(error_form, code, category, context)
 
-[[nodiscard]] std::expected<actor_form, serialize_error> reduce_actor(const caf::strong_actor_ptr& actor,
-                                                                      const context& ctx);
-[[nodiscard]] std::expected<caf::strong_actor_ptr, serialize_error> rebuild_actor(const actor_form& from,
-                                                                                  const context& ctx);
-[[nodiscard]] error_form reduce_error(const caf::error& error);
-[[nodiscard]] caf::error rebuild_error(error_form&& from);
+[[nodiscard]] TROUPE_EXPORT std::expected<actor_form, serialize_error> reduce_actor(const caf::strong_actor_ptr& actor,
+                                                                                    const context& ctx);
+[[nodiscard]] TROUPE_EXPORT std::expected<caf::strong_actor_ptr, serialize_error> rebuild_actor(const actor_form& from,
+                                                                                                const context& ctx);
+[[nodiscard]] TROUPE_EXPORT error_form reduce_error(const caf::error& error);
+[[nodiscard]] TROUPE_EXPORT caf::error rebuild_error(error_form&& from);
 
 /// For every kind of handle: it travels counted, inside messages only.
 template <class Handle>

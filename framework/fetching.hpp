@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/framework/node_error.hpp>
 #include <troupe/framework/object_ref.hpp>
 
@@ -27,10 +28,10 @@ struct wait_result {
 namespace internal {
 
 /// The bytes of all, or why one of them is not here, with its position; all are fetched at the same time.
-[[nodiscard]] std::expected<std::vector<frame>, node_error> bytes_of_all(std::span<const object_state_ptr> states,
-                                                                         std::chrono::milliseconds timeout);
+[[nodiscard]] TROUPE_EXPORT std::expected<std::vector<frame>, node_error>
+bytes_of_all(std::span<const object_state_ptr> states, std::chrono::milliseconds timeout);
 /// The same error, saying which of how many.
-[[nodiscard]] node_error of_position(const node_error& error, std::size_t position, std::size_t count);
+[[nodiscard]] TROUPE_EXPORT node_error of_position(const node_error& error, std::size_t position, std::size_t count);
 
 template <class T>
 [[nodiscard]] std::vector<object_state_ptr> states_of(std::span<const object_ref<T>> refs) {
@@ -74,7 +75,7 @@ get_all(const std::vector<object_ref<T>>& refs, std::chrono::milliseconds timeou
 /// Nothing is fetched where enough are here already. References of several types: `ref.state()` of each.
 /// Fails with `unsupported` where it would have to wait in an actor's handler; with a timeout of 0 it never does.
 /// Threads: any that get() may wait in.
-[[nodiscard]] std::expected<wait_result, node_error>
+[[nodiscard]] TROUPE_EXPORT std::expected<wait_result, node_error>
 wait(std::span<const internal::object_state_ptr> states, std::size_t how_many,
      std::chrono::milliseconds timeout = std::chrono::milliseconds(0));
 template <class T>

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/framework/link.hpp>
 #include <troupe/framework/node_error.hpp>
 #include <troupe/serializers/describe.hpp>
@@ -73,6 +74,6 @@ struct inspection_address {
 
 /// Those of this user's nodes in this network namespace, by process. They may be gone before they are dialed. Fails
 /// with `unsupported` where the system does not tell which sockets there are.
-[[nodiscard]] std::expected<std::vector<inspection_address>, node_error> inspection_addresses();
+[[nodiscard]] TROUPE_EXPORT std::expected<std::vector<inspection_address>, node_error> inspection_addresses();
 
 } // namespace troupe

@@ -17,6 +17,7 @@
 #include <caf/actor_system.hpp>
 #include <caf/unit.hpp>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/framework/fwd.hpp>
 #include <troupe/framework/memory_summary.hpp>
 #include <troupe/framework/node_error.hpp>
@@ -104,7 +105,7 @@ struct report_query;
 /// Threads: every member from any thread; `find` blocks and is not for actors' handlers.
 /// Lifetime: the node owns the link, which goes on when the last reference to it is dropped, until `close` or the
 /// node's end.
-class link {
+class TROUPE_EXPORT link {
 public:
   explicit link(std::shared_ptr<internal::link_core> core) : core_(std::move(core)) {}
 

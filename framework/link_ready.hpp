@@ -6,6 +6,8 @@
 #include <caf/actor_control_block.hpp>
 #include <caf/allowed_unsafe_message_type.hpp>
 
+#include <troupe/framework/base/export.hpp>
+
 namespace troupe {
 
 /// What an actor gets that asked for it with `notify_when_ready`. `receiver` is null when nobody refers to it any more.
@@ -15,8 +17,8 @@ struct link_ready {
 
 namespace internal {
 
-[[nodiscard]] bool is_ready(const caf::strong_actor_ptr& receiver);
-void notify_when_ready(const caf::strong_actor_ptr& who, const caf::strong_actor_ptr& receiver);
+[[nodiscard]] TROUPE_EXPORT bool is_ready(const caf::strong_actor_ptr& receiver);
+TROUPE_EXPORT void notify_when_ready(const caf::strong_actor_ptr& who, const caf::strong_actor_ptr& receiver);
 
 } // namespace internal
 

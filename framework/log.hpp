@@ -5,6 +5,8 @@
 #include <functional>
 #include <string_view>
 
+#include <troupe/framework/base/export.hpp>
+
 namespace troupe {
 
 /// How much is told; each level has what stands before it.
@@ -17,14 +19,14 @@ enum class log_level : std::uint8_t {
 };
 
 /// "warning".
-[[nodiscard]] std::string_view to_string(log_level level);
+[[nodiscard]] TROUPE_EXPORT std::string_view to_string(log_level level);
 
 /// As the environment variable TROUPE_LOG says: off, error, warning, info or debug. Any other value is reported, once,
 /// and `warning` is used. It is read when it is first needed; what `set_log_threshold` says goes before it.
 ///
 /// Threads: any.
-[[nodiscard]] log_level log_threshold() noexcept;
-void set_log_threshold(log_level threshold) noexcept;
+[[nodiscard]] TROUPE_EXPORT log_level log_threshold() noexcept;
+TROUPE_EXPORT void set_log_threshold(log_level threshold) noexcept;
 
 /// Gets each line that the threshold admits, without a line end: at most 4,096 bytes of valid UTF-8 without control
 /// characters, whatever peers have put into it. What peers can bring about comes a bounded number of times a second,
@@ -37,6 +39,6 @@ using log_sink = std::function<void(log_level level, std::string_view text)>;
 ///
 /// Threads: any. A sink is called by one thread at a time, often the one that handles all links of a node, which waits
 /// for it. What it throws is dropped, and so are lines that come about while it runs and by what it does.
-void set_log_sink(log_sink sink);
+TROUPE_EXPORT void set_log_sink(log_sink sink);
 
 } // namespace troupe

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/describe.hpp>
 
 namespace troupe::store {
@@ -33,7 +34,7 @@ TROUPE_DESCRIBE_ENUM(memory_reason, handle, pinned_view, being_written, captured
                      pending_message, queued_message, fetched, out_of_band)
 
 /// "pinned view".
-[[nodiscard]] std::string_view to_string(memory_reason reason);
+[[nodiscard]] TROUPE_EXPORT std::string_view to_string(memory_reason reason);
 
 /// One thing that keeps an object.
 struct memory_holder {
@@ -80,11 +81,11 @@ TROUPE_DESCRIBE(memory_summary, processes, objects, objects_left_off, bytes_left
 
 /// What a store's own table says; without counts, but for the calling process where it has the store open. No process
 /// has been asked.
-[[nodiscard]] memory_summary memory_of(const store::store_summary& known);
+[[nodiscard]] TROUPE_EXPORT memory_summary memory_of(const store::store_summary& known);
 
 /// What several nodes know, as one: of each object one row with all that keeps it. What a process says of itself stands
 /// in place of what others know of it.
-[[nodiscard]] memory_summary combined(std::vector<memory_summary> parts);
+[[nodiscard]] TROUPE_EXPORT memory_summary combined(std::vector<memory_summary> parts);
 
 /// Something that looks as if it would stay for ever.
 struct memory_hint {
@@ -95,8 +96,8 @@ TROUPE_DESCRIBE(memory_hint, object, text)
 
 /// What looks like a leak: objects that keep each other and nobody else does (cycles); what was exported, or is on its
 /// way, for longer than `old` and is still not released; what keeps it outside of messages.
-[[nodiscard]] std::vector<memory_hint> leak_hints(const memory_summary& summary,
-                                                  std::chrono::milliseconds old = std::chrono::minutes(10));
+[[nodiscard]] TROUPE_EXPORT std::vector<memory_hint>
+leak_hints(const memory_summary& summary, std::chrono::milliseconds old = std::chrono::minutes(10));
 
 /// What is asked of a node. Missing fields have these defaults. A node answers 4 such questions and report_queries of
 /// one link at a time, and 16 in all; what is asked beyond that fails with `link_busy`.

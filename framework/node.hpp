@@ -22,6 +22,7 @@
 #include <caf/unit.hpp>
 
 #include <troupe/framework/actor_codecs.hpp>
+#include <troupe/framework/base/export.hpp>
 #include <troupe/framework/fwd.hpp>
 #include <troupe/framework/internal/caf_port/fetcher.hpp>
 #include <troupe/framework/link.hpp>
@@ -52,7 +53,7 @@ namespace troupe {
 /// may come in one. Where it comes with the last reference to something that a link drops, the links end a
 /// moment later, within the actor system's end at the latest. An actor system that ends while a node of it is open ends
 /// the process after a minute, and the log says why.
-class node {
+class TROUPE_EXPORT node {
 public:
   /// Opens the store, listens where the options say, and starts the I/O thread. The registry gets the types of CAF
   /// that cross links; clashes found in it so far are reported now.
@@ -178,8 +179,8 @@ public:
   /// What this node keeps and why: all of its store's objects, with who holds them, and what it has references to on
   /// other hosts. Looks at everything: meant for once in a while. Of other processes it says that they hold an object,
   /// not why; `combined` with theirs (link::memory_summary, or `troupe memory`) it does. Values in the memory of a node
-  /// without a store are not listed, but for those that are pinned out of band. Fails with `object_lost` where the store
-  /// cannot be asked.
+  /// without a store are not listed, but for those that are pinned out of band. Fails with `object_lost` where the
+  /// store cannot be asked.
   [[nodiscard]] std::expected<troupe::memory_summary, node_error> memory_summary(const memory_query& query = {}) const;
 
   /// What it says of itself, its links and its types (inspection.hpp), as peers see it by link::report.

@@ -8,6 +8,7 @@
 #include <caf/error.hpp>
 
 #include <troupe/framework/base/error.hpp>
+#include <troupe/framework/base/export.hpp>
 
 namespace troupe {
 
@@ -53,20 +54,20 @@ enum class node_errc : std::uint8_t {
 using node_error = basic_error<node_errc>;
 
 /// The enumerator's name.
-[[nodiscard]] std::string to_string(node_errc code);
+[[nodiscard]] TROUPE_EXPORT std::string to_string(node_errc code);
 
 /// The category of Troupe's errors inside a `caf::error`.
 inline constexpr caf::atom_value error_category = caf::atom("troupe");
 
 /// The same failure as actors see it: category `error_category`, the code, the text as context.
 /// `actor_system::render` shows it whole where the system was made from a `troupe::system_config`.
-[[nodiscard]] caf::error to_caf_error(const node_error& error);
+[[nodiscard]] TROUPE_EXPORT caf::error to_caf_error(const node_error& error);
 
 /// The way back: of an error that is not Troupe's the code is `task_failed`, and CAF's timeouts and unreachable actors
 /// are `timed_out` and `link_down`.
-[[nodiscard]] node_error to_node_error(const caf::error& error);
+[[nodiscard]] TROUPE_EXPORT node_error to_node_error(const caf::error& error);
 
 /// The text of a `caf::error`: what `to_caf_error` put into it, else CAF's own rendering of it.
-[[nodiscard]] std::string text_of(const caf::error& error);
+[[nodiscard]] TROUPE_EXPORT std::string text_of(const caf::error& error);
 
 } // namespace troupe

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/framework/fwd.hpp>
 #include <troupe/framework/link.hpp>
 
@@ -25,7 +26,7 @@ struct node_stats {
 /// Sees a node as long as it is there; for what shows its figures and does not own it.
 ///
 /// Threads: any. Lifetime: may outlive the node and the actor system; keeps neither.
-class node_view {
+class TROUPE_EXPORT node_view {
 public:
   explicit node_view(std::weak_ptr<internal::node_core> core) : core_(std::move(core)) {}
 

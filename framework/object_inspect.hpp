@@ -7,6 +7,7 @@
 
 #include <caf/error.hpp>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/framework/object_ref.hpp>
 
 namespace troupe {
@@ -14,10 +15,10 @@ namespace troupe {
 namespace internal {
 
 /// What a CAF serializer writes for a reference: outside of a message, so refused by default.
-[[nodiscard]] std::expected<std::string, caf::error> out_of_band_text(const object_state_ptr& state);
-[[nodiscard]] std::expected<object_state_ptr, caf::error> found_by_text(const std::string& text);
+[[nodiscard]] TROUPE_EXPORT std::expected<std::string, caf::error> out_of_band_text(const object_state_ptr& state);
+[[nodiscard]] TROUPE_EXPORT std::expected<object_state_ptr, caf::error> found_by_text(const std::string& text);
 /// For people.
-[[nodiscard]] std::string shown(const object_state_ptr& state);
+[[nodiscard]] TROUPE_EXPORT std::string shown(const object_state_ptr& state);
 
 } // namespace internal
 

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/framework/internal/object_environment.hpp>
 #include <troupe/framework/internal/object_source.hpp>
 #include <troupe/framework/node_error.hpp>
@@ -81,24 +82,27 @@ struct object_form {
 };
 TROUPE_DESCRIBE(object_form, layout, mention, bytes)
 
-[[nodiscard]] std::expected<object_form, serialize_error> reduce_object(const object_state_ptr& state,
-                                                                        const context& ctx);
-[[nodiscard]] std::expected<object_state_ptr, serialize_error> rebuild_object(object_form&& from, const context& ctx);
+[[nodiscard]] TROUPE_EXPORT std::expected<object_form, serialize_error> reduce_object(const object_state_ptr& state,
+                                                                                      const context& ctx);
+[[nodiscard]] TROUPE_EXPORT std::expected<object_state_ptr, serialize_error> rebuild_object(object_form&& from,
+                                                                                            const context& ctx);
 /// The bytes, where they are on this host. Fails with `object_lost` for an empty reference, else `fetch_timed_out`.
-[[nodiscard]] std::expected<frame, node_error> bytes_here(const object_state_ptr& state);
+[[nodiscard]] TROUPE_EXPORT std::expected<frame, node_error> bytes_here(const object_state_ptr& state);
 /// The same, and waits for them. Fails with `unsupported` where the thread must not wait.
-[[nodiscard]] std::expected<frame, node_error> bytes_within(const object_state_ptr& state,
-                                                            std::chrono::milliseconds timeout);
+[[nodiscard]] TROUPE_EXPORT std::expected<frame, node_error> bytes_within(const object_state_ptr& state,
+                                                                          std::chrono::milliseconds timeout);
 /// The payload that `bytes` are, its frames still in place. Fails with `object_lost` when it does not fit them.
-[[nodiscard]] std::expected<payload, node_error> payload_of(const object_state& state, const frame& bytes);
+[[nodiscard]] TROUPE_EXPORT std::expected<payload, node_error> payload_of(const object_state& state,
+                                                                          const frame& bytes);
 /// Whether both are empty, or the same bytes of the same object.
-[[nodiscard]] bool is_same_object(const object_state_ptr& one, const object_state_ptr& other);
+[[nodiscard]] TROUPE_EXPORT bool is_same_object(const object_state_ptr& one, const object_state_ptr& other);
 /// Checks that the object is an array of such elements. Fails with `undecodable`.
-[[nodiscard]] std::expected<void, node_error> check_array(const object_state& state, const std::string& element);
+[[nodiscard]] TROUPE_EXPORT std::expected<void, node_error> check_array(const object_state& state,
+                                                                        const std::string& element);
 /// With what the references in the value of that object are decoded.
-[[nodiscard]] std::unique_ptr<context_extension> captured_by(const object_state& object);
-[[nodiscard]] node_error misfit(const object_state& state);
-[[nodiscard]] node_error read_failure(const serialize_error& error);
+[[nodiscard]] TROUPE_EXPORT std::unique_ptr<context_extension> captured_by(const object_state& object);
+[[nodiscard]] TROUPE_EXPORT node_error misfit(const object_state& state);
+[[nodiscard]] TROUPE_EXPORT node_error read_failure(const serialize_error& error);
 
 /// The value that the object's `bytes` are. Fails as object_ref::get() does.
 template <class T>
@@ -207,7 +211,7 @@ public:
 };
 
 /// Whether there is an element of that index.
-[[nodiscard]] bool holds(std::span<const std::size_t> shape, std::span<const std::size_t> index);
+[[nodiscard]] TROUPE_EXPORT bool holds(std::span<const std::size_t> shape, std::span<const std::size_t> index);
 /// Requires: holds().
 [[nodiscard]] constexpr std::size_t offset_in(std::span<const std::size_t> shape, std::span<const std::size_t> index) {
   std::size_t offset = 0;
@@ -215,7 +219,8 @@ public:
     offset = offset * shape[i] + index[i];
   return offset;
 }
-[[nodiscard]] node_error out_of_bounds(std::span<const std::size_t> shape, std::span<const std::size_t> index);
+[[nodiscard]] TROUPE_EXPORT node_error out_of_bounds(std::span<const std::size_t> shape,
+                                                     std::span<const std::size_t> index);
 
 } // namespace internal
 

@@ -12,6 +12,7 @@
 #include <caf/actor.hpp>
 #include <caf/allowed_unsafe_message_type.hpp>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/framework/fwd.hpp>
 #include <troupe/framework/link.hpp>
 #include <troupe/framework/node_error.hpp>
@@ -82,13 +83,13 @@ struct link_events {
 /// it connects with is a new link each time, whose actors are found anew.
 ///
 /// What trying again cannot cure ends it: `bad_option` and `nothing_in_common`, until a first dial has led to a link.
-/// Later on these are tried again as well: a secret file may just be being replaced, a peer be restarted. A peer that refuses may let this node
-/// in later, so `refused`, a wrong secret too, is tried again until `attempts_max`.
+/// Later on these are tried again as well: a secret file may just be being replaced, a peer be restarted. A peer that
+/// refuses may let this node in later, so `refused`, a wrong secret too, is tried again until `attempts_max`.
 ///
 /// Threads: every member from any thread.
 /// Lifetime: its end stops the dialing and the events, at once; a link that is open stays, as after `connect`. The
 /// node's end does the same, after which this has nothing to do any more.
-class kept_link {
+class TROUPE_EXPORT kept_link {
 public:
   explicit kept_link(std::shared_ptr<internal::link_keeper> keeper);
   kept_link(kept_link&&) noexcept;

@@ -5,12 +5,13 @@
 #include <new>
 #include <string>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/type_registry.hpp>
 
 namespace troupe {
 
 /// A value of any registered type, owned. Moves, does not copy.
-class any_value {
+class TROUPE_EXPORT any_value {
 public:
   any_value() = default;
   /// A default-constructed value; or where the type has no default constructor memory for one: see complete().

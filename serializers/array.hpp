@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/codec.hpp>
 #include <troupe/serializers/frame.hpp>
 #include <troupe/serializers/internal/array_layout.hpp>
@@ -466,8 +467,9 @@ struct codec<writable_array<T>> {
 
 namespace detail {
 
-[[nodiscard]] std::string array_text(number_kind of, const std::byte* first, std::span<const std::size_t> shape,
-                                     std::span<const std::ptrdiff_t> strides);
+[[nodiscard]] TROUPE_EXPORT std::string array_text(number_kind of, const std::byte* first,
+                                                   std::span<const std::size_t> shape,
+                                                   std::span<const std::ptrdiff_t> strides);
 
 } // namespace detail
 

@@ -11,6 +11,7 @@
 #include <typeindex>
 #include <utility>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/context.hpp>
 #include <troupe/serializers/serialize_error.hpp>
 
@@ -20,11 +21,11 @@ namespace troupe {
 inline constexpr std::size_t out_of_band_bytes = 4096;
 
 /// The error for what a user's codec threw; cut, since it may travel.
-[[nodiscard]] serialize_error thrown_by_codec(std::string_view what);
+[[nodiscard]] TROUPE_EXPORT serialize_error thrown_by_codec(std::string_view what);
 
 /// State of one encoding or decoding. Steps return false once anything failed; the first failure is kept, and each
 /// level adds its own name to the failure's path while the calls unwind.
-class coding {
+class TROUPE_EXPORT coding {
 public:
   explicit coding(const context& ctx) : context_(&ctx) {}
   coding(const coding&) = delete;
@@ -77,10 +78,10 @@ private:
 };
 
 /// The memory that decoding so many received bytes may take.
-[[nodiscard]] std::size_t decoding_bytes(const limits& bounds, std::size_t received_bytes);
+[[nodiscard]] TROUPE_EXPORT std::size_t decoding_bytes(const limits& bounds, std::size_t received_bytes);
 
 /// Counts what decoding takes, against the limits; charged before anything is allocated.
-class decoding : public coding {
+class TROUPE_EXPORT decoding : public coding {
 public:
   decoding(const troupe::context& ctx, std::size_t received_bytes);
 
@@ -144,7 +145,7 @@ private:
 };
 
 /// Gives shared objects their numbers, in order of first appearance.
-class encoding : public coding {
+class TROUPE_EXPORT encoding : public coding {
 public:
   explicit encoding(const troupe::context& ctx);
 

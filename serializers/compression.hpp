@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include <troupe/framework/base/export.hpp>
+
 namespace troupe {
 
 /// How frames of 10,000 bytes and more are compressed, where that pays: five samples of a frame have to promise that
@@ -16,9 +18,9 @@ enum class compression : std::uint8_t {
   automatic, ///< What costs the least time for what it saves: lz4.
 };
 
-[[nodiscard]] std::string_view to_string(compression which);
+[[nodiscard]] TROUPE_EXPORT std::string_view to_string(compression which);
 
 /// By its name, as configuration files have it; nullopt for any other text.
-[[nodiscard]] std::optional<compression> compression_named(std::string_view name);
+[[nodiscard]] TROUPE_EXPORT std::optional<compression> compression_named(std::string_view name);
 
 } // namespace troupe

@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/compression.hpp>
 #include <troupe/serializers/frame.hpp>
 #include <troupe/serializers/limits.hpp>
@@ -25,7 +26,7 @@ enum class iterate : std::uint8_t {
 };
 
 /// Base of what the user of this folder hands to codecs of types that it knows itself, such as a link's tables.
-class context_extension {
+class TROUPE_EXPORT context_extension {
 public:
   context_extension() = default;
   context_extension(const context_extension&) = delete;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/serialize_error.hpp>
 #include <troupe/serializers/type_registry.hpp>
 
@@ -22,9 +23,9 @@ namespace troupe {
 ///       .sensor: text
 ///       .samples: numbers f64
 ///     function "mean": (list<f64>) -> f64
-[[nodiscard]] std::string contract_of(const type_registry& types);
+[[nodiscard]] TROUPE_EXPORT std::string contract_of(const type_registry& types);
 /// The same of one type: the title and its lines.
-[[nodiscard]] std::string contract_of(const type_entry& type);
+[[nodiscard]] TROUPE_EXPORT std::string contract_of(const type_entry& type);
 
 /// What a change means when one program has the older version of a type and its peer the newer one, for the families
 /// that tell versions apart (`typed`, `msgpack`, `json`). By `cereal`, every change but to the order of aliases breaks.
@@ -36,7 +37,7 @@ enum class contract_effect : std::uint8_t {
   breaking,          ///< In at least one direction nothing can be relied upon to pass.
 };
 
-[[nodiscard]] std::string_view to_string(contract_effect effect);
+[[nodiscard]] TROUPE_EXPORT std::string_view to_string(contract_effect effect);
 
 struct contract_change {
   contract_effect effect = contract_effect::harmless;
@@ -46,22 +47,22 @@ struct contract_change {
 
 /// The changes, in the order of the types' aliases; empty when there is none.
 /// Fails with `malformed`, and the line, where a text is no contract.
-[[nodiscard]] std::expected<std::vector<contract_change>, serialize_error> compare_contracts(std::string_view older,
-                                                                                             std::string_view newer);
+[[nodiscard]] TROUPE_EXPORT std::expected<std::vector<contract_change>, serialize_error>
+compare_contracts(std::string_view older, std::string_view newer);
 
 /// What of one end's contract keeps the other end from reading any value that is complete, as far as layouts tell: the
 /// first breaking change in the direction from `writer` to `reader`; nullopt when there is none. Neither text is
 /// trusted. Fails with `malformed`, and the line, where a text is no contract.
-[[nodiscard]] std::expected<std::optional<contract_change>, serialize_error> find_unreadable(std::string_view writer,
-                                                                                             std::string_view reader);
+[[nodiscard]] TROUPE_EXPORT std::expected<std::optional<contract_change>, serialize_error>
+find_unreadable(std::string_view writer, std::string_view reader);
 
 /// A line for each change: "breaking: weather.reading.samples: ...".
-[[nodiscard]] std::string to_text(const std::vector<contract_change>& changes);
+[[nodiscard]] TROUPE_EXPORT std::string to_text(const std::vector<contract_change>& changes);
 
 /// For a program's tests: compares the registry with the contract in the file. Writes the file where it does not exist
 /// yet, and where the environment variable TROUPE_WRITE_CONTRACT is set and not 0.
 /// Fails with `malformed`, also where the file cannot be read or written.
-[[nodiscard]] std::expected<std::vector<contract_change>, serialize_error>
+[[nodiscard]] TROUPE_EXPORT std::expected<std::vector<contract_change>, serialize_error>
 check_contract(const std::filesystem::path& file, const type_registry& types);
 
 } // namespace troupe

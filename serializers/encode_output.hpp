@@ -7,12 +7,13 @@
 #include <span>
 #include <vector>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/frame.hpp>
 
 namespace troupe {
 
 /// Bytes that grow at the end and are not cleared when they do.
-class byte_buffer {
+class TROUPE_EXPORT byte_buffer {
 public:
   [[nodiscard]] std::span<const std::byte> bytes() const { return {data_.get(), size_}; }
   [[nodiscard]] std::size_t size() const { return size_; }

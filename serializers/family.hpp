@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/context.hpp>
 #include <troupe/serializers/encode_output.hpp>
 #include <troupe/serializers/payload.hpp>
@@ -21,7 +22,7 @@ class type_entry;
 /// One serialization format as a whole. Derive from it to add a format: README.md shows how.
 ///
 /// Threads: encode and decode may run in any number of threads at once.
-class family {
+class TROUPE_EXPORT family {
 public:
   family() = default;
   family(const family&) = delete;
@@ -55,7 +56,7 @@ public:
 
 /// The families that a node can use, by name. Starts with "typed", "msgpack" and "json". Filled by main, then only
 /// read.
-class family_set {
+class TROUPE_EXPORT family_set {
 public:
   family_set();
   family_set(family_set&&) noexcept = default;
@@ -83,33 +84,33 @@ private:
 
 /// Encodes with the first family that supports the type; the output is emptied first. "Not supported" goes on to the
 /// next, any other failure stops. When none does, the error names the type and each family's reason.
-[[nodiscard]] std::expected<const family*, serialize_error> encode_value(const type_entry& entry, const void* value,
-                                                                         std::span<const family* const> serializers,
-                                                                         const context& ctx, encode_output& output);
+[[nodiscard]] TROUPE_EXPORT std::expected<const family*, serialize_error>
+encode_value(const type_entry& entry, const void* value, std::span<const family* const> serializers, const context& ctx,
+             encode_output& output);
 
 namespace detail {
 /// The same for a part of a payload: frames that repeat others are the whole's affair.
-[[nodiscard]] std::expected<const family*, serialize_error> encode_part(const type_entry& entry, const void* value,
-                                                                        std::span<const family* const> serializers,
-                                                                        const context& ctx, encode_output& output);
+[[nodiscard]] TROUPE_EXPORT std::expected<const family*, serialize_error>
+encode_part(const type_entry& entry, const void* value, std::span<const family* const> serializers, const context& ctx,
+            encode_output& output);
 } // namespace detail
 
 /// Decodes into a default-constructed value. Limits are checked here, and exceptions become errors; whether the family
 /// is one that the caller accepts is the caller's to check before, see check_accepted().
-[[nodiscard]] std::expected<void, serialize_error> decode_value(const type_entry& entry, void* target, const family& by,
-                                                                const header_fields& header,
-                                                                std::span<const frame> frames, const context& ctx);
+[[nodiscard]] TROUPE_EXPORT std::expected<void, serialize_error>
+decode_value(const type_entry& entry, void* target, const family& by, const header_fields& header,
+             std::span<const frame> frames, const context& ctx);
 
 /// The family of that name, when it is among the accepted ones. Else `refused_family`: "data serialized with cereal
 /// but this link only accepts [typed, msgpack]".
-[[nodiscard]] std::expected<const family*, serialize_error> check_accepted(std::string_view name,
-                                                                           std::span<const family* const> accepted);
+[[nodiscard]] TROUPE_EXPORT std::expected<const family*, serialize_error>
+check_accepted(std::string_view name, std::span<const family* const> accepted);
 
 /// The header of (family, type) when the codec adds nothing: one constant per pair. Its bytes carry the sender's
 /// layout of the type, so a link may send it once and refer to it by number from then on.
-[[nodiscard]] frame standard_header(const family& of, const type_entry& entry);
+[[nodiscard]] TROUPE_EXPORT frame standard_header(const family& of, const type_entry& entry);
 
 /// The header that belongs to an output: the standard one unless the codec added fields.
-[[nodiscard]] frame header_of(const family& of, const type_entry& entry, const encode_output& output);
+[[nodiscard]] TROUPE_EXPORT frame header_of(const family& of, const type_entry& entry, const encode_output& output);
 
 } // namespace troupe

@@ -6,10 +6,12 @@
 #include <span>
 #include <vector>
 
+#include <troupe/framework/base/export.hpp>
+
 namespace troupe {
 
 /// Whatever keeps a frame's bytes alive and unchanged: a heap block, a store's pin, a value.
-class frame_owner {
+class TROUPE_EXPORT frame_owner {
 public:
   frame_owner() = default;
   frame_owner(const frame_owner&) = delete;
@@ -22,7 +24,7 @@ public:
 /// Immutable bytes with a shared owner. Zero length is legal.
 ///
 /// Threads: copies may be used by any thread at once. Lifetime: the bytes live as long as any frame of their owner.
-class frame {
+class TROUPE_EXPORT frame {
 public:
   /// Heap blocks of `copy_of` and `uninitialized` start at a multiple of this, so that arrays of any element type lie
   /// in place.

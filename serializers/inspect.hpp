@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/context.hpp>
 #include <troupe/serializers/family.hpp>
 #include <troupe/serializers/internal/inspecting.hpp>
@@ -36,7 +37,7 @@ struct family_answer {
 };
 
 /// A type, and below it the types that it consists of, each with what the families say of it.
-struct serializability {
+struct TROUPE_EXPORT serializability {
   std::string path; ///< From the root, which has the type's alias or name: "batch.items[].lock".
   std::string type; ///< The C++ type.
   std::vector<family_answer> families;
@@ -69,13 +70,14 @@ char* >
     || std::same_as<std::decay_t<T>, const char*> || std::same_as<T, std::string> || std::same_as<T, std::string_view>;
 
 /// What stands at the root of the tree: the alias, or for an unregistered type (`entry` is null) its name.
-[[nodiscard]] std::string root_name(const found_type& found, const type_entry* entry);
+[[nodiscard]] TROUPE_EXPORT std::string root_name(const found_type& found, const type_entry* entry);
 /// `entry` is null where nobody registered the type.
-[[nodiscard]] serializability judge_type(found_type&& found, const type_entry* entry, const type_registry& types,
-                                         const family_set& families);
+[[nodiscard]] TROUPE_EXPORT serializability judge_type(found_type&& found, const type_entry* entry,
+                                                       const type_registry& types, const family_set& families);
 /// Then tries the value. For an unregistered type `entry` was made for the occasion.
-[[nodiscard]] serializability judge_value(found_type&& found, const type_entry& entry, const void* value,
-                                          const type_registry& types, const family_set& families, const context& ctx);
+[[nodiscard]] TROUPE_EXPORT serializability judge_value(found_type&& found, const type_entry& entry, const void* value,
+                                                        const type_registry& types, const family_set& families,
+                                                        const context& ctx);
 
 template <class T>
 found_type walk_over() {
@@ -111,7 +113,7 @@ requires(!std::is_void_v<T>) [[nodiscard]] serializability
 }
 
 /// The same of a registered type. Fails with `unknown_type`. Every text is an alias; of texts themselves ask by type.
-[[nodiscard]] std::expected<serializability, serialize_error>
+[[nodiscard]] TROUPE_EXPORT std::expected<serializability, serialize_error>
 inspect_serializability(std::string_view alias, const type_registry& types, const family_set& families);
 
 /// Tells whether this very value travels: besides its type, each family that carries the type encodes it. It is also

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <utility>
 
+#include <troupe/framework/base/export.hpp>
+
 namespace troupe {
 
 static_assert(std::endian::native == std::endian::little, "formats are little-endian and so far only such machines");
@@ -31,8 +33,8 @@ enum class number_kind : std::uint8_t {
   f64 = 11
 };
 
-[[nodiscard]] std::string_view name_of(number_kind kind);
-[[nodiscard]] std::size_t size_of(number_kind kind);
+[[nodiscard]] TROUPE_EXPORT std::string_view name_of(number_kind kind);
+[[nodiscard]] TROUPE_EXPORT std::size_t size_of(number_kind kind);
 /// False for values that are no kind.
 [[nodiscard]] constexpr bool is_number_kind(std::uint8_t code) {
   return code >= 2 && code <= 11;
@@ -55,7 +57,7 @@ inline constexpr number_kind kind_of = [] {
 }();
 
 /// One number in the widest type of its sort.
-class number {
+class TROUPE_EXPORT number {
 public:
   enum class sort : std::uint8_t { integer, natural, real, rounded };
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/frame.hpp>
 #include <troupe/serializers/limits.hpp>
 #include <troupe/serializers/serialize_error.hpp>
@@ -14,7 +15,7 @@
 namespace troupe {
 
 /// One encoded value. Self-contained: it can be forwarded, or stored and decoded later, as it is.
-struct payload {
+struct TROUPE_EXPORT payload {
   frame header;              ///< A msgpack map, see header_fields.
   std::vector<frame> frames; ///< Frame 0 is the body; those behind it were left out of band.
 
@@ -34,10 +35,10 @@ struct header_fields {
   std::span<const std::byte> frame_repeats; ///< "r": which frames are earlier ones again; empty: none is.
 };
 
-[[nodiscard]] frame make_header(const header_fields& fields);
+[[nodiscard]] TROUPE_EXPORT frame make_header(const header_fields& fields);
 
 /// Fields of other names are skipped. Fails with `malformed` or `limit_exceeded`.
-[[nodiscard]] std::expected<header_fields, serialize_error> parse_header(std::span<const std::byte> header,
-                                                                         const limits& bounds = {});
+[[nodiscard]] TROUPE_EXPORT std::expected<header_fields, serialize_error>
+parse_header(std::span<const std::byte> header, const limits& bounds = {});
 
 } // namespace troupe

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/array.hpp>
 #include <troupe/serializers/frame.hpp>
 
@@ -28,7 +29,7 @@ enum class record_kind : std::uint8_t { null, boolean, integer, natural, real, t
 /// What a record cannot say is said in what it has: enum values are texts, a variant is a map of one entry, keys that
 /// are no texts make a list of pairs out of a map, and an object that several pointers share is there several times.
 /// Arrays stay arrays in `typed` and become a map of "shape" and "data" elsewhere; as_array() takes both.
-class record {
+class TROUPE_EXPORT record {
 public:
   using list = std::vector<record>;
   using map = std::vector<std::pair<std::string, record>>; // Each name once, in the order in which they came.
@@ -103,6 +104,7 @@ private:
 
   variant value_;
 };
+TROUPE_EXPORT bool operator==(const record& left, const record& right); // Said again, since a friend cannot be.
 
 // All numbers in it, of lists within lists too; false when there is something else.
 template <array_element T>
@@ -166,6 +168,6 @@ std::optional<array<T>> record::as_array() const {
 }
 
 /// Each name before its value: `{"sensor", "roof", "celsius", 21.5}`; long values are cut.
-[[nodiscard]] std::string to_text(const record& value);
+[[nodiscard]] TROUPE_EXPORT std::string to_text(const record& value);
 
 } // namespace troupe

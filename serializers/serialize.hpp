@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/any_value.hpp>
 #include <troupe/serializers/family.hpp>
 #include <troupe/serializers/type_registry.hpp>
@@ -31,13 +32,12 @@ struct deserialize_options {
   troupe::context context = {};
 };
 
-[[nodiscard]] std::expected<payload, serialize_error> serialize_entry(const type_entry& entry, const void* value,
-                                                                      const serialize_options& options,
-                                                                      const type_registry& types,
-                                                                      const family_set& families);
+[[nodiscard]] TROUPE_EXPORT std::expected<payload, serialize_error>
+serialize_entry(const type_entry& entry, const void* value, const serialize_options& options,
+                const type_registry& types, const family_set& families);
 /// Decodes into a default-constructed value of that entry's type, or where that has no default constructor into memory
 /// for one. The payload's alias must be the entry's.
-[[nodiscard]] std::expected<void, serialize_error>
+[[nodiscard]] TROUPE_EXPORT std::expected<void, serialize_error>
 deserialize_entry(const type_entry& entry, void* target, const payload& from, const deserialize_options& options,
                   const type_registry& types, const family_set& families);
 
@@ -80,9 +80,8 @@ template <std::move_constructible T>
 
 /// Decodes whatever type the payload's alias names; a `record` where this process has no type of that alias, and the
 /// payload says of itself what it consists of (`typed`, `msgpack` and `json` do). any_value::alias() is the payload's.
-[[nodiscard]] std::expected<any_value, serialize_error> deserialize_any(const payload& from,
-                                                                        const deserialize_options& options,
-                                                                        const type_registry& types,
-                                                                        const family_set& families);
+[[nodiscard]] TROUPE_EXPORT std::expected<any_value, serialize_error>
+deserialize_any(const payload& from, const deserialize_options& options, const type_registry& types,
+                const family_set& families);
 
 } // namespace troupe

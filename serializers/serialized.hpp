@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/codec.hpp>
 #include <troupe/serializers/serialize.hpp>
 
@@ -20,7 +21,7 @@ namespace troupe {
 /// family that the link does not accept is refused when it arrives.
 ///
 /// Lifetime: it shares payload and value with its copies. Neither is ever changed.
-class serialized {
+class TROUPE_EXPORT serialized {
 public:
   serialized() = default;
   explicit serialized(payload kept) : payload_(std::move(kept)) {}
@@ -81,7 +82,7 @@ struct serialized_form {
 TROUPE_DESCRIBE(serialized_form, header, frames)
 
 template <>
-struct codec<serialized> {
+struct TROUPE_EXPORT codec<serialized> {
   using form = serialized_form;
   static std::expected<form, serialize_error> reduce(const serialized& value, const context& ctx);
   static std::expected<serialized, serialize_error> rebuild(form&& from, const context& ctx);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <expected>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/framework/base/sizes.hpp>
 #include <troupe/serializers/limits.hpp>
 #include <troupe/serializers/payload.hpp>
@@ -19,13 +20,14 @@ inline constexpr std::size_t frame_piece_bytes = 64_MiB;
 /// the same memory. A payload that is in pieces already may be split further.
 /// Fails with `not_supported` where a frame above that is compressed, and with `malformed` for a header that is none.
 /// Requires: piece_bytes_max is not 0.
-[[nodiscard]] std::expected<payload, serialize_error> split_frames(const payload& of,
-                                                                   std::size_t piece_bytes_max = frame_piece_bytes);
+[[nodiscard]] TROUPE_EXPORT std::expected<payload, serialize_error>
+split_frames(const payload& of, std::size_t piece_bytes_max = frame_piece_bytes);
 
 /// What it was before split_frames(). Pieces that lie one behind the other in memory of the same owner are joined
 /// without a copy, others in memory of their own, which is 64-byte aligned. deserialize() and links do this by
 /// themselves. A payload that is not in pieces comes back as it is.
 /// Fails with `malformed` or `limit_exceeded` (frame_bytes, body_bytes, memory_bytes).
-[[nodiscard]] std::expected<payload, serialize_error> join_frames(const payload& of, const limits& bounds = {});
+[[nodiscard]] TROUPE_EXPORT std::expected<payload, serialize_error> join_frames(const payload& of,
+                                                                                const limits& bounds = {});
 
 } // namespace troupe

@@ -19,6 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/internal/inspecting.hpp>
 #include <troupe/serializers/internal/part_access.hpp>
 #include <troupe/serializers/internal/schema.hpp>
@@ -58,7 +59,7 @@ struct own_codec {
 /// holds it by shared_from_this().
 ///
 /// Threads: any, at once.
-class type_entry : public std::enable_shared_from_this<type_entry> {
+class TROUPE_EXPORT type_entry : public std::enable_shared_from_this<type_entry> {
 public:
   /// What can be done with a value at an address. Null where the type cannot.
   struct lifecycle {
@@ -183,7 +184,7 @@ private:
 /// ("list<f64>") and arrays ("array<f64>") of them.
 ///
 /// Threads: any, at once. Members of described types need no entry of their own; what travels alone does.
-class type_registry {
+class TROUPE_EXPORT type_registry {
 public:
   type_registry();
   type_registry(const type_registry&) = delete;
@@ -291,7 +292,7 @@ private:
 };
 
 /// The value as text, for logs and people: `{sensor: "roof", celsius: 21.5, samples: [1, 2]}`. Long values are cut.
-[[nodiscard]] std::string to_text(const type_entry& entry, const void* value);
+[[nodiscard]] TROUPE_EXPORT std::string to_text(const type_entry& entry, const void* value);
 
 template <class T>
 type_entry::type_entry(std::in_place_type_t<T>, std::string alias, std::optional<own_codec> own)

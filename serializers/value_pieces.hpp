@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/encode_output.hpp>
 #include <troupe/serializers/value_reader.hpp>
 #include <troupe/serializers/value_writer.hpp>
@@ -29,7 +30,7 @@ enum class piece_kind : std::uint8_t {
 };
 
 /// One of the pieces that a value consists of. Which member counts depends on the kind.
-struct value_piece {
+struct TROUPE_EXPORT value_piece {
   piece_kind kind = piece_kind::null;
   bool boolean = false;
   troupe::number number = {}; ///< Of `number`. Of `shared` and `again`: which object, counted from 0.
@@ -44,7 +45,7 @@ struct value_piece {
 };
 
 /// A value_writer that hands a value over piece by piece. A format that cannot have a piece fails on it (see `fail()`).
-class piece_writer : public value_writer {
+class TROUPE_EXPORT piece_writer : public value_writer {
 public:
   /// `output`'s body is what append() appends to.
   piece_writer(const troupe::context& ctx, encode_output& output) : value_writer(ctx), body_(output.body()) {}
@@ -83,7 +84,7 @@ private:
 };
 
 /// A value_reader that gets a value piece by piece.
-class piece_reader : public value_reader {
+class TROUPE_EXPORT piece_reader : public value_reader {
 public:
   /// `received_bytes` is what the sender spent, for the memory budget.
   piece_reader(const troupe::context& ctx, std::span<const std::byte> body, std::size_t received_bytes);

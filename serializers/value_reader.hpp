@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/coding.hpp>
 #include <troupe/serializers/frame.hpp>
 #include <troupe/serializers/number.hpp>
@@ -26,12 +27,12 @@ enum class value_kind : std::uint8_t {
   invalid, ///< Nonsense, or the end.
 };
 
-[[nodiscard]] std::string_view name_of(value_kind kind);
+[[nodiscard]] TROUPE_EXPORT std::string_view name_of(value_kind kind);
 
 /// Gives one value, piece by piece, as the caller asks for it. The format must be self-describing: kind() works without
 /// knowing the type. Each call returns false when it fails (see `fail()`), and then no further one comes.
 /// Views that are handed out stay valid until the next call.
-class value_reader : public decoding {
+class TROUPE_EXPORT value_reader : public decoding {
 public:
   using decoding::decoding;
   virtual ~value_reader();

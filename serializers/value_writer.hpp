@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/coding.hpp>
 #include <troupe/serializers/frame.hpp>
 #include <troupe/serializers/internal/array_layout.hpp>
@@ -14,7 +15,7 @@ namespace troupe {
 
 /// Takes one value, piece by piece, in the order in which the calls come. Each call returns false when it fails (see
 /// `fail()`), and then no further call comes. The later members have defaults that put them down to the first ones.
-class value_writer : public encoding {
+class TROUPE_EXPORT value_writer : public encoding {
 public:
   using encoding::encoding;
   virtual ~value_writer();

@@ -1,6 +1,7 @@
 // The one way to write an object.
 #pragma once
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/store/fwd.hpp>
 #include <troupe/store/handle.hpp>
 #include <troupe/store/object_id.hpp>
@@ -17,7 +18,7 @@ namespace troupe::store {
 /// object before that: `find` answers `unsealed`.
 ///
 /// Threads: one at a time. After a fork the child's copy is poisoned, as for `handle`.
-class builder {
+class TROUPE_EXPORT builder {
 public:
   /// For the store's own use: takes over an object in the state `writing` and its hold.
   builder(internal::attachment& attachment, std::uint32_t index, std::uint32_t generation, std::span<std::byte> bytes);

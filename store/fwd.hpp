@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include <troupe/framework/base/export.hpp>
+
 namespace troupe::store {
 
 struct object_id;
@@ -23,7 +25,7 @@ class attachment;
 
 /// A counted reference to this process's attachment to one store. It detaches when there is neither one of these nor an
 /// object that the process holds.
-class attachment_ptr {
+class TROUPE_EXPORT attachment_ptr {
 public:
   attachment_ptr() = default;
   /// Takes over a count.

@@ -1,6 +1,7 @@
 // Counted references to sealed objects, and views of their bytes.
 #pragma once
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/store/fwd.hpp>
 #include <troupe/store/object_id.hpp>
 #include <troupe/store/store_error.hpp>
@@ -22,7 +23,7 @@ namespace troupe::store {
 /// Threads: different handles may be used from any threads; one handle like a `std::shared_ptr`.
 /// Lifetime: it may outlive the `object_store` variable; the process stays attached until the last one is gone.
 /// After a fork the child's copies are poisoned: calls fail with `store_errc::forked`, destructors do nothing.
-class handle {
+class TROUPE_EXPORT handle {
 public:
   /// An empty handle, like one that was moved from.
   handle() = default;
@@ -85,7 +86,7 @@ private:
 
 /// A mapped, read-only view of one object: while it lives, the object lives and its bytes do not move. Writing through
 /// it traps. Copies are cheap. Threads, lifetime and fork: as for `handle`.
-class pin {
+class TROUPE_EXPORT pin {
 public:
   /// An empty pin: no bytes.
   pin() = default;

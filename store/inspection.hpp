@@ -1,6 +1,7 @@
 // Looking at stores from outside: which there are, what is in them, what dead processes have left.
 #pragma once
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/store/store_error.hpp>
 #include <troupe/store/summary.hpp>
 
@@ -27,17 +28,17 @@ struct found_store {
 };
 
 /// All of them, by name.
-[[nodiscard]] std::vector<found_store> find_stores(const std::filesystem::path& directory = "/dev/shm");
+[[nodiscard]] TROUPE_EXPORT std::vector<found_store> find_stores(const std::filesystem::path& directory = "/dev/shm");
 
 /// What is in the store of that name: as `object_store::summary` gives it while it is in use, else what its dead
 /// processes have left, unchanged. Makes no store. Fails with `not_found` when there is none, and as `open` does.
-[[nodiscard]] std::expected<store_summary, store_error> inspect(const std::string& name,
-                                                                const std::filesystem::path& directory = "/dev/shm");
+[[nodiscard]] TROUPE_EXPORT std::expected<store_summary, store_error>
+inspect(const std::string& name, const std::filesystem::path& directory = "/dev/shm");
 
 /// Clears up after dead processes: while the store is in use as `object_store::reap` does, else all of it is removed.
 /// Gives how many processes were cleared up after, or nothing when the store is gone. Fails with `not_found`, and as
 /// `open` does.
-[[nodiscard]] std::expected<std::optional<std::size_t>, store_error>
+[[nodiscard]] TROUPE_EXPORT std::expected<std::optional<std::size_t>, store_error>
 clean(const std::string& name, const std::filesystem::path& directory = "/dev/shm");
 
 } // namespace troupe::store

@@ -7,6 +7,8 @@
 #include <functional>
 #include <string>
 
+#include <troupe/framework/base/export.hpp>
+
 namespace troupe::store {
 
 /// Names one object for ever: the index is used again after the object is gone, the triple never is (until one index
@@ -39,10 +41,10 @@ struct object_origin {
 };
 
 /// "5f0c2b6e9d1a4470-12-1": store in hexadecimal digits, index, generation.
-[[nodiscard]] std::string to_string(const object_id& id);
+[[nodiscard]] TROUPE_EXPORT std::string to_string(const object_id& id);
 
 /// "3-5f0c2b6e9d1a4470": slot, nonce in hexadecimal digits.
-[[nodiscard]] std::string to_string(const process_id& id);
+[[nodiscard]] TROUPE_EXPORT std::string to_string(const process_id& id);
 
 } // namespace troupe::store
 

@@ -1,6 +1,7 @@
 // The shared store of immutable objects. Start reading here.
 #pragma once
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/store/builder.hpp>
 #include <troupe/store/fwd.hpp>
 #include <troupe/store/handle.hpp>
@@ -42,7 +43,7 @@ struct object_of_origin {
 /// Every call may fail with `busy` (a lock's owner was stopped), `forked` (use after a fork), `detached` (this process
 /// has lost its descriptors or locks) or `corrupt`.
 /// Layout in memory, and why it survives kills: store/format.md.
-class object_store {
+class TROUPE_EXPORT object_store {
 public:
   /// Opens the store of that name, making it where there is none. Opening it again in the same process gives the same
   /// attachment. Fails with `options_differ`, `layout_mismatch`, `namespace_mismatch`, `denied`, `full`, `table_full`

@@ -25,6 +25,7 @@
 #include <caf/serializer.hpp>
 
 #include <troupe/framework/actor_codecs.hpp>
+#include <troupe/framework/base/export.hpp>
 #include <troupe/framework/fwd.hpp>
 #include <troupe/serializers/coding.hpp>
 #include <troupe/serializers/encode_output.hpp>
@@ -49,7 +50,7 @@ inline constexpr std::string_view network_only = "has something in it that CAF c
                                                  "that is written for CAF's serializers alone";
 
 /// Appends to an output's body. Steps give an error once anything failed; why is in the coding state.
-class caf_writer final : public coding, public caf::serializer {
+class TROUPE_EXPORT caf_writer final : public coding, public caf::serializer {
 public:
   using caf::serializer::context; // For inspect functions; no execution unit.
 
@@ -103,7 +104,7 @@ private:
 
 /// Reads a body. What the archive itself does withstands any bytes; what the types' own functions do with what they get
 /// is theirs.
-class caf_reader final : public decoding, public caf::deserializer {
+class TROUPE_EXPORT caf_reader final : public decoding, public caf::deserializer {
 public:
   using caf::deserializer::context; // For inspect functions; no execution unit.
 

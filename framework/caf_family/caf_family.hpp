@@ -3,6 +3,7 @@
 // Light on purpose: caf_type.hpp, which registers types, is where CAF's serialization is included.
 #pragma once
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/family.hpp>
 
 namespace caf {
@@ -35,7 +36,7 @@ struct caf_functions {
 /// network: they get any number for an enum, keys and counts that fit nothing, and what their callbacks do with these
 /// is theirs; those that are written for caf::deserializer alone leave the archive's sight. Links list it only with
 /// `trusted_families`. In no family_set from the start: `families.add(std::make_unique<caf_family>())`.
-class caf_family final : public family {
+class TROUPE_EXPORT caf_family final : public family {
 public:
   [[nodiscard]] std::string_view name() const override { return "caf"; }
   [[nodiscard]] bool needs_trust() const override { return true; }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/framework/node_error.hpp>
 #include <troupe/serializers/frame.hpp>
 #include <troupe/store/handle.hpp>
@@ -56,7 +57,7 @@ public:
 using object_source_ptr = std::shared_ptr<object_source>;
 
 /// Bytes that are here: in the store, or in this process's own memory.
-class local_object final : public object_source {
+class TROUPE_EXPORT local_object final : public object_source {
 public:
   explicit local_object(frame bytes) : bytes_(std::move(bytes)) {}
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/framework/fwd.hpp>
 #include <troupe/framework/node_error.hpp>
 
@@ -38,7 +39,7 @@ struct metrics_options {
 /// Threads: any. Has two of its own.
 /// Lifetime: keeps nothing of the node. Once that has ended, `troupe_node_up` is 0 and all else is gone. Its own end
 /// frees the port and waits for scrapes under way; that takes two seconds, as the library has it.
-class metrics_endpoint {
+class TROUPE_EXPORT metrics_endpoint {
 public:
   /// Fails with `bad_option` for an address that cannot be read, and `cannot_connect` where nobody can listen there.
   [[nodiscard]] static std::expected<metrics_endpoint, node_error> open(const node& of,
@@ -60,6 +61,7 @@ private:
 };
 
 /// The same figures for a prometheus::Exposer or a Gateway of the program's own. `options.address` does not matter.
-[[nodiscard]] std::shared_ptr<prometheus::Collectable> metrics_of(const node& of, const metrics_options& options = {});
+[[nodiscard]] TROUPE_EXPORT std::shared_ptr<prometheus::Collectable> metrics_of(const node& of,
+                                                                                const metrics_options& options = {});
 
 } // namespace troupe

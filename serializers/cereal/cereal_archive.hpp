@@ -28,6 +28,7 @@
 #include <cereal/types/memory.hpp>
 #include <cereal/types/vector.hpp>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/coding.hpp>
 #include <troupe/serializers/encode_output.hpp>
 #include <troupe/serializers/internal/common.hpp>
@@ -45,7 +46,7 @@ class cereal_writer;
 namespace detail {
 
 /// Thrown to leave a user's functions once the archive's coding state has the failure.
-class cereal_stop final : public ::cereal::Exception {
+class TROUPE_EXPORT cereal_stop final : public ::cereal::Exception {
 public:
   cereal_stop() : ::cereal::Exception("the value cannot go on") {}
 };
@@ -125,8 +126,9 @@ void read_shape(cereal_reader& from, T& target);
 } // namespace detail
 
 /// Appends to an output's body. Stops by an exception once anything failed.
-class cereal_writer final : public coding,
-                            public ::cereal::OutputArchive<cereal_writer, ::cereal::AllowEmptyClassElision> {
+class TROUPE_EXPORT cereal_writer final
+    : public coding,
+      public ::cereal::OutputArchive<cereal_writer, ::cereal::AllowEmptyClassElision> {
   using archive = ::cereal::OutputArchive<cereal_writer, ::cereal::AllowEmptyClassElision>;
 
 public:
@@ -184,8 +186,9 @@ private:
 
 /// Reads a body. Stops by an exception once anything failed. What the archive itself does withstands any bytes; what
 /// the types' own functions do with what they get is theirs.
-class cereal_reader final : public decoding,
-                            public ::cereal::InputArchive<cereal_reader, ::cereal::AllowEmptyClassElision> {
+class TROUPE_EXPORT cereal_reader final
+    : public decoding,
+      public ::cereal::InputArchive<cereal_reader, ::cereal::AllowEmptyClassElision> {
   using archive = ::cereal::InputArchive<cereal_reader, ::cereal::AllowEmptyClassElision>;
 
 public:
@@ -335,7 +338,8 @@ void write_array(cereal_writer& to, const troupe::array<T>& value) {
     to.attach(bytes);
 }
 
-[[nodiscard]] frame read_array_bytes(cereal_reader& from, std::size_t count, std::size_t element_bytes, bool in_body);
+[[nodiscard]] TROUPE_EXPORT frame read_array_bytes(cereal_reader& from, std::size_t count, std::size_t element_bytes,
+                                                   bool in_body);
 
 template <class T>
 void read_array(cereal_reader& from, troupe::array<T>& target) {

@@ -3,6 +3,7 @@
 // Light on purpose: nothing of cereal is included here. cereal_type.hpp, which registers types, is where it is.
 #pragma once
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/family.hpp>
 
 namespace troupe {
@@ -27,7 +28,7 @@ struct cereal_functions {
 /// It trusts its input: values are made by the types' own functions, which have no way to distrust it. Links list it
 /// only with `trusted_families`. For the same reason no family_set starts with it; a program that wants it says
 /// `families.add(std::make_unique<cereal_family>())`.
-class cereal_family final : public family {
+class TROUPE_EXPORT cereal_family final : public family {
 public:
   [[nodiscard]] std::string_view name() const override { return "cereal"; }
   [[nodiscard]] bool needs_trust() const override { return true; }

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include <troupe/framework/base/export.hpp>
+
 namespace troupe {
 
 /// Which index counts up fastest from one element in memory to the next: the last one, or the first.
@@ -19,14 +21,14 @@ using array_shape = std::vector<std::size_t>;
 using array_strides = std::vector<std::ptrdiff_t>;
 
 /// The product of a shape; nothing when it overflows.
-[[nodiscard]] std::optional<std::size_t> count_of(std::span<const std::size_t> shape);
+[[nodiscard]] TROUPE_EXPORT std::optional<std::size_t> count_of(std::span<const std::size_t> shape);
 
 /// Requires: count_of() gives something.
-[[nodiscard]] array_strides strides_of(std::span<const std::size_t> shape, memory_order order);
+[[nodiscard]] TROUPE_EXPORT array_strides strides_of(std::span<const std::size_t> shape, memory_order order);
 
 /// Whether the elements lie one after the other in that order. Lengths of 1 have any stride.
-[[nodiscard]] bool is_contiguous(std::span<const std::size_t> shape, std::span<const std::ptrdiff_t> strides,
-                                 memory_order order);
+[[nodiscard]] TROUPE_EXPORT bool is_contiguous(std::span<const std::size_t> shape,
+                                               std::span<const std::ptrdiff_t> strides, memory_order order);
 
 /// How far from the first element the others lie: `below` in front of it, `above` behind it, in elements. Nothing when
 /// that overflows. Requires: as many strides as lengths, no length is 0.
@@ -34,20 +36,20 @@ struct array_extent {
   std::size_t below = 0;
   std::size_t above = 0;
 };
-[[nodiscard]] std::optional<array_extent> extent_of(std::span<const std::size_t> shape,
-                                                    std::span<const std::ptrdiff_t> strides);
+[[nodiscard]] TROUPE_EXPORT std::optional<array_extent> extent_of(std::span<const std::size_t> shape,
+                                                                  std::span<const std::ptrdiff_t> strides);
 
 /// Copies elements, `first` on, to where they lie one after the other in that order.
-void pack(const std::byte* first, std::size_t element_bytes, std::span<const std::size_t> shape,
-          std::span<const std::ptrdiff_t> strides, memory_order order, std::byte* to);
+TROUPE_EXPORT void pack(const std::byte* first, std::size_t element_bytes, std::span<const std::size_t> shape,
+                        std::span<const std::ptrdiff_t> strides, memory_order order, std::byte* to);
 
 /// The offset, in elements, of the element that comes `index`-th in C order.
-[[nodiscard]] std::ptrdiff_t offset_of(std::size_t index, std::span<const std::size_t> shape,
-                                       std::span<const std::ptrdiff_t> strides);
+[[nodiscard]] TROUPE_EXPORT std::ptrdiff_t offset_of(std::size_t index, std::span<const std::size_t> shape,
+                                                     std::span<const std::ptrdiff_t> strides);
 
 /// The strides that make an array of the one shape look like one of the other, as numpy does: lengths of 1 and missing
 /// ones in front are repeated, with stride 0. Nothing where that is impossible.
-[[nodiscard]] std::optional<array_strides>
+[[nodiscard]] TROUPE_EXPORT std::optional<array_strides>
 broadcast(std::span<const std::size_t> shape, std::span<const std::ptrdiff_t> strides, std::span<const std::size_t> to);
 
 /// What of a dimension a slice keeps: `count` elements from `first` on.
@@ -57,7 +59,8 @@ struct array_cut {
 };
 /// As Python's slices do it: negative positions count from the end, what reaches beyond an end is cut off. Requires: a
 /// step other than 0.
-[[nodiscard]] array_cut cut_of(std::size_t length, std::ptrdiff_t start, std::ptrdiff_t stop, std::ptrdiff_t step);
+[[nodiscard]] TROUPE_EXPORT array_cut cut_of(std::size_t length, std::ptrdiff_t start, std::ptrdiff_t stop,
+                                             std::ptrdiff_t step);
 
 } // namespace detail
 } // namespace troupe

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <typeinfo>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/coding.hpp>
 #include <troupe/serializers/internal/dynamic.hpp>
 #include <troupe/serializers/internal/shapes.hpp>
@@ -187,9 +188,9 @@ bool read_into(decoding& state, void* target, auto&& read) {
   }
 }
 
-bool fail_array(coding& state);
+TROUPE_EXPORT bool fail_array(coding& state);
 /// Repeated elements of an array take no memory, but whoever copies it would need it: that is held to the limit.
-[[nodiscard]] bool check_repeated(coding& state, std::size_t count, std::size_t element_bytes);
+[[nodiscard]] TROUPE_EXPORT bool check_repeated(coding& state, std::size_t count, std::size_t element_bytes);
 
 // What a node of a list, set or map costs beyond its element.
 inline constexpr std::size_t node_bytes = 32;

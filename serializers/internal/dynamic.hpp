@@ -7,6 +7,7 @@
 #include <typeindex>
 #include <typeinfo>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/coding.hpp>
 #include <troupe/serializers/internal/stand_in.hpp>
 
@@ -30,15 +31,15 @@ struct pointed_object {
 };
 
 /// The object by its class's alias. Nothing is written before it is known that it can travel.
-bool write_pointee(typed_writer& to, const pointed_object& of);
-bool write_pointee(value_writer& to, const pointed_object& of);
+TROUPE_EXPORT bool write_pointee(typed_writer& to, const pointed_object& of);
+TROUPE_EXPORT bool write_pointee(value_writer& to, const pointed_object& of);
 /// That the object is of the pointer's class, and follows.
-bool begin_own_class(typed_writer& to);
-bool begin_own_class(value_writer& to);
-bool end_own_class(typed_writer& to);
-bool end_own_class(value_writer& to);
+TROUPE_EXPORT bool begin_own_class(typed_writer& to);
+TROUPE_EXPORT bool begin_own_class(value_writer& to);
+TROUPE_EXPORT bool end_own_class(typed_writer& to);
+TROUPE_EXPORT bool end_own_class(value_writer& to);
 /// Whether the class can be named, so that a second pointer may refer to an object of it.
-bool check_class(coding& state, const pointed_object& of);
+TROUPE_EXPORT bool check_class(coding& state, const pointed_object& of);
 
 /// The class that the input names.
 struct named_class {
@@ -47,31 +48,31 @@ struct named_class {
   std::size_t number = 0;             // Of the type among those that the input named, in `typed`.
 };
 
-[[nodiscard]] std::string_view alias_of(const named_class& of);
-bool begin_pointee(typed_reader& from, const std::type_info& as, named_class& found);
-bool begin_pointee(value_reader& from, const std::type_info& as, named_class& found);
-bool end_pointee(typed_reader& from);
-bool end_pointee(value_reader& from);
+[[nodiscard]] TROUPE_EXPORT std::string_view alias_of(const named_class& of);
+TROUPE_EXPORT bool begin_pointee(typed_reader& from, const std::type_info& as, named_class& found);
+TROUPE_EXPORT bool begin_pointee(value_reader& from, const std::type_info& as, named_class& found);
+TROUPE_EXPORT bool end_pointee(typed_reader& from);
+TROUPE_EXPORT bool end_pointee(value_reader& from);
 /// What `new` gave, as a pointer to the pointer's class; null when that failed. Requires: `of.entry`.
-void* read_pointee(typed_reader& from, const named_class& of);
-void* read_pointee(value_reader& from, const named_class& of);
-std::shared_ptr<void> read_shared_pointee(typed_reader& from, const named_class& of, bool is_numbered);
-std::shared_ptr<void> read_shared_pointee(value_reader& from, const named_class& of, bool is_numbered);
+TROUPE_EXPORT void* read_pointee(typed_reader& from, const named_class& of);
+TROUPE_EXPORT void* read_pointee(value_reader& from, const named_class& of);
+TROUPE_EXPORT std::shared_ptr<void> read_shared_pointee(typed_reader& from, const named_class& of, bool is_numbered);
+TROUPE_EXPORT std::shared_ptr<void> read_shared_pointee(value_reader& from, const named_class& of, bool is_numbered);
 
 /// The object of that class as its base; null when it has no such base.
-[[nodiscard]] std::shared_ptr<void> as_base(const context& ctx, const std::shared_ptr<void>& object, std::type_index is,
-                                            std::type_index base);
+[[nodiscard]] TROUPE_EXPORT std::shared_ptr<void> as_base(const context& ctx, const std::shared_ptr<void>& object,
+                                                          std::type_index is, std::type_index base);
 
 /// A value of a type without a description, by the registry's codec.
-bool write_foreign(typed_writer& to, const std::type_info& type, const void* value);
-bool write_foreign(value_writer& to, const std::type_info& type, const void* value);
-bool read_foreign(typed_reader& from, const std::type_info& type, placing how, void* place);
-bool read_foreign(value_reader& from, const std::type_info& type, placing how, void* place);
+TROUPE_EXPORT bool write_foreign(typed_writer& to, const std::type_info& type, const void* value);
+TROUPE_EXPORT bool write_foreign(value_writer& to, const std::type_info& type, const void* value);
+TROUPE_EXPORT bool read_foreign(typed_reader& from, const std::type_info& type, placing how, void* place);
+TROUPE_EXPORT bool read_foreign(value_reader& from, const std::type_info& type, placing how, void* place);
 
 /// Reads in `wire` what a value of `typed` says of its own type, for the decoder `state`. False with the failure in
 /// `wire`. Gives none for the type that is expected anyway.
-bool read_named_type(typed_reader& wire, decoding& state, decoding::named_type& found, std::size_t& number,
-                     bool& is_named);
+TROUPE_EXPORT bool read_named_type(typed_reader& wire, decoding& state, decoding::named_type& found,
+                                   std::size_t& number, bool& is_named);
 
 } // namespace detail
 } // namespace troupe

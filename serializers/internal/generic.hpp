@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/internal/part_access.hpp>
 
 namespace troupe {
@@ -25,7 +26,7 @@ struct attribute {
   bool (*is_small)(const void* value) = nullptr;
 };
 
-[[nodiscard]] own_codec generic_codec(std::vector<attribute> attributes);
+[[nodiscard]] TROUPE_EXPORT own_codec generic_codec(std::vector<attribute> attributes);
 
 template <class T>
 bool is_small_attribute(const void* value) {

@@ -9,6 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/internal/parts.hpp>
 
 namespace troupe::detail {
@@ -49,9 +50,9 @@ struct explanation {
   std::string advice;
   bool is_final = false; // No family can help.
 };
-[[nodiscard]] explanation explain(const type_facts& of);
+[[nodiscard]] TROUPE_EXPORT explanation explain(const type_facts& of);
 
-class type_inspector {
+class TROUPE_EXPORT type_inspector {
 public:
   /// Adds a place of type T below the one that is open.
   template <class T>

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/describe.hpp>
 #include <troupe/serializers/encode_output.hpp>
 #include <troupe/serializers/family.hpp>
@@ -31,7 +32,7 @@ struct payload_parts {
 TROUPE_DESCRIBE(payload_part, name, header, frames)
 TROUPE_DESCRIBE(payload_parts, names, headers, parts)
 
-class parts_encoder {
+class TROUPE_EXPORT parts_encoder {
 public:
   explicit parts_encoder(const context& ctx);
 
@@ -49,7 +50,7 @@ private:
   encode_output output_;
 };
 
-class parts_decoder {
+class TROUPE_EXPORT parts_decoder {
 public:
   /// Checks every part's family against the accepted ones before anything of any part is decoded.
   [[nodiscard]] static std::expected<parts_decoder, serialize_error>
@@ -76,6 +77,6 @@ private:
 };
 
 /// Limits for the parts of one payload, so that all of them together keep to those of the whole.
-[[nodiscard]] limits limits_of_parts(const limits& whole, std::size_t count);
+[[nodiscard]] TROUPE_EXPORT limits limits_of_parts(const limits& whole, std::size_t count);
 
 } // namespace troupe::detail

@@ -1,16 +1,17 @@
 // Records through the visitors.
 #pragma once
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/record.hpp>
 #include <troupe/serializers/value_reader.hpp>
 #include <troupe/serializers/value_writer.hpp>
 
 namespace troupe::detail {
 
-bool write_record(value_writer& to, const record& value);
+TROUPE_EXPORT bool write_record(value_writer& to, const record& value);
 /// Whether no name is there twice, which no reader would take.
-bool check_written_names(coding& state, const record& value);
+TROUPE_EXPORT bool check_written_names(coding& state, const record& value);
 /// Whatever stands there.
-bool read_record(value_reader& from, record& target);
+TROUPE_EXPORT bool read_record(value_reader& from, record& target);
 
 } // namespace troupe::detail

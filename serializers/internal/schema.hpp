@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/internal/shapes.hpp>
 
 namespace troupe::detail {
@@ -51,7 +52,7 @@ struct foreign_type {
   std::string place; // "samples[].lock"
 };
 
-class schema_builder {
+class TROUPE_EXPORT schema_builder {
 public:
   /// Makes the layout of T.
   template <class T>
@@ -105,7 +106,7 @@ private:
   std::vector<foreign_type> foreign_;
 };
 
-[[nodiscard]] std::uint32_t fingerprint_of(std::span<const std::byte> schema);
+[[nodiscard]] TROUPE_EXPORT std::uint32_t fingerprint_of(std::span<const std::byte> schema);
 
 template <class T>
 void schema_builder::add_structure() {

@@ -10,6 +10,7 @@
 #include <typeindex>
 #include <unordered_map>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/context.hpp>
 #include <troupe/serializers/serialize_error.hpp>
 
@@ -42,7 +43,7 @@ struct stand_in {
 /// All of one registry. Outlives it where entries do.
 ///
 /// Threads: any, at once.
-class stand_in_table {
+class TROUPE_EXPORT stand_in_table {
 public:
   using pointer = std::shared_ptr<const stand_in>;
 

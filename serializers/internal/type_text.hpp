@@ -5,15 +5,17 @@
 #include <typeindex>
 #include <typeinfo>
 
+#include <troupe/framework/base/export.hpp>
+
 namespace troupe::detail {
 
-[[nodiscard]] std::string type_text(const std::type_info& type);
-[[nodiscard]] std::string type_text(std::type_index type);
+[[nodiscard]] TROUPE_EXPORT std::string type_text(const std::type_info& type);
+[[nodiscard]] TROUPE_EXPORT std::string type_text(std::type_index type);
 
 /// The same as a programmer would write it: without default template arguments and inline namespaces, which standard
 /// libraries and compilers have their own ways with.
-[[nodiscard]] std::string portable_type_text(std::type_index type);
+[[nodiscard]] TROUPE_EXPORT std::string portable_type_text(std::type_index type);
 /// Cut when long.
-[[nodiscard]] std::string brief_type_text(std::type_index type);
+[[nodiscard]] TROUPE_EXPORT std::string brief_type_text(std::type_index type);
 
 } // namespace troupe::detail

@@ -1,6 +1,7 @@
 // Arrays in the `typed` family's form: shape, and the elements in whichever order they lie. Layout: typed/format.md.
 #pragma once
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/array.hpp>
 #include <troupe/serializers/internal/typed_reader.hpp>
 #include <troupe/serializers/internal/typed_writer.hpp>
@@ -25,13 +26,14 @@ struct wire_array {
   typed_reader::block data;
 };
 
-void write_array_head(typed_writer& to, array_form form, std::span<const std::size_t> shape);
-void write_strides(typed_writer& to, std::span<const std::ptrdiff_t> strides, std::size_t first);
+TROUPE_EXPORT void write_array_head(typed_writer& to, array_form form, std::span<const std::size_t> shape);
+TROUPE_EXPORT void write_strides(typed_writer& to, std::span<const std::ptrdiff_t> strides, std::size_t first);
 /// Checks all that does not depend on the type of element, and charges the bytes when they come in no frame of their
 /// own.
-[[nodiscard]] bool read_wire_array(typed_reader& from, std::size_t element_bytes, wire_array& found);
+[[nodiscard]] TROUPE_EXPORT bool read_wire_array(typed_reader& from, std::size_t element_bytes, wire_array& found);
 /// The elements of one that has been read, one after the other in C order, into `to`. Requires: nothing is repeated.
-[[nodiscard]] bool pack_wire_array(const wire_array& from, std::size_t element_bytes, std::span<std::byte> to);
+[[nodiscard]] TROUPE_EXPORT bool pack_wire_array(const wire_array& from, std::size_t element_bytes,
+                                                 std::span<std::byte> to);
 
 template <class T>
 bool typed_write_array(typed_writer& to, const array<T>& values) {

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/internal/common.hpp>
 
 namespace troupe::detail {
@@ -10,7 +11,7 @@ namespace troupe::detail {
 class schema_reader;
 
 /// The cursor over the body and the frames behind it. Invariant: at_ <= end_, and nothing before at_ is read again.
-class typed_reader final : public decoding {
+class TROUPE_EXPORT typed_reader final : public decoding {
 public:
   typed_reader(const troupe::context& ctx, std::span<const std::byte> body, std::span<const frame> frames,
                std::size_t received_bytes)
@@ -90,7 +91,7 @@ private:
 template <class T>
 bool typed_read(typed_reader& from, T& target);
 /// Brings a record that was read as it stands into the form that equal ones have; false where it has a name twice.
-bool normalize_record(decoding& from, record& read);
+TROUPE_EXPORT bool normalize_record(decoding& from, record& read);
 
 inline auto typed_into(typed_reader& from) {
   return [&from](auto& target) { return typed_read(from, target); };

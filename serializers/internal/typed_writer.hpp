@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/encode_output.hpp>
 #include <troupe/serializers/internal/common.hpp>
 #include <troupe/serializers/internal/visit_write.hpp>
@@ -14,7 +15,7 @@
 namespace troupe::detail {
 
 /// The cursor. Invariant: what lies before at_ is written; between at_ and end_ may be written.
-class typed_writer final : public encoding {
+class TROUPE_EXPORT typed_writer final : public encoding {
 public:
   typed_writer(const troupe::context& ctx, encode_output& out)
       : encoding(ctx), out_(out), at_(out.body().end()), end_(out.body().capacity_end()) {}

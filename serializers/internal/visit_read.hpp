@@ -5,6 +5,7 @@
 #include <bitset>
 #include <cstring>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/internal/common.hpp>
 #include <troupe/serializers/value_reader.hpp>
 
@@ -12,7 +13,7 @@ namespace troupe::detail {
 
 template <class T>
 bool visit_read(value_reader& from, T& target);
-bool read_record(value_reader& from, record& target);
+TROUPE_EXPORT bool read_record(value_reader& from, record& target);
 
 /// For helpers that take "read into any T&".
 inline auto visitor_into(value_reader& from) {

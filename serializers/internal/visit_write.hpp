@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <typeinfo>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/internal/common.hpp>
 #include <troupe/serializers/internal/type_text.hpp>
 #include <troupe/serializers/value_writer.hpp>
@@ -12,8 +13,8 @@ namespace troupe::detail {
 
 template <class T>
 bool visit_write(value_writer& to, const T& value);
-bool write_record(value_writer& to, const record& value);
-bool check_written_names(coding& state, const record& value);
+TROUPE_EXPORT bool write_record(value_writer& to, const record& value);
+TROUPE_EXPORT bool check_written_names(coding& state, const record& value);
 
 /// Whether an object of a derived class has an alias, which a second pointer to it will need even where the first one
 /// did not.

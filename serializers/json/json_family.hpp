@@ -1,6 +1,7 @@
 // The family "json": for people and for debugging, readable from any language. Form: json/format.md.
 #pragma once
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/json/json_reader.hpp>
 #include <troupe/serializers/json/json_writer.hpp>
 #include <troupe/serializers/visitor_family.hpp>
@@ -9,7 +10,7 @@ namespace troupe {
 
 /// One frame, which is one JSON text: described structs are objects by field name, described enums their names, bytes
 /// and frames base64.
-class json_family final : public visitor_family<json_writer, json_reader> {
+class TROUPE_EXPORT json_family final : public visitor_family<json_writer, json_reader> {
 public:
   [[nodiscard]] std::string_view name() const override { return "json"; }
 };

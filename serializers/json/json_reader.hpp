@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/value_reader.hpp>
 
 namespace troupe {
@@ -12,7 +13,7 @@ namespace troupe {
 /// Pulls values out of a text it never trusts: RFC 8259 to the letter, no recursion, and memory is charged first.
 ///
 /// A parser of its own because visitors pull: libraries push whatever comes, or build a tree of it before anyone looks.
-class json_reader final : public value_reader {
+class TROUPE_EXPORT json_reader final : public value_reader {
 public:
   /// `received_bytes` is what the sender spent, for the memory budget.
   json_reader(const troupe::context& ctx, std::span<const std::byte> body, std::size_t received_bytes);

@@ -3,13 +3,14 @@
 
 #include <vector>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/encode_output.hpp>
 #include <troupe/serializers/value_writer.hpp>
 
 namespace troupe {
 
 /// Appends to an output's body. Loses nothing: what JSON has no form for has one of ours, see the format.
-class json_writer final : public value_writer {
+class TROUPE_EXPORT json_writer final : public value_writer {
 public:
   json_writer(const troupe::context& ctx, encode_output& output) : value_writer(ctx), body_(output.body()) {}
 

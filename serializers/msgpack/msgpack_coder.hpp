@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/encode_output.hpp>
 #include <troupe/serializers/value_reader.hpp>
 #include <troupe/serializers/value_writer.hpp>
@@ -20,7 +21,7 @@ enum class msgpack_extension : std::uint8_t {
 };
 
 /// Appends to an output's body. Loses nothing: floating-point numbers stay what they are, -0.0 too.
-class msgpack_writer final : public value_writer {
+class TROUPE_EXPORT msgpack_writer final : public value_writer {
 public:
   msgpack_writer(const troupe::context& ctx, encode_output& output) : value_writer(ctx), output_(output) {}
 
@@ -69,7 +70,7 @@ private:
 };
 
 /// Pulls values out of bytes it never trusts: no count is believed beyond the bytes that are left.
-class msgpack_reader final : public value_reader {
+class TROUPE_EXPORT msgpack_reader final : public value_reader {
 public:
   /// `frames` are those behind the body; `received_bytes` is what the sender spent, for the memory budget.
   msgpack_reader(const troupe::context& ctx, std::span<const std::byte> body, std::span<const frame> frames,

@@ -1,13 +1,14 @@
 // The family "msgpack": self-describing, readable from any language. Form: msgpack/format.md.
 #pragma once
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/msgpack/msgpack_coder.hpp>
 #include <troupe/serializers/visitor_family.hpp>
 
 namespace troupe {
 
 /// Described structs are maps by field name, variants maps of one entry, described enums their names.
-class msgpack_family final : public visitor_family<msgpack_writer, msgpack_reader> {
+class TROUPE_EXPORT msgpack_family final : public visitor_family<msgpack_writer, msgpack_reader> {
 public:
   [[nodiscard]] std::string_view name() const override { return "msgpack"; }
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <unordered_map>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/coding.hpp>
 
 namespace google::protobuf {
@@ -21,7 +22,7 @@ namespace troupe::detail {
 /// which counts what is really there.
 ///
 /// Immutable. Threads: any, at once.
-class protobuf_costs {
+class TROUPE_EXPORT protobuf_costs {
 public:
   /// Looks at all message types that the bytes of one can lead to, extensions that are known by now included.
   explicit protobuf_costs(const google::protobuf::Descriptor& of);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/family.hpp>
 
 namespace google::protobuf {
@@ -39,7 +40,7 @@ struct protobuf_functions {
 /// fuzzed as such, and no code of the message types' users runs in it. What it would allocate is held to the limits
 /// before it starts, how deep it nests while it runs. In no family_set from the start, since not every program has
 /// protobuf: `families.add(std::make_unique<protobuf_family>())`.
-class protobuf_family final : public family {
+class TROUPE_EXPORT protobuf_family final : public family {
 public:
   [[nodiscard]] std::string_view name() const override { return "protobuf"; }
   [[nodiscard]] std::string unsupported(const type_entry& entry) const override;
@@ -57,13 +58,14 @@ struct carriage_rule<protobuf_family>;
 namespace detail {
 
 /// The message's bytes, for where it stands in a value of another family.
-[[nodiscard]] std::expected<std::vector<std::byte>, serialize_error>
+[[nodiscard]] TROUPE_EXPORT std::expected<std::vector<std::byte>, serialize_error>
 protobuf_bytes(const google::protobuf::Message& value, const protobuf_costs& costs, const context& ctx);
 
 /// Reads them into an empty message. The limits are those for a payload of its own.
-[[nodiscard]] std::expected<void, serialize_error> read_protobuf(google::protobuf::Message& target,
-                                                                 std::span<const std::byte> bytes,
-                                                                 const protobuf_costs& costs, const context& ctx);
+[[nodiscard]] TROUPE_EXPORT std::expected<void, serialize_error> read_protobuf(google::protobuf::Message& target,
+                                                                               std::span<const std::byte> bytes,
+                                                                               const protobuf_costs& costs,
+                                                                               const context& ctx);
 
 } // namespace detail
 } // namespace troupe

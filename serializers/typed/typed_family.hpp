@@ -1,13 +1,14 @@
 // The family "typed": compact binary by description, arrays out of band. Format: typed/format.md.
 #pragma once
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/family.hpp>
 
 namespace troupe {
 
 /// The default family. Where both ends have the same layout of a type, values are stored field after field with no
 /// tags between them; where versions differ, the sender's layout from the header leads the decoder.
-class typed_family final : public family {
+class TROUPE_EXPORT typed_family final : public family {
 public:
   [[nodiscard]] std::string_view name() const override { return "typed"; }
   [[nodiscard]] std::string unsupported(const type_entry& entry) const override;

@@ -7,6 +7,7 @@
 #include <caf/actor.hpp>
 #include <caf/actor_system.hpp>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/framework/internal/caf_port/value_kind.hpp>
 #include <troupe/framework/object_ref.hpp>
 
@@ -15,7 +16,8 @@ namespace troupe::internal {
 /// An actor that answers each request with the value of the object, or an error. Runs no handler: the fetch begins
 /// where the request is sent; the bytes become a value where the answer is handled. The fetch of whoever ends meanwhile
 /// is cancelled.
-[[nodiscard]] caf::actor make_fetcher(caf::actor_system& system, object_state_ptr state, const value_kind& kind,
-                                      std::optional<std::chrono::milliseconds> within);
+[[nodiscard]] TROUPE_EXPORT caf::actor make_fetcher(caf::actor_system& system, object_state_ptr state,
+                                                    const value_kind& kind,
+                                                    std::optional<std::chrono::milliseconds> within);
 
 } // namespace troupe::internal

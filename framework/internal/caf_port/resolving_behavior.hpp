@@ -14,6 +14,7 @@
 #include <caf/match_case.hpp>
 
 #include <troupe/framework/arg.hpp>
+#include <troupe/framework/base/export.hpp>
 #include <troupe/framework/internal/caf_port/value_kind.hpp>
 #include <troupe/framework/object_ref.hpp>
 
@@ -54,8 +55,8 @@ struct resolving_parts {
   bool blocks = false; // The actor is one that waits for its messages itself.
 };
 
-[[nodiscard]] caf::intrusive_ptr<caf::detail::behavior_impl> make_resolving_behavior(caf::local_actor* self,
-                                                                                     resolving_parts parts);
+[[nodiscard]] TROUPE_EXPORT caf::intrusive_ptr<caf::detail::behavior_impl>
+make_resolving_behavior(caf::local_actor* self, resolving_parts parts);
 
 template <class T>
 struct may_be_referred_to : std::true_type {};

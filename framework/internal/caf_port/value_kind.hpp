@@ -10,6 +10,7 @@
 #include <caf/rtti_pair.hpp>
 #include <caf/type_erased_value.hpp>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/framework/object_ref.hpp>
 
 namespace troupe::internal {
@@ -36,9 +37,9 @@ template <class T>
 }
 
 /// A copy on its own, as CAF's message builder takes it.
-[[nodiscard]] caf::type_erased_value_ptr copy_of(const value_kind& kind, const void* value);
+[[nodiscard]] TROUPE_EXPORT caf::type_erased_value_ptr copy_of(const value_kind& kind, const void* value);
 
 /// What CAF's serialization is answered.
-[[nodiscard]] caf::error value_of_object();
+[[nodiscard]] TROUPE_EXPORT caf::error value_of_object();
 
 } // namespace troupe::internal

@@ -1,0 +1,90 @@
+# What `cpack -G DEB` makes of a build with the preset `package`: Debian packages of the libraries, of what programs are
+# built with, and of the command. What needs a library that not everybody has is a package of its own.
+# Include it behind everything that installs, since it takes the components that there are.
+
+set(CPACK_PACKAGE_NAME troupe)
+set(CPACK_PACKAGE_VENDOR "the Troupe authors")
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "message-passing actors over links with serialization families")
+set(CPACK_GENERATOR DEB)
+set(CPACK_OUTPUT_FILE_PREFIX packages)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE
+                                                WORLD_READ WORLD_EXECUTE)
+
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_MAINTAINER "the Troupe authors <troupe@localhost>")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "")
+set(CPACK_COMPONENTS_ALL "")
+
+# debian_package(<component> <package's name> <section> [SHLIBDEPS] [DEPENDS <...>] [RECOMMENDS <...>] [SUGGESTS <...>]
+#                SUMMARY <one line> TEXT <the rest>)
+# SHLIBDEPS: its programs' and libraries' needs are found by dpkg-shlibdeps. A macro, since CPack reads variables.
+macro(debian_package component name section)
+  cmake_parse_arguments(deb "SHLIBDEPS" "SUMMARY;TEXT" "DEPENDS;RECOMMENDS;SUGGESTS" ${ARGN})
+  string(TOUPPER ${component} deb_upper)
+  list(APPEND CPACK_COMPONENTS_ALL ${component})
+  set(CPACK_DEBIAN_${deb_upper}_PACKAGE_NAME ${name})
+  set(CPACK_DEBIAN_${deb_upper}_PACKAGE_SECTION ${section})
+  set(CPACK_DEBIAN_${deb_upper}_PACKAGE_SHLIBDEPS ${deb_SHLIBDEPS})
+  list(JOIN deb_DEPENDS ", " CPACK_DEBIAN_${deb_upper}_PACKAGE_DEPENDS)
+  list(JOIN deb_RECOMMENDS ", " CPACK_DEBIAN_${deb_upper}_PACKAGE_RECOMMENDS)
+  list(JOIN deb_SUGGESTS ", " CPACK_DEBIAN_${deb_upper}_PACKAGE_SUGGESTS)
+  set(CPACK_DEBIAN_${deb_upper}_DESCRIPTION "${deb_SUMMARY}\n${deb_TEXT}")
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name} RENAME copyright
+          COMPONENT ${component})
+  install(FILES ${PROJECT_BINARY_DIR}/changelog.gz DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name}
+          COMPONENT ${component})
+endmacro()
+
+execute_process(COMMAND gzip -9nc ${PROJECT_SOURCE_DIR}/CHANGELOG.md OUTPUT_FILE ${PROJECT_BINARY_DIR}/changelog.gz
+                COMMAND_ERROR_IS_FATAL ANY)
+set(deb_same "(= ${PROJECT_VERSION})")
+set(deb_libraries "libtroupe${TROUPE_SOVERSION} ${deb_same}")
+
+debian_package(runtime libtroupe${TROUPE_SOVERSION} libs SHLIBDEPS
+  SUMMARY "message-passing actors over links with serialization families"
+  TEXT "Actors of the C++ Actor Framework that reach each other over links, each of which has its own list of families to\
+ serialize with, and a store of immutable objects in shared memory. These are the shared libraries.")
+foreach(component protobuf prometheus)
+  if(NOT TARGET troupe_${component})
+    continue()
+  endif()
+  set(name libtroupe-${component}${TROUPE_SOVERSION})
+  debian_package(runtime_${component} ${name} libs SHLIBDEPS
+    SUMMARY "Troupe's component ${component}"
+    TEXT "Actors over links with serialization families: the shared library of the component ${component}.")
+  list(APPEND deb_libraries "${name} ${deb_same}")
+endforeach()
+
+# The headers include CAF's only; the rest is what find_package() asks for.
+debian_package(development libtroupe-dev libdevel
+  DEPENDS ${deb_libraries} "libcaf-dev (>= 0.17.6)" "libcaf-dev (<< 0.18)" "libssl-dev" "libfmt-dev" "libisal-dev"
+          "liblz4-dev" "libzstd-dev"
+  SUGGESTS "libcereal-dev" "libprotobuf-dev" "prometheus-cpp-dev" "pkgconf" "cmake"
+  SUMMARY "message-passing actors over links: headers"
+  TEXT "Actors over links with serialization families: what programs are built with, by CMake or by pkg-config. The\
+ component cereal needs libcereal-dev, protobuf needs libprotobuf-dev, and prometheus needs prometheus-cpp-dev.")
+
+if(TROUPE_TOOLS)
+  debian_package(tools troupe-tools utils SHLIBDEPS
+    SUMMARY "message-passing actors over links: the command troupe"
+    TEXT "Actors over links with serialization families: shows nodes, links, stores and what holds memory, and compares\
+ contracts. With manual page and completions.")
+  # Debian's manual pages are compressed.
+  install(CODE "execute_process(COMMAND gzip -9nf \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1/troupe.1\")"
+          COMPONENT tools)
+endif()
+
+# Where dpkg-shlibdeps finds the libraries that are not installed yet.
+foreach(component serializers store framework protobuf prometheus)
+  if(TARGET troupe_${component})
+    get_target_property(folder troupe_${component} BINARY_DIR)
+    list(APPEND CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${folder})
+  endif()
+endforeach()
+include(CPack)
