@@ -21,60 +21,66 @@ set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "")
 set(CPACK_COMPONENTS_ALL "")
 
-# debian_package(<component> <package's name> <section> [SHLIBDEPS] [DEPENDS <...>] [RECOMMENDS <...>] [SUGGESTS <...>]
-#                SUMMARY <one line> TEXT <the rest>)
-# SHLIBDEPS: its programs' and libraries' needs are found by dpkg-shlibdeps. A macro, since CPack reads variables.
+# debian_package(<component> <package's name> <section> [SHLIBDEPS] [DEPENDS <...>] [SUGGESTS <...>] TEXT <lines...>)
+# SHLIBDEPS: what its programs and libraries need beside Troupe's own is found by dpkg-shlibdeps. A macro, since CPack
+# reads variables.
 macro(debian_package component name section)
-  cmake_parse_arguments(deb "SHLIBDEPS" "SUMMARY;TEXT" "DEPENDS;RECOMMENDS;SUGGESTS" ${ARGN})
+  cmake_parse_arguments(deb "SHLIBDEPS" "" "DEPENDS;SUGGESTS;TEXT" ${ARGN})
   string(TOUPPER ${component} deb_upper)
   list(APPEND CPACK_COMPONENTS_ALL ${component})
   set(CPACK_DEBIAN_${deb_upper}_PACKAGE_NAME ${name})
   set(CPACK_DEBIAN_${deb_upper}_PACKAGE_SECTION ${section})
   set(CPACK_DEBIAN_${deb_upper}_PACKAGE_SHLIBDEPS ${deb_SHLIBDEPS})
   list(JOIN deb_DEPENDS ", " CPACK_DEBIAN_${deb_upper}_PACKAGE_DEPENDS)
-  list(JOIN deb_RECOMMENDS ", " CPACK_DEBIAN_${deb_upper}_PACKAGE_RECOMMENDS)
   list(JOIN deb_SUGGESTS ", " CPACK_DEBIAN_${deb_upper}_PACKAGE_SUGGESTS)
-  set(CPACK_DEBIAN_${deb_upper}_DESCRIPTION "${deb_SUMMARY}\n${deb_TEXT}")
+  list(JOIN deb_TEXT "\n" CPACK_DEBIAN_${deb_upper}_DESCRIPTION)
+  if(component MATCHES "^runtime") # Whoever links a library that has just come finds it.
+    set(CPACK_DEBIAN_${deb_upper}_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/debian/triggers)
+  endif()
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name} RENAME copyright
           COMPONENT ${component})
-  install(FILES ${PROJECT_BINARY_DIR}/changelog.gz DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name}
+  install(FILES ${PROJECT_BINARY_DIR}/debian/changelog.gz DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name}
           COMPONENT ${component})
 endmacro()
 
-execute_process(COMMAND gzip -9nc ${PROJECT_SOURCE_DIR}/CHANGELOG.md OUTPUT_FILE ${PROJECT_BINARY_DIR}/changelog.gz
+file(WRITE ${PROJECT_BINARY_DIR}/debian/triggers "activate-noawait ldconfig\n")
+file(CHMOD ${PROJECT_BINARY_DIR}/debian/triggers PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
+execute_process(COMMAND gzip -9nc ${PROJECT_SOURCE_DIR}/CHANGELOG.md OUTPUT_FILE ${PROJECT_BINARY_DIR}/debian/changelog.gz
                 COMMAND_ERROR_IS_FATAL ANY)
 set(deb_same "(= ${PROJECT_VERSION})")
 set(deb_libraries "libtroupe${TROUPE_SOVERSION} ${deb_same}")
 
 debian_package(runtime libtroupe${TROUPE_SOVERSION} libs SHLIBDEPS
-  SUMMARY "message-passing actors over links with serialization families"
-  TEXT "Actors of the C++ Actor Framework that reach each other over links, each of which has its own list of families to\
- serialize with, and a store of immutable objects in shared memory. These are the shared libraries.")
+  TEXT "Actors of the C++ Actor Framework that reach each other over links, each of"
+       "which has its own list of families to serialize with, and a store of"
+       "immutable objects in shared memory."
+       "."
+       "These are the shared libraries.")
 foreach(component protobuf prometheus)
   if(NOT TARGET troupe_${component})
     continue()
   endif()
   set(name libtroupe-${component}${TROUPE_SOVERSION})
   debian_package(runtime_${component} ${name} libs SHLIBDEPS
-    SUMMARY "Troupe's component ${component}"
-    TEXT "Actors over links with serialization families: the shared library of the component ${component}.")
+    DEPENDS "libtroupe${TROUPE_SOVERSION} ${deb_same}"
+    TEXT "The shared library of Troupe's component ${component}.")
   list(APPEND deb_libraries "${name} ${deb_same}")
 endforeach()
 
-# The headers include CAF's only; the rest is what find_package() asks for.
+# What find_package() and pkg-config ask for. The components of those suggested are left out without.
 debian_package(development libtroupe-dev libdevel
-  DEPENDS ${deb_libraries} "libcaf-dev (>= 0.17.6)" "libcaf-dev (<< 0.18)" "libssl-dev" "libfmt-dev" "libisal-dev"
-          "liblz4-dev" "libzstd-dev"
-  SUGGESTS "libcereal-dev" "libprotobuf-dev" "prometheus-cpp-dev" "pkgconf" "cmake"
-  SUMMARY "message-passing actors over links: headers"
-  TEXT "Actors over links with serialization families: what programs are built with, by CMake or by pkg-config. The\
- component cereal needs libcereal-dev, protobuf needs libprotobuf-dev, and prometheus needs prometheus-cpp-dev.")
+  DEPENDS ${deb_libraries} "libcaf-dev (>= 0.17.6)" "libcaf-dev (<< 0.18)" libssl-dev libfmt-dev libisal-dev liblz4-dev
+          libzstd-dev
+  SUGGESTS libcereal-dev libprotobuf-dev prometheus-cpp-dev pkgconf cmake
+  TEXT "What programs are built with against Troupe's libraries, by CMake or by"
+       "pkg-config. The component cereal needs libcereal-dev, protobuf needs"
+       "libprotobuf-dev, and prometheus needs prometheus-cpp-dev.")
 
 if(TROUPE_TOOLS)
   debian_package(tools troupe-tools utils SHLIBDEPS
-    SUMMARY "message-passing actors over links: the command troupe"
-    TEXT "Actors over links with serialization families: shows nodes, links, stores and what holds memory, and compares\
- contracts. With manual page and completions.")
+    DEPENDS "libtroupe${TROUPE_SOVERSION} ${deb_same}"
+    TEXT "The command troupe: shows nodes, links, stores and what holds memory, and"
+         "compares contracts. With manual page and completions.")
   # Debian's manual pages are compressed.
   install(CODE "execute_process(COMMAND gzip -9nf \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1/troupe.1\")"
           COMPONENT tools)
