@@ -16,7 +16,7 @@ namespace {
 /// What streams may have under way, in messages and in bytes: within the default bounds of a link as long as messages
 /// are small, and two of those that are large.
 constexpr std::size_t window_messages_max = 10'000;
-constexpr std::size_t window_bytes = 64_MiB;
+constexpr std::size_t window_bytes = 16_MiB;
 
 /// Over a socket a payload lies with the sender, encoded, and with the receiver, at the same time.
 std::size_t copies_of(std::string_view family) {
