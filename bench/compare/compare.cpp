@@ -89,7 +89,8 @@ words large_values(const compare_options& told) {
   case extent::full:
     break;
   }
-  return {"--rounds", std::to_string(told.rounds)};
+  // On a busy machine 256 MiB by the slowest of them may take a minute.
+  return {"--rounds", std::to_string(told.rounds), "--deadline", "300"};
 }
 
 std::string extent_of(const compare_options& told) {

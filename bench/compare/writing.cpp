@@ -90,7 +90,8 @@ std::string summary_of(const comparison& made) {
       const auto rows = rows_of(all, what);
       const auto one = std::ranges::find(rows, subject, &row::subject);
       const auto value = one == rows.end() ? "" : short_number(one->median);
-      const auto is_ahead = one != rows.end() && !is_limit(subject) && leads(*one, references(rows));
+      const auto is_rival = !is_ours(subject) && !is_limit(subject);
+      const auto is_ahead = one != rows.end() && is_rival && leads(*one, references(rows));
       text += is_ahead ? " **" + value + "** |" : ' ' + value + " |";
     }
     text += '\n';

@@ -75,8 +75,12 @@ comparison an_example() {
   const quantity rate{"one-way small struct", "msg/s"};
   const quantity time{"64 KiB there and answered", "ms"};
   const std::vector<row> small{
-      row_of(rate, "troupe-unix", 1000, {{"slow", 4}, {"quick", 0.5}, {"like", 1.02}, {"raw-asio-unix", 0.1}}),
-      row_of(rate, "slow", 250), row_of(rate, "quick", 2000), row_of(rate, "like", 980),
+      row_of(rate, "troupe-unix", 1000,
+             {{"slow", 4}, {"quick", 0.5}, {"like", 1.02}, {"raw-asio-unix", 0.1}, {"troupe-tcp", 0.8}}),
+      row_of(rate, "slow", 250),
+      row_of(rate, "quick", 2000),
+      row_of(rate, "like", 980),
+      row_of(rate, "troupe-tcp", 1200),
       row_of(rate, "raw-asio-unix", 10000)};
   const std::vector<row> large{row_of(time, "troupe-unix", 2, {{"slow", 0.25}, {"quick", 4}}), row_of(time, "slow", 8),
                                row_of(time, "quick", 0.5)};
@@ -104,6 +108,7 @@ TEST(comparison, has_the_best_first_and_says_who_is_ahead_by_how_much) {
                         "| --- | ---: | ---: | ---: | --- |\n"
                         "| _raw-asio-unix_ (limit) | 10,000 | 5,000 | 20,000 | **10 x slower** |\n"
                         "| quick | 2,000 | 1,000 | 4,000 | **2 x slower** |\n"
+                        "| **troupe-tcp** | 1,200 | 600 | 2,400 |  |\n"
                         "| **troupe-unix** | 1,000 | 500 | 2,000 |  |\n"
                         "| like | 980 | 490 | 1,960 | even |\n"
                         "| slow | 250 | 125 | 500 | 4 x faster |\n"));
@@ -128,6 +133,7 @@ TEST(comparison, has_all_of_it_in_one_table_with_what_is_ahead_in_bold) {
   EXPECT_THAT(markdown_of(an_example()), HasSubstr("| | one-way small struct, msg/s | 64 KiB there and answered, ms |\n"
                                                    "| --- | ---: | ---: |\n"
                                                    "| **troupe-unix** | 1,000 | 2 |\n"
+                                                   "| **troupe-tcp** | 1,200 |  |\n"
                                                    "| slow | 250 | 8 |\n"
                                                    "| quick | **2,000** | **0.5** |\n"
                                                    "| like | 980 |  |\n"
