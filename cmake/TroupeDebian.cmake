@@ -34,7 +34,7 @@ macro(debian_package component name section)
   list(JOIN deb_DEPENDS ", " CPACK_DEBIAN_${deb_upper}_PACKAGE_DEPENDS)
   list(JOIN deb_SUGGESTS ", " CPACK_DEBIAN_${deb_upper}_PACKAGE_SUGGESTS)
   list(JOIN deb_TEXT "\n" CPACK_DEBIAN_${deb_upper}_DESCRIPTION)
-  if(component MATCHES "^runtime") # Whoever links a library that has just come finds it.
+  if("${component}" MATCHES "^runtime") # Whoever links a library that has just come finds it.
     set(CPACK_DEBIAN_${deb_upper}_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/debian/triggers)
   endif()
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name} RENAME copyright
