@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <source_location>
 
+#include <troupe/framework/base/export.hpp>
 #include <troupe/framework/fwd.hpp>
 
 namespace troupe {
@@ -24,7 +25,7 @@ namespace troupe {
 /// pinned objects says.
 ///
 /// Threads: the one that made it, which ends it before others that it has made earlier.
-class [[nodiscard]] allow_out_of_band_handles {
+class [[nodiscard]] TROUPE_EXPORT allow_out_of_band_handles {
 public:
   explicit allow_out_of_band_handles(const node& of,
                                      const std::source_location& where = std::source_location::current());
