@@ -5,6 +5,7 @@
 
 #include <expected>
 #include <functional>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,9 +43,13 @@ struct outcome {
   results values;
   std::vector<std::pair<std::string, failure>> failures; // By subject.
   bool is_stopped = false;
+  int rounds = 0; // Those that all subjects have been through.
 };
 
-/// Runs every subject in round 0 and then in `rounds` further ones. One that fails is left out of the rounds after.
-[[nodiscard]] outcome run_rounds(int rounds, const std::vector<std::string>& subjects, const run_subject& run);
+/// Runs every subject in round 0 and then in `rounds` further ones. One that fails is left out of the rounds after. What
+/// was reached before a stop counts. No round begins that would end more than `total_seconds` after this was called, as far
+/// as the one before tells, but for the first one.
+[[nodiscard]] outcome run_rounds(int rounds, const std::vector<std::string>& subjects, const run_subject& run,
+                                 double total_seconds = std::numeric_limits<double>::infinity());
 
 } // namespace bench

@@ -47,7 +47,7 @@ std::vector<row> results::rows(const std::vector<std::string>& peers) const {
       for (const auto& [round, value] : one.values)
         values.push_back(value);
       const auto [min, max] = std::ranges::minmax(values);
-      row next{what, one.subject, median(values), min, max, {}};
+      row next{what, one.subject, median(values), min, max, {}, values.size()};
       for (const auto& peer : peers) {
         const auto* other = peer == one.subject ? nullptr : find(what, peer);
         std::vector<double> ratios;

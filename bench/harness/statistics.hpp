@@ -28,6 +28,7 @@ struct row {
   double min = 0;
   double max = 0;
   std::map<std::string, double> ratio_to; // By peer: the median of the rounds' ratios, this subject's value over its.
+  std::size_t rounds = 0;                 // That have a value.
 };
 
 /// The values of all rounds.

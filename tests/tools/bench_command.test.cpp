@@ -4,6 +4,7 @@
 
 #include "../bench/harness/well_formed.hpp"
 
+#include <fcntl.h>
 #include <spawn.h>
 
 #include <filesystem>
@@ -72,10 +73,10 @@ protected:
       EXPECT_FALSE(entry.path().filename().string().starts_with("troupe-bench-")) << entry.path();
   }
 
-  /// A run that takes long, in a process group of its own.
-  [[nodiscard]] pid_t start_long_run() const {
-    std::vector<std::string> words{"troupe", "bench",  "--directory", folder_,  "--pattern",
-                                   "echo",   "--size", "1Mi",         "--time", "600"};
+  /// Echoes of 1 MiB, in a process group of its own, with its output in output_file().
+  [[nodiscard]] pid_t start(const std::vector<std::string>& arguments) const {
+    std::vector<std::string> words{"troupe", "bench", "--directory", folder_, "--pattern", "echo", "--size", "1Mi"};
+    words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> argv;
     for (auto& word : words)
       argv.push_back(word.data());
@@ -83,13 +84,20 @@ protected:
     posix_spawnattr_t attributes;
     ::posix_spawnattr_init(&attributes);
     ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output_file().c_str(), O_WRONLY | O_CREAT, 0600);
     pid_t made = -1;
-    EXPECT_EQ(::posix_spawn(&made, TROUPE_PROGRAM, nullptr, &attributes, argv.data(), environ), 0);
+    EXPECT_EQ(::posix_spawn(&made, TROUPE_PROGRAM, &actions, &attributes, argv.data(), environ), 0);
+    ::posix_spawn_file_actions_destroy(&actions);
     ::posix_spawnattr_destroy(&attributes);
     EXPECT_TRUE(eventually([this] { return processes().size() == 2; }));
     return made;
   }
 
+  [[nodiscard]] pid_t start_long_run() const { return start({"--time", "600"}); }
+
+  [[nodiscard]] std::string output_file() const { return folder_ + "/output"; }
   [[nodiscard]] std::string errors_file() const { return folder_ + "/errors"; }
   [[nodiscard]] std::string errors() const { return text_of(errors_file()); }
 
@@ -214,6 +222,27 @@ TEST_F(bench_command, leaves_nothing_when_it_is_interrupted) {
   int status = 0;
   ::waitpid(process, &status, 0);
   EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 128 + SIGINT);
+  expect_nothing_left();
+}
+
+TEST_F(bench_command, shows_what_was_measured_when_it_is_interrupted) {
+  const auto process = start({"--time", "0.05", "--rounds", "1000", "--json"});
+  std::set<pid_t> seen; // Each round has two processes of its own, the one that does not count, too.
+  EXPECT_TRUE(eventually([&] {
+    const auto now = processes();
+    seen.insert(now.begin(), now.end());
+    return seen.size() > 6;
+  }));
+  ::kill(-process, SIGTERM);
+  int status = 0;
+  ::waitpid(process, &status, 0);
+  EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 128 + SIGTERM);
+  const auto document = nlohmann::json::parse(text_of(output_file()));
+  EXPECT_GE(document["rounds"].get<int>(), 2);
+  EXPECT_LT(document["rounds"].get<int>(), 1000);
+  EXPECT_EQ(document["rounds_asked"].get<int>(), 1000);
+  EXPECT_EQ(document["results"][0]["rounds"], document["rounds"]);
+  EXPECT_EQ(paths(document), std::set<std::string>{"echo handle"});
   expect_nothing_left();
 }
 

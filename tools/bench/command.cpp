@@ -117,7 +117,8 @@ void measure(bench_request asked, answer_to to) {
     return;
   warn(to);
   if (::isatty(STDERR_FILENO) == 1)
-    to.say(fmt::format("{} measurements, about {:.0f} s", plan.size(), expected_seconds(asked, plan.size())));
+    to.say(fmt::format("{} measurements, about {:.0f} s, and more where payloads are large or families slow",
+                       plan.size(), expected_seconds(asked, plan.size())));
   const auto results = run(asked, plan);
   if (!results)
     return to.fail(results.error());
@@ -125,8 +126,12 @@ void measure(bench_request asked, answer_to to) {
     if (!one.failure.empty() && results->stopped_by == 0)
       to.fail(label_of(one.what) + ": " + one.failure);
   if (results->stopped_by != 0)
-    return to.fail(fmt::format("stopped by signal {}: nothing is shown", results->stopped_by),
-                   128 + results->stopped_by);
+    to.fail(fmt::format("stopped by signal {} after {} of {} rounds; what was measured until then is shown",
+                        results->stopped_by, results->rounds, asked.rounds),
+            128 + results->stopped_by);
+  else if (results->rounds < asked.rounds)
+    to.say(fmt::format("--total: {} of {} rounds were made in {:g} s", results->rounds, asked.rounds,
+                       asked.total_seconds));
   to.out << (asked.is_json ? json_of(*results) : printable(text_of(*results)));
   write(asked.csv_file, csv_of(*results), to);
   write(asked.svg_file, svg_of(*results), to);
@@ -188,7 +193,8 @@ void add_how(CLI::App& to, bench_request& asked) {
   to.add_option("--time", asked.seconds, "Seconds that each measurement takes, after a quarter of that to warm up")
       ->check(CLI::Range(0.001, 600.0))
       ->capture_default_str();
-  to.add_option("--total", asked.total_seconds, "Seconds that all may take: measurements are made shorter to fit")
+  to.add_option("--total", asked.total_seconds,
+                "Seconds that all may take: measurements are made shorter to fit, and rounds fewer, down to one")
       ->check(CLI::Range(1.0, 86'400.0));
   to.add_flag("--quick", asked.is_quick, "One round of 50 ms each: whether it works, not how fast it is");
   to.add_flag("--json", asked.is_json, "One JSON document instead of text");

@@ -55,9 +55,19 @@ using json = nlohmann::ordered_json;
   return lines.size() > 1 ? '\n' + table(std::move(lines), sides) : "";
 }
 
+/// "medians of 5 rounds of 0.4 s", or "of 2 to 3 rounds" where the run was stopped.
 [[nodiscard]] std::string how_measured(const run_results& results) {
-  return fmt::format("medians of {} round{} of {:.3g} s", results.asked.rounds, results.asked.rounds == 1 ? "" : "s",
-                     results.asked.seconds);
+  std::size_t least = SIZE_MAX;
+  std::size_t most = 0;
+  for (const auto& one : results.all)
+    if (one.failure.empty()) {
+      least = std::min(least, one.rounds);
+      most = std::max(most, one.rounds);
+    }
+  if (most == 0)
+    return "nothing was measured";
+  return fmt::format("medians of {}{} round{} of {:.3g} s", least == most ? "" : fmt::format("{} to ", least), most,
+                     most == 1 ? "" : "s", results.asked.seconds);
 }
 
 [[nodiscard]] json document_of(const range& values) {
@@ -89,6 +99,7 @@ using json = nlohmann::ordered_json;
     made["failure"] = one.failure;
     return made;
   }
+  made["rounds"] = one.rounds;
   made["path"] = one.path;
   made["messages_per_second"] = document_of(one.messages_a_second);
   made["bytes_per_second"] = document_of(one.bytes_a_second);
@@ -137,21 +148,23 @@ void add_point(bench::line_chart& to, const measurement& what, const bench::plot
   found->points.push_back(point);
 }
 
+[[nodiscard]] bench::line_chart chart_over_size(std::string title, std::string values, bench::axis_numbers numbers) {
+  bench::line_chart made;
+  made.title = std::move(title);
+  made.x = {"payload", bench::axis_scale::logarithmic, bench::axis_numbers::bytes};
+  made.y = {std::move(values), bench::axis_scale::logarithmic, numbers};
+  return made;
+}
+
 [[nodiscard]] std::vector<bench::line_chart> charts_of(const run_results& results, pattern how) {
-  using enum bench::axis_scale;
-  const bench::axis sizes{"payload", logarithmic, bench::axis_numbers::bytes};
   const auto where = text_of(results.where);
   const auto pace = how_measured(results);
-  bench::line_chart rates{fmt::format("{}: throughput", name_of(how)),
-                          sizes,
-                          {"payload bytes a second", logarithmic, bench::axis_numbers::bytes},
-                          {},
-                          {pace + "; thin bars from the least to the greatest", where}};
-  bench::line_chart times{fmt::format("{}: time there and back", name_of(how)),
-                          sizes,
-                          {"time there and back, p50", logarithmic, bench::axis_numbers::seconds},
-                          {},
-                          {pace + "; thin bars from p50 to p99", where}};
+  auto rates = chart_over_size(fmt::format("{}: throughput", name_of(how)), "payload bytes a second",
+                               bench::axis_numbers::bytes);
+  rates.notes = {pace + "; thin bars from the least to the greatest", where};
+  auto times = chart_over_size(fmt::format("{}: time there and back", name_of(how)), "time there and back, p50",
+                               bench::axis_numbers::seconds);
+  times.notes = {pace + "; thin bars from p50 to p99", where};
   for (const auto& one : results.all) {
     if (one.what.how != how || !one.failure.empty())
       continue;
@@ -188,7 +201,8 @@ std::string json_of(const run_results& results) {
               {"build", where.build},
               {"troupe", where.version},
               {"date", where.date}}},
-            {"rounds", results.asked.rounds},
+            {"rounds", results.rounds},
+            {"rounds_asked", results.asked.rounds},
             {"seconds", results.asked.seconds},
             {"peers", results.asked.peers},
             {"in_flight", results.asked.in_flight},
@@ -226,7 +240,7 @@ std::string csv_of(const run_results& results) {
         add_range(cells, values);
     cells.resize(trips_end);
     cells.insert(cells.end(),
-                 {std::to_string(results.asked.rounds), fmt::format("{:g}", results.asked.seconds), where.cpu,
+                 {std::to_string(one.rounds), fmt::format("{:g}", results.asked.seconds), where.cpu,
                   std::to_string(where.cores), where.kernel, where.compiler, where.build, where.version, where.date});
     made += csv_line(cells);
   }

@@ -47,7 +47,7 @@ inline constexpr std::size_t size_most = std::size_t{1} << 30;
 /// Every combination, each once; within a process there are neither families nor compression. Fails with a text.
 [[nodiscard]] std::expected<std::vector<measurement>, std::string> plan_of(const bench_request& asked);
 
-/// About how long it takes to measure so many, in seconds: large payloads take longer.
+/// About how long it takes to measure so many, in seconds, unless payloads are large or families slow.
 [[nodiscard]] double expected_seconds(const bench_request& asked, std::size_t measurements);
 
 /// Makes measurements shorter where `total_seconds` asks for it. Fails with a text where that leaves nothing.

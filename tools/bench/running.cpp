@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <map>
 #include <sstream>
 
@@ -119,12 +120,14 @@ private:
   const auto label = label_of(what);
   measured made{.what = what, .path = path};
   for (const auto& [subject, failure] : ended.failures)
-    if (subject == label)
+    if (subject == label && !failure.is_stop)
       made.failure = failure.reason;
-  if (made.failure.empty() && bench::find_row(rows, messages.name, label) == nullptr)
-    made.failure = "it was not measured";
+  const auto* const found = bench::find_row(rows, messages.name, label);
+  if (made.failure.empty() && found == nullptr)
+    made.failure = ended.is_stopped ? "not measured: the run was stopped" : "it was not measured";
   if (!made.failure.empty())
     return made;
+  made.rounds = found->rounds;
   made.messages_a_second = range_of(rows, messages, label);
   made.bytes_a_second = range_of(rows, messages, label, static_cast<double>(what.size_bytes));
   if (has_latency(what.how))
@@ -158,19 +161,21 @@ std::expected<run_results, std::string> run(const bench_request& asked, const st
   std::map<std::string, std::string> paths;
   runner each_time{asked, signals};
   // Round 0 shows what does not work at all, before time is spent on the others.
-  const auto ended =
-      bench::run_rounds(asked.rounds, labels,
-                        [&](int round, const std::string& label) -> std::expected<bench::observations, bench::failure> {
-                          const auto& what = by_label.at(label);
-                          const auto reached = each_time.run(what, round == 0);
-                          if (!reached)
-                            return std::unexpected{reached.error()};
-                          paths[label] = path_of(what, *reached);
-                          return observed(what, *reached);
-                        });
+  const auto ended = bench::run_rounds(
+      asked.rounds, labels,
+      [&](int round, const std::string& label) -> std::expected<bench::observations, bench::failure> {
+        const auto& what = by_label.at(label);
+        const auto reached = each_time.run(what, round == 0);
+        if (!reached)
+          return std::unexpected{reached.error()};
+        paths[label] = path_of(what, *reached);
+        return observed(what, *reached);
+      },
+      asked.total_seconds > 0 ? asked.total_seconds : std::numeric_limits<double>::infinity());
   const auto rows = ended.values.rows({});
   for (const auto& each : plan)
     made.all.push_back(measured_of(each, ended, rows, paths[label_of(each)]));
+  made.rounds = ended.rounds;
   made.stopped_by = ended.is_stopped ? signals.came() : 0;
   return made;
 }

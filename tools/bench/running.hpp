@@ -30,8 +30,9 @@ struct trip_times {
 
 struct measured {
   measurement what;
-  std::string failure{}; // Empty: it has the values below.
-  std::string path{};    // What carried the payloads: "socket", "handle" or "in place".
+  std::string failure{};  // Empty: it has the values below.
+  std::size_t rounds = 0; // That it was measured in.
+  std::string path{};     // What carried the payloads: "socket", "handle" or "in place".
   range messages_a_second{};
   range bytes_a_second{}; // Of payloads, in one direction.
   std::optional<trip_times> trips{};
@@ -41,6 +42,7 @@ struct run_results {
   machine where;
   bench_request asked;
   std::vector<measured> all; // In the order of the plan.
+  int rounds = 0;            // That all have been through; less than was asked for where time was up, or when stopped.
   int stopped_by = 0;        // A signal.
 };
 

@@ -45,5 +45,33 @@ TEST(rounds, a_stop_ends_all_at_once) {
   EXPECT_TRUE(made.is_stopped);
 }
 
+TEST(rounds, what_was_reached_before_a_stop_counts) {
+  const auto made =
+      run_rounds(3, {"a", "b"}, [&](int round, const std::string& subject) -> std::expected<observations, failure> {
+        if (round == 2 && subject == "b")
+          return std::unexpected{failure{.is_stop = true, .reason = "stopped"}};
+        return observations{{rate, round}};
+      });
+  EXPECT_TRUE(made.is_stopped);
+  EXPECT_EQ(made.rounds, 1);
+  const auto rows = made.values.rows({});
+  EXPECT_EQ(find_row(rows, "one-way", "a")->rounds, 2u);
+  EXPECT_EQ(find_row(rows, "one-way", "b")->rounds, 1u);
+}
+
+TEST(rounds, no_other_begins_when_time_is_up_but_the_first_always_does) {
+  std::string order;
+  const auto made = run_rounds(
+      3, {"a", "b"},
+      [&](int round, const std::string& subject) {
+        order += subject + std::to_string(round) + ' ';
+        return observations{{rate, 1}};
+      },
+      0.0);
+  EXPECT_EQ(order, "a0 b0 a1 b1 ");
+  EXPECT_EQ(made.rounds, 1);
+  EXPECT_FALSE(made.is_stopped);
+}
+
 } // namespace
 } // namespace bench::tests
