@@ -6,6 +6,7 @@
 #include <troupe/serializers/internal/compressing.hpp>
 #include <troupe/serializers/internal/elements_family.hpp>
 #include <troupe/serializers/internal/error_payload.hpp>
+#include <troupe/serializers/internal/failing.hpp>
 #include <troupe/serializers/internal/pieces.hpp>
 #include <troupe/serializers/internal/repeats.hpp>
 #include <troupe/serializers/internal/trace.hpp>
@@ -19,9 +20,7 @@ namespace troupe {
 
 namespace {
 
-std::unexpected<serialize_error> failure(serialize_errc code, std::string text) {
-  return std::unexpected(serialize_error(code, std::move(text)));
-}
+using detail::failure;
 
 std::string listed(const auto& items, auto&& name_of_item) {
   std::string text = "[";

@@ -4,6 +4,7 @@
 
 #include <troupe/serializers/internal/compressing.hpp>
 #include <troupe/serializers/internal/error_payload.hpp>
+#include <troupe/serializers/internal/failing.hpp>
 #include <troupe/serializers/internal/part_payloads.hpp>
 #include <troupe/serializers/internal/type_text.hpp>
 
@@ -11,9 +12,7 @@ namespace troupe {
 
 namespace {
 
-std::unexpected<serialize_error> failure(serialize_errc code, std::string text) {
-  return std::unexpected(serialize_error(code, std::move(text)));
-}
+using detail::failure;
 
 /// Frames that are compressed leave as they are, whatever is done to the payload around them.
 serialized_form with_marked_frames(serialized_form form, const context& ctx) {

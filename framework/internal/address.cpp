@@ -1,5 +1,7 @@
 #include <troupe/framework/internal/address.hpp>
 
+#include <troupe/framework/internal/failing.hpp>
+
 #include <charconv>
 #include <cstring>
 #include <future>
@@ -17,10 +19,6 @@
 namespace troupe::internal {
 
 namespace {
-
-std::unexpected<node_error> fail(node_errc code, std::string text) {
-  return std::unexpected{node_error{code, std::move(text)}};
-}
 
 std::expected<address, node_error> parse_unix(address result, std::string_view path) {
   constexpr std::size_t path_bytes_max = 107; // sun_path, less its end.

@@ -1,5 +1,7 @@
 #include <troupe/framework/internal/authentication.hpp>
 
+#include <troupe/framework/internal/failing.hpp>
+
 #include <stdexcept>
 #include <utility>
 
@@ -45,10 +47,6 @@ unsigned char* raw(digest& bytes) {
 void must(bool done) {
   if (!done)
     throw std::runtime_error("OpenSSL cannot compute SHA-256");
-}
-
-std::unexpected<node_error> fail(node_errc code, std::string text) {
-  return std::unexpected{node_error{code, std::move(text)}};
 }
 
 /// In words that are true at both ends, since a refusal is read at the other.

@@ -13,6 +13,7 @@
 #include <troupe/framework/internal/caf_port/finder.hpp>
 #include <troupe/framework/internal/caf_port/question_id.hpp>
 #include <troupe/framework/internal/caf_port/request_runner.hpp>
+#include <troupe/framework/internal/failing.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/link_watch.hpp>
 #include <troupe/framework/internal/node_core.hpp>
@@ -24,10 +25,6 @@
 namespace troupe::internal {
 
 namespace {
-
-std::unexpected<node_error> fail(node_errc code, std::string text) {
-  return std::unexpected{node_error{code, std::move(text)}};
-}
 
 } // namespace
 

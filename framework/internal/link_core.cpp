@@ -12,6 +12,7 @@
 
 #include <troupe/framework/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/question_id.hpp>
+#include <troupe/framework/internal/failing.hpp>
 #include <troupe/framework/internal/handle_wire.hpp>
 #include <troupe/framework/internal/imported_object.hpp>
 #include <troupe/framework/internal/link_watch.hpp>
@@ -22,10 +23,6 @@
 namespace troupe::internal {
 
 namespace {
-
-std::unexpected<node_error> fail(node_errc code, std::string text) {
-  return std::unexpected{node_error{code, std::move(text)}};
-}
 
 std::atomic<std::uint64_t> next_serial{1};
 

@@ -11,6 +11,7 @@
 
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/question_id.hpp>
+#include <troupe/framework/internal/failing.hpp>
 #include <troupe/framework/internal/io_loop.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/node_core.hpp>
@@ -27,10 +28,6 @@ namespace {
 constexpr std::size_t others_signatures_max = 16'384;
 constexpr std::size_t others_headers_max = 4'096;
 constexpr std::size_t others_definition_bytes_max = 4 * 1024 * 1024;
-
-std::unexpected<node_error> violation(std::string text) {
-  return std::unexpected{node_error{node_errc::protocol_violation, std::move(text)}};
-}
 
 /// Whether that type's one value is all that the message holds.
 template <class T>

@@ -7,6 +7,7 @@
 #include <caf/node_id.hpp>
 
 #include <troupe/framework/base/sizes.hpp>
+#include <troupe/framework/internal/failing.hpp>
 #include <troupe/framework/internal/handle_wire.hpp>
 #include <troupe/framework/internal/imported_object.hpp>
 #include <troupe/framework/internal/link_core.hpp>
@@ -21,10 +22,6 @@ namespace {
 
 // What stands in one packet of descriptions.
 constexpr std::size_t mentions_bytes_max = packet_body_bytes_max - object_mention_bytes_max;
-
-std::unexpected<node_error> violation(std::string text) {
-  return std::unexpected{node_error{node_errc::protocol_violation, std::move(text)}};
-}
 
 /// An object that was lost before its handle came.
 class lost_object final : public object_source {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <troupe/framework/internal/authentication.hpp>
+#include <troupe/framework/internal/failing.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/framework/internal/send_admin.hpp>
@@ -21,10 +22,6 @@ constexpr std::uint32_t hops_max = 16;
 constexpr std::size_t introduced_max = 131'072;
 
 constexpr std::size_t host_digits = 2 * caf::node_id::default_data::host_id_size;
-
-std::unexpected<node_error> violation(std::string text) {
-  return std::unexpected{node_error{node_errc::protocol_violation, std::move(text)}};
-}
 
 /// Who knows the key has got the actor of that number on the key's link, or was told so.
 digest proof_of_receipt(bytes_view key, std::uint64_t actor) {

@@ -8,6 +8,7 @@
 #include <asio/post.hpp>
 
 #include <troupe/framework/base/sizes.hpp>
+#include <troupe/framework/internal/failing.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/log.hpp>
 #include <troupe/framework/internal/node_core.hpp>
@@ -18,10 +19,6 @@
 namespace troupe::internal {
 
 namespace {
-
-std::unexpected<node_error> fail(node_errc code, std::string text) {
-  return std::unexpected{node_error{code, std::move(text)}};
-}
 
 std::atomic<std::uint64_t> next_terms{1};
 

@@ -14,6 +14,7 @@
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/passed_message.hpp>
 #include <troupe/framework/internal/caf_port/question_id.hpp>
+#include <troupe/framework/internal/failing.hpp>
 #include <troupe/framework/internal/imported_object.hpp>
 #include <troupe/framework/internal/io_loop.hpp>
 #include <troupe/framework/internal/link_core.hpp>
@@ -28,10 +29,6 @@ namespace {
 
 constexpr std::size_t signatures_max = 65'536;
 constexpr std::size_t definitions_bytes_max = 16_MiB; // Of all headers and signatures that a peer names by number.
-
-std::unexpected<node_error> violation(std::string text) {
-  return std::unexpected{node_error{node_errc::protocol_violation, std::move(text)}};
-}
 
 std::unexpected<node_error> too_many_bytes(bytes_view message, const packet_reader& in) {
   return violation("message of " + grouped(message.size()) + " bytes has " + grouped(in.rest().size()) + " too many");

@@ -1,5 +1,7 @@
 #include <troupe/framework/internal/listener.hpp>
 
+#include <troupe/framework/internal/failing.hpp>
+
 #include <cerrno>
 #include <utility>
 
@@ -18,10 +20,6 @@ constexpr std::chrono::milliseconds pause_without_descriptors{100};
 
 // Of those who wait when there is no descriptor left, how many are told at once.
 constexpr int turned_away_max = 64;
-
-std::unexpected<node_error> fail(node_errc code, std::string text) {
-  return std::unexpected{node_error{code, std::move(text)}};
-}
 
 std::string socket_file_of(const address& at) {
   return at.kind == transport_kind::unix_socket && at.path[0] == '/' ? at.path : std::string{};

@@ -10,6 +10,7 @@
 #include <troupe/framework/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/builtin_types.hpp>
+#include <troupe/framework/internal/failing.hpp>
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/framework/internal/text.hpp>
 #include <troupe/serializers/compressed.hpp>
@@ -17,10 +18,6 @@
 namespace troupe::internal {
 
 namespace {
-
-std::unexpected<node_error> fail(node_errc code, std::string text) {
-  return std::unexpected{node_error{code, std::move(text)}};
-}
 
 } // namespace
 

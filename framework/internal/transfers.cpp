@@ -1,5 +1,7 @@
 #include <troupe/framework/internal/transfers.hpp>
 
+#include <troupe/framework/internal/failing.hpp>
+
 #include <cstring>
 #include <new>
 #include <string>
@@ -12,10 +14,6 @@ namespace troupe::internal {
 namespace {
 
 constexpr std::align_val_t frame_alignment{64};
-
-std::unexpected<node_error> violation(std::string text) {
-  return std::unexpected{node_error{node_errc::protocol_violation, std::move(text)}};
-}
 
 } // namespace
 

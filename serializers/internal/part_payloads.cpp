@@ -2,16 +2,13 @@
 
 #include <algorithm>
 
+#include <troupe/serializers/internal/failing.hpp>
 #include <troupe/serializers/internal/repeats.hpp>
 #include <troupe/serializers/type_registry.hpp>
 
 namespace troupe::detail {
 
 namespace {
-
-std::unexpected<serialize_error> failure(serialize_errc code, std::string text) {
-  return std::unexpected(serialize_error(code, std::move(text)));
-}
 
 // What reading a byte of a layout costs, in bytes of memory that a decoder may take.
 constexpr std::size_t layout_cost = 4;

@@ -4,15 +4,12 @@
 #include <cstring>
 #include <string>
 
+#include <troupe/serializers/internal/failing.hpp>
 #include <troupe/serializers/internal/varint_note.hpp>
 
 namespace troupe::detail {
 
 namespace {
-
-std::unexpected<serialize_error> failure(serialize_errc code, std::string text) {
-  return std::unexpected(serialize_error(code, std::move(text)));
-}
 
 std::size_t pieces_of(std::size_t size_bytes, std::size_t piece_bytes_max) {
   return size_bytes == 0 ? 1 : (size_bytes - 1) / piece_bytes_max + 1;

@@ -6,15 +6,12 @@
 #include <utility>
 
 #include <troupe/framework/base/sizes.hpp>
+#include <troupe/serializers/internal/failing.hpp>
 #include <troupe/serializers/internal/varint_note.hpp>
 
 namespace troupe::detail {
 
 namespace {
-
-std::unexpected<serialize_error> failure(serialize_errc code, std::string text) {
-  return std::unexpected(serialize_error(code, std::move(text)));
-}
 
 bool is_same(const frame& one, const frame& other) {
   return one.bytes().data() == other.bytes().data() && one.size_bytes() == other.size_bytes()

@@ -4,6 +4,8 @@
 #include <expected>
 #include <functional>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include <caf/actor.hpp>
 #include <caf/actor_system.hpp>
@@ -26,6 +28,11 @@ using request_admission =
 [[nodiscard]] caf::actor spawn_request_runner(caf::actor_system& system,
                                               std::function<request_outcome(const caf::message&)> answer,
                                               request_admission admit = nullptr);
+
+/// What such an answer is that fails.
+[[nodiscard]] inline caf::error failed(node_errc code, std::string text) {
+  return to_caf_error({code, std::move(text)});
+}
 
 /// An actor that answers the first request it gets with that error, and ends.
 [[nodiscard]] caf::actor spawn_refusal(caf::actor_system& system, node_error reason);

@@ -15,10 +15,6 @@ namespace troupe::internal {
 
 namespace {
 
-caf::error failed(node_errc code, std::string text) {
-  return to_caf_error({code, std::move(text)});
-}
-
 caf::error explain(const caf::error& error, const std::string& name) {
   if (error == caf::sec::unknown_type || error == caf::sec::invalid_argument)
     return failed(node_errc::not_found, "no actor type '" + name

@@ -18,10 +18,6 @@ namespace troupe::internal {
 
 namespace {
 
-caf::error failed(node_errc code, std::string text) {
-  return to_caf_error({code, std::move(text)});
-}
-
 std::string bracketed_types(std::span<const std::type_index> types) {
   std::string text = "(";
   for (const auto& type : types)

@@ -1,0 +1,21 @@
+// What functions return that fail.
+#pragma once
+
+#include <troupe/framework/node_error.hpp>
+
+#include <expected>
+#include <string>
+#include <utility>
+
+namespace troupe::internal {
+
+[[nodiscard]] inline std::unexpected<node_error> fail(node_errc code, std::string text) {
+  return std::unexpected{node_error{code, std::move(text)}};
+}
+
+/// Of what a peer must not do: the link ends.
+[[nodiscard]] inline std::unexpected<node_error> violation(std::string text) {
+  return fail(node_errc::protocol_violation, std::move(text));
+}
+
+} // namespace troupe::internal
