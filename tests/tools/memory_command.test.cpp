@@ -149,6 +149,20 @@ TEST(memory_command, bad_arguments_end_with_2) {
     EXPECT_EQ(run("memory --directory " + folder() + " " + arguments).status, 2) << arguments;
 }
 
+TEST(memory_command, a_word_that_is_none_of_those_possible_is_refused_with_them) {
+  const auto answer = run("memory --directory " + folder() + " --group-by bogus");
+  EXPECT_EQ(answer.status, 2);
+  expect_contains(answer.text,
+                  "--group-by: \"bogus\" is none of reason, process, store, state, creator, call-site, link\n");
+  for (const auto* arguments :
+       {"memory --sort 1", "memory --sort 0", "memory --group-by 2", "store list --sort 1", "store list --group-by 2",
+        "top --count 1 --sort 2", "bench --data 0", "bench --pattern ring,bogus", "completion nush"}) {
+    const auto refused = run(arguments);
+    EXPECT_EQ(refused.status, 2) << arguments;
+    expect_contains(refused.text, " is none of ");
+  }
+}
+
 } // namespace
 
 } // namespace troupe::tests

@@ -6,6 +6,7 @@
 #include "bench/running.hpp"
 #include "bench/workspace.hpp"
 
+#include "arguments.hpp"
 #include "text.hpp"
 
 #include "harness/steps.hpp"
@@ -145,7 +146,7 @@ void add_choice(CLI::App& to, const std::string& name, std::vector<std::string>&
   to.add_option(name, chosen,
                 what + " (" + standard + "); several are separated by commas, of: " + CLI::detail::join(all, ", "))
       ->delimiter(',')
-      ->check(CLI::IsMember(all))
+      ->check(is_one_of(all))
       ->option_text("KEY");
 }
 
@@ -172,7 +173,7 @@ void add_what(CLI::App& to, bench_request& asked) {
   add_choice(to, "--compression", asked.compressions,
              "What compresses frames of 10,000 bytes and more, between ends without a shared store", compression_names);
   to.add_option("--data", asked.data, "What payloads consist of (noise), one of: noise, records")
-      ->check(CLI::IsMember({"noise", "records"}))
+      ->check(is_one_of({"noise", "records"}))
       ->option_text("KEY");
   to.add_option(
         "--spill", asked.spill,

@@ -1,12 +1,12 @@
 #include "memory/command.hpp"
 
+#include "arguments.hpp"
 #include "memory/asking.hpp"
 #include "memory/views.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -118,21 +118,21 @@ void add_memory_command(CLI::App& app, std::ostream& out, std::ostream& err, int
       ->check(is_within(0, 1e9))
       ->capture_default_str();
   memory->add_option("--sort", asked->sort, "By what: size, age, holders or object")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, sort_key>{{"size", sort_key::size},
-                                                                          {"age", sort_key::age},
-                                                                          {"holders", sort_key::holders},
-                                                                          {"object", sort_key::object}}))
+      ->transform(by_name<sort_key>({{"size", sort_key::size},
+                                     {"age", sort_key::age},
+                                     {"holders", sort_key::holders},
+                                     {"object", sort_key::object}}))
       ->option_text("KEY");
   memory
       ->add_option("--group-by", asked->group_by,
                    "A line for each reason, process, store, state, creator, call-site or link")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, memory_group>{{"reason", memory_group::reason},
-                                                                              {"process", memory_group::process},
-                                                                              {"store", memory_group::store},
-                                                                              {"state", memory_group::state},
-                                                                              {"creator", memory_group::creator},
-                                                                              {"call-site", memory_group::call_site},
-                                                                              {"link", memory_group::link}}))
+      ->transform(by_name<memory_group>({{"reason", memory_group::reason},
+                                         {"process", memory_group::process},
+                                         {"store", memory_group::store},
+                                         {"state", memory_group::state},
+                                         {"creator", memory_group::creator},
+                                         {"call-site", memory_group::call_site},
+                                         {"link", memory_group::link}}))
       ->option_text("KEY");
   memory->add_option("--limit", asked->limit, "Shows so many objects; 0: all")
       ->check(CLI::NonNegativeNumber)

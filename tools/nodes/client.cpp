@@ -1,20 +1,10 @@
 #include "nodes/client.hpp"
 
+#include "arguments.hpp"
+
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 
 namespace troupe::tools {
-
-CLI::Validator is_within(double least, double most) {
-  const auto text = fmt::format("a number of {} to {}", least, most);
-  return CLI::Validator{[=](std::string& given) {
-                          double number = 0;
-                          const auto is_one = CLI::detail::lexical_cast(given, number);
-                          return is_one && number >= least && number <= most ? std::string{}
-                                                                             : given + " is not " + text;
-                        },
-                        text};
-}
 
 void add_access(CLI::App& command, access& by) {
   command.add_option("--timeout", by.timeout_seconds, "Seconds for each node's answer")

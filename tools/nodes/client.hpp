@@ -15,7 +15,6 @@
 
 namespace CLI {
 class App;
-class Validator;
 } // namespace CLI
 
 namespace troupe::tools {
@@ -29,9 +28,6 @@ struct access {
     return std::chrono::milliseconds{static_cast<std::int64_t>(timeout_seconds * 1000)};
   }
 };
-
-/// A finite number between these.
-[[nodiscard]] CLI::Validator is_within(double least, double most);
 
 /// Adds --timeout, and what TCP and TLS need.
 void add_access(CLI::App& command, access& by);

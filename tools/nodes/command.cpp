@@ -1,5 +1,6 @@
 #include "nodes/command.hpp"
 
+#include "arguments.hpp"
 #include "nodes/client.hpp"
 #include "nodes/reports.hpp"
 #include "text.hpp"

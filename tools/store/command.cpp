@@ -1,5 +1,6 @@
 #include "store/command.hpp"
 
+#include "arguments.hpp"
 #include "store/json.hpp"
 #include "store/reasons.hpp"
 #include "store/tables.hpp"
@@ -10,7 +11,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <ostream>
 
@@ -173,15 +173,15 @@ void add_store_command(CLI::App& app, std::ostream& out, std::ostream& err, int&
   add("stores", "Lists this user's stores: in use, or left by dead processes", show_stores);
   auto* const list = add("list", "Lists the objects of a store", show_objects);
   list->add_option("--sort", asked->sort, "By what: size, age, id or creator")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, sort_key>{
-          {"size", sort_key::size}, {"age", sort_key::age}, {"id", sort_key::id}, {"creator", sort_key::creator}}))
+      ->transform(by_name<sort_key>(
+          {{"size", sort_key::size}, {"age", sort_key::age}, {"id", sort_key::id}, {"creator", sort_key::creator}}))
       ->option_text("KEY");
   list->add_option("--group-by", asked->group_by, "A line for each state, creator, holder, reason or call-site")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, group_key>{{"state", group_key::state},
-                                                                           {"creator", group_key::creator},
-                                                                           {"holder", group_key::holder},
-                                                                           {"reason", group_key::reason},
-                                                                           {"call-site", group_key::call_site}}))
+      ->transform(by_name<group_key>({{"state", group_key::state},
+                                      {"creator", group_key::creator},
+                                      {"holder", group_key::holder},
+                                      {"reason", group_key::reason},
+                                      {"call-site", group_key::call_site}}))
       ->option_text("KEY");
   add("summary", "Totals of a store", show_totals);
   add("show", "One object, and everything that keeps it", show_object)

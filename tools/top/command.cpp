@@ -1,5 +1,6 @@
 #include "top/command.hpp"
 
+#include "arguments.hpp"
 #include "nodes/client.hpp"
 #include "top/frame.hpp"
 #include "top/screen.hpp"
@@ -246,10 +247,10 @@ void add_top_command(CLI::App& app, std::ostream& out, std::ostream&, int&) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   top->add_option("--sort", asked->order, "By what, within a node: traffic, waiting, link or peer")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, top_order>{{"traffic", top_order::traffic},
-                                                                           {"waiting", top_order::waiting},
-                                                                           {"link", top_order::link},
-                                                                           {"peer", top_order::peer}}))
+      ->transform(by_name<top_order>({{"traffic", top_order::traffic},
+                                      {"waiting", top_order::waiting},
+                                      {"link", top_order::link},
+                                      {"peer", top_order::peer}}))
       ->option_text("KEY");
   top->add_flag("--json", asked->json, "Not a view but a line of JSON for each look");
   top->callback([asked, &out] {

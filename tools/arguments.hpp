@@ -1,0 +1,39 @@
+// What options take, and how what they do not take is refused.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace troupe::tools {
+
+/// A finite number between these.
+[[nodiscard]] CLI::Validator is_within(double least, double most);
+
+/// One of these words.
+[[nodiscard]] CLI::Validator is_one_of(std::vector<std::string> words);
+
+/// One of these names, which becomes its value. The number behind a name is none: CLI::CheckedTransformer takes it.
+template <class Value>
+[[nodiscard]] CLI::Validator by_name(std::vector<std::pair<std::string, Value>> names) {
+  static_assert(std::is_enum_v<Value>);
+  std::vector<std::string> words;
+  for (const auto& [name, value] : names)
+    words.push_back(name);
+  return CLI::Validator{[names = std::move(names), known = is_one_of(std::move(words))](std::string& given) {
+                          auto refusal = known(given);
+                          if (refusal.empty())
+                            for (const auto& [name, value] : names)
+                              if (name == given) {
+                                given = std::to_string(static_cast<std::underlying_type_t<Value>>(value));
+                                break;
+                              }
+                          return refusal;
+                        },
+                        {}};
+}
+
+} // namespace troupe::tools
