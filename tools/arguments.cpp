@@ -1,8 +1,11 @@
 #include "arguments.hpp"
 
+#include <troupe/framework/base/sizes.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 namespace troupe::tools {
 
@@ -11,6 +14,19 @@ CLI::Validator is_within(double least, double most) {
   return CLI::Validator{[=](std::string& given) {
                           double number = 0;
                           const auto is_one = CLI::detail::lexical_cast(given, number);
+                          return is_one && number >= least && number <= most ? std::string{}
+                                                                             : given + " is not " + text;
+                        },
+                        text};
+}
+
+CLI::Validator is_whole_within(std::uint64_t least, std::uint64_t most) {
+  const auto text = fmt::format("a whole number of {} to {}", grouped(least), grouped(most));
+  return CLI::Validator{[=](std::string& given) {
+                          std::uint64_t number = 0;
+                          const auto* const end = given.data() + given.size();
+                          const auto [stop, failure] = std::from_chars(given.data(), end, number);
+                          const auto is_one = failure == std::errc{} && stop == end;
                           return is_one && number >= least && number <= most ? std::string{}
                                                                              : given + " is not " + text;
                         },

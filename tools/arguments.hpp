@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -12,6 +13,9 @@ namespace troupe::tools {
 
 /// A finite number between these.
 [[nodiscard]] CLI::Validator is_within(double least, double most);
+
+/// A whole number between these, in decimal digits.
+[[nodiscard]] CLI::Validator is_whole_within(std::uint64_t least, std::uint64_t most);
 
 /// One of these words.
 [[nodiscard]] CLI::Validator is_one_of(std::vector<std::string> words);

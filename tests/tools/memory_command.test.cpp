@@ -46,6 +46,8 @@ TEST(memory_command, groups_sorts_limits_and_selects) {
   EXPECT_EQ(limited["objects"].size(), 1u);
   EXPECT_EQ(limited["objects_left_off"], 1);
   EXPECT_EQ(limited["bytes_left_off"], 80);
+  const auto unlimited = run_json("memory --directory " + folder() + " " + of_this + " --limit 0");
+  EXPECT_EQ(unlimited["objects"].size(), 2u);
   for (const auto* key : {"reason", "process", "store", "state", "creator", "call-site", "link"}) {
     const auto groups = run_json("memory --directory " + folder() + " " + of_this + " --group-by " + key);
     ASSERT_EQ(groups.size(), 1u) << key << groups;
@@ -147,6 +149,15 @@ TEST(memory_command, says_why_a_node_does_not_answer) {
 TEST(memory_command, bad_arguments_end_with_2) {
   for (const auto* arguments : {"--sort colour", "--group-by mood", "--timeout 0", "--timeout never", "extra"})
     EXPECT_EQ(run("memory --directory " + folder() + " " + arguments).status, 2) << arguments;
+}
+
+TEST(memory_command, a_number_out_of_range_is_refused_with_the_range) {
+  for (const auto* given : {"-3", "99999999999999999999", "1e3", "0x10", "many", "\"\""}) {
+    const auto limit = run("memory --directory " + folder() + " --limit " + given);
+    EXPECT_EQ(limit.status, 2) << given;
+    expect_contains(limit.text, " is not a whole number of 0 to 1,000,000,000\n");
+    EXPECT_EQ(run(std::string{"top --count "} + given).status, 2) << given;
+  }
 }
 
 TEST(memory_command, a_word_that_is_none_of_those_possible_is_refused_with_them) {

@@ -134,8 +134,8 @@ void add_memory_command(CLI::App& app, std::ostream& out, std::ostream& err, int
                                          {"call-site", memory_group::call_site},
                                          {"link", memory_group::link}}))
       ->option_text("KEY");
-  memory->add_option("--limit", asked->limit, "Shows so many objects; 0: all")
-      ->check(CLI::NonNegativeNumber)
+  memory->add_option("--limit", asked->limit, "Shows so many objects, the first in the order of --sort; 0: all of them")
+      ->check(is_whole_within(0, 1'000'000'000))
       ->capture_default_str();
   memory->add_option("--process", asked->process, "Only what this process has a part in keeping");
   memory->add_option("--object", asked->object, "Only this one");

@@ -244,7 +244,7 @@ void add_top_command(CLI::App& app, std::ostream& out, std::ostream&, int&) {
       ->check(is_within(0.1, 3600))
       ->capture_default_str();
   top->add_option("--count", asked->count, "Ends after so many looks; 0: when it is told to")
-      ->check(CLI::NonNegativeNumber)
+      ->check(is_whole_within(0, 1'000'000'000))
       ->capture_default_str();
   top->add_option("--sort", asked->order, "By what, within a node: traffic, waiting, link or peer")
       ->transform(by_name<top_order>({{"traffic", top_order::traffic},
