@@ -74,6 +74,31 @@ TEST(memory_command, names_what_looks_like_a_leak) {
   expect_contains(text, "looks like a leak: ");
 }
 
+TEST(memory_command, hints_at_leaks_are_about_what_is_shown_alone) {
+  const other_process other{options_of("hall")};
+  program here{options_of("kitchen")};
+  const std::vector refs{here.home.put(doubles(std::vector<double>(10))).value(),
+                         here.home.put(doubles(std::vector<double>(20))).value()};
+  {
+    allow_out_of_band_handles guard{here.home};
+    for (const auto& each : refs) {
+      ASSERT_TRUE(serialize(each, {}, here.types, here.families));
+    }
+  }
+  const auto hints_of = [](const std::string& which) {
+    return run_json("memory --directory " + folder() + " " + which)["leaks"];
+  };
+  EXPECT_EQ(hints_of("--process " + own).size(), 2u);
+  EXPECT_EQ(hints_of("--process " + other.pid()).size(), 0u);
+  EXPECT_EQ(hints_of("--process 1").size(), 0u);
+  const auto larger = hints_of("--process " + own + " --limit 1");
+  ASSERT_EQ(larger.size(), 1u);
+  EXPECT_EQ(larger[0]["object"], to_string(*refs[1].state()->source->place()));
+  const auto none = run("memory --directory " + folder() + " --process 1").text;
+  expect_contains(none, "no objects\n");
+  EXPECT_EQ(none.find("looks like a leak"), none.npos) << none;
+}
+
 TEST(memory_command, of_a_process_that_does_not_answer_it_says_what_the_store_knows) {
   const other_process other{options_of("frozen")};
   other.signal(SIGSTOP);

@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <memory>
 #include <ostream>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace troupe::tools {
@@ -54,8 +56,8 @@ void sort(std::vector<memory_object>& objects, sort_key key) {
   }
 }
 
-/// Leaves what was asked for.
-void select(memory_summary& summary, const request& asked, const std::vector<memory_hint>& hints) {
+/// Leaves what was asked for, and the hints at that.
+void select(memory_summary& summary, const request& asked, std::vector<memory_hint>& hints) {
   std::erase_if(summary.objects, [&](const memory_object& each) {
     const auto is_of = [&](const memory_holder& holder) { return holder.process == asked.process; };
     const auto is_hinted = [&](const memory_hint& hint) { return hint.object == each.object; };
@@ -69,6 +71,10 @@ void select(memory_summary& summary, const request& asked, const std::vector<mem
     summary.bytes_left_off += summary.objects.back().size_bytes;
     summary.objects.pop_back();
   }
+  std::set<std::string_view> shown;
+  for (const auto& each : summary.objects)
+    shown.insert(each.object);
+  std::erase_if(hints, [&](const memory_hint& each) { return !shown.contains(each.object); });
 }
 
 [[nodiscard]] bool nobody_answered(const memory_summary& summary) {
@@ -83,13 +89,10 @@ void show(const request& asked, std::ostream& out, std::ostream& err, int& statu
   if (nobody_answered(summary))
     status = 1;
   select(summary, asked, hints);
-  if (!asked.object.empty()) {
-    std::erase_if(hints, [&](const auto& each) { return each.object != asked.object; });
-    if (summary.objects.empty()) {
-      err << "troupe: nothing keeps an object " << asked.object << "; `troupe memory` shows all\n";
-      status = 1;
-      return;
-    }
+  if (!asked.object.empty() && summary.objects.empty()) {
+    err << "troupe: nothing keeps an object " << asked.object << "; `troupe memory` shows all\n";
+    status = 1;
+    return;
   }
   if (asked.group_by != memory_group::none) {
     const auto groups = grouped_by(summary, asked.group_by);
