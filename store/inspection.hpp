@@ -37,7 +37,7 @@ inspect(const std::string& name, const std::filesystem::path& directory = "/dev/
 
 /// Clears up after dead processes: while the store is in use as `object_store::reap` does, else all of it is removed.
 /// Gives how many processes were cleared up after, or nothing when the store is gone. Fails with `not_found`, and as
-/// `open` does.
+/// `open` does; `layout_mismatch` where a directory has the name of one of its files, which stays.
 [[nodiscard]] TROUPE_EXPORT std::expected<std::optional<std::size_t>, store_error>
 clean(const std::string& name, const std::filesystem::path& directory = "/dev/shm");
 

@@ -124,8 +124,11 @@ std::expected<opened_store, store_error> open_store(const options& options) {
   const auto first = !lock->any_attached();
   if (first && options.must_exist)
     return std::unexpected(no_such_store(*paths, *lock));
-  if (auto swept = sweep(*paths, options, !first); !swept)
+  if (auto swept = sweep(*paths, options, !first); !swept) {
+    if (first)
+      remove_files(*paths);
     return std::unexpected(swept.error());
+  }
   reach(crash_point::open_swept);
   auto made = std::expected<void, store_error>{};
   if (first)

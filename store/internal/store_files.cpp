@@ -291,9 +291,9 @@ owned_file::~owned_file() {
 
 namespace {
 
-/// Where a store spilled to whose processes are all dead. Its control file may be anything.
+/// Where a store spilled to whose processes are all dead. Its control file may be anything, a FIFO too.
 [[nodiscard]] std::filesystem::path left_spill_directory(const std::filesystem::path& control) {
-  const auto file = owned_file{::open(control.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)};
+  const auto file = owned_file{::open(control.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)};
   alignas(control_header) auto bytes = std::array<std::byte, sizeof(control_header)>{};
   if (file.descriptor() < 0
       || ::pread(file.descriptor(), bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
@@ -322,6 +322,18 @@ void sweep_spill_directory(const std::filesystem::path& directory, const store_p
   }
 }
 
+/// Removes what is there of a store that nobody has open. Fails where a file that the next store needs stays.
+[[nodiscard]] std::expected<void, store_error> remove_left(const std::filesystem::path& file,
+                                                           const store_paths& paths) {
+  if (::unlink(file.c_str()) == 0 || errno == ENOENT)
+    return {};
+  const auto failure = system_failure("unlink", file);
+  const auto names = {paths.control, paths.data, temporary_of(paths.control), temporary_of(paths.data)};
+  if (std::ranges::count(names, file) == 0)
+    return {};
+  return std::unexpected(failure);
+}
+
 [[nodiscard]] std::expected<void, store_error> sweep_directory(const std::filesystem::path& directory,
                                                                const store_paths& paths, bool in_use) {
   auto failure = std::error_code{};
@@ -331,8 +343,12 @@ void sweep_spill_directory(const std::filesystem::path& directory, const store_p
     if (!name.starts_with(paths.every_boot) || name == paths.lock.filename())
       continue;
     if (name.starts_with(paths.this_layout)) {
-      if (name.ends_with(".new") || !in_use)
+      if (!in_use) {
+        if (auto removed = remove_left(file, paths); !removed)
+          return removed;
+      } else if (name.ends_with(".new")) {
         ::unlink(file.c_str());
+      }
       continue;
     }
     const auto boot_end = name.find('.', paths.every_boot.size());

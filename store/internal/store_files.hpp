@@ -67,7 +67,8 @@ struct mapped_store {
 /// Removes what dead processes of this user left under this name, in the directory and where they spilled to:
 /// temporaries, and the files themselves when nobody is attached (`in_use`); also of other boots and of other layout
 /// versions, unless a process has them locked. Requires: the open lock is held. Fails with `layout_mismatch` when
-/// processes with another layout version are at work.
+/// processes with another layout version are at work, and as opening does where something that cannot be removed has
+/// the name of one of the store's files.
 [[nodiscard]] std::expected<void, store_error> sweep(const store_paths& paths, const options& options, bool in_use);
 
 /// Makes data and control file. Requires: the open lock is held, neither exists.

@@ -14,7 +14,8 @@
 namespace troupe::store::internal {
 
 /// From errno. A refusal of rights is `denied`, a lack of space is `full`. A name that another user took first (anybody
-/// may, in a directory like /dev/shm) is `denied`, and the text says whose it is.
+/// may, in a directory like /dev/shm) is `denied`, and the text says whose it is. A directory that has the name is
+/// `layout_mismatch`.
 [[nodiscard]] inline store_error system_failure(const char* call, const std::filesystem::path& path) {
   const auto reason = errno;
   struct stat status {};
@@ -22,6 +23,11 @@ namespace troupe::store::internal {
       && status.st_uid != ::geteuid())
     return {store_errc::denied, path.string() + " belongs to user " + std::to_string(status.st_uid)
                                     + ", who took this name first; that user or root must remove it"};
+  const auto is_named = ::lstat(path.c_str(), &status) == 0;
+  if ((reason == EEXIST || reason == EISDIR) && is_named && S_ISDIR(status.st_mode))
+    return {store_errc::layout_mismatch, path.string() + " is a directory, where a store has a file; remove it"};
+  if (reason == ELOOP && is_named && S_ISLNK(status.st_mode))
+    return {store_errc::denied, path.string() + " is a symbolic link, where a store has a file; remove it"};
   auto code = store_errc::system_failure;
   if (reason == EACCES || reason == EPERM || reason == ELOOP)
     code = store_errc::denied;

@@ -335,6 +335,33 @@ TEST_F(opening_test, names_that_another_user_took_are_refused_by_that_users_name
   }
 }
 
+TEST_F(opening_test, what_is_no_file_in_a_files_place_is_named_as_what_to_remove) {
+  std::string prefix;
+  {
+    const auto store = open();
+    prefix = file_ending_in(".lock").string();
+    prefix.resize(prefix.size() - std::string_view{"lock"}.size());
+  }
+  for (const auto* end : {"lock", "data.new", "data", "control.new", "control"}) {
+    const std::filesystem::path path{prefix + end};
+    std::filesystem::create_directory(path);
+    const auto refused = object_store::open(settings_);
+    EXPECT_EQ(code_of(refused), store_errc::layout_mismatch);
+    EXPECT_EQ(message_of(refused), path.string() + " is a directory, where a store has a file; remove it");
+    std::filesystem::remove(path);
+    EXPECT_EQ(files(), std::vector<std::string>{}) << path;
+  }
+  std::filesystem::create_symlink("/dev/null", prefix + "lock");
+  const auto refused = object_store::open(settings_);
+  EXPECT_EQ(code_of(refused), store_errc::denied);
+  EXPECT_EQ(message_of(refused), prefix + "lock" + " is a symbolic link, where a store has a file; remove it");
+  std::filesystem::remove(prefix + "lock");
+  // What can be removed is.
+  ASSERT_EQ(::mkfifo((prefix + "control").c_str(), 0600), 0);
+  std::filesystem::create_symlink("/dev/null", prefix + "data");
+  EXPECT_TRUE(object_store::open(settings_));
+}
+
 TEST_F(opening_test, first_openers_race_safely) {
   for (auto round = 0; round < 40; ++round) {
     auto start = shared<std::atomic<bool>>{};

@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <sys/stat.h>
+
 #include <cstdio>
 #include <memory>
 
@@ -144,6 +146,22 @@ TEST_F(store_command_test, looks_into_what_dead_processes_left_and_removes_it) {
   EXPECT_EQ(ask("verify").status, 1);
   EXPECT_EQ(ask("clean").text, "store \"" + settings_.name + "\" is removed\n");
   EXPECT_EQ(ask("clean").status, 1);
+  EXPECT_EQ(files(), std::vector<std::string>{});
+}
+
+TEST_F(store_command_test, what_cannot_be_cleaned_is_named) {
+  std::string control;
+  {
+    const auto store = open();
+    control = file_ending_in(".control").string();
+  }
+  ASSERT_TRUE(std::filesystem::create_directory(control));
+  const auto refused = ask("clean");
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_EQ(refused.text, "troupe: " + control + " is a directory, where a store has a file; remove it\n");
+  std::filesystem::remove(control);
+  ASSERT_EQ(::mkfifo(control.c_str(), 0600), 0);
+  EXPECT_EQ(ask("clean").text, "store \"" + settings_.name + "\" is removed\n");
   EXPECT_EQ(files(), std::vector<std::string>{});
 }
 
