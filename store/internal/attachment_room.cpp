@@ -96,7 +96,9 @@ store_error attachment::full_error(std::uint64_t size_bytes, const std::string& 
             + " (longest free piece " + grouped(extent_map(view_).longest()) + ")";
   else
     text += "a capacity of " + grouped(header.capacity_bytes);
-  return {store_errc::full, text + "; " + (why.empty() ? std::string{"everything else is held"} : why)};
+  return {store_errc::full,
+          text + "; "
+              + (why.empty() ? std::string{"everything else is held: drop some, or raise capacity_bytes"} : why)};
 }
 
 /// All or none.
@@ -296,9 +298,10 @@ std::expected<void, store_error> attachment::grow(outcome need) {
   }();
   auto have = table.committed.load();
   if (have >= table.rows_max)
-    return std::unexpected(store_error{store_errc::table_full, "the store's table of " + std::string(what)
-                                                                   + " is full: " + grouped(table.rows_max)
-                                                                   + " are possible"});
+    return std::unexpected(store_error{
+        store_errc::table_full, "the store's table of " + std::string(what) + " is full: " + grouped(table.rows_max)
+                                    + " are possible"
+                                    + (need == outcome::need_objects ? "; drop some, or raise objects_max" : "")});
   const auto wanted = std::min(have + table.step, table.rows_max);
   const auto commit = [&](std::uint64_t offset, std::uint64_t row_bytes) {
     return commit_pages(store_.files.control_file, offset + have * row_bytes, offset + wanted * row_bytes);

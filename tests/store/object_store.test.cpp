@@ -162,7 +162,7 @@ TEST_F(object_store_test, full_says_how_much_was_wanted_and_how_much_is_there) {
   ASSERT_EQ(code_of(refused), store_errc::full);
   EXPECT_EQ(message_of(refused),
             "object of 91,203 bytes, store has 65,536 free of 1,048,576 (longest free piece 65,536); "
-            "everything else is held");
+            "everything else is held: drop some, or raise capacity_bytes");
   EXPECT_EQ(code_of(store.create(std::size_t{1} << 63)), store_errc::full);
   EXPECT_EQ(code_of(store.create(SIZE_MAX)), store_errc::full);
 }
@@ -422,7 +422,8 @@ TEST_F(object_store_test, the_table_of_objects_has_an_end_and_says_so) {
     held.push_back(put(store, "x"));
   const auto refused = store.put(bytes_of("x"));
   EXPECT_EQ(code_of(refused), store_errc::table_full);
-  EXPECT_EQ(message_of(refused), "the store's table of objects is full: 10 are possible");
+  EXPECT_EQ(message_of(refused),
+            "the store's table of objects is full: 10 are possible; drop some, or raise objects_max");
   held.pop_back();
   EXPECT_TRUE(store.put(bytes_of("x")));
 }
