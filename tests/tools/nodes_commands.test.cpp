@@ -334,7 +334,7 @@ TEST(help, bash_completes_commands_options_and_values) {
 }
 
 TEST(help, the_other_shells_have_scripts_too) {
-  expect_contains(run("completion fish").text, "complete -c troupe -n '__fish_use_subcommand' -a memory");
+  expect_contains(run("completion fish").text, "complete -c troupe -n '__troupe_is_at' -a memory");
   EXPECT_EQ(run("completion zsh").text.rfind("#compdef troupe", 0), 0u);
   EXPECT_EQ(run("completion tcsh").status, 2);
 }

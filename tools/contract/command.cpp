@@ -74,8 +74,12 @@ void add_contract_command(CLI::App& app, std::ostream& out, std::ostream& err, i
   contract->require_subcommand(1);
   auto asked = std::make_shared<request>();
   auto* checks = contract->add_subcommand("check", "Tells what has changed, and what of it breaks older peers");
-  checks->add_option("older", asked->older, "What troupe::contract_of() gave of the older version")->required();
-  checks->add_option("newer", asked->newer, "The same of the newer one; - reads the standard input")->required();
+  checks->add_option("older", asked->older, "What troupe::contract_of() gave of the older version")
+      ->required()
+      ->option_text("FILE");
+  checks->add_option("newer", asked->newer, "The same of the newer one; - reads the standard input")
+      ->required()
+      ->option_text("FILE");
   checks->add_flag("--strict", asked->strict, "Ends with status 1 where some values are refused, too");
   checks->add_flag("--json", asked->json, "One JSON document instead of text");
   checks->callback([asked, &out, &err, &status] { check(*asked, out, err, status); });

@@ -21,7 +21,10 @@ void add_help_commands(CLI::App& app, std::ostream& out) {
   auto* const completion = app.add_subcommand("completion", "Prints a script that completes this command's words in a "
                                                             "shell, as in: source <(troupe completion bash)");
   auto shell = std::make_shared<std::string>();
-  completion->add_option("shell", *shell, "bash, zsh or fish")->required()->check(is_one_of({"bash", "zsh", "fish"}));
+  completion->add_option("shell", *shell, "bash, zsh or fish")
+      ->required()
+      ->check(is_one_of({"bash", "zsh", "fish"}))
+      ->option_text("KEY");
   completion->callback([&app, &out, shell] {
     const std::map<std::string, script> scripts{
         {"bash", bash_completion_of}, {"zsh", zsh_completion_of}, {"fish", fish_completion_of}};

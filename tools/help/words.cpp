@@ -62,7 +62,15 @@ std::vector<std::string> names_of(const CLI::Option& option) {
 }
 
 bool takes_value(const CLI::Option& option) {
-  return option.get_type_size() != 0;
+  return option.get_items_expected_max() != 0;
+}
+
+bool is_list(const CLI::Option& option) {
+  return option.get_delimiter() == ',';
+}
+
+bool takes_file(const CLI::Option& option) {
+  return option.get_option_text() == "FILE";
 }
 
 std::vector<std::string> values_of(const CLI::Option& option) {

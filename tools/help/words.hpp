@@ -28,6 +28,10 @@ struct command_words {
 /// "-s", "--store".
 [[nodiscard]] std::vector<std::string> names_of(const CLI::Option& option);
 [[nodiscard]] bool takes_value(const CLI::Option& option);
+/// Whether that is several values, separated by commas.
+[[nodiscard]] bool is_list(const CLI::Option& option);
+/// Whether it is the name of a file for certain; any other text may be one.
+[[nodiscard]] bool takes_file(const CLI::Option& option);
 /// The words that it takes, where its description lists them: "By what: size, age, id or creator".
 [[nodiscard]] std::vector<std::string> values_of(const CLI::Option& option);
 
