@@ -108,6 +108,8 @@ void look(std::span<const object_state_ptr> states, gathering& all, const aim& w
       all.found[i] = bytes_here(states[i]);
     } else if (auto bytes = states[i]->source->here_at_once()) {
       all.found[i] = *std::move(bytes);
+    } else if (auto loss = states[i]->source->why_lost()) {
+      all.found[i] = std::unexpected{*std::move(loss)};
     }
   }
 }

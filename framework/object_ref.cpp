@@ -115,6 +115,8 @@ std::expected<frame, node_error> bytes_here(const object_state_ptr& state) {
     const auto whole = (*owner)->bytes();
     return frame{whole, *std::move(owner)};
   }
+  if (auto loss = state->source->why_lost())
+    return std::unexpected{*std::move(loss)};
   return std::unexpected{node_error{node_errc::fetch_timed_out, "the object's " + grouped(state->source->size_bytes())
                                                                     + " bytes are not on this host"}};
 }

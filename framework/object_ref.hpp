@@ -86,7 +86,8 @@ TROUPE_DESCRIBE(object_form, layout, mention, bytes)
                                                                                       const context& ctx);
 [[nodiscard]] TROUPE_EXPORT std::expected<object_state_ptr, serialize_error> rebuild_object(object_form&& from,
                                                                                             const context& ctx);
-/// The bytes, where they are on this host. Fails with `object_lost` for an empty reference, else `fetch_timed_out`.
+/// The bytes, where they are on this host. Fails with `object_lost` for an empty reference, with why the bytes will
+/// never come where that is known, else with `fetch_timed_out`.
 [[nodiscard]] TROUPE_EXPORT std::expected<frame, node_error> bytes_here(const object_state_ptr& state);
 /// The same, and waits for them. Fails with `unsupported` where the thread must not wait.
 [[nodiscard]] TROUPE_EXPORT std::expected<frame, node_error> bytes_within(const object_state_ptr& state,

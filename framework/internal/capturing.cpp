@@ -78,6 +78,8 @@ std::expected<std::uint32_t, serialize_error> capture_list::mention(const object
                                           : std::ranges::find(sources_, object.source) - sources_.begin();
   if (static_cast<std::size_t>(known) < sources_.size())
     return static_cast<std::uint32_t>(known + 1);
+  if (store_ != 0 && !place && (loss_ = object.source->why_lost()))
+    return failure(serialize_errc::codec_failed, loss_->message());
   if (store_ != 0 && (!place || place->store != store_))
     return failure(serialize_errc::codec_failed,
                    object.source->here()

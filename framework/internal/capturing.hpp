@@ -33,12 +33,15 @@ public:
   /// In the order in which the value names them. The first is empty without a store.
   [[nodiscard]] const std::vector<store::object_id>& ids() const noexcept { return ids_; }
   [[nodiscard]] const std::vector<object_source_ptr>& sources() const noexcept { return sources_; }
+  /// Of an object that was refused since it is lost.
+  [[nodiscard]] const std::optional<node_error>& loss() const noexcept { return loss_; }
 
 private:
   const std::uint64_t store_; // 0: none.
   const std::shared_ptr<const object_environment> environment_;
   std::vector<store::object_id> ids_;
   std::vector<object_source_ptr> sources_;
+  std::optional<node_error> loss_;
 };
 
 } // namespace troupe::internal

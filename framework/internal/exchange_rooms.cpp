@@ -304,8 +304,13 @@ node_error object_exchange::error_of(const waiter& who, const handles::fetch_err
                                         : object + " and what they refer to name " + grouped(error.imports)
                                               + " objects, limit " + grouped(error.imports_max)};
   default:
-    break;
+    return loss_error(who.size_bytes, error);
   }
+}
+
+/// With mutex_ held.
+node_error object_exchange::loss_error(std::uint64_t size_bytes, const handles::fetch_error& error) const {
+  const auto object = "the object's " + grouped(size_bytes) + " bytes";
   const auto ended = ended_links_.find(error.source);
   if (error.was_told)
     return {node_errc::object_lost, object

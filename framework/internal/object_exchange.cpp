@@ -46,6 +46,11 @@ handles::ledger_options ledger_options_of(const object_exchange::options& with, 
   return result;
 }
 
+node_error ended_error(std::uint64_t size_bytes) {
+  return {node_errc::link_down,
+          "the node has ended, and the object's " + grouped(size_bytes) + " bytes were not fetched before"};
+}
+
 } // namespace
 
 object_exchange::object_exchange(asio::io_context& io, store::object_store store, const options& with)
@@ -111,13 +116,20 @@ store::handle object_exchange::stored(handles::reference what) const {
   return place ? holds_.at(*place).object : store::handle{};
 }
 
+std::optional<node_error> object_exchange::why_lost(handles::reference what, std::uint64_t size_bytes) const {
+  std::lock_guard guard{mutex_};
+  if (is_ended_)
+    return ledger_.place_of(what) ? std::nullopt : std::optional{ended_error(size_bytes)};
+  const auto loss = ledger_.loss_of(what);
+  return loss ? std::optional{loss_error(size_bytes, *loss)} : std::nullopt;
+}
+
 object_source::fetch_id object_exchange::fetch(handles::reference what, std::uint64_t size_bytes,
                                                clock::time_point until, object_source::answer then) {
   std::unique_lock guard{mutex_};
   if (is_ended_) {
     guard.unlock();
-    then(std::unexpected{node_error{node_errc::link_down, "the node has ended, and the object's " + grouped(size_bytes)
-                                                              + " bytes were not fetched before"}});
+    then(std::unexpected{ended_error(size_bytes)});
     return 0;
   }
   const auto who = ++last_waiter_;

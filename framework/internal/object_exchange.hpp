@@ -124,6 +124,7 @@ private:
   // -- for handles
   void drop(handles::reference what);
   [[nodiscard]] store::handle stored(handles::reference what) const;
+  [[nodiscard]] std::optional<node_error> why_lost(handles::reference what, std::uint64_t size_bytes) const;
   [[nodiscard]] object_source::fetch_id fetch(handles::reference what, std::uint64_t size_bytes,
                                               std::chrono::steady_clock::time_point until, object_source::answer then);
   void cancel(object_source::fetch_id which);
@@ -192,6 +193,7 @@ private:
   void release_reserve(room& of);
   void give_answer(const handles::answer_waiter& what);
   [[nodiscard]] node_error error_of(const waiter& who, const handles::fetch_error& error) const;
+  [[nodiscard]] node_error loss_error(std::uint64_t size_bytes, const handles::fetch_error& error) const;
   [[nodiscard]] std::optional<node_error> why_late(const waiter& who, handles::room_id what) const;
   [[nodiscard]] std::string peer_of(const handles::fetch_error& error) const;
   void note_progress(room& of);
@@ -268,6 +270,7 @@ public:
   [[nodiscard]] std::uint64_t size_bytes() const override { return size_bytes_; }
   [[nodiscard]] std::optional<frame> here() const override { return mapped(std::nullopt); }
   [[nodiscard]] std::optional<frame> here_at_once() const override { return mapped(std::chrono::milliseconds{0}); }
+  [[nodiscard]] std::optional<node_error> why_lost() const override { return of_->why_lost(what_, size_bytes_); }
   fetch_id fetch(std::chrono::steady_clock::time_point until, answer then) override;
   void cancel(fetch_id which) override { of_->cancel(which); }
   [[nodiscard]] store::handle stored() const override { return of_->stored(what_); }

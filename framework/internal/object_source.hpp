@@ -38,6 +38,9 @@ public:
   /// The same, and does not wait for room.
   [[nodiscard]] virtual std::optional<frame> here_at_once() const { return here(); }
 
+  /// Why the bytes that are not here will never come, where that is known without asking anybody, and without waiting.
+  [[nodiscard]] virtual std::optional<node_error> why_lost() const { return std::nullopt; }
+
   /// Has them brought here. `then` is called exactly once, at `until` at the latest, on any thread, also before this
   /// returns; it must not wait. Fails with `fetch_timed_out`, `object_lost` or `store_full`.
   virtual fetch_id fetch(std::chrono::steady_clock::time_point until, answer then) = 0;

@@ -85,6 +85,8 @@ std::expected<object_state_ptr, node_error> object_place::put_value(const type_e
   options.context.extension = &captured;
   options.context.value_owner = std::make_shared<borrowed_value>();
   auto encoded = serialize_entry(type, value, options, environment_->types, environment_->families);
+  if (!encoded && captured.loss())
+    return std::unexpected{*captured.loss()};
   if (!encoded)
     return std::unexpected{node_error{node_errc::unserializable, encoded.error().message()}};
   object_layout layout{.element = {},

@@ -4,6 +4,7 @@
 #include <future>
 #include <numeric>
 
+#include <troupe/framework/fetching.hpp>
 #include <troupe/framework/internal/object_tables.hpp>
 
 #include "three_nodes.hpp"
@@ -12,6 +13,11 @@ namespace troupe::tests {
 namespace {
 
 using array_ref = object_ref<array<double>>;
+
+struct page {
+  array_ref picture;
+};
+TROUPE_DESCRIBE(page, picture)
 
 /// Keeps what it gets.
 struct shelf {
@@ -267,6 +273,48 @@ TEST_F(pulled, what_was_lost_before_its_handle_came_can_be_sent_on_and_is_lost_t
   EXPECT_EQ(bytes.error().code(), node_errc::object_lost) << bytes.error().message();
 }
 
+TEST_F(pulled, what_is_known_to_be_lost_is_lost_also_for_who_does_not_wait) {
+  far_.reset();
+  far_options_.handle_grace = near_options_.handle_grace = 200ms;
+  far_types_ = [](type_registry& types) {
+    types.add<page>("test.page");
+    types.add<object_ref<page>>("test.ref_page");
+  };
+  connect();
+  auto to = keeper_at_far();
+  ASSERT_EQ(ask<int>(near().system, to, put(near())), 1);
+  auto refs = kept_->all();
+  EXPECT_EQ(refs[0].get().error().code(), node_errc::fetch_timed_out);
+  link_->close();
+  // Nobody asks for the bytes: whoever polls learns of it all the same.
+  ASSERT_TRUE(eventually([&] { return refs[0].get().error().code() == node_errc::object_lost; }));
+  const auto why = refs[0].get().error().message();
+  EXPECT_NE(why.find("the link to near is down"), std::string::npos) << why;
+  EXPECT_EQ(why, refs[0].get(1s).error().message());
+  const auto all = get_all(refs);
+  ASSERT_FALSE(all);
+  EXPECT_EQ(all.error().code(), node_errc::object_lost) << all.error().message();
+  const auto waited = wait(refs, 1);
+  ASSERT_TRUE(waited);
+  ASSERT_EQ(waited->failed.size(), 1u);
+  EXPECT_EQ(waited->failed[0].reason.code(), node_errc::object_lost);
+  const auto kept = far().home->put(page{refs[0]});
+  ASSERT_FALSE(kept);
+  EXPECT_EQ(kept.error().code(), node_errc::object_lost) << kept.error().message();
+  // In a handler, where nothing may wait, too.
+  auto reader = far().system.spawn([&](caf::event_based_actor*) -> caf::behavior {
+    return {[&](int timeout_ms) -> caf::result<double> {
+      auto value = refs[0].get(std::chrono::milliseconds{timeout_ms});
+      return value ? caf::result<double>{(*value)[0]} : caf::result<double>{to_caf_error(value.error())};
+    }};
+  });
+  for (int timeout_ms : {0, 1000}) {
+    const auto answer = ask<double>(far().system, reader, timeout_ms);
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(to_node_error(answer.error()).code(), node_errc::object_lost) << text_of(answer);
+  }
+}
+
 TEST_F(pulled, a_new_link_within_the_grace_loses_nothing) {
   connect();
   auto to = keeper_at_far();
@@ -412,6 +460,12 @@ TEST_F(pulled, the_end_of_a_node_is_told_to_who_waits_and_handles_outlive_it) {
   EXPECT_TRUE(bytes.error().code() == node_errc::link_down || bytes.error().code() == node_errc::object_lost)
       << bytes.error().message();
   EXPECT_FALSE(fetch(ref));
+  for (auto timeout : {0s, 1s}) { // Whoever polls learns of it, too.
+    const auto value = ref.get(timeout);
+    ASSERT_FALSE(value);
+    EXPECT_EQ(value.error().code(), node_errc::link_down) << value.error().message();
+  }
+  EXPECT_EQ(wait(std::vector{ref}, 1)->failed.size(), 1u);
 }
 
 } // namespace

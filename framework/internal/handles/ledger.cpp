@@ -298,9 +298,11 @@ std::optional<object_id> ledger::place_of(reference what) const {
   return found->place;
 }
 
-bool ledger::is_lost(reference what) const {
+std::optional<fetch_error> ledger::loss_of(reference what) const {
   const auto* found = find(resolve(what));
-  return found == nullptr || found->state == entry_state::lost;
+  if (found == nullptr)
+    return fetch_error{.code = handle_errc::object_lost};
+  return found->state == entry_state::lost ? std::optional{found->loss} : std::nullopt;
 }
 
 bool ledger::is_behind(reference what) const {

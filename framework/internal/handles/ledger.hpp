@@ -132,7 +132,9 @@ public:
 
   /// Where the bytes are, if they are in this host's store.
   [[nodiscard]] std::optional<object_id> place_of(reference what) const;
-  [[nodiscard]] bool is_lost(reference what) const;
+  [[nodiscard]] bool is_lost(reference what) const { return loss_of(what).has_value(); }
+  /// Why it is lost, if it is.
+  [[nodiscard]] std::optional<fetch_error> loss_of(reference what) const;
   /// Whether the bytes would come by way of a node that need not have them itself.
   [[nodiscard]] bool is_behind(reference what) const;
 
