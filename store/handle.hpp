@@ -57,9 +57,10 @@ public:
   /// Gives a view of the bytes, in place. What lies on disk is brought back first, for which somebody else's may have
   /// to go there. It waits for room as `full_grace` says, 30 s for another process that is bringing it back, and for
   /// neither longer than `within`: with 0 it tries once, and waits 200 ms at most for such a process. Reading and
-  /// writing by this process takes what it takes. Fails with `empty` or `forked`; when bringing it back, with `damaged`
-  /// (the file is gone or changed: this object is lost, no other is), `full` (no room came free in time), `busy` (also
-  /// when another process did not bring it back in time) or `system_failure`.
+  /// writing by this process takes what it takes, but a disk that is full or fails is tried again in that time only.
+  /// Fails with `empty` or `forked`; when bringing it back, with `damaged` (the file is gone or changed: this object is
+  /// lost, no other is), `full` (no room came free in time), `busy` (also when another process did not bring it back in
+  /// time) or `system_failure`.
   [[nodiscard]] std::expected<store::pin, store_error>
   pin(const std::optional<std::chrono::milliseconds>& within = std::nullopt) const;
 

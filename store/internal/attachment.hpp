@@ -2,6 +2,7 @@
 #pragma once
 
 #include <troupe/store/fwd.hpp>
+#include <troupe/store/internal/disk_queue.hpp>
 #include <troupe/store/internal/fork_epoch.hpp>
 #include <troupe/store/internal/local_counts.hpp>
 #include <troupe/store/internal/lock_file.hpp>
@@ -227,21 +228,23 @@ private:
 
   // attachment_spilling.cpp
   enum class search : std::uint8_t { some, all }; // Whether to give up where the first few objects cannot go.
-  [[nodiscard]] std::expected<std::uint64_t, store_error> spill(std::uint64_t wanted_bytes, search among);
+  static constexpr std::int64_t no_end = INT64_MAX;
+  [[nodiscard]] std::expected<std::uint64_t, store_error> spill(std::uint64_t wanted_bytes, search among,
+                                                                std::int64_t until_ns);
   [[nodiscard]] object_table::victims begin_spill(std::uint64_t wanted_bytes, std::span<std::uint32_t> victims,
                                                   std::uint32_t& file, outcome& what);
-  [[nodiscard]] std::expected<std::uint64_t, store_error> spill_batch(std::uint64_t wanted_bytes,
-                                                                      std::uint64_t& calls_for_all);
+  [[nodiscard]] std::expected<std::uint64_t, store_error>
+  spill_batch(std::uint64_t wanted_bytes, std::uint64_t& calls_for_all, const disk_pause& pause);
   [[nodiscard]] std::expected<std::vector<spill_place>, store_error>
-  write_spill_file(std::uint32_t file, std::span<const std::uint32_t> victims) const;
+  write_spill_file(std::uint32_t file, std::span<const std::uint32_t> victims, const disk_pause& pause) const;
   [[nodiscard]] std::expected<std::uint64_t, store_error>
   end_spill(std::uint32_t file, std::span<const std::uint32_t> victims, std::span<const spill_place> places);
   [[nodiscard]] std::expected<void, store_error> restore(std::uint32_t index,
                                                          const std::optional<std::chrono::milliseconds>& within);
   [[nodiscard]] store_error slow_restore_error(std::uint32_t index, std::uint32_t worker,
                                                std::chrono::nanoseconds waited) const;
-  [[nodiscard]] std::expected<void, store_error> read_back(std::uint32_t index);
-  [[nodiscard]] std::expected<void, store_error> read_bytes_back(std::uint32_t index);
+  [[nodiscard]] std::expected<void, store_error> read_back(std::uint32_t index, const disk_pause& pause);
+  [[nodiscard]] std::expected<void, store_error> read_bytes_back(std::uint32_t index, const disk_pause& pause);
   [[nodiscard]] std::expected<void, store_error> remove_spill_files();
   void keep_half_done(std::uint32_t file, std::span<const std::uint32_t> objects);
   bool give_up_half_done();
@@ -291,10 +294,14 @@ private:
   std::map<std::pair<const char*, std::uint32_t>, std::uint32_t> call_sites_; // Guarded by call_sites_mutex_.
 
   const spill_directory spills_;
-  std::mutex spill_mutex_; // One thread of this process writes at a time.
-  // Guarded by spill_mutex_: after a failure the disk is left alone for a while.
-  std::optional<store_error> spill_failure_;
-  std::int64_t spill_again_ns_ = 0;
+  disk_queue spill_queue_; // One thread of this process writes at a time.
+  // Guarded by its turn: after a failure the disk is left alone for a while.
+  struct spill_failure {
+    store_error why;
+    std::int64_t again_ns = 0;
+    bool was_cut_short = false; // Who has more time may do better.
+  };
+  std::optional<spill_failure> spill_failure_;
   // What could not be noted since the lock was not to be had: objects half-way into that file, or, without one,
   // half-way back from theirs.
   struct half_done {

@@ -110,7 +110,7 @@ private:
     switch (what) {
     case job::spill:
       if (const auto excess = bytes_to_spill(); excess > 0)
-        (void)of_.spill(excess, search::some);
+        (void)of_.spill(excess, search::some, no_end);
       return;
     case job::reap:
       (void)of_.reap();

@@ -4,7 +4,9 @@
 #include <troupe/framework/base/sizes.hpp>
 #include <troupe/store/internal/crash_point.hpp>
 
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 namespace troupe::store::internal {
 
@@ -64,7 +66,11 @@ std::expected<std::uint32_t, store_error> attachment::create_row_with_file(const
 std::expected<mapping_ptr, store_error> attachment::make_own_file(std::uint32_t index) const {
   const auto& row = view_.object(index);
   const auto file = row.spill_file.load();
-  return spills_.create_mapped(file, view_.spill_file(file).generation, view_.spill_file(file).size_bytes);
+  const auto pause = [](std::chrono::nanoseconds how_long) {
+    std::this_thread::sleep_for(how_long);
+    return true;
+  };
+  return spills_.create_mapped(file, view_.spill_file(file).generation, view_.spill_file(file).size_bytes, pause);
 }
 
 std::expected<mapping_ptr, store_error> attachment::map_own_file(std::uint32_t index) const {

@@ -222,7 +222,8 @@ std::expected<void, store_error> attachment::create_rows(std::span<const creatio
     if (auto reaped = reap_while_waiting(); !reaped)
       return reaped;
     if (is_first && grace.count() > 0) {
-      const auto spilled = spill(left_of(wanted, made), search::all);
+      const auto until_ns = std::max(began_ns, spilling_ended_ns) + at_most_a_day(grace).count();
+      const auto spilled = spill(left_of(wanted, made), search::all, until_ns);
       why = spilled ? std::string{} : spilled.error().message();
       if (spilled && *spilled > 0)
         continue;

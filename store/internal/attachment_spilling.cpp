@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <new>
+#include <thread>
 
 namespace troupe::store::internal {
 
@@ -32,7 +33,10 @@ constexpr auto others_restore_least = std::chrono::nanoseconds{200ms};
 constexpr auto late_spills_max = 3;
 
 // After a failure the disk is left alone for so long.
-constexpr auto disk_pause = std::chrono::nanoseconds{1s};
+constexpr auto failed_disk_pause = std::chrono::nanoseconds{1s};
+
+// Who has less does not try again what another has given up for want of time.
+constexpr auto trying_again_takes = std::chrono::nanoseconds{10ms};
 
 /// What is half-way has to be made whole or given up whatever happens.
 template <class Move>
@@ -51,24 +55,27 @@ spill_directory spill_directory_of(const opened_store& store) {
   return *directory == 0 ? spill_directory{} : spill_directory{directory, store.paths.on_disk};
 }
 
-/// Spills until about so much is free that was not. Gives how much; 0 when there is nothing that could be spilled.
-std::expected<std::uint64_t, store_error> attachment::spill(std::uint64_t wanted_bytes, search among) {
+/// Spills until about so much is free that was not. Gives how much; 0 when there is nothing that could be spilled. A
+/// disk that is full or fails is not waited for beyond `until_ns`.
+std::expected<std::uint64_t, store_error> attachment::spill(std::uint64_t wanted_bytes, search among,
+                                                            std::int64_t until_ns) {
   if (!spills_.is_there())
     return 0;
-  const auto one_at_a_time = std::lock_guard{spill_mutex_};
-  if (spill_failure_ && monotonic_ns() < spill_again_ns_)
-    return std::unexpected(*spill_failure_);
+  auto my_turn = disk_queue::turn{spill_queue_, until_ns};
+  const auto now_ns = monotonic_ns();
+  const auto has_time = until_ns > now_ns && until_ns - now_ns > trying_again_takes.count();
+  if (spill_failure_ && now_ns < spill_failure_->again_ns && !(spill_failure_->was_cut_short && has_time))
+    return std::unexpected(spill_failure_->why);
   spill_failure_.reset();
+  const auto pause = [&](std::chrono::nanoseconds how_long) { return my_turn.pause(how_long); };
   wanted_bytes = std::max(wanted_bytes, view_.header().capacity_bytes / batch_of_capacity);
   auto spilled = std::uint64_t{0};
   auto in_vain = std::uint64_t{0};
   while (spilled < wanted_bytes) {
     auto calls_for_all = std::uint64_t{1};
-    const auto batch = spill_batch(wanted_bytes - spilled, calls_for_all);
-    if (!batch && batch.error().code() != store_errc::busy) {
-      spill_failure_ = batch.error();
-      spill_again_ns_ = monotonic_ns() + disk_pause.count();
-    }
+    const auto batch = spill_batch(wanted_bytes - spilled, calls_for_all, pause);
+    if (!batch && batch.error().code() != store_errc::busy)
+      spill_failure_ = {batch.error(), monotonic_ns() + failed_disk_pause.count(), my_turn.was_cut_short()};
     if (!batch)
       return batch;
     if (*batch == 0 && (among == search::some || ++in_vain >= calls_for_all))
@@ -81,8 +88,8 @@ std::expected<std::uint64_t, store_error> attachment::spill(std::uint64_t wanted
 }
 
 /// One file.
-std::expected<std::uint64_t, store_error> attachment::spill_batch(std::uint64_t wanted_bytes,
-                                                                  std::uint64_t& calls_for_all) {
+std::expected<std::uint64_t, store_error>
+attachment::spill_batch(std::uint64_t wanted_bytes, std::uint64_t& calls_for_all, const disk_pause& pause) {
   auto victims = std::vector<std::uint32_t>(victims_max);
   auto file = no_row;
   auto evicted_bytes = std::uint64_t{0};
@@ -107,7 +114,7 @@ std::expected<std::uint64_t, store_error> attachment::spill_batch(std::uint64_t 
     announce();
   if (victims.empty())
     return evicted_bytes;
-  const auto places = out_of_memory_is_failure([&] { return write_spill_file(file, victims); });
+  const auto places = out_of_memory_is_failure([&] { return write_spill_file(file, victims, pause); });
   auto spilled = end_spill(file, victims, places ? std::span{*places} : std::span<const spill_place>{});
   announce();
   if (auto removed = remove_spill_files(); !removed)
@@ -139,8 +146,9 @@ object_table::victims attachment::begin_spill(std::uint64_t wanted_bytes, std::s
 
 /// Without the lock: nobody else frees or moves what is being spilled.
 std::expected<std::vector<spill_place>, store_error>
-attachment::write_spill_file(std::uint32_t file, std::span<const std::uint32_t> victims) const {
-  const auto made = spills_.create(file, view_.spill_file(file).generation);
+attachment::write_spill_file(std::uint32_t file, std::span<const std::uint32_t> victims,
+                             const disk_pause& pause) const {
+  const auto made = spills_.create(file, view_.spill_file(file).generation, pause);
   if (!made)
     return std::unexpected(made.error());
   auto places = std::vector<spill_place>{};
@@ -148,7 +156,7 @@ attachment::write_spill_file(std::uint32_t file, std::span<const std::uint32_t> 
   for (const auto index : victims) {
     const auto& row = view_.object(index);
     const auto extent = std::span{readable_ + row.offset, extent_length(row.size_bytes.load(), row.metadata_bytes)};
-    const auto written = spills_.append(*made, extent);
+    const auto written = spills_.append(*made, extent, pause);
     if (!written)
       return std::unexpected(written.error());
     places.push_back({file, offset, *written});
@@ -268,6 +276,13 @@ std::expected<void, store_error> attachment::restore(std::uint32_t index,
   const auto began_ns = monotonic_ns();
   const auto patience = within ? at_most_a_day(*within) : others_restore_life;
   const auto patience_with_others = std::clamp(patience, others_restore_least, others_restore_life);
+  const auto until_ns = within ? began_ns + patience.count() : no_end;
+  const auto pause = [until_ns](std::chrono::nanoseconds how_long) {
+    const auto has_time = until_ns - how_long.count() >= monotonic_ns();
+    if (has_time)
+      std::this_thread::sleep_for(how_long);
+    return has_time;
+  };
   const auto waited_since = [](std::int64_t from_ns) { return std::chrono::nanoseconds{monotonic_ns() - from_ns}; };
   auto change = watch{};
   auto why = std::string{};
@@ -294,14 +309,14 @@ std::expected<void, store_error> attachment::restore(std::uint32_t index,
       grace_from_ns = std::max(began_ns, view_.header().spilling_ended_ns);
     }
     if (is_ours)
-      return read_back(index);
+      return read_back(index, pause);
     const auto waited = waited_since(began_ns);
     const auto is_late = within && waited >= patience;
     if (what == outcome::no_space) {
       // What was made room for may be taken by others again and again.
       if (!is_late || spilled_late < late_spills_max) {
         spilled_late += is_late ? 1 : 0;
-        const auto spilled = spill(length, search::all);
+        const auto spilled = spill(length, search::all, until_ns);
         why = spilled ? std::string{} : spilled.error().message();
         if (spilled && *spilled > 0)
           continue;
@@ -323,22 +338,22 @@ std::expected<void, store_error> attachment::restore(std::uint32_t index,
 }
 
 /// Without the lock: nobody else touches what is being restored.
-std::expected<void, store_error> attachment::read_bytes_back(std::uint32_t index) {
+std::expected<void, store_error> attachment::read_bytes_back(std::uint32_t index, const disk_pause& pause) {
   const auto& row = view_.object(index);
   const auto extent = extent_of(index);
   auto done = commit_data(row.offset + extent.size());
   if (done)
     done = spills_.read(row.spill_file, view_.spill_file(row.spill_file).generation, row.spill_offset, extent,
-                        row.spill_checksum);
+                        row.spill_checksum, pause);
   reach(crash_point::restore_read);
   return done;
 }
 
-std::expected<void, store_error> attachment::read_back(std::uint32_t index) {
+std::expected<void, store_error> attachment::read_back(std::uint32_t index, const disk_pause& pause) {
   const auto& row = view_.object(index);
   if (protects_sealed_)
     unprotect_pages(extent_of(index));
-  auto done = out_of_memory_is_failure([&] { return read_bytes_back(index); });
+  auto done = out_of_memory_is_failure([&] { return read_bytes_back(index, pause); });
   if (protects_sealed_)
     protect_whole_pages(extent_of(index));
   {

@@ -14,8 +14,8 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstring>
-#include <thread>
 
 namespace troupe::store::internal {
 
@@ -57,9 +57,14 @@ void start_writing(const owned_file& file, std::size_t added) {
                      }};
 }
 
-/// Whether waiting a moment may help.
-[[nodiscard]] bool may_pass(int error) {
-  return error == ENOSPC || error == EDQUOT || error == EIO || error == EAGAIN || error == ENOBUFS || error == ENOMEM;
+/// Whether what errno tells of may pass, and a moment has been waited for that. Leaves errno alone.
+[[nodiscard]] bool may_try_again(std::size_t& tries, const disk_pause& pause) {
+  const auto error = errno;
+  const auto may_pass =
+      error == ENOSPC || error == EDQUOT || error == EIO || error == EAGAIN || error == ENOBUFS || error == ENOMEM;
+  const auto may = may_pass && tries < pauses.size() && pause(pauses[tries++]);
+  errno = error;
+  return may;
 }
 
 } // namespace
@@ -78,21 +83,21 @@ std::filesystem::path spill_directory::path_of(std::uint32_t file, std::uint32_t
   return directory_ / (prefix_ + "spill." + std::to_string(file) + "." + std::to_string(generation));
 }
 
-std::expected<owned_file, store_error> spill_directory::create(std::uint32_t file, std::uint32_t generation) const {
+std::expected<owned_file, store_error> spill_directory::create(std::uint32_t file, std::uint32_t generation,
+                                                               const disk_pause& pause) const {
   const auto path = path_of(file, generation);
   ::unlink(path.c_str());
-  for (auto tries = std::size_t{0};; ++tries) {
+  for (auto tries = std::size_t{0};;) {
     auto made = owned_file{::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)};
     if (made.descriptor() >= 0)
       return made;
-    if (!may_pass(errno) || tries == pauses.size())
+    if (!may_try_again(tries, pause))
       return std::unexpected(system_failure("open", path));
-    std::this_thread::sleep_for(pauses[tries]);
   }
 }
 
-std::expected<std::uint32_t, store_error> spill_directory::append(const owned_file& file,
-                                                                  std::span<const std::byte> bytes) const {
+std::expected<std::uint32_t, store_error>
+spill_directory::append(const owned_file& file, std::span<const std::byte> bytes, const disk_pause& pause) const {
   auto sum = checksum{};
   for (auto tries = std::size_t{0}; !bytes.empty();) {
     const auto written = ::write(file.descriptor(), bytes.data(), std::min(bytes.size(), piece_bytes));
@@ -104,16 +109,17 @@ std::expected<std::uint32_t, store_error> spill_directory::append(const owned_fi
     }
     if (written < 0 && errno == EINTR)
       continue;
-    if ((written < 0 && !may_pass(errno)) || tries == pauses.size())
+    if (written == 0)
+      errno = EAGAIN;
+    if (!may_try_again(tries, pause))
       return std::unexpected(system_failure("write", directory_));
-    std::this_thread::sleep_for(pauses[tries++]);
   }
   return sum.value();
 }
 
 std::expected<void, store_error> spill_directory::read(std::uint32_t file, std::uint32_t generation,
                                                        std::uint64_t offset, std::span<std::byte> into,
-                                                       std::uint32_t wanted_sum) const {
+                                                       std::uint32_t wanted_sum, const disk_pause& pause) const {
   const auto path = path_of(file, generation);
   const auto opened = owned_file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)};
   if (opened.descriptor() < 0 && errno == ENOENT)
@@ -137,9 +143,8 @@ std::expected<void, store_error> spill_directory::read(std::uint32_t file, std::
                                                                   + " of " + grouped(into.size())
                                                                   + " bytes are missing"});
     } else if (errno != EINTR) {
-      if (!may_pass(errno) || tries == pauses.size())
+      if (!may_try_again(tries, pause))
         return std::unexpected(system_failure("read", path));
-      std::this_thread::sleep_for(pauses[tries++]);
     }
   }
   if (sum.value() != wanted_sum)
@@ -150,22 +155,19 @@ std::expected<void, store_error> spill_directory::read(std::uint32_t file, std::
 }
 
 std::expected<mapping_ptr, store_error> spill_directory::create_mapped(std::uint32_t file, std::uint32_t generation,
-                                                                       std::uint64_t bytes) const {
-  const auto made = create(file, generation);
+                                                                       std::uint64_t bytes,
+                                                                       const disk_pause& pause) const {
+  const auto made = create(file, generation, pause);
   if (!made)
     return std::unexpected(made.error());
   const auto path = path_of(file, generation);
   for (auto tries = std::size_t{0}; ::fallocate(made->descriptor(), 0, 0, static_cast<off_t>(bytes)) != 0;) {
-    if (errno == EINTR)
+    if (errno == EINTR || may_try_again(tries, pause))
       continue;
-    if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) {
-      if (errno == EFBIG || tries == pauses.size())
-        return std::unexpected(store_error{store_errc::full, "the disk has no " + grouped(bytes) + " bytes left for "
-                                                                 + path.string() + ": " + std::strerror(errno)});
-    } else if (!may_pass(errno) || tries == pauses.size()) {
-      return std::unexpected(system_failure("fallocate", path));
-    }
-    std::this_thread::sleep_for(pauses[tries++]);
+    if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
+      return std::unexpected(store_error{store_errc::full, "the disk has no " + grouped(bytes) + " bytes left for "
+                                                               + path.string() + ": " + std::strerror(errno)});
+    return std::unexpected(system_failure("fallocate", path));
   }
   return map_shared(*made, bytes, PROT_READ | PROT_WRITE, path);
 }

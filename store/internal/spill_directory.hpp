@@ -8,10 +8,12 @@
 #include <troupe/store/internal/store_files.hpp>
 #include <troupe/store/store_error.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -27,6 +29,10 @@ private:
   std::uint32_t sum_ = ~std::uint32_t{0};
 };
 
+/// Waits before a disk that is full or fails is tried again; where it gives false, that is too long, and it is not.
+using disk_pause = std::function<bool(std::chrono::nanoseconds)>;
+
+/// A disk that is full or fails is tried again a few times, half a second in all, if `pause` has time for that.
 class spill_directory {
 public:
   /// No directory: nothing is spilled.
@@ -38,21 +44,21 @@ public:
   [[nodiscard]] const std::filesystem::path& path() const { return directory_; }
 
   /// A new, empty file of this user only. What lies under that name is a dead process's.
-  [[nodiscard]] std::expected<owned_file, store_error> create(std::uint32_t file, std::uint32_t generation) const;
+  [[nodiscard]] std::expected<owned_file, store_error> create(std::uint32_t file, std::uint32_t generation,
+                                                              const disk_pause& pause) const;
 
-  /// Appends; gives the checksum. A disk that is full or fails is tried again a few times within half a second.
-  [[nodiscard]] std::expected<std::uint32_t, store_error> append(const owned_file& file,
-                                                                 std::span<const std::byte> bytes) const;
+  /// Appends; gives the checksum.
+  [[nodiscard]] std::expected<std::uint32_t, store_error>
+  append(const owned_file& file, std::span<const std::byte> bytes, const disk_pause& pause) const;
 
   /// Fails with `damaged` when the file is gone or cut short, or what is read does not have that checksum.
   [[nodiscard]] std::expected<void, store_error> read(std::uint32_t file, std::uint32_t generation,
                                                       std::uint64_t offset, std::span<std::byte> into,
-                                                      std::uint32_t wanted_sum) const;
+                                                      std::uint32_t wanted_sum, const disk_pause& pause) const;
 
-  /// A new file of that size, with room on the disk, mapped for writing; readable by nobody else yet. A full disk is
-  /// tried again as for append().
-  [[nodiscard]] std::expected<mapping_ptr, store_error> create_mapped(std::uint32_t file, std::uint32_t generation,
-                                                                      std::uint64_t bytes) const;
+  /// A new file of that size, with room on the disk, mapped for writing; readable by nobody else yet.
+  [[nodiscard]] std::expected<mapping_ptr, store_error>
+  create_mapped(std::uint32_t file, std::uint32_t generation, std::uint64_t bytes, const disk_pause& pause) const;
 
   /// Read-only. Fails with `damaged` when the file is gone or shorter.
   [[nodiscard]] std::expected<mapping_ptr, store_error> map(std::uint32_t file, std::uint32_t generation,

@@ -6,9 +6,11 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <thread>
 
 namespace troupe::store::test {
 
@@ -167,6 +169,41 @@ TEST_F(small_disk_test, that_runs_full_loses_nothing_and_goes_on_when_there_is_r
   EXPECT_TRUE(eventually([&] { return count_readable() == all_.size(); }));
   EXPECT_TRUE(eventually([&] { return store.put(bytes_of(content(99))).has_value(); }));
   EXPECT_TRUE(store.verify()) << message_of(store.verify());
+}
+
+// Goal: who has no time is not kept by a full disk, which others try again for half a second. Half of that is allowed.
+TEST_F(small_disk_test, that_is_full_keeps_nobody_longer_than_it_can_wait) {
+  settings_.full_grace = 1s;
+  auto store = open();
+  leave_free(512u << 10);
+  EXPECT_EQ(fill(store).code(), store_errc::full);
+  auto has_ended = std::atomic{false};
+  auto patient = std::jthread{[&] { // Tries again and again, for as long as it may.
+    while (!has_ended)
+      (void)store.put(bytes_of(content(99)));
+  }};
+  auto longest = std::chrono::steady_clock::duration{};
+  const auto pin_all = [&](std::chrono::milliseconds within) {
+    auto failures = 0;
+    for (const auto& each : all_) {
+      const auto begin = std::chrono::steady_clock::now();
+      const auto view = each.pin(within);
+      longest = std::max(longest, std::chrono::steady_clock::now() - begin - within);
+      failures += view ? 0 : 1;
+      if (!view) {
+        EXPECT_EQ(code_of(view), store_errc::full) << message_of(view);
+      }
+    }
+    return failures;
+  };
+  // After a failure the disk is left alone for a second.
+  const auto until = std::chrono::steady_clock::now() + 2500ms;
+  auto failures = 0;
+  while (std::chrono::steady_clock::now() < until)
+    failures += pin_all(0ms) + pin_all(20ms);
+  has_ended = true;
+  EXPECT_GT(failures, 0);
+  EXPECT_LT(longest, 250ms) << std::chrono::duration_cast<std::chrono::milliseconds>(longest).count();
 }
 
 TEST_F(small_disk_test, that_is_full_has_room_again_when_objects_are_let_go) {
