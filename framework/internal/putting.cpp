@@ -1,8 +1,10 @@
 #include <troupe/framework/internal/putting.hpp>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
+#include <troupe/framework/base/sizes.hpp>
 #include <troupe/framework/internal/capturing.hpp>
 #include <troupe/framework/internal/stored_object.hpp>
 #include <troupe/serializers/msgpack/described.hpp>
@@ -79,6 +81,16 @@ std::size_t lay_out(std::span<const frame> frames, std::vector<frame_extent>& ex
 
 std::expected<object_state_ptr, node_error> object_place::put_value(const type_entry& type, const void* value,
                                                                     const std::source_location& where) {
+  try {
+    return put_encoded(type, value, where);
+  } catch (const std::bad_alloc&) {
+    return std::unexpected{
+        node_error{node_errc::store_full, "this process has no memory to encode a value of type " + type.alias()}};
+  }
+}
+
+std::expected<object_state_ptr, node_error> object_place::put_encoded(const type_entry& type, const void* value,
+                                                                      const std::source_location& where) {
   capture_list captured{store_, environment_};
   serialize_options options{.serializers = environment_->deserializers, .on_error = on_error::raise};
   options.context.limits = environment_->limits;
@@ -123,8 +135,15 @@ std::expected<std::unique_ptr<object_room>, node_error>
 object_place::make_room(std::size_t size_bytes, std::span<const std::byte> metadata,
                         std::span<const store::object_id> captured, std::vector<object_source_ptr> sources,
                         const std::source_location& where) {
-  if (!store_)
-    return std::make_unique<heap_room>(environment_, size_bytes, std::move(sources));
+  if (!store_) {
+    try {
+      return std::make_unique<heap_room>(environment_, size_bytes, std::move(sources));
+    } catch (const std::bad_alloc&) {
+      return std::unexpected{node_error{node_errc::store_full, "this process has no memory for an object of "
+                                                                   + grouped(size_bytes)
+                                                                   + " bytes, and its node has no store"}};
+    }
+  }
   auto built = store_->create(size_bytes, metadata, captured, std::nullopt, where);
   if (!built)
     return std::unexpected{from_store(built.error())};

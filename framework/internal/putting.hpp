@@ -43,6 +43,8 @@ public:
                                                                                   const std::source_location& where);
 
 private:
+  [[nodiscard]] std::expected<object_state_ptr, node_error> put_encoded(const type_entry& type, const void* value,
+                                                                        const std::source_location& where);
   [[nodiscard]] std::expected<std::unique_ptr<object_room>, node_error>
   make_room(std::size_t size_bytes, std::span<const std::byte> metadata, std::span<const store::object_id> captured,
             std::vector<object_source_ptr> sources, const std::source_location& where);

@@ -326,5 +326,21 @@ TEST_F(putting, a_node_without_a_store_keeps_references_too) {
   EXPECT_EQ(back.pages[0].get().value().entries[0].get().value(), many(3));
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) // They end the process instead.
+TEST_F(putting, what_no_memory_could_hold_is_an_error_without_a_store_too) {
+  near_options_.store = std::nullopt;
+  constexpr auto count = std::size_t{1} << 44;
+  const auto room = home().make_array<double>(count);
+  ASSERT_FALSE(room);
+  EXPECT_EQ(room.error().code(), node_errc::store_full) << room.error().message();
+  EXPECT_NE(room.error().message().find("140,737,488,355,328 bytes"), std::string::npos) << room.error().message();
+  const auto same = numbers(std::vector<double>{1}).broadcast_to({count});
+  ASSERT_TRUE(same);
+  const auto refused = home().put(*same);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), node_errc::store_full) << refused.error().message();
+}
+#endif
+
 } // namespace
 } // namespace troupe::tests
