@@ -11,7 +11,6 @@ using namespace troupe::internal;
 
 namespace {
 
-constexpr std::uint64_t foreign_bit = std::uint64_t{1} << 63;
 constexpr std::size_t steps_max = 48;
 constexpr const char* secret_of_links = "0123456789abcdef";
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +12,9 @@
 #include "script.hpp"
 
 namespace fuzz {
+
+/// Of numbers that this node did not give.
+inline constexpr std::uint64_t foreign_bit = std::uint64_t{1} << 63;
 
 /// Threads: one.
 class player {

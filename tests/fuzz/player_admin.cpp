@@ -16,8 +16,6 @@ using namespace troupe::internal;
 
 namespace {
 
-constexpr std::uint64_t foreign_bit = std::uint64_t{1} << 63;
-
 std::uint8_t low(std::size_t number) {
   return static_cast<std::uint8_t>(number);
 }
