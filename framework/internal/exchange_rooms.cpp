@@ -29,6 +29,11 @@ std::string milliseconds_since(clock::time_point then) {
   return grouped(static_cast<std::uint64_t>(passed.count()));
 }
 
+/// Of what the store has said: whether its disk is full as well.
+node_errc code_of_full(const std::string& text) {
+  return from_store({store::store_errc::full, text}).code();
+}
+
 } // namespace
 
 void object_exchange::act(const handles::make_room& what) {
@@ -261,7 +266,7 @@ std::optional<node_error> object_exchange::why_late(const waiter& who, handles::
                                                       + std::to_string(waits.writer)
                                                       + " of this host is pulling them, and was waited for"};
   if (!waits.why_full.empty())
-    return node_error{node_errc::store_full,
+    return node_error{code_of_full(waits.why_full),
                       "the store here had no room for " + object + within + ": " + waits.why_full};
   if (!full_now_.empty())
     return node_error{node_errc::store_full, "the store here had no room for " + object + within
@@ -295,9 +300,10 @@ node_error object_exchange::error_of(const waiter& who, const handles::fetch_err
                                             + " was too busy" + within};
   case full:
     if (error.was_told)
-      return {node_errc::store_full,
-              "the store of " + peer_of(error) + " had no room to bring back " + object + " from its disk" + within};
-    return {node_errc::store_full, "the store here has no room for " + object + ": " + why_no_room_};
+      return {error.is_disk_full ? node_errc::disk_full : node_errc::store_full,
+              "the store of " + peer_of(error) + " had no room to bring back " + object + " from its disk"
+                  + (error.is_disk_full ? ", which is full itself," : "") + within};
+    return {code_of_full(why_no_room_), "the store here has no room for " + object + ": " + why_no_room_};
   case too_many:
     return {node_errc::unsupported, error.imports_max == 0
                                         ? object + " refer to more objects than a host on the way takes at a time"

@@ -5,6 +5,7 @@
 
 #include <troupe/framework/internal/crc32c.hpp>
 #include <troupe/framework/internal/object_exchange.hpp>
+#include <troupe/framework/internal/stored_object.hpp>
 
 namespace troupe::internal {
 
@@ -102,7 +103,8 @@ void object_exchange::pin_for(handles::link_number to, const store::object_id& p
       const auto request = waiting->second.next->what.request;
       waiting->second.serving.erase(request);
       waiting->second.next.reset();
-      self->ledger_.cannot_serve(to, request, refusal_of(pinned.error()));
+      const auto is_disk_full = from_store(pinned.error()).code() == node_errc::disk_full;
+      self->ledger_.cannot_serve(to, request, refusal_of(pinned.error()), is_disk_full);
       self->settle();
     }
     self->flush_soon(to);

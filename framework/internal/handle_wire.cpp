@@ -104,8 +104,9 @@ TROUPE_DESCRIBE(pull_head, request, size, captured)
 struct refused {
   std::uint64_t request = 0;
   std::uint8_t reason = 0;
+  bool disk = false; // Of `full`: what is full is the disk.
 };
-TROUPE_DESCRIBE(refused, request, reason)
+TROUPE_DESCRIBE(refused, request, reason, disk)
 
 struct lost {
   wire::name name;
@@ -196,7 +197,8 @@ struct encoder {
     return packet(admin_op::pull_here, wire::answer_handle{what.request, form_of(what.handle)});
   }
   handle_packet operator()(const handles::refused& what) const {
-    return packet(admin_op::question_refused, wire::refused{what.request, static_cast<std::uint8_t>(what.reason)});
+    return packet(admin_op::question_refused,
+                  wire::refused{what.request, static_cast<std::uint8_t>(what.reason), what.is_disk_full});
   }
   handle_packet operator()(const handles::lost& what) const {
     return packet(admin_op::handle_lost, wire::lost{form_of(what.name)});
@@ -295,7 +297,7 @@ decoded decode_handle_message(admin_op op, bytes_view body, const limits& bounds
                                      [op](const auto& form) { return with_handle<pull_here>(op, form); });
   case admin_op::question_refused:
     return read<wire::refused>(op, body, bounds, [](const auto& form) -> decoded {
-      return refused{form.request, static_cast<handle_errc>(form.reason)};
+      return refused{form.request, static_cast<handle_errc>(form.reason), form.disk};
     });
   case admin_op::handle_lost:
     return read<wire::lost>(op, body, bounds, [](const auto& form) -> decoded { return lost{name_of(form.name)}; });

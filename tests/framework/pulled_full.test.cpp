@@ -1,7 +1,11 @@
 // Objects of another host where a store is full: this one, or the one that they come from.
 #include <filesystem>
+#include <fstream>
 #include <future>
 #include <mutex>
+
+#include <sched.h>
+#include <sys/mount.h>
 
 #include "two_nodes.hpp"
 
@@ -12,7 +16,7 @@ using array_ref = object_ref<array<double>>;
 
 class pulled_full : public two_nodes {
 protected:
-  pulled_full() {
+  explicit pulled_full(bool has_own_disk = false) : has_own_disk_(has_own_disk && mount_near_files()) {
     near_options_.store =
         store::options{.name = unique_name("near-host"), .capacity_bytes = store_bytes, .spill_directory = near_files_};
     far_options_.store =
@@ -32,8 +36,18 @@ protected:
     link_.reset();
     near_.reset();
     far_.reset();
+    if (has_own_disk_) {
+      EXPECT_EQ(::umount2(near_files_.c_str(), MNT_DETACH), 0);
+    }
     std::filesystem::remove_all(near_files_);
     std::filesystem::remove_all(far_files_);
+  }
+
+  /// As a file system that only this process sees. False without the right to do so.
+  [[nodiscard]] bool mount_near_files() const {
+    std::filesystem::create_directories(near_files_);
+    return ::unshare(CLONE_NEWNS) == 0 && ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0
+           && ::mount("tmpfs", near_files_.c_str(), "tmpfs", 0, "size=2m") == 0;
   }
 
   /// An object of near's, whose handle is at far. Nothing maps it.
@@ -52,15 +66,17 @@ protected:
     views_.push_back(made->pin().value());
   }
 
-  static void expect_full(const std::expected<array<double>, node_error>& got, std::string_view whose) {
+  static void expect_full(const std::expected<array<double>, node_error>& got, std::string_view whose,
+                          node_errc code = node_errc::store_full) {
     ASSERT_FALSE(got);
-    EXPECT_EQ(got.error().code(), node_errc::store_full) << got.error().message();
+    EXPECT_EQ(got.error().code(), code) << got.error().message();
     EXPECT_NE(got.error().message().find(whose), std::string::npos) << got.error().message();
     EXPECT_NE(got.error().message().find("80,000 bytes"), std::string::npos) << got.error().message();
   }
 
   static constexpr std::size_t store_bytes = 1_MiB;
   const std::filesystem::path near_files_ = std::filesystem::temp_directory_path() / unique_name("troupe-near");
+  const bool has_own_disk_; // Near's store.
   const std::filesystem::path far_files_ = std::filesystem::temp_directory_path() / unique_name("troupe-far");
   std::mutex mutex_;
   array_ref kept_; // Guarded by mutex_.
@@ -143,6 +159,26 @@ TEST_F(pulled_full, what_was_pulled_and_is_on_disk_again_waits_no_longer_than_wa
   EXPECT_EQ(ref.get(200ms).error().code(), node_errc::store_full);
   views_.clear();
   EXPECT_TRUE(ref.get(10s));
+}
+
+class pulled_full_disk : public pulled_full {
+protected:
+  pulled_full_disk() : pulled_full(true) {}
+};
+
+TEST_F(pulled_full_disk, there_is_told_from_a_full_store) {
+  if (!has_own_disk_)
+    GTEST_SKIP() << "no right to mount";
+  const auto ref = send();
+  fill(near());
+  views_.clear();
+  auto ballast = std::ofstream{near_files_ / "somebody else's", std::ios::binary};
+  ballast << std::string(std::filesystem::space(near_files_).available, 'b') << std::flush;
+  // What is in memory then would have to go to the disk.
+  std::vector<store::handle> others;
+  for (int i = 0; i < 13; ++i)
+    others.push_back(store::object_store{*near().home->store()}.put(std::vector<std::byte>(80'000)).value());
+  expect_full(ref.get(1s), "the store of node near", node_errc::disk_full);
 }
 
 } // namespace

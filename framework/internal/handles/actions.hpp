@@ -69,6 +69,7 @@ struct fetch_error {
   link_number source = 0;
   bool was_told = false;
   bool is_behind = false;
+  bool is_disk_full = false; // Of `full`, where a peer has said so.
 
   friend bool operator==(const fetch_error&, const fetch_error&) = default;
 };

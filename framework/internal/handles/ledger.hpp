@@ -173,8 +173,8 @@ public:
   /// none.
   bool send_chunk(link_number link);
   /// What the last `send_bytes` for that request asks for cannot be had: nothing of it was written since. `why` is
-  /// `object_lost` or `busy`.
-  void cannot_serve(link_number link, request_number request, handle_errc why);
+  /// `object_lost`, `busy` or `full`.
+  void cannot_serve(link_number link, request_number request, handle_errc why, bool is_disk_full = false);
 
   /// The room for the bytes that are to come over this link in answer to that pull; 0: none are.
   [[nodiscard]] room_id room_of(link_number link, request_number request) const;

@@ -343,7 +343,8 @@ void ledger::on(link_record& from, const refused& what) {
     return begin_again_later(asked.about, {.code = what.reason,
                                            .source = from.number,
                                            .was_told = true,
-                                           .is_behind = which->mode == handle_mode::behind});
+                                           .is_behind = which->mode == handle_mode::behind,
+                                           .is_disk_full = what.is_disk_full});
   }
 }
 

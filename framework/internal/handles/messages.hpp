@@ -162,6 +162,7 @@ struct pull_here {
 struct refused {
   request_number request = 0;
   handle_errc reason = handle_errc::unknown;
+  bool is_disk_full = false; // Of `full`.
 };
 /// What was `behind` will never come.
 struct lost {

@@ -87,7 +87,7 @@ void ledger::answer(const waiter& who, const fetch_error& error, reference what)
       return start_serving(link, request, what);
     (void)close_serving(link, request);
     assert(may_refuse(error.code));
-    send(number, refused{request, error.code});
+    send(number, refused{request, error.code, error.is_disk_full});
   }
 }
 

@@ -65,14 +65,14 @@ void ledger::start_serving(link_record& to, request_number request, reference fr
   want(bytes_wanted{to.number});
 }
 
-void ledger::cannot_serve(link_number link, request_number request, handle_errc why) {
+void ledger::cannot_serve(link_number link, request_number request, handle_errc why, bool is_disk_full) {
   assert(may_refuse(why));
   begin_event();
   if (auto* to = up_link(link); to != nullptr && to->servings.contains(request)) {
     end_serving(*to, request);
-    send(link, refused{request, why});
+    send(link, refused{request, why, is_disk_full});
   } else if (to != nullptr) {
-    send(link, refused{request, why}); // Its last bytes were those that cannot be had.
+    send(link, refused{request, why, is_disk_full}); // Its last bytes were those that cannot be had.
   }
   end_event();
 }
