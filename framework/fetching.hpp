@@ -22,7 +22,8 @@ struct wait_result {
     node_error reason;
   };
   std::vector<std::size_t> here; ///< get() of these does not wait any more.
-  std::vector<failure> failed;   ///< These will not come, `object_lost`, or found no room in time, `store_full`.
+  std::vector<failure> failed; ///< These will not come, `object_lost` or `link_down` (the node has ended), or found no
+                               ///< room in time, `store_full` or `disk_full`.
 };
 
 namespace internal {

@@ -113,7 +113,8 @@ public:
   /// node's `store_families`; an `array` lies there as it is. What is large in it is copied once, to where it stays,
   /// and what several arrays share once for all of them. Objects that it has references to, at most 1,024 of this
   /// store, live as long as this one. `where` is for the store's summary (TROUPE_RECORD_CALL_SITES). Fails with
-  /// `store_full`, `disk_full` or `unserializable`.
+  /// `store_full`, `disk_full`, `unserializable`, `object_lost` (of something that it refers to), or `timed_out`: a
+  /// process that was stopped holds the store's lock.
   template <class T>
   [[nodiscard]] std::expected<object_ref<T>, node_error>
   put(const T& value, const std::source_location& where = std::source_location::current()) {
@@ -142,7 +143,7 @@ public:
   }
 
   /// Room in the store for an array of `count` values, or of that shape, to be filled in place and sealed. Fails with
-  /// `store_full` (no room, or so many that no memory could hold them) or `disk_full`.
+  /// `store_full` (no room, or so many that no memory could hold them), `disk_full` or `timed_out`, as put().
   template <array_element T>
   [[nodiscard]] std::expected<array_builder<T>, node_error>
   make_array(std::size_t count, const std::source_location& where = std::source_location::current()) {
@@ -160,7 +161,8 @@ public:
   /// The value of `ref` for the actor `self`, as an ordinary request of it: `then`, `await` or, in blocking actors,
   /// `receive`. The answer is a T, its arrays views of the bytes where they lie, or an error: what object_ref::get()
   /// fails with, as `to_caf_error` makes it. It becomes a value in the actor's own thread. Bytes on another host are
-  /// fetched, without end where no time is given; at the actor's end the fetch is cancelled.
+  /// fetched, without end where no time is given; at the actor's end the fetch is cancelled. `link_down`: the node has
+  /// ended.
   ///
   ///     node.fetch(self, ref, 5s).then([=](const spoon& value) { ... }, [=](const caf::error& error) { ... });
   template <class Self, class T>

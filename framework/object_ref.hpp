@@ -92,7 +92,8 @@ TROUPE_DESCRIBE(object_form, layout, mention, bytes)
 /// The same, and waits for them. Fails with `unsupported` where the thread must not wait.
 [[nodiscard]] TROUPE_EXPORT std::expected<frame, node_error> bytes_within(const object_state_ptr& state,
                                                                           std::chrono::milliseconds timeout);
-/// The payload that `bytes` are, its frames still in place. Fails with `object_lost` when it does not fit them.
+/// The payload that `bytes` are, its frames still in place. Fails with `object_lost` when it does not fit
+/// them, with `undecodable` when the object is an array.
 [[nodiscard]] TROUPE_EXPORT std::expected<payload, node_error> payload_of(const object_state& state,
                                                                           const frame& bytes);
 /// Whether both are empty, or the same bytes of the same object.
@@ -156,12 +157,12 @@ public:
   /// The value; its arrays are views of the bytes where they lie, read-only, and keep them alive.
   /// Bytes that are on another host are fetched, and waited for, at most for `timeout`; with 0 it never waits. What the
   /// store has moved to disk is brought back, for which it waits for room as long; with 0 it tries once.
-  /// Fails with `object_lost`, `store_full` (whose store stands in the text), `disk_full`, `fetch_timed_out` (the text
-  /// says how many bytes and how long), with
-  /// `undecodable` or `refused_family` when the bytes are not a T that this end accepts, or with `unsupported` where
-  /// it would have to wait on a thread of the actor system or the node: in handlers use node::fetch, or make the
-  /// behavior with resolving.hpp. With `object_freed` when it came from outside of a message and nothing holds the
-  /// object any more. Of many references: fetching.hpp.
+  /// Fails with `object_lost`, also with 0 where that is known here, `link_down` (the node has ended, and the bytes
+  /// were elsewhere), `store_full` (whose store stands in the text), `disk_full`, `fetch_timed_out` (the text says how
+  /// many bytes and how long), with `undecodable` or `refused_family` when the bytes are not a T that this end accepts,
+  /// or with `unsupported` where it would have to wait on a thread of the actor system or the node: in handlers use
+  /// node::fetch, or make the behavior with resolving.hpp. With `object_freed` when it came from outside of a message
+  /// and nothing holds the object any more. Of many references: fetching.hpp.
   [[nodiscard]] std::expected<T, node_error>
   get(std::chrono::milliseconds timeout = std::chrono::milliseconds(0)) const {
     auto bytes = internal::bytes_within(state_, timeout);
