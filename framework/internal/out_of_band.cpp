@@ -93,6 +93,12 @@ public:
     return std::nullopt;
   }
 
+  /// Whether anything may leave that way.
+  [[nodiscard]] bool allows_any() const {
+    const std::lock_guard alone{mutex_};
+    return !guards.empty() || std::ranges::any_of(nodes_, &open_node::is_allowed) || is_set_in_environment();
+  }
+
   /// Nothing where no node of that store is open, which would unpin it again.
   std::optional<out_of_band_name> pin(const object_state_ptr& state, const out_of_band_name& name, std::string where) {
     const std::lock_guard alone{mutex_};
@@ -194,14 +200,16 @@ std::vector<out_of_band_pin> out_of_band_pins(std::uint64_t store) {
 
 std::expected<object_form, serialize_error> out_of_band_form(const object_state_ptr& state) {
   const auto place = state->source->place();
+  const auto is_elsewhere = !place && !state->source->here();
+  // Of what is elsewhere nobody can say which store would pin it.
   auto allowed = table().allowed_by(place ? place->store : 0);
-  if (!allowed)
+  if (!allowed && !(is_elsewhere && table().allows_any()))
     return failure(serialize_errc::out_of_band_handle,
                    "an object_ref can only be serialized inside a message to a remote actor, where it is counted; send "
                    "it in one, or send what get() gives. Where a copy of the reference has to leave by other ways, "
                    "troupe::allow_out_of_band_handles in code, node_options::allow_out_of_band_handles or "
                        + std::string{allowing_variable} + "=1 allow it; the object then stays until its node ends");
-  if (!place && !state->source->here())
+  if (is_elsewhere)
     return failure(serialize_errc::out_of_band_handle,
                    "an object_ref to " + grouped(state->source->size_bytes())
                        + " bytes on another host cannot be serialized outside a message; get it first");

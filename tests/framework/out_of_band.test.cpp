@@ -8,6 +8,7 @@
 #include <troupe/framework/object_inspect.hpp>
 #include <troupe/serializers/msgpack/described.hpp>
 
+#include "fake_object.hpp"
 #include "two_nodes.hpp"
 
 namespace troupe::tests {
@@ -81,6 +82,18 @@ TEST_F(out_of_band, a_guard_allows_it_in_its_block_and_the_list_says_where) {
     ASSERT_TRUE(back) << back.error().message();
     EXPECT_EQ(back->get().value(), many());
   }
+}
+
+TEST_F(out_of_band, of_what_is_not_here_the_error_says_so_whoever_allows_it) {
+  const far_object<numbers> far_away{home().put(many()).value()};
+  const auto refused = saved(far_away.ref);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message().find("in code"), std::string::npos) << refused.error().message();
+  const allow_out_of_band_handles guard{home()};
+  const auto still = saved(far_away.ref);
+  ASSERT_FALSE(still);
+  EXPECT_NE(still.error().message().find("on another host"), std::string::npos) << still.error().message();
+  EXPECT_NE(still.error().message().find("get it first"), std::string::npos) << still.error().message();
 }
 
 TEST_F(out_of_band, a_guard_of_one_node_allows_nothing_to_another) {
