@@ -111,12 +111,24 @@ void object_exchange::drop(handles::reference what) {
 }
 
 store::handle object_exchange::stored(handles::reference what) const {
+  if (::getpid() != pid_)
+    return {};
   std::lock_guard guard{mutex_};
   const auto place = ledger_.place_of(what);
   return place ? holds_.at(*place).object : store::handle{};
 }
 
+/// In a process that was forked from the node's there are none of its threads, and what they had locked stays so.
+std::optional<node_error> object_exchange::why_forked() const {
+  if (::getpid() == pid_)
+    return std::nullopt;
+  const auto found = store::object_store{store_}.find(store::object_id{});
+  return found ? std::nullopt : std::optional{from_store(found.error())};
+}
+
 std::optional<node_error> object_exchange::why_lost(handles::reference what, std::uint64_t size_bytes) const {
+  if (auto forked = why_forked())
+    return forked;
   std::lock_guard guard{mutex_};
   if (is_ended_)
     return ledger_.place_of(what) ? std::nullopt : std::optional{ended_error(size_bytes)};
@@ -126,6 +138,10 @@ std::optional<node_error> object_exchange::why_lost(handles::reference what, std
 
 object_source::fetch_id object_exchange::fetch(handles::reference what, std::uint64_t size_bytes,
                                                clock::time_point until, object_source::answer then) {
+  if (auto forked = why_forked()) {
+    then(std::unexpected{*std::move(forked)});
+    return 0;
+  }
   std::unique_lock guard{mutex_};
   if (is_ended_) {
     guard.unlock();

@@ -16,6 +16,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <asio/io_context.hpp>
 #include <asio/steady_timer.hpp>
 
@@ -125,6 +128,7 @@ private:
   void drop(handles::reference what);
   [[nodiscard]] store::handle stored(handles::reference what) const;
   [[nodiscard]] std::optional<node_error> why_lost(handles::reference what, std::uint64_t size_bytes) const;
+  [[nodiscard]] std::optional<node_error> why_forked() const;
   [[nodiscard]] object_source::fetch_id fetch(handles::reference what, std::uint64_t size_bytes,
                                               std::chrono::steady_clock::time_point until, object_source::answer then);
   void cancel(object_source::fetch_id which);
@@ -214,6 +218,7 @@ private:
   asio::io_context& io_;
   store::object_store store_;
   const handles::node_name self_;
+  const pid_t pid_ = ::getpid();
   const std::uint64_t capacity_bytes_; // Rooms that are being filled take half of it at most.
   const std::chrono::nanoseconds others_patience_;
   const std::chrono::nanoseconds others_stall_;

@@ -4,6 +4,9 @@
 #include <future>
 #include <numeric>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <troupe/framework/fetching.hpp>
 #include <troupe/framework/internal/object_tables.hpp>
 
@@ -467,6 +470,40 @@ TEST_F(pulled, the_end_of_a_node_is_told_to_who_waits_and_handles_outlive_it) {
   }
   EXPECT_EQ(wait(std::vector{ref}, 1)->failed.size(), 1u);
 }
+
+#if !defined(__SANITIZE_THREAD__) // It ends such a child.
+// Goal: references to what is here and to what is elsewhere fail in the same words where the process was forked.
+TEST_F(pulled, in_a_forked_process_every_reference_says_so) {
+  connect();
+  auto to = keeper_at_far();
+  ASSERT_EQ(ask<int>(near().system, to, put(near())), 1);
+  const auto elsewhere = kept_->all()[0], here = put(far());
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const auto child = ::fork();
+  if (child == 0) {
+    ::alarm(10);
+    std::string text;
+    for (const auto& ref : {elsewhere, here})
+      for (auto timeout : {0s, 2s}) {
+        const auto value = ref.get(timeout);
+        text += value ? "a value\n" : to_string(value.error().code()) + ": " + value.error().message() + '\n';
+      }
+    static_cast<void>(!::write(ends[1], text.data(), text.size()));
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  std::string text(4096, '\0');
+  std::size_t size = 0;
+  for (ssize_t got = 0; (got = ::read(ends[0], text.data() + size, text.size() - size)) > 0;)
+    size += static_cast<std::size_t>(got);
+  text.resize(size);
+  ::close(ends[0]);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  const std::string line = "object_lost: the store was opened by the process that forked this one; open it anew here\n";
+  EXPECT_EQ(text, line + line + line + line);
+}
+#endif
 
 } // namespace
 } // namespace troupe::tests
