@@ -11,8 +11,19 @@
 #include <troupe/framework/internal/object_tables.hpp>
 #include <troupe/framework/internal/out_of_band.hpp>
 #include <troupe/framework/internal/stored_object.hpp>
+#include <troupe/framework/internal/text.hpp>
 
 namespace troupe::internal {
+
+namespace {
+
+/// A layout is what somebody else says.
+std::string quoted(const std::string& element) {
+  constexpr std::size_t bytes_max = 64;
+  return one_line(element, bytes_max);
+}
+
+} // namespace
 
 std::expected<link_extension*, serialize_error> extension_of(const context& ctx, std::string_view what) {
   if (auto* extension = dynamic_cast<link_extension*>(ctx.extension))
@@ -124,9 +135,9 @@ std::expected<frame, node_error> bytes_here(const object_state_ptr& state) {
 std::expected<void, node_error> check_array(const object_state& state, const std::string& element) {
   const auto& actual = state.layout.element;
   if (actual != element)
-    return std::unexpected{
-        node_error{node_errc::undecodable, "the object is " + (actual.empty() ? "no array" : "an array of " + actual)
-                                               + ", asked for is an array of " + element}};
+    return std::unexpected{node_error{node_errc::undecodable,
+                                      "the object is " + (actual.empty() ? "no array" : "an array of " + quoted(actual))
+                                          + ", asked for is an array of " + element}};
   return {};
 }
 
@@ -134,11 +145,16 @@ node_error misfit(const object_state& state) {
   std::string shape;
   for (auto length : state.layout.shape)
     shape += (shape.empty() ? "" : " x ") + grouped(length);
+  if (shape.empty())
+    shape = "1";
   return {node_errc::undecodable, "the object has " + grouped(state.source->size_bytes()) + " bytes, its layout says "
-                                      + shape + " elements of type " + state.layout.element};
+                                      + shape + " elements of type " + quoted(state.layout.element)};
 }
 
 std::expected<payload, node_error> payload_of(const object_state& state, const frame& bytes) {
+  if (const auto& element = state.layout.element; !element.empty())
+    return std::unexpected{node_error{node_errc::undecodable, "the object is an array of " + quoted(element)
+                                                                  + ", asked for is a value that is no array"}};
   payload result{.header = frame::copy_of(state.layout.header), .frames = {}};
   auto size = bytes.size_bytes();
   for (const auto& extent : state.layout.frames) {

@@ -326,6 +326,25 @@ TEST_F(putting, a_node_without_a_store_keeps_references_too) {
   EXPECT_EQ(back.pages[0].get().value().entries[0].get().value(), many(3));
 }
 
+TEST_F(putting, an_array_that_is_taken_for_something_else_says_what_it_is) {
+  const auto taken = object_ref<index_page>(put(many()).state()).get();
+  ASSERT_FALSE(taken);
+  EXPECT_EQ(taken.error().code(), node_errc::undecodable);
+  EXPECT_EQ(taken.error().message(), "the object is an array of f64, asked for is a value that is no array");
+  // What a layout says that was damaged is no text to pass on as it is.
+  auto damaged = *put(many()).state();
+  damaged.layout.element = "f\x1b\xff";
+  const auto odd = number_ref(std::make_shared<internal::object_state>(damaged)).get();
+  ASSERT_FALSE(odd);
+  EXPECT_EQ(odd.error().message(), "the object is an array of f??, asked for is an array of f64");
+  damaged.layout.element = "f64";
+  damaged.layout.shape.clear();
+  const auto scalar = number_ref(std::make_shared<internal::object_state>(damaged)).get();
+  ASSERT_FALSE(scalar);
+  EXPECT_NE(scalar.error().message().find("its layout says 1 elements of type f64"), std::string::npos)
+      << scalar.error().message();
+}
+
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) // They end the process instead.
 TEST_F(putting, what_no_memory_could_hold_is_an_error_without_a_store_too) {
   near_options_.store = std::nullopt;
