@@ -66,6 +66,7 @@ public:
   [[nodiscard]] static std::expected<node, node_error> open(caf::actor_system& system, type_registry& types,
                                                             const family_set& families);
 
+  /// What was moved from can only be assigned to, or destroyed.
   node(node&&) noexcept;
   node& operator=(node&&) noexcept;
   ~node();

@@ -92,6 +92,7 @@ struct link_events {
 class TROUPE_EXPORT kept_link {
 public:
   explicit kept_link(std::shared_ptr<internal::link_keeper> keeper);
+  /// What was moved from can only be assigned to, or destroyed.
   kept_link(kept_link&&) noexcept;
   kept_link& operator=(kept_link&&) noexcept;
   ~kept_link();

@@ -82,7 +82,7 @@ std::expected<std::uint32_t, serialize_error> capture_list::mention(const object
     return failure(serialize_errc::codec_failed, loss_->message());
   if (store_ != 0 && (!place || place->store != store_))
     return failure(serialize_errc::codec_failed,
-                   object.source->here()
+                   place || object.source->here_at_once()
                        ? "an object_ref whose bytes lie in this process's memory or in another store cannot be kept by "
                          "an object of this one; put its value here, and refer to that"
                        : "an object_ref to " + grouped(object.source->size_bytes())
