@@ -155,7 +155,8 @@ public:
   [[nodiscard]] std::size_t size_bytes() const noexcept { return state_ ? state_->source->size_bytes() : 0; }
 
   /// The value; its arrays are views of the bytes where they lie, read-only, and keep them alive.
-  /// Bytes that are on another host are fetched, and waited for, at most for `timeout`; with 0 it never waits. What the
+  /// Bytes that are on another host are fetched, and waited for, at most for `timeout`; with 0 it never waits, and with
+  /// `milliseconds::max()` until they are there or lost (chrono converts `hours::max()` to a wrong number). What the
   /// store has moved to disk is brought back, for which it waits for room as long; with 0 it tries once.
   /// Fails with `object_lost`, also with 0 where that is known here, `link_down` (the node has ended, and the bytes
   /// were elsewhere), `store_full` (whose store stands in the text), `disk_full`, `fetch_timed_out` (the text says how
