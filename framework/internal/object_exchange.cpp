@@ -165,33 +165,16 @@ void object_exchange::cancel(object_source::fetch_id which) {
   settle();
 }
 
-/// Pinned while somebody reads it, so that the store may move it to disk in between. Nobody waits for the lock while
-/// somebody waits for the store.
 std::optional<frame> exchanged_object::mapped(const std::optional<std::chrono::milliseconds>& within) const {
-  std::unique_lock guard{mutex_};
-  auto owner = pinned_.lock();
-  guard.unlock();
-  if (!owner) {
-    auto made = map(stored(), within); // Fails for what is empty.
-    if (!made)
-      return std::nullopt;
-    guard.lock();
-    owner = pinned_.lock();
-    if (!owner)
-      pinned_ = owner = *std::move(made);
-    guard.unlock();
-  }
-  const auto bytes = owner->bytes();
-  return frame{bytes, std::move(owner)};
+  if (auto known = view_.known())
+    return known;
+  auto found = view_.of(stored(), within); // Fails for what is empty.
+  return found ? std::optional{*std::move(found)} : std::nullopt;
 }
 
 object_source::fetch_id exchanged_object::fetch(clock::time_point until, answer then) {
-  std::unique_lock guard{mutex_};
-  auto known = pinned_.lock();
-  guard.unlock();
-  if (known) {
-    const auto bytes = known->bytes();
-    then(frame{bytes, std::move(known)});
+  if (auto known = view_.known()) {
+    then(*std::move(known));
     return 0;
   }
   return of_->fetch(what_, size_bytes_, until, std::move(then));

@@ -27,6 +27,7 @@
 #include <troupe/framework/internal/object_source.hpp>
 #include <troupe/framework/internal/object_tables.hpp>
 #include <troupe/framework/internal/packet.hpp>
+#include <troupe/framework/internal/stored_object.hpp>
 #include <troupe/framework/node_error.hpp>
 #include <troupe/store/builder.hpp>
 #include <troupe/store/object_store.hpp>
@@ -286,8 +287,7 @@ private:
   const std::shared_ptr<object_exchange> of_;
   const handles::reference what_;
   const std::uint64_t size_bytes_;
-  mutable std::mutex mutex_;
-  mutable std::weak_ptr<const stored_bytes> pinned_; // Guarded by mutex_.
+  const shared_view view_;
 };
 
 } // namespace troupe::internal

@@ -44,6 +44,37 @@ map(const store::handle& object, const std::optional<std::chrono::milliseconds>&
   return std::unexpected{from_store(pin.error())};
 }
 
+namespace {
+
+frame frame_of(std::shared_ptr<const stored_bytes> pinned) {
+  const auto whole = pinned->bytes();
+  return {whole, std::move(pinned)};
+}
+
+} // namespace
+
+std::optional<frame> shared_view::known() const {
+  std::unique_lock guard{mutex_};
+  auto pinned = pinned_.lock();
+  guard.unlock();
+  return pinned ? std::optional{frame_of(std::move(pinned))} : std::nullopt;
+}
+
+std::expected<frame, node_error> shared_view::of(const store::handle& object,
+                                                 const std::optional<std::chrono::milliseconds>& within) const {
+  if (auto found = known())
+    return *std::move(found);
+  auto pinned = map(object, within); // Without the lock.
+  if (!pinned)
+    return std::unexpected{std::move(pinned).error()};
+  std::unique_lock guard{mutex_};
+  auto others = pinned_.lock();
+  if (!others)
+    pinned_ = *pinned;
+  guard.unlock();
+  return frame_of(others ? std::move(others) : *std::move(pinned));
+}
+
 bool may_change(const node_error& error) {
   return error.code() == node_errc::store_full || error.code() == node_errc::disk_full
          || error.code() == node_errc::fetch_timed_out;
@@ -69,27 +100,6 @@ std::optional<frame> settled_object::here_at_once() const {
 object_source::fetch_id settled_object::fetch(std::chrono::steady_clock::time_point until, answer then) {
   then(bytes(room_time_until(until)));
   return 0;
-}
-
-/// Nobody waits for the lock while somebody waits for the store.
-std::expected<frame, node_error> stored_object::bytes(const std::optional<std::chrono::milliseconds>& within) const {
-  std::unique_lock guard{mutex_};
-  auto pinned = pinned_.lock();
-  guard.unlock();
-  if (!pinned) {
-    auto mapped = map(object_, within);
-    if (!mapped)
-      return std::unexpected{std::move(mapped).error()};
-    pinned = *std::move(mapped);
-    guard.lock();
-    if (const auto others = pinned_.lock())
-      pinned = others;
-    else
-      pinned_ = pinned;
-    guard.unlock();
-  }
-  const auto whole = pinned->bytes();
-  return frame{whole, std::move(pinned)};
 }
 
 std::expected<std::vector<object_source_ptr>, node_error> captured_by(const object_source& object) {

@@ -28,6 +28,21 @@ map(const store::handle& object, const std::optional<std::chrono::milliseconds>&
 /// Whether another try to map the same object may end otherwise: the store or its disk was full, or somebody was busy.
 [[nodiscard]] bool may_change(const node_error& error);
 
+/// The view of one object that all who read it share. It is pinned only while a frame of it lives, so that the store
+/// may move it to disk in between. Any thread; none waits here for another that waits for the store.
+class shared_view {
+public:
+  /// A frame, where one is alive.
+  [[nodiscard]] std::optional<frame> known() const;
+  /// The same, or a new one of `object`, always the same object. Waits and fails as map() does.
+  [[nodiscard]] std::expected<frame, node_error> of(const store::handle& object,
+                                                    const std::optional<std::chrono::milliseconds>& within) const;
+
+private:
+  mutable std::mutex mutex_;
+  mutable std::weak_ptr<const stored_bytes> pinned_; // Guarded by mutex_.
+};
+
 /// How long it is until then, for what a store waits for; empty where no end was said, 0 when it is over.
 [[nodiscard]] std::optional<std::chrono::milliseconds> room_time_until(std::chrono::steady_clock::time_point until);
 
@@ -45,8 +60,7 @@ public:
   void cancel(fetch_id) final {}
 };
 
-/// An object of this host's store. It is held; pinned only while a frame of it lives, so that the store may move it to
-/// disk in between.
+/// An object of this host's store. It is held; pinned only while it is read.
 class stored_object final : public settled_object {
 public:
   /// Keeps `beside` as long as it lives.
@@ -56,15 +70,16 @@ public:
   [[nodiscard]] std::uint64_t size_bytes() const override { return size_bytes_; }
   /// Brings them back from disk where need be.
   [[nodiscard]] std::expected<frame, node_error>
-  bytes(const std::optional<std::chrono::milliseconds>& within) const override;
+  bytes(const std::optional<std::chrono::milliseconds>& within) const override {
+    return view_.of(object_, within);
+  }
   [[nodiscard]] store::handle stored() const override { return object_; }
 
 private:
   const store::handle object_;
   const std::uint64_t size_bytes_;
   const std::shared_ptr<const void> beside_;
-  mutable std::mutex mutex_;
-  mutable std::weak_ptr<const stored_bytes> pinned_; // Guarded by mutex_.
+  const shared_view view_;
 };
 
 /// An object that was known by name only, and that nothing holds any more.
