@@ -73,7 +73,7 @@ void ledger::see_turn(link_record& over, link_number offerer) {
 }
 
 void ledger::ask_adoptions(link_record& over) {
-  while (!over.is_paused && over.adoptions < options_.adoptions_max && !over.turns.empty()) {
+  while (!over.adoptions_are_paused && over.adoptions < options_.adoptions_max && !over.turns.empty()) {
     auto turn = over.turns.upper_bound(over.last_offerer);
     over.last_offerer = turn != over.turns.end() ? *turn : *over.turns.begin();
     auto& row = over.offerers.at(over.last_offerer);

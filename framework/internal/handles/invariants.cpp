@@ -153,15 +153,16 @@ std::string_view ledger::broken_questions(const link_record& which) const {
   }
   if (adoptions != which.adoptions || asked != adoptions || adoptions > options_.adoptions_max)
     return "too many adoptions, or miscounted";
-  bool has_turn = which.phase == link_phase::up && !which.is_paused;
-  if (has_turn && adoptions < options_.adoptions_max && !which.turns.empty())
+  const bool is_up = which.phase == link_phase::up;
+  if (is_up && !which.adoptions_are_paused && adoptions < options_.adoptions_max && !which.turns.empty())
     return "there is room for an adoption, and nobody takes it";
+  const bool may_pull = is_up && !which.pulls_are_paused;
   for (const auto* each : {&which.pulls_of_own, &which.pulls_behind})
-    if (each->asked > options_.pulls_max || (has_turn && each->asked < each->asked_max && !each->queued.empty()))
+    if (each->asked > options_.pulls_max || (may_pull && each->asked < each->asked_max && !each->queued.empty()))
       return "there is room for a pull, and nobody takes it";
     else if (!each->queued.empty() && each->asked_max < options_.pulls_max && which.retry == never)
       return "a source that was busy once, and is never asked for more again";
-  if (which.is_paused && which.retry == never)
+  if ((which.pulls_are_paused || which.adoptions_are_paused) && which.retry == never)
     return "a link that rests for ever";
   return {};
 }

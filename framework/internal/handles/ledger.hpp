@@ -348,7 +348,8 @@ private:
   void clear_timer(const timer& what);
   void set_deadline(reference what, time_point at); // The only writer of fetch_state::deadline.
   void retry_later(link_record& which);
-  void pause(link_record& which);
+  void pause_pulls(link_record& which);
+  void pause_adoptions(link_record& which);
   void resume(link_record& which);
   void expire(const timer& due, std::vector<reference>& patient);
   void give_up_waiting(waiter_id who, const fetch_error& why, reference what);

@@ -328,7 +328,7 @@ void ledger::on(link_record& from, const refused& what) {
     if (which->adopting != from.number)
       return;
     if (is_busy) // The offer is still good: it is asked again, for some time.
-      pause(from);
+      pause_adoptions(from);
     if (is_busy && which->busy_until == never)
       which->busy_until = now_ + options_.adopt_patience;
     return end_adoption(asked.about, is_busy && which->busy_until > now_ ? 0 : asked.token);

@@ -132,7 +132,7 @@ namespace {
 /// As many as the source allows at a time; the others keep their turn. Where it allowed fewer because it was busy, more
 /// are tried after a while: those under way may wait for something slow.
 void ledger::begin_pulls(link_record& source, pull_turns& of) {
-  while (!source.is_paused && of.asked < of.asked_max && !of.queued.empty()) {
+  while (!source.pulls_are_paused && of.asked < of.asked_max && !of.queued.empty()) {
     auto what = of.queued.begin()->second;
     leave_queue(at(what));
     auto& fetch = *at(what).fetch;
@@ -240,12 +240,12 @@ void ledger::begin_again_later(reference what, const fetch_error& why) {
   auto& turns = turns_of(which);
   if (is_full) { // What else it has may lie in memory: that comes first.
     which.fetch->turn = ++last_turn_;
-    pause(links_.at(which.link));
+    pause_pulls(links_.at(which.link));
     return advance(what);
   }
   turns.asked_max = std::max<std::size_t>(turns.asked, 1);
   if (turns.asked == 0) // Else the next that ends makes room there.
-    pause(links_.at(which.link));
+    pause_pulls(links_.at(which.link));
   advance(what);
 }
 
@@ -333,7 +333,7 @@ bool ledger::has_replica(room_id room, const object_id& place, fetch_step after)
     return false;
   auto what = known->second;
   auto& which = at(what);
-  assert(which.fetch->step == after);
+  assert(which.fetch->step == after && objects_.size_of(place) == which.size_bytes);
   (void)after;
   rooms_.erase(known);
   which.fetch->room = 0; // It is sealed: not to be dropped.

@@ -304,7 +304,9 @@ struct link_record {
   std::map<request_number, parked_adopt> parked;
   std::set<std::tuple<object_id, std::uint64_t, request_number>> parked_names; // The same by name and token.
   std::vector<object_id> unclaimed; // In flight to here when the store was busy: nobody wants them any more.
-  bool is_paused = false;           // The peer was busy: nothing is begun there until `retry`.
+  // The peer was busy with what it was asked before: nothing more of that sort is begun there until `retry`.
+  bool pulls_are_paused = false;
+  bool adoptions_are_paused = false;
   time_point retry = never;
 };
 

@@ -28,9 +28,14 @@ void ledger::set_deadline(reference what, time_point deadline) {
     set_timer(timer_of(what, deadline));
 }
 
-/// Nothing more is begun there for a while.
-void ledger::pause(link_record& which) {
-  which.is_paused = true;
+/// No more pulls are begun there for a while; pause_adoptions() does the same for those.
+void ledger::pause_pulls(link_record& which) {
+  which.pulls_are_paused = true;
+  retry_later(which);
+}
+
+void ledger::pause_adoptions(link_record& which) {
+  which.adoptions_are_paused = true;
   retry_later(which);
 }
 
@@ -42,7 +47,8 @@ void ledger::retry_later(link_record& which) {
 }
 
 void ledger::resume(link_record& which) {
-  which.is_paused = false;
+  which.pulls_are_paused = false;
+  which.adoptions_are_paused = false;
   if (which.retry != never)
     clear_timer({which.retry, timer::kind::retry, which.number, 0});
   which.retry = never;
