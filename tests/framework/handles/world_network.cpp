@@ -325,6 +325,10 @@ void world::make_room(node_index at, handles::room_id which) {
   auto& node = nodes[at];
   auto& wanted = node.rooms.at(which);
   auto found = wanted.of ? store_of(at).find(*wanted.of) : std::nullopt;
+  if (found && store_of(at).size_of(*found) != wanted.size_bytes) { // A liar gave two objects one name.
+    wanted.of.reset();
+    found.reset();
+  }
   if (!found) {
     if (now - wanted.asked_at >= others_patience)
       wanted.of.reset(); // Another one may be making it still.
