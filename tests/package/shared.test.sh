@@ -35,7 +35,8 @@ build)
 names) # What the libraries are called, what they show, and that they find each other.
   libraries=$(find "$prefix" -name "libtroupe_*.so.$version")
   [ "$(wc -l <<<"$libraries")" -ge 3 ] || fail "libraries are missing: $libraries"
-  headers=$(find "$prefix/include/troupe" -name '*.hpp')
+  # A declaration may take several lines.
+  find "$prefix/include/troupe" -name '*.hpp' -exec cat {} + | tr '\n' ' ' | grep -oE 'TROUPE_EXPORT[^;{]*' >"$WORK/exported"
   for library in $libraries; do
     name=$(basename "$library" ".so.$version")
     [ -e "$(dirname "$library")/$name.so.$so_version" ] || fail "$name.so.$so_version is missing"
@@ -49,8 +50,7 @@ names) # What the libraries are called, what they show, and that they find each 
     while IFS= read -r shown; do
       [ -n "$shown" ] || continue
       identifier=$(sed -E 's/^(vtable|typeinfo|typeinfo name|VTT) for //; s/.*internal::([a-zA-Z_0-9]+).*/\1/' <<<"$shown")
-      # shellcheck disable=SC2086 # One a word.
-      grep -qE "TROUPE_EXPORT.*\b$identifier\b" $headers || unknown+="$shown"$'\n'
+      grep -qw "$identifier" "$WORK/exported" || unknown+="$shown"$'\n'
     done <<<"$internal"
     [ -z "$unknown" ] || fail "$name shows what no installed header exports: $unknown"
     printf '%s: %s names, %s of them internal\n' "$name" "$(wc -l <<<"$names")" "$(grep -c . <<<"$internal")"
