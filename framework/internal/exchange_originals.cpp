@@ -56,10 +56,7 @@ void object_exchange::take_found(const room& wanted, store::handle found) {
     return;
   const auto id = wanted.id;
   const auto place = found.id();
-  auto& kept = holds_[place];
-  ++kept.count;
-  if (kept.object.empty())
-    kept.object = std::move(found);
+  keep(std::move(found));
   rooms_.erase(id);
   if (!ledger_.room_found(id, place))
     drop(place);

@@ -193,9 +193,7 @@ void object_exchange::seal(const std::shared_ptr<room>& full, const std::vector<
     return;
   if (sealed) {
     const auto place = sealed->id();
-    auto& kept = holds_[place];
-    kept.object = *sealed;
-    ++kept.count;
+    keep(*std::move(sealed));
     rooms_.erase(full->id);
     if (!ledger_.room_sealed(full->id, place))
       drop(place);

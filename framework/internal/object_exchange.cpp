@@ -193,6 +193,14 @@ void object_exchange::hold(const store::object_id& place) {
     kept.object = *std::move(found);
 }
 
+/// Holds `object` once more.
+void object_exchange::keep(store::handle object) {
+  auto& kept = holds_[object.id()];
+  ++kept.count;
+  if (kept.object.empty())
+    kept.object = std::move(object);
+}
+
 void object_exchange::drop(const store::object_id& place) {
   const auto found = holds_.find(place);
   assert(found != holds_.end());
@@ -226,7 +234,7 @@ bool object_exchange::hold_at_home(const handles::home_name& which, std::uint64_
   auto found = store_.find(place);
   if (!found || found->size_bytes() != size_bytes)
     return false;
-  holds_.emplace(place, held{*std::move(found), 1});
+  keep(*std::move(found));
   return true;
 }
 
@@ -248,10 +256,7 @@ object_exchange::adoption object_exchange::adopt(const store::object_id& place, 
   auto adopted = store_.adopt(place, from->second.shared->peer, from->second.shared->receive);
   if (!adopted)
     return adopted.error().code() == store::store_errc::not_found ? adoption::absent : adoption::busy;
-  auto& kept = holds_[place];
-  ++kept.count;
-  if (kept.object.empty())
-    kept.object = *std::move(adopted);
+  keep(*std::move(adopted));
   return adoption::done;
 }
 

@@ -203,6 +203,8 @@ private:
   [[nodiscard]] std::string peer_of(const handles::fetch_error& error) const;
   void note_progress(room& of);
 
+  void keep(store::handle object);
+
   // -- exchange_originals.cpp: what other nodes of this host have pulled, or are pulling
   [[nodiscard]] bool is_left_to_others(const std::shared_ptr<room>& wanted, store::object_of_origin found);
   void take_found(const room& wanted, store::handle found);
