@@ -56,6 +56,15 @@ caf::behavior keeper(caf::event_based_actor*, std::shared_ptr<shelf> kept) {
   }};
 }
 
+std::vector<std::string> own_inspection_addresses() {
+  std::vector<std::string> mine;
+  const auto known = inspection_addresses().value();
+  for (const auto& each : known)
+    if (each.process == self)
+      mine.push_back(each.address);
+  return mine;
+}
+
 class remembered : public two_nodes {
 protected:
   ~remembered() override { open_shelf(); }
@@ -351,14 +360,9 @@ TEST_F(remembered, and_not_where_it_does_not) {
 
 TEST_F(remembered, this_users_processes_may_look_and_reach_nothing_else) {
   publish("cup", far().system.spawn([](caf::event_based_actor*) -> caf::behavior { return {[](int) {}}; }));
-  const auto known = inspection_addresses();
-  ASSERT_TRUE(known) << known.error().message();
-  std::vector<std::string> mine;
-  for (const auto& each : *known)
-    if (each.process == self)
-      mine.push_back(each.address);
-  ASSERT_EQ(mine.size(), 1u);
   near_options_.local_inspection = false;
+  const auto mine = own_inspection_addresses();
+  ASSERT_EQ(mine.size(), 1u);
   auto link = near().home->connect(mine[0], {.serializers = {"msgpack"}});
   ASSERT_TRUE(link) << link.error().message();
   EXPECT_EQ(link->memory_summary().value().processes.at(0).node, "far");
@@ -366,6 +370,24 @@ TEST_F(remembered, this_users_processes_may_look_and_reach_nothing_else) {
   ASSERT_FALSE(cup);
   EXPECT_EQ(cup.error().code(), node_errc::not_found);
   EXPECT_FALSE(link->shares_store());
+}
+
+TEST_F(remembered, only_so_many_of_this_users_processes_may_look_at_a_time) {
+  far();
+  near_options_.local_inspection = false;
+  const auto mine = own_inspection_addresses();
+  ASSERT_EQ(mine.size(), 1u);
+  const auto look = [&] { return near().home->connect(mine[0], {.serializers = {"msgpack"}, .connect_timeout = 10s}); };
+  std::vector<troupe::link> links;
+  for (int i = 0; i < 64; ++i) {
+    auto link = look();
+    ASSERT_TRUE(link) << "link " << i << ": " << link.error().message();
+    links.push_back(*std::move(link));
+  }
+  EXPECT_FALSE(look());
+  EXPECT_EQ(links.back().memory_summary().value().processes.at(0).node, "far"); // The others are served as before.
+  links.front().close();
+  EXPECT_TRUE(eventually([&] { return look().has_value(); }));
 }
 
 TEST_F(remembered, a_node_that_is_not_to_be_asked_is_not_listed) {

@@ -37,7 +37,8 @@ struct shelf {
   }
 };
 
-caf::behavior keeper(caf::event_based_actor*, std::shared_ptr<shelf> kept) {
+caf::behavior keeper(caf::event_based_actor* self, std::shared_ptr<shelf> kept) {
+  self->set_default_handler(caf::drop); // CAF's own prints what it drops.
   return {[kept](const array_ref& ref) {
     std::lock_guard guard{kept->mutex};
     kept->refs.push_back(ref);
