@@ -168,8 +168,12 @@ std::expected<payload, node_error> payload_of(const object_state& state, const f
 }
 
 node_error read_failure(const serialize_error& error) {
-  auto code = error.code() == serialize_errc::refused_family ? node_errc::refused_family : node_errc::undecodable;
-  return {code, error.message()};
+  if (error.code() != serialize_errc::refused_family)
+    return {node_errc::undecodable, error.message()};
+  return {node_errc::refused_family,
+          error.message()
+              + "; the node that put the object chose, by its store_families: name one there "
+                "that this end accepts, or accept this one here"};
 }
 
 } // namespace troupe::internal

@@ -7,9 +7,31 @@
 #include "memory/command.hpp"
 #include "nodes/command.hpp"
 #include "store/command.hpp"
+#include "text.hpp"
 #include "top/command.hpp"
 
+#include <troupe/framework/base/version.hpp>
+
+#include <algorithm>
 #include <iostream>
+#include <string>
+
+namespace {
+
+/// CLI11 would only say that a command is missing.
+[[nodiscard]] bool knows(const CLI::App& app, const std::string& first) {
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  if (first.starts_with('-')
+      || std::ranges::any_of(commands, [&](const auto* each) { return each->get_name() == first; }))
+    return true;
+  auto text = "troupe: there is no command \"" + first + "\"; there are";
+  for (const auto* const each : commands)
+    text += ' ' + each->get_name();
+  std::cerr << troupe::tools::printable(text) << "; run: troupe --help\n";
+  return false;
+}
+
+} // namespace
 
 int main(int argument_count, char** arguments) {
   CLI::App app{
@@ -17,6 +39,7 @@ int main(int argument_count, char** arguments) {
       "their versions look like to each other, and measures how fast they can be.",
       "troupe"};
   app.require_subcommand(1);
+  app.set_version_flag("--version", std::string{"troupe "} + TROUPE_VERSION);
   auto status = 0;
   troupe::tools::add_bench_command(app, std::cout, std::cerr, status);
   troupe::tools::add_contract_command(app, std::cout, std::cerr, status);
@@ -27,6 +50,8 @@ int main(int argument_count, char** arguments) {
   troupe::tools::add_top_command(app, std::cout, std::cerr, status);
   troupe::tools::add_types_command(app, std::cout, std::cerr, status);
   troupe::tools::add_help_commands(app, std::cout);
+  if (argument_count > 1 && !knows(app, arguments[1]))
+    return 2;
   try {
     app.parse(argument_count, arguments);
   } catch (const CLI::ParseError& asked) {

@@ -54,7 +54,9 @@ std::expected<void, node_error> check_owner_and_mode(const open_file& file, cons
     return fail("\"" + path + "\" belongs to user " + std::to_string(status.st_uid) + ", this process runs as user "
                 + std::to_string(::geteuid()) + "; a secret must be a file of its own user");
   if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-    return fail("\"" + path + "\" can be reached by other users; run: chmod 600 " + path);
+    return fail("\"" + path
+                + "\" can be reached by other users, a secret must not be; if it is meant to be one, run: chmod 600 "
+                + path);
   if (static_cast<std::size_t>(status.st_size) > secret_bytes_max)
     return fail("\"" + path + "\" has " + grouped(static_cast<std::uint64_t>(status.st_size))
                 + " bytes, a secret at most 4,096");

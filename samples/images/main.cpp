@@ -1,9 +1,11 @@
 // Filters a picture with several processes, which read it where it lies in shared memory. README.md says what to type.
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <list>
+#include <optional>
 #include <stdexcept>
 
 #include <unistd.h>
@@ -21,6 +23,15 @@ using namespace images;
 
 auto must(auto result) {
   return result ? std::move(result) : throw std::runtime_error(result.error().message());
+}
+
+constexpr std::size_t workers_max = 64;
+
+std::optional<std::size_t> workers_of(const std::string& text) {
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const auto is_good = error == std::errc{} && end == text.data() + text.size() && number >= 1 && number <= workers_max;
+  return is_good ? std::optional{number} : std::nullopt;
 }
 
 /// Rings on a slope of colours.
@@ -114,7 +125,12 @@ int main(int argument_count, char** arguments) try {
     std::cerr << "images FOLDER [WORKERS [PICTURE.png]]\n";
     return 2;
   }
-  coordinate(words[0], words.size() > 2 ? words[2] : "", words.size() > 1 ? std::stoul(words[1]) : 2);
+  const auto workers = words.size() > 1 ? workers_of(words[1]) : std::optional<std::size_t>{2};
+  if (!workers) {
+    std::cerr << "images: WORKERS is a number from 1 to " << workers_max << ", not \"" << words[1] << "\"\n";
+    return 2;
+  }
+  coordinate(words[0], words.size() > 2 ? words[2] : "", *workers);
 } catch (const std::exception& error) {
   std::cerr << error.what() << '\n';
   return 1;

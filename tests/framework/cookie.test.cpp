@@ -61,7 +61,9 @@ TEST_F(cookie_file, is_refused_when_others_can_reach_it) {
   path_ = folder_ / "cookie";
   for (mode_t mode : {0640u, 0604u, 0620u, 0610u}) {
     write(std::string(64, 'a'), mode);
-    expect_contains(why_not(), "can be reached by other users; run: chmod 600 " + path_);
+    expect_contains(why_not(),
+                    "can be reached by other users, a secret must not be; if it is meant to be one, run: chmod 600 "
+                        + path_);
   }
   ::chmod(path_.c_str(), 0600);
   EXPECT_EQ(why_not(), "readable");

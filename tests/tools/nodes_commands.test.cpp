@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <pty.h>
 
+#include <filesystem>
 #include <sstream>
 
 namespace troupe::tests {
@@ -122,6 +123,25 @@ TEST(ping_command, gives_a_frozen_node_up) {
   EXPECT_EQ(answer.status, 1);
   expect_contains(answer.text, "does not answer");
   other.signal(SIGCONT);
+}
+
+TEST(nodes_commands, tell_what_is_no_address_from_a_node_that_does_not_answer) {
+  for (const auto* const command : {"links", "ping", "types", "top --interval 0.1 --count 1"}) {
+    EXPECT_EQ(run(std::string{command} + " kitchen:4711").status, 2) << command;
+    EXPECT_EQ(run(std::string{command} + " unix://@nobody-is-here").status, 1) << command;
+  }
+  for (const auto* const command : {"ping", "types"})
+    expect_contains(run(std::string{command} + " unix://@nobody-is-here --json").text, "\"answered\": false");
+}
+
+TEST(nodes_commands, make_no_secret_where_a_file_is_missing) {
+  const auto path = std::string{"/tmp/troupe-no-secret-"} + std::to_string(::getpid());
+  for (const auto* const option : {"--cookie-file ", "--secret-file ", "--authority ", "--certificate ", "--key "}) {
+    const auto answer = run("ping tcp://127.0.0.1:9 " + (option + path));
+    EXPECT_EQ(answer.status, 2) << option;
+    expect_contains(answer.text, path);
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
 }
 
 TEST(types_command, prints_a_contract_that_can_be_checked) {
@@ -299,7 +319,8 @@ TEST(top_command, goes_on_when_a_node_goes) {
 TEST(help, every_command_tells_how_it_is_used) {
   const auto all = run("--help");
   EXPECT_EQ(all.status, 0);
-  for (const auto* command : {"bench", "links", "memory", "ping", "store", "top", "types", "contract", "completion", "man"}) {
+  for (const auto* command :
+       {"bench", "links", "memory", "ping", "store", "top", "types", "contract", "completion", "man"}) {
     expect_contains(all.text, command);
     const auto one = run(std::string{command} + " --help");
     EXPECT_EQ(one.status, 0) << command;
@@ -342,7 +363,8 @@ TEST(help, the_other_shells_have_scripts_too) {
 TEST(help, the_man_page_has_every_command_and_option) {
   const auto page = run("man").text;
   EXPECT_EQ(page.rfind(".TH TROUPE 1", 0), 0u);
-  for (const auto* part : {".SS troupe memory", ".SS troupe store list", ".SS troupe bench", "  troupe bench \\-\\-quick", "\\fB\\-\\-group\\-by\\fR", ".SH EXIT STATUS"})
+  for (const auto* part : {".SS troupe memory", ".SS troupe store list", ".SS troupe bench",
+                           "  troupe bench \\-\\-quick", "\\fB\\-\\-group\\-by\\fR", ".SH EXIT STATUS"})
     expect_contains(page, part);
 }
 

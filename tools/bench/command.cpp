@@ -203,6 +203,7 @@ void add_how(CLI::App& to, bench_request& asked) {
   to.add_option("--svg", asked.svg_file, "Draw throughput and latency over size into this file, too")
       ->option_text("FILE");
   to.add_option("--directory", asked.directory, "Where the stores of the run lie while it lasts (/dev/shm)")
+      ->check(CLI::ExistingDirectory)
       ->option_text("DIR");
 }
 

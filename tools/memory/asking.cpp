@@ -74,7 +74,7 @@ memory_summary memory_of_host(const std::string& store_directory, const access& 
     parts.push_back(std::move(part));
   }
   if (!nodes)
-    parts.emplace_back().processes.push_back({0, "this host's nodes", {}, nodes.error()});
+    parts.emplace_back().processes.push_back({0, "this host's nodes", {}, nodes.error().message()});
   return combined(std::move(parts));
 }
 

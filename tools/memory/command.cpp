@@ -116,7 +116,10 @@ void add_memory_command(CLI::App& app, std::ostream& out, std::ostream& err, int
                      "Asks the node at this address instead, whose link must allow it (allow_memory_summary); "
                      "several together give one picture");
   add_access(*memory, asked->by);
-  memory->add_option("--directory", asked->directory, "Where this host's stores lie")->capture_default_str();
+  memory->add_option("--directory", asked->directory, "Where this host's stores lie")
+      ->check(CLI::ExistingDirectory)
+      ->capture_default_str()
+      ->option_text("DIR");
   memory->add_option("--old", asked->old_seconds, "After how many seconds an export or a message looks like a leak")
       ->check(is_within(0, 1e9))
       ->capture_default_str();
@@ -140,7 +143,8 @@ void add_memory_command(CLI::App& app, std::ostream& out, std::ostream& err, int
   memory->add_option("--limit", asked->limit, "Shows so many objects, the first in the order of --sort; 0: all of them")
       ->check(is_whole_within(0, 1'000'000'000))
       ->capture_default_str();
-  memory->add_option("--process", asked->process, "Only what this process has a part in keeping");
+  memory->add_option("--process", asked->process, "Only what this process has a part in keeping")
+      ->check(is_whole_within(1, 1'000'000'000));
   memory->add_option("--object", asked->object, "Only this one");
   memory->add_flag("--leaks", asked->leaks, "Only what looks like a leak");
   memory->add_flag("--json", asked->json, "One JSON document instead of text");

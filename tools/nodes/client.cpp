@@ -11,12 +11,14 @@ void add_access(CLI::App& command, access& by) {
       ->check(is_within(0.001, 3600.0))
       ->capture_default_str();
   auto& known = by.known_by;
-  command.add_option("--secret-file", known.secret_file, "The shared secret, for TCP and TLS nodes");
-  command.add_option("--cookie-file", known.cookie_file,
-                     "The secret of this host's TCP nodes, where it is not the usual file");
-  command.add_option("--authority", known.tls.authority_file, "Of TLS nodes: whose certificates are accepted (PEM)");
-  command.add_option("--certificate", known.tls.certificate_file, "This end's, where a TLS node asks for one (PEM)");
-  command.add_option("--key", known.tls.key_file, "Its key (PEM)");
+  const auto add_file = [&](const char* name, std::string& path, const char* what) {
+    command.add_option(name, path, what)->check(CLI::ExistingFile)->option_text("FILE");
+  };
+  add_file("--secret-file", known.secret_file, "The shared secret, for TCP and TLS nodes");
+  add_file("--cookie-file", known.cookie_file, "The secret of this host's TCP nodes, where it is not the usual file");
+  add_file("--authority", known.tls.authority_file, "Of TLS nodes: whose certificates are accepted (PEM)");
+  add_file("--certificate", known.tls.certificate_file, "This end's, where a TLS node asks for one (PEM)");
+  add_file("--key", known.tls.key_file, "Its key (PEM)");
   command.add_option("--server-name", known.tls.server_name, "The name that a TLS node's certificate must hold");
 }
 
@@ -43,17 +45,14 @@ bool is_of_another_user(const inspection_address& node, const node_error& why_no
   return node.process != 0 && why_not.code() == node_errc::refused;
 }
 
-std::expected<std::vector<inspection_address>, std::string> nodes_at(const std::vector<std::string>& addresses) {
+std::expected<std::vector<inspection_address>, node_error> nodes_at(const std::vector<std::string>& addresses) {
   if (!addresses.empty()) {
     std::vector<inspection_address> result;
     for (const auto& each : addresses)
       result.push_back({each, 0});
     return result;
   }
-  auto known = inspection_addresses();
-  if (!known)
-    return std::unexpected{known.error().message()};
-  return *std::move(known);
+  return inspection_addresses();
 }
 
 std::string name_of(const inspection_address& node) {

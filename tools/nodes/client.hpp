@@ -51,7 +51,7 @@ private:
 };
 
 /// Those addresses, or where there are none, all of this user's nodes on this host. Fails with what to say.
-[[nodiscard]] std::expected<std::vector<inspection_address>, std::string>
+[[nodiscard]] std::expected<std::vector<inspection_address>, node_error>
 nodes_at(const std::vector<std::string>& addresses);
 
 /// Whether somebody else has made a socket of that name: no node of this user's, so that nobody need be told.

@@ -31,33 +31,34 @@ struct request {
   bool json = false;
 };
 
+[[nodiscard]] std::string finished(const json& document) {
+  return document.dump(2, ' ', false, json::error_handler_t::replace) + '\n';
+}
+
 /// Where the answer goes.
 struct answer {
   std::ostream& out;
   std::ostream& err;
   int& status;
 
-  void fail(const std::string& why) {
+  void fail(const std::string& why, int with = 1) {
     err << printable("troupe: " + why) << '\n';
-    status = 1;
+    status = with;
+  }
+  /// Of one who was asked alone.
+  void fail(const std::string& address, const std::string& how, const node_error& why, bool as_json) {
+    if (as_json)
+      out << finished({{"address", address}, {"answered", false}, {"problem", why.message()}});
+    fail(address + how + why.message(), status_of(why));
   }
 };
-
-[[nodiscard]] std::string finished(const json& document) {
-  return document.dump(2, ' ', false, json::error_handler_t::replace) + '\n';
-}
-
-[[nodiscard]] bool anyone_is_silent(const std::vector<asked_node>& nodes) {
-  return std::ranges::any_of(nodes, [](const auto& each) { return !each.report; });
-}
 
 void show_links(const request& asked, answer to) {
   const auto nodes = nodes_at(asked.addresses);
   if (!nodes)
-    return to.fail(nodes.error());
+    return to.fail(nodes.error().message());
   const auto known = reports_of(*nodes, {}, asked.by);
-  if (anyone_is_silent(known))
-    to.status = 1;
+  to.status = status_of(known);
   if (!asked.json) {
     to.out << printable(text_of(known));
     return;
@@ -71,7 +72,7 @@ void show_links(const request& asked, answer to) {
 void show_types(const request& asked, answer to) {
   const auto known = reports_of({{asked.addresses.front(), 0}}, {.links = false, .types = true}, asked.by).front();
   if (!known.report)
-    return to.fail(asked.addresses.front() + " does not answer: " + known.report.error());
+    return to.fail(asked.addresses.front(), " does not answer: ", known.report.error(), asked.json);
   if (asked.json)
     to.out << finished(
         {{"name", known.report->name}, {"families", known.report->families}, {"contract", known.report->contract}});
@@ -92,7 +93,7 @@ void ping(const request& asked, answer to) {
   const auto begun = std::chrono::steady_clock::now();
   auto link = one.connect(address);
   if (!link)
-    return to.fail(address + " does not answer: " + link.error().message());
+    return to.fail(address, " does not answer: ", link.error(), asked.json);
   const auto milliseconds = [](std::chrono::nanoseconds time) {
     return std::chrono::duration<double, std::milli>(time).count();
   };
@@ -107,7 +108,7 @@ void ping(const request& asked, answer to) {
       std::this_thread::sleep_for(std::chrono::duration<double>(asked.interval_seconds));
     const auto trip = link->ping(one.timeout());
     if (!trip)
-      return to.fail(address + " does not answer any more: " + trip.error().message());
+      return to.fail(address, " does not answer any more: ", trip.error(), asked.json);
     taken.push_back(milliseconds(*trip));
     if (!asked.json)
       to.out << fmt::format("answer {}: {:.3f} ms\n", i + 1, taken.back()) << std::flush;

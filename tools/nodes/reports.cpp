@@ -109,15 +109,11 @@ std::vector<asked_node> reports_of(const std::vector<inspection_address>& nodes,
     auto& asked = result[which];
     auto link = one.connect(asked.where.address);
     if (!link) {
-      asked.report = std::unexpected{link.error().message()};
+      asked.report = std::unexpected{link.error()};
       others[which] = is_of_another_user(asked.where, link.error());
       return;
     }
-    auto report = link->report(one.timeout(), what);
-    if (report)
-      asked.report = *std::move(report);
-    else
-      asked.report = std::unexpected{report.error().message()};
+    asked.report = link->report(one.timeout(), what);
     link->close();
   });
   for (auto which = nodes.size(); which-- > 0;)
@@ -165,11 +161,23 @@ std::string text_of(const store_report& store) {
   return text;
 }
 
+int status_of(const node_error& why) {
+  return why.code() == node_errc::bad_address ? 2 : 1;
+}
+
+int status_of(const std::vector<asked_node>& nodes) {
+  auto status = 0;
+  for (const auto& each : nodes)
+    if (!each.report)
+      status = std::max(status, status_of(each.report.error()));
+  return status;
+}
+
 std::string text_of(const std::vector<asked_node>& nodes) {
   auto text = std::string{};
   for (const auto& each : nodes) {
     if (!each.report) {
-      text += fmt::format("{} does not answer: {}\n", name_of(each.where), in_line(each.report.error()));
+      text += fmt::format("{} does not answer: {}\n", name_of(each.where), in_line(each.report.error().message()));
       continue;
     }
     const auto& node = *each.report;
@@ -188,7 +196,7 @@ json document_of(const asked_node& asked) {
     return {{"address", asked.where.address},
             {"process", asked.where.process},
             {"answered", false},
-            {"problem", asked.report.error()}};
+            {"problem", asked.report.error().message()}};
   const auto& node = *asked.report;
   auto links = json::array();
   for (const auto& each : node.links)

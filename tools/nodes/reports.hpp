@@ -15,12 +15,17 @@ namespace troupe::tools {
 
 struct asked_node {
   inspection_address where;
-  std::expected<node_report, std::string> report = std::unexpected{std::string{"not asked"}};
+  std::expected<node_report, node_error> report = std::unexpected{node_error{node_errc::link_down, "not asked"}};
 };
 
 /// Each is asked over a link of its own, which ends with the answer.
 [[nodiscard]] std::vector<asked_node> reports_of(const std::vector<inspection_address>& nodes, const report_query& what,
                                                  const access& by);
+
+/// The exit status of who asked: 1 where a node does not answer, 2 where there can be none, since what was given is no
+/// address.
+[[nodiscard]] int status_of(const node_error& why);
+[[nodiscard]] int status_of(const std::vector<asked_node>& nodes);
 
 /// Messages that were not sent, or not delivered.
 [[nodiscard]] std::uint64_t lost_by(const link_stats& stats);

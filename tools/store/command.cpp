@@ -143,6 +143,10 @@ void verify(const request& asked, answer to) {
 
 void clean(const request& asked, answer to) {
   const auto cleaned = store::clean(asked.store, asked.directory);
+  if (!cleaned && cleaned.error().code() == store::store_errc::not_found) {
+    to.out << (asked.json ? "{\"removed\": false}\n" : "nothing to clean: " + cleaned.error().message() + '\n');
+    return;
+  }
   if (!cleaned)
     return to.fail(cleaned.error().message());
   if (asked.json)
@@ -162,7 +166,10 @@ void add_store_command(CLI::App& app, std::ostream& out, std::ostream& err, int&
   store->require_subcommand(1);
   store->fallthrough(); // The options may stand behind what is asked for.
   store->add_option("-s,--store", asked->store, "The store's name")->capture_default_str();
-  store->add_option("--directory", asked->directory, "Where its files lie")->capture_default_str();
+  store->add_option("--directory", asked->directory, "Where its files lie")
+      ->check(CLI::ExistingDirectory)
+      ->capture_default_str()
+      ->option_text("DIR");
   store->add_flag("--json", asked->json, "One JSON document instead of text");
 
   const auto add = [&](const char* name, const char* what, void (*run)(const request&, answer)) {

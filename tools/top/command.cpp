@@ -52,11 +52,14 @@ public:
   [[nodiscard]] look now() {
     look result;
     auto nodes = nodes_at(asked_.addresses);
-    if (!nodes)
-      result.nodes.push_back({{"this host's nodes", 0}, std::unexpected{nodes.error()}});
-    else
+    if (nodes) {
       for (auto& each : *nodes)
-        result.nodes.push_back({std::move(each), std::unexpected{std::string{"not asked"}}});
+        result.nodes.emplace_back().where = std::move(each);
+    } else {
+      auto& none = result.nodes.emplace_back();
+      none.where.address = "this host's nodes";
+      none.report = std::unexpected{nodes.error()};
+    }
     forget_others(result.nodes);
     std::vector<std::optional<link>*> links;
     for (const auto& each : result.nodes)
@@ -72,16 +75,12 @@ private:
     if (!over || !over->is_open()) {
       auto connected = client_.connect(node.where.address);
       if (!connected) {
-        node.report = std::unexpected{connected.error().message()};
+        node.report = std::unexpected{connected.error()};
         return;
       }
       over = *std::move(connected);
     }
-    auto report = over->report(client_.timeout(), {});
-    if (report)
-      node.report = *std::move(report);
-    else
-      node.report = std::unexpected{report.error().message()};
+    node.report = over->report(client_.timeout(), {});
   }
 
   void forget_others(const std::vector<asked_node>& nodes) {
@@ -208,8 +207,8 @@ void watch(request asked) {
     std::_Exit(0); // Nobody waits for who does not answer.
 }
 
-/// Where nobody looks at a terminal: one picture after the other.
-void print(const request& asked, std::ostream& out) {
+/// Where nobody looks at a terminal: one picture after the other. The status is that of the last.
+int print(const request& asked, std::ostream& out) {
   watcher nodes{asked};
   auto before = nodes.now();
   constexpr std::size_t no_limit = 100'000;
@@ -226,14 +225,15 @@ void print(const request& asked, std::ostream& out) {
     }
     out.flush();
     if (!out)
-      return;
+      break;
     before = std::move(now);
   }
+  return status_of(before.nodes);
 }
 
 } // namespace
 
-void add_top_command(CLI::App& app, std::ostream& out, std::ostream&, int&) {
+void add_top_command(CLI::App& app, std::ostream& out, std::ostream&, int& status) {
   auto asked = std::make_shared<request>();
   auto* const top = app.add_subcommand("top", "A live view of nodes, their links and stores: rates, queues, credit, "
                                               "families, how full; of all this user's nodes on this host, or of those "
@@ -253,11 +253,11 @@ void add_top_command(CLI::App& app, std::ostream& out, std::ostream&, int&) {
                                       {"peer", top_order::peer}}))
       ->option_text("KEY");
   top->add_flag("--json", asked->json, "Not a view but a line of JSON for each look");
-  top->callback([asked, &out] {
+  top->callback([asked, &out, &status] {
     if (!asked->json && screen::is_possible())
       watch(*asked);
     else
-      print(*asked, out);
+      status = print(*asked, out);
   });
 }
 

@@ -28,6 +28,12 @@ timeout 60 "$images" "$folder/small" 1 "$folder/own/histogram.png" >"$folder/out
 "$check" "$folder/own/histogram.png" "$folder/small" || fail "wrong pixels of a small picture"
 timeout 60 "$images" "$folder/none" 1 "$folder/none.png" 2>/dev/null && fail "it does without its picture"
 
+for workers in -1 0 65 two 1e9 ''; do
+  output=$(timeout 60 "$images" "$folder/refused" "$workers" 2>&1)
+  [ $? = 2 ] || fail "$workers workers are not refused: $output"
+done
+[ ! -e "$folder/refused" ] || fail "a folder is made for nothing"
+
 # A worker is killed as soon as it works. On a busy machine that may come when all is done, so it is tried again.
 for ((try = 0; try < 10; try++)); do
   rm -rf "$folder/killed"
