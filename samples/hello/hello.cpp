@@ -19,7 +19,7 @@ T must(std::expected<T, troupe::node_error> result) {
 int main(int argument_count, char**) try {
   troupe::type_registry types; // What may travel, by the name that travels.
   types.add<troupe::object_ref<doubles>>("hello.doubles");
-  troupe::family_set families; // typed and msgpack
+  troupe::family_set families; // typed, msgpack and json
   troupe::system_config config;
   caf::actor_system system{config};
 

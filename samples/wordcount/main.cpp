@@ -26,7 +26,7 @@ void keep_standard_streams() {
 
 int main(int argc, char** argv) {
   keep_standard_streams();
-  troupe::family_set families; // Starts with typed and msgpack.
+  troupe::family_set families; // Starts with typed, msgpack and json.
   families.add(std::make_unique<troupe::cereal_family>());
   const auto options = wordcount::read_options(argc, argv, families);
   if (!options)
