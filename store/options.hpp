@@ -39,7 +39,7 @@ struct options {
   std::filesystem::path spill_directory{};
 
   /// How much memory beyond what was ever used each process has made ready in the background, so that the first use of
-  /// it is as quick as the second: about ten times. More: longer bursts of large objects find it ready; less: less
+  /// it is as quick as the second: four times and more. More: longer bursts of large objects find it ready; less: less
   /// memory is taken before it is needed. 0: none.
   std::size_t pretouch_bytes = 0;
 
