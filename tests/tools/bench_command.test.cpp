@@ -206,7 +206,7 @@ TEST_F(bench_command, refuses_what_it_cannot_measure_and_says_why) {
                                                        {"--peers 1", "not in range 2 to 32"},
                                                        {"--rounds 1000 --total 1", "only to start their processes"},
                                                        {"--csv /nowhere/a.csv", "/nowhere/a.csv cannot be written"},
-                                                       {"--directory /nowhere", "cannot use /nowhere"}};
+                                                       {"--directory /nowhere", "does not exist: /nowhere"}};
   for (const auto& [arguments, why] : wrong) {
     const auto where = std::string_view{arguments}.starts_with("--directory") ? "" : "--directory " + folder_ + ' ';
     const auto refused = run("bench " + where + arguments);

@@ -92,8 +92,8 @@ std::string man_page_of(const CLI::App& app) {
       "none of those above, or a file cannot be read.\n.TP\n.B 128 and more\nA signal of that number less 128 ended a "
       "measurement.\n.SH FILES\n.TP\n.I /dev/shm\nThe stores of this host, where no --directory is given.\n.TP\n.I "
       "$XDG_RUNTIME_DIR/troupe/cookie\nThe secret of this host's TCP nodes, or $HOME/.config/troupe/cookie; "
-      "--cookie-file names another.\n.SH ENVIRONMENT\n.TP\n.B TROUPE_LOG\nWhat goes to standard error: debug, info, "
-      "warning (as it is), error or off.\n.SH SEE ALSO\n\\fBshm_overview\\fR(7), \\fBunix\\fR(7)\n";
+      "--cookie-file names another.\n.SH ENVIRONMENT\n.TP\n.B TROUPE_LOG\nWhat nodes write to standard error: debug, "
+      "info, warning, error or off.\n.SH SEE ALSO\n\\fBshm_overview\\fR(7), \\fBunix\\fR(7)\n";
   return text;
 }
 

@@ -2,7 +2,11 @@
 
 #include "arguments.hpp"
 
+#include <troupe/framework/log.hpp>
+
 #include <CLI/CLI.hpp>
+
+#include <cstdlib>
 
 namespace troupe::tools {
 
@@ -27,6 +31,8 @@ client::client(const access& by)
              .share_store = false,
              .credentials = by.known_by,
              .connect_timeout = by.timeout()} {
+  if (std::getenv("TROUPE_LOG") == nullptr)
+    set_log_threshold(log_level::error); // Why a node does not answer is said once, by the command.
   auto opened = node::open(system_, types_, families_,
                            {.name = "troupe command", .store = std::nullopt, .local_inspection = false});
   if (opened)
