@@ -12,7 +12,7 @@ namespace bench {
 
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string in_json(std::string_view text) {
   std::string made = "\"";
   for (const auto character : text) {
     if (character == '"' || character == '\\')
@@ -86,16 +86,16 @@ std::string table(const std::vector<row>& rows, const std::vector<std::string>& 
 std::string json_line(std::string_view benchmark, const row& row) {
   std::string ratios;
   for (const auto& [peer, ratio] : row.ratio_to)
-    ratios += fmt::format("{}{}: {}", ratios.empty() ? "" : ", ", quoted(peer), number(ratio));
+    ratios += fmt::format("{}{}: {}", ratios.empty() ? "" : ", ", in_json(peer), number(ratio));
   return fmt::format(R"({{"bench": {}, "case": {}, "subject": {}, "unit": {}, "median": {}, "min": {}, "max": {}, )"
                      R"("ratio_to": {{{}}}}})",
-                     quoted(benchmark), quoted(row.what.name), quoted(row.subject), quoted(row.what.unit),
+                     in_json(benchmark), in_json(row.what.name), in_json(row.subject), in_json(row.what.unit),
                      number(row.median), number(row.min), number(row.max), ratios);
 }
 
 std::string json_line(std::string_view benchmark, const std::string& subject, const failure& failed) {
-  return fmt::format(R"({{"bench": {}, "subject": {}, "is_absent": {}, "reason": {}}})", quoted(benchmark),
-                     quoted(subject), failed.is_absent, quoted(failed.reason));
+  return fmt::format(R"({{"bench": {}, "subject": {}, "is_absent": {}, "reason": {}}})", in_json(benchmark),
+                     in_json(subject), failed.is_absent, in_json(failed.reason));
 }
 
 void write_json(std::ostream& out, std::string_view benchmark, const std::vector<row>& rows,
