@@ -31,15 +31,20 @@ struct output {
   int status = -1;
 };
 
-[[nodiscard]] inline output run(const std::string& arguments) {
+/// What a line of the shell says.
+[[nodiscard]] inline output run_line(const std::string& line) {
   auto result = output{};
-  auto* const pipe = ::popen((TROUPE_PROGRAM " " + arguments + " 2>&1").c_str(), "r");
+  auto* const pipe = ::popen((line + " 2>&1").c_str(), "r");
   auto some = std::array<char, 4096>{};
   for (std::size_t count = 0; (count = std::fread(some.data(), 1, some.size(), pipe)) > 0;)
     result.text.append(some.data(), count);
   const auto status = ::pclose(pipe);
   result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return result;
+}
+
+[[nodiscard]] inline output run(const std::string& arguments) {
+  return run_line(TROUPE_PROGRAM " " + arguments);
 }
 
 [[nodiscard]] inline nlohmann::json run_json(const std::string& arguments) {

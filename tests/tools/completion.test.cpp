@@ -32,17 +32,9 @@ protected:
 
   /// By both streams.
   [[nodiscard]] std::string said(const std::string& command) const {
-    auto* const pipe =
-        ::popen(("cd " + home_.string()
-                 + " && HOME=$PWD XDG_CONFIG_HOME=$PWD XDG_DATA_HOME=$PWD ZDOTDIR=$PWD TERM=dumb " + command + " 2>&1")
-                    .c_str(),
-                "r");
-    std::string text;
-    std::array<char, 4096> some{};
-    for (std::size_t count = 0; (count = std::fread(some.data(), 1, some.size(), pipe)) > 0;)
-      text.append(some.data(), count);
-    ::pclose(pipe);
-    return text;
+    return run_line("cd " + home_.string()
+                    + " && HOME=$PWD XDG_CONFIG_HOME=$PWD XDG_DATA_HOME=$PWD ZDOTDIR=$PWD TERM=dumb " + command)
+        .text;
   }
 
 private:

@@ -334,13 +334,7 @@ TEST(help, bash_completes_commands_options_and_values) {
   const auto completes = [](const std::string& words, int at) {
     const auto script = "source <(" TROUPE_PROGRAM " completion bash); COMP_WORDS=(" + words
                         + "); COMP_CWORD=" + std::to_string(at) + "; _troupe; echo ${COMPREPLY[*]}";
-    auto* const pipe = ::popen(("bash -c '" + script + "' 2>&1").c_str(), "r");
-    std::string text;
-    std::array<char, 4096> some{};
-    for (std::size_t count = 0; (count = std::fread(some.data(), 1, some.size(), pipe)) > 0;)
-      text.append(some.data(), count);
-    ::pclose(pipe);
-    return text;
+    return run_line("bash -c '" + script + "'").text;
   };
   EXPECT_EQ(completes("troupe me", 1), "memory\n");
   EXPECT_EQ(completes("troupe store li", 2), "list\n");
