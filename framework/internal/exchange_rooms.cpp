@@ -267,8 +267,8 @@ std::optional<node_error> object_exchange::why_late(const waiter& who, handles::
     return node_error{code_of_full(waits.why_full),
                       "the store here had no room for " + object + within + ": " + waits.why_full};
   if (!full_now_.empty())
-    return node_error{node_errc::store_full, "the store here had no room for " + object + within
-                                                 + ", nor for what is pulled before them: " + full_now_};
+    return node_error{code_of_full(full_now_), "the store here had no room for " + object + within
+                                                   + ", nor for what is pulled before them: " + full_now_};
   if (reserved_bytes_ == 0)
     return std::nullopt;
   return node_error{node_errc::fetch_timed_out,

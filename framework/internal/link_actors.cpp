@@ -24,10 +24,6 @@
 
 namespace troupe::internal {
 
-namespace {
-
-} // namespace
-
 // -- actors as they are named
 
 /// Requires mutex_. Counts one sending where the actor is this end's.

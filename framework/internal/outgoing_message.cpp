@@ -17,10 +17,6 @@
 
 namespace troupe::internal {
 
-namespace {
-
-} // namespace
-
 outgoing_message::~outgoing_message() {
   clear();
 }

@@ -50,7 +50,8 @@ private:
   std::string problem_;
 };
 
-/// Those addresses, or where there are none, all of this user's nodes on this host. Fails with what to say.
+/// Those addresses, or where there are none, all of this user's nodes on this host. Fails as inspection_addresses()
+/// does.
 [[nodiscard]] std::expected<std::vector<inspection_address>, node_error>
 nodes_at(const std::vector<std::string>& addresses);
 

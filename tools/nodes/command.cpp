@@ -48,7 +48,7 @@ struct answer {
   /// Of one who was asked alone.
   void fail(const std::string& address, const std::string& how, const node_error& why, bool as_json) {
     if (as_json)
-      out << finished({{"address", address}, {"answered", false}, {"problem", why.message()}});
+      out << finished(document_of(asked_node{{address, 0}, std::unexpected{why}}));
     fail(address + how + why.message(), status_of(why));
   }
 };
