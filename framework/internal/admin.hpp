@@ -1,5 +1,6 @@
 // The admin messages of a link: always msgpack, as small self-describing maps. A reader skips fields that it does not
-// know and gives missing ones their default, so fields may be added; operations are numbered by hand: append only.
+// know and gives missing ones their default, so fields may be added; operations are numbered by hand: append only. From
+// first_skippable_number (packet.hpp) on a reader skips operations that it does not know.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include <troupe/framework/base/sizes.hpp>
+#include <troupe/framework/internal/features.hpp>
 #include <troupe/serializers/describe.hpp>
 #include <troupe/serializers/limits.hpp>
 
@@ -50,6 +52,9 @@ enum class admin_op : std::uint8_t {
   question_refused = 33,
   handle_lost = 34
 };
+
+/// The last of those that have to be understood.
+inline constexpr admin_op last_admin_op = admin_op::handle_lost;
 
 /// How the ends of a link prove themselves. Numbered by hand: append only.
 enum class greet_method : std::uint8_t {
@@ -97,13 +102,13 @@ struct hello {
   // The largest header, and the most frames of one element, that this end reads.
   std::uint64_t header_bytes = limits{}.header_bytes;
   std::uint64_t frames = limits{}.frames;
-  std::uint64_t incarnation = 0; // Of the node, which counts handles; 0: objects travel with their bytes.
-  std::uint64_t inspector = 0;   // The actor that says what the node keeps; 0: the link does not allow it.
+  std::uint64_t incarnation = 0;       // Of the node, which counts handles; 0: objects travel with their bytes.
+  std::uint64_t inspector = 0;         // The actor that says what the node keeps; 0: the link does not allow it.
+  std::vector<feature_offer> features; // What this end can do; the link uses what both can.
 };
 TROUPE_DESCRIBE(hello, version, name, token, serializers, deserializers, message_bytes, window_bytes,
                 actor_window_bytes, store_number, store_slot, store_nonce, channel, shares_store, tasks, verifies,
-                spawner, exits, link, introduction_key, header_bytes, frames, incarnation,
-                inspector)
+                spawner, exits, link, introduction_key, header_bytes, frames, incarnation, inspector, features)
 
 struct ready {
   bool shares_store = false;    // Both have checked.

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -27,8 +28,9 @@ public:
     caf::mailbox_element_ptr what;
     std::uint64_t size_bytes = 0;
     bool is_answer = false;
-    const void* sender = nullptr;          // Who it is from, as has() is asked.
-    caf::strong_actor_ptr proxy = nullptr; // The receiver's, so that the peer is not told that nobody refers to it.
+    const void* sender = nullptr;           // Who it is from, as has() is asked.
+    caf::strong_actor_ptr proxy = nullptr;  // The receiver's, so that the peer is not told that nobody refers to it.
+    std::vector<std::byte> extensions = {}; // Of a message that came over another link; most have none.
   };
   enum class entry : std::uint8_t {
     passed,  ///< It need not wait; nothing was taken.

@@ -28,6 +28,7 @@ struct forwarded_element {
 struct forwarded_message {
   const signature* types = nullptr; // Aliases that this node's registry does not have are no obstacle.
   std::vector<forwarded_element> elements;
+  bytes_view extensions = {}; // As they came.
 };
 
 } // namespace troupe::internal

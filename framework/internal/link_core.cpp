@@ -28,7 +28,8 @@ std::atomic<std::uint64_t> next_serial{1};
 
 std::unexpected<node_error> unknown_detail(const packet_head& head) {
   return fail(node_errc::protocol_violation, "packet of kind " + std::to_string(static_cast<int>(head.kind))
-                                                 + " with unknown detail " + std::to_string(head.detail));
+                                                 + " has flags " + std::to_string(head.detail & binding_flags)
+                                                 + ", which have to be understood; this version knows none");
 }
 
 } // namespace
@@ -208,6 +209,8 @@ std::expected<void, node_error> link_core::on_packet(const packet_head& head, by
                                                         + " came before the handshake was over");
     else
       return on_greeting(head, body); // Says itself why it refuses.
+  } else if (static_cast<std::uint8_t>(head.kind) >= first_skippable_number) {
+    return {}; // Of a newer version, which can do without an answer.
   } else if (!mentions_.empty() && head.kind != packet_kind::message && head.kind != packet_kind::handles) {
     handled = fail(node_errc::protocol_violation, "a message's objects are described and the message does not follow");
   } else {
@@ -222,23 +225,23 @@ std::expected<void, node_error> link_core::on_packet(const packet_head& head, by
       handled = on_chunk(head.detail, body);
       break;
     case packet_kind::signature:
-      handled = head.detail == 0 ? on_signature(body) : unknown_detail(head);
+      handled = (head.detail & binding_flags) == 0 ? on_signature(body) : unknown_detail(head);
       break;
     case packet_kind::header:
-      handled = head.detail == 0 ? on_header(body) : unknown_detail(head);
+      handled = (head.detail & binding_flags) == 0 ? on_header(body) : unknown_detail(head);
       break;
     case packet_kind::handles:
-      handled = head.detail == 0 ? on_handles(body) : unknown_detail(head);
+      handled = (head.detail & binding_flags) == 0 ? on_handles(body) : unknown_detail(head);
       break;
     case packet_kind::object_chunk:
-      handled = head.detail == 0 ? on_object_chunk(body) : unknown_detail(head);
+      handled = (head.detail & binding_flags) == 0 ? on_object_chunk(body) : unknown_detail(head);
       break;
     case packet_kind::admin:
       handled = on_admin(static_cast<admin_op>(head.detail), body);
       break;
     default:
-      handled =
-          fail(node_errc::protocol_violation, "unknown packet kind " + std::to_string(static_cast<int>(head.kind)));
+      handled = fail(node_errc::protocol_violation, "a packet of kind " + std::to_string(static_cast<int>(head.kind))
+                                                        + " has to be understood, and this version does not know it");
     }
   }
   if (handled)
@@ -304,8 +307,12 @@ std::expected<void, node_error> link_core::on_admin(admin_op op, bytes_view body
   default:
     if (is_about_handles(op))
       return on_handle_message(op, body);
+    if (static_cast<std::uint8_t>(op) >= first_skippable_number)
+      return {}; // Of a newer version, which can do without an answer.
     return fail(node_errc::protocol_violation, "admin message " + std::to_string(static_cast<int>(op))
-                                                   + " is not known, or out of place on an open link");
+                                                   + (op <= last_admin_op ? " is out of place on an open link"
+                                                                          : " has to be understood, and this version "
+                                                                            "does not know it"));
   }
 }
 

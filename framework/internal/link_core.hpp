@@ -138,7 +138,7 @@ public:
                          const caf::strong_actor_ptr& who) override;
   [[nodiscard]] bool forward(std::uint64_t receiver, const forwarded_message& what, const caf::strong_actor_ptr& sender,
                              caf::message_id id, receipt& owed) override;
-  void pass_on(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed) override;
+  void pass_on(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed, bytes_view extensions) override;
   /// I/O thread. Writes what the last one has left for the end of its round of work.
   void flush_batch();
 
@@ -329,7 +329,8 @@ private:
   std::expected<void, node_error> claim_mentions(std::uint64_t count);
 
   // -- link_encoding.cpp
-  bool encode_elsewhere(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context);
+  bool encode_elsewhere(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context,
+                        bytes_view extensions = {});
   [[nodiscard]] caf::strong_actor_ptr imported(std::uint64_t number) const;
   [[nodiscard]] bool has_room_for(std::uint64_t receiver) const;
 
@@ -348,7 +349,7 @@ private:
   [[nodiscard]] std::optional<node_error> why_not(const caf::mailbox_element& what) const;
   bool begin_to_send(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context);
   void send_now(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context,
-                receipt* owed = nullptr);
+                receipt* owed = nullptr, bytes_view extensions = {});
   void undo(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason, caf::execution_unit* context);
   void tell_who_waits(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason,
                       caf::execution_unit* context);
@@ -389,6 +390,7 @@ private:
   };
   void clear_elements();
   [[nodiscard]] receipt noted(receipt owed); // link_memory.cpp
+  std::expected<void, node_error> admit_message_flags(std::uint8_t flags) const;
   std::expected<void, node_error> on_message(std::uint8_t flags, bytes_view body);
   std::expected<void, node_error> on_plain_message(message_head& head, const signature& types,
                                                    const plain_element& element, std::size_t body_bytes);
@@ -457,6 +459,7 @@ private:
   // Set in the handshake, before the link is open; then only read.
   std::string peer_name_ = "unknown peer";
   caf::node_id peer_node_;
+  feature_set features_; // What both ends have.
   bool shares_store_ = false;
   std::uint64_t peer_runner_ = 0;        // The actor there that runs tasks; 0: this link does not allow them.
   std::uint64_t peer_spawner_ = 0;       // The same for spawning ...

@@ -11,7 +11,8 @@
 namespace troupe::internal {
 
 /// True when the message was taken, or has failed: it is large and comes from an actor, or others are ahead of it.
-bool link_core::encode_elsewhere(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context) {
+bool link_core::encode_elsewhere(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context,
+                                 bytes_view extensions) {
   if (may_block()) // A thread of the user's own, which waits for room if need be.
     return false;
   thread_local outgoing_message scale;
@@ -30,7 +31,8 @@ bool link_core::encode_elsewhere(std::uint64_t receiver, caf::mailbox_element_pt
                                  .size_bytes = std::max(bytes, least_bytes),
                                  .is_answer = is_answer,
                                  .sender = sender,
-                                 .proxy = imported(receiver)};
+                                 .proxy = imported(receiver),
+                                 .extensions = {extensions.begin(), extensions.end()}};
   // When they are encoded they are held to the bounds one by one; until then to their sum.
   const auto bound =
       is_error ? UINT64_MAX : windows_.window + (is_answer ? options_.unread_answer_bytes : options_.queue_bytes);
@@ -73,7 +75,7 @@ void link_core::encode_next() {
   if (!next)
     return;
   if (is_open())
-    send_now(next->receiver, std::move(next->what), nullptr);
+    send_now(next->receiver, std::move(next->what), nullptr, nullptr, next->extensions);
   else
     undo(next->receiver, *next->what, {node_errc::link_down, "the link to " + peer_name_ + " is down"}, nullptr);
   if (encoding_.done(next->receiver, next->size_bytes, next->is_answer))

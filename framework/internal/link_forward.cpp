@@ -50,7 +50,7 @@ std::expected<bool, node_error> link_core::forward(const message_head& head, con
   if (last_pair_.way_on == nullptr)
     return false;
   std::deque<received_header> own; // Of elements that bring theirs.
-  forwarded_message what{.types = &types, .elements = {}};
+  forwarded_message what{.types = &types, .elements = {}, .extensions = head.extensions};
   if (is_only<caf::exit_msg>(types, node_->types()))
     if (auto admitted = admit_exit(head); !admitted)
       return std::unexpected{std::move(admitted).error()};
@@ -122,6 +122,7 @@ bool outgoing_message::accepts(link_core& link, const forwarded_message& message
 std::expected<void, node_error> outgoing_message::take(const forwarded_message& message, receipt owed) {
   auto& link = *link_;
   forwarded_types_ = message.types;
+  extend(message.extensions);
   owed_ = std::move(owed);
   // Who has sent it waits for credit as long as it waits here: that bounds it. An error in place of an answer is small.
   const auto* errors = link.node().types().find<caf::error>();

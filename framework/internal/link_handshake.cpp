@@ -140,7 +140,8 @@ void link_core::send_hello(bool shares_store) {
              .header_bytes = options_.receive_limits.header_bytes,
              .frames = options_.receive_limits.frames,
              .incarnation = node_->exchange() ? node_->exchange()->self().incarnation : 0,
-             .inspector = 0};
+             .inspector = 0,
+             .features = offered_features()};
   if (options_.allow_tasks) {
     auto runner = node_->task_runner();
     std::lock_guard guard{mutex_};
@@ -186,6 +187,11 @@ std::expected<void, node_error> link_core::on_refuse(bytes_view body) const {
 }
 
 std::expected<void, node_error> link_core::on_expected(const packet_head& head, bytes_view body) {
+  const auto is_let_in = handshake_->step == handshake_step::hello || handshake_->step == handshake_step::agreement;
+  if (is_let_in && head.detail >= first_skippable_number) {
+    handshake_->proofs.said.add_packet(other(role_), head, body);
+    return {};
+  }
   switch (handshake_->step) {
   case handshake_step::greet:
     return hear(admin_op::greet, head, body, unproven_limits, &link_core::on_greet);
@@ -265,6 +271,10 @@ std::expected<void, node_error> link_core::on_hello(const hello& theirs) {
   if (!peer_is_known_)
     return std::unexpected{node_error{node_errc::refused, "the peer has the id of a node that is linked already, and "
                                                           "does not prove to be the same"}};
+  auto features = feature_set::agree(theirs.features);
+  if (!features)
+    return std::unexpected{node_error{node_errc::protocol_violation, std::move(features).error()}};
+  features_ = *features;
   peer_name_ = theirs.name;
   peer_runner_ = theirs.tasks;
   peer_spawner_ = theirs.spawner;

@@ -91,8 +91,9 @@ private:
 } // namespace
 
 std::expected<void, node_error> link_core::on_chunk(std::uint8_t flags, bytes_view body) {
-  if ((flags & ~chunk_flags::first) != 0)
-    return violation("chunk with unknown flags " + std::to_string(flags));
+  if (const auto unknown = flags & binding_flags & ~chunk_flags::first; unknown != 0)
+    return violation("a chunk has flags " + std::to_string(unknown)
+                     + ", which have to be understood, and this version does not know them");
   bool first = (flags & chunk_flags::first) != 0;
   packet_reader in{body};
   auto head = read_chunk_head(in, first);
@@ -165,7 +166,22 @@ std::expected<received_header, node_error> link_core::admit_header(bytes_view by
   return result;
 }
 
+/// Flags that this version does not know, or that the link has not agreed on.
+std::expected<void, node_error> link_core::admit_message_flags(std::uint8_t flags) const {
+  if (const auto unknown = flags & binding_flags & ~message_flags::known; unknown != 0)
+    return violation("a message has flags " + std::to_string(unknown)
+                     + ", which have to be understood, and this version does not know them");
+  if ((flags & message_flags::extended) != 0 && !features_.has(feature::extensions))
+    return violation("a message has an extension map, and the two ends have not agreed on the feature \"extensions\"");
+  return {};
+}
+
 std::expected<void, node_error> link_core::on_message(std::uint8_t flags, bytes_view body) {
+  constexpr auto needs_no_look =
+      message_flags::urgent | message_flags::request | message_flags::response | message_flags::returned;
+  if ((flags & ~needs_no_look) != 0)
+    if (auto admitted = admit_message_flags(flags); !admitted)
+      return admitted;
   packet_reader in{body};
   auto head = read_message_head(in, flags);
   if (!in.ok() || head.signature >= received_signatures_->size())
@@ -227,7 +243,7 @@ std::expected<void, node_error> link_core::deliver(const message_head& head, std
     return {};
   auto whole = std::move(message).finish(sender_of(head), id_of(head));
   if (auto* way_on = last_pair_.way_on)
-    way_on->link()->pass_on(way_on->number(), std::move(whole), std::move(owed));
+    way_on->link()->pass_on(way_on->number(), std::move(whole), std::move(owed), head.extensions);
   else
     last_pair_.receiver->enqueue(std::move(whole), io_loop::unit());
   return {};
@@ -255,6 +271,8 @@ std::expected<void, node_error> link_core::on_plain_message(message_head& head, 
 
 /// A message that came beside the bytes, as it is.
 std::expected<void, node_error> link_core::on_value(std::uint8_t flags, bytes_view body) {
+  if (auto admitted = admit_message_flags(flags); !admitted)
+    return admitted;
   packet_reader in{body};
   auto head = read_message_head(in, flags);
   auto size_bytes = in.varint();
@@ -272,9 +290,13 @@ std::expected<void, node_error> link_core::on_value(std::uint8_t flags, bytes_vi
   if (!is_deliverable(head, body.size() + size_bytes, *owed))
     return {};
   count_passed(*content, size_bytes);
-  if (!refuses_bare_error(head, content->type_token()))
-    last_pair_.receiver->enqueue(
-        make_passed_message(sender_of(head), id_of(head), *std::move(content), *std::move(owed)), io_loop::unit());
+  if (refuses_bare_error(head, content->type_token()))
+    return {};
+  auto whole = make_passed_message(sender_of(head), id_of(head), *std::move(content), *std::move(owed));
+  if (auto* way_on = last_pair_.way_on; way_on != nullptr && !head.extensions.empty())
+    way_on->link()->pass_on(way_on->number(), std::move(whole), {}, head.extensions);
+  else
+    last_pair_.receiver->enqueue(std::move(whole), io_loop::unit());
   return {};
 }
 

@@ -25,7 +25,7 @@ struct sending_scratch {
   /// Takes the element when it was sent; else gives it back, with the error. Whatever happens, an exception included,
   /// nothing stays counted that was not sent.
   std::expected<void, node_error> send(link_core& link, std::uint64_t receiver, caf::mailbox_element_ptr& what,
-                                       receipt* owed) {
+                                       receipt* owed, bytes_view extensions) {
     struct clearing {
       sending_scratch& scratch;
       caf::mailbox_element_ptr& what;
@@ -45,19 +45,22 @@ struct sending_scratch {
       }
     } at_end{*this, what};
     owner->element = std::move(what);
-    auto done = attempt(link, receiver, false, owed);
+    auto done = attempt(link, receiver, false, owed, extensions);
     if (!done && message.is_outdated()) {
       if (owed != nullptr)
         *owed = message.take_owed();
       message.clear();
-      done = attempt(link, receiver, true, owed);
+      done = attempt(link, receiver, true, owed, extensions);
     }
     at_end.sent = done.has_value();
     return done;
   }
 
-  std::expected<void, node_error> attempt(link_core& link, std::uint64_t receiver, bool is_counted, receipt* owed) {
+  std::expected<void, node_error> attempt(link_core& link, std::uint64_t receiver, bool is_counted, receipt* owed,
+                                          bytes_view extensions) {
     auto done = message.encode(link, receiver, owner, is_counted);
+    if (done && !extensions.empty())
+      message.extend(extensions);
     if (done && owed != nullptr)
       message.owe(std::move(*owed));
     return done ? message.commit(receiver, owner->element->sender, owner->element->mid) : done;
@@ -114,17 +117,20 @@ void link_core::send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf:
   send_now(receiver, std::move(what), context);
 }
 
-void link_core::pass_on(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed) {
-  if (encoding_.has(receiver, itself(what->sender).get())) // What is being encoded of the same pair came before.
-    send(receiver, std::move(what), io_loop::unit());
-  else if (begin_to_send(receiver, what, io_loop::unit()))
-    send_now(receiver, std::move(what), io_loop::unit(), &owed);
+void link_core::pass_on(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed, bytes_view extensions) {
+  if (!begin_to_send(receiver, what, io_loop::unit()))
+    return;
+  // What is being encoded of the same pair came before.
+  if (encoding_.has(receiver, itself(what->sender).get())
+      && encode_elsewhere(receiver, what, io_loop::unit(), extensions))
+    return;
+  send_now(receiver, std::move(what), io_loop::unit(), &owed, extensions);
 }
 
 /// On this thread. Requires: a message of a supported sort. `owed`, where there is any, is held until it has left, and
 /// it waits for that as long as need be.
 void link_core::send_now(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context,
-                         receipt* owed) {
+                         receipt* owed, bytes_view extensions) {
   thread_local sending_scratch kept;
   // A codec may itself send something while it encodes.
   std::unique_ptr<sending_scratch> nested;
@@ -135,7 +141,7 @@ void link_core::send_now(std::uint64_t receiver, caf::mailbox_element_ptr what, 
   }
   std::expected<void, node_error> sent;
   try {
-    sent = scratch->send(*this, receiver, what, owed);
+    sent = scratch->send(*this, receiver, what, owed, extensions);
   } catch (const std::exception& failure) { // No memory, mostly; who asked is told all the same.
     sent = std::unexpected{node_error{node_errc::unserializable, std::string{"cannot be encoded: "} + failure.what()}};
   }

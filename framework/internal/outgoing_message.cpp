@@ -56,6 +56,7 @@ void outgoing_message::clear() {
   handle_bytes_ = 0;
   urgency_ = link_core::urgency::ordinary;
   forwarded_types_ = nullptr;
+  extensions_.clear();
   owed_ = {};
 }
 
@@ -429,6 +430,11 @@ std::shared_ptr<const object_environment> outgoing_message::objects() const {
 
 // -- writing
 
+void outgoing_message::extend(bytes_view extensions) {
+  if (link_->features_.has(feature::extensions))
+    extensions_.assign(extensions.begin(), extensions.end());
+}
+
 std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver, const caf::strong_actor_ptr& sender,
                                                          caf::message_id id) {
   auto& link = *link_;
@@ -440,10 +446,14 @@ std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver,
   else if (id.is_response())
     head.flags |= message_flags::response;
   head.request_number = id.request_id().integer_value();
+  if (!extensions_.empty()) {
+    head.flags |= message_flags::extended;
+    head.extensions = extensions_;
+  }
 
   if (sender && !link.can_name(itself(sender)))
     return fail(node_errc::unserializable, "its sender cannot be named: " + link_core::why_not_named());
-  constexpr std::uint64_t message_head_bytes_max = 40; // Four numbers of at most ten bytes.
+  const std::uint64_t message_head_bytes_max = 50 + extensions_.size(); // With five numbers of at most ten bytes.
   std::vector<packed_message> dropped;
   std::unique_lock guard{link.mutex_};
   auto admitted = link.admit(guard, head, cost_without_head() + message_head_bytes_max, dropped, urgency_);

@@ -66,6 +66,9 @@ public:
   }
   [[nodiscard]] receipt take_owed() noexcept { return std::move(owed_); }
 
+  /// After encode() or take(): the message carries this extension map, where the peer takes one; empty: none.
+  void extend(bytes_view extensions);
+
   [[nodiscard]] bool in_use() const noexcept { return link_ != nullptr; }
 
   std::expected<std::uint32_t, serialize_error> mention(const caf::strong_actor_ptr& actor) override;
@@ -130,6 +133,7 @@ private:
   frame header_;
   byte_vector elements_;              // Descriptors and inline bytes of all elements, as they go into the packet.
   byte_vector start_;                 // The message's head.
+  byte_vector extensions_;            // Goes with it.
   std::optional<caf::message> value_; // Goes beside the bytes; then elements_ says only how large it is.
   std::vector<outgoing_transfer> transfers_;                // Go ahead in chunks.
   std::vector<store::handle> objects_;                      // Handed over, one count each.

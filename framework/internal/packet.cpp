@@ -4,6 +4,8 @@
 #include <cassert>
 #include <cstring>
 
+#include <troupe/framework/internal/message_extensions.hpp>
+
 namespace troupe::internal {
 
 static_assert(std::endian::native == std::endian::little, "the link's integers are written as they lie in memory");
@@ -92,6 +94,17 @@ void append_message_head(byte_vector& out, const message_head& head) {
   if ((head.flags & (message_flags::request | message_flags::response)) != 0)
     append_varint(out, head.request_number);
   append_varint(out, head.signature);
+  if ((head.flags & message_flags::extended) != 0) {
+    append_varint(out, head.extensions.size());
+    append_bytes(out, head.extensions);
+  }
+}
+
+bytes_view read_extensions(packet_reader& in) {
+  const auto map = in.take(in.varint_up_to(extension_bytes_max));
+  if (in.ok() && !is_extension_map(map))
+    in.fail();
+  return map;
 }
 
 void append_element(byte_vector& out, const element_descriptor& element) {

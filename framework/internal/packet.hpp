@@ -29,6 +29,13 @@ inline constexpr std::size_t preamble_bytes = 8;
 /// Gives the peer's version, or nullopt when this is no Troupe link.
 [[nodiscard]] std::optional<std::uint16_t> read_preamble(std::span<const std::byte, preamble_bytes> bytes);
 
+/// Numbers of packet kinds and admin operations from here on may be skipped by a reader that does not know them; it has
+/// to understand the lower ones, or ends the link.
+inline constexpr std::uint8_t first_skippable_number = 128;
+/// Bits of a packet's detail byte, where that holds flags or nothing: a reader has to understand these, and may skip
+/// the others.
+inline constexpr std::uint8_t binding_flags = 0x3f;
+
 enum class packet_kind : std::uint8_t {
   admin = 1,     // Detail: admin_op. Body: a msgpack map.
   message = 2,   // Detail: message_flags. Body: message_head, then the elements.
@@ -132,7 +139,8 @@ struct message_flags {
   static constexpr std::uint8_t response = 4; // Answers a request.
   static constexpr std::uint8_t returned =
       8; // The sender is an actor of the reader's own, which the writer forwards for.
-  static constexpr std::uint8_t known = 15;
+  static constexpr std::uint8_t extended = 16; // An extension map follows the head; with feature::extensions only.
+  static constexpr std::uint8_t known = 31;
 };
 
 /// CAF's request ids have 60 bits; what lies above would be flags of its own.
@@ -145,15 +153,20 @@ struct message_head {
   std::uint64_t sender = 0;         // Number of an actor that the writer exports (or, returned, the reader); 0: none.
   std::uint64_t request_number = 0; // Only with message_flags::request or response.
   std::uint64_t signature = 0;
+  bytes_view extensions = {}; // message_extensions.hpp; only with message_flags::extended. Lives as long as the packet.
 };
+
+/// Fails the reader where the map is none, or too long.
+[[nodiscard]] bytes_view read_extensions(packet_reader& in);
 
 void append_message_head(byte_vector& out, const message_head& head);
 [[nodiscard]] inline message_head read_message_head(packet_reader& in, std::uint8_t flags) {
   constexpr auto numbered = message_flags::request | message_flags::response;
   message_head head{.flags = flags};
-  // Unknown bits would change the meaning; a message cannot ask and answer at once.
-  if ((flags & ~message_flags::known) != 0 || (flags & numbered) == numbered)
+  // Unknown bits that bind would change the meaning; a message cannot ask and answer at once.
+  if ((flags & binding_flags & ~message_flags::known) != 0 || (flags & numbered) == numbered)
     in.fail();
+  head.flags &= message_flags::known;
   head.receiver = in.varint();
   head.sender = in.varint();
   if ((flags & numbered) != 0)
@@ -161,6 +174,8 @@ void append_message_head(byte_vector& out, const message_head& head);
   head.signature = in.varint();
   if ((flags & numbered) != 0 && head.request_number == 0)
     in.fail();
+  if ((flags & message_flags::extended) != 0)
+    head.extensions = read_extensions(in);
   return head;
 }
 

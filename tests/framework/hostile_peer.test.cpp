@@ -219,12 +219,12 @@ TEST_F(hostile_peer, unknown_packets_and_operations_end_the_link) {
     raw_peer peer{address_};
     peer.open_and_find("echo");
     peer.write_packet(kind, 0, {});
-    expect_contains(peer.farewell(), "unknown packet kind");
+    expect_contains(peer.farewell(), "has to be understood, and this version does not know it");
   }
   raw_peer peer{address_};
   peer.open_and_find("echo");
   peer.write_packet(packet_kind::admin, 99, {});
-  expect_contains(peer.farewell(), "is not known");
+  expect_contains(peer.farewell(), "admin message 99 has to be understood");
 }
 
 TEST_F(hostile_peer, a_request_that_was_never_asked_is_not_forwarded_to_anybody) {

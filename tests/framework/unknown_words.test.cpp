@@ -171,19 +171,19 @@ TEST_F(unknown_words, an_unknown_flag_of_a_message_ends_the_link) {
   open_peer().define_signature({});
   byte_vector message;
   append_message_head(message, {.receiver = find_actor("echo"), .signature = 0});
-  peer_->write_packet(packet_kind::message, 16, message);
-  expect_contains(peer_->farewell(), "cannot be read");
+  peer_->write_packet(packet_kind::message, 32, message);
+  expect_contains(peer_->farewell(), "a message has flags 32, which have to be understood");
 }
 
 TEST_F(unknown_words, an_unknown_flag_of_a_chunk_ends_the_link) {
   open_peer().write_packet(packet_kind::chunk, 2, {});
-  expect_contains(peer_->farewell(), "chunk with unknown flags 2");
+  expect_contains(peer_->farewell(), "a chunk has flags 2, which have to be understood");
 }
 
 TEST_F(unknown_words, an_unknown_detail_of_a_definition_ends_the_link) {
   for (auto kind : {packet_kind::signature, packet_kind::header}) {
     open_peer().write_packet(kind, 1, {});
-    expect_contains(peer_->farewell(), "with unknown detail 1");
+    expect_contains(peer_->farewell(), "has flags 1, which have to be understood");
   }
 }
 
@@ -250,7 +250,7 @@ TEST_F(unknown_words, unknown_fields_are_skipped) {
 TEST_F(unknown_words, words_of_the_handshake_are_out_of_place_on_an_open_link) {
   for (auto op : {admin_op::hello, admin_op::ready, admin_op::greet, admin_op::prove, admin_op::opened}) {
     open_peer().write_packet(packet_kind::admin, static_cast<std::uint8_t>(op), {});
-    expect_contains(peer_->farewell(), "is not known, or out of place");
+    expect_contains(peer_->farewell(), "is out of place on an open link");
   }
 }
 

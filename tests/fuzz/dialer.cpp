@@ -91,6 +91,8 @@ void say_hello(fuzz::peer& one, fuzz::script& in) {
   if ((how & 32) != 0) {
     mine.tasks = in.byte();
     mine.spawner = (std::uint64_t{in.byte()} << 56) + 1;
+    for (unsigned count = in.byte() * 2u; count > 0; --count)
+      mine.features.push_back({count % 3 == 0 ? "extensions" : std::to_string(count), count % 7});
   }
   if ((how & 64) != 0) {
     mine.shares_store = true;

@@ -36,7 +36,8 @@ hello character::honest_hello(char host) {
           .channel = 2,
           .exits = true,
           .link = 77,
-          .introduction_key = byte_vector(32, std::byte{3})};
+          .introduction_key = byte_vector(32, std::byte{3}),
+          .features = offered_features()};
 }
 
 peer::peer(home& at, const link_options& options, character self)

@@ -87,6 +87,12 @@ void player::write_message(script& in) {
   head.request_number = amount(in, 1);
   const auto& signatures = defined().signatures;
   head.signature = signatures.empty() ? how : how % signatures.size();
+  byte_vector map; // Mostly a good one.
+  if ((head.flags & message_flags::extended) != 0) {
+    append_extension(map, 1 + how % 3u, in.bytes());
+    append_extension(map, 2 + how % 5u, in.bytes());
+    head.extensions = map;
+  }
   byte_vector message;
   append_message_head(message, head);
   std::uint64_t cost = 0;

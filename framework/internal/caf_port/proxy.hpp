@@ -1,9 +1,11 @@
 // The local stand-in for an actor at the other end of a link.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,8 +36,9 @@ public:
   [[nodiscard]] virtual bool forward(std::uint64_t receiver, const forwarded_message& what,
                                      const caf::strong_actor_ptr& sender, caf::message_id id, receipt& owed) = 0;
   /// Sends a message that came over another link and had to be decoded: it waits for room as long as need be, and holds
-  /// `owed` until it has left.
-  virtual void pass_on(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed) = 0;
+  /// `owed` until it has left. `extensions` is the map that came with it.
+  virtual void pass_on(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed,
+                       std::span<const std::byte> extensions) = 0;
   /// What another node is told of the peer's own actor `number`, but for the number there.
   [[nodiscard]] virtual introduce introduction_of(std::uint64_t number) const = 0;
   /// Whether the link has room for messages to the actor; and a link_ready to `who` when it has.

@@ -91,7 +91,7 @@ TEST(packet, a_plain_message_carries_no_request_number) {
 
 TEST(packet, message_flags_that_are_unknown_or_contradict_are_refused) {
   auto bytes = from_hex("0c 00 05 01");
-  for (std::uint8_t flags : {std::uint8_t{16}, std::uint8_t{message_flags::request | message_flags::response}}) {
+  for (std::uint8_t flags : {std::uint8_t{32}, std::uint8_t{message_flags::request | message_flags::response}}) {
     packet_reader in{bytes};
     (void)read_message_head(in, flags);
     EXPECT_FALSE(in.ok()) << int{flags};
