@@ -42,6 +42,21 @@ bool actor_exports::has(const caf::strong_actor_ptr& actor) const {
   return actor->node() == home_ ? entries_.contains(actor->id()) : foreign_numbers_.contains(actor.get());
 }
 
+void actor_exports::allow_return(std::uint64_t number) {
+  if (last_ != nullptr && last_number_ == number)
+    ++last_->returns;
+  else if (auto found = entries_.find(number); found != entries_.end())
+    ++found->second.returns;
+}
+
+bool actor_exports::take_return(std::uint64_t number) {
+  auto found = entries_.find(number);
+  if (found == entries_.end() || found->second.returns == 0)
+    return false;
+  --found->second.returns;
+  return true;
+}
+
 caf::strong_actor_ptr actor_exports::find(std::uint64_t number) const {
   auto found = entries_.find(number);
   return found == entries_.end() ? nullptr : found->second.actor;

@@ -31,6 +31,11 @@ public:
   /// Whether it is that of an actor that the peer may address. Then it has been introduced.
   [[nodiscard]] bool has(const caf::strong_actor_ptr& actor) const;
 
+  /// The peer was sent a plain message of that actor: once it may pass it on to this node, with it as its sender.
+  void allow_return(std::uint64_t number);
+  /// Uses one of these up. False where none is left: then the peer was sent nothing that it could have passed on.
+  [[nodiscard]] bool take_return(std::uint64_t number);
+
   /// The actor behind a number that the peer uses; null when it was never given, or has been released.
   [[nodiscard]] caf::strong_actor_ptr find(std::uint64_t number) const;
 
@@ -49,6 +54,7 @@ private:
   struct entry {
     caf::strong_actor_ptr actor;
     std::uint64_t count = 0;
+    std::uint64_t returns = 0; // Plain messages of it that the peer may still pass on to this node.
   };
 
   static constexpr std::uint64_t foreign_bit = std::uint64_t{1} << 63;

@@ -109,6 +109,9 @@ std::expected<void, node_error> link_core::find_actors(const message_head& head)
   auto side = head.sender == 0 ? actor_name::side::nobody : returned ? actor_name::side::yours : actor_name::side::mine;
   std::optional<pending_requests::entry> asked; // Dropped without the lock.
   bool is_unasked = false;
+  // Else the peer could speak in the name of every actor that it was ever given.
+  const bool is_believed = !returned || (head.flags & message_flags::request) != 0
+                           || ((head.flags & message_flags::response) == 0 && actor_exports_.take_return(head.sender));
   if (returned && (head.flags & message_flags::request) != 0) {
     // This end's own question comes back for somebody else of this end to answer: only one that is pending can.
     // It may have been answered meanwhile, given up, or forwarded to several.
@@ -127,6 +130,14 @@ std::expected<void, node_error> link_core::find_actors(const message_head& head)
     guard.unlock();
   if (!sender)
     return std::unexpected{std::move(sender).error()};
+  if (!is_believed) {
+    warnings_.warn([&] {
+      return "a message from " + peer_name_ + " names this node's actor " + grouped(head.sender)
+             + " as its sender, which has sent " + peer_name_
+             + " nothing that it could pass on; it is delivered without a sender";
+    });
+    sender->reset();
+  }
   last = {.receiver_number = head.receiver,
           .sender_number = head.sender,
           .receiver = std::move(receiver),

@@ -474,6 +474,8 @@ std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver,
           settles_ = sender;
       } else if (id.is_request())
         question = {name.number, head.request_number};
+      else if (!id.is_response())
+        link.actor_exports_.allow_return(name.number);
     }
     if (question.asker != 0)
       link.pending_.add(question, {.asker = caf::weak_actor_ptr{sender.get()},

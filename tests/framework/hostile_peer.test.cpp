@@ -32,6 +32,21 @@ protected:
     return make_header(fields);
   }
 
+  static std::uint64_t find_by(raw_peer& peer, const std::string& name) {
+    peer.write_admin(admin_op::find, find_query{1, name});
+    while (auto packet = peer.next_packet())
+      if (packet->head.kind == packet_kind::admin && packet->head.detail == static_cast<std::uint8_t>(admin_op::found))
+        return msgpack::decode_described<found>(packet->body).value().actor;
+    return 0;
+  }
+
+  /// The actor that its element mentions first.
+  payload handle() {
+    type_registry own;
+    own.add<internal::actor_form>("caf.actor");
+    return serialize(internal::actor_form{1}, {.serializers = {"typed"}}, own, far().families).value();
+  }
+
   std::atomic<int> delivered_{0};
 };
 
@@ -242,6 +257,73 @@ TEST_F(hostile_peer, a_request_that_was_never_asked_is_not_forwarded_to_anybody)
     auto links = far().home->links();
     return links.size() == 1 && links[0].stats().undelivered == 1;
   }));
+}
+
+// Goal: a peer cannot speak in the name of an actor that it was given, neither in a plain message nor in an answer.
+TEST_F(hostile_peer, a_message_in_the_name_of_an_actor_that_has_sent_nothing_has_no_sender) {
+  std::atomic<int> with_sender = 0;
+  std::atomic<int> without = 0;
+  publish("victim", far().system.spawn([&](caf::event_based_actor* self) -> caf::behavior {
+    return {[self, &with_sender, &without](int) { ++(self->current_sender() ? with_sender : without); }};
+  }));
+  raw_peer peer{address_};
+  const auto echo = peer.open_and_find("echo");
+  const auto victim = find_by(peer, "victim");
+  auto four = serialize(4, {.serializers = {"typed"}}, far().types, far().families);
+  ASSERT_TRUE(four);
+  peer.define_signature({"i32"});
+  for (const auto sender : {echo, victim})
+    peer.write(raw_peer::message_packet({.flags = message_flags::returned, .receiver = victim, .sender = sender},
+                                        four->header.bytes(), four->frames[0].bytes()));
+  EXPECT_TRUE(eventually([&] { return without == 2; })) << with_sender << " with a sender";
+  EXPECT_EQ(with_sender, 0);
+}
+
+// Goal: what this link has carried may come back with its sender, as often as it has.
+TEST_F(hostile_peer, what_was_sent_may_be_passed_on_with_its_sender_once) {
+  std::vector<bool> has_sender;
+  std::mutex mutex;
+  const auto heard = [&] {
+    std::lock_guard guard{mutex};
+    return has_sender;
+  };
+  publish("noting", far().system.spawn([&](caf::event_based_actor* self) -> caf::behavior {
+    return {[self, &has_sender, &mutex](int) {
+      std::lock_guard guard{mutex};
+      has_sender.push_back(self->current_sender() != nullptr);
+    }};
+  }));
+  // Sends one message to each actor that it is told of.
+  publish("greeter", far().system.spawn([](caf::event_based_actor* self) -> caf::behavior {
+    return {[self](const caf::actor& whom) { self->send(whom, 1); }};
+  }));
+  raw_peer peer{address_};
+  peer.open();
+  const auto noting = find_by(peer, "noting");
+  const auto greeter = find_by(peer, "greeter");
+  peer.define_signature({"i32"});
+  peer.define_signature({"caf.actor"}, 1);
+  const auto mention = handle();
+  byte_vector message;
+  append_message_head(message, {.receiver = greeter, .signature = 1});
+  append_element(message, {.header_number = 0,
+                           .header = mention.header.bytes(),
+                           .frames = {{.size_bytes = mention.frames[0].size_bytes()}},
+                           .actors = {{.number = 7}}});
+  const auto body = mention.frames[0].bytes();
+  message.insert(message.end(), body.begin(), body.end());
+  peer.write_packet(packet_kind::message, 0, message);
+  while (auto packet = peer.next_packet())
+    if (packet->head.kind == packet_kind::message)
+      break;
+  auto four = serialize(4, {.serializers = {"typed"}}, far().types, far().families);
+  ASSERT_TRUE(four);
+  for (int i = 0; i < 2; ++i)
+    peer.write(raw_peer::message_packet(
+        {.flags = message_flags::returned, .receiver = noting, .sender = greeter, .signature = 0}, four->header.bytes(),
+        four->frames[0].bytes()));
+  EXPECT_TRUE(eventually([&] { return heard().size() == 2; }));
+  EXPECT_EQ(heard(), (std::vector<bool>{true, false}));
 }
 
 TEST_F(hostile_peer, a_request_number_that_would_be_a_flag_ends_the_link) {
