@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include <troupe/framework/internal/message_extensions.hpp>
+
 #include "decoding.hpp"
 
 namespace fuzz {
