@@ -17,6 +17,7 @@
 #include <troupe/framework/internal/failing.hpp>
 #include <troupe/framework/internal/imported_object.hpp>
 #include <troupe/framework/internal/io_loop.hpp>
+#include <troupe/framework/internal/kept_memory.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/framework/internal/send_admin.hpp>
@@ -389,18 +390,21 @@ bool link_core::take_pending(message_head& head, std::uint64_t cost, receipt& ow
 void link_core::received_element::clear() {
   if (std::exchange(is_plain, false))
     return; // What it has refers to nothing, and may stay for the next one.
-  frames.clear();
-  actors.clear();
-  objects.clear();
+  empty_for_reuse(descriptor.frames);
+  empty_for_reuse(descriptor.actors);
+  empty_for_reuse(frames);
+  empty_for_reuse(actors);
+  empty_for_reuse(objects);
   lost.reset();
 }
 
-/// Lets go of what the last message held; keeps the memory of the lists.
+/// Lets go of what the last message held; keeps some memory of the lists.
 void link_core::clear_elements() {
   constexpr std::size_t kept_max = 64;
   for (std::size_t i = 0; i < element_count_; ++i)
     elements_[i].clear();
   element_count_ = 0;
+  own_header_.reset();
   if (elements_.size() > kept_max)
     elements_.resize(kept_max);
 }

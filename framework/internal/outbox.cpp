@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <troupe/framework/base/sizes.hpp>
+#include <troupe/framework/internal/kept_memory.hpp>
 
 namespace troupe::internal {
 
@@ -47,10 +48,11 @@ void outbox::gather(std::vector<bytes_view>& pieces) const {
 
 void outbox::clear() {
   constexpr std::size_t kept_bytes_max = 1_MiB;
+  constexpr std::size_t kept_list_bytes_max = 64_KiB;
   bytes_.clear();
   bytes_.shrink(kept_bytes_max);
-  frames_.clear();
-  kept_.clear();
+  empty_for_reuse(frames_, kept_list_bytes_max);
+  empty_for_reuse(kept_, kept_list_bytes_max);
   frame_bytes_ = 0;
   messages_ = 0;
 }

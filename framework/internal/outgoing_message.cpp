@@ -11,6 +11,7 @@
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/builtin_types.hpp>
 #include <troupe/framework/internal/failing.hpp>
+#include <troupe/framework/internal/kept_memory.hpp>
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/framework/internal/text.hpp>
 #include <troupe/serializers/compressed.hpp>
@@ -35,16 +36,18 @@ void outgoing_message::clear() {
   is_outdated_ = false;
   link_ = nullptr;
   committed_ = false;
-  types_.clear();
+  empty_for_reuse(types_);
+  empty_for_reuse(descriptor_.frames);
+  empty_for_reuse(descriptor_.actors);
   output_.clear();
-  elements_.clear();
-  transfers_.clear();
-  objects_.clear();
-  mentions_.clear();
-  actors_.clear();
-  proxies_.clear();
+  empty_for_reuse(elements_, 64_KiB);
+  empty_for_reuse(transfers_);
+  empty_for_reuse(objects_);
+  empty_for_reuse(mentions_);
+  empty_for_reuse(actors_);
+  empty_for_reuse(proxies_);
   settles_.reset();
-  carried_.clear();
+  empty_for_reuse(carried_);
   new_signature_.reset();
   socket_bytes_ = 0;
   inline_bytes_ = 0;
@@ -56,7 +59,7 @@ void outgoing_message::clear() {
   handle_bytes_ = 0;
   urgency_ = link_core::urgency::ordinary;
   forwarded_types_ = nullptr;
-  extensions_.clear();
+  empty_for_reuse(extensions_);
   owed_ = {};
 }
 

@@ -1,4 +1,6 @@
 // A peer that breaks the protocol loses its link, and nothing else happens.
+#include <fstream>
+
 #include "raw_peer.hpp"
 #include "two_nodes.hpp"
 
@@ -324,6 +326,40 @@ TEST_F(hostile_peer, what_was_sent_may_be_passed_on_with_its_sender_once) {
         four->frames[0].bytes()));
   EXPECT_TRUE(eventually([&] { return heard().size() == 2; }));
   EXPECT_EQ(heard(), (std::vector<bool>{true, false}));
+}
+
+std::size_t resident_bytes() {
+  std::ifstream file{"/proc/self/statm"};
+  std::size_t all = 0, resident = 0;
+  file >> all >> resident;
+  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+// Goal: the lists of a message with many frames do not stay with the link.
+// Method: 16 messages of 64 elements; in each, four others have as many frames as one may have.
+TEST_F(hostile_peer, messages_of_many_frames_leave_no_memory_behind) {
+  constexpr std::size_t elements = 64;
+  constexpr std::size_t large_at_once = 4;
+  raw_peer peer{address_};
+  peer.open();
+  const auto victim = find_by(peer, "echo");
+  peer.define_signature(std::vector<std::string>(elements, "i32"));
+  const auto header = header_of_int("typed");
+  const auto before = resident_bytes();
+  for (std::size_t first = 0; first < elements; first += large_at_once) {
+    byte_vector message;
+    append_message_head(message, {.receiver = victim, .signature = 0});
+    for (std::size_t i = 0; i < elements; ++i) {
+      const auto is_large = i >= first && i < first + large_at_once;
+      append_element(message,
+                     {.header = header.bytes(), .frames = {is_large ? limits{}.frames : 1, frame_descriptor{}}});
+    }
+    ASSERT_LE(message.size(), packet_body_bytes_max);
+    peer.write_packet(packet_kind::message, 0, message);
+  }
+  EXPECT_TRUE(eventually([&] { return far().home->links().at(0).stats().undecodable == elements / large_at_once; }));
+  const auto after = resident_bytes();
+  EXPECT_LT(after, before + 32_MiB) << "it was " << before; // 295 MB, when the lists stayed.
 }
 
 TEST_F(hostile_peer, a_request_number_that_would_be_a_flag_ends_the_link) {
