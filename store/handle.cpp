@@ -81,16 +81,10 @@ std::expected<std::vector<handle>, store_error> handle::hold_captured() const {
 std::expected<store::pin, store_error> handle::pin(const std::optional<std::chrono::milliseconds>& within) const {
   if (attachment_ == nullptr)
     return std::unexpected(empty_error());
-  if (auto pinned = attachment_->pin(index_, within); !pinned)
-    return std::unexpected(pinned.error());
-  if (!attachment_->has_own_file(index_))
-    return std::expected<store::pin, store_error>{std::in_place, *this};
-  auto own_file = attachment_->map_own_file(index_);
-  if (!own_file) {
-    attachment_->release_pin(index_);
-    return std::unexpected(own_file.error());
-  }
-  return store::pin{*this, *std::move(own_file)};
+  auto mapping = attachment_->pin(index_, within);
+  if (!mapping)
+    return std::unexpected(mapping.error());
+  return std::expected<store::pin, store_error>{std::in_place, *this, *std::move(mapping)};
 }
 
 bool handle::is_on_disk() const noexcept {
@@ -108,27 +102,21 @@ void handle::take_back(process_id to, std::uint64_t channel) const {
     attachment_->take_back(index_, generation_, to, channel);
 }
 
-pin::pin(const handle& object) : object_(object) {
-  const auto [payload, metadata] = object_.attachment_->bytes_of(object_.index_, nullptr);
-  bytes_ = payload;
-  metadata_ = metadata;
-}
-
-pin::pin(const handle& object, internal::mapping_ptr own_file) : object_(object), own_file_(std::move(own_file)) {
-  const auto [payload, metadata] = object_.attachment_->bytes_of(object_.index_, own_file_.get());
+pin::pin(const handle& object, internal::mapping_ptr mapping) : object_(object), mapping_(std::move(mapping)) {
+  const auto [payload, metadata] = object_.attachment_->bytes_of(object_.index_, mapping_.get());
   bytes_ = payload;
   metadata_ = metadata;
 }
 
 pin::pin(const pin& other)
-    : object_(other.object_), own_file_(other.own_file_), bytes_(other.bytes_), metadata_(other.metadata_) {
+    : object_(other.object_), mapping_(other.mapping_), bytes_(other.bytes_), metadata_(other.metadata_) {
   if (!object_.empty())
     object_.attachment_->retain_pin(object_.index_);
 }
 
 pin::pin(pin&& other) noexcept
     : object_(std::move(other.object_)),
-      own_file_(std::move(other.own_file_)),
+      mapping_(std::move(other.mapping_)),
       bytes_(std::exchange(other.bytes_, {})),
       metadata_(std::exchange(other.metadata_, {})) {}
 
@@ -142,7 +130,7 @@ pin& pin::operator=(pin&& other) noexcept {
   if (this != &other) {
     release();
     object_ = std::move(other.object_);
-    own_file_ = std::move(other.own_file_);
+    mapping_ = std::move(other.mapping_);
     bytes_ = std::exchange(other.bytes_, {});
     metadata_ = std::exchange(other.metadata_, {});
   }
@@ -157,7 +145,7 @@ void pin::release() noexcept {
   if (object_.empty())
     return;
   object_.attachment_->release_pin(object_.index_);
-  own_file_.reset();
+  mapping_.reset();
   object_ = {};
 }
 

@@ -54,8 +54,9 @@ public:
   /// The same as handles. Costs the lock once more for every 64 of them.
   [[nodiscard]] std::expected<std::vector<handle>, store_error> hold_captured() const;
 
-  /// Gives a view of the bytes, in place. What lies on disk is brought back first, for which somebody else's may have
-  /// to go there. It waits for room as `full_grace` says, 30 s for another process that is bringing it back, and for
+  /// Gives a view of the bytes, in place. An object on disk is brought back first, for which others may have to go
+  /// there. If the disk takes no more and no other object in memory has a copy there, the object is read where it lies
+  /// on the disk. It waits for room as `full_grace` says, 30 s for another process that is bringing it back, and for
   /// neither longer than `within`: with 0 it tries once, and waits 200 ms at most for such a process. Reading and
   /// writing by this process takes what it takes, but a disk that is full or fails is tried again in that time only.
   /// Fails with `empty` or `forked`; when bringing it back, with `damaged` (the file is gone or changed: this object is
@@ -98,8 +99,7 @@ public:
   ~pin();
 
   /// For the store's own use: takes over one pin that the attachment has already counted.
-  explicit pin(const handle& object);
-  pin(const handle& object, internal::mapping_ptr own_file);
+  pin(const handle& object, internal::mapping_ptr mapping);
 
   [[nodiscard]] bool empty() const noexcept { return object_.empty(); }
 
@@ -118,7 +118,7 @@ private:
   void release() noexcept;
 
   handle object_;
-  internal::mapping_ptr own_file_; // Null where the object lies in the store's memory.
+  internal::mapping_ptr mapping_; // Null where the object lies in the store's memory.
   std::span<const std::byte> bytes_;
   std::span<const std::byte> metadata_;
 };

@@ -360,51 +360,6 @@ attachment::clearing attachment::clear_hold(std::uint32_t index) noexcept {
   return clearing::was_last_and_is_hinted;
 }
 
-std::expected<void, store_error> attachment::pin(std::uint32_t index,
-                                                 const std::optional<std::chrono::milliseconds>& within) {
-  if (!usable())
-    return check_usable();
-  retain_pin(index);
-  // The bit is set before the state is read: who gives its memory up does the two in the other order.
-  const auto state = view_.object(index).state.load();
-  if (state == object_state::sealed || state == object_state::spilling)
-    return {};
-  auto restored = restore(index, within);
-  if (!restored)
-    release_pin(index);
-  return restored;
-}
-
-bool attachment::is_on_disk(std::uint32_t index) const noexcept {
-  const auto state = view_.object(index).state.load();
-  return state == object_state::spilled || state == object_state::restoring;
-}
-
-void attachment::retain_pin(std::uint32_t index) noexcept {
-  if (forked())
-    return;
-  auto& row = view_.object(index);
-  counts_.at(index).pins.increment([&] {
-    if (!usable())
-      return;
-    set_bit(row.pinners, store_.self.slot);
-    reach(crash_point::pin_marked);
-  });
-  if (row.used.load(std::memory_order_relaxed) == 0)
-    row.used.store(1, std::memory_order_relaxed);
-}
-
-void attachment::release_pin(std::uint32_t index) noexcept {
-  if (forked())
-    return;
-  counts_.at(index).pins.decrement([&] {
-    if (!usable())
-      return;
-    clear_bit(view_.object(index).pinners, store_.self.slot);
-    reach(crash_point::unpin_cleared);
-  });
-}
-
 std::size_t attachment::size_of(std::uint32_t index) const {
   return view_.object(index).size_bytes.load();
 }
@@ -419,12 +374,6 @@ std::expected<std::vector<object_id>, store_error> attachment::captured(std::uin
     count = table_.list_captured(index, ids);
   }
   return std::vector(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(count));
-}
-
-attachment::object_bytes attachment::bytes_of(std::uint32_t index, const void* own_file) const {
-  const auto& row = view_.object(index);
-  const auto* const base = own_file == nullptr ? readable_ + row.offset : static_cast<const std::byte*>(own_file);
-  return {{base + round_up(row.metadata_bytes, alignment_bytes), row.size_bytes.load()}, {base, row.metadata_bytes}};
 }
 
 // --- Handing over ----------------------------------------------------------------------------------------------------

@@ -149,22 +149,20 @@ public:
   [[nodiscard]] std::optional<std::uint32_t> progress_of(const object_id& id) const noexcept;
   void retain(std::uint32_t index) noexcept;
   void release(std::uint32_t index) noexcept;
-  [[nodiscard]] std::expected<void, store_error> pin(std::uint32_t index,
-                                                     const std::optional<std::chrono::milliseconds>& within);
+  /// Gives a mapping of the object where it does not lie in the store's memory, else null.
+  [[nodiscard]] std::expected<mapping_ptr, store_error> pin(std::uint32_t index,
+                                                            const std::optional<std::chrono::milliseconds>& within);
   [[nodiscard]] bool is_on_disk(std::uint32_t index) const noexcept;
   void retain_pin(std::uint32_t index) noexcept;
   void release_pin(std::uint32_t index) noexcept;
   [[nodiscard]] std::size_t size_of(std::uint32_t index) const;
   [[nodiscard]] std::expected<std::vector<object_id>, store_error> captured(std::uint32_t index);
-  [[nodiscard]] bool has_own_file(std::uint32_t index) const { return view_.object(index).place != 0; }
-  /// Requires: it has one. Fails with `damaged`.
-  [[nodiscard]] std::expected<mapping_ptr, store_error> map_own_file(std::uint32_t index) const;
   struct object_bytes {
     std::span<const std::byte> payload;
     std::span<const std::byte> metadata;
   };
-  /// Requires: pinned, and mapped where it has a file of its own.
-  [[nodiscard]] object_bytes bytes_of(std::uint32_t index, const void* own_file) const;
+  /// Requires: pinned; `mapped` is what pin() gave.
+  [[nodiscard]] object_bytes bytes_of(std::uint32_t index, const void* mapped) const;
 
   // Handing over.
   [[nodiscard]] std::expected<void, store_error> hand_over(std::uint32_t index, std::uint32_t generation,
@@ -224,13 +222,21 @@ private:
                                                                           std::span<const std::byte> metadata);
   [[nodiscard]] std::expected<std::uint32_t, store_error> create_row_with_file(const creation& wanted);
   [[nodiscard]] std::expected<mapping_ptr, store_error> make_own_file(std::uint32_t index) const;
+  [[nodiscard]] std::expected<mapping_ptr, store_error> map_own_file(std::uint32_t index) const;
   void cut_own_file(std::uint32_t index) noexcept;
+
+  // attachment_pinning.cpp
+  [[nodiscard]] std::expected<mapping_ptr, store_error> map_copy(std::uint32_t index, const disk_pause& pause) const;
+  [[nodiscard]] store_error error_of_object(std::uint32_t index, const store_error& why) const;
 
   // attachment_spilling.cpp
   enum class search : std::uint8_t { some, all }; // Whether to give up where the first few objects cannot go.
   static constexpr std::int64_t no_end = INT64_MAX;
   [[nodiscard]] std::expected<std::uint64_t, store_error> spill(std::uint64_t wanted_bytes, search among,
                                                                 std::int64_t until_ns);
+  [[nodiscard]] std::expected<std::uint64_t, store_error> spill_by_writing(std::uint64_t wanted_bytes, search among,
+                                                                           std::int64_t until_ns);
+  [[nodiscard]] std::expected<std::uint64_t, store_error> evict_copied(std::uint64_t wanted_bytes, search among);
   [[nodiscard]] object_table::victims begin_spill(std::uint64_t wanted_bytes, std::span<std::uint32_t> victims,
                                                   std::uint32_t& file, outcome& what);
   [[nodiscard]] std::expected<std::uint64_t, store_error>
@@ -239,8 +245,8 @@ private:
   write_spill_file(std::uint32_t file, std::span<const std::uint32_t> victims, const disk_pause& pause) const;
   [[nodiscard]] std::expected<std::uint64_t, store_error>
   end_spill(std::uint32_t file, std::span<const std::uint32_t> victims, std::span<const spill_place> places);
-  [[nodiscard]] std::expected<void, store_error> restore(std::uint32_t index,
-                                                         const std::optional<std::chrono::milliseconds>& within);
+  [[nodiscard]] std::expected<mapping_ptr, store_error> restore(std::uint32_t index,
+                                                                const std::optional<std::chrono::milliseconds>& within);
   [[nodiscard]] store_error slow_restore_error(std::uint32_t index, std::uint32_t worker,
                                                std::chrono::nanoseconds waited) const;
   [[nodiscard]] std::expected<void, store_error> read_back(std::uint32_t index, const disk_pause& pause);

@@ -78,11 +78,8 @@ std::expected<mapping_ptr, store_error> attachment::map_own_file(std::uint32_t i
   const auto file = row.spill_file.load();
   auto mapping =
       spills_.map(file, view_.spill_file(file).generation, extent_length(row.size_bytes, row.metadata_bytes));
-  if (!mapping) {
-    const auto id = object_id{number(), index, row.generation.load()};
-    return std::unexpected(store_error{mapping.error().code(),
-                                       "object " + to_string(id) + " cannot be had: " + mapping.error().message()});
-  }
+  if (!mapping)
+    return std::unexpected(error_of_object(index, mapping.error()));
   return mapping;
 }
 

@@ -48,6 +48,11 @@ template <class Move>
   }
 }
 
+/// Whether spilling failed because nothing could be written.
+[[nodiscard]] bool is_of_the_disk(const store_error& why) {
+  return why.code() == store_errc::system_failure || why.code() == store_errc::full;
+}
+
 } // namespace
 
 spill_directory spill_directory_of(const opened_store& store) {
@@ -56,11 +61,47 @@ spill_directory spill_directory_of(const opened_store& store) {
 }
 
 /// Spills until about so much is free that was not. Gives how much; 0 when there is nothing that could be spilled. A
-/// disk that is full or fails is not waited for beyond `until_ns`.
+/// disk that is full or fails is not waited for beyond `until_ns`; then what it has a copy of is given up. Whoever has
+/// no room (search::all) begins with that, among what was unused for long: it needs no write.
 std::expected<std::uint64_t, store_error> attachment::spill(std::uint64_t wanted_bytes, search among,
                                                             std::int64_t until_ns) {
   if (!spills_.is_there())
     return 0;
+  if (among == search::some)
+    return spill_by_writing(wanted_bytes, among, until_ns);
+  const auto evicted = evict_copied(wanted_bytes, search::some);
+  if (!evicted || *evicted >= wanted_bytes)
+    return evicted;
+  const auto written = spill_by_writing(wanted_bytes - *evicted, among, until_ns);
+  if (written)
+    return *evicted + *written;
+  const auto rest = evict_copied(wanted_bytes - *evicted, search::all);
+  if (rest && *evicted + *rest > 0)
+    return *evicted + *rest;
+  return written;
+}
+
+/// Gives up the memory of objects that have a copy on disk.
+std::expected<std::uint64_t, store_error> attachment::evict_copied(std::uint64_t wanted_bytes, search among) {
+  auto freed = std::uint64_t{0};
+  for (auto where = object_table::walk{}; !where.has_ended && freed < wanted_bytes; let_others_go_first(view_)) {
+    const auto guard = lock();
+    if (!guard)
+      return std::unexpected(guard.error());
+    freed +=
+        among == search::all ? table_.evict_copied(wanted_bytes - freed, where) : table_.evict_old_copied(wanted_bytes);
+    if (freed > 0)
+      view_.header().spilling_ended_ns = monotonic_ns();
+    if (among == search::some)
+      break;
+  }
+  if (freed > 0)
+    announce();
+  return freed;
+}
+
+std::expected<std::uint64_t, store_error> attachment::spill_by_writing(std::uint64_t wanted_bytes, search among,
+                                                                       std::int64_t until_ns) {
   auto my_turn = disk_queue::turn{spill_queue_, until_ns};
   const auto now_ns = monotonic_ns();
   const auto has_time = until_ns > now_ns && until_ns - now_ns > trying_again_takes.count();
@@ -144,7 +185,8 @@ object_table::victims attachment::begin_spill(std::uint64_t wanted_bytes, std::s
   return chosen;
 }
 
-/// Without the lock: nobody else frees or moves what is being spilled.
+/// Without the lock: nobody else frees or moves what is being spilled. If the disk takes some of them only, those are
+/// spilled.
 std::expected<std::vector<spill_place>, store_error>
 attachment::write_spill_file(std::uint32_t file, std::span<const std::uint32_t> victims,
                              const disk_pause& pause) const {
@@ -157,8 +199,12 @@ attachment::write_spill_file(std::uint32_t file, std::span<const std::uint32_t> 
     const auto& row = view_.object(index);
     const auto extent = std::span{readable_ + row.offset, extent_length(row.size_bytes.load(), row.metadata_bytes)};
     const auto written = spills_.append(*made, extent, pause);
-    if (!written)
+    if (!written && places.empty())
       return std::unexpected(written.error());
+    if (!written) {
+      spills_.cut(file, view_.spill_file(file).generation, offset);
+      break;
+    }
     places.push_back({file, offset, *written});
     offset += extent.size();
   }
@@ -166,7 +212,8 @@ attachment::write_spill_file(std::uint32_t file, std::span<const std::uint32_t> 
   return places;
 }
 
-/// Notes what was written; nothing was where `places` is empty. Gives how many bytes of memory that has freed.
+/// Notes what was written, which is the first of the victims; none where `places` is empty. Gives how many bytes of
+/// memory that has freed.
 std::expected<std::uint64_t, store_error>
 attachment::end_spill(std::uint32_t file, std::span<const std::uint32_t> victims, std::span<const spill_place> places) {
   const auto guard = lock();
@@ -175,13 +222,13 @@ attachment::end_spill(std::uint32_t file, std::span<const std::uint32_t> victims
     return std::unexpected(guard.error());
   }
   auto size_bytes = std::uint64_t{0};
-  for (const auto index : victims)
+  for (const auto index : victims.first(places.size()))
     size_bytes += extent_length(view_.object(index).size_bytes.load(), view_.object(index).metadata_bytes);
-  table_.end_spill_file(file, places.empty() ? 0 : size_bytes);
+  table_.end_spill_file(file, size_bytes);
   auto freed = std::uint64_t{0};
   for (auto at = std::size_t{0}; at < victims.size(); ++at) {
     const auto& row = view_.object(victims[at]);
-    if (places.empty())
+    if (at >= places.size())
       table_.give_up_spill(victims[at]);
     else if (table_.end_spill(victims[at], places[at]))
       freed += extent_length(row.size_bytes.load(), row.metadata_bytes);
@@ -268,9 +315,10 @@ store_error attachment::slow_restore_error(std::uint32_t index, std::uint32_t wo
                                 + (waited >= others_restore_life ? " ms; is it stopped?" : " ms")};
 }
 
-/// Brings the object back into memory, or waits until somebody else has. Requires: this process holds and pins it.
-std::expected<void, store_error> attachment::restore(std::uint32_t index,
-                                                     const std::optional<std::chrono::milliseconds>& within) {
+/// Brings the object back into memory, or waits until somebody else has. Where the disk takes nothing that could make
+/// room for it, gives a mapping of the copy there instead. Requires: this process holds and pins it.
+std::expected<mapping_ptr, store_error> attachment::restore(std::uint32_t index,
+                                                            const std::optional<std::chrono::milliseconds>& within) {
   const auto& row = view_.object(index);
   const auto length = extent_length(row.size_bytes.load(), row.metadata_bytes);
   const auto began_ns = monotonic_ns();
@@ -299,7 +347,7 @@ std::expected<void, store_error> attachment::restore(std::uint32_t index,
       table_.reclaim(reclaim_batch);
       const auto state = row.state.load();
       if (state == object_state::sealed || state == object_state::spilling)
-        return {};
+        return nullptr;
       if (state == object_state::spilled) {
         what = table_.begin_restore(index, store_.self.slot);
         is_ours = what == outcome::done;
@@ -308,8 +356,11 @@ std::expected<void, store_error> attachment::restore(std::uint32_t index,
       is_being_made = what == outcome::no_space && is_room_being_made(began_ns);
       grace_from_ns = std::max(began_ns, view_.header().spilling_ended_ns);
     }
-    if (is_ours)
-      return read_back(index, pause);
+    if (is_ours) {
+      if (auto read = read_back(index, pause); !read)
+        return std::unexpected(read.error());
+      return nullptr;
+    }
     const auto waited = waited_since(began_ns);
     const auto is_late = within && waited >= patience;
     if (what == outcome::no_space) {
@@ -320,6 +371,8 @@ std::expected<void, store_error> attachment::restore(std::uint32_t index,
         why = spilled ? std::string{} : spilled.error().message();
         if (spilled && *spilled > 0)
           continue;
+        if (!spilled && is_of_the_disk(spilled.error()))
+          return out_of_memory_is_failure([&] { return map_copy(index, pause); });
       }
       const auto grace = at_most_a_day(store_.settings.full_grace);
       const auto had_grace = waited_since(grace_from_ns) >= grace && (grace.count() <= 0 || !is_being_made);
@@ -333,7 +386,7 @@ std::expected<void, store_error> attachment::restore(std::uint32_t index,
       left = within ? patience - waited_since(began_ns) : look_pause;
     wait_for_change(change, std::clamp<std::chrono::nanoseconds>(left, 1ms, look_pause));
     if (auto reaped = reap_while_waiting(); !reaped) // Who was restoring it may be dead.
-      return reaped;
+      return std::unexpected(reaped.error());
   }
 }
 
@@ -350,7 +403,6 @@ std::expected<void, store_error> attachment::read_bytes_back(std::uint32_t index
 }
 
 std::expected<void, store_error> attachment::read_back(std::uint32_t index, const disk_pause& pause) {
-  const auto& row = view_.object(index);
   if (protects_sealed_)
     unprotect_pages(extent_of(index));
   auto done = out_of_memory_is_failure([&] { return read_bytes_back(index, pause); });
@@ -368,11 +420,8 @@ std::expected<void, store_error> attachment::read_back(std::uint32_t index, cons
       table_.give_up_restore(index);
   }
   announce();
-  if (!done) {
-    const auto id = object_id{number(), index, row.generation.load()};
-    return std::unexpected(
-        store_error{done.error().code(), "object " + to_string(id) + " cannot be had: " + done.error().message()});
-  }
+  if (!done)
+    return std::unexpected(error_of_object(index, done.error()));
   return {};
 }
 

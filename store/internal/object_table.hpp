@@ -135,6 +135,22 @@ public:
   /// counts as used just now, so that the next call looks at others.
   [[nodiscard]] victims choose_victims(std::uint64_t wanted_bytes, std::span<std::uint32_t> chosen);
 
+  /// A walk over what lies in memory, the longest unused first, in several holds of the lock.
+  struct walk {
+    std::uint32_t at = no_row;
+    std::uint64_t looks_left = 0; // In all holds together.
+    bool has_begun = false;
+    bool spares_used = true; // What was pinned lately stays for the first round.
+    bool has_ended = false;
+  };
+  /// Gives up the memory of objects that nobody has pinned and that have a copy on disk already, which needs no write,
+  /// until `wanted_bytes` are free. The order of the others stays. Gives how many bytes that has freed; looks at a
+  /// bounded number of objects, so call it until the walk has ended.
+  [[nodiscard]] std::uint64_t evict_copied(std::uint64_t wanted_bytes, walk& where);
+  /// The same among the half of memory that was unused the longest, or the part of it that one call looks at, and
+  /// without what was pinned lately: what is in use stays, though others have to be written for that.
+  [[nodiscard]] std::uint64_t evict_old_copied(std::uint64_t wanted_bytes);
+
   void begin_spill(std::uint32_t index, std::uint32_t worker);
   /// Notes where the copy is and gives the object's memory up, unless somebody has pinned it meanwhile: then false.
   bool end_spill(std::uint32_t index, const spill_place& place);

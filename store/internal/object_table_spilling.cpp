@@ -61,6 +61,57 @@ object_table::victims object_table::choose_victims(std::uint64_t wanted_bytes, s
   return result;
 }
 
+std::uint64_t object_table::evict_copied(std::uint64_t wanted_bytes, walk& where) {
+  const auto& header = view_.header();
+  if (!where.has_begun)
+    where = {header.lru_first, 2 * header.live_objects, true};
+  // In between, its object may have gone to disk, or another one come into its row.
+  if (where.at != no_row && !lies_in_memory(view_.object(where.at)))
+    where.at = header.lru_first;
+  auto freed = std::uint64_t{0};
+  auto looks = std::min<std::uint64_t>(looks_max, where.looks_left);
+  where.looks_left -= looks;
+  for (; looks > 0 && freed < wanted_bytes; --looks) {
+    if (where.at == no_row) {
+      if (!std::exchange(where.spares_used, false))
+        break;
+      where.at = header.lru_first;
+      continue;
+    }
+    auto& row = view_.object(where.at);
+    const auto index = std::exchange(where.at, row.lru_after);
+    const auto length = length_of(row);
+    if (row.state.load() != object_state::sealed || length == 0 || !has_copy_on_disk(row) || is_pinned(row))
+      continue;
+    if (row.used.exchange(0) != 0 && where.spares_used)
+      continue;
+    if (evict(index))
+      freed += length;
+  }
+  where.has_ended = where.looks_left == 0 || (where.at == no_row && !where.spares_used);
+  return freed;
+}
+
+std::uint64_t object_table::evict_old_copied(std::uint64_t wanted_bytes) {
+  const auto& header = view_.header();
+  auto freed = std::uint64_t{0};
+  auto passed = std::uint64_t{0};
+  auto at = header.lru_first;
+  for (auto looks = looks_max; looks > 0 && at != no_row && freed < wanted_bytes; --looks) {
+    auto& row = view_.object(at);
+    const auto index = std::exchange(at, row.lru_after);
+    const auto length = length_of(row);
+    passed += length;
+    if (passed > header.capacity_bytes / 2)
+      break;
+    const auto can_go = row.state.load() == object_state::sealed && length > 0 && has_copy_on_disk(row)
+                        && !is_pinned(row) && row.used.load() == 0;
+    if (can_go && evict(index))
+      freed += length;
+  }
+  return freed;
+}
+
 void object_table::begin_spill(std::uint32_t index, std::uint32_t worker) {
   auto& row = view_.object(index);
   assert(row.state.load() == object_state::sealed);

@@ -16,6 +16,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstring>
+#include <vector>
 
 namespace troupe::store::internal {
 
@@ -45,8 +46,9 @@ void start_writing(const owned_file& file, std::size_t added) {
 
 /// Not inherited by a fork where it can be written: the object would be the parent's.
 [[nodiscard]] std::expected<mapping_ptr, store_error> map_shared(const owned_file& file, std::uint64_t bytes,
-                                                                 int protection, const std::filesystem::path& path) {
-  auto* const base = ::mmap(nullptr, bytes, protection, MAP_SHARED, file.descriptor(), 0);
+                                                                 int protection, const std::filesystem::path& path,
+                                                                 off_t offset = 0) {
+  auto* const base = ::mmap(nullptr, bytes, protection, MAP_SHARED, file.descriptor(), offset);
   if (base == MAP_FAILED)
     return std::unexpected(system_failure("mmap", path));
   if ((protection & PROT_WRITE) != 0)
@@ -117,31 +119,32 @@ spill_directory::append(const owned_file& file, std::span<const std::byte> bytes
   return sum.value();
 }
 
-std::expected<void, store_error> spill_directory::read(std::uint32_t file, std::uint32_t generation,
-                                                       std::uint64_t offset, std::span<std::byte> into,
-                                                       std::uint32_t wanted_sum, const disk_pause& pause) const {
-  const auto path = path_of(file, generation);
-  const auto opened = owned_file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)};
-  if (opened.descriptor() < 0 && errno == ENOENT)
+std::expected<owned_file, store_error> spill_directory::open(const std::filesystem::path& path) {
+  auto opened = owned_file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)};
+  if (opened.descriptor() >= 0)
+    return opened;
+  if (errno == ENOENT)
     return std::unexpected(store_error{store_errc::damaged, path.string() + " is gone"});
-  if (opened.descriptor() < 0)
-    return std::unexpected(system_failure("open", path));
-  // What comes next in the file was longest unused next, and is often wanted next.
-  (void)::posix_fadvise(opened.descriptor(), static_cast<off_t>(offset),
-                        static_cast<off_t>(into.size() + std::min(4 * into.size(), read_ahead_bytes_max)),
-                        POSIX_FADV_WILLNEED);
+  return std::unexpected(system_failure("open", path));
+}
+
+/// Reads `bytes` from `offset` on and compares their checksum. `room_for` says where the next piece goes, given how
+/// many bytes are there already.
+std::expected<void, store_error>
+spill_directory::read_checked(const owned_file& file, const std::filesystem::path& path, std::uint64_t offset,
+                              std::size_t bytes, std::uint32_t wanted_sum, const disk_pause& pause,
+                              const std::function<std::span<std::byte>(std::size_t)>& room_for) {
   auto tries = std::size_t{0};
   auto sum = checksum{};
-  for (auto left = into; !left.empty();) {
-    const auto got = ::pread(opened.descriptor(), left.data(), std::min(left.size(), piece_bytes),
-                             static_cast<off_t>(offset + into.size() - left.size()));
+  for (auto done = std::size_t{0}; done < bytes;) {
+    const auto room = room_for(done);
+    const auto got = ::pread(file.descriptor(), room.data(), room.size(), static_cast<off_t>(offset + done));
     if (got > 0) {
-      sum.add(left.first(static_cast<std::size_t>(got)));
-      left = left.subspan(static_cast<std::size_t>(got));
+      sum.add(room.first(static_cast<std::size_t>(got)));
+      done += static_cast<std::size_t>(got);
     } else if (got == 0) {
-      return std::unexpected(store_error{store_errc::damaged, path.string() + " is cut short: " + grouped(left.size())
-                                                                  + " of " + grouped(into.size())
-                                                                  + " bytes are missing"});
+      return std::unexpected(store_error{store_errc::damaged, path.string() + " is cut short: " + grouped(bytes - done)
+                                                                  + " of " + grouped(bytes) + " bytes are missing"});
     } else if (errno != EINTR) {
       if (!may_try_again(tries, pause))
         return std::unexpected(system_failure("read", path));
@@ -149,9 +152,46 @@ std::expected<void, store_error> spill_directory::read(std::uint32_t file, std::
   }
   if (sum.value() != wanted_sum)
     return std::unexpected(store_error{store_errc::damaged, path.string() + " was changed: the checksum of "
-                                                                + grouped(into.size()) + " bytes at " + grouped(offset)
+                                                                + grouped(bytes) + " bytes at " + grouped(offset)
                                                                 + " is wrong"});
   return {};
+}
+
+std::expected<void, store_error> spill_directory::read(std::uint32_t file, std::uint32_t generation,
+                                                       std::uint64_t offset, std::span<std::byte> into,
+                                                       std::uint32_t wanted_sum, const disk_pause& pause) const {
+  const auto path = path_of(file, generation);
+  const auto opened = open(path);
+  if (!opened)
+    return std::unexpected(opened.error());
+  // What comes next in the file was longest unused next, and is often wanted next.
+  (void)::posix_fadvise(opened->descriptor(), static_cast<off_t>(offset),
+                        static_cast<off_t>(into.size() + std::min(4 * into.size(), read_ahead_bytes_max)),
+                        POSIX_FADV_WILLNEED);
+  return read_checked(*opened, path, offset, into.size(), wanted_sum, pause,
+                      [&](std::size_t done) { return into.subspan(done, std::min(into.size() - done, piece_bytes)); });
+}
+
+std::expected<mapping_ptr, store_error> spill_directory::map_part(std::uint32_t file, std::uint32_t generation,
+                                                                  std::uint64_t offset, std::uint64_t bytes,
+                                                                  std::uint32_t wanted_sum,
+                                                                  const disk_pause& pause) const {
+  const auto path = path_of(file, generation);
+  const auto opened = open(path);
+  if (!opened)
+    return std::unexpected(opened.error());
+  auto scratch = std::vector<std::byte>(std::min<std::size_t>(bytes, piece_bytes));
+  const auto room_for = [&](std::size_t done) {
+    return std::span{scratch}.first(std::min<std::size_t>(bytes - done, scratch.size()));
+  };
+  if (auto checked = read_checked(*opened, path, offset, bytes, wanted_sum, pause, room_for); !checked)
+    return std::unexpected(checked.error());
+  const auto before = offset % page_bytes;
+  auto mapped = map_shared(*opened, before + bytes, PROT_READ, path, static_cast<off_t>(offset - before));
+  if (!mapped)
+    return mapped;
+  const auto* const begin = static_cast<const std::byte*>(mapped->get()) + before;
+  return mapping_ptr{*std::move(mapped), begin};
 }
 
 std::expected<mapping_ptr, store_error> spill_directory::create_mapped(std::uint32_t file, std::uint32_t generation,
@@ -175,17 +215,17 @@ std::expected<mapping_ptr, store_error> spill_directory::create_mapped(std::uint
 std::expected<mapping_ptr, store_error> spill_directory::map(std::uint32_t file, std::uint32_t generation,
                                                              std::uint64_t bytes) const {
   const auto path = path_of(file, generation);
-  const auto opened = owned_file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)};
-  if (opened.descriptor() < 0 && errno == ENOENT)
-    return std::unexpected(store_error{store_errc::damaged, path.string() + " is gone"});
+  const auto opened = open(path);
+  if (!opened)
+    return std::unexpected(opened.error());
   struct stat status {};
-  if (opened.descriptor() < 0 || ::fstat(opened.descriptor(), &status) != 0)
-    return std::unexpected(system_failure("open", path));
+  if (::fstat(opened->descriptor(), &status) != 0)
+    return std::unexpected(system_failure("fstat", path));
   const auto have = static_cast<std::uint64_t>(status.st_size);
   if (have < bytes)
     return std::unexpected(store_error{store_errc::damaged, path.string() + " is cut short: " + grouped(bytes - have)
                                                                 + " of " + grouped(bytes) + " bytes are missing"});
-  return map_shared(opened, bytes, PROT_READ, path);
+  return map_shared(*opened, bytes, PROT_READ, path);
 }
 
 void spill_directory::cut(std::uint32_t file, std::uint32_t generation, std::uint64_t bytes) const noexcept {

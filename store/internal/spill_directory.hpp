@@ -64,12 +64,23 @@ public:
   [[nodiscard]] std::expected<mapping_ptr, store_error> map(std::uint32_t file, std::uint32_t generation,
                                                             std::uint64_t bytes) const;
 
+  /// A part of a file, read-only, for reading in place. Fails as `read` does.
+  [[nodiscard]] std::expected<mapping_ptr, store_error> map_part(std::uint32_t file, std::uint32_t generation,
+                                                                 std::uint64_t offset, std::uint64_t bytes,
+                                                                 std::uint32_t wanted_sum,
+                                                                 const disk_pause& pause) const;
+
   void cut(std::uint32_t file, std::uint32_t generation, std::uint64_t bytes) const noexcept;
 
   void remove(std::uint32_t file, std::uint32_t generation) const noexcept;
 
 private:
   [[nodiscard]] std::filesystem::path path_of(std::uint32_t file, std::uint32_t generation) const;
+  [[nodiscard]] static std::expected<owned_file, store_error> open(const std::filesystem::path& path);
+  [[nodiscard]] static std::expected<void, store_error>
+  read_checked(const owned_file& file, const std::filesystem::path& path, std::uint64_t offset, std::size_t bytes,
+               std::uint32_t wanted_sum, const disk_pause& pause,
+               const std::function<std::span<std::byte>(std::size_t)>& room_for);
 
   std::filesystem::path directory_;
   std::string prefix_;
