@@ -1,8 +1,8 @@
 #include <troupe/store/inspection.hpp>
 
 #include <troupe/store/internal/attachment.hpp>
-#include <troupe/store/internal/attachments.hpp>
 #include <troupe/store/internal/store_files.hpp>
+#include <troupe/store/internal/store_places.hpp>
 #include <troupe/store/object_store.hpp>
 
 #include <sys/stat.h>
@@ -48,16 +48,15 @@ struct file_name {
   return settings;
 }
 
-} // namespace
-
-std::vector<found_store> find_stores(const std::filesystem::path& directory) {
-  const auto this_boot = paths_of({.name = "x"});
+void find_stores_in(const std::filesystem::path& place, std::vector<found_store>& result) {
+  const auto this_boot = paths_of({.name = "x"}, place);
   auto found = std::map<std::string, found_store>{};
   auto failure = std::error_code{};
-  for (const auto& entry : std::filesystem::directory_iterator(directory, failure)) {
+  for (const auto& entry : std::filesystem::directory_iterator(place, failure)) {
     const auto text = entry.path().filename().string();
     const auto parsed = parse(text);
-    if (!parsed)
+    struct stat status {};
+    if (!parsed || ::lstat(entry.path().c_str(), &status) != 0 || status.st_uid != ::geteuid())
       continue;
     const auto all = text.substr(0, text.find('.', text.find(".v" + std::to_string(parsed->version)) + 1));
     auto& store = found[all];
@@ -65,17 +64,20 @@ std::vector<found_store> find_stores(const std::filesystem::path& directory) {
     store.layout_version = parsed->version;
     store.is_of_this_boot = this_boot && this_boot->this_boot.ends_with(parsed->boot + ".");
     store.is_of_this_layout = store.is_of_this_boot && parsed->version == layout_version;
-    struct stat status {};
-    if (::stat(entry.path().c_str(), &status) == 0)
-      store.memory_bytes += static_cast<std::size_t>(status.st_blocks) * 512;
+    store.memory_bytes += static_cast<std::size_t>(status.st_blocks) * 512;
   }
-  auto result = std::vector<found_store>{};
   for (auto& [prefix, store] : found) {
-    // Asking closes the lock file, which would drop this process's own locks: then it is asked as an attached one.
-    store.in_use_by = is_attached_here(directory, store.name) ? std::optional{::getpid()}
-                                                              : any_lock_on(directory / (prefix + ".lock"));
+    store.in_use_by = any_lock_on(place / (prefix + ".lock"));
     result.push_back(std::move(store));
   }
+}
+
+} // namespace
+
+std::vector<found_store> find_stores(const std::filesystem::path& directory) {
+  auto result = std::vector<found_store>{};
+  for (const auto& place : places_of(directory))
+    find_stores_in(place, result);
   std::ranges::sort(result, {}, &found_store::name);
   return result;
 }

@@ -141,11 +141,6 @@ void detach(attachment& unused) noexcept {
   forget(key);
 }
 
-bool is_attached_here(const std::filesystem::path& directory, const std::string& name) {
-  const auto lock = std::lock_guard{list->mutex};
-  return list->entries.contains(key_of(directory, name));
-}
-
 std::expected<attachment_ptr, store_error> attach(const options& options) {
   watch_forks();
   arm_crash_points_from_environment();

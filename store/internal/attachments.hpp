@@ -14,7 +14,4 @@ namespace troupe::store::internal {
 /// one's locks.
 [[nodiscard]] std::expected<attachment_ptr, store_error> attach(const options& options);
 
-/// Whether this process has that store open.
-[[nodiscard]] bool is_attached_here(const std::filesystem::path& directory, const std::string& name);
-
 } // namespace troupe::store::internal

@@ -1,9 +1,10 @@
-// Who is alive: a file on which each attached process holds a POSIX lock on the byte of its slot, plus one more byte
-// that serializes opening and closing.
+// Who is alive: a file on which each attached process holds a lock on the byte of its slot, plus one more byte that
+// serializes opening and closing.
 //
-// Why POSIX locks: they end with the process, however it ends, and a forked child does not have them. Open file
-// description locks would live on in the child, and a dead parent would seem alive. The price: closing any descriptor
-// of this file drops the process's locks, so it is opened once per process and never closed before the end.
+// Why locks of open file descriptions: they end with the process, however it ends, and closing another descriptor of
+// the file does not drop them, as it drops POSIX record locks: two copies of this library in one process (say, in two
+// plugins) open the same store as two processes do. The price: a forked child has the description, too, and a dead
+// parent would seem alive. So what is open is listed, and closed in the child before fork() returns there.
 #pragma once
 
 #include <troupe/store/internal/clock.hpp>
@@ -43,6 +44,9 @@ public:
   [[nodiscard]] std::expected<void, store_error> lock_opening(std::chrono::milliseconds timeout);
   void unlock_opening();
 
+  /// The process that is opening or closing the store, or was the last one to do so; 0 when it has not said. For texts.
+  [[nodiscard]] pid_t last_opener() const;
+
   /// Takes the byte of `slot`. Gives false when another process has it; fails with `system_failure`.
   [[nodiscard]] std::expected<bool, store_error> lock_slot(std::uint32_t slot);
   void unlock_slot(std::uint32_t slot);
@@ -51,8 +55,8 @@ public:
   /// say: the living must not be taken for dead.
   [[nodiscard]] bool is_locked(std::uint32_t slot) const;
 
-  /// A process other than this one that is attached, if there is any; 0 when the system does not say.
-  [[nodiscard]] std::optional<pid_t> any_attached() const;
+  /// Whether anybody is attached, but for what this lock_file has locked itself. True when the system does not say.
+  [[nodiscard]] bool any_attached() const;
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
@@ -60,6 +64,7 @@ private:
   lock_file(std::filesystem::path path, int descriptor);
 
   [[nodiscard]] std::expected<void, store_error> check_owner() const;
+  void say_who_opens() const;
 
   std::filesystem::path path_;
   int descriptor_;
@@ -67,8 +72,12 @@ private:
   std::uint32_t fork_epoch_;
 };
 
-/// For the sweeper of others' leftovers: a process that holds any lock on that file; 0 when the system does not say.
-/// Opens and closes it, so it must not be this store's own.
+/// Whether that is there and another user's. Such files are not looked at: anybody may take any name in a directory
+/// like /dev/shm.
+[[nodiscard]] bool is_of_another_user(const std::filesystem::path& path);
+
+/// A process that holds any lock on that lock file, if there is any; 0 when it is not known which. Never of another
+/// user's file. One that cannot be asked counts as locked: the living must not be taken for dead.
 [[nodiscard]] std::optional<pid_t> any_lock_on(const std::filesystem::path& path);
 
 } // namespace troupe::store::internal

@@ -3,9 +3,11 @@
 #include <troupe/store/internal/clock.hpp>
 #include <troupe/store/internal/crash_point.hpp>
 #include <troupe/store/internal/reaping.hpp>
+#include <troupe/store/internal/store_places.hpp>
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace troupe::store::internal {
@@ -64,66 +66,50 @@ namespace {
   return change_state(slot_state::reaping, slot_state::free);
 }
 
-/// Leaves no lock file behind that was made only by asking. Requires: the open lock is held, nobody is attached.
-[[nodiscard]] store_error no_such_store(const store_paths& paths, const lock_file& lock) {
+[[nodiscard]] bool has_left_files(const store_paths& paths) {
   auto failure = std::error_code{};
-  const auto is_left = std::filesystem::exists(paths.control, failure) || std::filesystem::exists(paths.data, failure);
-  if (!is_left && lock.is_still_named())
-    std::filesystem::remove(paths.lock, failure);
-  return {store_errc::not_found, "no process has store \"" + paths.name + "\" open"
+  return (std::filesystem::exists(paths.control, failure) && !is_of_another_user(paths.control))
+         || (std::filesystem::exists(paths.data, failure) && !is_of_another_user(paths.data));
+}
+
+[[nodiscard]] store_error no_such_store(const options& options) {
+  const auto all = all_paths_of(options);
+  const auto is_left = all && std::ranges::any_of(*all, has_left_files);
+  return {store_errc::not_found, "no process has store \"" + options.name + "\" open"
                                      + (is_left ? "; dead ones have left files of it" : std::string{})};
+}
+
+[[nodiscard]] std::expected<taken_place, store_error> take_place_that_must_exist(const options& options) {
+  auto in_use = take_place_in_use(options);
+  if (!in_use)
+    return std::unexpected(in_use.error());
+  if (!*in_use)
+    return std::unexpected(no_such_store(options));
+  return **std::move(in_use);
 }
 
 /// Takes the open lock of a store that nobody has open and that has left files.
 [[nodiscard]] std::expected<std::pair<store_paths, lock_file>, store_error> lock_left_store(const options& options) {
-  auto paths = paths_of(options);
-  if (!paths)
-    return std::unexpected(paths.error());
-  auto lock = lock_file::open(paths->lock, options.lock_timeout);
+  const auto all = all_paths_of(options);
+  if (!all)
+    return std::unexpected(all.error());
+  const auto left = std::ranges::find_if(*all, has_left_files);
+  if (left == all->end())
+    return std::unexpected(no_such_store(options));
+  auto lock = lock_file::open(left->lock, options.lock_timeout);
   if (!lock)
     return std::unexpected(lock.error());
   if (lock->any_attached())
     return std::unexpected(store_error{store_errc::busy, "store \"" + options.name + "\" was opened just now"});
-  auto failure = std::error_code{};
-  if (!std::filesystem::exists(paths->control, failure))
-    return std::unexpected(no_such_store(*paths, *lock));
-  return std::pair{*std::move(paths), *std::move(lock)};
+  return std::pair{*left, *std::move(lock)};
 }
 
-} // namespace
-
-std::expected<store_summary, store_error> summary_of_left_store(const options& options) {
-  auto left = lock_left_store(options);
-  if (!left)
-    return std::unexpected(left.error());
-  auto files = map_files(left->first, options);
-  if (!files)
-    return std::unexpected(files.error());
-  return collect_summary_of_left(files->view, options.name);
-}
-
-std::expected<void, store_error> remove_left_store(const options& options) {
-  auto left = lock_left_store(options);
-  if (!left)
-    return std::unexpected(left.error());
-  if (auto swept = sweep(left->first, options, false); !swept)
-    return swept;
-  remove_files(left->first);
-  return {};
-}
-
-std::expected<opened_store, store_error> open_store(const options& options) {
-  auto paths = paths_of(options);
-  if (!paths)
-    return std::unexpected(paths.error());
-  auto lock = lock_file::open(paths->lock, options.lock_timeout);
-  if (!lock)
-    return std::unexpected(lock.error());
+[[nodiscard]] std::expected<opened_store, store_error> open_in(taken_place& place, const options& options) {
+  auto* const paths = &place.paths;
+  auto* const lock = &place.lock;
   reach(crash_point::open_locked);
   // Asked once: who was attached then may die before we are done, and is reaped by whoever maps what is there.
-  const auto first = !lock->any_attached();
-  if (first && options.must_exist)
-    return std::unexpected(no_such_store(*paths, *lock));
+  const auto first = !place.is_in_use;
   if (auto swept = sweep(*paths, options, !first); !swept) {
     if (first)
       remove_files(*paths);
@@ -152,6 +138,41 @@ std::expected<opened_store, store_error> open_store(const options& options) {
   settings.spill_directory = files->view.spill_directory();
   paths->spill_directory = settings.spill_directory;
   return opened_store{std::move(settings), std::move(*paths), std::move(*lock), std::move(*files), *self};
+}
+
+} // namespace
+
+std::expected<store_summary, store_error> summary_of_left_store(const options& options) {
+  auto left = lock_left_store(options);
+  if (!left)
+    return std::unexpected(left.error());
+  auto files = map_files(left->first, options);
+  if (!files)
+    return std::unexpected(files.error());
+  return collect_summary_of_left(files->view, options.name);
+}
+
+std::expected<void, store_error> remove_left_store(const options& options) {
+  auto left = lock_left_store(options);
+  if (!left)
+    return std::unexpected(left.error());
+  if (auto swept = sweep(left->first, options, false); !swept)
+    return swept;
+  remove_files(left->first);
+  return {};
+}
+
+std::expected<opened_store, store_error> open_store(const options& options) {
+  constexpr auto tries_max = 100;
+  for (auto tries = 1;; ++tries) {
+    auto place = options.must_exist ? take_place_that_must_exist(options) : take_place(options);
+    if (!place)
+      return std::unexpected(place.error());
+    auto opened = open_in(*place, options);
+    // Another user may have taken one of the names since this place was chosen.
+    if (opened || opened.error().code() != store_errc::denied || tries == tries_max || !has_strange_name(place->paths))
+      return opened;
+  }
 }
 
 void close_store(opened_store& store, bool gives_slot_back) {

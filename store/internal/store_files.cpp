@@ -152,10 +152,6 @@ void init_header(void* base, const control_plan& plan, std::uint64_t capacity, s
   return {};
 }
 
-[[nodiscard]] std::filesystem::path temporary_of(std::filesystem::path path) {
-  return path += ".new";
-}
-
 [[nodiscard]] std::expected<ipc::mapped_region, store_error> map(const owned_file& file, ipc::mode_t mode,
                                                                  std::uint64_t bytes, const char* what) {
   try {
@@ -244,7 +240,11 @@ namespace {
 
 } // namespace
 
-std::expected<store_paths, store_error> paths_of(const options& options) {
+std::filesystem::path temporary_of(std::filesystem::path path) {
+  return path += ".new";
+}
+
+std::expected<store_paths, store_error> paths_of(const options& options, const std::filesystem::path& directory) {
   if (!is_legal(options.name))
     return std::unexpected(store_error{store_errc::invalid_argument, "\"" + options.name
                                                                          + "\" is no name for a store: "
@@ -264,14 +264,15 @@ std::expected<store_paths, store_error> paths_of(const options& options) {
     return std::unexpected(store_error{store_errc::system_failure, "/proc/sys/kernel/random/boot_id cannot be read"});
   auto paths = store_paths{};
   paths.name = options.name;
-  paths.directory = options.directory;
+  paths.directory = directory;
+  paths.is_in_own_folder = directory != options.directory && directory.parent_path() == options.directory;
   paths.every_boot = "troupe." + std::to_string(::geteuid()) + "." + options.name + ".";
   paths.this_boot = paths.every_boot + boot + ".";
   paths.this_layout = paths.this_boot + "v" + std::to_string(layout_version) + ".";
-  paths.on_disk = paths.this_layout + identity_of(options.directory) + ".";
-  paths.lock = options.directory / (paths.this_layout + "lock");
-  paths.control = options.directory / (paths.this_layout + "control");
-  paths.data = options.directory / (paths.this_layout + "data");
+  paths.on_disk = paths.this_layout + identity_of(directory) + ".";
+  paths.lock = directory / (paths.this_layout + "lock");
+  paths.control = directory / (paths.this_layout + "control");
+  paths.data = directory / (paths.this_layout + "data");
   return paths;
 }
 
@@ -315,9 +316,11 @@ void sweep_spill_directory(const std::filesystem::path& directory, const store_p
     const auto name = entry.path().filename().string();
     const auto is_own = name.starts_with(paths.on_disk) && (!in_use || name.ends_with(".new"));
     const auto is_old = name.starts_with(paths.every_boot) && !name.starts_with(paths.this_boot);
+    if ((!is_own && !is_old) || is_of_another_user(entry.path()))
+      continue;
     const auto version = name.substr(0, name.find('.', name.find('.', paths.every_boot.size()) + 1));
     // Nobody survives a boot, but a container may have a boot id of its own.
-    if (is_own || (is_old && !any_lock_on(paths.directory / (version + ".lock"))))
+    if (is_own || !any_lock_on(paths.directory / (version + ".lock")))
       ::unlink(entry.path().c_str());
   }
 }
@@ -340,7 +343,7 @@ void sweep_spill_directory(const std::filesystem::path& directory, const store_p
   for (const auto& entry : std::filesystem::directory_iterator(directory, failure)) {
     const auto& file = entry.path();
     const auto name = file.filename().string();
-    if (!name.starts_with(paths.every_boot) || name == paths.lock.filename())
+    if (!name.starts_with(paths.every_boot) || name == paths.lock.filename() || is_of_another_user(file))
       continue;
     if (name.starts_with(paths.this_layout)) {
       if (!in_use) {
@@ -357,9 +360,9 @@ void sweep_spill_directory(const std::filesystem::path& directory, const store_p
       if (!name.starts_with(paths.this_boot))
         continue; // Nobody survives a boot, but a container may have a boot id of its own.
       return std::unexpected(store_error{store_errc::layout_mismatch,
-                                         "store " + version + " of another layout version is in use by process "
-                                             + std::to_string(*owner) + "; this program has layout version "
-                                             + std::to_string(layout_version)});
+                                         "store " + version + " of another layout version is in use by "
+                                             + (*owner == 0 ? "a process" : "process " + std::to_string(*owner))
+                                             + "; this program has layout version " + std::to_string(layout_version)});
     }
     ::unlink(file.c_str());
   }
@@ -506,6 +509,8 @@ void remove_files(const store_paths& paths) {
   reach(crash_point::close_data_removed);
   ::unlink(paths.lock.c_str());
   reach(crash_point::close_lock_removed);
+  if (paths.is_in_own_folder)
+    (void)::rmdir(paths.directory.c_str()); // Unless it has another store.
 }
 
 std::expected<void, store_error> commit_pages(const owned_file& file, std::uint64_t from, std::uint64_t to) {

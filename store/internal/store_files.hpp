@@ -24,6 +24,7 @@ struct store_paths {
   std::string on_disk;     // The same in the spill directory, where stores of several directories may meet.
   std::filesystem::path lock, control, data;
   std::filesystem::path spill_directory; // Once the store is open; empty: none.
+  bool is_in_own_folder = false;         // The directory was made for this user's stores, and goes with the last one.
 };
 
 /// Where the data file lies: with the others, or on disk.
@@ -34,8 +35,13 @@ struct store_paths {
 /// For texts; an empty one is "none".
 [[nodiscard]] std::string quoted(const std::filesystem::path& path);
 
-/// Fails with `invalid_argument` when the name is none, `system_failure` when there is no boot id.
-[[nodiscard]] std::expected<store_paths, store_error> paths_of(const options& options);
+/// As a file is called until it is complete.
+[[nodiscard]] std::filesystem::path temporary_of(std::filesystem::path path);
+
+/// In that directory, which is the options' own or another of the store's places (store_places.hpp). Fails with
+/// `invalid_argument` when the name is none, `system_failure` when there is no boot id.
+[[nodiscard]] std::expected<store_paths, store_error> paths_of(const options& options,
+                                                               const std::filesystem::path& directory);
 
 /// An open file that is closed at the end, unless its descriptor has become somebody else's.
 class owned_file {
@@ -66,9 +72,9 @@ struct mapped_store {
 
 /// Removes what dead processes of this user left under this name, in the directory and where they spilled to:
 /// temporaries, and the files themselves when nobody is attached (`in_use`); also of other boots and of other layout
-/// versions, unless a process has them locked. Requires: the open lock is held. Fails with `layout_mismatch` when
-/// processes with another layout version are at work, and as opening does where something that cannot be removed has
-/// the name of one of the store's files.
+/// versions, unless a process has them locked. Files of other users stay. Requires: the open lock is held. Fails with
+/// `layout_mismatch` when processes with another layout version are at work, and as opening does where something that
+/// cannot be removed has the name of one of the store's files.
 [[nodiscard]] std::expected<void, store_error> sweep(const store_paths& paths, const options& options, bool in_use);
 
 /// Makes data and control file. Requires: the open lock is held, neither exists.

@@ -292,49 +292,6 @@ TEST_F(opening_test, another_user_gets_another_store_and_cannot_open_this_ones_f
   EXPECT_EQ(other.wait(), fine);
 }
 
-TEST_F(opening_test, a_lock_file_of_another_user_is_refused) {
-  if (::geteuid() != 0)
-    GTEST_SKIP() << "only root can give files away";
-  auto lock = std::filesystem::path{};
-  {
-    const auto store = open();
-    lock = file_ending_in(".lock");
-  }
-  std::ofstream{lock} << "";
-  ASSERT_EQ(::chown(lock.c_str(), 65534, 65534), 0);
-  EXPECT_EQ(code_of(object_store::open(settings_)), store_errc::denied);
-  std::filesystem::remove(lock);
-}
-
-// Method: in a directory like /dev/shm anybody may take a name first, and only its owner may remove it.
-TEST_F(opening_test, names_that_another_user_took_are_refused_by_that_users_name) {
-  if (::geteuid() != 0)
-    GTEST_SKIP() << "only root can become another user";
-  auto boot = std::string{};
-  std::ifstream{"/proc/sys/kernel/random/boot_id"} >> boot;
-  std::erase(boot, '-');
-  const auto prefix =
-      settings_.directory
-      / ("troupe.65534." + settings_.name + "." + boot + ".v" + std::to_string(internal::layout_version) + ".");
-  for (const auto* end : {"lock", "data.new", "data", "control.new", "control"}) {
-    const auto path = prefix.string() + end;
-    std::ofstream{path} << "squatter";
-    auto other = child([&] {
-      if (::setgid(65534) != 0 || ::setuid(65534) != 0)
-        return 1;
-      const auto refused = object_store::open(settings_);
-      if (code_of(refused) == store_errc::denied
-          && message_of(refused).find(path + " belongs to user 0") != std::string::npos)
-        return 0;
-      std::cerr << message_of(refused) << std::endl;
-      return 2;
-    });
-    EXPECT_EQ(other.wait(), fine) << end;
-    for (const auto& name : files())
-      std::filesystem::remove(settings_.directory / name);
-  }
-}
-
 TEST_F(opening_test, what_is_no_file_in_a_files_place_is_named_as_what_to_remove) {
   std::string prefix;
   {

@@ -292,7 +292,11 @@ TEST_F(processes_test, who_was_taken_for_dead_says_so_and_harms_nobody_in_its_pl
     auto held = std::make_optional(*mine->find(id));
     auto building = std::make_optional(*mine->create(10));
     said->self = mine->self();
-    ::close(::open(file_ending_in(".lock").c_str(), O_RDWR)); // Drops this process's locks.
+    for (auto lock : lock_descriptors(file_ending_in(".lock"))) {
+      struct flock all {};
+      all.l_type = F_UNLCK;
+      ::fcntl(lock, F_OFD_SETLK, &all);
+    }
     said->step = 1;
     if (!eventually([&] { return said->step == 2; }))
       return 1;
