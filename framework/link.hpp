@@ -73,7 +73,11 @@ struct link_stats {
   std::uint64_t unconsumed_bytes_there = 0; // Sent and not consumed by the peer, as far as it has said.
   std::uint64_t waiting_bytes = 0;          // Waiting on this end.
   std::uint64_t unconsumed_bytes_here = 0;  // Received and not consumed.
-  std::uint64_t unread_bytes = 0;           // Written, or large frames on their way, and not taken by the system.
+  /// The first three again for the bytes behind handles, against link_options::handle_window_bytes.
+  std::uint64_t unconsumed_handle_bytes_there = 0;
+  std::uint64_t waiting_handle_bytes = 0;
+  std::uint64_t unconsumed_handle_bytes_here = 0;
+  std::uint64_t unread_bytes = 0; // Written, or large frames on their way, and not taken by the system.
   /// Now, and against no bound: large frames that came through the socket and still live, on their way in, in messages,
   /// or because actors keep views of them.
   std::uint64_t large_frame_bytes_here = 0;
@@ -92,9 +96,9 @@ struct link_stats {
 TROUPE_DESCRIBE(link_stats, messages_sent, messages_received, socket_bytes_sent, socket_bytes_received,
                 handle_bytes_sent, handle_bytes_received, pulled_bytes_sent, pulled_bytes_received, spilled_bytes,
                 unserializable, refused_by_policy, undecodable, undelivered, store_fallbacks, refused_at_bound, dropped,
-                forwarded, unconsumed_bytes_there, waiting_bytes, unconsumed_bytes_here, unread_bytes,
-                large_frame_bytes_here, window_bytes, credit_bytes, actors_exported, actors_imported, encode_time,
-                decode_time, by_type)
+                forwarded, unconsumed_bytes_there, waiting_bytes, unconsumed_bytes_here, unconsumed_handle_bytes_there,
+                waiting_handle_bytes, unconsumed_handle_bytes_here, unread_bytes, large_frame_bytes_here, window_bytes,
+                credit_bytes, actors_exported, actors_imported, encode_time, decode_time, by_type)
 
 struct node_report;
 struct report_query;

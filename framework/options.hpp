@@ -126,9 +126,19 @@ struct link_options {
   /// The same for one receiving actor, so that a slow one leaves room for the others. The lesser counts here, too.
   std::size_t actor_window_bytes = 8_MiB;
 
-  /// How much may wait on this end until the peer has consumed enough, and how much of that for one receiver. A message
-  /// that finds half of the room free may exceed it.
-  /// Higher: bursts pass that would be refused; more memory, and older messages.
+  /// How much may lie behind the handles of messages that the peer has sent and that are not consumed here: frames in
+  /// the shared store, and what each object_ref refers to, as often as it is sent. So one slow actor can make this
+  /// process decode, or the store keep, no more than that. One message may exceed it; messages without handles do not
+  /// count. What an actor keeps after its handler has returned counts no more: only the store's capacity bounds that.
+  /// Higher: more large values under way; a slow node holds as much. The lesser of both ends counts.
+  std::size_t handle_window_bytes = 128_MiB;
+
+  /// The same for one receiving actor.
+  std::size_t actor_handle_window_bytes = 32_MiB;
+
+  /// How much may wait on this end until the peer has consumed enough, and how much of that for one receiver. Behind
+  /// the handles of what waits may lie a quarter of the windows above. A message that finds half of the room free may
+  /// exceed it. Higher: bursts pass that would be refused; more memory, and older messages.
   std::size_t queue_bytes = 8_MiB;
   std::size_t actor_queue_bytes = 2_MiB;
 

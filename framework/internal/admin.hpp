@@ -105,10 +105,15 @@ struct hello {
   std::uint64_t incarnation = 0;       // Of the node, which counts handles; 0: objects travel with their bytes.
   std::uint64_t inspector = 0;         // The actor that says what the node keeps; 0: the link does not allow it.
   std::vector<feature_offer> features; // What this end can do; the link uses what both can.
+  // With feature::handle_windows: how much may lie behind handles that are on their way or not consumed, like the
+  // windows above.
+  std::uint64_t handle_window_bytes = 128_MiB;
+  std::uint64_t actor_handle_window_bytes = 32_MiB;
 };
 TROUPE_DESCRIBE(hello, version, name, token, serializers, deserializers, message_bytes, window_bytes,
                 actor_window_bytes, store_number, store_slot, store_nonce, channel, shares_store, tasks, verifies,
-                spawner, exits, link, introduction_key, header_bytes, frames, incarnation, inspector, features)
+                spawner, exits, link, introduction_key, header_bytes, frames, incarnation, inspector, features,
+                handle_window_bytes, actor_handle_window_bytes)
 
 struct ready {
   bool shares_store = false;    // Both have checked.
@@ -192,8 +197,9 @@ TROUPE_DESCRIBE(release_object, index, generation, count)
 struct credit {
   std::uint64_t actor = 0;
   std::uint64_t bytes = 0;
+  std::uint64_t handle_bytes = 0; // Of the windows for what lies behind handles.
 };
-TROUPE_DESCRIBE(credit, actor, bytes)
+TROUPE_DESCRIBE(credit, actor, bytes, handle_bytes)
 
 struct type_refused {
   std::string alias;

@@ -11,6 +11,32 @@ void consumption::let_go(std::uint64_t uses) noexcept {
     delete this;
 }
 
+namespace {
+
+class two_receipts final : public consumption {
+public:
+  two_receipts(receipt one, receipt other, std::shared_ptr<const void> keeps)
+      : consumption(0, std::move(keeps)), one_(std::move(one)), other_(std::move(other)) {}
+
+  void consumed(std::uint64_t cost) noexcept override {
+    if (cost == 0) // A copy's.
+      return;
+    one_ = {};
+    other_ = {};
+  }
+
+private:
+  receipt one_;
+  receipt other_;
+};
+
+} // namespace
+
+receipt joint(receipt one, receipt other, std::shared_ptr<const void> keeps) {
+  consumption_ptr<two_receipts> both{new two_receipts{std::move(one), std::move(other), std::move(keeps)}};
+  return both->issue(1);
+}
+
 receipt receipt::of_copy() const {
   if (to_ != nullptr)
     to_->use();

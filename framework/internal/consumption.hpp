@@ -86,6 +86,9 @@ private:
   std::uint64_t cost_ = 0;
 };
 
+/// One receipt for two: both are settled when it is. `keeps` is what the message needs as long as it lives.
+[[nodiscard]] receipt joint(receipt one, receipt other, std::shared_ptr<const void> keeps);
+
 inline receipt consumption::issue(std::uint64_t cost) {
   constexpr std::uint64_t stock = 256;
   if (prepaid_ == 0) {

@@ -25,13 +25,14 @@ TROUPE_DESCRIBE(feature_offer, name, version)
 
 /// What this version of Troupe knows; the numbers do not travel.
 enum class feature : std::uint8_t {
-  extensions, // Messages may carry an extension map (message_extensions.hpp).
-  count_      // No feature: how many there are.
+  extensions,     // Messages may carry an extension map (message_extensions.hpp).
+  handle_windows, // Bytes behind handles count against windows of their own.
+  count_          // No feature: how many there are.
 };
 
 /// Name and version of each, in the order of the enumeration. A new feature is a row here and there.
 inline constexpr std::array<std::pair<std::string_view, std::uint32_t>, static_cast<std::size_t>(feature::count_)>
-    known_features{{{"extensions", 1}}};
+    known_features{{{"extensions", 1}, {"handle_windows", 1}}};
 
 /// How many features a hello may list, and how long a name may be.
 inline constexpr std::size_t features_max = 256;

@@ -422,6 +422,7 @@ std::expected<void, node_error> link_core::on_release_actor(const release_actor&
   guard.unlock();
   if (dropped && *dropped)
     receiving_->release(what.actor);
+  receiving_handles_->release(what.actor);
   if (!dropped)
     return fail(node_errc::protocol_violation, "the peer releases actor " + grouped(what.actor) + " "
                                                    + grouped(what.count) + " times, more than it was sent");

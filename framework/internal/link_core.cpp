@@ -59,8 +59,8 @@ std::expected<std::shared_ptr<link_core>, node_error> link_core::make(std::share
   if (options.serializers.empty())
     return fail(node_errc::bad_option, "a link needs at least one family in `serializers`");
   const auto& accepted = options.deserializers.empty() ? options.serializers : options.deserializers;
-  if (options.window_bytes == 0 || options.actor_window_bytes == 0 || options.queue_bytes == 0
-      || options.actor_queue_bytes == 0)
+  if (options.window_bytes == 0 || options.actor_window_bytes == 0 || options.handle_window_bytes == 0
+      || options.actor_handle_window_bytes == 0 || options.queue_bytes == 0 || options.actor_queue_bytes == 0)
     return fail(node_errc::bad_option, "a link's windows and queues have at least one byte");
   if (options.heartbeat_interval.count() <= 0 || options.heartbeat_timeout < options.heartbeat_interval)
     return fail(node_errc::bad_option, "heartbeat_timeout must be at least heartbeat_interval, which is above zero");

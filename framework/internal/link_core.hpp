@@ -276,8 +276,8 @@ private:
     answers_anyway // An error in place of an answer.
   };
   std::expected<send_window::admission, node_error> admit(std::unique_lock<std::mutex>& guard, const message_head& head,
-                                                          std::uint64_t cost, std::vector<packed_message>& dropped,
-                                                          urgency how);
+                                                          std::uint64_t cost, std::uint64_t handle_bytes,
+                                                          std::vector<packed_message>& dropped, urgency how);
   std::expected<void, node_error> admit_answer() const;
   [[nodiscard]] std::uint64_t unread_answers_bound() const;
   bool ends_for_unread();
@@ -410,6 +410,7 @@ private:
     std::uint64_t chunk_bytes = 0;        // Came ahead in chunks.
     std::uint64_t decompressed_bytes = 0; // What compressed frames become.
     std::uint64_t mention_bytes = 0;      // Stand-ins of the actors that it mentions.
+    std::uint64_t handle_bytes = 0;       // In the store of both ends, or behind references.
   };
   std::expected<bytes_beside_packet, node_error> read_elements(packet_reader& in, std::size_t count);
   std::expected<frame, node_error> claim_frame(packet_reader& in, const frame_descriptor& from, bool is_body);
@@ -437,7 +438,9 @@ private:
                                                   message_under_construction& into);
   std::expected<void, node_error> give_up(const message_head& head, node_error reason);
   [[nodiscard]] caf::strong_actor_ptr sender_of(const message_head& head);
-  [[nodiscard]] std::expected<receipt, node_error> charge(const message_head& head, std::uint64_t cost);
+  [[nodiscard]] std::expected<receipt, node_error> charge(const message_head& head, std::uint64_t cost,
+                                                          std::uint64_t handle_bytes = 0);
+  [[nodiscard]] std::uint64_t share_of_window(std::uint64_t handle_bytes) const;
   [[nodiscard]] bool is_deliverable(message_head& head, std::uint64_t cost, receipt& owed);
   [[nodiscard]] bool take_pending(message_head& head, std::uint64_t cost, receipt& owed);
   [[nodiscard]] bool refuses_bare_error(const message_head& head, std::uint32_t type_token);
@@ -474,6 +477,7 @@ private:
   byte_vector peer_token_;               // What the peer is known again by.
   bool counts_handles_ = false;          // Objects are mentioned by handles that the node's exchange counts.
   receive_bounds windows_;               // Of either direction.
+  receive_bounds handle_windows_{UINT64_MAX, UINT64_MAX}; // The same for bytes behind handles.
   store::process_id peer_process_;
   std::uint64_t channel_ = 0;          // Even: what the dialer sends; the next number: what the acceptor sends.
   bool peer_verifies_ = false;         // Wants everything to be encoded.
@@ -544,8 +548,9 @@ private:
   transfers transfers_;
   std::vector<object_mention> mentions_;      // Of the message that is to come next.
   std::unique_ptr<receive_window> receiving_; // From the opening on.
-  std::uint64_t heard_bytes_ = 0;             // Read from the peer until heard_at_.
-  std::uint64_t heard_slices_ = 0;            // Taken by the peer until heard_at_.
+  std::unique_ptr<receive_window> receiving_handles_;
+  std::uint64_t heard_bytes_ = 0;  // Read from the peer until heard_at_.
+  std::uint64_t heard_slices_ = 0; // Taken by the peer until heard_at_.
   std::chrono::steady_clock::time_point heard_at_;
   family_list accepted_;                                       // What this end accepts now.
   context received_context_;                                   // Of values that are received.

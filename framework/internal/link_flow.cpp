@@ -28,6 +28,19 @@ std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
   return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
+/// How full the windows for bytes behind handles are, where there are any.
+std::string handles_text(const send_window& window, std::uint64_t receiver) {
+  const auto& bounds = window.bounds();
+  const auto out = window.outstanding_handle_bytes();
+  const auto queued = window.queued_handle_bytes();
+  if (out + queued == 0 || bounds.handle_window == UINT64_MAX)
+    return {};
+  return "; behind handles the actor has " + grouped(window.outstanding_handle_bytes(receiver)) + " of "
+         + grouped(bounds.actor_handle_window) + " and " + grouped(window.queued_handle_bytes(receiver)) + " of "
+         + grouped(bounds.actor_handle_queue) + ", the link " + grouped(out) + " of " + grouped(bounds.handle_window)
+         + " and " + grouped(queued) + " of " + grouped(bounds.handle_queue);
+}
+
 // A request that is not answered for so long no longer keeps room for its answer from others.
 constexpr std::chrono::seconds reply_patience{30};
 
@@ -42,6 +55,7 @@ constexpr std::size_t unanswered_max = 65'536;
 /// while the caller blocks.
 std::expected<send_window::admission, node_error> link_core::admit(std::unique_lock<std::mutex>& guard,
                                                                    const message_head& head, std::uint64_t cost,
+                                                                   std::uint64_t handle_bytes,
                                                                    std::vector<packed_message>& dropped, urgency how) {
   auto down = [this] { return node_error{node_errc::link_down, "the link to " + peer_name_ + " is down"}; };
   if (!accepts_messages())
@@ -56,7 +70,7 @@ std::expected<send_window::admission, node_error> link_core::admit(std::unique_l
   auto verdict = [&] {
     if (request)
       settle_replies();
-    return sending_.admit(head.receiver, cost, request);
+    return sending_.admit(head.receiver, cost, request, handle_bytes);
   };
   auto admitted = verdict();
   if (admitted == send_window::admission::leaves)
@@ -161,13 +175,13 @@ node_error link_core::busy_error(std::uint64_t receiver, bool request) const {
     return {node_errc::link_busy, "the link to " + peer_name_ + " expects answers of " + grouped(sending_.reply_bytes())
                                       + " bytes, limit " + grouped(bounds.replies)
                                       + "; ask again after link_ready, or raise window_bytes"};
-  return {node_errc::link_busy, "actor " + grouped(receiver) + " at " + peer_name_ + " has "
-                                    + grouped(sending_.outstanding_bytes(receiver)) + " of "
-                                    + grouped(bounds.actor_window) + " bytes to consume and "
-                                    + grouped(sending_.queued_bytes(receiver)) + " of " + grouped(bounds.actor_queue)
-                                    + " waiting for it here, the link " + grouped(sending_.outstanding_bytes()) + " of "
-                                    + grouped(bounds.window) + " and " + grouped(sending_.queued_bytes()) + " of "
-                                    + grouped(bounds.queue) + "; send again after link_ready"};
+  return {node_errc::link_busy,
+          "actor " + grouped(receiver) + " at " + peer_name_ + " has " + grouped(sending_.outstanding_bytes(receiver))
+              + " of " + grouped(bounds.actor_window) + " bytes to consume and "
+              + grouped(sending_.queued_bytes(receiver)) + " of " + grouped(bounds.actor_queue)
+              + " waiting for it here, the link " + grouped(sending_.outstanding_bytes()) + " of "
+              + grouped(bounds.window) + " and " + grouped(sending_.queued_bytes()) + " of " + grouped(bounds.queue)
+              + handles_text(sending_, receiver) + "; send again after link_ready"};
 }
 
 /// A message was taken out of those that wait: takes back what it counted, tells who asked.
@@ -300,12 +314,15 @@ void link_core::flush_batch() {
 
 std::expected<void, node_error> link_core::on_credit(const credit& what) {
   std::unique_lock guard{mutex_};
-  if (!sending_.credit(what.actor, what.bytes)) {
+  if (!sending_.credit(what.actor, what.bytes, what.handle_bytes)) {
     auto outstanding = sending_.outstanding_bytes(what.actor);
+    auto behind_handles = sending_.outstanding_handle_bytes(what.actor);
     guard.unlock();
-    return std::unexpected{node_error{node_errc::protocol_violation, "the peer has consumed " + grouped(what.bytes)
-                                                                         + " bytes of actor " + grouped(what.actor)
-                                                                         + ", which was sent " + grouped(outstanding)}};
+    return std::unexpected{
+        node_error{node_errc::protocol_violation, "the peer has consumed " + grouped(what.bytes) + " bytes of actor "
+                                                      + grouped(what.actor) + ", which was sent " + grouped(outstanding)
+                                                      + ", and " + grouped(what.handle_bytes) + " behind handles, of "
+                                                      + grouped(behind_handles)}};
   }
   pump(guard);
   return {};
@@ -314,7 +331,9 @@ std::expected<void, node_error> link_core::on_credit(const credit& what) {
 /// I/O thread.
 void link_core::report_consumed() {
   for (const auto& [actor, bytes] : receiving_->take_due())
-    send_admin(admin_op::credit, credit{actor, bytes});
+    send_admin(admin_op::credit, credit{.actor = actor, .bytes = bytes});
+  for (const auto& [actor, bytes] : receiving_handles_->take_due())
+    send_admin(admin_op::credit, credit{.actor = actor, .handle_bytes = bytes});
 }
 
 /// Takes note of the answers that were consumed. Requires the mutex.

@@ -158,6 +158,7 @@ std::expected<std::uint32_t, serialize_error> outgoing_message::mention(const ob
   } else if (made.counted = exchange->object_of(object); !made.counted) {
     return 0;
   }
+  behind_handles_ = handle_cost(behind_handles_, made.size_bytes);
   mentions_.push_back(std::move(made));
   return static_cast<std::uint32_t>(++descriptor_.objects);
 }

@@ -141,7 +141,9 @@ void link_core::send_hello(bool shares_store) {
              .frames = options_.receive_limits.frames,
              .incarnation = node_->exchange() ? node_->exchange()->self().incarnation : 0,
              .inspector = 0,
-             .features = offered_features()};
+             .features = offered_features(),
+             .handle_window_bytes = options_.handle_window_bytes,
+             .actor_handle_window_bytes = options_.actor_handle_window_bytes};
   if (options_.allow_tasks) {
     auto runner = node_->task_runner();
     std::lock_guard guard{mutex_};
@@ -287,7 +289,8 @@ std::expected<void, node_error> link_core::on_hello(const hello& theirs) {
   peer_frames_ = theirs.frames;
   peer_handles_ = {handle_number_of(peer_node_), theirs.incarnation};
   peer_token_ = theirs.token;
-  if (theirs.window_bytes == 0 || theirs.actor_window_bytes == 0)
+  if (theirs.window_bytes == 0 || theirs.actor_window_bytes == 0 || theirs.handle_window_bytes == 0
+      || theirs.actor_handle_window_bytes == 0)
     return std::unexpected{
         node_error{node_errc::protocol_violation, "the peer takes no messages: its window is empty"}};
   {
@@ -295,12 +298,20 @@ std::expected<void, node_error> link_core::on_hello(const hello& theirs) {
     // Neither end is made to keep more for the other, on its way out or in, than its own options say.
     windows_ = {.window = std::min<std::uint64_t>(theirs.window_bytes, options_.window_bytes),
                 .actor_window = std::min<std::uint64_t>(theirs.actor_window_bytes, options_.actor_window_bytes)};
+    if (features_.has(feature::handle_windows))
+      handle_windows_ = {.window = std::min<std::uint64_t>(theirs.handle_window_bytes, options_.handle_window_bytes),
+                         .actor_window = std::min<std::uint64_t>(theirs.actor_handle_window_bytes,
+                                                                 options_.actor_handle_window_bytes)};
     sending_.set_bounds({.window = windows_.window,
                          .actor_window = windows_.actor_window,
                          .queue = options_.queue_bytes,
                          .actor_queue = options_.actor_queue_bytes,
                          .replies = options_.window_bytes,
-                         .actor_replies = options_.actor_window_bytes});
+                         .actor_replies = options_.actor_window_bytes,
+                         .handle_window = handle_windows_.window,
+                         .actor_handle_window = handle_windows_.actor_window,
+                         .handle_queue = std::max<std::uint64_t>(1, handle_windows_.window / 4),
+                         .actor_handle_queue = std::max<std::uint64_t>(1, handle_windows_.actor_window / 4)});
     bulk_.set_open_bytes_max(theirs.message_bytes);
   }
   peer_verifies_ = theirs.verifies;
@@ -379,6 +390,7 @@ std::expected<void, node_error> link_core::become_open() {
             alive->report_consumed();
         });
     };
+    receiving_handles_ = std::make_unique<receive_window>(handle_windows_, report, received_signatures_);
     receiving_ = std::make_unique<receive_window>(windows_, std::move(report), received_signatures_);
     sending_terms first{.spill_bytes = options_.spill_bytes};
     first.context = {.sender = node_->options().name,

@@ -205,14 +205,15 @@ std::expected<void, node_error> link_core::on_message(std::uint8_t flags, bytes_
     return std::unexpected{std::move(beside).error()};
   if (!in.finished())
     return too_many_bytes(body, in);
-  auto owed = charge(head, body.size() + beside->chunk_bytes + beside->decompressed_bytes + beside->mention_bytes
-                               + message_cost_bytes);
+  auto owed = charge(
+      head, body.size() + beside->chunk_bytes + beside->decompressed_bytes + beside->mention_bytes + message_cost_bytes,
+      beside->handle_bytes);
   if (!owed)
     return std::unexpected{std::move(owed).error()};
   add_alone(counters_.messages_received, 1);
   // Beyond the limit it is not decompressed.
   auto taken = std::min<std::uint64_t>(beside->decompressed_bytes, options_.receive_limits.decompressed_bytes);
-  if (!is_deliverable(head, body.size() + beside->chunk_bytes + taken, *owed))
+  if (!is_deliverable(head, body.size() + beside->chunk_bytes + taken + share_of_window(beside->handle_bytes), *owed))
     return {};
   if (auto forwarded = forward(head, types, *owed); !forwarded || *forwarded) {
     clear_elements();
@@ -342,10 +343,25 @@ bool link_core::refuses_bare_error(const message_head& head, std::uint32_t type_
 }
 
 /// What the message costs until it is consumed; nothing where it answers a request, which has room reserved.
-std::expected<receipt, node_error> link_core::charge(const message_head& head, std::uint64_t cost) {
+std::expected<receipt, node_error> link_core::charge(const message_head& head, std::uint64_t cost,
+                                                     std::uint64_t handle_bytes) {
   if ((head.flags & message_flags::response) != 0)
     return receipt{};
-  return receiving_->received(head.receiver, cost);
+  auto owed = receiving_->received(head.receiver, cost);
+  if (!owed || handle_bytes == 0 || !features_.has(feature::handle_windows))
+    return owed;
+  auto owed_handles = receiving_handles_->received(head.receiver, handle_bytes);
+  if (!owed_handles)
+    return violation(owed_handles.error().message() + ", behind handles");
+  return joint(*std::move(owed), *std::move(owed_handles), received_signatures_);
+}
+
+/// What bytes behind the handles of an answer count where answers have one window for all: as large a part of it as of
+/// the window for handles.
+std::uint64_t link_core::share_of_window(std::uint64_t handle_bytes) const {
+  const auto part = static_cast<double>(handle_bytes) / static_cast<double>(options_.handle_window_bytes);
+  const auto share = part * static_cast<double>(options_.window_bytes);
+  return static_cast<std::uint64_t>(std::min(share, static_cast<double>(handle_cost_max)));
 }
 
 /// Whether the receiver is to get it; else it is counted.
@@ -444,6 +460,8 @@ std::expected<link_core::bytes_beside_packet, node_error> link_core::read_elemen
         element.lost = claimed.error();
       else if (element.descriptor.frames[i].place == frame_place::chunks)
         beside.chunk_bytes += claimed->size_bytes();
+      if (element.descriptor.frames[i].place == frame_place::stored)
+        beside.handle_bytes = handle_cost(beside.handle_bytes, element.descriptor.frames[i].size_bytes);
       element.frames.push_back(claimed ? *std::move(claimed) : frame{});
     }
     for (const auto& mention : element.descriptor.actors) {
@@ -458,6 +476,8 @@ std::expected<link_core::bytes_beside_packet, node_error> link_core::read_elemen
       return violation("an element's description cannot be read");
     objects += element.descriptor.objects;
   }
+  for (const auto& mentioned : mentions_)
+    beside.handle_bytes = handle_cost(beside.handle_bytes, mentioned.handle.size_bytes);
   if (objects > 0 || !mentions_.empty())
     if (auto claimed = claim_mentions(objects); !claimed)
       return std::unexpected{std::move(claimed).error()};

@@ -19,9 +19,12 @@ inline constexpr std::array link_counters = {&link_stats::messages_sent,     &li
                                              &link_stats::refused_at_bound,  &link_stats::dropped,
                                              &link_stats::forwarded};
 inline constexpr std::array link_gauges = {
-    &link_stats::unconsumed_bytes_there, &link_stats::waiting_bytes,          &link_stats::unconsumed_bytes_here,
-    &link_stats::unread_bytes,           &link_stats::large_frame_bytes_here, &link_stats::window_bytes,
-    &link_stats::credit_bytes,           &link_stats::actors_exported,        &link_stats::actors_imported};
+    &link_stats::unconsumed_bytes_there, &link_stats::waiting_bytes,
+    &link_stats::unconsumed_bytes_here,  &link_stats::unconsumed_handle_bytes_there,
+    &link_stats::waiting_handle_bytes,   &link_stats::unconsumed_handle_bytes_here,
+    &link_stats::unread_bytes,           &link_stats::large_frame_bytes_here,
+    &link_stats::window_bytes,           &link_stats::credit_bytes,
+    &link_stats::actors_exported,        &link_stats::actors_imported};
 
 // A new figure belongs into one of the lists, and into the table of framework/prometheus.
 static_assert(sizeof(link_stats)

@@ -152,6 +152,7 @@ private:
   std::uint64_t value_bytes_ = 0;
   std::uint64_t decompressed_bytes_ = 0; // What compressed frames become at the other end.
   std::uint64_t handle_bytes_ = 0;
+  std::uint64_t behind_handles_ = 0; // As they count against their window.
 };
 
 } // namespace troupe::internal

@@ -34,7 +34,10 @@ send_window::receiver_state& send_window::state_of(std::uint64_t receiver) {
   return *last_;
 }
 
-bool send_window::may_leave(const receiver_state& state, bool request) const {
+bool send_window::may_leave(const receiver_state& state, bool request, std::uint64_t handle_bytes) const {
+  if (handle_bytes > 0
+      && (state.outstanding_handles >= bounds_.actor_handle_window || outstanding_handles_ >= bounds_.handle_window))
+    return false;
   return state.outstanding < bounds_.actor_window && outstanding_ < bounds_.window
          && (!request || has_room_for_reply(state));
 }
@@ -50,21 +53,27 @@ bool send_window::has_room_for_reply(std::uint64_t receiver) const {
   return has_room_for_reply(found == nullptr ? fresh : *found);
 }
 
-send_window::admission send_window::admit(std::uint64_t receiver, std::uint64_t cost, bool request) const {
+send_window::admission send_window::admit(std::uint64_t receiver, std::uint64_t cost, bool request,
+                                          std::uint64_t handle_bytes) const {
   static const receiver_state fresh;
   const auto* found = find(receiver);
   const auto& state = found == nullptr ? fresh : *found;
-  if (!state.waits() && may_leave(state, request))
+  if (!state.waits() && may_leave(state, request, handle_bytes))
     return admission::leaves;
   bool fits = has_room(state.queued, cost, bounds_.actor_queue) && has_room(queued_, cost, bounds_.queue);
+  if (handle_bytes > 0)
+    fits = fits && has_room(state.queued_handles, handle_bytes, bounds_.actor_handle_queue)
+           && has_room(queued_handles_, handle_bytes, bounds_.handle_queue);
   return fits ? admission::waits : admission::at_bound;
 }
 
-void send_window::charge(std::uint64_t receiver, std::uint64_t cost) {
+void send_window::charge(std::uint64_t receiver, std::uint64_t cost, std::uint64_t handle_bytes) {
   auto& state = state_of(receiver);
   state.forgotten = false;
   state.outstanding += cost;
   outstanding_ += cost;
+  state.outstanding_handles += handle_bytes;
+  outstanding_handles_ += handle_bytes;
 }
 
 void send_window::wait(packed_message message) {
@@ -75,6 +84,8 @@ void send_window::wait(packed_message message) {
     turns_.push_back(receiver);
   state.queued += message.cost;
   queued_ += message.cost;
+  state.queued_handles += message.handle_bytes;
+  queued_handles_ += message.handle_bytes;
   bool urgent = (message.flags & message_flags::urgent) != 0;
   (urgent ? state.urgent : state.normal).push_back(std::move(message));
 }
@@ -86,6 +97,8 @@ packed_message send_window::take(receiver_state& state, std::deque<packed_messag
   from.erase(at);
   state.queued -= message.cost;
   queued_ -= message.cost;
+  state.queued_handles -= message.handle_bytes;
+  queued_handles_ -= message.handle_bytes;
   return message;
 }
 
@@ -94,7 +107,10 @@ std::optional<packed_message> send_window::drop_oldest(std::uint64_t receiver) {
   if (found == receivers_.end() || !found->second.waits()) {
     if (turns_.empty())
       return std::nullopt;
-    auto most = std::ranges::max_element(turns_, {}, [this](auto number) { return receivers_.at(number).queued; });
+    auto most = std::ranges::max_element(turns_, {}, [this](auto number) {
+      const auto& state = receivers_.at(number);
+      return state.queued + state.queued_handles;
+    });
     found = receivers_.find(*most);
   }
   auto& state = found->second;
@@ -112,12 +128,15 @@ std::optional<packed_message> send_window::drop_oldest(std::uint64_t receiver) {
   return std::nullopt;
 }
 
-bool send_window::credit(std::uint64_t receiver, std::uint64_t bytes) {
+bool send_window::credit(std::uint64_t receiver, std::uint64_t bytes, std::uint64_t handle_bytes) {
   auto found = receivers_.find(receiver);
-  if (found == receivers_.end() || bytes > found->second.outstanding)
+  if (found == receivers_.end() || bytes > found->second.outstanding
+      || handle_bytes > found->second.outstanding_handles)
     return false;
   found->second.outstanding -= bytes;
   outstanding_ -= bytes;
+  found->second.outstanding_handles -= handle_bytes;
+  outstanding_handles_ -= handle_bytes;
   drop_if_idle(found);
   return true;
 }
@@ -126,12 +145,14 @@ std::optional<packed_message> send_window::next() {
   for (auto turn = turns_.begin(); turn != turns_.end(); ++turn) {
     auto receiver = *turn;
     auto& state = receivers_.at(receiver);
-    bool request = (state.front().front().flags & message_flags::request) != 0;
-    if (!may_leave(state, request))
+    const auto& front = state.front().front();
+    if (!may_leave(state, (front.flags & message_flags::request) != 0, front.handle_bytes))
       continue;
     auto message = take(state, state.front(), state.front().begin());
     state.outstanding += message.cost;
     outstanding_ += message.cost;
+    state.outstanding_handles += message.handle_bytes;
+    outstanding_handles_ += message.handle_bytes;
     turns_.erase(turn);
     if (state.waits())
       turns_.push_back(receiver);
@@ -171,7 +192,8 @@ void send_window::expect_replies_of(std::uint64_t receiver, std::uint64_t cost) 
 
 bool send_window::is_ready(std::uint64_t receiver) const {
   return queued_bytes(receiver) <= bounds_.actor_queue / 2 && queued_ <= bounds_.queue / 2
-         && has_room_for_reply(receiver);
+         && queued_handle_bytes(receiver) <= bounds_.actor_handle_queue / 2
+         && queued_handles_ <= bounds_.handle_queue / 2 && has_room_for_reply(receiver);
 }
 
 std::uint64_t send_window::outstanding_bytes(std::uint64_t receiver) const {
@@ -184,6 +206,16 @@ std::uint64_t send_window::queued_bytes(std::uint64_t receiver) const {
   return found == nullptr ? 0 : found->queued;
 }
 
+std::uint64_t send_window::outstanding_handle_bytes(std::uint64_t receiver) const {
+  const auto* found = find(receiver);
+  return found == nullptr ? 0 : found->outstanding_handles;
+}
+
+std::uint64_t send_window::queued_handle_bytes(std::uint64_t receiver) const {
+  const auto* found = find(receiver);
+  return found == nullptr ? 0 : found->queued_handles;
+}
+
 void send_window::forget(std::uint64_t receiver) {
   auto found = receivers_.find(receiver);
   if (found == receivers_.end())
@@ -194,7 +226,8 @@ void send_window::forget(std::uint64_t receiver) {
 
 void send_window::drop_if_idle(receiver_map::iterator at) {
   const auto& state = at->second;
-  if (!state.forgotten || state.outstanding > 0 || state.reserved_replies > 0 || state.waits())
+  if (!state.forgotten || state.outstanding > 0 || state.outstanding_handles > 0 || state.reserved_replies > 0
+      || state.waits())
     return;
   last_ = nullptr;
   receivers_.erase(at);
@@ -209,7 +242,7 @@ std::vector<packed_message> send_window::take_all() {
   last_ = nullptr;
   receivers_.clear();
   turns_.clear();
-  outstanding_ = queued_ = reserved_replies_ = unconsumed_replies_ = 0;
+  outstanding_ = queued_ = outstanding_handles_ = queued_handles_ = reserved_replies_ = unconsumed_replies_ = 0;
   return all;
 }
 

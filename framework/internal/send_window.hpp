@@ -33,6 +33,13 @@ struct outgoing_mention {
   bool is_lost = false;
 };
 
+/// The most that one message counts for the bytes behind its handles, so that sums do not overflow. Part of the
+/// protocol.
+inline constexpr std::uint64_t handle_cost_max = std::uint64_t{1} << 62;
+[[nodiscard]] inline std::uint64_t handle_cost(std::uint64_t so_far, std::uint64_t more) {
+  return more >= handle_cost_max - so_far ? handle_cost_max : so_far + more;
+}
+
 /// What a message takes beside its bytes, on either side. Part of the protocol.
 inline constexpr std::uint64_t message_cost_bytes = 128;
 
@@ -59,10 +66,10 @@ struct packed_message {
   std::vector<std::uint64_t> actors = {};
   pending_requests::key question = {};
   caf::strong_actor_ptr settles = {}; // An asker whose request the message forwards: answered elsewhere once it leaves.
-  std::uint64_t handle_bytes = 0;
-  bool may_be_dropped = true;   // To make room for newer ones.
-  receipt owed = {};            // To the link that it came over, where this node passes it on.
-  std::uint64_t peer_epoch = 0; // By whose lists it was encoded, see negotiation.
+  std::uint64_t handle_bytes = 0;     // Behind the handles in it; charged against their window like `cost`.
+  bool may_be_dropped = true;         // To make room for newer ones.
+  receipt owed = {};                  // To the link that it came over, where this node passes it on.
+  std::uint64_t peer_epoch = 0;       // By whose lists it was encoded, see negotiation.
 };
 
 /// Limits on what is on its way, in bytes. A limit may be exceeded by the one message that reaches it.
@@ -73,6 +80,11 @@ struct send_bounds {
   std::uint64_t actor_queue = 0;   // The same for one receiver.
   std::uint64_t replies = 0;       // Expected answers, and answers received and not consumed.
   std::uint64_t actor_replies = 0; // Expected answers of one receiver.
+  // The first four again for the bytes behind handles.
+  std::uint64_t handle_window = UINT64_MAX;
+  std::uint64_t actor_handle_window = UINT64_MAX;
+  std::uint64_t handle_queue = UINT64_MAX;
+  std::uint64_t actor_handle_queue = UINT64_MAX;
 };
 
 /// Messages to one receiver leave in the order in which they came, urgent ones first; a receiver that consumes nothing
@@ -89,9 +101,11 @@ public:
   [[nodiscard]] const send_bounds& bounds() const noexcept { return bounds_; }
 
   /// What becomes of a message that costs `cost`: it leaves now (then `charge` must follow), waits (then `wait`), or
-  /// there is no more room to wait in. A request also needs room for its reply.
-  [[nodiscard]] admission admit(std::uint64_t receiver, std::uint64_t cost, bool request) const;
-  void charge(std::uint64_t receiver, std::uint64_t cost);
+  /// there is no more room to wait in. A request also needs room for its reply. What has no handles never waits for
+  /// those of others, only behind messages to the same receiver.
+  [[nodiscard]] admission admit(std::uint64_t receiver, std::uint64_t cost, bool request,
+                                std::uint64_t handle_bytes = 0) const;
+  void charge(std::uint64_t receiver, std::uint64_t cost, std::uint64_t handle_bytes = 0);
   void wait(packed_message message);
 
   /// Takes out the oldest message that waits for `receiver` and may be dropped, or where nothing waits for it, for whom
@@ -99,7 +113,7 @@ public:
   [[nodiscard]] std::optional<packed_message> drop_oldest(std::uint64_t receiver);
 
   /// The peer has consumed. False when it says more than was outstanding.
-  [[nodiscard]] bool credit(std::uint64_t receiver, std::uint64_t bytes);
+  [[nodiscard]] bool credit(std::uint64_t receiver, std::uint64_t bytes, std::uint64_t handle_bytes = 0);
 
   /// The next message that may leave, already charged. Receivers take turns.
   [[nodiscard]] std::optional<packed_message> next();
@@ -127,6 +141,11 @@ public:
   [[nodiscard]] std::uint64_t outstanding_bytes(std::uint64_t receiver) const;
   [[nodiscard]] std::uint64_t queued_bytes() const noexcept { return queued_; }
   [[nodiscard]] std::uint64_t queued_bytes(std::uint64_t receiver) const;
+  /// The same of the bytes behind handles.
+  [[nodiscard]] std::uint64_t outstanding_handle_bytes() const noexcept { return outstanding_handles_; }
+  [[nodiscard]] std::uint64_t outstanding_handle_bytes(std::uint64_t receiver) const;
+  [[nodiscard]] std::uint64_t queued_handle_bytes() const noexcept { return queued_handles_; }
+  [[nodiscard]] std::uint64_t queued_handle_bytes(std::uint64_t receiver) const;
   [[nodiscard]] std::size_t receivers() const noexcept { return receivers_.size(); }
 
   /// Nobody here refers to the receiver any more: forgotten once nothing is on its way to it.
@@ -147,6 +166,8 @@ private:
   struct receiver_state {
     std::uint64_t outstanding = 0;
     std::uint64_t queued = 0;
+    std::uint64_t outstanding_handles = 0;
+    std::uint64_t queued_handles = 0;
     std::uint64_t reply_estimate = 0;
     std::uint64_t reserved_replies = 0;
     std::deque<packed_message> urgent = {};
@@ -159,7 +180,7 @@ private:
 
   [[nodiscard]] const receiver_state* find(std::uint64_t receiver) const;
   [[nodiscard]] receiver_state& state_of(std::uint64_t receiver);
-  [[nodiscard]] bool may_leave(const receiver_state& state, bool request) const;
+  [[nodiscard]] bool may_leave(const receiver_state& state, bool request, std::uint64_t handle_bytes) const;
   [[nodiscard]] bool has_room_for_reply(const receiver_state& state) const;
   packed_message take(receiver_state& state, std::deque<packed_message>& from, std::deque<packed_message>::iterator at);
   void drop_if_idle(receiver_map::iterator at);
@@ -167,6 +188,8 @@ private:
   send_bounds bounds_;
   std::uint64_t outstanding_ = 0;
   std::uint64_t queued_ = 0;
+  std::uint64_t outstanding_handles_ = 0;
+  std::uint64_t queued_handles_ = 0;
   std::uint64_t reserved_replies_ = 0;
   std::uint64_t unconsumed_replies_ = 0;
   receiver_map receivers_;

@@ -20,11 +20,16 @@ std::string unique_name() {
 
 class slow_peer : public testing::Test {
 protected:
-  slow_peer() {
+  slow_peer() : slow_peer("") {}
+
+  /// With a store of its own, or the peer's.
+  explicit slow_peer(const std::string& store) {
     add_messages(types_);
     peer_ = std::make_unique<peer_process>(address_, store_, "typed,msgpack");
     node_options options{.name = "test"};
     options.store = std::nullopt;
+    if (!store.empty())
+      options.store = store::options{.name = store == "shared" ? store_ : store + store_, .capacity_bytes = 64_MiB};
     auto opened = node::open(system_, types_, families_, options);
     if (!opened)
       throw std::runtime_error(opened.error().message());
@@ -168,6 +173,65 @@ INSTANTIATE_TEST_SUITE_P(each, producing,
                                          policy{"drop_oldest", when_full::drop_oldest, false},
                                          policy{"block", when_full::fail, true}),
                          [](const auto& one) { return one.param.name; });
+
+// -- what lies behind handles
+
+/// Bytes of the process's own, without what it has mapped of the store.
+std::uint64_t private_bytes(pid_t process) {
+  std::ifstream file{"/proc/" + std::to_string(process) + "/status"};
+  for (std::string word; file >> word;)
+    if (std::uint64_t kib = 0; word == "RssAnon:" && file >> kib)
+      return kib * 1024;
+  return 0;
+}
+
+class large_values : public slow_peer, public testing::WithParamInterface<std::string> {
+protected:
+  large_values() : slow_peer(GetParam()) {}
+
+  static constexpr std::uint64_t value_bytes = 1_MiB;
+  static constexpr std::uint64_t actor_bound = 32_MiB; // actor_handle_window_bytes
+  static constexpr std::uint64_t socket_bound = 8_MiB; // actor_window_bytes
+  static constexpr std::uint64_t further_bytes =
+      24_MiB; // What else the process needs, and one message beyond the bounds.
+};
+
+// Goal: however large the values of its messages are, a slow actor does not make its process grow beyond the windows.
+TEST_P(large_values, make_a_slow_actors_process_grow_within_its_windows_only) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers keep what was freed";
+#endif
+  const auto slow = connect({}, "slow");
+  const auto before = private_bytes(peer_->pid());
+  ASSERT_GT(before, 0u);
+  std::uint64_t most = 0;
+  const std::vector<double> value(value_bytes / sizeof(double), 1.0);
+  for (int i = 0; i < 300; ++i) {
+    caf::anon_send(slow, value); // Waits for room: this is no actor's thread.
+    most = std::max(most, private_bytes(peer_->pid()));
+  }
+  EXPECT_LT(most, before + actor_bound + socket_bound + further_bytes) << "it was " << before;
+  EXPECT_EQ(link_->stats().refused_at_bound, 0u);
+}
+
+// Goal: a slow actor that is sent references does not fill the store for all others.
+TEST_P(large_values, that_are_referred_to_do_not_fill_the_store) {
+  const auto slow = connect({}, "slow");
+  const std::vector<double> value(value_bytes / sizeof(double), 1.0);
+  std::uint64_t most = 0;
+  for (int i = 0; i < 200; ++i) {
+    const auto put = home_->put(array<double>(value));
+    ASSERT_TRUE(put) << "after " << i << ": " << put.error().message();
+    caf::anon_send(slow, *put);
+    most = std::max(most, link_->stats().unconsumed_handle_bytes_there);
+  }
+  EXPECT_LE(most, actor_bound + value_bytes);
+  EXPECT_GE(most, actor_bound / 2) << "nothing was held back";
+  EXPECT_EQ(link_->stats().refused_at_bound, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(each, large_values, testing::Values("shared", "own"),
+                         [](const auto& one) { return one.param + "_store"; });
 
 } // namespace
 } // namespace troupe::tests

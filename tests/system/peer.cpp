@@ -83,10 +83,13 @@ std::atomic<bool> ending = false;
 
 /// Handles a thousand messages a second at most, until the process ends: its exit message comes last in its mailbox.
 caf::behavior slow(caf::event_based_actor*) {
-  return {[](const measurement&) {
+  const auto work = [](std::chrono::milliseconds time) {
     if (!ending)
-      std::this_thread::sleep_for(std::chrono::milliseconds{1});
-  }};
+      std::this_thread::sleep_for(time);
+  };
+  return {[work](const measurement&) { work(std::chrono::milliseconds{1}); },
+          [work](const std::vector<double>&) { work(std::chrono::milliseconds{5}); },
+          [work](const troupe::object_ref<troupe::array<double>>&) { work(std::chrono::milliseconds{5}); }};
 }
 
 } // namespace

@@ -73,6 +73,77 @@ TEST_F(sending, what_does_not_fit_waits_and_leaves_in_order_once_consumed) {
   EXPECT_EQ(left, "abc");
 }
 
+class sending_handles : public sending {
+protected:
+  sending_handles() {
+    window.set_bounds({.window = 1000,
+                       .actor_window = 1000,
+                       .queue = 1000,
+                       .actor_queue = 1000,
+                       .replies = 1000,
+                       .actor_replies = 1000,
+                       .handle_window = 100,
+                       .actor_handle_window = 40,
+                       .handle_queue = 50,
+                       .actor_handle_queue = 20});
+  }
+
+  /// A message of cost 1 with so much behind its handles.
+  admission send(std::uint64_t receiver, std::uint64_t handle_bytes, std::string_view text) {
+    const auto verdict = window.admit(receiver, 1, false, handle_bytes);
+    if (verdict == admission::leaves) {
+      window.charge(receiver, 1, handle_bytes);
+      left += text;
+    } else if (verdict == admission::waits) {
+      window.wait({.receiver = receiver, .cost = 1, .body = body_of(text), .handle_bytes = handle_bytes});
+    }
+    return verdict;
+  }
+
+  void consume(std::uint64_t receiver, std::uint64_t handle_bytes) {
+    EXPECT_TRUE(window.credit(receiver, 0, handle_bytes));
+    while (auto next = window.next())
+      left += text_of(*next);
+  }
+};
+
+TEST_F(sending_handles, what_lies_behind_handles_is_held_to_windows_of_its_own) {
+  EXPECT_EQ(send(1, 30, "a"), admission::leaves);
+  EXPECT_EQ(send(1, 30, "b"), admission::leaves); // The one that reaches the bound still leaves.
+  EXPECT_EQ(send(1, 1, "c"), admission::waits);
+  EXPECT_EQ(send(2, 40, "d"), admission::leaves);
+  EXPECT_EQ(send(3, 1, "e"), admission::waits); // The link's window is full.
+  consume(1, 30);
+  EXPECT_EQ(left, "abdce");
+  EXPECT_EQ(window.outstanding_handle_bytes(), 72u);
+}
+
+TEST_F(sending_handles, what_has_none_waits_behind_messages_to_its_receiver_only) {
+  send(1, 100, "a");
+  EXPECT_EQ(send(1, 1, "b"), admission::waits);
+  EXPECT_EQ(send(1, 0, "c"), admission::waits);
+  EXPECT_EQ(send(2, 0, "d"), admission::leaves);
+  consume(1, 100);
+  EXPECT_EQ(left, "adbc");
+}
+
+TEST_F(sending_handles, what_waits_is_bounded_by_what_lies_behind_it) {
+  send(1, 100, "a");
+  EXPECT_EQ(send(1, 15, "b"), admission::waits);
+  EXPECT_FALSE(window.is_ready(1));
+  EXPECT_EQ(send(1, 15, "c"), admission::at_bound);
+  EXPECT_EQ(window.queued_handle_bytes(1), 15u);
+  EXPECT_EQ(window.drop_oldest(1)->handle_bytes, 15u);
+  EXPECT_EQ(window.queued_handle_bytes(), 0u);
+  EXPECT_TRUE(window.is_ready(1));
+}
+
+TEST_F(sending_handles, more_credit_than_was_used_is_refused) {
+  send(1, 10, "a");
+  EXPECT_FALSE(window.credit(1, 0, 11));
+  EXPECT_TRUE(window.credit(1, 1, 10));
+}
+
 TEST_F(sending, a_receiver_that_consumes_nothing_holds_up_nobody_else) {
   send(1, 400, "a");
   send(1, 100, "b");
