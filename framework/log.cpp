@@ -6,11 +6,14 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 #include <utility>
 
+#include <pthread.h>
 #include <unistd.h>
 
+#include <troupe/framework/internal/error_stream.hpp>
 #include <troupe/framework/internal/text.hpp>
 
 namespace troupe {
@@ -22,8 +25,18 @@ namespace {
 constexpr std::array<std::string_view, 5> names = {"off", "error", "warning", "info", "debug"};
 
 struct sinks {
-  std::mutex mutex;
+  std::mutex calling;                // Held while a sink runs.
+  std::mutex mutex;                  // Taken under `calling`, never while a sink runs.
   std::shared_ptr<log_sink> current; // Guarded by mutex.
+  error_stream standard_error{STDERR_FILENO};
+  bool is_called_elsewhere = false; // While this thread forks, another one is within the sink.
+
+  sinks();
+
+  [[nodiscard]] std::shared_ptr<log_sink> now() {
+    const std::lock_guard guard{mutex};
+    return current;
+  }
 };
 
 /// Never ends: threads may log as long as the process lives.
@@ -32,13 +45,33 @@ sinks& all_sinks() {
   return made;
 }
 
-/// Whether this thread is within a sink, and holds its mutex.
+/// Whether this thread is within a sink, and holds `calling`.
 thread_local bool is_in_sink = false;
 
-void write_line(log_level level, std::string_view text) {
-  auto line = "troupe " + std::string{to_string(level)} + ": " + std::string{text} + '\n';
-  // One write, so that lines of several threads and processes do not mix. A closed stream is nobody's loss.
-  [[maybe_unused]] auto written = ::write(STDERR_FILENO, line.data(), line.size());
+void before_fork() {
+  auto& all = all_sinks();
+  all.is_called_elsewhere = !is_in_sink && !all.calling.try_lock();
+  all.mutex.lock();
+  all.standard_error.before_fork();
+}
+
+void after_fork(bool is_child) {
+  auto& all = all_sinks();
+  all.standard_error.forked(is_child);
+  if (is_child && all.is_called_elsewhere) {
+    // The thread that was within the sink is not here: what the sink holds, nobody gives back, its end included.
+    [[maybe_unused]] const auto* kept = new std::shared_ptr<log_sink>{std::move(all.current)};
+    all.current = nullptr;
+    new (&all.calling) std::mutex;
+  }
+  all.mutex.unlock();
+  if (!is_in_sink && !all.is_called_elsewhere)
+    all.calling.unlock();
+}
+
+sinks::sinks() {
+  ::pthread_atfork(
+      before_fork, [] { after_fork(false); }, [] { after_fork(true); });
 }
 
 } // namespace
@@ -76,17 +109,22 @@ void write_log(log_level level, std::string_view text) noexcept {
     return;
   try {
     const auto line = one_line(text, log_line_bytes_max);
-    auto& sink = all_sinks();
-    std::lock_guard guard{sink.mutex};
-    if (!sink.current) {
-      write_line(level, line);
+    auto& all = all_sinks();
+    if (!all.now()) {
+      all.standard_error.write("troupe " + std::string{to_string(level)} + ": " + line);
+      return;
+    }
+    std::unique_lock guard{all.calling};
+    const auto running = all.now(); // It may set another one meanwhile.
+    if (!running) {
+      guard.unlock();
+      all.standard_error.write("troupe " + std::string{to_string(level)} + ": " + line);
       return;
     }
     struct within {
       within() { is_in_sink = true; }
       ~within() { is_in_sink = false; }
     } entered;
-    const auto running = sink.current; // It may set another one meanwhile.
     (*running)(level, line);
   } catch (...) { // No memory, or the sink's own affair: there is nobody left to tell.
     return;
@@ -112,13 +150,15 @@ void set_log_threshold(log_level threshold) noexcept {
 void set_log_sink(log_sink sink) {
   auto next = sink ? std::make_shared<log_sink>(std::move(sink)) : nullptr;
   auto& all = internal::all_sinks();
-  if (internal::is_in_sink) { // This thread has the mutex already.
+  std::unique_lock waits{all.calling, std::defer_lock};
+  if (!internal::is_in_sink) // Else this thread has it already.
+    waits.lock();
+  {
+    const std::lock_guard guard{all.mutex};
     next.swap(all.current);
-    return;
   }
-  std::unique_lock guard{all.mutex};
-  next.swap(all.current);
-  guard.unlock(); // What was before ends without the lock.
+  if (waits.owns_lock())
+    waits.unlock(); // What was before ends without the lock.
 }
 
 } // namespace troupe

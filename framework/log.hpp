@@ -34,11 +34,17 @@ TROUPE_EXPORT void set_log_threshold(log_level threshold) noexcept;
 using log_sink = std::function<void(log_level level, std::string_view text)>;
 
 /// Where lines go from now on; null: to the standard error stream, as "troupe warning: not sent to kitchen: ...", each
-/// in one write, so that lines of several processes do not mix. When this returns, the sink before is not called any
-/// more, nor kept.
+/// in one write of at most 4,096 bytes, so that lines of several processes do not mix. When this returns, the sink
+/// before is not called any more, nor kept.
+///
+/// Writing to the standard error stream never waits for its reader, and brings no signal (SIGPIPE, SIGXFSZ, SIGTTOU):
+/// lines that a pipe, a socket or a terminal does not take at once are left out, and the next one that is taken follows
+/// a line that says how many. A file takes each line as fast as its file system does.
 ///
 /// Threads: any. A sink is called by one thread at a time, often the one that handles all links of a node, which waits
-/// for it. What it throws is dropped, and so are lines that come about while it runs and by what it does.
+/// for it: a sink that blocks, blocks the node. What it throws is dropped, and so are lines that come about while it
+/// runs and by what it does. The child of a fork has the sink, unless another thread was within it at that moment; then
+/// its lines go to the standard error stream.
 TROUPE_EXPORT void set_log_sink(log_sink sink);
 
 } // namespace troupe
