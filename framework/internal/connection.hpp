@@ -114,6 +114,10 @@ public:
   /// Writes what is waiting, for `patience` at most, then closes with this reason.
   void close(node_error reason, std::chrono::milliseconds patience);
 
+  /// I/O thread, but not in the events' calls. Closes at once, also what is being closed: nothing more is written, and
+  /// the peer is not waited for.
+  void abort(const node_error& reason) { end(reason); }
+
   /// Bytes that went through the socket, with heads and preamble.
   [[nodiscard]] std::uint64_t bytes_written() const noexcept { return bytes_written_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t bytes_read() const noexcept { return bytes_read_.load(std::memory_order_relaxed); }

@@ -71,10 +71,9 @@ void link_core::start(std::shared_ptr<transport> bytes, std::chrono::millisecond
   timer->async_wait([self = weak_from_this()](std::error_code error) {
     auto link = self.lock();
     if (!error && link && link->state_.load(std::memory_order_relaxed) == link_state::greeting)
-      link->connection_->close(
+      link->connection_->abort(
           {node_errc::timed_out,
-           "the handshake took longer than " + std::to_string(link->options_.connect_timeout.count()) + " ms"},
-          std::chrono::milliseconds{0});
+           "the handshake took longer than " + std::to_string(link->options_.connect_timeout.count()) + " ms"});
   });
   handshake_timer_ = std::move(timer);
   auto id = node_->system().node();
@@ -92,8 +91,8 @@ void link_core::start(std::shared_ptr<transport> bytes, std::chrono::millisecond
 void link_core::displace() {
   node_->note_refused_peer();
   handshake_->is_noted = true; // By who displaces it.
-  connection_->close({node_errc::timed_out, "others have come, and this peer has not proven who it is"},
-                     std::chrono::milliseconds{0});
+  // Its descriptor is needed now: nothing waits for what it may still send.
+  connection_->abort({node_errc::timed_out, "others have come, and this peer has not proven who it is"});
 }
 
 /// Sends a part of the handshake, which counts among what was said.

@@ -7,7 +7,6 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <asio/ip/v6_only.hpp>
@@ -21,24 +20,14 @@ constexpr std::chrono::milliseconds pause_without_descriptors{100};
 // Of those who wait when there is no descriptor left, how many are told at once.
 constexpr int turned_away_max = 64;
 
-std::string socket_file_of(const address& at) {
-  return at.kind == transport_kind::unix_socket && at.path[0] == '/' ? at.path : std::string{};
+bool has_file(const address& at) {
+  return at.kind == transport_kind::unix_socket && at.path[0] == '/';
 }
 
-/// Whether a socket file was left behind by somebody who is gone. Anything that is no socket, or that cannot be asked,
-/// is not.
-bool is_left_behind(const std::string& file, const stream_endpoint& endpoint) {
-  struct stat status {};
-  if (file.empty() || ::lstat(file.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode))
-    return false;
-  // Non-blocking: a listener whose queue is full is alive.
-  auto probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (probe < 0)
-    return false;
-  auto connected = ::connect(probe, endpoint.data(), static_cast<socklen_t>(endpoint.size()));
-  auto refused = connected != 0 && errno == ECONNREFUSED;
-  ::close(probe);
-  return refused;
+/// Whether this process, or the host, has no descriptor left.
+bool is_exhausted(std::error_code error) {
+  // By their numbers: Asio's category does not know what std::errc calls them.
+  return error.value() == EMFILE || error.value() == ENFILE;
 }
 
 int open_spare() {
@@ -47,21 +36,33 @@ int open_spare() {
 
 } // namespace
 
-listener::listener(asio::io_context& io, const address& at, accepted on_accept)
-    : text_(at.text), on_accept_(std::move(on_accept)), acceptor_(io), pause_(io), spare_(open_spare()) {}
+listener::listener(asio::io_context& io, const address& at, accepted on_accept, make_room on_exhausted)
+    : text_(at.text),
+      on_accept_(std::move(on_accept)),
+      on_exhausted_(std::move(on_exhausted)),
+      acceptor_(io),
+      pause_(io),
+      spare_(open_spare()) {}
 
 listener::~listener() {
   close();
 }
 
-std::expected<std::shared_ptr<listener>, node_error>
-listener::open(asio::io_context& io, const address& at, const stream_endpoint& endpoint, accepted on_accept) {
-  auto result = std::shared_ptr<listener>{new listener{io, at, std::move(on_accept)}};
-  auto error = result->bind(at, endpoint);
+std::expected<std::shared_ptr<listener>, node_error> listener::open(asio::io_context& io, const address& at,
+                                                                    const stream_endpoint& endpoint, accepted on_accept,
+                                                                    make_room on_exhausted) {
+  auto result = std::shared_ptr<listener>{new listener{io, at, std::move(on_accept), std::move(on_exhausted)}};
+  auto error = result->make_socket(endpoint);
+  if (error)
+    return fail(node_errc::bad_address, "cannot listen at " + at.text + ": " + error.message());
+  if (has_file(at)) {
+    if (auto listens = result->socket_file_.listen(result->acceptor_.native_handle(), at, endpoint); !listens)
+      return std::unexpected{std::move(listens).error()};
+  } else {
+    error = result->bind(at, endpoint);
+  }
   if (error == asio::error::address_in_use)
     return fail(node_errc::cannot_connect, "cannot listen at " + at.text + ": somebody listens there already");
-  if (!error)
-    result->acceptor_.listen(asio::socket_base::max_listen_connections, error);
   if (error)
     return fail(node_errc::bad_address, "cannot listen at " + at.text + ": " + error.message());
   if (at.kind != transport_kind::unix_socket)
@@ -71,7 +72,7 @@ listener::open(asio::io_context& io, const address& at, const stream_endpoint& e
   return result;
 }
 
-std::error_code listener::bind(const address& at, const stream_endpoint& endpoint) {
+std::error_code listener::make_socket(const stream_endpoint& endpoint) {
   std::error_code error;
   // Not by its own open(), which would leave the descriptor to the programs that this process starts.
   const auto made = ::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
@@ -79,27 +80,22 @@ std::error_code listener::bind(const address& at, const stream_endpoint& endpoin
   if (made < 0)
     return {errno, asio::error::get_system_category()};
   acceptor_.assign(endpoint.protocol(), made, error);
-  if (error) {
+  if (error)
     ::close(made);
-    return error;
-  }
   protocol_ = endpoint.protocol();
+  return error;
+}
+
+std::error_code listener::bind(const address& at, const stream_endpoint& endpoint) {
+  std::error_code error;
   if (endpoint.data()->sa_family == AF_INET6)
     acceptor_.set_option(asio::ip::v6_only{true}, error); // [::] and 0.0.0.0 are two addresses, each listed or not.
   if (at.kind != transport_kind::unix_socket)
     acceptor_.set_option(asio::socket_base::reuse_address{true}, error); // Connections of before may linger.
-  auto file = socket_file_of(at);
   acceptor_.bind(endpoint, error);
-  if (error == asio::error::address_in_use && is_left_behind(file, endpoint)) {
-    ::unlink(file.c_str());
-    acceptor_.bind(endpoint, error);
-  }
-  if (error || file.empty())
-    return error;
-  socket_file_ = file;
-  if (::chmod(file.c_str(), S_IRUSR | S_IWUSR) != 0)
-    return {errno, std::system_category()};
-  return {};
+  if (!error)
+    acceptor_.listen(asio::socket_base::max_listen_connections, error);
+  return error;
 }
 
 void listener::accept_next() {
@@ -109,6 +105,8 @@ void listener::accept_next() {
       return;
     if (!error)
       error = self->accept_one();
+    if (is_exhausted(error) && self->on_exhausted_())
+      error = self->accept_one();
     if (!error || error == asio::error::connection_aborted || error == asio::error::would_block) {
       if (self->acceptor_.is_open())
         self->accept_next();
@@ -117,7 +115,7 @@ void listener::accept_next() {
     // The next try at once would fail the same way.
     self->refusals_->note(log_level::warning,
                           "a connection at " + self->text_ + " was not accepted: " + error.message());
-    if (error == asio::error::no_descriptors)
+    if (is_exhausted(error))
       self->turn_away();
     self->pause_.expires_after(pause_without_descriptors);
     self->pause_.async_wait([weak](std::error_code cancelled) {
@@ -162,11 +160,10 @@ void listener::close() {
     ::close(std::exchange(spare_, -1));
   if (!acceptor_.is_open())
     return;
+  socket_file_.remove();
   std::error_code ignored;
   acceptor_.close(ignored);
   pause_.cancel();
-  if (!socket_file_.empty())
-    ::unlink(socket_file_.c_str());
 }
 
 } // namespace troupe::internal

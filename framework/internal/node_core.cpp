@@ -36,6 +36,13 @@ std::unexpected<node_error> ended() {
   return std::unexpected{node_error{node_errc::link_down, "the node has ended"}};
 }
 
+/// A number below `count`, which nobody can foresee.
+std::size_t random_below(std::size_t count) {
+  std::uint64_t number = 0;
+  fill_randomly(std::as_writable_bytes(std::span{&number, 1}));
+  return number % count; // Counts are small: the bias is.
+}
+
 inspection_answers answers_of(const std::weak_ptr<node_core>& of, bool memory, bool report) {
   inspection_answers result;
   if (memory)
@@ -62,7 +69,7 @@ node_core::node_core(caf::actor_system& system, type_registry& types, const fami
       options_(std::move(options)),
       loop_(std::make_shared<io_loop>(system, dispatch_budget{.enabled = options_.dispatch})),
       encodings_(std::make_shared<encoding_cache>(loop_->context())),
-      unproven_peers_(options_.unproven_peers_max) {}
+      unproven_peers_(options_.unproven_peers_max, random_below) {}
 
 node_core::~node_core() = default;
 
@@ -155,6 +162,10 @@ node_core::open_entrance(const address& at, const stream_endpoint& endpoint, ent
       [weak = weak_from_this(), shared, security](stream_socket socket, const std::shared_ptr<refusal_log>& refusals) {
         if (auto self = weak.lock())
           self->on_accept(std::move(socket), *shared, security, refusals);
+      },
+      [weak = weak_from_this()] {
+        const auto self = weak.lock();
+        return self && self->displace_unproven_peer();
       });
 }
 
@@ -324,6 +335,14 @@ caf::strong_actor_ptr node_core::inspector(const link_options& terms) {
   return made;
 }
 
+bool node_core::serves_all_links(const caf::strong_actor_ptr& actor) const {
+  if (!actor)
+    return false;
+  const std::lock_guard guard{mutex_};
+  return actor == task_runner_ || actor == spawner_
+         || std::ranges::any_of(inspectors_, [&](const auto& made) { return made.second == actor; });
+}
+
 std::expected<void, node_error> node_core::publish(std::string name, caf::strong_actor_ptr actor) {
   if (name.empty() || name.size() > alias_bytes_max)
     return std::unexpected{
@@ -430,7 +449,7 @@ void node_core::on_accept(stream_socket socket, const entrance& by,
     inspecting_links_.push_back(*link);
   }
   if (auto displaced = unproven_peers_.enter(link->get(), std::move(source))) {
-    refusals->note(log_level::info, "the oldest of too many peers that have not proven who they are is disconnected");
+    refusals->note(log_level::info, "one of too many peers that have not proven who they are is disconnected");
     (*displaced)->displace();
   }
   (*link)->start(*std::move(bytes), by.options.connect_timeout, refusals);
@@ -450,6 +469,13 @@ void node_core::known_peer_is_gone(const caf::node_id& peer) {
 
 void node_core::unproven_peer_is_gone(link_core* link) {
   unproven_peers_.leave(link);
+}
+
+bool node_core::displace_unproven_peer() {
+  const auto displaced = unproven_peers_.displace();
+  if (displaced)
+    (*displaced)->displace();
+  return displaced.has_value();
 }
 
 bool node_core::add_link(const std::shared_ptr<link_core>& link) {

@@ -82,6 +82,8 @@ public:
   void known_peer_is_gone(const caf::node_id& peer);
   /// I/O thread. The peer has proven who it is, or its link has ended. Nothing happens where it did not wait.
   void unproven_peer_is_gone(link_core* link);
+  /// I/O thread. Gives up the connection of a peer that has not proven who it is; false where there is none.
+  bool displace_unproven_peer();
   /// I/O thread. A peer that shared the store is gone, perhaps killed: clears up after it now and for a while, since a
   /// process that is dying closes its sockets before it is seen to be dead.
   void reap_soon();
@@ -93,6 +95,9 @@ public:
   [[nodiscard]] caf::strong_actor_ptr task_runner();
   /// The same for actors that peers spawn.
   [[nodiscard]] caf::strong_actor_ptr spawner();
+  /// Whether that is one of these, or of the inspectors: what runs tasks, spawns or looks does so for the peers of all
+  /// links, so none of them ends it, however the peer came by it.
+  [[nodiscard]] bool serves_all_links(const caf::strong_actor_ptr& actor) const;
   /// The same for what they may ask about this node; null for nothing.
   [[nodiscard]] caf::strong_actor_ptr inspector(const link_options& terms);
 

@@ -1,15 +1,31 @@
 #include <troupe/framework/internal/stream_socket.hpp>
 
-#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
-#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 namespace troupe::internal {
+
+namespace {
+
+template <class Address>
+std::string_view raw(const Address& address) {
+  return {reinterpret_cast<const char*>(&address), sizeof(address)};
+}
+
+peer_source networks_of(std::string_view address, const std::array<std::size_t, 3>& bytes) {
+  peer_source result;
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    result.networks[i] = address.substr(0, bytes[i]);
+  return result;
+}
+
+} // namespace
 
 std::expected<void, node_error> check_same_user(stream_socket& socket) {
   auto fail = [](std::string text) { return std::unexpected{node_error{node_errc::refused, std::move(text)}}; };
@@ -23,24 +39,26 @@ std::expected<void, node_error> check_same_user(stream_socket& socket) {
   return {};
 }
 
-std::string source_of(const stream_socket& socket) {
+peer_source source_of(const stream_socket& socket) {
   std::error_code error;
   auto peer = socket.remote_endpoint(error);
-  return error ? std::string{} : source_of(peer);
+  return error ? peer_source{} : source_of(peer);
 }
 
-std::string source_of(asio::generic::stream_protocol::endpoint peer) {
-  if (peer.data()->sa_family == AF_INET6) {
-    auto* address = reinterpret_cast<sockaddr_in6*>(peer.data());
-    if (!IN6_IS_ADDR_V4MAPPED(&address->sin6_addr))
-      std::fill(std::begin(address->sin6_addr.s6_addr) + 8, std::end(address->sin6_addr.s6_addr), std::uint8_t{0});
-  }
-  char host[NI_MAXHOST] = {};
-  if ((peer.data()->sa_family != AF_INET && peer.data()->sa_family != AF_INET6)
-      || ::getnameinfo(peer.data(), static_cast<socklen_t>(peer.size()), host, sizeof(host), nullptr, 0, NI_NUMERICHOST)
-             != 0)
+peer_source source_of(const asio::generic::stream_protocol::endpoint& peer) {
+  std::string_view address;
+  const auto* any = peer.data();
+  if (any->sa_family == AF_INET) {
+    address = raw(reinterpret_cast<const sockaddr_in*>(any)->sin_addr);
+  } else if (any->sa_family == AF_INET6) {
+    const auto& v6 = reinterpret_cast<const sockaddr_in6*>(any)->sin6_addr;
+    if (!IN6_IS_ADDR_V4MAPPED(&v6))
+      return networks_of(raw(v6), {6, 7, 8});
+    address = raw(v6).substr(12);
+  } else {
     return {};
-  return host;
+  }
+  return networks_of(address, {2, 3, 4});
 }
 
 } // namespace troupe::internal

@@ -1,36 +1,54 @@
 // How many peers may be connected without having proven who they are. Pure.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
-#include <list>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace troupe::internal {
 
-/// Peers in the order of their coming, each with its source (the address that it connects from). When the room is full,
-/// the next one takes the place of the oldest of that source which has the most peers waiting: who floods a node
-/// displaces its own connections first, and nobody is ever locked out by those that only wait.
+/// From where a peer connects, as far as floods are concerned: the networks that it is in, from wide to narrow.
+/// Whoever has an address of a network often has all of it.
+struct peer_source {
+  /// Of IPv4 the first 16, 24 and 32 bits of the address; of IPv6 the first 48, 56 and 64; empty for a unix socket.
+  std::array<std::string, 3> networks = {};
+
+  bool operator==(const peer_source&) const = default;
+};
+
+/// Peers that wait, each with its source. When the room is full, the next one takes the place of one that is chosen at
+/// random in the largest group: of the wide networks the one with the most peers, in that the narrower one with the
+/// most, and so on. So a flood displaces its own connections, wherever in a network it comes from, nobody is ever
+/// locked out by peers that only wait, and nobody can tell when whose turn it is.
 template <class Peer>
 class waiting_room {
 public:
-  explicit waiting_room(std::size_t peers_max) : peers_max_(peers_max) {}
+  /// A number below its argument, any with the same chance.
+  using chooser = std::function<std::size_t(std::size_t)>;
 
-  /// Gives the peer that has to go, if any.
-  [[nodiscard]] std::optional<Peer> enter(Peer peer, std::string source) {
+  waiting_room(std::size_t peers_max, chooser choose) : peers_max_(peers_max), choose_(std::move(choose)) {}
+
+  /// Gives the peer that has to go, if any. The one that comes counts in its group, and stays.
+  [[nodiscard]] std::optional<Peer> enter(Peer peer, peer_source source) {
     std::optional<Peer> displaced;
-    if (waiting_.size() >= peers_max_) {
-      auto oldest = oldest_of_the_most();
-      displaced = std::move(oldest->peer);
-      waiting_.erase(oldest);
-    }
+    if (waiting_.size() >= peers_max_)
+      displaced = displace(&source);
     waiting_.push_back({std::move(peer), std::move(source)});
     return displaced;
   }
 
+  /// For want of something else than a place. Gives the peer that has to go; nothing where nobody waits.
+  [[nodiscard]] std::optional<Peer> displace() { return displace(nullptr); }
+
   /// The peer has proven itself, or is gone. Nothing happens where it does not wait.
   void leave(const Peer& peer) {
-    waiting_.remove_if([&](const entry& one) { return one.peer == peer; });
+    std::erase_if(waiting_, [&](const entry& one) { return one.peer == peer; });
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return waiting_.size(); }
@@ -38,27 +56,46 @@ public:
 private:
   struct entry {
     Peer peer;
-    std::string source;
+    peer_source source;
   };
 
-  /// Requires that somebody waits. The room is small: quadratic is fine.
-  auto oldest_of_the_most() {
-    auto best = waiting_.begin();
+  std::optional<Peer> displace(const peer_source* comes) {
+    if (waiting_.empty())
+      return std::nullopt;
+    std::vector<std::size_t> left(waiting_.size());
+    for (std::size_t i = 0; i < left.size(); ++i)
+      left[i] = i;
+    for (std::size_t width = 0; width < std::tuple_size_v<decltype(peer_source::networks)>; ++width)
+      left = largest_group(left, width, comes);
+    const auto chosen = waiting_.begin() + static_cast<std::ptrdiff_t>(left[choose_(left.size())]);
+    auto displaced = std::move(chosen->peer);
+    waiting_.erase(chosen);
+    return displaced;
+  }
+
+  /// Of several that are as large, any.
+  std::vector<std::size_t> largest_group(const std::vector<std::size_t>& among, std::size_t width,
+                                         const peer_source* comes) {
+    std::map<std::string, std::vector<std::size_t>> groups;
+    for (auto index : among)
+      groups[waiting_[index].source.networks[width]].push_back(index);
     std::size_t most = 0;
-    for (auto one = waiting_.begin(); one != waiting_.end(); ++one) {
-      std::size_t count = 0;
-      for (const auto& also : waiting_)
-        count += also.source == one->source ? 1 : 0;
-      if (count > most) {
-        most = count;
-        best = one;
+    std::vector<const std::vector<std::size_t>*> largest;
+    for (const auto& [network, members] : groups) {
+      const auto size = members.size() + (comes != nullptr && comes->networks[width] == network ? 1 : 0);
+      if (size > most) {
+        most = size;
+        largest.clear();
       }
+      if (size == most)
+        largest.push_back(&members);
     }
-    return best;
+    return *largest[choose_(largest.size())];
   }
 
   const std::size_t peers_max_;
-  std::list<entry> waiting_;
+  const chooser choose_;
+  std::vector<entry> waiting_;
 };
 
 } // namespace troupe::internal

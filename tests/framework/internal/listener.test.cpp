@@ -1,0 +1,211 @@
+#include <troupe/framework/internal/listener.hpp>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <latch>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+namespace troupe::internal {
+namespace {
+
+class listener_at_a_file : public testing::Test {
+protected:
+  void SetUp() override {
+    ASSERT_NE(::mkdtemp(folder_.data()), nullptr);
+    path_ = std::string{folder_.data()} + "/socket";
+    at_ = parse_address("unix://" + path_).value();
+  }
+  ~listener_at_a_file() override {
+    EXPECT_EQ(files(), 0) << "something was left behind";
+    std::filesystem::remove_all(folder_.data());
+  }
+
+  using listening = std::expected<std::shared_ptr<listener>, node_error>;
+
+  listening open(asio::io_context& io) {
+    return listener::open(
+        io, at_, resolve(at_, std::chrono::milliseconds{1}).value().front(),
+        [](stream_socket, const std::shared_ptr<refusal_log>&) {}, [] { return false; });
+  }
+  listening open() { return open(io_); }
+
+  /// A socket that was bound and is closed, with its file still there.
+  void leave_a_file() {
+    const auto socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const auto to = address();
+    ASSERT_EQ(::bind(socket, reinterpret_cast<const sockaddr*>(&to), sizeof(to)), 0);
+    ::close(socket);
+  }
+
+  /// Whether somebody listens at the path.
+  bool is_reachable() {
+    const auto socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const auto to = address();
+    const auto connected = ::connect(socket, reinterpret_cast<const sockaddr*>(&to), sizeof(to)) == 0;
+    ::close(socket);
+    return connected;
+  }
+
+  sockaddr_un address() const {
+    sockaddr_un result{.sun_family = AF_UNIX, .sun_path = {}};
+    path_.copy(result.sun_path, sizeof(result.sun_path) - 1);
+    return result;
+  }
+
+  std::ptrdiff_t files() const { return std::distance(std::filesystem::directory_iterator{folder_.data()}, {}); }
+
+  std::array<char, 32> folder_{"/tmp/troupe-listener-XXXXXX"};
+  std::string path_;
+  internal::address at_;
+  asio::io_context io_;
+};
+
+TEST_F(listener_at_a_file, makes_it_for_this_user_only_and_removes_it) {
+  const auto before = ::umask(0);
+  auto opened = open();
+  ::umask(before);
+  ASSERT_TRUE(opened) << opened.error().message();
+  struct stat status {};
+  ASSERT_EQ(::lstat(path_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode, S_IFSOCK | S_IRUSR | S_IWUSR);
+  EXPECT_TRUE(is_reachable());
+  EXPECT_EQ(files(), 1); // No lock stays beside it.
+  (*opened)->close();
+  EXPECT_EQ(files(), 0);
+}
+
+TEST_F(listener_at_a_file, replaces_one_that_was_left_behind) {
+  leave_a_file();
+  EXPECT_FALSE(is_reachable());
+  auto opened = open();
+  ASSERT_TRUE(opened) << opened.error().message();
+  EXPECT_TRUE(is_reachable());
+}
+
+TEST_F(listener_at_a_file, refuses_where_somebody_listens_or_keeps_something_else) {
+  {
+    auto first = open();
+    ASSERT_TRUE(first);
+    auto second = open();
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code(), node_errc::cannot_connect);
+    EXPECT_TRUE(is_reachable());
+  }
+  std::ofstream{path_} << "a file";
+  EXPECT_FALSE(open());
+  EXPECT_TRUE(std::filesystem::remove(path_));
+}
+
+// Goal: what another node has made at the path since is not removed.
+TEST_F(listener_at_a_file, does_not_remove_that_of_another_one) {
+  auto first = open();
+  ASSERT_TRUE(first);
+  ASSERT_TRUE(std::filesystem::remove(path_));
+  auto second = open();
+  ASSERT_TRUE(second) << second.error().message();
+  (*first)->close();
+  EXPECT_TRUE(is_reachable());
+  (*second)->close();
+  EXPECT_EQ(files(), 0);
+}
+
+TEST_F(listener_at_a_file, does_not_remove_what_was_put_there_instead) {
+  auto opened = open();
+  ASSERT_TRUE(opened);
+  std::filesystem::remove(path_);
+  std::ofstream{path_} << "somebody's";
+  (*opened)->close();
+  EXPECT_TRUE(std::filesystem::remove(path_));
+}
+
+TEST_F(listener_at_a_file, stays_when_the_child_of_a_fork_ends_it) {
+  auto opened = open();
+  ASSERT_TRUE(opened);
+  const auto child = ::fork();
+  if (child == 0) {
+    (*opened)->close();
+    ::_exit(0);
+  }
+  ::waitpid(child, nullptr, 0);
+  EXPECT_TRUE(is_reachable());
+}
+
+// Goal: of two that start at once beside a file that was left behind, one listens, and the other knows that it does
+// not.
+TEST_F(listener_at_a_file, is_one_of_those_that_start_at_once) {
+  for (int round = 0; round < 300; ++round) {
+    leave_a_file();
+    std::array<asio::io_context, 2> loops;
+    std::array<listening, 2> opened;
+    std::latch start{2};
+    {
+      std::array<std::jthread, 2> both;
+      for (std::size_t i = 0; i < 2; ++i)
+        both[i] = std::jthread{[&, i] {
+          start.arrive_and_wait();
+          opened[i] = open(loops[i]);
+        }};
+    }
+    ASSERT_NE(opened[0].has_value(), opened[1].has_value()) << round;
+    const auto& failed = opened[0] ? opened[1] : opened[0];
+    ASSERT_EQ(failed.error().code(), node_errc::cannot_connect) << failed.error().message();
+    ASSERT_TRUE(is_reachable());
+    for (auto& each : opened)
+      each = nullptr;
+    ASSERT_EQ(files(), 0);
+  }
+}
+
+// Goal: the end of one and the start of another at the same moment leave one that listens.
+TEST_F(listener_at_a_file, is_reachable_though_another_one_ends_meanwhile) {
+  for (int round = 0; round < 300; ++round) {
+    asio::io_context other;
+    auto first = open(other);
+    ASSERT_TRUE(first);
+    listening second;
+    {
+      std::jthread ends{[&] { (*first)->close(); }};
+      do { // Until the first one has given the path up.
+        second = open();
+      } while (!second && second.error().code() == node_errc::cannot_connect);
+    }
+    ASSERT_TRUE(second) << second.error().message();
+    ASSERT_TRUE(is_reachable()) << round;
+    (*second)->close();
+  }
+}
+
+TEST_F(listener_at_a_file, says_whose_the_lock_beside_it_is) {
+  const auto lock = path_ + ".lock";
+  if (::geteuid() != 0)
+    GTEST_SKIP() << "only root can give a file to somebody else";
+  std::ofstream{lock} << "";
+  ASSERT_EQ(::chown(lock.c_str(), 12345, 12345), 0);
+  auto opened = open();
+  ASSERT_FALSE(opened);
+  EXPECT_NE(opened.error().message().find("belongs to user 12345"), std::string::npos) << opened.error().message();
+  EXPECT_TRUE(std::filesystem::remove(lock));
+}
+
+TEST_F(listener_at_a_file, is_made_though_a_killed_process_has_left_its_lock) {
+  std::ofstream{path_ + ".lock"} << "";
+  auto opened = open();
+  ASSERT_TRUE(opened) << opened.error().message();
+  EXPECT_EQ(files(), 1);
+}
+
+} // namespace
+} // namespace troupe::internal
