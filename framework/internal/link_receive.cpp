@@ -44,12 +44,6 @@ caf::message_id id_of(const message_head& head) {
                        (head.flags & message_flags::response) != 0);
 }
 
-/// Who runs tasks, spawns, or looks, does so for the peers of all links: none of them ends it.
-bool serves_all_links(const caf::strong_actor_ptr& actor, const link_options& options, node_core& node) {
-  return (options.allow_tasks && actor == node.task_runner()) || (options.allow_spawn && actor == node.spawner())
-         || (actor && actor == node.inspector(options));
-}
-
 /// What the codecs of handles see while an element is decoded: the actors that it mentions are received already.
 class incoming_extension final : public link_extension {
 public:
@@ -234,7 +228,7 @@ std::expected<void, node_error> link_core::deliver(const message_head& head, std
   if (type_token == caf::make_type_token<caf::exit_msg>()) {
     if (auto admitted = admit_exit(head); !admitted)
       return admitted;
-    if (serves_all_links(last_pair_.receiver, options_, *node_)) {
+    if (node_->serves_all_links(last_pair_.receiver)) {
       counters_.undelivered.fetch_add(1, std::memory_order_relaxed);
       warnings_.warn(
           [&] { return "an exit message from " + peer_name_ + " to who serves all links was not delivered"; });
@@ -329,8 +323,8 @@ std::expected<void, node_error> link_core::admit_exit(const message_head& head) 
 
 /// CAF ends an actor that gets a bare error, which a peer may do where it may send exit messages.
 bool link_core::refuses_bare_error(const message_head& head, std::uint32_t type_token) {
-  if (options_.allow_exit || (head.flags & message_flags::response) != 0
-      || type_token != caf::make_type_token<caf::error>())
+  if ((head.flags & message_flags::response) != 0 || type_token != caf::make_type_token<caf::error>()
+      || (options_.allow_exit && !node_->serves_all_links(last_pair_.receiver)))
     return false;
   counters_.undelivered.fetch_add(1, std::memory_order_relaxed);
   warnings_.warn([&] { return "an error from " + peer_name_ + " that answers nothing was not delivered"; });
