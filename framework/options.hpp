@@ -194,8 +194,8 @@ struct node_options {
   /// host's. With port 0 the system chooses one; `node::addresses` tells.
   std::vector<std::string> listen = {};
 
-  /// How many peers may be connected without having proven who they are. When one more comes, the oldest of those from
-  /// the address with the most goes. Each may cost 128 KiB for `connect_timeout`.
+  /// How many peers may be connected without having proven who they are. When one more comes, one of the network with
+  /// the most goes, chosen at random; the same when descriptors run out. Each costs up to 128 KiB.
   std::size_t unproven_peers_max = 64;
 
   /// The policy for links that peers dial; its credentials decide who gets in at the TCP and TLS addresses of `listen`.

@@ -68,8 +68,10 @@ struct greet {
   std::string host;             // 40 hexadecimal digits.
   std::vector<std::byte> nonce; // 32 bytes, fresh for each link.
   std::uint8_t method = 0;      // greet_method
+  // loopback_ends::sum, where the connection stays within its host: what this end sees of it.
+  std::vector<std::byte> connection = {};
 };
-TROUPE_DESCRIBE(greet, process, host, nonce, method)
+TROUPE_DESCRIBE(greet, process, host, nonce, method, connection)
 
 struct prove {
   std::vector<std::byte> proof; // 32 bytes: HMAC-SHA256 by the secret over the handshake so far.
@@ -79,14 +81,15 @@ TROUPE_DESCRIBE(prove, proof)
 struct hello {
   std::uint16_t version = 0;
   std::string name;
-  std::vector<std::byte> token; // 32 bytes, the same on all links between these two nodes.
+  std::vector<std::byte> token; // 32 bytes, the same on all links of a node: the public part of its key.
   std::vector<std::string> serializers;
   std::vector<std::string> deserializers;
   std::uint64_t message_bytes = 0; // The largest message that this end takes.
   // How much this end lets the peer have on its way and unconsumed: on the link, and for one actor.
   std::uint64_t window_bytes = 32_MiB;
   std::uint64_t actor_window_bytes = 8_MiB;
-  // The store to share: the process's place in it and the nonce that stands there. Zero nonce: none.
+  // The store to share: the process's place in it and the nonce that stands there, which store_proof is for. Zero
+  // nonce: none.
   std::uint64_t store_number = 0;
   std::uint32_t store_slot = 0;
   std::uint64_t store_nonce = 0;
@@ -109,22 +112,25 @@ struct hello {
   // windows above.
   std::uint64_t handle_window_bytes = 128_MiB;
   std::uint64_t actor_handle_window_bytes = 32_MiB;
+  std::vector<std::byte> store_proof = {}; // 32 bytes: this process has opened the store. Empty where none is shared.
 };
 TROUPE_DESCRIBE(hello, version, name, token, serializers, deserializers, message_bytes, window_bytes,
                 actor_window_bytes, store_number, store_slot, store_nonce, channel, shares_store, tasks, verifies,
                 spawner, exits, link, introduction_key, header_bytes, frames, incarnation, inspector, features,
-                handle_window_bytes, actor_handle_window_bytes)
+                handle_window_bytes, actor_handle_window_bytes, store_proof)
 
 struct ready {
-  bool shares_store = false;    // Both have checked.
-  std::vector<std::byte> proof; // Over the handshake with both hellos, where a secret is used.
+  bool shares_store = false;             // Both have checked.
+  std::vector<std::byte> proof;          // Over the handshake with both hellos, where a secret is used.
+  std::vector<std::byte> key_proof = {}; // The same by the key that only the two nodes have in common.
 };
-TROUPE_DESCRIBE(ready, shares_store, proof)
+TROUPE_DESCRIBE(ready, shares_store, proof, key_proof)
 
 struct opened {
-  std::vector<std::byte> proof; // Over the handshake with the ready in it, where a secret is used.
+  std::vector<std::byte> proof;          // Over the handshake with the ready in it, where a secret is used.
+  std::vector<std::byte> key_proof = {}; // As in ready.
 };
-TROUPE_DESCRIBE(opened, proof)
+TROUPE_DESCRIBE(opened, proof, key_proof)
 
 struct refuse {
   std::uint8_t code = 0; // node_errc

@@ -2,6 +2,7 @@
 
 #include <troupe/framework/internal/failing.hpp>
 
+#include <memory>
 #include <stdexcept>
 #include <utility>
 
@@ -17,9 +18,9 @@ namespace {
 // Steps of a transcript; the sides are 1 and 2.
 constexpr std::uint8_t session_step = 3;
 
-constexpr std::string_view token_label = "troupe node token";
-
 std::string_view label_of(link_side by, proof_of what) {
+  if (what == proof_of::node_key)
+    return by == link_side::dialer ? "troupe dialer has its node key" : "troupe acceptor has its node key";
   if (what == proof_of::secret)
     return by == link_side::dialer ? "troupe dialer knows the secret" : "troupe acceptor knows the secret";
   return by == link_side::dialer ? "troupe dialer is ready" : "troupe acceptor has opened";
@@ -44,9 +45,9 @@ unsigned char* raw(digest& bytes) {
 }
 
 /// A library that cannot hash must let nobody in.
-void must(bool done) {
+void must(bool done, const char* what = "SHA-256") {
   if (!done)
-    throw std::runtime_error("OpenSSL cannot compute SHA-256");
+    throw std::runtime_error(std::string{"OpenSSL cannot compute "} + what);
 }
 
 /// In words that are true at both ends, since a refusal is read at the other.
@@ -120,10 +121,24 @@ void transcript::chain(std::uint8_t what, bytes_view bytes) {
 }
 
 digest make_proof(std::string_view secret, link_side by, proof_of what, const transcript& seen) {
+  return make_proof(bytes_of(secret), by, what, seen);
+}
+
+digest make_proof(bytes_view secret, link_side by, proof_of what, const transcript& seen) {
   byte_vector text;
   append(text, bytes_of(label_of(by, what)));
   append(text, seen.so_far());
-  return hmac_sha256(bytes_of(secret), text);
+  return hmac_sha256(secret, text);
+}
+
+digest make_store_proof(bytes_view store_secret, link_side by, std::uint32_t slot, std::uint64_t nonce,
+                        const transcript& seen) {
+  byte_vector text;
+  append(text, bytes_of(by == link_side::dialer ? "troupe dialer has the store" : "troupe acceptor has the store"));
+  append(text, seen.so_far());
+  append_little_endian(text, slot);
+  append_little_endian(text, nonce);
+  return hmac_sha256(store_secret, text);
 }
 
 authentication::authentication(link_side mine, std::uint32_t process, std::string host, std::string secret,
@@ -166,13 +181,45 @@ bool authentication::peer_proves(proof_of what, bytes_view proof, const transcri
   return !asks_for_secret() || same_digest(make_proof(secret_, other(mine_), what, before), proof);
 }
 
-byte_vector node_token(const digest& node_key, std::uint32_t peer_process, std::string_view peer_host) {
-  byte_vector text;
-  append(text, bytes_of(token_label));
-  append_little_endian(text, peer_process);
-  append(text, bytes_of(peer_host));
-  auto token = hmac_sha256(node_key, text);
-  return {token.begin(), token.end()};
+// -- node_key
+
+namespace {
+
+using owned_key = std::unique_ptr<EVP_PKEY, decltype(&::EVP_PKEY_free)>;
+using owned_context = std::unique_ptr<EVP_PKEY_CTX, decltype(&::EVP_PKEY_CTX_free)>;
+
+owned_key private_key_of(const digest& part) {
+  owned_key key{::EVP_PKEY_new_raw_private_key(EVP_PKEY_X25519, nullptr,
+                                               reinterpret_cast<const unsigned char*>(part.data()), part.size()),
+                ::EVP_PKEY_free};
+  must(key != nullptr, "X25519");
+  return key;
+}
+
+} // namespace
+
+node_key::node_key(const digest& private_part) : private_part_(private_part), public_part_{} {
+  auto size = public_part_.size();
+  must(::EVP_PKEY_get_raw_public_key(private_key_of(private_part_).get(), raw(public_part_), &size) == 1, "X25519");
+}
+
+std::optional<digest> node_key::shared_with(bytes_view public_part) const {
+  if (public_part.size() != sizeof(digest))
+    return std::nullopt;
+  const owned_key theirs{::EVP_PKEY_new_raw_public_key(EVP_PKEY_X25519, nullptr,
+                                                       reinterpret_cast<const unsigned char*>(public_part.data()),
+                                                       public_part.size()),
+                         ::EVP_PKEY_free};
+  const auto mine = private_key_of(private_part_);
+  const owned_context context{::EVP_PKEY_CTX_new(mine.get(), nullptr), ::EVP_PKEY_CTX_free};
+  digest result{};
+  auto size = result.size();
+  // Points of small order, which give the same for every key, are refused by OpenSSL.
+  if (!theirs || !context || ::EVP_PKEY_derive_init(context.get()) != 1
+      || ::EVP_PKEY_derive_set_peer(context.get(), theirs.get()) != 1
+      || ::EVP_PKEY_derive(context.get(), raw(result), &size) != 1)
+    return std::nullopt;
+  return result;
 }
 
 } // namespace troupe::internal

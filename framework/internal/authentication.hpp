@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -58,10 +59,17 @@ private:
 enum class proof_of : std::uint8_t {
   secret,    // In `prove`: the end knows the secret.
   agreement, // In `ready` and `opened`: it has also seen the same hellos.
+  node_key,  // In `ready` and `opened`: the node has the key whose public part its hello tells.
 };
 
 /// HMAC-SHA256 by `secret` over the side, the purpose and the transcript.
 [[nodiscard]] digest make_proof(std::string_view secret, link_side by, proof_of what, const transcript& seen);
+[[nodiscard]] digest make_proof(bytes_view secret, link_side by, proof_of what, const transcript& seen);
+
+/// In `hello`: the process that has that place in a store, and says so, has opened it. `seen` is what was said before
+/// the hello, nonces of both ends among it, so that the proof is worth nothing on any other link.
+[[nodiscard]] digest make_store_proof(bytes_view store_secret, link_side by, std::uint32_t slot, std::uint64_t nonce,
+                                      const transcript& seen);
 
 /// One end's view of a handshake until the link is open.
 class authentication {
@@ -93,8 +101,22 @@ private:
   const digest nonce_;
 };
 
-/// What a node tells one peer and no other, on every link to it: a second link that claims to come from the same node
-/// must bring the same.
-[[nodiscard]] byte_vector node_token(const digest& node_key, std::uint32_t peer_process, std::string_view peer_host);
+/// What a node is known again by: a second link that claims to come from the same node must have the same key. Only its
+/// public part travels (X25519, RFC 7748), so a peer learns nothing by which it could be taken for the node.
+class node_key {
+public:
+  /// Any 32 bytes.
+  explicit node_key(const digest& private_part = random_digest());
+
+  [[nodiscard]] const digest& public_part() const noexcept { return public_part_; }
+
+  /// What two nodes have in common, each by its own key and the public part of the other's, and nobody else. Nothing
+  /// where that cannot be the public part of a key.
+  [[nodiscard]] std::optional<digest> shared_with(bytes_view public_part) const;
+
+private:
+  digest private_part_;
+  digest public_part_;
+};
 
 } // namespace troupe::internal

@@ -111,6 +111,9 @@ public:
   /// As the transport has it. Requires: not closed.
   [[nodiscard]] byte_vector session_key() const { return bytes_->session_key(); }
 
+  /// As the transport has it. Requires: not closed.
+  [[nodiscard]] const loopback_ends* loopback() const noexcept { return bytes_->loopback(); }
+
   /// Writes what is waiting, for `patience` at most, then closes with this reason.
   void close(node_error reason, std::chrono::milliseconds patience);
 

@@ -11,6 +11,7 @@
 
 #include <troupe/framework/internal/handle_wire.hpp>
 #include <troupe/framework/internal/link_core.hpp>
+#include <troupe/framework/internal/loopback_ends.hpp>
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/framework/internal/send_admin.hpp>
 #include <troupe/framework/internal/text.hpp>
@@ -53,6 +54,41 @@ constexpr limits unproven_limits{.header_bytes = unproven_body_bytes_max,
                                  .depth = 8,
                                  .memory_bytes = 4 * unproven_body_bytes_max};
 
+greet my_greet_over(const connection& over, link_side mine, const authentication& proofs) {
+  auto result = proofs.my_greet();
+  if (const auto* ends = over.loopback())
+    result.connection = ends->sum(mine);
+  return result;
+}
+
+/// Empty where the two ends have not agreed on it.
+byte_vector key_proof_of(const link_handshake& between, link_side by, const transcript& seen) {
+  if (!between.shared_key)
+    return {};
+  const auto proof = make_proof(bytes_view{*between.shared_key}, by, proof_of::node_key, seen);
+  return {proof.begin(), proof.end()};
+}
+
+std::expected<void, node_error> check_key(const link_handshake& between, link_side peer, bytes_view proof) {
+  if (!between.shared_key || same_digest(key_proof_of(between, peer, between.said_before), proof))
+    return {};
+  return std::unexpected{node_error{node_errc::refused,
+                                    "the peer does not have the key whose public part it tells: it claims the id of "
+                                    "another node"}};
+}
+
+/// Fails where somebody is in between who may not be: over plain TCP within a host any user could be.
+std::expected<void, node_error> check_nobody_between(const connection& over, link_side mine, const greet& theirs) {
+  const auto* ends = over.loopback();
+  if (ends == nullptr)
+    return {};
+  // What the peer says is proven with the rest of the transcript: a relay cannot make it what this end sees.
+  const auto sum = ends->sum(mine);
+  if (!sum.empty() && same_digest(sum, theirs.connection))
+    return {};
+  return check_forwarder(*ends);
+}
+
 } // namespace
 
 void link_core::start(std::shared_ptr<transport> bytes, std::chrono::milliseconds patience,
@@ -84,7 +120,7 @@ void link_core::start(std::shared_ptr<transport> bytes, std::chrono::millisecond
   connection_->start(self);
   if (role_ == role::dialer) {
     channel_ = random_number() & ~std::uint64_t{1};
-    say(admin_op::greet, handshake_->proofs.my_greet());
+    say(admin_op::greet, my_greet_over(*connection_, role_, handshake_->proofs));
   }
 }
 
@@ -122,7 +158,7 @@ void link_core::settle_opening(std::expected<void, node_error> result) {
 void link_core::send_hello(bool shares_store) {
   hello mine{.version = protocol_version,
              .name = node_->options().name,
-             .token = node_->token_for(handshake_->theirs),
+             .token = {node_->key().public_part().begin(), node_->key().public_part().end()},
              .serializers = names_.serializers,
              .deserializers = names_.deserializers,
              .message_bytes = options_.message_bytes,
@@ -162,6 +198,9 @@ void link_core::send_hello(bool shares_store) {
     mine.store_number = node_->store()->number();
     mine.store_slot = process.slot;
     mine.store_nonce = process.nonce;
+    const auto proof =
+        make_store_proof(node_->store()->secret(), role_, process.slot, process.nonce, handshake_->proofs.said);
+    mine.store_proof = {proof.begin(), proof.end()};
   }
   say(admin_op::hello, mine);
 }
@@ -234,13 +273,17 @@ std::expected<void, node_error> link_core::on_greet(const greet& theirs) {
     return std::unexpected{node_error{node_errc::protocol_violation, "the greeting holds no node id"}};
   handshake_->theirs = theirs;
   if (role_ == role::acceptor)
-    say(admin_op::greet, proofs.my_greet());
+    say(admin_op::greet, my_greet_over(*connection_, role_, proofs));
   proofs.said.add_session(connection_->session_key());
   if (!proofs.asks_for_secret()) {
     let_peer_in();
     return {};
   }
   handshake_->step = handshake_step::prove;
+  // Who listens may be anybody, and must not get a proof to pass on.
+  if (role_ == role::dialer)
+    if (auto alone = check_nobody_between(*connection_, role_, theirs); !alone)
+      return alone;
   if (role_ == role::dialer)
     say(admin_op::prove, prove{proofs.my_proof(proof_of::secret)});
   return {};
@@ -250,6 +293,10 @@ std::expected<void, node_error> link_core::on_prove(const prove& theirs) {
   auto& proofs = handshake_->proofs;
   if (!proofs.peer_proves(proof_of::secret, theirs.proof, handshake_->said_before))
     return std::unexpected{node_error{node_errc::refused, "the two ends do not have the same shared secret"}};
+  // Who has the cookie is this user, on whichever way. A given secret may be another user's, who is in nobody's way.
+  if (role_ == role::acceptor && security_->is_cookie)
+    if (auto alone = check_nobody_between(*connection_, role_, handshake_->theirs); !alone)
+      return alone;
   if (role_ == role::acceptor)
     say(admin_op::prove, prove{proofs.my_proof(proof_of::secret)});
   let_peer_in();
@@ -268,14 +315,22 @@ void link_core::let_peer_in() {
 std::expected<void, node_error> link_core::on_hello(const hello& theirs) {
   if (theirs.name.size() > alias_bytes_max)
     return std::unexpected{node_error{node_errc::protocol_violation, "the peer's name is longer than 1,024 bytes"}};
-  peer_is_known_ = theirs.token.size() == sizeof(digest) && node_->know_peer(peer_node_, theirs.token);
-  if (!peer_is_known_)
-    return std::unexpected{node_error{node_errc::refused, "the peer has the id of a node that is linked already, and "
-                                                          "does not prove to be the same"}};
   auto features = feature_set::agree(theirs.features);
   if (!features)
     return std::unexpected{node_error{node_errc::protocol_violation, std::move(features).error()}};
   features_ = *features;
+  // A peer that proves its key is never taken for one that only says its public part.
+  peer_token_ = theirs.token;
+  peer_token_.push_back(static_cast<std::byte>(features_.has(feature::node_key)));
+  peer_is_known_ = theirs.token.size() == sizeof(digest) && node_->know_peer(peer_node_, peer_token_);
+  if (!peer_is_known_)
+    return std::unexpected{node_error{node_errc::refused, "the peer has the id of a node that is linked already, and "
+                                                          "does not prove to be the same"}};
+  if (features_.has(feature::node_key)) {
+    handshake_->shared_key = node_->key().shared_with(theirs.token);
+    if (!handshake_->shared_key)
+      return std::unexpected{node_error{node_errc::refused, "the peer's token is not the public part of a key"}};
+  }
   peer_name_ = theirs.name;
   peer_runner_ = theirs.tasks;
   peer_spawner_ = theirs.spawner;
@@ -287,7 +342,6 @@ std::expected<void, node_error> link_core::on_hello(const hello& theirs) {
   peer_header_bytes_ = theirs.header_bytes;
   peer_frames_ = theirs.frames;
   peer_handles_ = {handle_number_of(peer_node_), theirs.incarnation};
-  peer_token_ = theirs.token;
   if (theirs.window_bytes == 0 || theirs.actor_window_bytes == 0 || theirs.handle_window_bytes == 0
       || theirs.actor_handle_window_bytes == 0)
     return std::unexpected{
@@ -326,7 +380,8 @@ std::expected<void, node_error> link_core::on_hello(const hello& theirs) {
   }
   if (theirs.shares_store)
     shares_store_ = agrees_on_store(theirs);
-  say(admin_op::ready, ready{shares_store_, handshake_->proofs.my_proof(proof_of::agreement)});
+  say(admin_op::ready, ready{shares_store_, handshake_->proofs.my_proof(proof_of::agreement),
+                             key_proof_of(*handshake_, role_, handshake_->proofs.said)});
   return {};
 }
 
@@ -335,8 +390,10 @@ std::expected<void, node_error> link_core::on_ready(const ready& theirs) {
   if (!proofs.peer_proves(proof_of::agreement, theirs.proof, handshake_->said_before))
     return std::unexpected{node_error{node_errc::refused, "the peer has not seen the same handshake: somebody in "
                                                           "between has changed it"}};
+  if (auto same = check_key(*handshake_, other(role_), theirs.key_proof); !same)
+    return same;
   shares_store_ = shares_store_ && theirs.shares_store;
-  say(admin_op::opened, opened{proofs.my_proof(proof_of::agreement)});
+  say(admin_op::opened, opened{proofs.my_proof(proof_of::agreement), key_proof_of(*handshake_, role_, proofs.said)});
   return become_open();
 }
 
@@ -344,6 +401,8 @@ std::expected<void, node_error> link_core::on_opened(const opened& theirs) {
   if (!handshake_->proofs.peer_proves(proof_of::agreement, theirs.proof, handshake_->said_before))
     return std::unexpected{node_error{node_errc::refused, "the peer has not seen the same handshake: somebody in "
                                                           "between has changed it"}};
+  if (auto same = check_key(*handshake_, other(role_), theirs.key_proof); !same)
+    return same;
   return become_open();
 }
 
@@ -367,12 +426,16 @@ bool link_core::wants_to_share_store() const {
   return node_->store() && options_.share_store.value_or(stays_on_host(security_->kind));
 }
 
-/// Both must have opened the same store: the peer's nonce stands in it at the peer's slot.
+/// Both must have opened the same store: the peer's nonce stands in it at the peer's slot, and the peer knows the
+/// store's secret. Whoever was only told slot and nonce, on another link, does not.
 bool link_core::agrees_on_store(const hello& theirs) const {
   if (!wants_to_share_store() || theirs.store_nonce == 0)
     return false;
   const auto& store = *node_->store();
-  return theirs.store_number == store.number() && store.shares_with({theirs.store_slot, theirs.store_nonce});
+  const auto proof =
+      make_store_proof(store.secret(), other(role_), theirs.store_slot, theirs.store_nonce, handshake_->said_before);
+  return theirs.store_number == store.number() && same_digest(proof, theirs.store_proof)
+         && store.shares_with({theirs.store_slot, theirs.store_nonce});
 }
 
 std::expected<void, node_error> link_core::become_open() {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include <troupe/framework/internal/authentication.hpp>
 #include <troupe/framework/internal/refusal_log.hpp>
@@ -20,7 +21,8 @@ struct link_handshake {
   greet theirs = {};                          // Once it has come.
   transcript said_before = {};                // Without the packet that is being handled: what its proof covers.
   std::shared_ptr<refusal_log> refusals = {}; // Of the address that the peer dialed; null at the dialing end.
-  bool is_noted = false;                      // What became of it is counted, and said where it has to be.
+  std::optional<digest> shared_key = {}; // Of the two nodes' keys, once both hellos have come; with that feature only.
+  bool is_noted = false;                 // What became of it is counted, and said where it has to be.
 };
 
 } // namespace troupe::internal

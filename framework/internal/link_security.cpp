@@ -41,11 +41,12 @@ std::expected<link_security, node_error> security_for_tcp(const address& at, std
                                                           const credentials& with, const std::string& without) {
   auto secret = given_secret(with);
   const auto one_host = std::ranges::all_of(endpoints, is_of_this_host);
-  if (secret && secret->empty())
+  const auto is_cookie = secret && secret->empty();
+  if (is_cookie)
     secret = one_host ? cookie(with) : fail(at.text + without);
   if (!secret)
     return std::unexpected{std::move(secret).error()};
-  link_security result{.kind = at.kind, .secret = *std::move(secret)};
+  link_security result{.kind = at.kind, .secret = *std::move(secret), .is_cookie = is_cookie};
   if (!one_host)
     result.caution = "trusted network only: at " + at.text
                      + " the secret lets only those in who know it, but does not protect what is then said; use tls:// "
@@ -107,10 +108,10 @@ security_for_dialing(const address& to, std::span<const stream_endpoint> endpoin
   return result;
 }
 
-std::expected<std::shared_ptr<transport>, node_error> make_transport(stream_socket socket,
-                                                                     const link_security& security) {
+std::expected<std::shared_ptr<transport>, node_error>
+make_transport(stream_socket socket, const link_security& security, std::shared_ptr<handshake_turns> turns) {
   if (security.kind == transport_kind::tls)
-    return make_tls_transport(std::move(socket), security.tls, security.tls_server);
+    return make_tls_transport(std::move(socket), security.tls, security.tls_server, std::move(turns));
   if (security.kind == transport_kind::unix_socket)
     if (auto same = check_same_user(socket); !same)
       return std::unexpected{std::move(same).error()};

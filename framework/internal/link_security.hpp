@@ -7,6 +7,7 @@
 #include <string>
 
 #include <troupe/framework/internal/address.hpp>
+#include <troupe/framework/internal/handshake_turns.hpp>
 #include <troupe/framework/internal/stream_socket.hpp>
 #include <troupe/framework/internal/tls_context.hpp>
 #include <troupe/framework/internal/transport.hpp>
@@ -19,6 +20,7 @@ namespace troupe::internal {
 struct link_security {
   transport_kind kind = transport_kind::unix_socket;
   std::string secret = {};     // To be proven by both ends; empty where the transport lets nobody in who should not be.
+  bool is_cookie = false;      // The secret is that of this user's processes on this host.
   tls_context tls = {};        // With TLS only.
   std::string tls_server = {}; // Dialing with TLS: whose certificate the peer must have.
   std::string caution = {};    // What whoever runs the node should be warned of; mostly nothing.
@@ -32,8 +34,9 @@ security_for_listening(const address& at, std::span<const stream_endpoint> endpo
 [[nodiscard]] std::expected<link_security, node_error>
 security_for_dialing(const address& to, std::span<const stream_endpoint> endpoints, const credentials& with);
 
-/// The transport over a connected socket. Fails with `refused` when a unix socket's other end is another user.
-[[nodiscard]] std::expected<std::shared_ptr<transport>, node_error> make_transport(stream_socket socket,
-                                                                                   const link_security& security);
+/// The transport over a connected socket. Fails with `refused` when a unix socket's other end is another user. At the
+/// listening end `turns` says when a TLS handshake may begin.
+[[nodiscard]] std::expected<std::shared_ptr<transport>, node_error>
+make_transport(stream_socket socket, const link_security& security, std::shared_ptr<handshake_turns> turns = nullptr);
 
 } // namespace troupe::internal

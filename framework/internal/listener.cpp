@@ -2,14 +2,23 @@
 
 #include <troupe/framework/internal/failing.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <optional>
 #include <utility>
 
 #include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <asio/ip/v6_only.hpp>
+
+#include <troupe/framework/internal/log.hpp>
 
 namespace troupe::internal {
 
@@ -66,7 +75,7 @@ std::expected<std::shared_ptr<listener>, node_error> listener::open(asio::io_con
   if (error)
     return fail(node_errc::bad_address, "cannot listen at " + at.text + ": " + error.message());
   if (at.kind != transport_kind::unix_socket)
-    result->text_ = with_port(at, port_of(result->acceptor_.local_endpoint()));
+    result->text_ = internal::with_port(at, result->port());
   result->refusals_ = std::make_shared<refusal_log>(io, result->text_);
   result->accept_next();
   return result;
@@ -96,6 +105,10 @@ std::error_code listener::bind(const address& at, const stream_endpoint& endpoin
   if (!error)
     acceptor_.listen(asio::socket_base::max_listen_connections, error);
   return error;
+}
+
+std::uint16_t listener::port() const {
+  return port_of(acceptor_.local_endpoint());
 }
 
 void listener::accept_next() {
@@ -164,6 +177,64 @@ void listener::close() {
   std::error_code ignored;
   acceptor_.close(ignored);
   pause_.cancel();
+}
+
+// -- a name with several addresses
+
+namespace {
+
+// So often a port that the system has chosen at one address may be taken at another.
+constexpr int ports_tried_max = 16;
+
+stream_endpoint with_port(const stream_endpoint& of, std::uint16_t port) {
+  auto result = of;
+  static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port));
+  const auto in_order = htons(port);
+  std::memcpy(reinterpret_cast<std::byte*>(result.data()) + offsetof(sockaddr_in, sin_port), &in_order,
+              sizeof(in_order));
+  return result;
+}
+
+std::string number_of(const stream_endpoint& endpoint) {
+  std::array<char, NI_MAXHOST> host{};
+  const auto failed = ::getnameinfo(endpoint.data(), static_cast<socklen_t>(endpoint.size()), host.data(), host.size(),
+                                    nullptr, 0, NI_NUMERICHOST);
+  return failed != 0 ? "one of its addresses" : host.data();
+}
+
+} // namespace
+
+std::expected<std::vector<std::shared_ptr<listener>>, node_error>
+listen_at_all(const address& at, std::span<const stream_endpoint> endpoints, const listener_maker& open) {
+  std::vector<stream_endpoint> each;
+  for (const auto& endpoint : endpoints)
+    if (std::ranges::find(each, endpoint) == each.end())
+      each.push_back(endpoint);
+  const auto chooses_port = at.kind != transport_kind::unix_socket && at.port == 0;
+  for (int tries = 0;; ++tries) {
+    std::vector<std::shared_ptr<listener>> opened;
+    std::optional<node_error> missing, taken;
+    for (const auto& endpoint : each) {
+      const auto one =
+          opened.empty() || !chooses_port ? open(at, endpoint) : open(at, with_port(endpoint, opened.front()->port()));
+      if (one) {
+        opened.push_back(*one);
+        continue;
+      }
+      const auto& error = one.error();
+      auto& noted = error.code() == node_errc::cannot_connect ? taken : missing;
+      noted = each.size() == 1 ? error : node_error{error.code(), error.message() + " (" + number_of(endpoint) + ')'};
+    }
+    if (taken && chooses_port && !opened.empty() && tries < ports_tried_max)
+      continue;
+    if (taken)
+      return std::unexpected{*std::move(taken)};
+    if (opened.empty())
+      return std::unexpected{*std::move(missing)};
+    if (missing)
+      log(log_level::warning, "not at all addresses of " + at.text + ": " + missing->message());
+    return opened;
+  }
 }
 
 } // namespace troupe::internal

@@ -4,7 +4,9 @@
 #include <expected>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include <asio/basic_socket_acceptor.hpp>
 #include <asio/io_context.hpp>
@@ -42,6 +44,9 @@ public:
   /// The address as it was given, with the port that the system chose where that was 0.
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
 
+  /// Of an IP address. Requires: not closed.
+  [[nodiscard]] std::uint16_t port() const;
+
   /// I/O thread only. Idempotent.
   void close();
 
@@ -63,5 +68,16 @@ private:
   asio::steady_timer pause_;
   int spare_ = -1; // A descriptor of nothing.
 };
+
+/// Opens one listener of an address.
+using listener_maker =
+    std::function<std::expected<std::shared_ptr<listener>, node_error>(const address&, const stream_endpoint&)>;
+
+/// Listens at all that a name stands for, at one port, so that nobody else can take the part that is left. Of port 0
+/// the system chooses one that is free at all of them. An address that this host does not have is passed over with a
+/// warning, unless it is the only one; one that somebody else has is an error: those who dial the name could come to
+/// him.
+[[nodiscard]] std::expected<std::vector<std::shared_ptr<listener>>, node_error>
+listen_at_all(const address& at, std::span<const stream_endpoint> endpoints, const listener_maker& open);
 
 } // namespace troupe::internal

@@ -69,6 +69,7 @@ node_core::node_core(caf::actor_system& system, type_registry& types, const fami
       options_(std::move(options)),
       loop_(std::make_shared<io_loop>(system, dispatch_budget{.enabled = options_.dispatch})),
       encodings_(std::make_shared<encoding_cache>(loop_->context())),
+      handshake_turns_(std::make_shared<handshake_turns>(loop_->context())),
       unproven_peers_(options_.unproven_peers_max, random_below) {}
 
 node_core::~node_core() = default;
@@ -145,11 +146,14 @@ std::expected<void, node_error> node_core::listen_at(const std::string& text) {
     return std::unexpected{std::move(security).error()};
   if (!security->caution.empty())
     log(log_level::warning, security->caution);
-  auto opened = open_entrance(*at, endpoints->front(), {options_.accepted_links, *std::move(security)});
+  const entrance terms{options_.accepted_links, *std::move(security)};
+  auto opened = listen_at_all(*at, *endpoints, [&](const address& text, const stream_endpoint& endpoint) {
+    return open_entrance(text, endpoint, terms);
+  });
   if (!opened)
     return std::unexpected{std::move(opened).error()};
-  addresses_.push_back((*opened)->text());
-  listeners_.push_back(*std::move(opened));
+  addresses_.push_back(opened->front()->text());
+  std::ranges::move(*opened, std::back_inserter(listeners_));
   return {};
 }
 
@@ -428,7 +432,7 @@ void node_core::on_accept(stream_socket socket, const entrance& by,
                           const std::shared_ptr<const link_security>& security,
                           const std::shared_ptr<refusal_log>& refusals) {
   auto source = source_of(socket);
-  auto bytes = make_transport(std::move(socket), *security);
+  auto bytes = make_transport(std::move(socket), *security, handshake_turns_);
   if (!bytes) {
     refusals->note(log_level::warning, "a connection was refused: " + bytes.error().message());
     return;
@@ -453,10 +457,6 @@ void node_core::on_accept(stream_socket socket, const entrance& by,
     (*displaced)->displace();
   }
   (*link)->start(*std::move(bytes), by.options.connect_timeout, refusals);
-}
-
-byte_vector node_core::token_for(const greet& peer) const {
-  return node_token(key_, peer.process, peer.host);
 }
 
 bool node_core::know_peer(const caf::node_id& peer, bytes_view token) {

@@ -22,6 +22,7 @@
 #include <troupe/framework/fwd.hpp>
 #include <troupe/framework/internal/authentication.hpp>
 #include <troupe/framework/internal/encoding_cache.hpp>
+#include <troupe/framework/internal/handshake_turns.hpp>
 #include <troupe/framework/internal/inproc.hpp>
 #include <troupe/framework/internal/io_loop.hpp>
 #include <troupe/framework/internal/known_peers.hpp>
@@ -75,8 +76,8 @@ public:
   /// Where this node listens, with the ports that the system chose.
   [[nodiscard]] const std::vector<std::string>& addresses() const noexcept { return addresses_; }
 
-  /// I/O thread. What this node tells a peer and no other.
-  [[nodiscard]] byte_vector token_for(const greet& peer) const;
+  /// What this node is known again by.
+  [[nodiscard]] const node_key& key() const noexcept { return key_; }
   /// I/O thread. Counts one more link to `peer`; false when it is linked already and known by another token.
   [[nodiscard]] bool know_peer(const caf::node_id& peer, bytes_view token);
   void known_peer_is_gone(const caf::node_id& peer);
@@ -159,7 +160,7 @@ private:
   std::shared_ptr<const object_environment> objects_;
   std::vector<std::string> addresses_;
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
-  const digest key_ = random_digest(); // Tells this node from others that claim its id.
+  const node_key key_; // Tells this node from others that claim its id.
 
   std::shared_ptr<io_loop> loop_;
   const std::shared_ptr<encoding_cache> encodings_;
@@ -171,6 +172,7 @@ private:
   int reaps_left_ = 0;                                             // I/O thread.
   bool ending_ = false;                                            // I/O thread.
   known_peers known_peers_;                                        // I/O thread.
+  const std::shared_ptr<handshake_turns> handshake_turns_;         // I/O thread.
   waiting_room<link_core*> unproven_peers_;                        // I/O thread.
   std::vector<std::weak_ptr<link_core>> inspecting_links_;         // I/O thread.
 

@@ -84,7 +84,8 @@ std::expected<path_lock, node_error> path_lock::take(const std::string& path, st
     const auto descriptor =
         ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, S_IRUSR | S_IWUSR);
     if (descriptor < 0)
-      return fail(node_errc::bad_address, "the lock file " + file + " cannot be opened: " + reason_now());
+      return fail(node_errc::bad_address,
+                  errno == ENOENT ? reason_now() : "the lock file " + file + " cannot be opened: " + reason_now());
     struct stat status {};
     if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != ::geteuid()) {
       ::close(descriptor);

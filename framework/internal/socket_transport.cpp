@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,8 @@
 #include <sys/uio.h>
 
 #include <asio/write.hpp>
+
+#include <troupe/framework/internal/loopback_ends.hpp>
 
 namespace troupe::internal {
 
@@ -28,7 +31,9 @@ constexpr int unix_buffer_bytes = 256 * 1024;
 
 class socket_transport final : public transport, public std::enable_shared_from_this<socket_transport> {
 public:
-  explicit socket_transport(stream_socket socket) : socket_(std::move(socket)) {}
+  explicit socket_transport(stream_socket socket) : socket_(std::move(socket)), ends_(loopback_ends::of(socket_)) {}
+
+  const loopback_ends* loopback() const noexcept override { return ends_ ? &*ends_ : nullptr; }
 
   void read_some(std::span<std::byte> into, std::function<void(std::error_code, std::size_t)> done) override {
     socket_.async_read_some(asio::buffer(into.data(), into.size()),
@@ -81,6 +86,7 @@ public:
 
 private:
   stream_socket socket_;
+  const std::optional<loopback_ends> ends_;
   std::vector<asio::const_buffer> buffers_; // I/O thread only.
 };
 

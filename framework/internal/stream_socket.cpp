@@ -3,6 +3,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 #include <string_view>
 
 #include <netinet/in.h>
@@ -25,7 +27,33 @@ peer_source networks_of(std::string_view address, const std::array<std::size_t, 
   return result;
 }
 
+std::string text_of_file(const char* path) {
+  std::ifstream file{path};
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
 } // namespace
+
+bool is_mapped(uid_t user, uid_t overflow, std::string_view map) {
+  if (user != overflow)
+    return true; // The kernel shows it for no other user.
+  std::istringstream lines{std::string{map}};
+  for (std::uint64_t inside = 0, outside = 0, count = 0; lines >> inside >> outside >> count;)
+    if (user >= inside && user - inside < count)
+      return true;
+  return false;
+}
+
+bool is_this_user(uid_t user) {
+  if (user != ::geteuid())
+    return false;
+  uid_t overflow = 65534;
+  std::istringstream{text_of_file("/proc/sys/kernel/overflowuid")} >> overflow;
+  // Where /proc is missing nothing says that it is mapped.
+  return user != overflow || is_mapped(user, overflow, text_of_file("/proc/self/uid_map"));
+}
 
 std::expected<void, node_error> check_same_user(stream_socket& socket) {
   auto fail = [](std::string text) { return std::unexpected{node_error{node_errc::refused, std::move(text)}}; };
@@ -33,6 +61,10 @@ std::expected<void, node_error> check_same_user(stream_socket& socket) {
   socklen_t size = sizeof(peer);
   if (::getsockopt(socket.native_handle(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
     return fail(std::string{"the peer's credentials cannot be read: "} + std::strerror(errno));
+  if (peer.uid == ::geteuid() && !is_this_user(peer.uid))
+    return fail("the peer runs as user " + std::to_string(peer.uid)
+                + ", which stands for all users that this user namespace does not map; map the user that this node "
+                  "runs as (/proc/self/uid_map)");
   if (peer.uid != ::geteuid())
     return fail("the peer runs as user " + std::to_string(peer.uid) + ", this node as user "
                 + std::to_string(::geteuid()) + "; unix sockets link processes of one user only");

@@ -72,10 +72,20 @@ public:
   }
 };
 
-class tls_transport final : public transport, public std::enable_shared_from_this<tls_transport> {
+class tls_transport final : public transport,
+                            public handshake_candidate,
+                            public std::enable_shared_from_this<tls_transport> {
 public:
-  tls_transport(stream_socket socket, tls_context context, std::string server)
-      : context_(std::move(context)), server_(std::move(server)), socket_(std::move(socket)) {}
+  tls_transport(stream_socket socket, tls_context context, std::string server, std::shared_ptr<handshake_turns> turns)
+      : context_(std::move(context)),
+        server_(std::move(server)),
+        turns_(std::move(turns)),
+        socket_(std::move(socket)) {}
+
+  void begin_handshake() override {
+    if (socket_.is_open())
+      shake_hands();
+  }
 
   void read_some(std::span<std::byte> into, std::function<void(std::error_code, std::size_t)> done) override {
     if (established_) {
@@ -135,6 +145,8 @@ private:
     socket_.async_wait(stream_socket::wait_read, [self = shared_from_this()](std::error_code error) {
       if (error)
         self->settle(error);
+      else if (self->turns_)
+        self->turns_->enter(self, source_of(self->socket_));
       else
         self->shake_hands();
     });
@@ -206,8 +218,9 @@ private:
   };
 
   const tls_context context_;
-  const std::string server_; // Empty at the listening end.
-  stream_socket socket_;     // Until the handshake begins; then stream_ has it.
+  const std::string server_;                     // Empty at the listening end.
+  const std::shared_ptr<handshake_turns> turns_; // At the listening end.
+  stream_socket socket_;                         // Until the handshake begins; then stream_ has it.
   std::optional<tls_stream> stream_;
   byte_vector session_key_;
   std::vector<asio::const_buffer> buffers_;
@@ -224,9 +237,10 @@ const std::error_category& admission_category() {
   return category;
 }
 
-std::shared_ptr<transport> make_tls_transport(stream_socket socket, tls_context context, std::string server) {
+std::shared_ptr<transport> make_tls_transport(stream_socket socket, tls_context context, std::string server,
+                                              std::shared_ptr<handshake_turns> turns) {
   tune(socket);
-  return std::make_shared<tls_transport>(std::move(socket), std::move(context), std::move(server));
+  return std::make_shared<tls_transport>(std::move(socket), std::move(context), std::move(server), std::move(turns));
 }
 
 } // namespace troupe::internal

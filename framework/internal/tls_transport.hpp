@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include <troupe/framework/internal/handshake_turns.hpp>
 #include <troupe/framework/internal/stream_socket.hpp>
 #include <troupe/framework/internal/tls_context.hpp>
 #include <troupe/framework/internal/transport.hpp>
@@ -12,8 +13,9 @@ namespace troupe::internal {
 
 /// Shakes hands as soon as something is to be read or written, and holds that back until then; a handshake that fails
 /// fails both, with an error of `admission_category` that tells the reason. A dialing one names the server whose
-/// certificate it wants; a listening one does not.
+/// certificate it wants; a listening one does not, and waits for its turn where there are `turns`.
 [[nodiscard]] std::shared_ptr<transport> make_tls_transport(stream_socket socket, tls_context context,
-                                                            std::string server);
+                                                            std::string server,
+                                                            std::shared_ptr<handshake_turns> turns = nullptr);
 
 } // namespace troupe::internal

@@ -15,6 +15,8 @@
 
 namespace troupe::internal {
 
+class loopback_ends;
+
 /// Errors that say why a peer was not let in, or did not let this end in, before any byte was read.
 [[nodiscard]] const std::error_category& admission_category();
 
@@ -50,6 +52,10 @@ public:
   /// Bytes that the two ends of this connection derive from its encryption and nobody else knows; empty without one.
   /// There once anything was read.
   [[nodiscard]] virtual byte_vector session_key() const { return {}; }
+
+  /// The connection's addresses, where it is a plain one within this host; null otherwise. Lives as long as the
+  /// transport.
+  [[nodiscard]] virtual const loopback_ends* loopback() const noexcept { return nullptr; }
 
   /// Null where only bytes pass. Lives as long as the transport.
   [[nodiscard]] virtual value_lane* values() noexcept { return nullptr; }

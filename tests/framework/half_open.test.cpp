@@ -14,8 +14,10 @@
 #include <openssl/ssl.h>
 
 #include <troupe/framework/internal/tls_meter.hpp>
+#include <troupe/framework/log.hpp>
 
 #include "certificates.hpp"
+#include "other_process.hpp"
 #include "raw_peer.hpp"
 #include "two_nodes.hpp"
 
@@ -226,49 +228,6 @@ TEST_F(half_open, a_flood_takes_no_more_descriptors_than_peers_may_wait) {
   EXPECT_LE(most, unproven + 2); // One that comes, and what is looked with.
 }
 
-/// What a process of its own does with an address that it is told later; it says yes or no.
-class other_process {
-public:
-  explicit other_process(const std::function<bool(const std::string&)>& work) {
-    int in[2], out[2];
-    if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0)
-      throw std::runtime_error("no pipes");
-    child_ = ::fork();
-    if (child_ == 0) {
-      ::close(in[1]);
-      std::string address(64, '\0');
-      if (::read(in[0], address.data(), 64) == 64) {
-        const char answer = work(address.substr(0, address.find('\0'))) ? 'y' : 'n';
-        [[maybe_unused]] auto written = ::write(out[1], &answer, 1);
-        [[maybe_unused]] auto until = ::read(in[0], address.data(), 1);
-      }
-      ::_exit(0);
-    }
-    ::close(in[0]);
-    ::close(out[1]);
-    to_child_ = in[1];
-    from_child_ = out[0];
-  }
-  ~other_process() {
-    ::close(to_child_);
-    ::close(from_child_);
-    ::waitpid(child_, nullptr, 0);
-  }
-  other_process(const other_process&) = delete;
-  other_process& operator=(const other_process&) = delete;
-
-  bool says_yes(std::string address) {
-    address.resize(64);
-    char answer = 0;
-    return ::write(to_child_, address.data(), 64) == 64 && ::read(from_child_, &answer, 1) == 1 && answer == 'y';
-  }
-
-private:
-  pid_t child_ = -1;
-  int to_child_ = -1;
-  int from_child_ = -1;
-};
-
 // Goal: connections that only wait do not keep the owner out, though the process has fewer descriptors than peers may
 // wait.
 TEST_F(half_open, the_owner_gets_in_though_a_flood_has_taken_all_descriptors) {
@@ -323,6 +282,60 @@ TEST_F(half_open, owners_get_in_while_a_flood_goes_on) {
   }
 }
 
+// -- what they make a node say
+
+/// The standard error stream is another one meanwhile.
+class error_stream_is {
+public:
+  explicit error_stream_is(int descriptor) : before_(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) {
+    ::dup2(descriptor, STDERR_FILENO);
+  }
+  ~error_stream_is() {
+    ::dup2(before_, STDERR_FILENO);
+    ::close(before_);
+  }
+  error_stream_is(const error_stream_is&) = delete;
+  error_stream_is& operator=(const error_stream_is&) = delete;
+
+private:
+  const int before_;
+};
+
+// Goal: who does not know the secret cannot stop the node by what it logs of him, whatever became of who reads it.
+TEST_F(half_open, strangers_that_make_a_node_log_do_not_stop_it) {
+  const auto threshold = log_threshold();
+  set_log_threshold(log_level::warning);
+  far();
+  near();
+  for (const auto reader_is_gone : {false, true}) {
+    int both[2];
+    ASSERT_EQ(::pipe2(both, O_CLOEXEC), 0);
+    ::fcntl(both[1], F_SETFL, O_NONBLOCK);
+    const std::array<char, 4096> full{};
+    while (::write(both[1], full.data(), full.size()) > 0)
+      continue;
+    ::fcntl(both[1], F_SETFL, 0);
+    if (reader_is_gone)
+      ::close(both[0]);
+    {
+      const error_stream_is taken{both[1]};
+      for (int i = 0; i < 20; ++i) {
+        raw_peer stranger{address_, "another secret of 16 bytes"};
+        stranger.greet();
+        static_cast<void>(stranger.hear<greet>(admin_op::greet));
+        stranger.say(admin_op::prove, prove{byte_vector(32)});
+        static_cast<void>(stranger.farewell());
+      }
+      connect(owner_);
+      EXPECT_TRUE(link_->is_open());
+    }
+    ::close(both[1]);
+    if (!reader_is_gone)
+      ::close(both[0]);
+  }
+  set_log_threshold(threshold);
+}
+
 // -- what each costs
 
 std::size_t resident_bytes() {
@@ -368,7 +381,7 @@ protected:
     auto before = resident_bytes_at_least();
     held_sockets held;
     for (std::size_t i = 0; i < peers; ++i) {
-      held.add(connect_to(address));
+      held.add(connect_to(address, static_cast<std::uint32_t>(2 + i))); // Else TLS makes those of one address wait.
       ASSERT_EQ(::send(held[i], said.data(), said.size(), MSG_NOSIGNAL), static_cast<ssize_t>(said.size()));
     }
     // The node has handled all that came before when it has handled what comes last.
@@ -376,7 +389,8 @@ protected:
     last.greet();
     EXPECT_TRUE(last.hear<greet>(admin_op::greet));
     std::size_t highest = 0;
-    for (int look = 0; look < 50; ++look) {
+    const auto looks = address.starts_with("tls") ? 1'000 : 50; // Handshakes are begun one after the other.
+    for (int look = 0; look < looks; ++look) {
       highest = std::max(highest, resident_bytes());
       std::this_thread::sleep_for(1ms);
     }
@@ -429,7 +443,7 @@ std::function<bool(const std::string&)> tls_clients(std::size_t count, const byt
     auto* context = SSL_CTX_new(TLS_client_method());
     for (std::size_t i = 0; i < count; ++i) {
       auto* one = SSL_new(context);
-      SSL_set_fd(one, connect_to(address));
+      SSL_set_fd(one, connect_to(address, static_cast<std::uint32_t>(2 + i)));
       if (SSL_connect(one) != 1 || SSL_write(one, said.data(), static_cast<int>(said.size())) <= 0)
         return false;
     }
@@ -460,6 +474,39 @@ TEST_F(half_open, costs_little_with_most_of_a_packet_behind_a_whole_tls_handshak
   auto each = (highest - std::min(before, highest)) / peers;
   std::cout << "TLS, most of a packet: " << grouped(each) << " bytes each\n";
   EXPECT_LE(each, 128_KiB);
+}
+
+// Goal: however many handshakes strangers ask for, a node begins a bounded number, and the owner's is among them.
+// Method: the owner comes from another network than the flood.
+TEST_F(half_open, owners_get_in_while_strangers_ask_for_tls_handshakes) {
+  other_process strangers{[](const std::string& address) {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i)
+      threads.emplace_back([&](const std::stop_token& stop) {
+        auto* context = SSL_CTX_new(TLS_client_method());
+        while (!stop.stop_requested()) {
+          auto* one = SSL_new(context);
+          const auto socket = connect_to(address, (1u << 16) + 2); // 127.1.0.2
+          timeval limit{.tv_sec = 0, .tv_usec = 100'000};
+          ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+          SSL_set_fd(one, socket);
+          static_cast<void>(SSL_connect(one));
+          SSL_free(one);
+          ::close(socket);
+        }
+        SSL_CTX_free(context);
+      });
+    std::this_thread::sleep_for(3s);
+    return true;
+  }};
+  far();
+  near();
+  auto flood = std::async(std::launch::async, [&] { return strangers.says_yes(tls_address()); });
+  while (flood.wait_for(0ms) != std::future_status::ready) {
+    const auto connected = near().home->connect(tls_address(), owner_);
+    EXPECT_TRUE(connected) << connected.error().message();
+  }
+  EXPECT_TRUE(flood.get());
 }
 
 TEST_F(half_open, a_tls_handshake_that_is_too_large_is_cut_off) {

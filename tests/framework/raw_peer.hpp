@@ -1,6 +1,7 @@
 // A peer that speaks the protocol by hand, well or badly.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <stdexcept>
@@ -203,12 +204,38 @@ public:
     EXPECT_TRUE(proofs_.peer_proves(proof_of::secret, theirs->proof, said_before_));
   }
 
+  /// What a process says of a store that it has opened. Requires: the hello is next.
+  template <class Store>
+  hello hello_of(const Store& store) {
+    auto mine = honest_hello();
+    mine.store_number = store.number();
+    mine.store_slot = store.self().slot;
+    mine.store_nonce = store.self().nonce;
+    const auto proof = make_store_proof(store.secret(), side_, mine.store_slot, mine.store_nonce, proofs_.said);
+    mine.store_proof = {proof.begin(), proof.end()};
+    return mine;
+  }
+
+  /// The same peer, with what it is known again by; its hello has to list the feature.
+  void use_key(const node_key& key) { key_ = key; }
+
   /// A correct handshake.
-  void open(const hello& mine = honest_hello()) {
+  void open(hello mine = honest_hello()) {
     prove_itself();
+    const auto has_key = std::ranges::any_of(mine.features, [](const auto& offer) { return offer.name == "node_key"; });
+    if (has_key)
+      mine.token = {key_.public_part().begin(), key_.public_part().end()};
     say(admin_op::hello, mine);
-    EXPECT_TRUE(hear<hello>(admin_op::hello));
-    say(admin_op::ready, ready{false, proofs_.my_proof(proof_of::agreement)});
+    const auto greeting = hear<hello>(admin_op::hello);
+    ASSERT_TRUE(greeting);
+    byte_vector key_proof;
+    if (has_key) {
+      const auto shared = key_.shared_with(greeting->token);
+      ASSERT_TRUE(shared);
+      const auto proof = make_proof(bytes_view{*shared}, side_, proof_of::node_key, proofs_.said);
+      key_proof = {proof.begin(), proof.end()};
+    }
+    say(admin_op::ready, ready{false, proofs_.my_proof(proof_of::agreement), key_proof});
     auto theirs = hear<opened>(admin_op::opened);
     ASSERT_TRUE(theirs);
     EXPECT_TRUE(proofs_.peer_proves(proof_of::agreement, theirs->proof, said_before_));
@@ -323,6 +350,7 @@ private:
   const link_side side_;
   authentication proofs_;
   transcript said_before_;
+  node_key key_{sha256(bytes_of("a raw peer"))};
   bool preamble_read_ = false;
 };
 

@@ -1,4 +1,5 @@
 // Who gets in over plain TCP: who knows the secret, at both ends, and nobody who has only listened or stood in between.
+#include <list>
 #include <sstream>
 
 #include "man_in_between.hpp"
@@ -253,6 +254,71 @@ TEST_F(secret_over_tcp, a_peer_that_claims_a_linked_nodes_id_is_refused_though_i
   spoofs.say(admin_op::hello, mine);
   expect_contains(spoofs.farewell(), "has the id of a node that is linked already");
   EXPECT_EQ(far().home->links().size(), 1u);
+}
+
+hello hello_with_key() {
+  auto mine = raw_peer::honest_hello();
+  mine.features = offered_features();
+  return mine;
+}
+
+TEST_F(secret_over_tcp, a_second_link_of_a_node_is_known_by_its_key) {
+  far();
+  std::list<raw_peer> links;
+  for (int i = 0; i < 2; ++i)
+    links.emplace_back(address_, key, raw_identity{7, std::string(40, 'c')}).open(hello_with_key());
+  EXPECT_TRUE(eventually([&] { return far().home->links().size() == 2; }));
+}
+
+// Goal: all that a node says of itself to one peer does not make another node take the peer for it.
+TEST_F(secret_over_tcp, a_peer_that_says_all_that_another_node_says_is_not_taken_for_it) {
+  far();
+  const raw_identity victim{7, std::string(40, 'c')};
+  raw_peer honest{address_, key, victim};
+  honest.open(hello_with_key());
+  auto heard = hello_with_key();
+  const node_key victims{sha256(bytes_of("a raw peer"))};
+  heard.token = {victims.public_part().begin(), victims.public_part().end()};
+  for (const auto has_feature : {true, false}) {
+    raw_peer spoofs{address_, key, victim};
+    spoofs.prove_itself();
+    if (!has_feature)
+      heard.features.clear();
+    spoofs.say(admin_op::hello, heard);
+    if (has_feature) {
+      ASSERT_TRUE(spoofs.hear<hello>(admin_op::hello));
+      spoofs.say(admin_op::ready, ready{false, spoofs.proofs().my_proof(proof_of::agreement), byte_vector(32)});
+      expect_contains(spoofs.farewell(), "claims the id of another node");
+    } else {
+      expect_contains(spoofs.farewell(), "does not prove to be the same");
+    }
+  }
+  EXPECT_EQ(far().home->links().size(), 1u);
+}
+
+// Goal: who is dialed under another node's name learns nothing from the dialer by which it could pass for it elsewhere.
+TEST_F(secret_over_tcp, a_dialer_does_not_open_a_link_to_who_does_not_have_the_key_that_it_tells) {
+  raw_listener elsewhere;
+  std::jthread acceptor{[&] {
+    raw_peer peer{elsewhere.accept(), link_side::acceptor, key, {2}};
+    EXPECT_TRUE(peer.hear<greet>(admin_op::greet));
+    peer.greet();
+    peer.proofs().said.add_session({});
+    EXPECT_TRUE(peer.hear<prove>(admin_op::prove));
+    peer.say(admin_op::prove, prove{peer.proofs().my_proof(proof_of::secret)});
+    const auto theirs = peer.hear<hello>(admin_op::hello);
+    ASSERT_TRUE(theirs);
+    auto mine = hello_with_key();
+    const node_key another;
+    mine.token = {another.public_part().begin(), another.public_part().end()};
+    peer.say(admin_op::hello, mine);
+    EXPECT_TRUE(peer.hear<ready>(admin_op::ready));
+    peer.say(admin_op::opened, opened{peer.proofs().my_proof(proof_of::agreement), byte_vector(32)});
+    expect_contains(peer.farewell(), "claims the id of another node");
+  }};
+  auto connected = near().home->connect(elsewhere.address(), with_secret(key));
+  ASSERT_FALSE(connected);
+  expect_contains(connected.error().message(), "does not have the key");
 }
 
 TEST_F(secret_over_tcp, a_hello_without_a_token_is_refused) {

@@ -404,6 +404,25 @@ protected:
   const std::filesystem::path spilled_ = std::filesystem::temp_directory_path() / store_;
 };
 
+// Goal: what a process says of itself on one link does not make a store shared on another.
+TEST_F(unknown_objects, are_not_shared_with_who_says_again_what_another_has_said) {
+  auto own = store::object_store::open(*far_options_.store);
+  ASSERT_TRUE(own) << own.error().message();
+  raw_peer first{address_}, second{address_};
+  first.prove_itself();
+  second.prove_itself();
+  const auto said = first.hello_of(*own);
+  second.say(admin_op::hello, said);
+  const auto to_second = second.hear<hello>(admin_op::hello);
+  ASSERT_TRUE(to_second);
+  EXPECT_FALSE(to_second->shares_store);
+  second.reset();
+  first.say(admin_op::hello, said);
+  const auto to_first = first.hear<hello>(admin_op::hello);
+  ASSERT_TRUE(to_first);
+  EXPECT_TRUE(to_first->shares_store);
+}
+
 // Method: the object is on the disk when its message comes, and its file is gone.
 TEST_F(unknown_objects, that_were_handed_over_and_cannot_be_had_lose_their_message_only) {
   constexpr std::uint64_t channel = 2;
@@ -411,10 +430,7 @@ TEST_F(unknown_objects, that_were_handed_over_and_cannot_be_had_lose_their_messa
   ASSERT_TRUE(own) << own.error().message();
   raw_peer peer{address_};
   peer.prove_itself();
-  auto mine = raw_peer::honest_hello();
-  mine.store_number = own->number();
-  mine.store_slot = own->self().slot;
-  mine.store_nonce = own->self().nonce;
+  auto mine = peer.hello_of(*own);
   mine.channel = channel;
   peer.say(admin_op::hello, mine);
   const auto theirs = peer.hear<hello>(admin_op::hello);

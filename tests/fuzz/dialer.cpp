@@ -52,6 +52,12 @@ byte_vector bent(byte_vector proof, std::uint8_t how) {
   return proof;
 }
 
+/// The same for the second proof of a word, by the lowest bits of what says how.
+std::uint8_t bend_of_key(std::uint8_t how) {
+  constexpr std::array<std::uint8_t, 4> bends{0, 0, 200, 255};
+  return bends[how % bends.size()];
+}
+
 void say_greet(fuzz::peer& one, fuzz::script& in) {
   auto mine = one.own_greet();
   const auto how = in.byte();
@@ -63,6 +69,8 @@ void say_greet(fuzz::peer& one, fuzz::script& in) {
     mine.nonce = bent(mine.nonce, in.byte());
   if ((how & 8) != 0)
     mine.method = in.byte();
+  if ((how & 16) != 0)
+    mine.connection = byte_vector(in.byte(), std::byte{7});
   one.say_greet(mine);
 }
 
@@ -92,13 +100,17 @@ void say_hello(fuzz::peer& one, fuzz::script& in) {
     mine.tasks = in.byte();
     mine.spawner = (std::uint64_t{in.byte()} << 56) + 1;
     for (unsigned count = in.byte() * 2u; count > 0; --count)
-      mine.features.push_back({count % 3 == 0 ? "extensions" : std::to_string(count), count % 7});
+      mine.features.push_back({count % 3 == 0   ? "extensions"
+                               : count % 5 == 0 ? "node_key"
+                                                : std::to_string(count),
+                               count % 7});
   }
   if ((how & 64) != 0) {
     mine.shares_store = true;
     mine.store_number = in.byte();
     mine.store_nonce = in.byte();
     mine.channel = UINT64_MAX;
+    mine.store_proof = byte_vector(in.byte(), std::byte{7});
   }
   if ((how & 128) != 0)
     mine.introduction_key = bent(mine.introduction_key, in.byte());
@@ -117,10 +129,16 @@ void say_next(fuzz::peer& one, fuzz::script& in) {
     return one.say(admin_op::prove, prove{bent(one.own_proof(proof_of::secret), in.byte())});
   case word::hello:
     return say_hello(one, in);
-  case word::ready:
-    return one.say(admin_op::ready, ready{in.byte() >= 128, bent(one.own_proof(proof_of::agreement), in.byte())});
-  case word::opened:
-    return one.say(admin_op::opened, opened{bent(one.own_proof(proof_of::agreement), in.byte())});
+  case word::ready: {
+    const auto how = in.byte();
+    return one.say(admin_op::ready, ready{how >= 128, bent(one.own_proof(proof_of::agreement), in.byte()),
+                                          bent(one.own_key_proof(), bend_of_key(how))});
+  }
+  case word::opened: {
+    const auto how = in.byte();
+    return one.say(admin_op::opened,
+                   opened{bent(one.own_proof(proof_of::agreement), how), bent(one.own_key_proof(), bend_of_key(how))});
+  }
   case word::refuse:
     return one.write_admin(admin_op::refuse, refuse{in.byte(), text_of(in.bytes())});
   case word::goodbye:

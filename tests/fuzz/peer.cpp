@@ -22,12 +22,18 @@ digest nonce_of(char host) {
   return nonce;
 }
 
+/// The same for what a peer is known again by.
+byte_vector token_of(char host) {
+  const auto part = node_key{nonce_of(host)}.public_part();
+  return {part.begin(), part.end()};
+}
+
 } // namespace
 
 hello character::honest_hello(char host) {
   return {.version = protocol_version,
           .name = std::string{"peer "} + host,
-          .token = byte_vector(32, static_cast<std::byte>(host)),
+          .token = token_of(host),
           .serializers = {"typed", "msgpack", "json"},
           .deserializers = {"typed", "msgpack", "json"},
           .message_bytes = 1 << 18,
@@ -45,7 +51,8 @@ peer::peer(home& at, const link_options& options, character self)
       self_(std::move(self)),
       pipe_(std::make_shared<pipe>(at.node().io())),
       link_(at.start(options, other(self_.side), self_.secret, pipe_)),
-      proofs_(self_.side, 1, std::string(40, self_.host), self_.secret, nonce_of(self_.host)) {}
+      proofs_(self_.side, 1, std::string(40, self_.host), self_.secret, nonce_of(self_.host)),
+      key_(nonce_of(self_.host)) {}
 
 // -- writing
 
@@ -115,6 +122,9 @@ void peer::overhear() {
   byte_vector body;
   while (take_packet(head, body)) {
     note_word(other(self_.side), head, body);
+    if (head.kind == packet_kind::admin && head.detail == static_cast<std::uint8_t>(admin_op::hello))
+      if (auto greeting = msgpack::decode_described<hello>(body))
+        theirs_ = *std::move(greeting);
     on_packet(head, body);
   }
 }
@@ -124,6 +134,14 @@ void peer::note_word(link_side from, const packet_head& head, bytes_view body) {
   proofs_.said.add_packet(from, head, body);
   if (static_cast<admin_op>(head.detail) == admin_op::greet && ++greetings_ == 2)
     proofs_.said.add_session({});
+}
+
+byte_vector peer::own_key_proof() const {
+  const auto shared = key_.shared_with(theirs_.token);
+  if (!shared)
+    return {};
+  const auto proof = make_proof(bytes_view{*shared}, self_.side, proof_of::node_key, proofs_.said);
+  return {proof.begin(), proof.end()};
 }
 
 bool peer::shake_hands() {
@@ -152,11 +170,11 @@ bool peer::shake_hands() {
   if (!dials)
     say(admin_op::hello, self_.greeting);
   if (dials)
-    say(admin_op::ready, ready{false, own_proof(proof_of::agreement)});
+    say(admin_op::ready, ready{false, own_proof(proof_of::agreement), own_key_proof()});
   else if (!hear<ready>(admin_op::ready))
     return false;
   if (!dials)
-    say(admin_op::opened, opened{own_proof(proof_of::agreement)});
+    say(admin_op::opened, opened{own_proof(proof_of::agreement), own_key_proof()});
   else if (!hear<opened>(admin_op::opened))
     return false;
   for (const auto helper : {theirs_.tasks, theirs_.spawner})

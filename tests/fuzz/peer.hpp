@@ -44,6 +44,8 @@ public:
   [[nodiscard]] troupe::internal::byte_vector own_proof(troupe::internal::proof_of what) const {
     return proofs_.my_proof(what);
   }
+  /// What shows that this end is who its hello says; empty until the node's has come.
+  [[nodiscard]] troupe::internal::byte_vector own_key_proof() const;
   /// Takes in what the node has written, as words of a handshake.
   void overhear();
   /// Counts among what was said.
@@ -118,6 +120,7 @@ private:
   std::shared_ptr<pipe> pipe_;
   std::shared_ptr<troupe::internal::link_core> link_;
   troupe::internal::authentication proofs_;
+  const troupe::internal::node_key key_;
   troupe::internal::hello theirs_;
   int greetings_ = 0;
   bool is_lax_ = false; // What was written cannot be told any more.

@@ -147,18 +147,18 @@ TEST_F(two_ends, say_what_the_document_shows) {
     return hex_without_spaces(packet);
   };
   EXPECT_EQ(says(link_side::dialer, admin_op::greet, left.my_greet()),
-            "69000000010e000084a770726f6365737301a4686f7374d92861616161616161616161616161616161616161616161616161"
+            "76000000010e000085a770726f6365737301a4686f7374d92861616161616161616161616161616161616161616161616161"
             "616161616161616161616161616161a56e6f6e6365c420010101010101010101010101010101010101010101010101010101"
-            "0101010101a66d6574686f6401");
+            "0101010101a66d6574686f6401aa636f6e6e656374696f6ec400");
   says(link_side::acceptor, admin_op::greet, right.my_greet());
   for (auto* end : {&left, &right})
     end->said.add_session({});
-  EXPECT_EQ(hex_without_spaces(left.said.so_far()), "9a21d8dd65213165e2685f015e4e4592a35460296ed4d5a826853091af328892");
+  EXPECT_EQ(hex_without_spaces(left.said.so_far()), "6978f12b97328f779db11ae9f24e0924bb3b71f33eba284c1067a1f33e5ddb6e");
   auto proof = left.my_proof(proof_of::secret);
-  EXPECT_EQ(hex_without_spaces(proof), "5930e12eba252bb92a0d49a6706c1368832a644cd5816628d6cd0e4627c7201e");
+  EXPECT_EQ(hex_without_spaces(proof), "8eb74da9586621bff0de8c98bfadf5c81addb66341dd808f47f255777189b7c6");
   says(link_side::dialer, admin_op::prove, prove{proof});
   EXPECT_EQ(hex_without_spaces(right.my_proof(proof_of::secret)),
-            "68a7d0042b1600a56a2c39036dd2a6a4e0daa9447b785865e4300b5da1ef8b55");
+            "3e1b37b2a45294746e8e8d703a7114d27033f5cfbac58794e2ab99f4ccf66673");
 }
 
 TEST_F(two_ends, that_have_heard_different_things_do_not) {
@@ -194,12 +194,57 @@ TEST_F(two_ends, refuse_their_own_echo) {
   EXPECT_NE(text_of(left.check(cut)).find("31 bytes instead of 32"), std::string::npos);
 }
 
-TEST(a_node_token, differs_by_node_and_by_peer) {
-  auto token = node_token(filled(1), 7, dialer_host);
-  EXPECT_EQ(hex_without_spaces(token), "5a617d8876ac36657eb951cbb88962f9f817636b0ff66b59d6111b521ebd793b");
-  EXPECT_NE(token, node_token(filled(2), 7, dialer_host));
-  EXPECT_NE(token, node_token(filled(1), 8, dialer_host));
-  EXPECT_NE(token, node_token(filled(1), 7, acceptor_host));
+TEST(a_proof, of_a_node_key_has_its_golden_bytes) {
+  EXPECT_EQ(hex_without_spaces(make_proof(key, link_side::dialer, proof_of::node_key, {})),
+            "0d8101f35936be987f6aca91070585ee5a7639427c0fadbd8f9a7a018b5b23a1");
+  EXPECT_EQ(hex_without_spaces(make_proof(key, link_side::acceptor, proof_of::node_key, {})),
+            "f8b8e4939420e9389b9fa02a91392c53117ae730c117b972ee7521071c5141f9");
+}
+
+TEST(a_proof, of_a_store_has_its_golden_bytes) {
+  EXPECT_EQ(hex_without_spaces(make_store_proof(bytes_of(key), link_side::dialer, 3, 77, {})),
+            "86c24ffec5cf570f4aae07cf6da316b79a1955ff6be3f9872dd58e665cb86a96");
+  EXPECT_EQ(hex_without_spaces(make_store_proof(bytes_of(key), link_side::acceptor, 3, 77, {})),
+            "313830f90a849d65cd4cfcada3bace02a35cdd17da6ba25a60e59cc1771197f5");
+}
+
+TEST(a_proof, of_a_store_is_of_one_place_and_one_conversation) {
+  transcript other;
+  other.add_session(bytes_of("k"));
+  const auto proof = make_store_proof(bytes_of(key), link_side::dialer, 3, 77, {});
+  EXPECT_NE(proof, make_store_proof(bytes_of(key), link_side::dialer, 4, 77, {}));
+  EXPECT_NE(proof, make_store_proof(bytes_of(key), link_side::dialer, 3, 78, {}));
+  EXPECT_NE(proof, make_store_proof(bytes_of(key), link_side::dialer, 3, 77, other));
+}
+
+digest from_hex(std::string_view text) {
+  digest result{};
+  for (std::size_t i = 0; i < result.size(); ++i)
+    result[i] = static_cast<std::byte>(std::stoi(std::string{text.substr(2 * i, 2)}, nullptr, 16));
+  return result;
+}
+
+// RFC 7748, section 6.1.
+TEST(a_node_key, has_the_values_that_the_standard_gives) {
+  const node_key bob{from_hex("5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb")};
+  const auto alice = from_hex("8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a");
+  EXPECT_EQ(hex_without_spaces(bob.public_part()), "de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f");
+  ASSERT_TRUE(bob.shared_with(alice));
+  EXPECT_EQ(hex_without_spaces(*bob.shared_with(alice)),
+            "4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742");
+}
+
+TEST(a_node_key, is_shared_by_two_and_nobody_else) {
+  const node_key one, other, third;
+  EXPECT_EQ(one.shared_with(other.public_part()), other.shared_with(one.public_part()));
+  EXPECT_NE(one.shared_with(other.public_part()), third.shared_with(one.public_part()));
+}
+
+TEST(a_node_key, refuses_what_is_no_public_part) {
+  const node_key one;
+  EXPECT_FALSE(one.shared_with({}));
+  EXPECT_FALSE(one.shared_with(byte_vector(31)));
+  EXPECT_FALSE(one.shared_with(byte_vector(32))); // With which every key has the same in common.
 }
 
 } // namespace

@@ -16,7 +16,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <asio/ip/tcp.hpp>
 #include <gtest/gtest.h>
+
+#include "../log_lines.hpp"
 
 namespace troupe::internal {
 namespace {
@@ -200,11 +203,82 @@ TEST_F(listener_at_a_file, says_whose_the_lock_beside_it_is) {
   EXPECT_TRUE(std::filesystem::remove(lock));
 }
 
+TEST_F(listener_at_a_file, says_that_its_folder_is_missing) {
+  at_ = parse_address("unix:///nonexistent/socket").value();
+  auto opened = open();
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().message(), "cannot listen at unix:///nonexistent/socket: No such file or directory");
+}
+
 TEST_F(listener_at_a_file, is_made_though_a_killed_process_has_left_its_lock) {
   std::ofstream{path_ + ".lock"} << "";
   auto opened = open();
   ASSERT_TRUE(opened) << opened.error().message();
   EXPECT_EQ(files(), 1);
+}
+
+// -- a name with several addresses
+
+class listener_of_a_name : public testing::Test {
+protected:
+  using all = std::expected<std::vector<std::shared_ptr<listener>>, node_error>;
+
+  static stream_endpoint at(const char* host, std::uint16_t port) {
+    return asio::ip::tcp::endpoint{asio::ip::make_address(host), port};
+  }
+
+  all open(std::vector<stream_endpoint> endpoints, std::uint16_t port) {
+    const auto name = parse_address("tcp://somewhere:" + std::to_string(port)).value();
+    return listen_at_all(name, endpoints, [this](const address& text, const stream_endpoint& endpoint) {
+      if (fails_ > 0 && endpoint.data()->sa_family == AF_INET && endpoint != at("127.0.0.1", port_of(endpoint))) {
+        --fails_;
+        return std::expected<std::shared_ptr<listener>, node_error>{
+            std::unexpected{node_error{node_errc::cannot_connect, "taken"}}};
+      }
+      return listener::open(
+          io_, text, endpoint, [](stream_socket, const std::shared_ptr<refusal_log>&) {}, [] { return false; });
+    });
+  }
+
+  asio::io_context io_;
+  int fails_ = 0; // So often somebody else has the port at another address than the first.
+};
+
+TEST_F(listener_of_a_name, is_at_all_of_them_and_at_one_port) {
+  const auto opened = open({at("127.0.0.1", 0), at("127.0.0.2", 0), at("127.0.0.1", 0)}, 0);
+  ASSERT_TRUE(opened) << opened.error().message();
+  ASSERT_EQ(opened->size(), 2u); // One of them came twice.
+  EXPECT_EQ(opened->front()->port(), opened->back()->port());
+  EXPECT_EQ(opened->front()->text(), "tcp://somewhere:" + std::to_string(opened->front()->port()));
+}
+
+TEST_F(listener_of_a_name, takes_another_port_where_that_is_not_free_everywhere) {
+  fails_ = 3;
+  const auto opened = open({at("127.0.0.1", 0), at("127.0.0.2", 0)}, 0);
+  ASSERT_TRUE(opened) << opened.error().message();
+  EXPECT_EQ(opened->size(), 2u);
+  EXPECT_EQ(fails_, 0);
+}
+
+// Goal: who dials the name never comes to somebody else.
+TEST_F(listener_of_a_name, is_refused_where_somebody_else_has_a_part_of_it) {
+  const auto other = open({at("127.0.0.2", 0)}, 0);
+  ASSERT_TRUE(other);
+  const auto port = other->front()->port();
+  const auto opened = open({at("127.0.0.1", port), at("127.0.0.2", port)}, port);
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code(), node_errc::cannot_connect);
+  EXPECT_NE(opened.error().message().find("somebody listens there already (127.0.0.2)"), std::string::npos)
+      << opened.error().message();
+}
+
+TEST_F(listener_of_a_name, says_where_it_is_not) {
+  const tests::log_lines lines{log_level::warning};
+  const auto opened = open({at("192.0.2.1", 0), at("127.0.0.1", 0)}, 0); // Of documentation: nobody has it.
+  ASSERT_TRUE(opened) << opened.error().message();
+  EXPECT_EQ(opened->size(), 1u);
+  EXPECT_EQ(lines.with("not at all addresses of tcp://somewhere:0"), 1u) << lines.text();
+  EXPECT_EQ(lines.with("(192.0.2.1)"), 1u) << lines.text();
 }
 
 } // namespace

@@ -3,6 +3,10 @@
 #include <asio/ip/tcp.hpp>
 #include <asio/local/stream_protocol.hpp>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace troupe::internal {
 namespace {
@@ -40,6 +44,42 @@ TEST(source_of, is_that_of_ipv4_where_an_address_is_written_as_ipv6) {
 
 TEST(source_of, is_nowhere_for_a_unix_socket) {
   EXPECT_EQ(source_of(asio::local::stream_protocol::endpoint{"/tmp/socket"}), peer_source{});
+}
+
+// -- users
+
+TEST(a_user, is_mapped_where_the_map_has_its_number) {
+  EXPECT_TRUE(is_mapped(65534, 65534, "         0          0 4294967295\n")); // No namespace of its own.
+  EXPECT_TRUE(is_mapped(65534, 65534, "0 100000 65536\n"));
+  EXPECT_FALSE(is_mapped(65534, 65534, "0 1000 1\n"));
+  EXPECT_FALSE(is_mapped(65534, 65534, "0 1000 1\n1 100000 65533\n"));
+  EXPECT_FALSE(is_mapped(65534, 65534, ""));
+  EXPECT_TRUE(is_mapped(1000, 65534, "")); // Stands for nobody else.
+}
+
+TEST(a_user, is_this_one_where_the_kernel_says_so) {
+  EXPECT_TRUE(is_this_user(::geteuid()));
+  EXPECT_FALSE(is_this_user(::geteuid() + 1));
+}
+
+// Goal: where no user is mapped all look like one, and none of them is taken for this one.
+TEST(a_user, is_nobody_in_a_namespace_that_maps_none) {
+  const auto child = ::fork();
+  if (child == 0) {
+    if (::unshare(CLONE_NEWUSER) != 0)
+      ::_exit(2);
+    int both[2];
+    asio::io_context io;
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, both) != 0)
+      ::_exit(3);
+    stream_socket one{io, asio::generic::stream_protocol{AF_UNIX, 0}, both[0]};
+    ::_exit(!is_this_user(::geteuid()) && !check_same_user(one) ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (WEXITSTATUS(status) == 2)
+    GTEST_SKIP() << "no user namespaces here";
+  EXPECT_EQ(status, 0);
 }
 
 } // namespace
