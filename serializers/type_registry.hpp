@@ -118,6 +118,8 @@ public:
   [[nodiscard]] bool is_self_contained() const { return held_bytes_ != nullptr; }
   /// What a value takes in memory, roughly. Requires: is_self_contained().
   [[nodiscard]] std::size_t memory_bytes(const void* value) const { return size_bytes_ + held_bytes_(value); }
+  /// The same without frames and arrays, which only view their memory. Requires: self-contained.
+  [[nodiscard]] std::size_t owned_bytes(const void* value) const { return size_bytes_ + owned_bytes_(value); }
 
   /// The type's layout, and its hash: equal layouts are decoded without looking at it.
   [[nodiscard]] std::span<const std::byte> schema() const { return schema_; }
@@ -171,6 +173,7 @@ private:
   const detail::part_access* (*parts_)() = nullptr;
   std::shared_ptr<detail::stand_in_table> stand_ins_; // The registry's.
   std::size_t (*held_bytes_)(const void*) = nullptr;  // Null where values are not self-contained.
+  std::size_t (*owned_bytes_)(const void*) = nullptr; // Likewise.
 
   mutable std::mutex mutex_; // Guards what follows.
   mutable std::vector<std::pair<std::string, frame>> headers_;
@@ -328,7 +331,12 @@ type_entry::type_entry(std::in_place_type_t<T>, std::string alias, std::optional
   codecs_.inspect = [](detail::type_inspector& by) { by.add<T>(""); };
   if constexpr (detail::self_contained<T>())
     if (!own_)
-      held_bytes_ = [](const void* value) { return detail::held_bytes(*static_cast<const T*>(value)); };
+      held_bytes_ = [](const void* value) {
+        return detail::held_bytes<detail::held::all>(*static_cast<const T*>(value));
+      };
+  owned_bytes_ = [](const void* value) {
+    return detail::held_bytes<detail::held::owned>(*static_cast<const T*>(value));
+  };
   parts_ = detail::part_access_of<T>();
   detail::schema_builder builder;
   builder.build<T>();

@@ -440,6 +440,7 @@ private:
   [[nodiscard]] caf::strong_actor_ptr sender_of(const message_head& head);
   [[nodiscard]] std::expected<receipt, node_error> charge(const message_head& head, std::uint64_t cost,
                                                           std::uint64_t handle_bytes = 0);
+  [[nodiscard]] std::uint64_t stated_bytes(const message_head& head) const;
   [[nodiscard]] std::uint64_t share_of_window(std::uint64_t handle_bytes) const;
   [[nodiscard]] bool is_deliverable(message_head& head, std::uint64_t cost, receipt& owed);
   [[nodiscard]] bool take_pending(message_head& head, std::uint64_t cost, receipt& owed);

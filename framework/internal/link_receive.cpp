@@ -19,6 +19,7 @@
 #include <troupe/framework/internal/io_loop.hpp>
 #include <troupe/framework/internal/kept_memory.hpp>
 #include <troupe/framework/internal/link_core.hpp>
+#include <troupe/framework/internal/message_extensions.hpp>
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/framework/internal/send_admin.hpp>
 #include <troupe/framework/internal/text.hpp>
@@ -341,13 +342,18 @@ std::expected<receipt, node_error> link_core::charge(const message_head& head, s
                                                      std::uint64_t handle_bytes) {
   if ((head.flags & message_flags::response) != 0)
     return receipt{};
-  auto owed = receiving_->received(head.receiver, cost);
+  auto owed = receiving_->received(head.receiver, std::max(cost, stated_bytes(head)));
   if (!owed || handle_bytes == 0 || !features_.has(feature::handle_windows))
     return owed;
   auto owed_handles = receiving_handles_->received(head.receiver, handle_bytes);
   if (!owed_handles)
     return violation(owed_handles.error().message() + ", behind handles");
   return joint(*std::move(owed), *std::move(owed_handles), received_signatures_);
+}
+
+/// What the values of the message take here, as the peer says; 0 where it says nothing.
+std::uint64_t link_core::stated_bytes(const message_head& head) const {
+  return head.extensions.empty() || !features_.has(feature::value_bytes) ? 0 : value_bytes_of(head.extensions);
 }
 
 /// What bytes behind the handles of an answer count where answers have one window for all: as large a part of it as of
@@ -371,6 +377,7 @@ bool link_core::is_deliverable(message_head& head, std::uint64_t cost, receipt& 
 
 /// Whether the response answers something that was asked here.
 bool link_core::take_pending(message_head& head, std::uint64_t cost, receipt& owed) {
+  cost = std::max(cost, stated_bytes(head));
   std::unique_lock guard{mutex_};
   auto asked = pending_.take({head.receiver, head.request_number}, head.sender);
   if (asked) {

@@ -47,4 +47,20 @@ std::optional<bytes_view> find_extension(bytes_view map, std::uint64_t key) {
   return std::nullopt;
 }
 
+std::uint64_t value_bytes_of(bytes_view map) {
+  const auto value =
+      map.empty() ? std::nullopt : find_extension(map, static_cast<std::uint64_t>(extension_key::value_bytes));
+  if (!value)
+    return 0;
+  packet_reader in{*value};
+  const auto bytes = in.varint_up_to(value_bytes_max);
+  return in.finished() ? bytes : value_bytes_max;
+}
+
+void append_value_bytes(byte_vector& map, std::uint64_t bytes) {
+  byte_vector value;
+  append_varint(value, bytes < value_bytes_max ? bytes : value_bytes_max);
+  append_extension(map, static_cast<std::uint64_t>(extension_key::value_bytes), value);
+}
+
 } // namespace troupe::internal

@@ -13,6 +13,18 @@ namespace troupe::internal {
 /// How long a message's map may be, all keys and values together.
 inline constexpr std::size_t extension_bytes_max = 1024;
 
+/// Keys that this version knows; numbered by hand: append only.
+enum class extension_key : std::uint64_t {
+  value_bytes = 1 // What the values take once they are decoded, as a varint; with feature::value_bytes.
+};
+
+/// The most that value_bytes says, so that sums do not overflow.
+inline constexpr std::uint64_t value_bytes_max = std::uint64_t{1} << 62;
+
+/// The entry `value_bytes` of a map, or 0 without one. A number that cannot be read, or that is too large, is the most.
+[[nodiscard]] std::uint64_t value_bytes_of(bytes_view map);
+void append_value_bytes(byte_vector& map, std::uint64_t bytes);
+
 /// Appends one entry to a map. Keys are numbered by hand and append in ascending order.
 void append_extension(byte_vector& map, std::uint64_t key, bytes_view value);
 

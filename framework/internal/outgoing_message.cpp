@@ -12,6 +12,7 @@
 #include <troupe/framework/internal/caf_port/builtin_types.hpp>
 #include <troupe/framework/internal/failing.hpp>
 #include <troupe/framework/internal/kept_memory.hpp>
+#include <troupe/framework/internal/message_extensions.hpp>
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/framework/internal/text.hpp>
 #include <troupe/serializers/compressed.hpp>
@@ -58,6 +59,7 @@ void outgoing_message::clear() {
   kept_.reset();
   handle_bytes_ = 0;
   behind_handles_ = 0;
+  owned_bytes_ = 0;
   urgency_ = link_core::urgency::ordinary;
   forwarded_types_ = nullptr;
   empty_for_reuse(extensions_);
@@ -107,7 +109,12 @@ std::expected<void, node_error> outgoing_message::encode(link_core& link, std::u
     const auto* form = known_form && (*known_form)[i] ? &*(*known_form)[i] : nullptr;
     if (auto encoded = encode_element(*type, content.get(i), form); !encoded)
       return encoded;
+    if (type->type->is_self_contained())
+      owned_bytes_ += type->type->owned_bytes(content.get(i));
   }
+  // Small values are covered by what each message costs at the least.
+  if (owned_bytes_ > cost_without_head() && link.features_.has(feature::value_bytes))
+    append_value_bytes(extensions_, owned_bytes_);
   if (kept_ && std::ranges::any_of(*kept_, [](const auto& each) { return each.has_value(); }))
     link.node().encodings().put(message->element->copy_content_to_message(), context_, kept_);
   return check_size();
@@ -461,8 +468,9 @@ std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver,
   const std::uint64_t message_head_bytes_max = 50 + extensions_.size(); // With five numbers of at most ten bytes.
   std::vector<packed_message> dropped;
   std::unique_lock guard{link.mutex_};
-  auto admitted =
-      link.admit(guard, head, cost_without_head() + message_head_bytes_max, behind_handles_, dropped, urgency_);
+  stated_bytes_ = link.features_.has(feature::value_bytes) ? value_bytes_of(extensions_) : 0;
+  auto admitted = link.admit(guard, head, std::max(cost_without_head() + message_head_bytes_max, stated_bytes_),
+                             behind_handles_, dropped, urgency_);
   // Where it had to wait for room the peer may have changed its lists, and acknowledged that nothing older follows.
   const auto is_late = !value_ && !is_counted_ && terms_->peer_epoch != link.negotiation_.peer_epoch();
   if (admitted && !is_late) {
@@ -547,7 +555,7 @@ void outgoing_message::write_or_pack(message_head& head, send_window::admission 
   start_.clear();
   append_message_head(start_, head);
   bool data = (head.flags & message_flags::response) == 0;
-  auto cost = data ? start_.size() + cost_without_head() : 0;
+  auto cost = data ? std::max(start_.size() + cost_without_head(), stated_bytes_) : 0;
   auto handle_bytes = data && link.features_.has(feature::handle_windows) ? behind_handles_ : 0;
   for (const auto& object : objects_)
     link.object_exports_.add(object);

@@ -38,18 +38,24 @@ consteval bool self_contained() {
       && of != shape::unsupported;
 }
 
+/// Whose memory counts as held by a value.
+enum class held : std::uint8_t {
+  all,  ///< Also what it only views: frames and arrays.
+  owned ///< What ends with it.
+};
+
 /// The memory that a self-contained value holds beside its own sizeof, roughly: what its elements take, not what
 /// containers need to keep them.
-template <class T>
+template <held Which, class T>
 std::size_t held_bytes(const T& value) {
   constexpr auto of = shape_of<T>;
   auto of_all = [](const auto& parts) {
     std::size_t total = 0;
     for (const auto& each : parts)
-      total += sizeof(each) + held_bytes(each);
+      total += sizeof(each) + held_bytes<Which>(each);
     return total;
   };
-  auto of_some = [](const auto&... parts) { return (std::size_t{0} + ... + held_bytes(parts)); };
+  auto of_some = [](const auto&... parts) { return (std::size_t{0} + ... + held_bytes<Which>(parts)); };
   if constexpr (fixed_bytes<T>() > 0)
     return 0;
   else if constexpr (of == shape::text)
@@ -57,9 +63,9 @@ std::size_t held_bytes(const T& value) {
   else if constexpr (of == shape::path)
     return value.native().size();
   else if constexpr (of == shape::frame)
-    return value.size_bytes();
+    return Which == held::all ? value.size_bytes() : 0;
   else if constexpr (of == shape::array)
-    return value.bytes().size_bytes();
+    return Which == held::all ? value.bytes().size_bytes() : 0;
   else if constexpr (of == shape::numbers)
     return value.size() * sizeof(typename T::value_type);
   else if constexpr (of == shape::sequence || of == shape::set || of == shape::map)
@@ -67,7 +73,7 @@ std::size_t held_bytes(const T& value) {
   else if constexpr (of == shape::fixed)
     return of_all(value) - sizeof(value); // Its elements lie in it.
   else if constexpr (of == shape::optional)
-    return value ? held_bytes(*value) : 0;
+    return value ? held_bytes<Which>(*value) : 0;
   else if constexpr (of == shape::tuple)
     return std::apply(of_some, value);
   else if constexpr (of == shape::variant)

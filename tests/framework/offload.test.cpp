@@ -89,7 +89,7 @@ protected:
 };
 
 TEST_F(large_messages, are_encoded_on_another_thread_and_stay_in_order) {
-  auto reader = connect_to_reader({.queue_bytes = 256_MiB});
+  auto reader = connect_to_reader({.queue_bytes = 256_MiB, .actor_queue_bytes = 256_MiB});
   std::promise<std::thread::id> sender;
   near().system.spawn([&](caf::event_based_actor* self) {
     self->set_default_handler(caf::drop); // The answers.
@@ -141,7 +141,7 @@ TEST_F(large_messages, that_cannot_be_encoded_tell_who_asked) {
 }
 
 TEST_F(large_messages, are_written_before_a_link_ends_that_its_user_closes) {
-  auto reader = connect_to_reader({.queue_bytes = 256_MiB});
+  auto reader = connect_to_reader({.queue_bytes = 256_MiB, .actor_queue_bytes = 256_MiB});
   std::promise<void> sent;
   near().system.spawn([&](caf::event_based_actor* self) {
     for (int i = 0; i < 10; ++i)
@@ -156,7 +156,7 @@ TEST_F(large_messages, are_written_before_a_link_ends_that_its_user_closes) {
 }
 
 TEST_F(large_messages, fail_with_the_link) {
-  auto reader = connect_to_reader({.queue_bytes = 256_MiB});
+  auto reader = connect_to_reader({.queue_bytes = 256_MiB, .actor_queue_bytes = 256_MiB});
   std::atomic<int> failed{0};
   std::atomic<int> answered{0};
   std::promise<void> sent;

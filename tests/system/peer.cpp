@@ -89,6 +89,7 @@ caf::behavior slow(caf::event_based_actor*) {
   };
   return {[work](const measurement&) { work(std::chrono::milliseconds{1}); },
           [work](const std::vector<double>&) { work(std::chrono::milliseconds{5}); },
+          [work](const std::vector<std::string>&) { work(std::chrono::milliseconds{5}); },
           [work](const troupe::object_ref<troupe::array<double>>&) { work(std::chrono::milliseconds{5}); }};
 }
 

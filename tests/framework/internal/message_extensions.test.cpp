@@ -67,5 +67,23 @@ TEST(message_extensions, flags_that_need_not_be_understood_are_skipped) {
   EXPECT_EQ(head.flags, 0);
 }
 
+TEST(message_extensions, what_the_values_take_has_its_golden_bytes) {
+  byte_vector map;
+  append_value_bytes(map, 300);
+  EXPECT_EQ(to_hex(map), "01 02 ac 02");
+  EXPECT_EQ(value_bytes_of(map), 300u);
+  EXPECT_EQ(value_bytes_of({}), 0u);
+  EXPECT_EQ(value_bytes_of(map_of({2})), 0u);
+}
+
+TEST(message_extensions, what_cannot_be_a_number_counts_as_the_most) {
+  byte_vector map;
+  append_extension(map, 1, tests::from_hex("80"));
+  EXPECT_EQ(value_bytes_of(map), value_bytes_max);
+  map.clear();
+  append_value_bytes(map, UINT64_MAX);
+  EXPECT_EQ(value_bytes_of(map), value_bytes_max);
+}
+
 } // namespace
 } // namespace troupe::internal
