@@ -217,10 +217,10 @@ struct node_options {
   /// questions are answered at a time and of all 16, and 8 MiB of answers may lie unread: beyond that `link_busy`.
   bool local_inspection = true;
 
-  /// Whether the I/O thread runs the actors whose messages it has just read, for up to 500 microseconds at a time, and
-  /// looks for more for 50 microseconds before it sleeps, where that has found something of late. That saves waking
-  /// threads, which takes longer than a short handler; long handlers are moved to CAF's workers. Off: every message
-  /// wakes a worker.
+  /// Whether the I/O thread runs the actors whose messages it has just read, for up to 300 us at a time, and looks for
+  /// more for 50 us before it sleeps, where that has found something of late: waking threads takes longer than a short
+  /// handler. Slow actors, and what is left, are moved to CAF's workers; while a handler runs for longer than 1 to 2 ms
+  /// another thread reads. Off: every message wakes a worker.
   bool dispatch = true;
 
   /// Whether links count payloads by family and type and measure what encoding and decoding takes; see

@@ -18,7 +18,7 @@ constexpr int handlers_per_round = 64;
 constexpr std::chrono::microseconds look_pause{100};
 
 // So many looks that find nothing dispatched let the watching thread sleep until it is wanted.
-constexpr int idle_looks_max = 20;
+constexpr int idle_looks_max = 50;
 
 // How long the loop's end waits for a thread that has nothing more to do but return from a handler.
 constexpr std::chrono::milliseconds return_patience{50};
@@ -32,16 +32,11 @@ thread_local io_loop::duty thread_duty = io_loop::duty::none;
 /// that is stuck.
 class io_loop::dispatcher final : public caf::execution_unit {
 public:
-  explicit dispatcher(caf::actor_system& system) : caf::execution_unit(&system) {}
+  dispatcher(caf::actor_system& system, actor_paces& paces) : caf::execution_unit(&system), paces_(paces) {}
 
   void exec_later(caf::resumable* job) override {
-    std::unique_lock guard{mutex_};
-    if (!deposed_) {
-      queue_.push_back(job);
-      return;
-    }
-    guard.unlock();
-    system().scheduler().enqueue(job);
+    if (paces_.admit(job) == 0 || !push(job))
+      system().scheduler().enqueue(job);
   }
 
   [[nodiscard]] bool empty() {
@@ -49,22 +44,27 @@ public:
     return queue_.empty();
   }
 
-  /// Resumes until the queue is empty or the time is over. An actor that takes too long for one turn goes to the
-  /// scheduler's threads.
-  void run(const dispatch_budget& budget) {
-    auto begin = clock::now();
-    auto deadline = begin + budget.time;
-    for (auto* job = next(); job != nullptr; job = begin < deadline ? next() : nullptr) {
-      auto result = job->resume(this, budget.messages);
-      auto end = clock::now();
-      if (result != caf::resumable::resume_later)
+  /// Resumes until the queue is empty or the time since `begin` is over; what is left then goes to the scheduler's
+  /// threads.
+  void run(const dispatch_budget& budget, clock::time_point begin) {
+    const auto deadline = begin + budget.time;
+    for (auto* job = next(); job != nullptr; job = next()) {
+      const auto messages = paces_.messages(job);
+      const auto result = job->resume(this, messages);
+      const auto end = clock::now();
+      const auto goes_on = result == caf::resumable::resume_later;
+      paces_.took(job, messages, goes_on, end - begin); // By now its address may be nothing but a name.
+      if (!goes_on)
         caf::intrusive_ptr_release(job);
-      else if (end - begin < budget.turn)
-        exec_later(job);
-      else
+      else if (end >= deadline)
         system().scheduler().enqueue(job);
+      else
+        exec_later(job);
+      if (end >= deadline)
+        break;
       begin = end;
     }
+    hand_over();
   }
 
   /// Gives what is left to the scheduler's threads.
@@ -95,6 +95,14 @@ public:
   io_batch batch;
 
 private:
+  /// False when another thread leads.
+  bool push(caf::resumable* job) {
+    std::lock_guard guard{mutex_};
+    if (!deposed_)
+      queue_.push_back(job);
+    return !deposed_;
+  }
+
   caf::resumable* next() {
     std::lock_guard guard{mutex_};
     if (queue_.empty())
@@ -104,6 +112,7 @@ private:
     return job;
   }
 
+  actor_paces& paces_;
   std::mutex mutex_;
   // Guarded by mutex_.
   std::deque<caf::resumable*> queue_;
@@ -171,7 +180,7 @@ void io_loop::run_thread(std::size_t index) {
 
 /// Both threads: the first one leads, the other stands by; they change places at each takeover.
 void io_loop::run() {
-  dispatcher own{system_};
+  dispatcher own{system_, paces_};
   io_batch::scope batching{own.batch};
   if (budget_.enabled)
     thread_unit = &own;
@@ -209,11 +218,9 @@ void io_loop::lead(dispatcher& own) {
       own.batch.read_on();
       if (auto now = clock::now(); now - looked_at >= look_pause) {
         looked_at = now;
-        io_.poll_one();
+        look_at_all();
       }
-    } else if (!own.empty()) {
-      io_.poll_one();
-    } else if (wait_for_work(spin) == 0) {
+    } else if (own.empty() && wait_for_work(spin) == 0) {
       break;
     }
     // What was read is handled before more is read: it is still in the caches, and mailboxes stay short.
@@ -229,6 +236,14 @@ void io_loop::lead(dispatcher& own) {
   std::lock_guard guard{mutex_};
   stopped_ = true;
   changed_.notify_all();
+}
+
+/// Runs the handlers of all sockets and timers that are ready now, each once at most.
+void io_loop::look_at_all() {
+  const auto end = clock::now() + look_pause;
+  for (int handlers = 0; handlers < handlers_per_round && io_.poll_one() > 0; ++handlers)
+    if (clock::now() >= end)
+      return;
 }
 
 /// Runs one handler of a socket or a timer; 0 when all work is done.
@@ -257,11 +272,13 @@ bool io_loop::dispatch(dispatcher& own) {
     return true;
   }
   auto mine = turn_.load(std::memory_order_relaxed) & ~std::uint64_t{1};
+  const auto begin = clock::now();
+  dispatch_began_.store(begin.time_since_epoch().count(), std::memory_order_relaxed);
   turn_.store(mine | 1); // Sequentially consistent, as what follows: of two threads that miss each other's store, one
   if (!watching_.load()) // must see the other's.
     wake_watch();
   thread_duty = duty::runs_an_actor;
-  own.run(budget_);
+  own.run(budget_, begin);
   thread_duty = duty::handles_io;
   auto expected = mine | 1;
   if (turn_.compare_exchange_strong(expected, mine + 2, std::memory_order_acq_rel))
@@ -292,11 +309,10 @@ void io_loop::stand_by(dispatcher& own) {
     }
     watch_wanted_ = false;
     watching_.store(true);
-    changed_.wait_for(guard, budget_.overrun, [this] { return stopped_; });
+    changed_.wait_until(guard, next_look(clock::now()), [this] { return stopped_; });
     if (stopped_)
       return;
-    auto before = seen;
-    if (take_over(seen)) {
+    if (take_over(clock::now())) {
       auto* stuck = leader_.load(std::memory_order_acquire);
       stuck->depose();
       own.batch.take_reading(stuck->batch);
@@ -307,16 +323,28 @@ void io_loop::stand_by(dispatcher& own) {
       on_takeover_();
       return;
     }
+    const auto before = std::exchange(seen, turn_.load(std::memory_order_relaxed));
     idle_looks = seen == before ? idle_looks + 1 : 0;
   }
 }
 
-/// Whether the leader has been in one and the same dispatch since the last look; then it leads no more.
-bool io_loop::take_over(std::uint64_t& seen_turn) {
-  auto now = turn_.load(std::memory_order_acquire);
-  bool stuck = (now & 1) != 0 && now == seen_turn;
-  seen_turn = now;
-  return stuck && turn_.compare_exchange_strong(now, (now & ~std::uint64_t{1}) + 2, std::memory_order_acq_rel);
+/// When a dispatch that is under way now is to be over. One that begins right after this is looked at when it has taken
+/// twice as long: looking more often would cost fast actors more than slow ones are worth.
+clock::time_point io_loop::next_look(clock::time_point now) const {
+  const auto runs = (turn_.load(std::memory_order_acquire) & 1) != 0;
+  return runs ? began_when() + budget_.overrun : now + 2 * budget_.overrun;
+}
+
+clock::time_point io_loop::began_when() const {
+  return clock::time_point{clock::duration{dispatch_began_.load(std::memory_order_relaxed)}};
+}
+
+/// Whether the leader's dispatch has taken too long; then it leads no more.
+bool io_loop::take_over(clock::time_point now) {
+  auto turn =
+      turn_.load(std::memory_order_acquire); // With what was stored before: this dispatch's begin, or a later's.
+  return (turn & 1) != 0 && now - began_when() >= budget_.overrun
+         && turn_.compare_exchange_strong(turn, (turn & ~std::uint64_t{1}) + 2, std::memory_order_acq_rel);
 }
 
 } // namespace troupe::internal

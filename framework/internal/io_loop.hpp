@@ -19,6 +19,7 @@
 #include <caf/execution_unit.hpp>
 #include <caf/resumable.hpp>
 
+#include <troupe/framework/internal/actor_paces.hpp>
 #include <troupe/framework/internal/caf_port/system_module.hpp>
 #include <troupe/framework/internal/io_batch.hpp>
 #include <troupe/framework/internal/limited_log.hpp>
@@ -29,20 +30,18 @@ namespace troupe::internal {
 /// How much the I/O thread works for actors before it reads again.
 struct dispatch_budget {
   bool enabled = true;
-  std::size_t messages = 100;            // Per actor and turn.
-  std::chrono::microseconds turn{100};   // An actor that takes longer for them goes to CAF's scheduler.
-  std::chrono::microseconds time{500};   // Per round of work, as far as handlers end by then.
-  std::chrono::milliseconds overrun{10}; // A handler that takes longer loses the sockets to another thread.
-  std::chrono::microseconds spin{50};    // How long to look for more before sleeping, where that has paid of late.
+  std::chrono::microseconds time{300};     // Of all actors, between two looks at the sockets, as far as handlers end.
+  std::chrono::microseconds overrun{1000}; // A handler that takes longer loses the sockets, after twice this at most.
+  std::chrono::microseconds spin{50};      // How long to look for more before sleeping, where that has paid of late.
 };
 
 /// Runs an io_context, and after each round of its work resumes the actors that the round has put messages into, since
-/// waking a scheduler's thread for them costs several times what a short handler does. Actors that take long go to
-/// CAF's scheduler.
+/// waking a scheduler's thread for them costs several times what a short handler does. What is not done when the budget
+/// is used up goes to CAF's scheduler, as do actors that have been slow before; then the sockets are looked at.
 ///
-/// A handler that takes long does not hold up the sockets: a second thread, otherwise asleep, takes them over, and
-/// until the first one is back all actors go to CAF's scheduler. So "the I/O thread" is whichever of the two leads;
-/// what is only touched on the I/O thread is never touched by both.
+/// A handler that takes longer than that does not hold up the sockets either: a second thread, otherwise asleep, takes
+/// them over, and until the first one is back all actors go to CAF's scheduler. So "the I/O thread" is whichever of the
+/// two leads; what is only touched on the I/O thread is never touched by both.
 ///
 /// Threads: start from the thread that owns it; the rest from any.
 /// Lifetime: its threads share it, so that one that is stuck in a handler when all else is over finds it in the end.
@@ -82,13 +81,17 @@ private:
   void run_thread(std::size_t index);
   void run();
   void lead(dispatcher& own);
+  void look_at_all();
   std::size_t wait_for_work(spinning& spin);
   bool dispatch(dispatcher& own);
   void stand_by(dispatcher& own);
   void wake_watch();
-  [[nodiscard]] bool take_over(std::uint64_t& seen_turn);
+  [[nodiscard]] bool take_over(std::chrono::steady_clock::time_point now);
+  [[nodiscard]] std::chrono::steady_clock::time_point next_look(std::chrono::steady_clock::time_point now) const;
+  [[nodiscard]] std::chrono::steady_clock::time_point began_when() const;
 
   limited_log lines_{"the I/O thread"};
+  actor_paces paces_;
   caf::actor_system& system_;
   const dispatch_budget budget_;
   std::function<void()> on_takeover_;
@@ -98,9 +101,10 @@ private:
   // The leader's turn: its number in the upper bits, whether it dispatches in the lowest. Written by the leader; a
   // takeover replaces "dispatching" by the next turn's "leading".
   std::atomic<std::uint64_t> turn_{0};
-  std::atomic<dispatcher*> leader_{nullptr}; // The last to lead; lives as long as its thread.
-  std::atomic<bool> covered_{false};         // The other thread stands by.
-  std::atomic<bool> watching_{false};        // ... and looks at turn_ now and then.
+  std::atomic<std::chrono::steady_clock::rep> dispatch_began_{0}; // The last one.
+  std::atomic<dispatcher*> leader_{nullptr};                      // The last to lead; lives as long as its thread.
+  std::atomic<bool> covered_{false};                              // The other thread stands by.
+  std::atomic<bool> watching_{false};                             // ... and looks at turn_ now and then.
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -1,0 +1,147 @@
+// An actor that takes long stalls no other: not one of its link, not one of another link of the node.
+#include "two_nodes.hpp"
+
+#include <atomic>
+
+namespace troupe::tests {
+namespace {
+
+const std::string four_kilobytes(4096, 'x');
+
+/// Keeps its core busy, as a handler does that computes.
+void work_for(std::chrono::microseconds time) {
+  for (const auto end = std::chrono::steady_clock::now() + time; std::chrono::steady_clock::now() < end;) {
+  }
+}
+
+class slow_actors : public two_nodes {
+protected:
+  slow_actors() { far_options_.store = near_options_.store = std::nullopt; }
+
+  /// Takes so long for each message, and counts them.
+  void publish_slow(std::chrono::microseconds time, const std::string& name = "slow") {
+    publish(name, far().system.spawn([time, handled = handled_](caf::event_based_actor*) -> caf::behavior {
+      return {[=](const std::string&) {
+        work_for(time);
+        handled->fetch_add(1);
+      }};
+    }));
+  }
+
+  void publish_echo() {
+    publish("echo", far().system.spawn(
+                        [](caf::event_based_actor*) -> caf::behavior { return {[](int value) { return value; }}; }));
+  }
+
+  /// Of so many messages to the slow actor, how many were handled when the other had answered five requests, which were
+  /// sent behind them.
+  int handled_before_others(const caf::actor& slow, const caf::actor& echo, int messages) {
+    for (int i = 0; i < messages; ++i)
+      caf::anon_send(slow, four_kilobytes);
+    for (int i = 0; i < 5; ++i)
+      EXPECT_EQ(ask<int>(near().system, echo, i), i);
+    return *handled_;
+  }
+
+  std::shared_ptr<std::atomic<int>> handled_ = std::make_shared<std::atomic<int>>(0);
+};
+
+TEST_F(slow_actors, requests_to_another_actor_of_the_link_pass_those_that_are_slow) {
+  publish_echo();
+  connect();
+  for (auto time : {50us, 150us, 400us}) {
+    const auto name = "slow " + std::to_string(time.count()) + " us";
+    handled_ = std::make_shared<std::atomic<int>>(0);
+    publish_slow(time, name);
+    EXPECT_LT(handled_before_others(find(name), find("echo"), 2000), 1000) << name;
+    EXPECT_TRUE(eventually([&] { return *handled_ == 2000; }));
+  }
+}
+
+TEST_F(slow_actors, requests_over_another_link_of_the_node_pass_those_that_are_slow) {
+  publish_slow(150us);
+  publish_echo();
+  connect();
+  auto other = near().home->connect(address_, {});
+  ASSERT_TRUE(other);
+  auto echo = other->find("echo");
+  ASSERT_TRUE(echo);
+  EXPECT_LT(handled_before_others(find("slow"), *echo, 2000), 1000);
+}
+
+TEST_F(slow_actors, a_ping_passes_those_that_are_slow) {
+  publish_slow(400us);
+  connect();
+  auto slow = find("slow");
+  for (int i = 0; i < 2000; ++i)
+    caf::anon_send(slow, four_kilobytes);
+  EXPECT_TRUE(link_->ping(10s));
+  EXPECT_LT(*handled_, 1000);
+}
+
+TEST_F(slow_actors, a_handler_that_takes_long_once_in_a_hundred_holds_up_nobody) {
+  struct state {
+    std::mutex mutex;
+    std::condition_variable changed;
+    int stuck_in = 0; // The call that does not return, until ...
+    int let_go = 0;   // ... it is let go.
+    std::vector<int> got;
+  };
+  auto shared = std::make_shared<state>();
+  publish("moody", far().system.spawn([shared](caf::event_based_actor*) -> caf::behavior {
+    return {[=](int value) {
+      std::unique_lock guard{shared->mutex};
+      shared->got.push_back(value);
+      if (value % 100 == 0) {
+        shared->stuck_in = value;
+        shared->changed.notify_all();
+        shared->changed.wait_for(guard, 10s, [&] { return shared->let_go >= value; });
+      }
+      return value;
+    }};
+  }));
+  publish_echo();
+  connect();
+  auto moody = find("moody");
+  auto echo = find("echo");
+  for (int round = 1; round <= 5; ++round) {
+    for (int i = 1; i <= 150; ++i) // Half of them behind the one that takes long.
+      caf::anon_send(moody, 100 * round + i - 100);
+    {
+      std::unique_lock guard{shared->mutex};
+      ASSERT_TRUE(shared->changed.wait_for(guard, 10s, [&] { return shared->stuck_in == 100 * round; }));
+    }
+    for (int i = 0; i < 20; ++i)
+      EXPECT_EQ(ask<int>(near().system, echo, i), i);
+    EXPECT_TRUE(link_->ping(10s));
+    std::lock_guard guard{shared->mutex};
+    EXPECT_EQ(shared->got.back(), 100 * round); // All this was answered while the handler ran.
+    shared->let_go = 100 * round + 99;
+    shared->changed.notify_all();
+    shared->got.clear();
+  }
+}
+
+TEST_F(slow_actors, messages_keep_their_order_while_threads_take_over_from_each_other) {
+  auto got = std::make_shared<std::vector<int>>();
+  auto done = std::make_shared<std::promise<void>>();
+  publish("moody", far().system.spawn([=](caf::event_based_actor*) -> caf::behavior {
+    return {[=](int value) {
+      got->push_back(value);
+      if (value % 100 == 0)
+        work_for(3ms);
+      if (value == 5000)
+        done->set_value();
+    }};
+  }));
+  connect();
+  auto moody = find("moody");
+  for (int i = 1; i <= 5000; ++i)
+    caf::anon_send(moody, i);
+  ASSERT_EQ(done->get_future().wait_for(20s), std::future_status::ready);
+  EXPECT_EQ(got->size(), 5000u);
+  EXPECT_TRUE(std::ranges::is_sorted(*got));
+}
+
+} // namespace
+} // namespace troupe::tests
