@@ -420,9 +420,10 @@ std::expected<void, node_error> link_core::on_release_actor(const release_actor&
   std::unique_lock guard{mutex_};
   auto dropped = release_export(what.actor, what.count);
   guard.unlock();
-  if (dropped && *dropped)
+  if (dropped && *dropped) {
     receiving_->release(what.actor);
-  receiving_handles_->release(what.actor);
+    receiving_handles_->release(what.actor);
+  }
   if (!dropped)
     return fail(node_errc::protocol_violation, "the peer releases actor " + grouped(what.actor) + " "
                                                    + grouped(what.count) + " times, more than it was sent");
