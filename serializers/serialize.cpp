@@ -14,6 +14,15 @@ payload error_payload(const type_entry& entry, const serialize_error& error) {
           {frame::copy_of(std::as_bytes(std::span(text)))}};
 }
 
+/// A program without a node has nobody else who would say so.
+std::expected<void, serialize_error> check(const type_registry& types, const family_set& families) {
+  if (!families.errors().empty()) {
+    const auto& first = families.errors().front();
+    return std::unexpected(serialize_error(first.code(), "the families have errors: " + first.message()));
+  }
+  return types.check();
+}
+
 std::expected<header_fields, serialize_error> open_header(const payload& from, const deserialize_options& options) {
   auto header = parse_header(from.header.bytes(), options.context.limits);
   if (!header || header->family != detail::error_family)
@@ -29,6 +38,8 @@ std::expected<header_fields, serialize_error> open_header(const payload& from, c
 std::expected<void, serialize_error> decode_checked(const type_entry& entry, void* target, const header_fields& header,
                                                     const payload& from, const deserialize_options& options,
                                                     const type_registry& types, const family_set& families) {
+  if (const auto sound = check(types, families); !sound)
+    return sound;
   const auto accepted = families.resolve(options.deserializers);
   if (!accepted)
     return std::unexpected(accepted.error());
@@ -46,6 +57,8 @@ std::expected<void, serialize_error> decode_checked(const type_entry& entry, voi
 std::expected<payload, serialize_error> serialize_entry(const type_entry& entry, const void* value,
                                                         const serialize_options& options, const type_registry& types,
                                                         const family_set& families) {
+  if (const auto sound = check(types, families); !sound)
+    return std::unexpected(sound.error());
   const auto serializers = families.resolve(options.serializers);
   if (!serializers)
     return std::unexpected(serializers.error());

@@ -41,16 +41,15 @@ serialize_entry(const type_entry& entry, const void* value, const serialize_opti
 deserialize_entry(const type_entry& entry, void* target, const payload& from, const deserialize_options& options,
                   const type_registry& types, const family_set& families);
 
-/// Encodes with the first family of the list that supports the type. Fails with `unknown_type` for unregistered types
-/// and `unknown_family`; what else can fail is up to `options.on_error`.
+/// Encodes with the first family of the list that supports the type. Fails with `unknown_type` for unregistered types,
+/// `unknown_family`, and `clash` where the registry or the families have errors; what else can fail is up to
+/// `options.on_error`.
 template <class T>
 [[nodiscard]] std::expected<payload, serialize_error>
 serialize(const T& value, const serialize_options& options, const type_registry& types, const family_set& families) {
   const auto* entry = types.find<T>();
   if (entry == nullptr)
-    return std::unexpected(
-        serialize_error(serialize_errc::unknown_type,
-                        "C++ type " + detail::type_text(typeid(T)) + " is in no registry: types.add<...>(alias)"));
+    return std::unexpected(types.why_not_found(typeid(T)));
   return serialize_entry(*entry, &value, options, types, families);
 }
 
@@ -60,9 +59,7 @@ template <std::move_constructible T>
                                                             const type_registry& types, const family_set& families) {
   const auto* entry = types.find<T>();
   if (entry == nullptr)
-    return std::unexpected(
-        serialize_error(serialize_errc::unknown_type,
-                        "C++ type " + detail::type_text(typeid(T)) + " is in no registry: types.add<...>(alias)"));
+    return std::unexpected(types.why_not_found(typeid(T)));
   if constexpr (std::is_default_constructible_v<T>) {
     auto value = T();
     if (auto done = deserialize_entry(*entry, &value, from, options, types, families); !done)

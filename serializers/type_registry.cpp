@@ -88,7 +88,7 @@ bool type_registry::insert(std::unique_ptr<type_entry> entry) {
   const auto same_type = by_type_.find(entry->type());
   const auto same_alias = by_alias_.find(entry->alias());
   const auto clash = [&](std::string text) {
-    errors_.emplace_back(serialize_errc::clash, std::move(text));
+    remember(serialize_errc::clash, std::move(text));
     return false;
   };
   if (same_alias != by_alias_.end() && same_alias->second->type() != entry->type())
@@ -131,10 +131,10 @@ type_registry& type_registry::insert_function(std::shared_ptr<const function_ent
     if (known->name() == made->name() && known->key() == made->key())
       return *this;
     if (known->name() == made->name())
-      errors_.emplace_back(serialize_errc::clash, "two functions have the name '" + made->name() + "'");
+      remember(serialize_errc::clash, "two functions have the name '" + made->name() + "'");
     else if (known->key() == made->key())
-      errors_.emplace_back(serialize_errc::clash,
-                           "one function has the name '" + known->name() + "' and the name '" + made->name() + "'");
+      remember(serialize_errc::clash,
+               "one function has the name '" + known->name() + "' and the name '" + made->name() + "'");
     else
       continue;
     return *this;
@@ -162,7 +162,7 @@ std::vector<std::shared_ptr<const function_entry>> type_registry::functions() co
 
 void type_registry::fail(serialize_errc code, std::string text) {
   const std::scoped_lock guard(mutex_);
-  errors_.emplace_back(code, std::move(text));
+  remember(code, std::move(text));
 }
 
 namespace {
@@ -240,6 +240,24 @@ std::vector<const type_entry*> type_registry::entries() const {
   for (const auto& entry : entries_)
     all.push_back(entry.get());
   return all;
+}
+
+void type_registry::remember(serialize_errc code, std::string text) {
+  errors_.emplace_back(code, std::move(text));
+  has_errors_.store(true, std::memory_order_relaxed);
+}
+
+std::expected<void, serialize_error> type_registry::first_error() const {
+  const std::shared_lock guard(mutex_);
+  const auto& first = errors_.front();
+  return std::unexpected(serialize_error(first.code(), "the type registry has errors: " + first.message()));
+}
+
+serialize_error type_registry::why_not_found(const std::type_info& type) const {
+  if (auto sound = check(); !sound)
+    return std::move(sound).error();
+  return {serialize_errc::unknown_type,
+          "C++ type " + detail::type_text(type) + " is in no registry: types.add<...>(alias)"};
 }
 
 std::vector<serialize_error> type_registry::errors() const {

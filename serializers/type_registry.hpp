@@ -193,8 +193,9 @@ public:
   type_registry(const type_registry&) = delete;
   type_registry& operator=(const type_registry&) = delete;
 
-  /// Registers a described type under the name that travels. A clash is remembered in errors(), and whoever opens
-  /// anything with this registry must look there. Adding the same twice does nothing: the first codec stays.
+  /// Registers a described type under the name that travels. A clash is remembered in errors(), and from then on
+  /// nothing is opened, serialized or deserialized with this registry: each try fails with the clash. Adding the same
+  /// twice does nothing: the first codec stays.
   template <class T>
   type_registry& add(std::string alias) {
     insert(std::make_unique<type_entry>(std::in_place_type<T>, std::move(alias), std::nullopt));
@@ -272,8 +273,17 @@ public:
   [[nodiscard]] std::vector<const type_entry*> entries() const;
   /// The clashes so far, each with both types named.
   [[nodiscard]] std::vector<serialize_error> errors() const;
+  /// Fails with the first of them.
+  [[nodiscard]] std::expected<void, serialize_error> check() const {
+    return has_errors_.load(std::memory_order_relaxed) ? first_error() : std::expected<void, serialize_error>{};
+  }
+  /// What is said of a type that is not found: a clash, where there is one, since that may be why.
+  [[nodiscard]] serialize_error why_not_found(const std::type_info& type) const;
 
 private:
+  [[nodiscard]] std::expected<void, serialize_error> first_error() const;
+  /// Requires mutex_.
+  void remember(serialize_errc code, std::string text);
   /// False when it clashes with what is there; the first one stays.
   bool insert(std::unique_ptr<type_entry> entry);
   type_registry& insert_base(std::type_index derived, type_entry::base base);
@@ -292,6 +302,7 @@ private:
   std::unordered_map<std::string_view, const type_entry*> by_alias_;
   std::vector<std::shared_ptr<const function_entry>> functions_;
   std::vector<serialize_error> errors_;
+  std::atomic<bool> has_errors_{false}; // Written with mutex_ held.
 };
 
 /// The value as text, for logs and people: `{sensor: "roof", celsius: 21.5, samples: [1, 2]}`. Long values are cut.

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <troupe/serializers/typed/typed_family.hpp>
+
 #include "rich.hpp"
 
 namespace {
@@ -66,6 +68,39 @@ TEST(type_registry, remembers_two_types_of_one_alias) {
   EXPECT_EQ(types.errors()[0].code(), serialize_errc::clash);
   EXPECT_EQ(types.errors()[0].message(), "alias 'thing' stands for rich::point and for rich::leaf");
   EXPECT_EQ(types.find("thing")->type(), typeid(rich::point));
+}
+
+// Goal: a program without a node learns of a clash, too, and not by a type that seems to be missing.
+TEST(type_registry, with_a_clash_is_of_no_use) {
+  const family_set families;
+  type_registry types;
+  types.add<rich::point>("thing");
+  const auto sound = serialize(rich::point{}, {}, types, families);
+  ASSERT_TRUE(sound) << sound.error().message();
+  types.add<rich::leaf>("thing");
+  const auto clash = "the type registry has errors: alias 'thing' stands for rich::point and for rich::leaf";
+  for (const auto& error :
+       {serialize(rich::point{}, {}, types, families).error(), serialize(rich::leaf{}, {}, types, families).error(),
+        deserialize<rich::point>(*sound, {}, types, families).error(),
+        deserialize<rich::leaf>(*sound, {}, types, families).error(),
+        deserialize_any(*sound, {}, types, families).error()}) {
+    EXPECT_EQ(error.code(), serialize_errc::clash);
+    EXPECT_EQ(error.message(), clash);
+  }
+}
+
+TEST(family_set, with_a_clash_is_of_no_use) {
+  type_registry types;
+  types.add<rich::point>("point");
+  family_set families;
+  const auto sound = serialize(rich::point{}, {}, types, families);
+  ASSERT_TRUE(sound);
+  families.add(std::make_unique<typed_family>());
+  for (const auto& error : {serialize(rich::point{}, {}, types, families).error(),
+                            deserialize<rich::point>(*sound, {}, types, families).error()}) {
+    EXPECT_EQ(error.code(), serialize_errc::clash);
+    EXPECT_EQ(error.message(), "the families have errors: two families have the name 'typed'");
+  }
 }
 
 TEST(type_registry, remembers_two_aliases_of_one_type) {
