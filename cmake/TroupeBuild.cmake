@@ -135,3 +135,14 @@ function(troupe_test name)
   gtest_discover_tests(${name} TEST_PREFIX "${name}: " DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
                        PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
 endfunction()
+
+# A source that must not compile, and what the compiler has to say about it. `suite` is the first word of the test's name.
+function(refused_source suite source)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "SAYING" "")
+  cmake_path(GET source STEM name)
+  add_test(NAME "${suite}: ${name} does not compile"
+           COMMAND ${CMAKE_COMMAND} -E env LC_ALL=C ${CMAKE_CXX_COMPILER} ${CMAKE_CXX23_STANDARD_COMPILE_OPTION}
+                   -fsyntax-only -I${PROJECT_BINARY_DIR}/include ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+  set_tests_properties("${suite}: ${name} does not compile" PROPERTIES
+                       PASS_REGULAR_EXPRESSION "${arg_SAYING}" TIMEOUT 120)
+endfunction()

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include <caf/allowed_unsafe_message_type.hpp>
+#include <caf/response_type.hpp>
 
 #include <troupe/framework/object_ref.hpp>
 #include <troupe/serializers/codec.hpp>
@@ -19,6 +20,8 @@ namespace troupe {
 /// object_ref<spoon>. An actor whose behavior is made by troupe::resolving handles it as a `const spoon&`.
 ///
 ///     self->request(cup, 1s, stir_v, troupe::arg{ref}).then(...); // CAF wants the interface's own type.
+///
+/// The bare reference does not compile, and the compiler's message says so.
 ///
 /// In messages it travels as what it holds, in every family; register arg<spoon> beside spoon.
 template <class T>
@@ -50,6 +53,15 @@ private:
 template <class T>
 arg(object_ref<T>) -> arg<T>;
 
+namespace internal {
+
+template <class T>
+inline constexpr bool is_object_ref = false;
+template <class T>
+inline constexpr bool is_object_ref<object_ref<T>> = true;
+
+} // namespace internal
+
 template <class T>
 struct codec<arg<T>> {
   using form = std::tuple<std::optional<T>, object_ref<T>>;
@@ -74,5 +86,16 @@ namespace caf {
 
 template <class T>
 struct allowed_unsafe_message_type<troupe::arg<T>> : std::true_type {};
+
+/// Where a typed actor takes no message of these types, and one of them is a reference, the way out is said. Elsewhere
+/// CAF's own "no matching function" would be all that is seen.
+template <class... Xs>
+requires(troupe::internal::is_object_ref<Xs> || ...)
+struct response_type<detail::type_list<>, Xs...> {
+  static constexpr bool valid = false;
+  static_assert(!(troupe::internal::is_object_ref<Xs> || ...),
+                "this typed actor has no handler for an object_ref among these arguments; where its interface says "
+                "troupe::arg<T>, send troupe::arg{ref}: CAF wants the interface's own type");
+};
 
 } // namespace caf
