@@ -119,7 +119,8 @@ private:
   bool deposed_ = false;
 };
 
-io_loop::io_loop(caf::actor_system& system, const dispatch_budget& budget) : system_(system), budget_(budget) {}
+io_loop::io_loop(caf::actor_system& system, std::string owner, const dispatch_budget& budget)
+    : system_(system), owner_(std::move(owner)), budget_(budget) {}
 
 io_loop::~io_loop() = default;
 

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 
 #include <asio/executor_work_guard.hpp>
@@ -51,7 +52,7 @@ public:
   enum class duty : std::uint8_t { none, runs_an_actor, handles_io };
 
   /// Requires a system that is built from a troupe::system_config.
-  io_loop(caf::actor_system& system, const dispatch_budget& budget);
+  io_loop(caf::actor_system& system, std::string owner, const dispatch_budget& budget);
   io_loop(const io_loop&) = delete;
   io_loop& operator=(const io_loop&) = delete;
   ~io_loop() override;
@@ -68,6 +69,7 @@ public:
 
   [[nodiscard]] bool join_within(std::chrono::milliseconds patience) override;
   [[nodiscard]] bool is_left() const noexcept override { return is_left_.load(); }
+  [[nodiscard]] const std::string& owner() const noexcept override { return owner_; }
 
   [[nodiscard]] asio::io_context& context() noexcept { return io_; }
 
@@ -93,6 +95,7 @@ private:
   limited_log lines_{"the I/O thread"};
   actor_paces paces_;
   caf::actor_system& system_;
+  const std::string owner_; // The node's name.
   const dispatch_budget budget_;
   std::function<void()> on_takeover_;
   asio::io_context io_{1};

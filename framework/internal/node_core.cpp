@@ -67,7 +67,7 @@ node_core::node_core(caf::actor_system& system, type_registry& types, const fami
       types_(types),
       families_(families),
       options_(std::move(options)),
-      loop_(std::make_shared<io_loop>(system, dispatch_budget{.enabled = options_.dispatch})),
+      loop_(std::make_shared<io_loop>(system, options_.name, dispatch_budget{.enabled = options_.dispatch})),
       encodings_(std::make_shared<encoding_cache>(loop_->context())),
       handshake_turns_(std::make_shared<handshake_turns>(loop_->context())),
       unproven_peers_(options_.unproven_peers_max, random_below) {}

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <iterator>
 
+#include <troupe/framework/log.hpp>
+
 namespace troupe::tests {
 namespace {
 
@@ -54,6 +56,24 @@ TEST_F(node_end, a_handler_that_outlives_its_node_goes_on) {
   caf::anon_send(next, 7); // The system's own threads run it.
   EXPECT_EQ(done->get_future().wait_for(10s), std::future_status::ready);
   held->open.set_value();
+}
+
+// Goal: who declares them in the wrong order reads which node it is, at once, and does not wait for a minute.
+TEST(node_that_outlives_its_system, is_named_before_the_process_ends) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  const auto begun = std::chrono::steady_clock::now();
+  EXPECT_DEATH(
+      {
+        set_log_threshold(log_level::warning);
+        type_registry types;
+        family_set families;
+        system_config config;
+        std::optional<node> open;
+        caf::actor_system system{config};
+        open.emplace(*node::open(system, types, families, {.name = "kitchen", .store = std::nullopt}));
+      },
+      "an actor system ends while its node kitchen is open.* unless the node does");
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, 30s);
 }
 
 TEST_F(node_end, in_a_handler_of_its_own) {

@@ -5,6 +5,7 @@
 #include <exception>
 #include <mutex>
 #include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,8 @@ public:
 
   /// Handlers that still run, and links that are still closing, are over by then.
   static constexpr std::chrono::seconds end_patience{60};
+  /// The node is ended by then where its owner, another thread perhaps, is about to.
+  static constexpr std::chrono::seconds owner_patience{5};
 
   void init(actor_system_config&) override {
     node_id::default_data::host_id_type host;
@@ -47,12 +50,39 @@ public:
         return;
       auto threads = kept_.back();
       guard.unlock();
+      if (!threads->is_left())
+        await_owner(*threads);
       if (!threads->join_within(end_patience)) {
-        log(log_level::error, "an actor system ends while a node of it is open; the node must end first");
+        log(log_level::error, "an actor system ends while a handler of an actor has been running on a thread of node "
+                                  + threads->owner() + " for a minute after the node's end; the process ends");
         std::terminate(); // Its threads would use what is gone.
       }
       forget(*threads);
     }
+  }
+
+  /// Nothing of the system's keeps its owner from ending it, so soon it does or never.
+  static void await_owner(system_threads& threads) {
+    constexpr std::chrono::milliseconds pause{10};
+    constexpr std::chrono::milliseconds unspoken{200}; // A node that is ending just now is no mistake.
+    std::chrono::milliseconds waited{0};
+    for (; !threads.is_left() && waited < owner_patience; waited += pause) {
+      if (waited == unspoken)
+        log(log_level::warning, still_open(threads) + "; the process ends in 5 s unless the node does");
+      if (threads.join_within(pause))
+        return;
+    }
+    if (threads.is_left())
+      return;
+    log(log_level::error, still_open(threads) + "; the process ends");
+    std::terminate(); // Its threads would use what is gone.
+  }
+
+  static std::string still_open(const system_threads& threads) {
+    return "an actor system ends while its node " + threads.owner()
+           + " is open; the node must end first: declare it behind the actor system, and let nothing keep it that "
+             "lives "
+             "longer";
   }
 
   id_t id() const override { return network_manager; }

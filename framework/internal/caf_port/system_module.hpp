@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <string>
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
@@ -19,6 +20,8 @@ public:
   [[nodiscard]] virtual bool join_within(std::chrono::milliseconds patience) = 0;
   /// Whether their owner has left them to the system.
   [[nodiscard]] virtual bool is_left() const noexcept = 0;
+  /// The name of the node that they belong to.
+  [[nodiscard]] virtual const std::string& owner() const noexcept = 0;
 };
 
 /// Makes systems built from `config` identify themselves by a random node id of 160 bits.
