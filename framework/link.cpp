@@ -77,11 +77,9 @@ std::expected<node_report, node_error> link::report(std::chrono::milliseconds ti
 
 std::expected<std::chrono::nanoseconds, node_error> link::ping(std::chrono::milliseconds timeout) {
   const auto begun = std::chrono::steady_clock::now();
-  const auto nobody = find_untyped({}, {}, timeout); // Has the empty name.
-  const auto taken = std::chrono::steady_clock::now() - begun;
-  if (!nobody && nobody.error().code() != node_errc::not_found)
-    return std::unexpected{nobody.error()};
-  return taken;
+  if (auto heard = core_->names_there().ping(timeout); !heard)
+    return std::unexpected{std::move(heard).error()};
+  return std::chrono::steady_clock::now() - begun;
 }
 
 caf::actor_system& link::system() const {
@@ -92,8 +90,12 @@ caf::actor link::runner_of(std::type_index key, std::string& name) const {
   return core_->task_runner_of(key, name);
 }
 
-caf::actor link::finder_of(std::string name, std::set<std::string> interface) const {
-  return core_->finder_of(std::move(name), std::move(interface));
+caf::actor link::finder_of(std::string name, std::set<std::string> interface, std::chrono::milliseconds timeout) const {
+  return core_->names_there().finder_of(std::move(name), std::move(interface), timeout);
+}
+
+std::chrono::milliseconds link::longest_lookup(std::chrono::milliseconds timeout) {
+  return internal::lookups::longest(timeout);
 }
 
 caf::actor link::spawner() const {
@@ -110,8 +112,8 @@ caf::actor link::refusal_of_undescribed(std::type_index functor) const {
 }
 
 std::expected<caf::strong_actor_ptr, node_error>
-link::find_untyped(std::string_view name, const std::set<std::string>& interface, std::chrono::milliseconds timeout) {
-  return core_->find(name, interface, timeout);
+link::find_untyped(std::string_view name, std::set<std::string> interface, std::chrono::milliseconds timeout) {
+  return core_->names_there().find(std::string{name}, std::move(interface), timeout);
 }
 
 } // namespace troupe

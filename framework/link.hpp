@@ -113,9 +113,16 @@ class TROUPE_EXPORT link {
 public:
   explicit link(std::shared_ptr<internal::link_core> core) : core_(std::move(core)) {}
 
-  /// Looks up what the peer has published under `name`. The handle is an ordinary one; `Handle` may be `caf::actor` or
-  /// a typed actor, whose interface is then checked.
-  /// Fails with `not_found`, `interface_mismatch`, `timed_out` or `link_down`.
+  /// Looks up what the peer has published under `name`. Where it has nothing of that name yet, this waits until it has,
+  /// for `timeout` at most: a client may be up before its server is ready. With a timeout of zero the peer is asked
+  /// once, and has 5 s to answer. The handle is an ordinary one; `Handle` may be `caf::actor`, which takes typed actors
+  /// as well, or a typed actor, whose interface is checked. Fails with `not_found` (the peer has answered, and has no
+  /// such name), `interface_mismatch` (at once), `timed_out` (the peer has not answered), `link_down`, `link_busy`
+  /// (1,024 names are waited for on this link already), or `unsupported` in a callback of a kept link.
+  ///
+  ///     auto cup = link.find("cup");           // Waits for 5 s at most.
+  ///     auto clock = link.find("clock", 1min);
+  ///     auto spare = link.find("spare", 0s);   // Is it there now?
   template <class Handle = caf::actor>
   [[nodiscard]] std::expected<Handle, node_error> find(std::string_view name,
                                                        std::chrono::milliseconds timeout = std::chrono::seconds(5)) {
@@ -125,14 +132,15 @@ public:
     return caf::actor_cast<Handle>(*std::move(found));
   }
 
-  /// The same without waiting, as an ordinary request of the actor `self`: the answer is a caf::strong_actor_ptr, of
+  /// The same without blocking, as an ordinary request of the actor `self`: the answer is a caf::strong_actor_ptr, of
   /// which `caf::actor_cast<Handle>` makes the handle, or an error.
   ///
   ///     link.find(self, "cup", 5s).then([=](const caf::strong_actor_ptr& cup) { ... }, on_error);
   template <class Handle = caf::actor, class Self>
   requires std::is_class_v<Self>
   [[nodiscard]] auto find(Self* self, std::string name, std::chrono::milliseconds timeout) {
-    return self->request(finder_of(std::move(name), system().message_types<Handle>()), timeout, caf::unit);
+    return self->request(finder_of(std::move(name), system().message_types<Handle>(), timeout), longest_lookup(timeout),
+                         caf::unit);
   }
 
   /// A call of a registered function (type_registry::add_function) that runs in the peer, where its end of the link has
@@ -207,14 +215,16 @@ public:
 
 private:
   [[nodiscard]] caf::actor_system& system() const;
-  [[nodiscard]] caf::actor finder_of(std::string name, std::set<std::string> interface) const;
+  [[nodiscard]] caf::actor finder_of(std::string name, std::set<std::string> interface,
+                                     std::chrono::milliseconds timeout) const;
+  [[nodiscard]] static std::chrono::milliseconds longest_lookup(std::chrono::milliseconds timeout);
   /// Who spawns there; where nobody does, an actor that answers with the reason.
   [[nodiscard]] caf::actor spawner() const;
   /// Who runs the function, and its name; where that cannot be, an actor that answers with the reason.
   [[nodiscard]] caf::actor runner_of(std::type_index key, std::string& name) const;
   [[nodiscard]] caf::actor refusal_of_undescribed(std::type_index functor) const;
   [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error>
-  find_untyped(std::string_view name, const std::set<std::string>& interface, std::chrono::milliseconds timeout);
+  find_untyped(std::string_view name, std::set<std::string> interface, std::chrono::milliseconds timeout);
 
   std::shared_ptr<internal::link_core> core_;
 };

@@ -7,8 +7,8 @@
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/link_keeper.hpp>
 #include <troupe/framework/internal/memory_survey.hpp>
-#include <troupe/framework/internal/node_survey.hpp>
 #include <troupe/framework/internal/node_core.hpp>
+#include <troupe/framework/internal/node_survey.hpp>
 #include <troupe/framework/internal/putting.hpp>
 #include <troupe/serializers/internal/type_text.hpp>
 
@@ -37,14 +37,15 @@ std::expected<node, node_error> node::open(caf::actor_system& system, type_regis
   return node{std::move(core)};
 }
 
-std::expected<node, node_error> node::open(caf::actor_system& system, type_registry& types,
-                                           const family_set& families) {
+std::expected<node, node_error> node::open_as_configured(caf::actor_system& system, type_registry& types,
+                                                         const family_set& families, std::vector<publication> publish) {
   const auto* config = dynamic_cast<const system_config*>(&system.config());
   if (config == nullptr)
     return open(system, types, families, node_options{}); // Says what is missing.
   auto options = config->node_options_with(families);
   if (!options)
     return std::unexpected{std::move(options).error()};
+  options->publish = std::move(publish);
   auto core = std::make_shared<node_core>(system, types, families, *std::move(options));
   if (auto checked = core->check_configuration(); !checked) {
     core->shut_down();
@@ -79,6 +80,19 @@ node::~node() {
 
 std::expected<void, node_error> node::publish_untyped(std::string name, caf::strong_actor_ptr actor) {
   return core_->publish(std::move(name), std::move(actor));
+}
+
+std::expected<void, node_error> node::listen(std::string_view address) {
+  return listen({address});
+}
+
+std::expected<void, node_error> node::listen(std::initializer_list<std::string_view> addresses) {
+  const std::vector<std::string> owned(addresses.begin(), addresses.end());
+  return core_->listen(owned);
+}
+
+std::expected<void, node_error> node::listen(std::span<const std::string> addresses) {
+  return core_->listen(addresses);
 }
 
 bool node::unpublish(std::string_view name) {

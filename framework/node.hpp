@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <concepts>
 #include <expected>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <source_location>
@@ -33,6 +35,7 @@
 #include <troupe/framework/object_ref.hpp>
 #include <troupe/framework/options.hpp>
 #include <troupe/framework/out_of_band.hpp>
+#include <troupe/framework/publication.hpp>
 #include <troupe/framework/reconnect.hpp>
 #include <troupe/framework/spawning.hpp>
 #include <troupe/framework/system_config.hpp>
@@ -52,27 +55,54 @@ namespace troupe {
 /// what was sent, for the time that the options give, then ends all links. It does not wait for handlers of actors, and
 /// may come in one. Where it comes with the last reference to something that a link drops, the links end a
 /// moment later, within the actor system's end at the latest. An actor system that ends while a node of it is open ends
-/// the process after a minute, and the log says why.
+/// the process after five seconds, and the log names the node at once.
 class TROUPE_EXPORT node {
 public:
-  /// Opens the store, listens where the options say, and starts the I/O thread. The registry gets the types of CAF
-  /// that cross links; clashes found in it so far are reported now.
-  /// Fails with `bad_option`, `bad_address` or `cannot_connect` (somebody else listens there).
+  /// Opens the store, publishes what the options name, listens where they say, and starts the I/O thread. The registry
+  /// gets the types of CAF that cross links; clashes found in it so far are reported now.
+  /// Fails with `bad_option` (also where a function of `publish` throws), `name_taken`, `bad_address` or
+  /// `cannot_connect` (somebody else listens there).
   [[nodiscard]] static std::expected<node, node_error> open(caf::actor_system& system, type_registry& types,
                                                             const family_set& families, node_options options);
 
   /// The same with what the configuration says (system_config.hpp, options.md), all of which is checked now: an error
   /// names file and line. Options in code win as a whole: where they are given, the configuration is not looked at.
   [[nodiscard]] static std::expected<node, node_error> open(caf::actor_system& system, type_registry& types,
-                                                            const family_set& families);
+                                                            const family_set& families) {
+    return open_as_configured(system, types, families, {});
+  }
+
+  /// The same with what no file can say: `publish` is as node_options::publish.
+  ///
+  ///     node::open(system, types, families, std::vector<troupe::publication>{{"cup", cup}});
+  template <std::same_as<std::vector<publication>> Publications> // A template, so that {} means node_options.
+  [[nodiscard]] static std::expected<node, node_error> open(caf::actor_system& system, type_registry& types,
+                                                            const family_set& families, Publications publish) {
+    return open_as_configured(system, types, families, std::move(publish));
+  }
 
   /// What was moved from can only be assigned to, or destroyed.
   node(node&&) noexcept;
   node& operator=(node&&) noexcept;
   ~node();
 
-  /// Lets peers find `actor` under `name`, and keeps it alive until unpublished. Fails with `name_taken` or
-  /// `bad_option`.
+  /// Listens at `address`, or at all of `addresses`, beside where this node listens already: for a node that was opened
+  /// without `node_options::listen`, so that its actors could be made with the node at hand and published before
+  /// anybody dials. Peers come in on the terms of `node_options::accepted_links`. Where one of several addresses fails,
+  /// the node listens at none of them. May wait while a host's name is looked up: not for actors' handlers. Fails with
+  /// `bad_option`, `bad_address`, `cannot_connect` (somebody listens there already), `link_down` (the node is closing),
+  /// or `unsupported` in a callback of a kept link.
+  ///
+  ///     auto node = troupe::node::open(system, types, families, {.name = "kitchen"});
+  ///     auto published = node->publish("cup", system.spawn(cup, &*node));
+  ///     auto listening = node->listen("unix://@kitchen");
+  [[nodiscard]] std::expected<void, node_error> listen(std::string_view address);
+  [[nodiscard]] std::expected<void, node_error> listen(std::span<const std::string> addresses);
+  [[nodiscard]] std::expected<void, node_error> listen(std::initializer_list<std::string_view> addresses);
+
+  /// Lets peers find `actor` under `name`, and keeps it alive until unpublished. A peer may ask before: what has to be
+  /// there from the first moment on belongs into `node_options::publish`, or in front of `listen`. Fails with
+  /// `name_taken` or `bad_option`.
   template <class Handle>
   [[nodiscard]] std::expected<void, node_error> publish(std::string name, const Handle& actor) {
     return publish_untyped(std::move(name), caf::actor_cast<caf::strong_actor_ptr>(actor));
@@ -100,7 +130,8 @@ public:
                                                                     link_events events = {});
   [[nodiscard]] std::expected<kept_link, node_error> keep_connected(std::string_view address, link_events events = {});
 
-  /// Where this node listens: the addresses of its options in their order, with the ports that the system chose.
+  /// Where this node listens: the addresses of its options, then those of `listen`, in their order, with the ports that
+  /// the system chose.
   [[nodiscard]] std::vector<std::string> addresses() const;
 
   /// The open links, dialed and accepted ones.
@@ -194,6 +225,10 @@ public:
 
 private:
   explicit node(std::shared_ptr<internal::node_core> core);
+  [[nodiscard]] static std::expected<node, node_error> open_as_configured(caf::actor_system& system,
+                                                                          type_registry& types,
+                                                                          const family_set& families,
+                                                                          std::vector<publication> publish);
   [[nodiscard]] std::expected<void, node_error> publish_untyped(std::string name, caf::strong_actor_ptr actor);
   [[nodiscard]] std::expected<internal::object_state_ptr, node_error>
   put_value(const std::type_info& type, const void* value, const std::source_location& where);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <troupe/framework/base/sizes.hpp>
+#include <troupe/framework/publication.hpp>
 #include <troupe/serializers/compression.hpp>
 #include <troupe/serializers/limits.hpp>
 #include <troupe/store/options.hpp>
@@ -191,8 +192,14 @@ struct node_options {
   /// Addresses to listen at: "unix:///path/of/socket", "unix://@name" for a name without a file, "inproc://name" for
   /// other nodes of this process, "tcp://host:port" or "tls://host:port", where host is a name (which stands for the
   /// first address that it has), an IPv4 address or an IPv6 address in brackets; "0.0.0.0" and "[::]" are all of this
-  /// host's. With port 0 the system chooses one; `node::addresses` tells.
+  /// host's. With port 0 the system chooses one; `node::addresses` tells. A node without addresses here can listen
+  /// later: `node::listen`.
   std::vector<std::string> listen = {};
+
+  /// What peers find from the first moment on: these names are published before the node listens. A name that is
+  /// published after `node::open` can be asked for before it is there. Not for configuration files: a program with one
+  /// gives the list to `node::open` itself.
+  std::vector<publication> publish = {};
 
   /// How many peers may be connected without having proven who they are. When one more comes, one of the network with
   /// the most goes, chosen at random; the same when descriptors run out. Each costs up to 128 KiB.

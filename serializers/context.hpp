@@ -36,8 +36,19 @@ public:
 
 /// Handed to every codec. Valid for one call only; codecs keep neither the context nor its texts.
 struct context {
-  std::string_view sender;    ///< Who sends, as text; empty when nobody in particular.
+  std::string_view sender;    ///< Who sends, as text; empty when nobody in particular. Over a link the node's name,
+                              ///< which other nodes may have as well.
   std::string_view recipient; ///< Who receives.
+  /// Over a link: where the two ends are, in the form in which nodes listen ("tcp://10.0.0.2:4000"), as this end's
+  /// connection has it. Empty where an end has no address: a unix socket's dialing end, and that of an inproc link.
+  std::string_view sender_address;
+  std::string_view recipient_address;
+  /// Over a link: the ids of the two nodes. No two actor systems have the same, nor has one that was started again.
+  std::string_view sender_node;
+  std::string_view recipient_node;
+  /// Over a link: by what the references of a node are told from those of its predecessors; 0 for one without a store.
+  std::uint64_t sender_incarnation = 0;
+  std::uint64_t recipient_incarnation = 0;
   std::string_view transport; ///< "unix", "tcp", ...; empty outside a link.
   bool same_host = false;
   bool shared_store = false;                           ///< Both ends have one store open and agreed to use it.

@@ -2,7 +2,9 @@
 
 #include <troupe/framework/internal/failing.hpp>
 
+#include <array>
 #include <charconv>
+#include <cstddef>
 #include <cstring>
 #include <future>
 #include <memory>
@@ -10,9 +12,11 @@
 #include <thread>
 #include <utility>
 
+#include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include <asio/local/stream_protocol.hpp>
 
@@ -200,6 +204,36 @@ bool is_of_this_host(const stream_endpoint& endpoint) {
     return IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr) != 0;
   }
   return true;
+}
+
+std::string text_of(transport_kind kind, const stream_endpoint& endpoint) {
+  const auto* any = endpoint.data();
+  const auto scheme = std::string{name_of(kind)} + "://";
+  if (any->sa_family == AF_UNIX) {
+    constexpr auto begin = offsetof(sockaddr_un, sun_path);
+    if (endpoint.size() <= begin)
+      return {};
+    std::string path(reinterpret_cast<const char*>(any) + begin, endpoint.size() - begin);
+    if (path[0] == '\0')
+      path[0] = '@';
+    else
+      path.resize(path.find_last_not_of('\0') + 1); // The kernel counts the end of the text.
+    return scheme + path;
+  }
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (any->sa_family == AF_INET) {
+    sockaddr_in v4;
+    std::memcpy(&v4, any, sizeof(v4));
+    ::inet_ntop(AF_INET, &v4.sin_addr, text.data(), text.size());
+    return scheme + text.data() + ':' + std::to_string(port_of(endpoint));
+  }
+  if (any->sa_family == AF_INET6) {
+    sockaddr_in6 v6;
+    std::memcpy(&v6, any, sizeof(v6));
+    ::inet_ntop(AF_INET6, &v6.sin6_addr, text.data(), text.size());
+    return scheme + '[' + text.data() + "]:" + std::to_string(port_of(endpoint));
+  }
+  return {};
 }
 
 std::uint16_t port_of(const stream_endpoint& endpoint) {

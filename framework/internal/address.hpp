@@ -57,6 +57,10 @@ using stream_endpoint = asio::generic::stream_protocol::endpoint;
 /// Whether only processes of this host reach the endpoint: unix sockets, 127.0.0.0/8 and ::1.
 [[nodiscard]] bool is_of_this_host(const stream_endpoint& endpoint);
 
+/// As an address has it, with numbers in place of names: "tcp://10.0.0.2:4000", "unix:///path". Empty for a unix socket
+/// that is bound to nothing.
+[[nodiscard]] std::string text_of(transport_kind kind, const stream_endpoint& endpoint);
+
 /// Of an IP endpoint.
 [[nodiscard]] std::uint16_t port_of(const stream_endpoint& endpoint);
 

@@ -154,8 +154,8 @@ private:
 
 class inproc_transport final : public transport, public value_lane {
 public:
-  inproc_transport(std::shared_ptr<stream> out, std::shared_ptr<stream> in)
-      : out_(std::move(out)), in_(std::move(in)) {}
+  inproc_transport(std::shared_ptr<stream> out, std::shared_ptr<stream> in, end_addresses addresses)
+      : out_(std::move(out)), in_(std::move(in)), addresses_(std::move(addresses)) {}
   ~inproc_transport() override { close_both(); }
 
   void read_some(std::span<std::byte> into, std::function<void(std::error_code, std::size_t)> done) override {
@@ -169,6 +169,7 @@ public:
   }
   void close() override { close_both(); }
 
+  [[nodiscard]] end_addresses addresses() const override { return addresses_; }
   [[nodiscard]] value_lane* values() noexcept override { return this; }
   void push(caf::message& value) override { out_->push(value); }
   std::optional<caf::message> pop() override { return in_->pop(); }
@@ -181,6 +182,7 @@ private:
 
   const std::shared_ptr<stream> out_;
   const std::shared_ptr<stream> in_;
+  const end_addresses addresses_;
 };
 
 /// Who listens in this process.
@@ -206,10 +208,12 @@ std::unexpected<node_error> cannot_connect(std::string text) {
 } // namespace
 
 std::pair<std::shared_ptr<transport>, std::shared_ptr<transport>> make_inproc_pair(asio::io_context& first,
-                                                                                   asio::io_context& second) {
+                                                                                   asio::io_context& second,
+                                                                                   const std::string& at) {
   auto there = std::make_shared<stream>(first, second);
   auto back = std::make_shared<stream>(second, first);
-  return {std::make_shared<inproc_transport>(there, back), std::make_shared<inproc_transport>(back, there)};
+  return {std::make_shared<inproc_transport>(there, back, end_addresses{{}, at}),
+          std::make_shared<inproc_transport>(back, there, end_addresses{at, {}})};
 }
 
 std::expected<std::unique_ptr<inproc_listener>, node_error>
@@ -234,7 +238,7 @@ std::expected<std::shared_ptr<transport>, node_error> dial_inproc(asio::io_conte
   auto found = all.listeners.find(name);
   if (found == all.listeners.end())
     return cannot_connect("cannot connect to inproc://" + name + ": nobody in this process listens there");
-  auto [near, far] = make_inproc_pair(io, *found->second.io);
+  auto [near, far] = make_inproc_pair(io, *found->second.io, "inproc://" + name);
   asio::post(*found->second.io,
              [on_accept = found->second.on_accept, far = std::move(far)]() mutable { on_accept(std::move(far)); });
   return near;

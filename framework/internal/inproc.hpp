@@ -14,10 +14,10 @@
 
 namespace troupe::internal {
 
-/// The two ends of a connection. Each end's callbacks come on its own I/O thread.
+/// The two ends of a connection, of which the second listens at the address `at`. Each end's callbacks come on its own I/O thread.
 /// Lifetime: an end must be closed, or gone, before its `io` ends; an end that is gone counts as closed.
 [[nodiscard]] std::pair<std::shared_ptr<transport>, std::shared_ptr<transport>>
-make_inproc_pair(asio::io_context& first, asio::io_context& second);
+make_inproc_pair(asio::io_context& first, asio::io_context& second, const std::string& at = {});
 
 /// Listens under a name of this process until it is destroyed, which must be before `io` ends.
 class inproc_listener {

@@ -1,6 +1,5 @@
 // The actors of a link: how they are named, looked up and monitored, and when they are let go.
 #include <chrono>
-#include <future>
 #include <mutex>
 #include <set>
 #include <string>
@@ -220,20 +219,11 @@ actor_name name_in(const found& answer) {
 
 } // namespace
 
-std::expected<caf::strong_actor_ptr, node_error>
-link_core::find(std::string_view name, const std::set<std::string>& interface, std::chrono::milliseconds timeout) {
-  auto promise = std::make_shared<std::promise<std::expected<caf::strong_actor_ptr, node_error>>>();
-  auto answer = promise->get_future();
-  auto number = look_up(name, interface, [promise](auto found) { promise->set_value(std::move(found)); });
-  if (answer.wait_for(timeout) != std::future_status::ready) {
-    std::unique_lock guard{mutex_};
-    auto unanswered = queries_.extract(number);
-    guard.unlock();
-    if (unanswered) // Else the answer came just now, and its count must not get lost.
-      return fail(node_errc::timed_out,
-                  peer_name_ + " did not answer within " + std::to_string(timeout.count()) + " ms");
-  }
-  return answer.get();
+bool link_core::forget_question(std::uint64_t number) {
+  std::unique_lock guard{mutex_};
+  auto unanswered = queries_.extract(number);
+  guard.unlock(); // What it holds is let go of without the lock.
+  return !unanswered.empty();
 }
 
 std::uint64_t link_core::look_up(std::string_view name, const std::set<std::string>& interface, on_lookup then) {
@@ -244,7 +234,7 @@ std::uint64_t link_core::look_up(std::string_view name, const std::set<std::stri
   std::unique_lock guard{mutex_};
   if (!is_open()) {
     guard.unlock();
-    then(fail(node_errc::link_down, "the link to " + peer_name_ + " is not open"));
+    then(fail(node_errc::link_down, "the link to " + peer_name_ + " is down"));
     return 0;
   }
   auto number = next_query_++;
@@ -273,7 +263,8 @@ link_core::found_actor(const std::string& name, const std::set<std::string>& int
   if (!actor)
     return actor;
   std::set<std::string> offered{answer->interface.begin(), answer->interface.end()};
-  if (!node_->system().assignable(offered, interface))
+  // Whoever asks for an untyped handle takes any actor; CAF's own rule is that a typed one is none.
+  if (!interface.empty() && !node_->system().assignable(offered, interface))
     return fail(node_errc::interface_mismatch,
                 "\"" + name + "\" at " + peer_name_ + " does not have the interface asked for: it has "
                     + std::to_string(offered.size()) + " kinds of messages, asked for are "
@@ -281,12 +272,6 @@ link_core::found_actor(const std::string& name, const std::set<std::string>& int
   if (auto* remote = as_proxy(*actor))
     remote->set_message_types(std::move(offered)); // For those whom this node introduces.
   return actor;
-}
-
-caf::actor link_core::finder_of(std::string name, std::set<std::string> interface) {
-  return make_finder(node_->system(),
-                     [self = shared_from_this(), name = std::move(name), interface = std::move(interface)](
-                         on_lookup then) { self->look_up(name, interface, std::move(then)); });
 }
 
 void link_core::on_find(const find_query& query) {

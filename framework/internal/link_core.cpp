@@ -47,6 +47,7 @@ link_core::link_core(std::shared_ptr<node_core> node, const link_options& option
       pending_objects_(std::make_shared<pending_objects>()),
       offload_bytes_(options.offload_bytes),
       actor_exports_(node_->system().node()),
+      lookups_(*this),
       transfers_({.frame_bytes_max = options.message_bytes, .total_bytes_max = options.message_bytes}),
       warnings_("this link", &node_->lines()) {}
 
@@ -181,6 +182,7 @@ void link_core::fail_everything(const node_error& reason) {
   // From here on nothing new enters the tables: every path checks the state under the lock.
   for (auto& [number, query] : queries)
     query(std::unexpected{reason});
+  lookups_.end(reason);
   for (auto& proxy : proxies)
     ended_proxies_.push_back({std::move(proxy), caf::make_error(caf::exit_reason::remote_link_unreachable)});
   end_proxies(node_->system(), std::exchange(ended_proxies_, {}));

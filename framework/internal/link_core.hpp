@@ -37,6 +37,7 @@
 #include <troupe/framework/internal/link_handshake.hpp>
 #include <troupe/framework/internal/link_security.hpp>
 #include <troupe/framework/internal/link_state.hpp>
+#include <troupe/framework/internal/lookups.hpp>
 #include <troupe/framework/internal/memory_survey.hpp>
 #include <troupe/framework/internal/negotiation.hpp>
 #include <troupe/framework/internal/object_exchange.hpp>
@@ -171,10 +172,12 @@ public:
 
   // -- for the public link
 
-  [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error>
-  find(std::string_view name, const std::set<std::string>& interface, std::chrono::milliseconds timeout);
-  /// An actor that answers each request with what is found.
-  [[nodiscard]] caf::actor finder_of(std::string name, std::set<std::string> interface);
+  /// Names at the peer that this end waits for.
+  [[nodiscard]] lookups& names_there() noexcept { return lookups_; }
+  /// Asks once: calls `then` once, at once or on the I/O thread. Gives the question's number; 0 where there is none.
+  std::uint64_t look_up(std::string_view name, const std::set<std::string>& interface, on_lookup then);
+  /// Nobody waits for the answer any more; false when it has come.
+  bool forget_question(std::uint64_t number);
 
   /// Who runs that function in the peer, and its name; where nobody does, an actor that answers with the reason.
   [[nodiscard]] caf::actor task_runner_of(std::type_index function, std::string& name);
@@ -242,8 +245,6 @@ private:
   bool refill(outbox& out) override;
   void on_closed(const node_error& reason, std::uint64_t unwritten) override;
   std::expected<void, node_error> on_admin(admin_op op, bytes_view body);
-  /// Calls `then` once, at once or on the I/O thread. Gives the query's number; 0 where there is none.
-  std::uint64_t look_up(std::string_view name, const std::set<std::string>& interface, on_lookup then);
   std::expected<caf::strong_actor_ptr, node_error> found_actor(const std::string& name,
                                                                const std::set<std::string>& interface,
                                                                const std::expected<found, node_error>& answer);
@@ -460,7 +461,10 @@ private:
   bool hides_names_ = false; // Set before start().
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   const std::shared_ptr<pending_objects> pending_objects_;
+  end_addresses addresses_; // Set by start().
   // Set in the handshake, before the link is open; then only read.
+  std::string own_id_; // The two nodes' ids, as text.
+  std::string peer_id_;
   std::string peer_name_ = "unknown peer";
   caf::node_id peer_node_;
   feature_set features_; // What both ends have.
@@ -533,6 +537,7 @@ private:
   std::unordered_map<std::uint64_t, caf::weak_actor_ptr> watched_; // By the peer; each has a link_watch attached.
   std::unordered_map<std::uint64_t, std::function<void(const std::expected<found, node_error>&)>> queries_;
   std::uint64_t next_query_ = 1;
+  lookups lookups_; // Has rules of its own for threads.
 
   // I/O thread only.
   const std::shared_ptr<std::deque<signature>> received_signatures_ = // Stay as long as messages that have them.

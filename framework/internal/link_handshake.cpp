@@ -98,6 +98,7 @@ void link_core::start(std::shared_ptr<transport> bytes, std::chrono::millisecond
     on_closed({node_errc::link_down, "the link was closed before it was connected"}, 0);
     return;
   }
+  addresses_ = bytes->addresses();
   {
     std::lock_guard guard{mutex_}; // Statistics are read meanwhile.
     connection_ = std::make_shared<connection>(node_->io(), std::move(bytes), shared_mutex_);
@@ -441,6 +442,8 @@ bool link_core::agrees_on_store(const hello& theirs) const {
 std::expected<void, node_error> link_core::become_open() {
   if (auto counts = count_handles(); !counts)
     return counts;
+  own_id_ = caf::to_string(node_->system().node());
+  peer_id_ = caf::to_string(peer_node_);
   {
     std::lock_guard guard{mutex_};
     if (state_.load(std::memory_order_relaxed) != link_state::greeting)
@@ -457,6 +460,12 @@ std::expected<void, node_error> link_core::become_open() {
     sending_terms first{.spill_bytes = options_.spill_bytes};
     first.context = {.sender = node_->options().name,
                      .recipient = peer_name_,
+                     .sender_address = addresses_.near,
+                     .recipient_address = addresses_.far,
+                     .sender_node = own_id_,
+                     .recipient_node = peer_id_,
+                     .sender_incarnation = node_->exchange() ? node_->exchange()->self().incarnation : 0,
+                     .recipient_incarnation = peer_handles_.incarnation,
                      .transport = name_of(security_->kind),
                      .same_host = stays_on_host(security_->kind) || shares_store_,
                      .shared_store = shares_store_,
@@ -470,6 +479,9 @@ std::expected<void, node_error> link_core::become_open() {
     received_context_ = first.context;
     received_context_.families = accepted_.families;
     std::swap(received_context_.sender, received_context_.recipient);
+    std::swap(received_context_.sender_address, received_context_.recipient_address);
+    std::swap(received_context_.sender_node, received_context_.recipient_node);
+    std::swap(received_context_.sender_incarnation, received_context_.recipient_incarnation);
     first.context.limits.header_bytes = peer_header_bytes_;
     first.context.limits.frames = peer_frames_;
     terms_ = std::make_shared<const sending_terms>(std::move(first));

@@ -109,7 +109,7 @@ std::expected<void, node_error> link_core::reconfigure(const link_changes& chang
     return fail(node_errc::timed_out, peer_name_ + " has not answered the change before within "
                                           + std::to_string(timeout.count()) + " ms; nothing of this one has happened");
   if (!is_open())
-    return fail(node_errc::link_down, "the link to " + peer_name_ + " is not open");
+    return fail(node_errc::link_down, "the link to " + peer_name_ + " is down");
   auto wanted = negotiation_.mine();
   if (changes.serializers)
     wanted.serializers = *changes.serializers;

@@ -66,6 +66,7 @@ node_core::node_core(caf::actor_system& system, type_registry& types, const fami
     : system_(system),
       types_(types),
       families_(families),
+      publish_first_(std::exchange(options.publish, {})),
       options_(std::move(options)),
       loop_(std::make_shared<io_loop>(system, options_.name, dispatch_budget{.enabled = options_.dispatch})),
       encodings_(std::make_shared<encoding_cache>(loop_->context())),
@@ -107,9 +108,14 @@ std::expected<void, node_error> node_core::start() {
     return std::unexpected{std::move(probe).error()};
   if (options_.unproven_peers_max == 0)
     return std::unexpected{node_error{node_errc::bad_option, "unproven_peers_max is 0: nobody could ever come in"}};
+  if (auto published = publish_first(); !published)
+    return published;
+  open_doors doors;
   for (const auto& text : options_.listen)
-    if (auto listens = listen_at(text); !listens)
+    if (auto listens = listen_at(text, doors); !listens)
       return listens;
+  addresses_ = std::move(doors.addresses);
+  keep_open(std::move(doors));
   open_inspection();
   loop_->start([weak = weak_from_this()] {
     if (auto self = weak.lock())
@@ -132,12 +138,63 @@ void node_core::make_exchange() {
                                .grace = options_.handle_grace});
 }
 
-std::expected<void, node_error> node_core::listen_at(const std::string& text) {
+/// Before anybody can dial, so that no peer comes too early.
+std::expected<void, node_error> node_core::publish_first() {
+  for (auto& each : std::exchange(publish_first_, {})) {
+    caf::strong_actor_ptr actor;
+    try {
+      actor = each.make(system_);
+    } catch (const std::exception& error) {
+      const char* why = error.what();
+      return std::unexpected{node_error{node_errc::bad_option,
+                                        "the actor to publish as \"" + each.name()
+                                            + "\" could not be made: " + (why != nullptr ? why : "no reason given")}};
+    }
+    if (auto published = publish(each.name(), std::move(actor)); !published)
+      return published;
+  }
+  return {};
+}
+
+std::expected<void, node_error> node_core::listen(std::span<const std::string> addresses) {
+  if (!io_loop::may_wait())
+    return std::unexpected{node_error{node_errc::unsupported,
+                                      "listen may wait until a host's name is looked up, here on the very thread that "
+                                      "all links need: call it elsewhere, in an actor for instance"}};
+  open_doors doors;
+  std::expected<void, node_error> result;
+  for (const auto& text : addresses)
+    if (result = listen_at(text, doors); !result)
+      break;
+  std::unique_lock guard{mutex_};
+  if (result && closing_)
+    result = std::unexpected{node_error{node_errc::link_down, "the node is closing"}};
+  if (result)
+    addresses_.insert(addresses_.end(), doors.addresses.begin(), doors.addresses.end());
+  // Peers may be coming in already, so all of this belongs to the I/O thread.
+  asio::post(io(), [self = shared_from_this(), doors = std::move(doors), stay = result.has_value()]() mutable {
+    if (stay && !self->ending_)
+      self->keep_open(std::move(doors));
+  });
+  return result;
+}
+
+void node_core::keep_open(open_doors doors) {
+  std::ranges::move(doors.listeners, std::back_inserter(listeners_));
+  std::ranges::move(doors.inproc_listeners, std::back_inserter(inproc_listeners_));
+}
+
+std::vector<std::string> node_core::addresses() const {
+  std::lock_guard guard{mutex_};
+  return addresses_;
+}
+
+std::expected<void, node_error> node_core::listen_at(const std::string& text, open_doors& doors) {
   auto at = parse_address(text);
   if (!at)
     return std::unexpected{std::move(at).error()};
   if (at->kind == transport_kind::inproc)
-    return listen_in_process(*at);
+    return listen_in_process(*at, doors);
   auto endpoints = resolve(*at, options_.accepted_links.connect_timeout);
   if (!endpoints)
     return std::unexpected{std::move(endpoints).error()};
@@ -152,8 +209,8 @@ std::expected<void, node_error> node_core::listen_at(const std::string& text) {
   });
   if (!opened)
     return std::unexpected{std::move(opened).error()};
-  addresses_.push_back(opened->front()->text());
-  std::ranges::move(*opened, std::back_inserter(listeners_));
+  doors.addresses.push_back(opened->front()->text());
+  std::ranges::move(*opened, std::back_inserter(doors.listeners));
   return {};
 }
 
@@ -206,7 +263,7 @@ void node_core::open_inspection() {
     log(log_level::info, "`troupe memory` cannot ask node " + options_.name + ": " + opened.error().message());
 }
 
-std::expected<void, node_error> node_core::listen_in_process(const address& at) {
+std::expected<void, node_error> node_core::listen_in_process(const address& at, open_doors& doors) {
   auto terms =
       std::make_shared<const link_security>(link_security{.kind = at.kind, .secret = {}, .tls = {}, .tls_server = {}});
   auto opened =
@@ -221,8 +278,8 @@ std::expected<void, node_error> node_core::listen_in_process(const address& at) 
       });
   if (!opened)
     return std::unexpected{std::move(opened).error()};
-  addresses_.push_back(at.text);
-  inproc_listeners_.push_back(*std::move(opened));
+  doors.addresses.push_back(at.text);
+  doors.inproc_listeners.push_back(*std::move(opened));
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,8 +51,10 @@ public:
   node_core(caf::actor_system& system, type_registry& types, const family_set& families, node_options options);
   ~node_core();
 
-  /// Opens the store, listens, starts the I/O thread.
+  /// Opens the store, publishes what the options name, listens, starts the I/O thread.
   [[nodiscard]] std::expected<void, node_error> start();
+  /// Listens at all of `addresses`, or, when one of them fails, at none. Fails with `unsupported` on I/O threads.
+  [[nodiscard]] std::expected<void, node_error> listen(std::span<const std::string> addresses);
   void shut_down();
 
   [[nodiscard]] std::expected<void, node_error> publish(std::string name, caf::strong_actor_ptr actor);
@@ -74,7 +77,7 @@ public:
   /// The open link of that link_core::serial; null where there is none.
   [[nodiscard]] std::shared_ptr<link_core> link_of(std::uint64_t serial) const;
   /// Where this node listens, with the ports that the system chose.
-  [[nodiscard]] const std::vector<std::string>& addresses() const noexcept { return addresses_; }
+  [[nodiscard]] std::vector<std::string> addresses() const;
 
   /// What this node is known again by.
   [[nodiscard]] const node_key& key() const noexcept { return key_; }
@@ -133,8 +136,17 @@ private:
   void flush_links();
   void encode_next();
   void stop_listening();
-  [[nodiscard]] std::expected<void, node_error> listen_at(const std::string& text);
-  [[nodiscard]] std::expected<void, node_error> listen_in_process(const address& at);
+  /// Where peers come in at some addresses.
+  struct open_doors {
+    std::vector<std::string> addresses;
+    std::vector<std::shared_ptr<listener>> listeners;
+    std::vector<std::unique_ptr<inproc_listener>> inproc_listeners;
+  };
+  [[nodiscard]] std::expected<void, node_error> publish_first();
+  [[nodiscard]] std::expected<void, node_error> listen_at(const std::string& text, open_doors& doors);
+  [[nodiscard]] std::expected<void, node_error> listen_in_process(const address& at, open_doors& doors);
+  /// I/O thread, once it runs.
+  void keep_open(open_doors doors);
   [[nodiscard]] std::expected<std::shared_ptr<transport>, node_error>
   dial_to(const address& at, std::span<const stream_endpoint> endpoints, const link_security& security,
           std::chrono::steady_clock::time_point until);
@@ -155,10 +167,10 @@ private:
   caf::actor_system& system_;
   type_registry& types_;
   const family_set& families_;
-  const node_options options_;
+  std::vector<publication> publish_first_; // Empty after start(): the names hold the actors from then on.
+  const node_options options_;             // Without what is to be published.
   std::optional<store::object_store> store_;
   std::shared_ptr<const object_environment> objects_;
-  std::vector<std::string> addresses_;
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   const node_key key_; // Tells this node from others that claim its id.
 
@@ -178,6 +190,7 @@ private:
 
   mutable std::mutex mutex_;
   // Guarded by mutex_.
+  std::vector<std::string> addresses_;
   std::map<std::string, caf::strong_actor_ptr, std::less<>> names_;
   std::vector<std::shared_ptr<link_core>> links_;
   std::vector<std::shared_ptr<link_keeper>> keepers_;

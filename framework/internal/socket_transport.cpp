@@ -15,6 +15,7 @@
 
 #include <asio/write.hpp>
 
+#include <troupe/framework/internal/address.hpp>
 #include <troupe/framework/internal/loopback_ends.hpp>
 
 namespace troupe::internal {
@@ -67,6 +68,13 @@ public:
     if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS)
       return 0;
     return std::unexpected{std::error_code{errno, std::system_category()}};
+  }
+
+  end_addresses addresses() const override {
+    std::error_code ignored; // What is not connected any more has none.
+    const auto near = socket_.local_endpoint(ignored);
+    const auto kind = near.protocol().family() == AF_UNIX ? transport_kind::unix_socket : transport_kind::tcp;
+    return {text_of(kind, near), text_of(kind, socket_.remote_endpoint(ignored))};
   }
 
   bool finish_writing() override {

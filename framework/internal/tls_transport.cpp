@@ -14,6 +14,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
+#include <troupe/framework/internal/address.hpp>
 #include <troupe/framework/internal/socket_transport.hpp>
 #include <troupe/framework/internal/tls_meter.hpp>
 
@@ -35,6 +36,7 @@ public:
 
   executor_type get_executor() { return socket_.get_executor(); }
   lowest_layer_type& lowest_layer() { return socket_.lowest_layer(); }
+  const lowest_layer_type& lowest_layer() const { return socket_.lowest_layer(); }
   void admit() { meter_.reset(); }
 
   template <class Buffers, class Handler>
@@ -115,6 +117,13 @@ public:
   }
 
   byte_vector session_key() const override { return session_key_; }
+
+  end_addresses addresses() const override {
+    std::error_code ignored; // What is not connected any more has none.
+    const auto& socket = stream_ ? stream_->lowest_layer() : socket_.lowest_layer();
+    return {text_of(transport_kind::tls, socket.local_endpoint(ignored)),
+            text_of(transport_kind::tls, socket.remote_endpoint(ignored))};
+  }
 
   bool finish_writing() override {
     if (!established_)

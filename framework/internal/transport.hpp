@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <system_error>
 
 #include <caf/message.hpp>
@@ -30,6 +31,12 @@ public:
   virtual void push(caf::message& value) = 0;
   /// I/O thread. Nothing where none was pushed.
   [[nodiscard]] virtual std::optional<caf::message> pop() = 0;
+};
+
+/// Where the two ends of a connection are, as addresses; empty for an end without one.
+struct end_addresses {
+  std::string near;
+  std::string far;
 };
 
 /// One connection's bytes, both ways. At most one read and one write are under way at a time, and each keeps the
@@ -56,6 +63,9 @@ public:
   /// The connection's addresses, where it is a plain one within this host; null otherwise. Lives as long as the
   /// transport.
   [[nodiscard]] virtual const loopback_ends* loopback() const noexcept { return nullptr; }
+
+  /// Before close().
+  [[nodiscard]] virtual end_addresses addresses() const { return {}; }
 
   /// Null where only bytes pass. Lives as long as the transport.
   [[nodiscard]] virtual value_lane* values() noexcept { return nullptr; }

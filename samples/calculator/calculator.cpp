@@ -2,6 +2,7 @@
 // FOLDER` in another, where FOLDER has what make-certificates makes.
 #include <iostream>
 #include <stdexcept>
+#include <utility>
 
 #include <caf/all.hpp>
 #include <troupe/framework/node.hpp>
@@ -49,8 +50,8 @@ int main(int argument_count, char** arguments) try { // calculator FOLDER [serve
                                               .key_file = file("server.key"),
                                               .authority_file = file("authority.pem"),
                                               .require_client_certificate = true};
-    auto node = must(troupe::node::open(system, types, families, options));
-    must(node.publish("calculator", system.spawn(calculating)));
+    options.publish = {{"calculator", system.spawn(calculating)}};
+    auto node = must(troupe::node::open(system, types, families, std::move(options)));
     std::cout << "serving at " << node.addresses()[0] << " until Enter is pressed" << std::endl;
     std::cin.get();
     return 0;

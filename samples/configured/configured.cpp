@@ -13,11 +13,7 @@ struct options : troupe::system_config {
   std::string peer;
 };
 
-int serve(caf::actor_system& system, troupe::node& node) {
-  auto greeter =
-      system.spawn([]() -> caf::behavior { return {[](const std::string& name) { return "good day, " + name; }}; });
-  if (auto published = node.publish("greeter", greeter); !published)
-    throw std::runtime_error(published.error().message());
+int serve() {
   std::cout << "serving until Enter is pressed" << std::endl;
   std::cin.get();
   return 0;
@@ -56,10 +52,17 @@ int main(int argument_count, char** arguments) try {
   troupe::type_registry types;
   troupe::family_set families;
   caf::actor_system system{config};
-  auto node = troupe::node::open(system, types, families); // By troupe.node.
+  std::vector<troupe::publication> published; // What no file can say.
+  if (config.peer.empty())
+    published = {{"greeter", [&] {
+                    return system.spawn([]() -> caf::behavior {
+                      return {[](const std::string& name) { return "good day, " + name; }};
+                    });
+                  }}};
+  auto node = troupe::node::open(system, types, families, std::move(published)); // By troupe.node.
   if (!node)
     throw std::runtime_error(node.error().message());
-  return config.peer.empty() ? serve(system, *node) : greet(system, *node, config.peer);
+  return config.peer.empty() ? serve() : greet(system, *node, config.peer);
 } catch (const std::exception& error) {
   std::cerr << error.what() << '\n';
   return 1;

@@ -83,8 +83,8 @@ int main(int argument_count, char** arguments) try { // cup_and_spoon [serve] [A
   troupe::system_config config;
   caf::actor_system system{config};
   if (serves) {
-    auto node = must(troupe::node::open(system, types, families, {.name = "kitchen", .listen = {address}}));
-    must(node.publish("cup", system.spawn(cup)));
+    auto node = must(troupe::node::open(
+        system, types, families, {.name = "kitchen", .listen = {address}, .publish = {{"cup", system.spawn(cup)}}}));
     std::cout << "serving until Enter is pressed" << std::endl;
     std::cin.get();
     return 0;

@@ -24,14 +24,14 @@ int main(int argument_count, char**) try {
   caf::actor_system system{config};
 
   if (argument_count > 1) { // hello serve
-    auto node = must(troupe::node::open(system, types, families, {.name = "server", .listen = {"unix://@hello"}}));
     auto adder = system.spawn([]() -> caf::behavior {
       return {[](const troupe::object_ref<doubles>& ref) {
         auto values = must(ref.get()); // A read-only view of the shared memory: nothing is copied.
         return std::accumulate(values.begin(), values.end(), 0.0);
       }};
     });
-    must(node.publish("adder", adder));
+    auto node = must(troupe::node::open(
+        system, types, families, {.name = "server", .listen = {"unix://@hello"}, .publish = {{"adder", adder}}}));
     std::cout << "serving until Enter is pressed" << std::endl;
     std::cin.get();
   } else {

@@ -83,7 +83,7 @@ void coordinate(const std::filesystem::path& folder, std::string file, std::size
   caf::actor_system system{config};
   const auto address = "unix://@images-" + std::to_string(::getpid());
   std::list<worker_process> processes; // They end when the node has.
-  auto node = must(troupe::node::open(system, types, families, {.name = "coordinator", .listen = {address}}));
+  auto node = must(troupe::node::open(system, types, families, {.name = "coordinator"}));
   const auto picture = load(*node, file);
   const auto view = must(picture.get());
 
@@ -91,6 +91,7 @@ void coordinate(const std::filesystem::path& folder, std::string file, std::size
   results found;
   const auto coordinating = system.spawn<coordinator>(picture, *view, found);
   must(node->publish("coordinator", coordinating));
+  must(node->listen(address)); // Not before: workers find who is there.
   for (std::size_t i = 0; i < workers; ++i)
     processes.emplace_back(address);
   caf::scoped_actor self{system};

@@ -298,7 +298,7 @@ TEST_F(actors_over_a_link, an_actor_finds_others_without_waiting) {
         diary_.note(std::to_string(value));
       });
     });
-    link_->find(self, "nobody", 10s)
+    link_->find(self, "nobody", 0s)
         .then([](const caf::strong_actor_ptr&) {},
               [this](const caf::error& error) { diary_.note(troupe::text_of(error)); });
     link_->find<doubling>(self, "doubler", 10s)

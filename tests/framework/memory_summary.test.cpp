@@ -366,7 +366,7 @@ TEST_F(remembered, this_users_processes_may_look_and_reach_nothing_else) {
   auto link = near().home->connect(mine[0], {.serializers = {"msgpack"}});
   ASSERT_TRUE(link) << link.error().message();
   EXPECT_EQ(link->memory_summary().value().processes.at(0).node, "far");
-  const auto cup = link->find("cup");
+  const auto cup = link->find("cup", 0s);
   ASSERT_FALSE(cup);
   EXPECT_EQ(cup.error().code(), node_errc::not_found);
   EXPECT_FALSE(link->shares_store());

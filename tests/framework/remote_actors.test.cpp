@@ -176,7 +176,7 @@ TEST_F(two_nodes, a_typed_actor_is_found_by_its_interface_only) {
 
 TEST_F(two_nodes, a_name_that_nobody_published_is_not_found) {
   connect();
-  auto found = link_->find("nobody");
+  auto found = link_->find("nobody", 0s);
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code(), node_errc::not_found);
   EXPECT_EQ(found.error().message(), "far has nothing published as \"nobody\"");

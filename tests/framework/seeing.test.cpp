@@ -217,7 +217,7 @@ TEST_F(seeing, debug_shows_the_life_of_a_link) {
   log_lines log{log_level::debug};
   auto thermometer_there = thermometer();
   ASSERT_TRUE((ask<double>(near().system, thermometer_there, reading{})));
-  EXPECT_FALSE(link_->find("nobody"));
+  EXPECT_FALSE(link_->find("nobody", 0s));
   caf::anon_send_exit(thermometer_there, caf::exit_reason::kill);
   link_->close();
   ASSERT_TRUE(eventually([&] { return log.with("link to near is down") == 1 && log.with("link to far is down") == 1; }))
