@@ -279,6 +279,41 @@ TEST_F(opening, as_configured_publishes_as_well) {
   EXPECT_EQ(home->addresses(), std::vector{at});
 }
 
+// Goal: a client as the guide has it is never left without its actor. Method: a server that is opened again and again,
+// and publishes only when the client is linked already.
+TEST_F(finding, of_a_client_that_reconnects_does_not_depend_on_who_is_first) {
+  struct state {
+    caf::actor cup;
+  };
+  std::atomic<int> has{0}; // The number of the server whose actor the client has.
+  auto client = near().system.spawn([&](caf::stateful_actor<state>* self) -> caf::behavior {
+    return {[self, &has](const link_event& event) {
+      if (event.what != link_event::kind::connected)
+        return;
+      auto link = *event.link;
+      link.find(self, "doubler", 30s)
+          .then(
+              [self, &has](const caf::strong_actor_ptr& found) {
+                self->state.cup = caf::actor_cast<caf::actor>(found);
+                self->request(self->state.cup, 10s, 4).then([&has](int) { ++has; }, [](const caf::error&) {});
+              },
+              [](const caf::error&) {});
+    }};
+  });
+  const auto kept =
+      near().home->keep_connected(address_, {}, {.first_pause = 1ms, .longest_pause = 10ms}, {.listener = client});
+  ASSERT_TRUE(kept);
+  for (int round = 0; round < 5; ++round) {
+    far();
+    ASSERT_TRUE(eventually([&] { return !far().home->links().empty(); }));
+    EXPECT_EQ(has, round);
+    publish("doubler", far().system.spawn(doubler));
+    EXPECT_TRUE(eventually([&] { return has > round; }));
+    far_.reset();
+  }
+  caf::anon_send_exit(client, caf::exit_reason::user_shutdown);
+}
+
 // -- listening later
 
 TEST_F(finding, a_node_listens_once_its_actors_are_there) {
