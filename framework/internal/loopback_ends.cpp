@@ -66,23 +66,41 @@ std::string in_tables_of_v4(const stream_endpoint& of) {
   return whole.starts_with(mapped) ? whole.substr(mapped.size()) : std::string{};
 }
 
-/// Whose socket has that local and remote address, in the form of the table.
-std::optional<uid_t> owner_in(const char* table, const std::string& local, const std::string& remote) {
-  std::ifstream file{table};
+/// A row of a table: whose socket it is, nothing where it is nobody's any more, or not yet.
+using row = std::optional<uid_t>;
+
+/// The row of the socket with that local and remote address, in the form of the table.
+std::optional<row> row_in(std::string_view table, const std::string& local, const std::string& remote) {
+  if (local.empty() || remote.empty())
+    return std::nullopt;
   const auto both = ' ' + local + ' ' + remote + ' ';
-  for (std::string line; std::getline(file, line);) {
-    const auto found = line.find(both);
-    if (found == std::string::npos)
-      continue;
-    std::istringstream rest{line.substr(found + both.size())};
-    std::string state, queues, timer, retransmissions, timeout;
-    uid_t owner = 0;
-    std::uint64_t inode = 0;
-    // A socket without an inode is nobody's any more, or not yet: then its owner reads as root.
-    if (rest >> state >> queues >> timer >> retransmissions >> owner >> timeout >> inode && inode != 0)
-      return owner;
-  }
-  return std::nullopt;
+  const auto found = table.find(both);
+  if (found == std::string_view::npos)
+    return std::nullopt;
+  auto line = table.substr(found + both.size());
+  line = line.substr(0, line.find('\n'));
+  std::istringstream rest{std::string{line}};
+  std::string state, queues, timer, retransmissions, timeout;
+  uid_t owner = 0;
+  std::uint64_t inode = 0;
+  // Without an inode the owner reads as root.
+  if (rest >> state >> queues >> timer >> retransmissions >> owner >> timeout >> inode && inode != 0)
+    return row{owner};
+  return row{};
+}
+
+/// A socket of IPv6 may have an IPv4 connection.
+std::optional<row> row_of(const stream_endpoint& local, const stream_endpoint& remote, std::string_view tcp,
+                          std::string_view tcp6) {
+  const auto found = row_in(tcp6, in_tables_of_v6(local), in_tables_of_v6(remote));
+  return found ? found : row_in(tcp, in_tables_of_v4(local), in_tables_of_v4(remote));
+}
+
+std::string whole_text_of(const char* path) {
+  std::ifstream file{path};
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
 }
 
 std::string raw_text_of(const char* path) {
@@ -119,28 +137,39 @@ byte_vector loopback_ends::sum(link_side mine) const {
   return {result.begin(), result.end()};
 }
 
-std::expected<uid_t, node_error> loopback_ends::peer_owner() const {
-  // Theirs is the local one there. A socket of IPv6 may have an IPv4 connection.
-  auto owner = owner_in("/proc/self/net/tcp6", in_tables_of_v6(theirs_), in_tables_of_v6(mine_));
-  if (const auto local = in_tables_of_v4(theirs_); !owner && !local.empty())
-    owner = owner_in("/proc/self/net/tcp", local, in_tables_of_v4(mine_));
-  if (!owner)
-    return fail(node_errc::refused, "the system does not say whose socket the other end of this connection is");
-  return *owner;
+std::expected<std::optional<uid_t>, node_error> loopback_ends::peer_owner() const {
+  // A row may be missed where others come and go while the table is read; never several times in a row.
+  constexpr int looks = 3;
+  auto owner = std::expected<std::optional<uid_t>, node_error>{std::nullopt};
+  for (int look = 0; look < looks && owner && !*owner; ++look)
+    owner = peer_owner(whole_text_of("/proc/self/net/tcp"), whole_text_of("/proc/self/net/tcp6"));
+  return owner;
+}
+
+std::expected<std::optional<uid_t>, node_error> loopback_ends::peer_owner(std::string_view tcp,
+                                                                          std::string_view tcp6) const {
+  const auto theirs = row_of(theirs_, mine_, tcp, tcp6); // Theirs is the local one there.
+  if (theirs && *theirs)
+    return **theirs;
+  if (theirs)
+    return fail(node_errc::refused, "nobody has the socket at the other end of this one");
+  if (!row_of(mine_, theirs_, tcp, tcp6)) // Where this end is missing the system shows nothing, or too little.
+    return fail(node_errc::refused, "the system does not say whose the socket at the other end of this one is");
+  return std::nullopt;
 }
 
 std::expected<void, node_error> check_forwarder(const loopback_ends& ends) {
   const auto refused = [](const std::string& why) {
     return fail(node_errc::refused,
                 "somebody is in between: what the peer sees is another connection within its host, and " + why
-                    + "; let nobody else listen there, dial the address at which the node "
-                      "itself listens, or use unix:// or tls://");
+                    + "; let nobody else listen there, dial the address at which the node itself listens, or use "
+                      "unix:// or tls://");
   };
   const auto owner = ends.peer_owner();
   if (!owner)
     return refused(owner.error().message());
-  if (*owner != 0 && !is_this_user(*owner))
-    return refused("the other end of this one belongs to user " + std::to_string(*owner) + ", this node runs as user "
+  if (*owner && **owner != 0 && !is_this_user(**owner))
+    return refused("the other end of this one belongs to user " + std::to_string(**owner) + ", this node runs as user "
                    + std::to_string(::geteuid()));
   return {};
 }

@@ -5,6 +5,7 @@
 #include <expected>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <sys/types.h>
 
@@ -29,17 +30,22 @@ public:
   /// network namespace and both addresses. Empty where the system does not say.
   [[nodiscard]] byte_vector sum(link_side mine) const;
 
-  /// The user whose process has the other end's socket. Fails with `refused`, saying why, where the system does not
-  /// tell. Requires that something has come over the connection: before, nobody may have accepted it.
-  [[nodiscard]] std::expected<uid_t, node_error> peer_owner() const;
+  /// The user whose process has the other end's socket; nothing where no process of this network namespace has it, so
+  /// that the kernel passes on what comes, as only root can tell it to. Fails with `refused`, saying why, where the
+  /// system does not tell. Requires that something has come over the connection: before, nobody may have accepted it.
+  [[nodiscard]] std::expected<std::optional<uid_t>, node_error> peer_owner() const;
+
+  /// The same by the text of /proc/net/tcp and tcp6. Pure.
+  [[nodiscard]] std::expected<std::optional<uid_t>, node_error> peer_owner(std::string_view tcp,
+                                                                           std::string_view tcp6) const;
 
 private:
   stream_endpoint mine_;
   stream_endpoint theirs_;
 };
 
-/// Whether who has the other end's socket may stand in between: this user, whose forwarded port it is, or root, who
-/// could do as he likes anyway. Fails with `refused`, naming the user.
+/// Whether who has the other end's socket may stand in between: this user, whose forwarded port it is, or root, himself
+/// or by the kernel's address translation, who could do as he likes anyway. Fails with `refused`, naming the user.
 [[nodiscard]] std::expected<void, node_error> check_forwarder(const loopback_ends& ends);
 
 } // namespace troupe::internal

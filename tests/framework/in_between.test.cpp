@@ -169,6 +169,29 @@ TEST_F(two_sockets, see_whose_the_other_one_is) {
   ::close(nobody_accepts);
 }
 
+TEST(loopback_ends_of, a_table_say_whose_the_other_one_is) {
+  using namespace asio::ip;
+  const auto at = [](std::uint16_t port) { return tcp::endpoint{make_address("127.0.0.1"), port}; };
+  const internal::loopback_ends ends{at(0xd431), at(0x1f90)};
+  const std::string head =
+      "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n";
+  const std::string mine =
+      "   7: 0100007F:D431 0100007F:1F90 01 00000000:00000000 00:00000000 00000000  1000        0 66 1\n";
+  const std::string theirs =
+      "   8: 0100007F:1F90 0100007F:D431 01 00000000:00000000 00:00000000 00000000  1001        0 77 1\n";
+  const std::string theirs_by_v6 =
+      "   2: 0000000000000000FFFF00000100007F:1F90 0000000000000000FFFF00000100007F:D431 01 "
+      "00000000:00000000 00:00000000 00000000  1002        0 77 1\n";
+  const std::string nobodys =
+      "   8: 0100007F:1F90 0100007F:D431 01 00000000:00000000 00:00000000 00000000     0        0 0 1\n";
+  EXPECT_EQ(ends.peer_owner(head + mine + theirs, head).value(), 1001u);
+  EXPECT_EQ(ends.peer_owner(head + mine, head + theirs_by_v6).value(), 1002u);
+  EXPECT_EQ(ends.peer_owner(head + mine, head).value(), std::nullopt); // In another network namespace.
+  EXPECT_FALSE(ends.peer_owner(head + mine + nobodys, head));
+  EXPECT_FALSE(ends.peer_owner(head, head));
+  EXPECT_FALSE(ends.peer_owner("", ""));
+}
+
 TEST(loopback_ends_of, are_those_of_tcp_within_a_host) {
   asio::io_context io;
   asio::local::stream_protocol::socket left{io}, right{io};
