@@ -199,11 +199,14 @@ std::expected<std::vector<frame>, node_error> bytes_of_all(std::span<const objec
   std::vector<frame> result;
   result.reserve(states.size());
   for (std::size_t i = 0; i < states.size(); ++i) {
-    if (!(*gathered)[i]) {
-      auto missing = timeout.count() > 0 ? too_late(*states[i], timeout) : bytes_here(states[i]).error();
-      return std::unexpected{of_position(missing, i, states.size())};
-    }
-    result.push_back(**std::move((*gathered)[i]));
+    auto& one = (*gathered)[i];
+    if (!one && timeout.count() > 0)
+      return std::unexpected{of_position(too_late(*states[i], timeout), i, states.size())};
+    if (!one)
+      one = bytes_here(states[i]); // The bytes may have come since the last look.
+    if (!*one)
+      return std::unexpected{of_position(one->error(), i, states.size())};
+    result.push_back(**std::move(one));
   }
   return result;
 }

@@ -199,8 +199,10 @@ std::vector<out_of_band_pin> out_of_band_pins(std::uint64_t store) {
 }
 
 std::expected<object_form, serialize_error> out_of_band_form(const object_state_ptr& state) {
-  const auto place = state->source->place();
+  auto place = state->source->place();
   const auto is_elsewhere = !place && !state->source->here_at_once();
+  if (!place && !is_elsewhere)
+    place = state->source->place(); // The bytes may have come to the store since the first look.
   // Of what is elsewhere nobody can say which store would pin it.
   auto allowed = table().allowed_by(place ? place->store : 0);
   if (!allowed && !(is_elsewhere && table().allows_any()))

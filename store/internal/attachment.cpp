@@ -107,8 +107,10 @@ std::expected<table_guard, store_error> attachment::lock() {
   if (reap_wanted.load(std::memory_order_relaxed) != 0 && reap_wanted.exchange(0) != 0)
     in_background(job::reap); // Who only wants to find something does not wait for that.
   auto guard = lock_table(view_, store_.self.slot, store_.settings.lock_timeout);
-  if (guard && !usable()) // Under the lock: nobody reaps us from now on.
-    return std::unexpected(check_usable().error());
+  if (!guard)
+    return guard;
+  if (auto usable = check_usable(); !usable) // Under the lock: nobody reaps us from now on.
+    return std::unexpected(std::move(usable).error());
   return guard;
 }
 

@@ -25,7 +25,17 @@ public:
 
   std::optional<frame> here() const override {
     std::lock_guard guard{mutex_};
+    if (asks_until_here_ && (*asks_until_here_)-- == 0) {
+      asks_until_here_.reset();
+      is_here_ = true;
+    }
     return is_here_ ? std::optional{bytes_} : std::nullopt;
+  }
+
+  /// The bytes come unannounced after so many more questions whether they are here, just before the next one.
+  void arrive_after_asks(std::size_t asks) {
+    std::lock_guard guard{mutex_};
+    asks_until_here_ = asks;
   }
 
   fetch_id fetch(std::chrono::steady_clock::time_point until, answer then) override {
@@ -120,7 +130,8 @@ private:
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   // Guarded by mutex_.
-  bool is_here_ = false;
+  mutable bool is_here_ = false;
+  mutable std::optional<std::size_t> asks_until_here_;
   std::optional<node_error> failure_;
   std::map<fetch_id, std::pair<std::chrono::steady_clock::time_point, answer>> running_;
   fetch_id last_id_ = 0;

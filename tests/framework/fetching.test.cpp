@@ -33,6 +33,54 @@ TEST_F(waiting, get_never_waits_unless_it_is_told_to) {
   EXPECT_EQ(far.source->fetches(), 0);
 }
 
+// Goal: no caller asks twice whether bytes are here and believes the first answer after the second.
+// Method: the bytes come before the n-th question, for each n that a call may reach.
+TEST_F(waiting, bytes_that_come_between_two_questions_are_read_or_did_not_come_in_time) {
+  const auto is_value_or_late = [](const auto& result) {
+    return result.has_value()
+           || (result.error().code() == node_errc::fetch_timed_out && !result.error().message().empty());
+  };
+  for (std::size_t asks = 0; asks < 8; ++asks) {
+    SCOPED_TRACE(asks);
+    const auto soon = [&] {
+      auto far = far_doubles(1);
+      far.source->arrive_after_asks(asks);
+      return far;
+    };
+    auto here = far_doubles(1);
+    here.source->arrive();
+    EXPECT_TRUE(is_value_or_late(soon().ref.get()));
+    EXPECT_TRUE(is_value_or_late(soon().ref.get(1ms)));
+    EXPECT_TRUE(is_value_or_late(get_all(std::vector{soon().ref})));
+    EXPECT_TRUE(is_value_or_late(get_all(std::vector{here.ref, soon().ref, soon().ref})));
+    EXPECT_TRUE(is_value_or_late(get_all(std::vector{here.ref, soon().ref}, 1ms)));
+    EXPECT_TRUE(is_value_or_late(internal::bytes_here(soon().ref.state())));
+    const auto waited = wait(std::vector{here.ref, soon().ref}, 2);
+    ASSERT_TRUE(waited);
+    EXPECT_GE(waited->here.size(), 1u);
+    EXPECT_TRUE(waited->failed.empty());
+  }
+}
+
+TEST_F(waiting, one_thread_reads_without_waiting_what_another_one_fetches) {
+  for (int round = 0; round < 200; ++round) {
+    auto far = far_doubles(1);
+    auto fetched = std::async(std::launch::async, [&] { return far.ref.get(10s); });
+    ASSERT_TRUE(far.source->is_fetched());
+    auto arrival = std::async(std::launch::async, [&] { far.source->arrive(); });
+    auto value = far.ref.get();
+    while (!value) {
+      auto all = get_all(std::vector{far.ref});
+      ASSERT_TRUE(all || all.error().code() == node_errc::fetch_timed_out);
+      if (all)
+        value = all->front();
+    }
+    EXPECT_EQ((*value)[0], 1.0);
+    arrival.get();
+    EXPECT_TRUE(fetched.get());
+  }
+}
+
 TEST_F(waiting, get_waits_until_the_bytes_are_here) {
   auto far = far_doubles(1);
   auto value = std::async(std::launch::async, [&] { return far.ref.get(10s); });
