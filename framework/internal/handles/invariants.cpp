@@ -269,7 +269,7 @@ std::string_view ledger::broken_indices() const {
 }
 
 std::string_view ledger::broken_invariant() const {
-  if (!touched_.empty() || !touched_links_.empty())
+  if (is_in_event_ || !touched_.empty() || !touched_links_.empty())
     return "an event has not ended";
   std::vector<std::uint64_t> dependents(entries_.size());
   for (const auto& [number, link] : links_) {

@@ -74,6 +74,8 @@ void ledger::enter(entry& which, entry_state next) {
 // -- the beginning and the end of an event
 
 void ledger::begin_event() {
+  assert(!is_in_event_);
+  is_in_event_ = true;
   now_ = std::max(now_, options_.clock());
 }
 
@@ -111,6 +113,7 @@ void ledger::end_event() {
     for (auto link : std::exchange(touched_links_, {}))
       settle(link);
   } while (!touched_.empty());
+  is_in_event_ = false;
 }
 
 /// What has room begins; a lost link of which nothing is left is forgotten.
@@ -286,9 +289,8 @@ void ledger::retain(reference what) {
 }
 
 void ledger::drop(reference what) {
-  begin_event();
+  const event now{*this};
   unrefer(what);
-  end_event();
 }
 
 std::optional<object_id> ledger::place_of(reference what) const {

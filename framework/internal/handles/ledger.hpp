@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <expected>
 #include <functional>
 #include <map>
@@ -221,7 +222,22 @@ private:
   void touch(link_number link);
   void unrefer(reference what);
   void undepend(reference what);
-  void begin_event();
+  /// While it lives the ledger does one event, which ends by whichever way its function is left.
+  class event {
+  public:
+    explicit event(ledger& of) : of_(of) { of_.begin_event(); }
+    event(const event&) = delete;
+    event& operator=(const event&) = delete;
+    ~event() noexcept(false) {
+      if (std::uncaught_exceptions() == unwinding_)
+        of_.end_event();
+    }
+
+  private:
+    ledger& of_;
+    const int unwinding_ = std::uncaught_exceptions();
+  };
+  void begin_event(); // By `event` only, as the end.
   void end_event();
   void settle(reference what);
   void settle(link_number link);
@@ -372,6 +388,7 @@ private:
   ledger_options options_;
   local_objects& objects_;
   time_point now_{};                     // Of this event.
+  bool is_in_event_ = false;
   std::deque<entry> entries_;            // A deque, since entries are made while others are being looked at.
   std::set<std::uint32_t> free_entries_; // The first is used next, so that what lasts gathers at the beginning.
   std::uint32_t first_generation_ = 1;   // Greater than that of any row that is gone.

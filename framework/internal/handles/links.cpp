@@ -9,7 +9,7 @@ namespace troupe::internal::handles {
 // -- up and down
 
 bool ledger::link_up(link_number link, node_name peer, bool shares_store) {
-  begin_event();
+  const event now{*this};
   auto [place, fresh] = links_.try_emplace(link);
   if (!fresh)
     return false;
@@ -28,14 +28,12 @@ bool ledger::link_up(link_number link, node_name peer, bool shares_store) {
   for (auto each = offers_.lower_bound(of_peer); each != offers_.end() && each->first.exporter == peer; ++each)
     if (at(each->second).adopting == 0)
       queue_adoption(each->second, made);
-  end_event();
   return true;
 }
 
 void ledger::link_down(link_number link) {
-  begin_event();
+  const event now{*this};
   end_link(link);
-  end_event();
 }
 
 void ledger::end_link(link_number link) {
@@ -95,7 +93,7 @@ void ledger::end_grace(link_number link) {
 }
 
 void ledger::end_graces() {
-  begin_event();
+  const event now{*this};
   std::vector<link_number> lost;
   for (const auto& [number, each] : links_)
     if (each.phase == link_phase::grace)
@@ -103,7 +101,6 @@ void ledger::end_graces() {
   for (auto number : lost)
     if (links_.contains(number))
       end_grace(number);
-  end_event();
 }
 
 /// Who gave the entry has nothing for it any more. It is lost when the event ends, unless it is being adopted, or its
@@ -116,10 +113,9 @@ void ledger::lose_source(reference what, bool was_told) {
 }
 
 void ledger::on_message(link_number from, const message& what) {
-  begin_event();
+  const event now{*this};
   if (auto* link = up_link(from))
     std::visit([&](const auto& each) { on(*link, each); }, what);
-  end_event();
 }
 
 // -- questions and answers

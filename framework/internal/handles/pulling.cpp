@@ -9,25 +9,23 @@ namespace troupe::internal::handles {
 // -- who waits
 
 void ledger::fetch(reference what, waiter_id who, time_point deadline) {
-  begin_event();
+  const event now{*this};
   bool is_new = waits_.try_emplace(who, reference{}, deadline).second;
   assert(is_new);
   (void)is_new;
   if (deadline != never)
     set_timer({deadline, timer::kind::waiter, who, 0});
   add_waiter(resolve(what), outside_waiter{who});
-  end_event();
 }
 
 void ledger::cancel_fetch(waiter_id who) {
-  begin_event();
+  const event now{*this};
   if (auto waited = waits_.find(who); waited != waits_.end()) {
     auto what = waited->second.what;
     at(what).fetch->waiters.erase(outside_waiter{who});
     touch(what);
     answer(outside_waiter{who}, {handle_errc::cancelled}, what);
   }
-  end_event();
 }
 
 /// Requires: `what` is resolved.
@@ -170,19 +168,17 @@ void ledger::ask_for_bytes(reference what) {
 }
 
 void ledger::room_made(room_id room) {
-  begin_event();
+  const event now{*this};
   auto known = rooms_.find(room);
   if (known != rooms_.end() && at(known->second).fetch->step == fetch_step::making_room)
     ask_for_bytes(known->second);
-  end_event();
 }
 
 void ledger::room_failed(room_id room, handle_errc why) {
   assert(why == handle_errc::full || why == handle_errc::busy);
-  begin_event();
+  const event now{*this};
   if (auto known = rooms_.find(room); known != rooms_.end())
     fail(known->second, {why});
-  end_event();
 }
 
 room_id ledger::room_of(link_number link, request_number request) const {
@@ -327,7 +323,7 @@ bool ledger::room_sealed(room_id room, const object_id& place) {
 }
 
 bool ledger::has_replica(room_id room, const object_id& place, fetch_step after) {
-  begin_event();
+  const event now{*this};
   auto known = rooms_.find(room);
   if (known == rooms_.end())
     return false;
@@ -343,7 +339,6 @@ bool ledger::has_replica(room_id room, const object_id& place, fetch_step after)
   else
     forget_import(what);
   finish_fetch(what);
-  end_event();
   return true;
 }
 

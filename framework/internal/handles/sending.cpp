@@ -129,9 +129,8 @@ void ledger::undo(draft& what) {
 }
 
 void ledger::roll_back(draft& what) {
-  begin_event();
+  const event now{*this};
   undo(what);
-  end_event();
 }
 
 /// Counts it. Whoever will be asked to adopt hears of it first.
@@ -161,13 +160,12 @@ export_record& ledger::count_export(link_record& to, const object_id& name, refe
 }
 
 std::expected<void, handle_errc> ledger::commit(draft& what) {
-  begin_event();
+  const event now{*this};
   auto result = count_all(what);
   if (result)
     want(write_draft{what.link_, what.number_}); // Before the releases that the end of this event may bring.
   else
     undo(what);
-  end_event();
   return result;
 }
 
@@ -226,13 +224,11 @@ void ledger::on(link_record& from, const release& what) {
 
 std::expected<std::vector<reference>, handle_errc> ledger::receive(link_number from,
                                                                    std::span<const handle_descriptor> handles) {
-  begin_event();
+  const event now{*this};
   auto* link = up_link(from);
   if (link == nullptr)
     return std::unexpected{handle_errc::link_down};
-  auto result = import_all(*link, handles, came::in_message);
-  end_event();
-  return result;
+  return import_all(*link, handles, came::in_message);
 }
 
 /// All of them, one reference each, or none: then the link has ended.

@@ -67,14 +67,13 @@ void ledger::start_serving(link_record& to, request_number request, reference fr
 
 void ledger::cannot_serve(link_number link, request_number request, handle_errc why, bool is_disk_full) {
   assert(may_refuse(why));
-  begin_event();
+  const event now{*this};
   if (auto* to = up_link(link); to != nullptr && to->servings.contains(request)) {
     end_serving(*to, request);
     send(link, refused{request, why, is_disk_full});
   } else if (to != nullptr) {
     send(link, refused{request, why, is_disk_full}); // Its last bytes were those that cannot be had.
   }
-  end_event();
 }
 
 /// By turns, so that a large object does not hold up a small one.
@@ -82,7 +81,7 @@ bool ledger::send_chunk(link_number link) {
   auto* to = up_link(link);
   if (to == nullptr || to->ready.empty())
     return false;
-  begin_event();
+  const event now{*this};
   auto turn = to->ready.upper_bound(to->last_served);
   to->last_served = turn != to->ready.end() ? *turn : *to->ready.begin();
   auto& what = to->servings.at(to->last_served);
@@ -92,7 +91,6 @@ bool ledger::send_chunk(link_number link) {
     send_bytes_of(*to, to->last_served, what);
   if (what.next == serving::step::bytes && what.offset == what.size_bytes)
     (void)close_serving(*to, to->last_served);
-  end_event();
   return true;
 }
 

@@ -66,7 +66,7 @@ std::optional<time_point> ledger::next_deadline() const {
 }
 
 void ledger::tick() {
-  begin_event();
+  const event now{*this};
   std::vector<reference> patient;
   while (!timers_.empty() && timers_.begin()->at <= now_) {
     auto due = *timers_.begin();
@@ -74,7 +74,6 @@ void ledger::tick() {
     expire(due, patient);
   }
   judge(patient);
-  end_event();
 }
 
 /// Requires: the row is out of the table. Fetches that wait for captured ones only are put to `patient`.

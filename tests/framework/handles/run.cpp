@@ -35,6 +35,7 @@ constexpr auto table = std::to_array<weighed>({
     {kind::freeze, 4, "freeze"}, {kind::thaw, 12, "thaw"}, {kind::pass, 10, "pass"}, {kind::tick, 20, "tick"},
     {kind::reap, 4, "reap"}, {kind::spill, 10, "spill"}, {kind::hand_over_trouble, 1, "hand_over_trouble"},
     {kind::adopt_trouble, 1, "adopt_trouble"}, {kind::forge, 30, "forge"}, {kind::tamper, 6, "tamper"},
+    {kind::call_late, 10, "call_late"},
 });
 // clang-format on
 
@@ -303,6 +304,8 @@ private:
       return forge(in_, what.second, what.third);
     case kind::tamper:
       return tamper(in_, what.second, what.third);
+    case kind::call_late:
+      return in_.call_late(at, what.second, what.third);
     default:
       return;
     }

@@ -53,6 +53,7 @@ struct step_choice {
     adopt_trouble,
     forge,
     tamper,
+    call_late,
   };
   kind what;
   std::uint32_t first, second, third;

@@ -216,6 +216,9 @@ public:
   void reap(std::size_t host);
   void pass(std::chrono::nanoseconds how_long);
   void tick(node_index at);
+  /// Calls the ledger about what has ended, or gives a link the number of another: it must refuse, and nothing may come
+  /// of it. Both numbers choose.
+  void call_late(node_index at, std::size_t what, std::size_t which);
   /// Puts any packet on a link in a liar's name.
   void forge(link_index over, int from_end, packet what);
 
@@ -309,6 +312,7 @@ private:
   void check_graph(node_index at, const object_id& place, content_number truth, node_mask path);
   void sees_end(link_index over, int end);
   void mend_faults(link_index over);
+  void call_over_link(node_index at, std::size_t what, std::size_t which);
   void check_number(link_index over, node_index at, const handles::message& what);
   void end_graces(node_index at);
   void check_error(node_index at, const handles::fetch_error& error, const wait& what);

@@ -458,4 +458,68 @@ void world::tick(node_index at) {
   pump(at);
 }
 
+// -- calls that come too late
+
+/// Of rooms: no number of theirs is ever used again.
+void world::call_late(node_index at, std::size_t what, std::size_t which) {
+  if (!active(at) || nodes[at].liar)
+    return;
+  constexpr auto never_asked = ~handles::room_id{0};
+  auto& ledger = *nodes[at].ledger;
+  const auto place = names_seen.empty() ? object_id{} : names_seen[which % names_seen.size()];
+  const auto due = ledger.next_deadline();
+  bool is_taken = false;
+  switch (what % 8) {
+  case 0:
+    is_taken = ledger.room_found(never_asked, place);
+    break;
+  case 1:
+    is_taken = ledger.room_sealed(never_asked, place);
+    break;
+  case 2:
+    ledger.room_made(never_asked);
+    break;
+  case 3:
+    ledger.room_failed(never_asked, handles::handle_errc::full);
+    break;
+  default:
+    call_over_link(at, what % 8 - 4, which);
+  }
+  if (is_taken || !ledger.take_actions().empty() || ledger.next_deadline() != due)
+    throw broken("node " + std::to_string(at) + " does something for a call that came too late");
+}
+
+void world::call_over_link(node_index at, std::size_t what, std::size_t which) {
+  auto& ledger = *nodes[at].ledger;
+  std::vector<link_index> candidates; // Those that are up for another of the same number, else those that are not.
+  for (link_index each = 0; each < links.size(); ++each) {
+    const auto& link = links[each];
+    const auto end = end_of(each, at);
+    if (link.ends[end] == at && (what == 0 ? link.up[end] && link.has_ledger[end] : !link.up[end]))
+      candidates.push_back(each);
+  }
+  if (candidates.empty())
+    return;
+  const auto& link = links[candidates[which % candidates.size()]];
+  const handles::handle_descriptor handle{.name = {1, 1, 1}, .size_bytes = 1};
+  switch (what) {
+  case 0:
+    if (ledger.link_up(link.number, {link.number, ++last_number_}, link.shares_store))
+      throw broken("node " + std::to_string(at) + " has two links of one number");
+    return;
+  case 1:
+    if (ledger.receive(link.number, {&handle, 1}))
+      throw broken("node " + std::to_string(at) + " receives over a link that has ended");
+    return;
+  case 2:
+    ledger.on_message(link.number, handles::adopted{1, handle});
+    return;
+  default:
+    ledger.cannot_serve(link.number, 1, handles::handle_errc::busy);
+    ledger.link_down(link.number);
+    if (ledger.send_chunk(link.number))
+      throw broken("node " + std::to_string(at) + " sends over a link that has ended");
+  }
+}
+
 } // namespace troupe::simulation
