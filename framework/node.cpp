@@ -172,12 +172,12 @@ std::expected<object_state_ptr, node_error> node::put_value(const std::type_info
     return std::unexpected{node_error{node_errc::unserializable, "type " + detail::type_text(type)
                                                                      + " has no alias; add it to the node's type "
                                                                        "registry with types.add<T>(\"alias\")"}};
-  return object_place{core_->store(), core_->objects()}.put_value(*entry, value, where);
+  return object_place{core_->store(), core_->objects(), core_->exchange()}.put_value(*entry, value, where);
 }
 
 std::expected<object_state_ptr, node_error> node::put_array(bytes_view values, object_layout layout,
                                                             const std::source_location& where) {
-  return object_place{core_->store(), core_->objects()}.put_array(values, std::move(layout), where);
+  return object_place{core_->store(), core_->objects(), core_->exchange()}.put_array(values, std::move(layout), where);
 }
 
 std::expected<std::unique_ptr<object_room>, node_error>
@@ -186,7 +186,7 @@ node::make_room(std::span<const std::size_t> shape, std::size_t element_bytes, c
   if (!count || *count > PTRDIFF_MAX / element_bytes)
     return std::unexpected{node_error{node_errc::store_full, "no store has room for an array of " + shape_text(shape)
                                                                  + " values of " + grouped(element_bytes) + " bytes"}};
-  return object_place{core_->store(), core_->objects()}.make_room(*count * element_bytes, where);
+  return object_place{core_->store(), core_->objects(), core_->exchange()}.make_room(*count * element_bytes, where);
 }
 
 } // namespace troupe

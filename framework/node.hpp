@@ -143,10 +143,14 @@ public:
 
   /// Puts `value` into one object of the store (into this process's memory where the node has none), encoded by the
   /// node's `store_families`; an `array` lies there as it is. What is large in it is copied once, to where it stays,
-  /// and what several arrays share once for all of them. Objects that it has references to, at most 1,024 of this
-  /// store, live as long as this one. `where` is for the store's summary (TROUPE_RECORD_CALL_SITES). Fails with
-  /// `store_full`, `disk_full`, `unserializable`, `object_lost` (of something that it refers to), or `timed_out`: a
-  /// process that was stopped holds the store's lock.
+  /// and what several arrays share once for all of them. Objects that it has references to, at most 1,024, live as long
+  /// as this one. Those on other hosts are fetched meanwhile, without waiting here: until they have come the new object
+  /// lies in this process's memory, where half of the store's capacity is for all such objects; when one of them is
+  /// lost, the new one is lost to all other processes. What a value refers to in a process's memory, or in another
+  /// store, is copied.
+  /// `where` is for the store's summary (TROUPE_RECORD_CALL_SITES). Fails with `store_full`, `disk_full`,
+  /// `unserializable`, `object_lost` (of something that it refers to), or `timed_out`: a process that was stopped holds
+  /// the store's lock.
   template <class T>
   [[nodiscard]] std::expected<object_ref<T>, node_error>
   put(const T& value, const std::source_location& where = std::source_location::current()) {

@@ -73,29 +73,87 @@ std::expected<object_source_ptr, serialize_error> capture_list::mentioned_object
 }
 
 std::expected<std::uint32_t, serialize_error> capture_list::mention(const object_state& object) {
-  const auto place = object.source->place();
-  const auto known = store_ != 0 && place ? std::ranges::find(ids_, *place) - ids_.begin()
-                                          : std::ranges::find(sources_, object.source) - sources_.begin();
-  if (static_cast<std::size_t>(known) < sources_.size())
-    return static_cast<std::uint32_t>(known + 1);
-  if (store_ != 0 && !place && (loss_ = object.source->why_lost()))
-    return failure(serialize_errc::codec_failed, loss_->message());
-  if (store_ != 0 && (!place || place->store != store_))
-    return failure(serialize_errc::codec_failed,
-                   place || object.source->here_at_once()
-                       ? "an object_ref whose bytes lie in this process's memory or in another store cannot be kept by "
-                         "an object of this one; put its value here, and refer to that"
-                       : "an object_ref to " + grouped(object.source->size_bytes())
-                             + " bytes on another host cannot be kept by an object of this one; get it first, and put "
-                               "what it holds here");
-  if (sources_.size() == captured_max)
+  const auto place = store_ ? object.source->place() : std::nullopt;
+  const auto known = std::ranges::find_if(captured_, [&](const captured& each) {
+    return each.as_named == object.source || (place && each.source->place() == place);
+  });
+  if (known != captured_.end())
+    return static_cast<std::uint32_t>(known - captured_.begin() + 1);
+  if (captured_.size() == captured_max)
     return failure(serialize_errc::limit_exceeded,
                    "an object can hold references to at most " + grouped(captured_max)
                        + " others; put groups of them into objects of their own, and refer to those");
-  if (store_ != 0)
-    ids_.push_back(*place);
-  sources_.push_back(object.source);
-  return static_cast<std::uint32_t>(sources_.size());
+  auto source = keepable(object.source);
+  if (!source)
+    return failure(serialize_errc::codec_failed, failure_->message());
+  captured_.push_back({object.source, std::move(source)});
+  return static_cast<std::uint32_t>(captured_.size());
+}
+
+/// What an object of the store can keep: what lies there, what will when it is fetched, or a copy. Null where it is
+/// lost, or cannot be copied.
+object_source_ptr capture_list::keepable(const object_source_ptr& source) {
+  if (!store_)
+    return source;
+  if (const auto place = source->place(); place && place->store == store_->number())
+    return source;
+  if (failure_ = source->why_lost(); failure_)
+    return nullptr;
+  if (exchange_ && exchange_->object_of(source))
+    return source;
+  return copy_of(*source);
+}
+
+object_source_ptr capture_list::copy_of(const object_source& source) {
+  const auto bytes = source.here_at_once();
+  const auto inner = bytes ? captured_by(source) : std::vector<object_source_ptr>{};
+  if (!bytes || !inner || !inner->empty()) {
+    failure_ = node_error{
+        node_errc::unserializable,
+        bytes ? "an object_ref to an object that lies in this process's memory or in another store, and refers to "
+                "others, cannot be kept by an object of this one; put its value by this node, and refer to that"
+              : "an object_ref to " + grouped(source.size_bytes())
+                    + " bytes that only another node of this process can fetch cannot be kept by an object of this "
+                      "one; get it first, and put what it holds"};
+    return nullptr;
+  }
+  auto built = store_->create(bytes->size_bytes());
+  if (!built) {
+    failure_ = from_store(built.error());
+    return nullptr;
+  }
+  std::ranges::copy(bytes->bytes(), built->bytes().begin());
+  auto sealed = std::move(*built).seal();
+  if (!sealed) {
+    failure_ = from_store(sealed.error());
+    return nullptr;
+  }
+  return std::make_shared<stored_object>(*std::move(sealed));
+}
+
+std::optional<std::vector<store::object_id>> capture_list::ids() const {
+  std::vector<store::object_id> result;
+  for (const auto& each : captured_) {
+    const auto place = store_ ? each.source->place() : std::optional{store::object_id{}};
+    if (!place)
+      return std::nullopt;
+    result.push_back(*place);
+  }
+  return result;
+}
+
+std::vector<object_source_ptr> capture_list::sources() const {
+  std::vector<object_source_ptr> result;
+  for (const auto& each : captured_)
+    result.push_back(each.source);
+  return result;
+}
+
+std::vector<std::shared_ptr<exchanged_object>> capture_list::counted() const {
+  std::vector<std::shared_ptr<exchanged_object>> result;
+  for (const auto& each : captured_)
+    result.push_back(exchange_->object_of(each.source));
+  return result;
 }
 
 } // namespace troupe::internal

@@ -175,6 +175,8 @@ std::expected<void, node_error> object_exchange::on_chunk(handles::link_number f
 }
 
 void object_exchange::act(handles::seal_room& what) {
+  if (what.unfinished.generation != 0)
+    return finish(what);
   const auto full = rooms_.at(what.room);
   full->is_sealing = true;
   work_.emplace_back(
@@ -189,18 +191,24 @@ void object_exchange::seal(const std::shared_ptr<room>& full, const std::vector<
   }();
   std::unique_lock guard{mutex_};
   release_reserve(*full);
-  if (full->is_dropped || is_ended_)
+  end_sealing(*full, std::move(sealed));
+}
+
+/// With mutex_ held.
+void object_exchange::end_sealing(const room& full, std::expected<store::handle, store::store_error> sealed) {
+  if (!is_wanted(full))
     return;
   if (sealed) {
     const auto place = sealed->id();
     keep(*std::move(sealed));
-    rooms_.erase(full->id);
-    if (!ledger_.room_sealed(full->id, place))
+    const auto id = full.id;
+    rooms_.erase(id);
+    if (!ledger_.room_sealed(id, place))
       drop(place);
   } else {
     why_no_room_ = sealed.error().message();
-    ledger_.room_failed(full->id, sealed.error().code() == store::store_errc::busy ? handles::handle_errc::busy
-                                                                                   : handles::handle_errc::full);
+    ledger_.room_failed(full.id, sealed.error().code() == store::store_errc::busy ? handles::handle_errc::busy
+                                                                                  : handles::handle_errc::full);
   }
   settle();
 }

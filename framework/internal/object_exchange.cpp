@@ -14,6 +14,7 @@
 #include <troupe/framework/internal/exchange_room.hpp>
 #include <troupe/framework/internal/object_proof.hpp>
 #include <troupe/framework/internal/stored_object.hpp>
+#include <troupe/framework/internal/unfinished_object.hpp>
 
 namespace troupe::internal {
 
@@ -77,6 +78,7 @@ void object_exchange::end() {
   auto waiters = std::exchange(waiters_, {});
   auto rooms = std::exchange(rooms_, {});
   auto waiting = std::exchange(waiting_rooms_, {}); // What these kept ends outside of the lock.
+  auto unfinished_now = std::exchange(unfinished_, {});
   reserve_changed_.notify_all();
   // On its thread, and while there is one: handles outlive both.
   asio::post(io_, [self = shared_from_this()] { self->timer_.reset(); });
@@ -93,6 +95,8 @@ void object_exchange::end() {
 std::shared_ptr<exchanged_object> object_exchange::object_of(const object_source_ptr& source) {
   if (auto counted = std::dynamic_pointer_cast<exchanged_object>(source); counted && counted->is_of(*this))
     return counted;
+  if (const auto own = std::dynamic_pointer_cast<unfinished_object>(source); own && own->counted()->is_of(*this))
+    return own->counted();
   const auto object = source->stored();
   if (object.empty() || object.id().store != store_.number())
     return nullptr;

@@ -83,6 +83,13 @@ public:
   /// A handle that can be sent to other hosts. Null where it is no object of this node's store.
   [[nodiscard]] std::shared_ptr<exchanged_object> object_of(const object_source_ptr& source);
 
+  /// What captures these, of which some are not here yet: an object of the store when they have come, for which they
+  /// are fetched from now on. Until then its bytes stay in this process. Fails with `store_full` where they are too
+  /// many, or the bytes of all such objects, and with `link_down` after the end.
+  [[nodiscard]] std::expected<object_source_ptr, node_error>
+  put_unfinished(frame bytes, std::vector<std::byte> metadata,
+                 std::span<const std::shared_ptr<exchanged_object>> captured);
+
   // -- links
 
   /// False where that number is not to be used: the link has to end.
@@ -184,6 +191,7 @@ private:
   void act(const handles::write_room&) {} // Written before the ledger hears of it.
   void act(handles::seal_room& what);
   void act(const handles::drop_room& what);
+  void act(const handles::forget_unfinished& what);
   void flush_soon(handles::link_number link);
   void arm();
   void flush(handles::link_number link);
@@ -195,6 +203,7 @@ private:
   [[nodiscard]] bool is_wanted(const room& which) const;
   void fail_room(const room& which, const store::store_error& why);
   void seal(const std::shared_ptr<room>& full, const std::vector<store::object_id>& captured);
+  void end_sealing(const room& full, std::expected<store::handle, store::store_error> sealed);
   void release_reserve(room& of);
   void give_answer(const handles::answer_waiter& what);
   [[nodiscard]] node_error error_of(const waiter& who, const handles::fetch_error& error) const;
@@ -212,6 +221,15 @@ private:
   void wait_for_writers();
   [[nodiscard]] bool has_stalled(room& waiting, std::chrono::steady_clock::time_point now) const;
   [[nodiscard]] std::vector<std::shared_ptr<room>> take_out_those_over();
+
+  // -- exchange_unfinished.cpp: objects of this node's own that wait for what they capture
+  struct unfinished {
+    frame bytes;
+    std::vector<std::byte> metadata;
+  };
+  void finish(handles::seal_room& what);
+  void write_finished(const std::shared_ptr<room>& made, const unfinished& from,
+                      const std::vector<store::object_id>& captured);
 
   // -- exchange_serving.cpp: giving bytes to peers
   void prepare(handles::link_number to);
@@ -243,6 +261,8 @@ private:
   std::vector<std::shared_ptr<room>> waiting_rooms_; // For other nodes of this host, which write what they want.
   bool is_waiting_ = false;                          // Whether writer_watch_ waits for those.
   std::uint64_t reserved_bytes_ = 0;                 // By rooms that are being filled.
+  std::map<handles::reference, std::shared_ptr<const unfinished>> unfinished_;
+  std::uint64_t unfinished_bytes_ = 0;
   std::condition_variable reserve_changed_;
   std::map<handles::link_number, std::string> ended_links_; // Why each of the last ones has ended, and with whom.
   std::deque<handles::link_number> ended_order_;

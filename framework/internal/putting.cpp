@@ -91,14 +91,14 @@ std::expected<object_state_ptr, node_error> object_place::put_value(const type_e
 
 std::expected<object_state_ptr, node_error> object_place::put_encoded(const type_entry& type, const void* value,
                                                                       const std::source_location& where) {
-  capture_list captured{store_, environment_};
+  capture_list captured{store_, exchange_, environment_};
   serialize_options options{.serializers = environment_->deserializers, .on_error = on_error::raise};
   options.context.limits = environment_->limits;
   options.context.extension = &captured;
   options.context.value_owner = std::make_shared<borrowed_value>();
   auto encoded = serialize_entry(type, value, options, environment_->types, environment_->families);
-  if (!encoded && captured.loss())
-    return std::unexpected{*captured.loss()};
+  if (!encoded && captured.why_not())
+    return std::unexpected{*captured.why_not()};
   if (!encoded)
     return std::unexpected{node_error{node_errc::unserializable, encoded.error().message()}};
   object_layout layout{.element = {},
@@ -107,12 +107,25 @@ std::expected<object_state_ptr, node_error> object_place::put_encoded(const type
                        .frames = {}};
   const auto size = lay_out(encoded->frames, layout.frames);
   const auto metadata = store_ ? metadata_of(type.alias(), layout) : std::vector<std::byte>{};
-  auto room = make_room(size, metadata, captured.ids(), captured.sources(), where);
+  const auto fill = [&](std::span<std::byte> bytes) {
+    for (std::size_t i = 0; i < encoded->frames.size(); ++i)
+      std::ranges::copy(encoded->frames[i].bytes(), bytes.subspan(layout.frames[i].offset).begin());
+  };
+  const auto ids = captured.ids();
+  if (!ids) {
+    auto own = std::make_shared<heap_bytes>(size);
+    own->captured = captured.sources();
+    fill(own->bytes());
+    const std::span<const std::byte> whole = own->bytes();
+    auto source = exchange_->put_unfinished(frame{whole, std::move(own)}, metadata, captured.counted());
+    if (!source)
+      return std::unexpected{std::move(source).error()};
+    return std::make_shared<object_state>(object_state{std::move(layout), *std::move(source), environment_});
+  }
+  auto room = make_room(size, metadata, *ids, captured.sources(), where);
   if (!room)
     return std::unexpected{std::move(room).error()};
-  const auto bytes = (*room)->bytes();
-  for (std::size_t i = 0; i < encoded->frames.size(); ++i)
-    std::ranges::copy(encoded->frames[i].bytes(), bytes.subspan(layout.frames[i].offset).begin());
+  fill((*room)->bytes());
   return (*room)->seal(size, std::move(layout));
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <troupe/framework/internal/object_environment.hpp>
+#include <troupe/framework/internal/object_exchange.hpp>
 #include <troupe/framework/object_ref.hpp>
 #include <troupe/serializers/describe.hpp>
 #include <troupe/serializers/type_registry.hpp>
@@ -29,11 +30,12 @@ TROUPE_DESCRIBE(object_notes, type, shape)
 /// Where objects of one node go: into its store, or without one into this process's memory.
 class object_place {
 public:
-  object_place(const std::optional<store::object_store>& store, std::shared_ptr<const object_environment> environment)
-      : store_(store), environment_(std::move(environment)) {}
+  object_place(const std::optional<store::object_store>& store, std::shared_ptr<const object_environment> environment,
+               std::shared_ptr<object_exchange> exchange)
+      : store_(store), environment_(std::move(environment)), exchange_(std::move(exchange)) {}
 
   /// Encodes the value by the environment's families; what is large in it is copied once, into the object. Objects that
-  /// it refers to are captured.
+  /// it refers to are captured: while one of them is on another host, the new object's bytes stay in this process.
   [[nodiscard]] std::expected<object_state_ptr, node_error> put_value(const type_entry& type, const void* value,
                                                                       const std::source_location& where);
   [[nodiscard]] std::expected<object_state_ptr, node_error>
@@ -51,6 +53,7 @@ private:
 
   std::optional<store::object_store> store_;
   std::shared_ptr<const object_environment> environment_;
+  std::shared_ptr<object_exchange> exchange_; // Null without a store.
 };
 
 } // namespace troupe::internal

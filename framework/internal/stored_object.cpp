@@ -103,12 +103,15 @@ object_source::fetch_id settled_object::fetch(std::chrono::steady_clock::time_po
 }
 
 std::expected<std::vector<object_source_ptr>, node_error> captured_by(const object_source& object) {
-  const auto stored = object.stored();
+  auto stored = object.stored();
   if (stored.empty()) {
     const auto bytes = object.here();
-    const auto* own = bytes ? dynamic_cast<const heap_bytes*>(bytes->owner().get()) : nullptr;
-    return own != nullptr ? own->captured : std::vector<object_source_ptr>{};
+    if (const auto* own = bytes ? dynamic_cast<const heap_bytes*>(bytes->owner().get()) : nullptr)
+      return own->captured;
+    stored = object.stored(); // It may have come to the store since the first look.
   }
+  if (stored.empty())
+    return std::vector<object_source_ptr>{};
   auto held = stored.hold_captured();
   if (!held)
     return std::unexpected{from_store(held.error())};

@@ -158,7 +158,9 @@ TEST(store_failures, a_full_disk_is_told_from_a_full_store) {
       node_errc::disk_full);
   EXPECT_EQ(code("write of /spill failed: No space left on device"), node_errc::disk_full);
   EXPECT_EQ(code("the file system of the store has no 5 bytes left: No space left on device"), node_errc::store_full);
-  EXPECT_EQ(code("object of 5 bytes, store has 0 free of 9; everything else is held: drop some, or raise capacity_bytes"), node_errc::store_full);
+  EXPECT_EQ(
+      code("object of 5 bytes, store has 0 free of 9; everything else is held: drop some, or raise capacity_bytes"),
+      node_errc::store_full);
 }
 
 TEST_F(putting, what_cannot_be_encoded_says_why) {
@@ -302,14 +304,29 @@ TEST_F(putting, an_object_with_references_is_found_by_who_has_the_store_open_wha
   EXPECT_TRUE(store_empties());
 }
 
-TEST_F(putting, references_to_what_is_not_in_this_store_are_refused) {
+TEST_F(putting, what_lies_in_a_process_memory_is_copied_into_the_store_of_what_refers_to_it) {
   auto other = node_options{.name = "other", .store = std::nullopt};
   side without{other, add_types};
-  const auto heap = without.home->put(many());
+  const auto heap = without.home->put(many(7));
   ASSERT_TRUE(heap) << heap.error().message();
-  const auto refused = home().put(book{{}, {*heap}});
+  auto kept = put(book{{}, {*heap, *heap}});
+  EXPECT_EQ(count(), 2u);
+  const auto back = kept.get().value();
+  EXPECT_EQ(back.loose[0], back.loose[1]);
+  EXPECT_EQ(back.loose[0].get().value(), many(7));
+  EXPECT_TRUE(lies_in(back.loose[0].get().value().data(), objects(), back.loose[0].state()));
+}
+
+TEST_F(putting, what_lies_in_another_store_is_copied_too_unless_it_refers_to_others) {
+  side elsewhere{{.name = "other", .store = store::options{.name = unique_name("other"), .capacity_bytes = 16_MiB}},
+                 add_types};
+  const auto one = elsewhere.home->put(many(7));
+  const auto page = elsewhere.home->put(index_page{"i", {one.value()}, {}, {}});
+  EXPECT_EQ(put(book{{}, {*one}}).get().value().loose[0].get().value(), many(7));
+  const auto refused = home().put(book{{page.value()}, {}});
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message().find("put its value here"), std::string::npos) << refused.error().message();
+  EXPECT_NE(refused.error().message().find("put its value by this node"), std::string::npos)
+      << refused.error().message();
 }
 
 TEST_F(putting, a_node_without_a_store_keeps_references_too) {

@@ -104,13 +104,18 @@ struct write_room {
 struct seal_room {
   room_id room = 0;
   std::vector<object_id> captured;
+  reference unfinished; // Whose bytes it takes: then it is still to be made. Refers to nothing for replicas.
+};
+/// The bytes that the caller of add_unfinished() has kept for this are not needed any more.
+struct forget_unfinished {
+  reference what;
 };
 /// Forget it in whatever state it is, sealed too. Answers that come late are ignored.
 struct drop_room {
   room_id room = 0;
 };
 
-using action = std::variant<send_message, write_draft, send_bytes, bytes_wanted, close_link, connect_to, answer_waiter, make_room,
-                            write_room, seal_room, drop_room>;
+using action = std::variant<send_message, write_draft, send_bytes, bytes_wanted, close_link, connect_to, answer_waiter,
+                            make_room, write_room, seal_room, drop_room, forget_unfinished>;
 
 } // namespace troupe::internal::handles

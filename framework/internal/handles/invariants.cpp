@@ -13,7 +13,9 @@ std::string_view ledger::broken_entry(const entry& which, reference what) const 
     return text;
   if (which.state != remote && (which.adopting != 0 || which.reclaiming != 0 || which.fetch || which.offer))
     return "something is sought for what is not remote";
-  if (which.state == remote && which.link == 0 && which.adopting == 0
+  if (which.parts && (which.state != remote || which.link != 0 || which.offer || lost_part(which) != nullptr))
+    return "an unfinished object that cannot be finished";
+  if (which.state == remote && which.link == 0 && which.adopting == 0 && !which.parts
       && (!which.fetch || which.fetch->step != fetch_step::sealing))
     return "a remote entry without a source is not lost";
   if (which.state == moved && (find(which.target) == nullptr || !moved_to_.contains({which.target, what})))
@@ -68,6 +70,8 @@ std::string_view ledger::broken_fetch(const entry& which, reference what) const 
   const auto* source = up_link(which.link);
   if (asks != (fetch.request != 0) || (asks && (source == nullptr || !source->requests.contains(fetch.request))))
     return "a fetch and its question do not agree";
+  if (which.parts && fetch.step == waiting)
+    return "an unfinished object that nobody finishes";
   if (fetch.is_queued != (fetch.step == waiting && source != nullptr)
       || (fetch.is_queued && !source->pulls_of_own.queued.contains(fetch.turn)
           && !source->pulls_behind.queued.contains(fetch.turn)))
@@ -250,7 +254,11 @@ std::string_view ledger::broken_indices() const {
   std::size_t moved = 0;
   std::size_t waiters = 0;
   std::size_t marks = 0;
-  for (const auto& each : entries_) {
+  std::set<std::pair<reference, reference>> parts;
+  for (std::uint32_t index = 0; index < entries_.size(); ++index) {
+    const auto& each = entries_[index];
+    for (auto part : each.parts ? *each.parts : std::vector<reference>{})
+      parts.emplace(part, reference{index, each.generation});
     offers += each.offer.has_value();
     marks += each.own_mark != 0;
     moved += each.state == entry_state::moved;
@@ -258,7 +266,8 @@ std::string_view ledger::broken_indices() const {
       waiters += static_cast<std::size_t>(std::ranges::count_if(
           each.fetch->waiters, [](const waiter& who) { return std::holds_alternative<outside_waiter>(who); }));
   }
-  if (offers != offers_.size() || moved != moved_to_.size() || waiters != waits_.size() || marks != marks_.size())
+  if (offers != offers_.size() || moved != moved_to_.size() || waiters != waits_.size() || marks != marks_.size()
+      || parts != part_of_)
     return "an index of entries that is wrong";
   for (const auto& [offerer, dials] : dials_)
     if (dials.empty() || dials.size() > options_.dials_max)

@@ -1,5 +1,5 @@
 // Entries, and what refers to them. The other parts of the ledger: sending.cpp, links.cpp, adoption.cpp, pulling.cpp,
-// serving.cpp, timing.cpp, invariants.cpp.
+// unfinished.cpp, serving.cpp, timing.cpp, invariants.cpp.
 #include <troupe/framework/internal/handles/ledger.hpp>
 
 #include <algorithm>
@@ -142,10 +142,16 @@ void ledger::settle(reference what) {
   if (which.fetch && which.fetch->waiters.empty())
     (void)stop(what);
   bool is_sealing = which.fetch && which.fetch->step == fetch_step::sealing;
-  if (which.state == entry_state::remote && which.link == 0 && which.adopting == 0 && !is_sealing)
+  if (const auto* loss = lost_part(which)) {
+    which.loss = *loss;
+    lose(what);
+  }
+  if (which.state == entry_state::remote && which.link == 0 && which.adopting == 0 && !is_sealing && !which.parts)
     lose(what);
   if (which.fetch && which.fetch->failed.code != handle_errc::none)
     answer_failed(what);
+  if (which.parts && which.fetch && which.fetch->step == fetch_step::waiting)
+    begin_finishing(what);
   if (!which.wanted())
     free(what);
 }
@@ -156,6 +162,7 @@ void ledger::free(reference what) {
   leave_adoption(what);
   set_offer(what, std::nullopt);
   forget_import(what);
+  forget_parts(what);
   marks_.erase(which.own_mark);
   if (which.state == entry_state::here) {
     if (auto known = places_.find(which.place); known != places_.end() && known->second == what)
@@ -207,10 +214,11 @@ void ledger::release_count(entry& which) {
 }
 
 /// The source is gone for good. Everybody behind the entry is told, and releases it then; so is who is behind what has
-/// moved to it.
+/// moved to it. What it is a part of is looked at next.
 void ledger::lose(reference what) {
   enter(at(what), entry_state::lost);
   set_offer(what, std::nullopt);
+  forget_parts(what);
   fail(what, at(what).loss);
   std::vector<std::pair<link_number, object_id>> behind;
   for (std::vector<reference> left{what}; !left.empty();) {
@@ -221,6 +229,8 @@ void ledger::lose(reference what) {
       behind.emplace_back(std::get<1>(*each), std::get<2>(*each));
     for (auto each = moved_to_.lower_bound({next, {}}); each != moved_to_.end() && each->first == next; ++each)
       left.push_back(each->second);
+    for (auto each = part_of_.lower_bound({next, {}}); each != part_of_.end() && each->first == next; ++each)
+      touch(each->second);
   }
   for (const auto& [number, name] : behind) {
     auto& link = links_.at(number);

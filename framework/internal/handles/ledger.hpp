@@ -128,6 +128,10 @@ public:
   /// A reference to a local object, which the ledger holds from now on.
   /// Requires: something keeps the object at this moment.
   [[nodiscard]] reference add(const object_id& place);
+  /// A reference to an object of this node's own that captures these, of which some are not here: it is finished, by a
+  /// `seal_room`, when somebody fetches it and they have come. The caller keeps the bytes until `forget_unfinished`.
+  /// Lost as soon as one of those is.
+  [[nodiscard]] reference add_unfinished(std::uint64_t size_bytes, std::span<const reference> captured);
   void retain(reference what);
   void drop(reference what);
 
@@ -349,6 +353,13 @@ private:
   void on(link_record& from, const pull_chunk& what);
   void on(link_record& from, const pull_here& what);
 
+  void await_captured(reference what, std::vector<reference> captured);
+
+  // unfinished.cpp: objects of this node's own that wait for what they capture
+  void begin_finishing(reference what);
+  [[nodiscard]] const fetch_error* lost_part(const entry& which) const;
+  void forget_parts(reference what);
+
   // serving.cpp: giving bytes to peers
   void start_serving(link_record& to, request_number request, reference from);
   void end_serving(link_record& to, request_number request);
@@ -387,7 +398,7 @@ private:
 
   ledger_options options_;
   local_objects& objects_;
-  time_point now_{};                     // Of this event.
+  time_point now_{}; // Of this event.
   bool is_in_event_ = false;
   std::deque<entry> entries_;            // A deque, since entries are made while others are being looked at.
   std::set<std::uint32_t> free_entries_; // The first is used next, so that what lasts gathers at the beginning.
@@ -405,6 +416,7 @@ private:
   std::map<node_name, std::set<link_number>> links_to_;
   std::set<std::tuple<reference, link_number, object_id>> exports_of_;
   std::set<std::pair<reference, reference>> moved_to_; // First where to.
+  std::set<std::pair<reference, reference>> part_of_;  // First the part.
   std::set<std::pair<adoption_offer, reference>> offers_;
   std::map<std::uint64_t, reference> marks_;  // Left by this node.
   std::map<voucher, std::uint64_t> vouchers_; // Their ages.

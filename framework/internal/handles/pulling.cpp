@@ -103,6 +103,8 @@ void ledger::step_to(reference what, fetch_step next) {
 /// Waits for its turn, if the source can be asked.
 void ledger::advance(reference what) {
   auto& which = at(what);
+  if (which.parts)
+    return touch(what); // Not from here, since what it captures may be unfinished itself.
   auto* source = up_link(which.link);
   if (!which.fetch || which.fetch->step != fetch_step::waiting || which.fetch->is_queued || source == nullptr)
     return;
@@ -307,6 +309,7 @@ void ledger::finish_fetch(reference what) {
   auto waiters = stop(what);
   auto& which = at(what);
   enter(which, entry_state::here);
+  forget_parts(what);
   leave_adoption(what);
   set_offer(what, std::nullopt);
   for (const auto& each : waiters)
@@ -361,7 +364,7 @@ void ledger::seal_if_complete(reference what) {
   for (auto inner : fetch.captured)
     places.push_back(place_of(inner).value());
   step_to(what, fetch_step::sealing);
-  want(seal_room{fetch.room, std::move(places)});
+  want(seal_room{fetch.room, std::move(places), at(what).parts ? what : reference{}});
 }
 
 // -- what the source sends
@@ -387,17 +390,23 @@ void ledger::on(link_record& from, const pull_head& what) {
     return violated(from.number, "answered a pull with something else");
   }
   step_to(about, fetch_step::receiving);
-  fetch.captured = *std::move(captured);
-  fetch.budget->imports += fetch.captured.size();
-  if (fetch.budget->imports > options_.fetch_imports_max)
-    return fail(about, {handle_errc::too_many, fetch.budget->imports, options_.fetch_imports_max});
-  ++fetch.awaited; // Until all have been asked for.
-  for (auto inner : fetch.captured)
-    add_waiter(resolve(inner), outer_waiter{about, fetch.room});
-  --fetch.awaited;
-  if (what.size_bytes == 0)
+  await_captured(about, *std::move(captured));
+  if (fetch.failed.code == handle_errc::none && what.size_bytes == 0)
     has_all_bytes(about);
   seal_if_complete(about);
+}
+
+/// Takes over one reference each, and has them brought here. Fails with `too_many`.
+void ledger::await_captured(reference what, std::vector<reference> captured) {
+  auto& fetch = *at(what).fetch;
+  fetch.captured = std::move(captured);
+  fetch.budget->imports += fetch.captured.size();
+  if (fetch.budget->imports > options_.fetch_imports_max)
+    return fail(what, {handle_errc::too_many, fetch.budget->imports, options_.fetch_imports_max});
+  ++fetch.awaited; // Until all have been asked for.
+  for (auto inner : fetch.captured)
+    add_waiter(resolve(inner), outer_waiter{what, fetch.room});
+  --fetch.awaited;
 }
 
 void ledger::on(link_record& from, const pull_chunk& what) {

@@ -101,7 +101,7 @@ bool ledger::come_round(reference what, std::uint64_t mark) {
     return false;
   auto target = resolve(known->second);
   auto& onto = at(target);
-  bool has_way = onto.state == entry_state::here || up_link(onto.link) != nullptr;
+  bool has_way = onto.state == entry_state::here || onto.parts || up_link(onto.link) != nullptr;
   if (target == what || onto.state == entry_state::lost || !has_way || onto.size_bytes != which.size_bytes)
     return false;
   ++onto.references;

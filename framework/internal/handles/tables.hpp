@@ -88,6 +88,7 @@ struct outside_wait {
 //     |                          |                |
 //     |                          +--a replica is found: the entry is here
 //     +--its turn, store shared with the source---+--handed over: the entry moves
+//     +--unfinished here: its bytes need not come--> receiving
 //  Any step goes back to waiting when the source's link is lost, or the source is busy, but for sealing.
 enum class fetch_step : std::uint8_t { waiting, making_room, asking, receiving, sealing };
 
@@ -101,7 +102,7 @@ enum class fetch_step : std::uint8_t { waiting, making_room, asking, receiving, 
   case asking:
     return from == making_room || from == waiting;
   case receiving:
-    return from == asking;
+    return from == asking || from == waiting; // From waiting: what this node finishes itself has its bytes.
   case sealing:
     return from == receiving;
   }
@@ -167,6 +168,9 @@ struct entry {
   link_number reclaiming = 0;          // Where a `reclaim` is unanswered.
   object_id place;                     // here
   reference target;                    // moved
+  // remote, without a source: what this node's own object captures, which can be finished when all that is here. One
+  // reference each.
+  std::unique_ptr<std::vector<reference>> parts;
   std::unique_ptr<fetch_state> fetch;
   fetch_error loss{.code = handle_errc::object_lost}; // Why, where that is known.
   bool touched = false;                               // To be looked at at the end of the event.

@@ -331,6 +331,8 @@ run_report& run_report::operator+=(const run_report& more) {
   losses += more.losses;
   answers += more.answers;
   finds += more.finds;
+  put_unfinished += more.put_unfinished;
+  finished += more.finished;
   return *this;
 }
 
@@ -384,8 +386,16 @@ std::optional<run_failure> replay(const run_plan& plan, const std::vector<step_c
     return run_failure{why.what(), steps};
   }
   if (report != nullptr)
-    *report += {steps.size(),        made.adoptions, made.reclaims,   made.losses,
-                made.answers.size(), made.finds,     made.came_round, made.came_home};
+    *report += {.steps = steps.size(),
+                .adoptions = made.adoptions,
+                .reclaims = made.reclaims,
+                .losses = made.losses,
+                .answers = made.answers.size(),
+                .finds = made.finds,
+                .came_round = made.came_round,
+                .came_home = made.came_home,
+                .put_unfinished = made.put_unfinished,
+                .finished = made.finished};
   return std::nullopt;
 }
 

@@ -90,6 +90,8 @@ struct run_report {
   std::uint64_t finds = 0;
   std::uint64_t came_round = 0;
   std::uint64_t came_home = 0;
+  std::uint64_t put_unfinished = 0;
+  std::uint64_t finished = 0;
 
   run_report& operator+=(const run_report& more);
 };

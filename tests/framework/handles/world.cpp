@@ -212,12 +212,23 @@ held world::put(node_index at, std::uint64_t size_bytes, const std::vector<held>
   original made{.size_bytes = size_bytes, .captured = {}, .born = step, .born_at = now};
   std::vector<object_id> places;
   auto path = node_mask{1} << at;
+  std::vector<handles::reference> parts;
   for (const auto& inner : captured) {
+    if (node.ledger->is_lost(inner.what))
+      continue; // Refused.
     auto place = node.ledger->place_of(inner.what);
-    if (!place)
-      continue; // Only what is here can be captured.
-    places.push_back(*place);
-    made.captured.push_back(store_of(at).content_of(*place));
+    if (place)
+      places.push_back(*place);
+    parts.push_back(inner.what);
+    made.captured.push_back(place ? store_of(at).content_of(*place) : inner.truth);
+  }
+  bool is_finished = places.size() == parts.size();
+  for (const auto& inner : captured) {
+    if (is_finished || inner.truth >= truths_.size())
+      continue;
+    made.born = std::min(made.born, truths_[inner.truth].born);
+    made.born_at = std::min(made.born_at, truths_[inner.truth].born_at);
+    path |= inner.path;
   }
   auto content = truths_.size();
   truths_.push_back(std::move(made));
@@ -225,15 +236,23 @@ held world::put(node_index at, std::uint64_t size_bytes, const std::vector<held>
     throw std::out_of_range("what the ledger must not throw");
   if (options_.how == sabotage::abort_in_puts)
     std::abort();
+  tell("  node ", at, " puts content ", content, " capturing ", places.size(), " of ", parts.size());
+  if (node.liar)
+    known_to_liars.insert(content);
+  if (!is_finished) {
+    auto what = node.ledger->add_unfinished(size_bytes, parts);
+    node.unfinished[what] = {content, size_bytes};
+    ++put_unfinished;
+    node.application.push_back({what, content, path, false});
+    pump(at);
+    return held{what, content, path, false};
+  }
   auto place = store_of(at).create(node.process, content, size_bytes, places);
   tell_liars_of_host(node.host, content);
   node.objects->took_over(place); // The builder's hold ...
   auto what = node.ledger->add(place);
   node.objects->drop(place); // ... ends when the ledger has its own.
-  tell("  node ", at, " puts content ", content, " capturing ", places.size());
   names_seen.push_back(place);
-  if (node.liar)
-    known_to_liars.insert(content);
   node.application.push_back({what, content, path, true});
   return node.application.back();
 }

@@ -104,6 +104,12 @@ struct room {
   std::optional<std::vector<object_id>> sealing;
 };
 
+/// The bytes of an object that waits for what it captures.
+struct unfinished_bytes {
+  content_number content = 0;
+  std::uint64_t size_bytes = 0;
+};
+
 enum class condition : std::uint8_t { running, frozen, dead };
 
 /// A message of the application.
@@ -126,7 +132,8 @@ struct node {
   std::vector<std::vector<held>> draft_content; // One per draft.
   std::map<handles::waiter_id, wait> waits;
   std::map<handles::room_id, room> rooms;
-  std::set<handles::room_id> due;          // To be made, or sealed.
+  std::set<handles::room_id> due; // To be made, or sealed.
+  std::map<handles::reference, unfinished_bytes> unfinished;
   std::multiset<handles::original> making; // What the rooms that are made are to be replicas of.
   std::vector<handles::node_name> wanted_links;
   std::optional<parcel> committed;      // Until the ledger says when to write it.
@@ -191,6 +198,7 @@ public:
   bool bring_up(link_index over, int end);
 
   // -- what applications do
+  /// What is captured and not here yet is awaited.
   held put(node_index at, std::uint64_t size_bytes, const std::vector<held>& captured = {});
   /// False when the message could not be sent.
   bool send(node_index from, link_index over, const std::vector<held>& what, bool kept = true);
@@ -272,6 +280,8 @@ public:
   std::uint64_t came_round = 0; // Handles that brought their reader's own mark.
   std::uint64_t losses = 0;
   std::uint64_t finds = 0; // Replicas that another node had made.
+  std::uint64_t put_unfinished = 0;
+  std::uint64_t finished = 0; // Of those.
 
 private:
   friend class process_objects;
@@ -300,6 +310,7 @@ private:
   void act(node_index at, const handles::write_room& what);
   void act(node_index at, const handles::seal_room& what);
   void act(node_index at, const handles::drop_room& what);
+  void act(node_index at, const handles::forget_unfinished& what);
   void post(link_index over, int to_end, packet what);
   void arrive(node_index at, packet what, handles::link_number over);
   void tell_liars(content_number what);

@@ -127,7 +127,8 @@ void world::check_content(node_index at, const object_id& place, content_number 
     throw broken("content " + std::to_string(truth) + " was freed while node " + std::to_string(at) + " holds it");
   auto content = store.content_of(place);
   if (by_liar(path)) {
-    if (content < garbage && content != 0 && !known_to_liars.contains(content))
+    // An honest object that captures what came from a liar is what it is.
+    if (content < garbage && content != 0 && content != truth && !known_to_liars.contains(content))
       throw broken("a liar's handle gives content " + std::to_string(content) + ", which was never given to it");
     return;
   }
@@ -310,8 +311,8 @@ void world::wind_up() {
                    + std::to_string(left.links_in_grace) + " lost links, " + std::to_string(left.requests)
                    + " requests, " + std::to_string(left.servings) + " servings, " + std::to_string(left.parked)
                    + " parked");
-    if (!each.objects->empty())
-      throw broken("node " + std::to_string(at) + " keeps holds");
+    if (!each.objects->empty() || !each.unfinished.empty())
+      throw broken("node " + std::to_string(at) + " keeps holds, or bytes that were never finished");
   }
   for (const auto& each : stores)
     if (auto left = each.living(); !left.empty())

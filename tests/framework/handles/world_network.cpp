@@ -270,6 +270,17 @@ void world::act(node_index at, const handles::write_room& what) {
 }
 
 void world::act(node_index at, const handles::seal_room& what) {
+  if (what.unfinished.generation != 0) {
+    const auto& own = nodes[at].unfinished.at(what.unfinished);
+    nodes[at].rooms[what.room] = {.size_bytes = own.size_bytes,
+                                  .of = {},
+                                  .asked_at = now,
+                                  .made = true,
+                                  .written_bytes = own.size_bytes,
+                                  .content = own.content,
+                                  .sealing = {}};
+    ++finished;
+  }
   auto& made = nodes[at].rooms.at(what.room);
   if (made.written_bytes != made.size_bytes)
     throw broken("a replica is sealed before all its bytes are there");
@@ -281,6 +292,11 @@ void world::act(node_index at, const handles::drop_room& what) {
   if (nodes[at].rooms.contains(what.room))
     (void)take_room(at, what.room);
   nodes[at].due.erase(what.room);
+}
+
+void world::act(node_index at, const handles::forget_unfinished& what) {
+  if (nodes[at].unfinished.erase(what.what) == 0)
+    throw broken("the bytes of an object are let go twice");
 }
 
 bool world::waits_for_others(node_index at, handles::room_id which) const {
@@ -419,6 +435,7 @@ void world::kill(node_index which) {
   node.rooms.clear();
   node.making.clear();
   node.due.clear();
+  node.unfinished.clear();
 }
 
 void world::freeze(node_index which) {
