@@ -53,7 +53,7 @@ TROUPE_DESCRIBE(memory_holder, reason, process, count, link, peer, object, to, w
 struct memory_object {
   std::string object;    // As `troupe store` shows it; of an object on another host, as its source names it.
   std::string store;     // The store's name; empty: it lies in none of this host.
-  std::string state;     // As in store::object_state; "remote", "lost", or "in memory" of one process.
+  std::string state;     // As in store::object_state; "remote", "lost", "unfinished", or "in memory" of one process.
   std::string call_site; // "file:line" that put it, where that process runs with TROUPE_RECORD_CALL_SITES=1.
   std::uint32_t creator = 0;
   std::uint64_t size_bytes = 0;

@@ -107,6 +107,11 @@ struct link_options {
   bool allow_memory_summary = false; ///< Asking what this node keeps alive, and why: link::memory_summary.
   bool allow_inspection = false;     ///< Asking for this node's links, figures and types: link::report.
 
+  /// Whether this node may dial nodes that the peer of this link names, to have from them what the peer only passes on:
+  /// with this link's options, its credentials among them, and without what is allowed above. So handles that came by
+  /// way of the peer survive its death. Bounds: framework/handle-protocol.md.
+  bool dial_introduced = true;
+
   /// Who gets in over TCP and TLS.
   struct credentials credentials = {};
 

@@ -50,7 +50,9 @@ enum class admin_op : std::uint8_t {
   pull_head = 31,
   pull_here = 32,
   question_refused = 33,
-  handle_lost = 34
+  handle_lost = 34,
+  // From here on whoever does not know an operation skips it.
+  whereabouts = 128 // Where this node listens, or one whose handles come next: with the feature "whereabouts".
 };
 
 /// The last of those that have to be understood.
@@ -227,6 +229,13 @@ struct reconfigured {
   std::string refusal; // Why nothing has changed; empty: it has.
 };
 TROUPE_DESCRIBE(reconfigured, number, refusal)
+
+struct whereabouts {
+  std::uint64_t node = 0; // handles::node_name, with the next.
+  std::uint64_t incarnation = 0;
+  std::vector<std::string> addresses; // 8 at most, of at most 256 bytes each.
+};
+TROUPE_DESCRIBE(whereabouts, node, incarnation, addresses)
 
 struct ping {
   std::uint64_t reserved = 0;

@@ -110,6 +110,7 @@ public:
 
   /// As the transport has it. Requires: not closed.
   [[nodiscard]] byte_vector session_key() const { return bytes_->session_key(); }
+  [[nodiscard]] std::string near_host() const { return bytes_->near_host(); }
 
   /// As the transport has it. Requires: not closed.
   [[nodiscard]] const loopback_ends* loopback() const noexcept { return bytes_->loopback(); }

@@ -15,8 +15,8 @@ namespace {
 using clock = std::chrono::steady_clock;
 
 // How long one try waits for the store to make room, and all of them.
-constexpr std::chrono::milliseconds try_patience{200};
-constexpr std::chrono::seconds room_patience{20};
+constexpr std::chrono::milliseconds own_try_patience{200};
+constexpr std::chrono::seconds own_room_patience{20};
 
 } // namespace
 
@@ -129,13 +129,13 @@ void object_exchange::finish(handles::seal_room& what) {
 void object_exchange::write_finished(const std::shared_ptr<room>& made, const unfinished& from,
                                      const std::vector<store::object_id>& captured) {
   const auto attempt = [&]() -> std::expected<store::handle, store::store_error> {
-    auto built = store_.create(from.bytes.size_bytes(), from.metadata, captured, try_patience);
+    auto built = store_.create(from.bytes.size_bytes(), from.metadata, captured, own_try_patience);
     if (!built)
       return std::unexpected{std::move(built).error()};
     std::ranges::copy(from.bytes.bytes(), built->bytes().begin());
     return std::move(*built).seal();
   };
-  const auto until = clock::now() + room_patience;
+  const auto until = clock::now() + own_room_patience;
   auto sealed = attempt();
   std::unique_lock guard{mutex_};
   while (!sealed && sealed.error().code() == store::store_errc::full && is_wanted(*made) && clock::now() < until) {

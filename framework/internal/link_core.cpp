@@ -296,6 +296,8 @@ std::expected<void, node_error> link_core::on_admin(admin_op op, bytes_view body
     return with.operator()<family_change>([this](const auto& what) { return on_reconfigure(what); });
   case admin_op::reconfigured:
     return with.operator()<reconfigured>([this](const auto& what) { return on_reconfigured(what); });
+  case admin_op::whereabouts:
+    return with.operator()<whereabouts>([this](auto& what) { return on_whereabouts(std::move(what)); });
   case admin_op::ping:
     send_admin(admin_op::pong, ping{});
     return {};

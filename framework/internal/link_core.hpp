@@ -48,6 +48,7 @@
 #include <troupe/framework/internal/sending_terms.hpp>
 #include <troupe/framework/internal/traffic.hpp>
 #include <troupe/framework/internal/transfers.hpp>
+#include <troupe/framework/internal/whereabouts.hpp>
 #include <troupe/framework/link.hpp>
 #include <troupe/framework/options.hpp>
 #include <troupe/serializers/family.hpp>
@@ -192,6 +193,10 @@ public:
   [[nodiscard]] std::uint64_t serial() const noexcept { return serial_; }
   [[nodiscard]] const link_options& options() const noexcept { return options_; }
   [[nodiscard]] const std::string& peer_name() const noexcept override { return peer_name_; }
+  /// Once it is open. All zero where its objects come with their bytes.
+  [[nodiscard]] const handles::node_name& peer_handles() const noexcept { return peer_handles_; }
+  /// Once it has started.
+  [[nodiscard]] link_place place() const { return {security_->kind, connection_->near_host()}; }
   [[nodiscard]] std::expected<void, node_error> reconfigure(const link_changes& changes,
                                                             std::chrono::milliseconds timeout);
   [[nodiscard]] std::vector<std::string> effective_serializers() const;
@@ -322,6 +327,9 @@ private:
   [[nodiscard]] std::expected<void, node_error> count_handles();
   [[nodiscard]] std::optional<exchange_channel> shared_channel() const;
   void append_handle_messages(outbox& out);
+  void append_whereabouts(std::span<const handles::handle_descriptor> before, outbox& out);
+  void say_whereabouts();
+  std::expected<void, node_error> on_whereabouts(whereabouts what);
   void append_mentions(std::span<const outgoing_mention> mentions, outbox& out);
   bool append_piece(outbox& out);
   std::expected<void, node_error> on_handles(bytes_view body);
@@ -480,8 +488,9 @@ private:
   std::uint64_t peer_frames_ = 0;        // ... and the most frames of an element.
   handles::node_name peer_handles_;      // Whose objects come over this link; all zero: they come with their bytes.
   byte_vector peer_token_;               // What the peer is known again by.
-  bool counts_handles_ = false;          // Objects are mentioned by handles that the node's exchange counts.
-  receive_bounds windows_;               // Of either direction.
+  std::set<handles::node_name> introduced_nodes_; // To the peer: guarded by mutex_.
+  bool counts_handles_ = false;                   // Objects are mentioned by handles that the node's exchange counts.
+  receive_bounds windows_;                        // Of either direction.
   receive_bounds handle_windows_{UINT64_MAX, UINT64_MAX}; // The same for bytes behind handles.
   store::process_id peer_process_;
   std::uint64_t channel_ = 0;          // Even: what the dialer sends; the next number: what the acceptor sends.

@@ -81,6 +81,10 @@ void link_core::write_handles() {
 /// Requires the mutex.
 void link_core::append_handle_messages(outbox& out) {
   for (const auto& each : node_->exchange()->take_messages(channel_)) {
+    if (const auto* head = std::get_if<handles::pull_head>(&each))
+      append_whereabouts(head->captured, out);
+    else if (const auto* answer = std::get_if<handles::adopted>(&each))
+      append_whereabouts({&answer->handle, 1}, out);
     const auto packet = encode_handle_message(each);
     out.append_packet(packet_kind::admin, static_cast<std::uint8_t>(packet.op), packet.body);
   }
@@ -98,6 +102,8 @@ void link_core::append_mentions(std::span<const outgoing_mention> mentions, outb
   if (!objects.empty()) {
     append_handle_messages(out);
     counted = node_->exchange()->count_out(channel_, objects);
+    for (const auto& each : counted)
+      append_whereabouts({&each.handle, 1}, out);
   }
   auto next = counted.begin();
   byte_vector body;

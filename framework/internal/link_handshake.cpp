@@ -512,6 +512,7 @@ std::expected<void, node_error> link_core::become_open() {
     return "link to " + peer_name_ + " is open; sends " + bracketed(effective_serializers()) + ", accepts "
            + bracketed(accepted_.names) + (shares_store_ ? ", shares the store" : "");
   });
+  say_whereabouts();
   settle_opening({});
   return {};
 }

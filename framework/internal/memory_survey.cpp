@@ -79,7 +79,7 @@ private:
         handles_of_links_[made.object] += 1;
         references_[made.object] += entry.references;
       } else {
-        made.state = entry.is_lost ? "lost" : "remote";
+        made.state = entry.is_lost ? "lost" : entry.is_unfinished ? "unfinished" : "remote";
         made.size_bytes = entry.size_bytes;
         made.age_ms = milliseconds(known.now - entry.since);
         auto holder = holder_over(entry.source, links);

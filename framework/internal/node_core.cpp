@@ -131,11 +131,13 @@ void node_core::make_exchange() {
   std::uint64_t incarnation = 0;
   while (incarnation == 0) // Which would say that this node counts no handles.
     fill_randomly(std::as_writable_bytes(std::span{&incarnation, 1}));
+  introductions_ = std::make_shared<class introductions>(weak_from_this());
   exchange_ = std::make_shared<object_exchange>(
       io(), *store_,
       object_exchange::options{.self = {handle_number_of(system_.node()), incarnation},
                                .capacity_bytes = summary ? summary->capacity_bytes : UINT64_MAX,
-                               .grace = options_.handle_grace});
+                               .grace = options_.handle_grace,
+                               .dial = [known = introductions_](const handles::node_name& who) { known->seek(who); }});
 }
 
 /// Before anybody can dial, so that no peer comes too early.
@@ -292,6 +294,8 @@ void node_core::shut_down() {
   }
   asio::post(io(), [self = shared_from_this()] {
     self->stop_listening();
+    if (self->introductions_)
+      self->introductions_->end();
     self->ending_ = true;
     self->reaps_left_ = 0;
     self->reap_timer_.cancel();

@@ -25,6 +25,7 @@
 #include <troupe/framework/internal/encoding_cache.hpp>
 #include <troupe/framework/internal/handshake_turns.hpp>
 #include <troupe/framework/internal/inproc.hpp>
+#include <troupe/framework/internal/introductions.hpp>
 #include <troupe/framework/internal/io_loop.hpp>
 #include <troupe/framework/internal/known_peers.hpp>
 #include <troupe/framework/internal/limited_log.hpp>
@@ -129,6 +130,8 @@ public:
   [[nodiscard]] asio::io_context& io() noexcept { return loop_->context(); }
   /// Null for a node without a store.
   [[nodiscard]] const std::shared_ptr<object_exchange>& exchange() const noexcept { return exchange_; }
+  /// Null for a node without a store.
+  [[nodiscard]] const std::shared_ptr<class introductions>& introductions() const noexcept { return introductions_; }
   [[nodiscard]] encoding_cache& encodings() noexcept { return *encodings_; }
 
 private:
@@ -177,6 +180,7 @@ private:
   std::shared_ptr<io_loop> loop_;
   const std::shared_ptr<encoding_cache> encodings_;
   std::shared_ptr<object_exchange> exchange_;
+  std::shared_ptr<class introductions> introductions_;
   bool running_ = false;                                           // Set by start().
   std::vector<std::shared_ptr<listener>> listeners_;               // I/O thread, once it runs.
   std::vector<std::unique_ptr<inproc_listener>> inproc_listeners_; // I/O thread, once it runs.

@@ -50,6 +50,8 @@ void node_core::link_ended(link_core* link) {
   auto found = std::ranges::find(links_, link, &std::shared_ptr<link_core>::get);
   if (found == links_.end())
     return;
+  if (introductions_)
+    introductions_->forget(link->serial());
   add(ended_links_, link->settle_stats()); // With the lock held, so that no sum has them twice, or not at all.
   dropped = std::move(*found);
   links_.erase(found);

@@ -61,6 +61,7 @@ object_exchange::object_exchange(asio::io_context& io, store::object_store store
       capacity_bytes_(with.capacity_bytes),
       others_patience_(with.others_patience),
       others_stall_(with.others_stall),
+      dial_(with.dial),
       ledger_(ledger_options_of(with, store_.number()), *this),
       timer_(std::make_unique<asio::steady_timer>(io)) {}
 
@@ -430,6 +431,11 @@ void object_exchange::act(const handles::close_link& what) {
     to->second.ending = node_error{code, "the peer " + std::string{what.text}};
     flush_soon(what.link);
   }
+}
+
+void object_exchange::act(const handles::connect_to& what) {
+  if (!is_ended_ && dial_)
+    asio::post(io_, [dial = dial_, who = what.node] { dial(who); });
 }
 
 void object_exchange::flush_soon(handles::link_number link) {

@@ -70,6 +70,8 @@ public:
     std::chrono::nanoseconds others_patience = std::chrono::seconds(30);
     /// The same for one that has brought nothing for so long: it is stopped, or its link stands still.
     std::chrono::nanoseconds others_stall = std::chrono::seconds(5);
+    /// Looks for a link to that node. On the I/O thread.
+    std::function<void(const handles::node_name& who)> dial = nullptr;
   };
 
   object_exchange(asio::io_context& io, store::object_store store, const options& with);
@@ -185,7 +187,7 @@ private:
   void act(const handles::send_bytes& what);
   void act(const handles::bytes_wanted& what);
   void act(const handles::close_link& what);
-  void act(const handles::connect_to&) {} // Nobody has said where such nodes listen.
+  void act(const handles::connect_to& what);
   void act(const handles::answer_waiter& what);
   void act(const handles::make_room& what);
   void act(const handles::write_room&) {} // Written before the ledger hears of it.
@@ -243,6 +245,7 @@ private:
   const std::uint64_t capacity_bytes_; // Rooms that are being filled take half of it at most.
   const std::chrono::nanoseconds others_patience_;
   const std::chrono::nanoseconds others_stall_;
+  const std::function<void(const handles::node_name&)> dial_;
 
   mutable std::mutex mutex_;
   // Guarded by mutex_.

@@ -32,9 +32,11 @@ constexpr int unix_buffer_bytes = 256 * 1024;
 
 class socket_transport final : public transport, public std::enable_shared_from_this<socket_transport> {
 public:
-  explicit socket_transport(stream_socket socket) : socket_(std::move(socket)), ends_(loopback_ends::of(socket_)) {}
+  explicit socket_transport(stream_socket socket)
+      : socket_(std::move(socket)), ends_(loopback_ends::of(socket_)), near_host_(near_host_of(socket_)) {}
 
   const loopback_ends* loopback() const noexcept override { return ends_ ? &*ends_ : nullptr; }
+  std::string near_host() const override { return near_host_; }
 
   void read_some(std::span<std::byte> into, std::function<void(std::error_code, std::size_t)> done) override {
     socket_.async_read_some(asio::buffer(into.data(), into.size()),
@@ -95,6 +97,7 @@ public:
 private:
   stream_socket socket_;
   const std::optional<loopback_ends> ends_;
+  const std::string near_host_;
   std::vector<asio::const_buffer> buffers_; // I/O thread only.
 };
 

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string_view>
 
+#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -75,6 +76,21 @@ peer_source source_of(const stream_socket& socket) {
   std::error_code error;
   auto peer = socket.remote_endpoint(error);
   return error ? peer_source{} : source_of(peer);
+}
+
+std::string near_host_of(const stream_socket& socket) {
+  std::error_code error;
+  auto near = socket.local_endpoint(error);
+  char text[NI_MAXHOST] = {};
+  if (error || (near.data()->sa_family != AF_INET && near.data()->sa_family != AF_INET6)
+      || ::getnameinfo(near.data(), static_cast<socklen_t>(near.size()), text, sizeof(text), nullptr, 0, NI_NUMERICHOST)
+             != 0)
+    return {};
+  std::string host{text};
+  constexpr std::string_view mapped = "::ffff:";
+  if (host.starts_with(mapped) && host.find('.') != std::string::npos)
+    host.erase(0, mapped.size());
+  return host.substr(0, host.find('%')); // A zone means something on this host only.
 }
 
 peer_source source_of(const asio::generic::stream_protocol::endpoint& peer) {

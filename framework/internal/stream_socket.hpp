@@ -29,5 +29,7 @@ using stream_socket = asio::generic::stream_protocol::socket;
 /// Where the other end is.
 [[nodiscard]] peer_source source_of(const stream_socket& socket);
 [[nodiscard]] peer_source source_of(const asio::generic::stream_protocol::endpoint& peer);
+/// This end's IP address in numbers; empty for unix sockets.
+[[nodiscard]] std::string near_host_of(const stream_socket& socket);
 
 } // namespace troupe::internal

@@ -82,7 +82,10 @@ public:
       : context_(std::move(context)),
         server_(std::move(server)),
         turns_(std::move(turns)),
-        socket_(std::move(socket)) {}
+        socket_(std::move(socket)),
+        near_host_(near_host_of(socket_)) {}
+
+  std::string near_host() const override { return near_host_; }
 
   void begin_handshake() override {
     if (socket_.is_open())
@@ -230,6 +233,7 @@ private:
   const std::string server_;                     // Empty at the listening end.
   const std::shared_ptr<handshake_turns> turns_; // At the listening end.
   stream_socket socket_;                         // Until the handshake begins; then stream_ has it.
+  const std::string near_host_;
   std::optional<tls_stream> stream_;
   byte_vector session_key_;
   std::vector<asio::const_buffer> buffers_;

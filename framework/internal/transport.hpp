@@ -67,6 +67,9 @@ public:
   /// Before close().
   [[nodiscard]] virtual end_addresses addresses() const { return {}; }
 
+  /// This end's address in numbers; empty where the connection uses no network. Any thread, never changes.
+  [[nodiscard]] virtual std::string near_host() const { return {}; }
+
   /// Null where only bytes pass. Lives as long as the transport.
   [[nodiscard]] virtual value_lane* values() noexcept { return nullptr; }
 

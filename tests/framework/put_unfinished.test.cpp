@@ -129,6 +129,10 @@ TEST_F(unfinished, a_value_with_a_reference_to_another_host_is_put_at_once_and_f
   auto picture = picture_out_of_reach();
   auto ref = put_at_far(album{"a", {picture, picture}});
   EXPECT_FALSE(is_in_store(ref.state()));
+  const auto known = far().home->memory_summary();
+  EXPECT_TRUE(known && std::ranges::any_of(known->objects, [&](const auto& each) {
+                return each.state == "unfinished" && each.size_bytes == ref.size_bytes();
+              }));
   auto value = ref.get();
   ASSERT_TRUE(value) << value.error().message();
   EXPECT_EQ(value->title, "a");

@@ -89,6 +89,9 @@ std::vector<std::string> world::dialed_by(const std::string& name) const {
   for (const auto& other : names()) {
     const auto is_near = host_of(other) == host_of(name);
     const auto both_are_first = other.back() == '1' && name.back() == '1';
+    const auto are_apart = host_of(name)[0] - host_of(other)[0] > 1;
+    if (options_.is_row && are_apart)
+      continue;
     if (other < name && (is_near || both_are_first || options_.all_are_linked))
       dialed.push_back(other);
   }

@@ -56,6 +56,8 @@ struct world_options {
   std::chrono::milliseconds silence = 20s;
   /// Whether the second processes have links of their own with other hosts.
   bool all_are_linked = false;
+  /// Whether the first processes of the hosts are linked in a row: a - b - c.
+  bool is_row = false;
 };
 
 /// The processes on their hosts. The second of each host dials the first over a unix socket; over TCP those of the

@@ -35,6 +35,21 @@ TEST_F(simulated_hosts, have_two_processes_that_share_a_store_and_links_between_
   EXPECT_TRUE(peers.nothing_is_left());
 }
 
+TEST_F(simulated_hosts, find_who_has_what_another_one_passes_on_and_keep_it_when_that_one_dies) {
+  auto& peers = make({.grace = 2s, .silence = 2s, .is_row = true});
+  ASSERT_EQ(peers.told("a1", "put x 100000 5"), "ok");
+  ASSERT_EQ(peers.told("a1", "send x b1:pass c1:keep"), "ok arrived");
+  const auto finds = [&] { return (" " + peers.told("c1", "links") + " ").find(" a1 ") != std::string::npos; };
+  EXPECT_TRUE(comes_true(finds));
+  for (const auto* each : {"y", "z"}) { // What c1 has asked a1 is answered then.
+    ASSERT_EQ(peers.told("c1", std::string{"put "} + each + " 1 1"), "ok");
+    ASSERT_EQ(peers.told("c1", std::string{"send "} + each + " a1:keep"), "ok arrived");
+  }
+  peers.kill("b1");
+  EXPECT_EQ(peers.told("c1", "get x 20000"), sum_of(100'000, 5));
+  EXPECT_TRUE(peers.nothing_is_left());
+}
+
 TEST_F(simulated_hosts, hear_nothing_over_a_cut_cable_and_meet_again_when_it_is_mended) {
   auto& peers = make({.silence = 1s});
   hosts_->cut("a", "b");

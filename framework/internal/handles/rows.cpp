@@ -18,7 +18,8 @@ ledger_rows ledger::rows() const {
     row.is_lost = which.state == entry_state::lost;
     if (which.state == entry_state::here)
       row.place = which.place;
-    row.name = which.name;
+    row.is_unfinished = which.parts != nullptr;
+    row.name = row.is_unfinished ? proxy_name({index, which.generation}) : which.name;
     row.source = which.link;
     if (const auto link = links_.find(which.link); link != links_.end())
       row.is_source_lost = link->second.phase == link_phase::grace;

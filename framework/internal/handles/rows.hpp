@@ -22,10 +22,11 @@ struct export_row {
 struct entry_row {
   std::vector<reference> known_as; // Its own, and those that have moved to it.
   std::optional<object_id> place;  // In this host's store.
-  object_id name;                  // As its source names it, where it came over a link.
+  object_id name;                  // As its source names it, where it came over a link; as peers do, while unfinished.
   link_number source = 0;          // 0: none, or gone.
   bool is_source_lost = false;     // That link is in its grace.
   bool is_lost = false;
+  bool is_unfinished = false;   // This node's own, waiting for what it captures.
   std::uint64_t references = 0; // Of the application and of fetches; of what moved here, too.
   std::uint64_t size_bytes = 0;
   time_point since{};

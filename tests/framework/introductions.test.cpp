@@ -1,0 +1,119 @@
+// What comes by way of a second node is had from the first, which the third one finds by itself.
+#include <future>
+
+#include <troupe/framework/fetching.hpp>
+#include <troupe/framework/inspection.hpp>
+
+#include "three_nodes.hpp"
+
+namespace troupe::tests {
+namespace {
+
+/// Third has objects, and far passes handles to them on to near. Each is a host of its own, as far as stores go.
+class introduced : public three_nodes {
+protected:
+  using array_ref = object_ref<array<double>>;
+
+  introduced() {
+    near_options_.store->name = unique_name("near-host");
+    far_options_.store->name = unique_name("far-host");
+    third_options_.store->name = unique_name("third-host");
+    far_options_.handle_grace = near_options_.handle_grace = third_options_.handle_grace = 500ms;
+  }
+
+  /// Near's handle to what third has put, by way of far. Requires: all are linked.
+  array_ref got_by_way_of_far() {
+    const auto got = std::make_shared<std::promise<array_ref>>();
+    const auto keeper = near().system.spawn([got](caf::event_based_actor* self) -> caf::behavior {
+      self->set_default_handler(caf::drop);
+      return {[got](const array_ref& ref) {
+        got->set_value(ref);
+        return 1;
+      }};
+    });
+    publish("passer", far().system.spawn([](caf::event_based_actor* self) -> caf::behavior {
+      const auto to = std::make_shared<caf::actor>();
+      return {[to](const caf::actor& whom) {
+                *to = whom;
+                return 1;
+              },
+              [self, to](const array_ref& ref) { return self->delegate(*to, ref); }};
+    }));
+    EXPECT_EQ(ask<int>(near().system, find("passer"), keeper), 1);
+    const auto passer = third().home->links().at(0).find("passer");
+    const auto ref = third().home->put(array<double>(std::vector(1000, 7.0)));
+    EXPECT_EQ(ask<int>(third().system, passer.value(), ref.value()), 1);
+    return got->get_future().get();
+  }
+
+  static bool is_linked_with(side& one, const std::string& other) {
+    for (const auto& each : one.home->links())
+      if (each.peer_name() == other)
+        return true;
+    return false;
+  }
+  /// What near has asked third before is answered.
+  void wait_for_answers() {
+    ASSERT_TRUE(third().home->publish(
+        "somebody", third().system.spawn([](caf::event_based_actor*) -> caf::behavior { return {[](int) {}}; })));
+    for (auto& each : near().home->links())
+      for (int i = 0; i < 2 && each.peer_name() == "third"; ++i) // The first makes sure that it was asked.
+        EXPECT_TRUE(each.find("somebody"));
+  }
+  void end_far() {
+    link_.reset();
+    beyond_.reset();
+    far_.reset();
+  }
+};
+
+TEST_F(introduced, the_third_finds_the_first_and_outlives_the_second) {
+  connect_all();
+  const auto ref = got_by_way_of_far();
+  ASSERT_TRUE(eventually([&] { return is_linked_with(near(), "third"); }));
+  wait_for_answers();
+  end_far();
+  const auto value = ref.get(10s);
+  ASSERT_TRUE(value) << value.error().message();
+  EXPECT_EQ((*value)[999], 7.0);
+}
+
+TEST_F(introduced, over_tcp_too) {
+  far_options_.listen = third_options_.listen = {"tcp://127.0.0.1:0"};
+  third_address_ = third().home->addresses().front();
+  connect_all();
+  const auto ref = got_by_way_of_far();
+  ASSERT_TRUE(eventually([&] { return is_linked_with(near(), "third"); }));
+  EXPECT_EQ(ref.get(10s).value()[1], 7.0);
+}
+
+TEST_F(introduced, is_nobody_over_a_link_that_does_not_allow_it) {
+  connect_all({.dial_introduced = false});
+  const auto ref = got_by_way_of_far();
+  EXPECT_EQ(ref.get(10s).value()[1], 7.0); // By way of far.
+  EXPECT_FALSE(is_linked_with(near(), "third"));
+}
+
+TEST_F(introduced, is_nobody_who_does_not_listen) {
+  third_options_.listen = {};
+  connect();
+  const auto linked = third().home->connect(address_);
+  ASSERT_TRUE(linked) << linked.error().message();
+  const auto ref = got_by_way_of_far();
+  EXPECT_EQ(ref.get(10s).value()[1], 7.0);
+  EXPECT_FALSE(is_linked_with(near(), "third"));
+}
+
+TEST_F(introduced, is_given_no_more_than_any_peer) {
+  connect_all({.allow_inspection = true});
+  const auto ref = got_by_way_of_far();
+  ASSERT_TRUE(eventually([&] { return is_linked_with(third(), "near"); }));
+  for (const auto& each : third().home->links()) {
+    if (each.peer_name() == "near") {
+      EXPECT_EQ(each.report(10s, {}).error().code(), node_errc::not_allowed);
+    }
+  }
+}
+
+} // namespace
+} // namespace troupe::tests
