@@ -195,6 +195,8 @@ public:
   [[nodiscard]] const std::string& peer_name() const noexcept override { return peer_name_; }
   /// Once it is open. All zero where its objects come with their bytes.
   [[nodiscard]] const handles::node_name& peer_handles() const noexcept { return peer_handles_; }
+  /// I/O thread, once it is open. Tells the peer where this node listens.
+  void say_whereabouts();
   /// Once it has started.
   [[nodiscard]] link_place place() const { return {security_->kind, connection_->near_host()}; }
   [[nodiscard]] std::expected<void, node_error> reconfigure(const link_changes& changes,
@@ -328,7 +330,6 @@ private:
   [[nodiscard]] std::optional<exchange_channel> shared_channel() const;
   void append_handle_messages(outbox& out);
   void append_whereabouts(std::span<const handles::handle_descriptor> before, outbox& out);
-  void say_whereabouts();
   std::expected<void, node_error> on_whereabouts(whereabouts what);
   void append_mentions(std::span<const outgoing_mention> mentions, outbox& out);
   bool append_piece(outbox& out);

@@ -19,7 +19,6 @@ constexpr std::size_t told_nodes_max = 4096;
 
 } // namespace
 
-/// Once the link is open.
 void link_core::say_whereabouts() {
   if (!features_.has(feature::whereabouts) || !counts_handles_ || hides_names_)
     return;

@@ -184,6 +184,8 @@ std::expected<void, node_error> node_core::listen(std::span<const std::string> a
 void node_core::keep_open(open_doors doors) {
   std::ranges::move(doors.listeners, std::back_inserter(listeners_));
   std::ranges::move(doors.inproc_listeners, std::back_inserter(inproc_listeners_));
+  for (const auto& link : open_links())
+    link->say_whereabouts();
 }
 
 std::vector<std::string> node_core::addresses() const {

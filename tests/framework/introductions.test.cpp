@@ -104,6 +104,17 @@ TEST_F(introduced, is_nobody_who_does_not_listen) {
   EXPECT_FALSE(is_linked_with(near(), "third"));
 }
 
+TEST_F(introduced, may_begin_to_listen_when_it_has_links) {
+  third_options_.listen = {};
+  connect();
+  const auto linked = third().home->connect(address_);
+  ASSERT_TRUE(linked) << linked.error().message();
+  ASSERT_TRUE(third().home->listen(third_address_));
+  const auto ref = got_by_way_of_far();
+  EXPECT_TRUE(eventually([&] { return is_linked_with(near(), "third"); }));
+  EXPECT_EQ(ref.get(10s).value()[1], 7.0);
+}
+
 TEST_F(introduced, is_given_no_more_than_any_peer) {
   connect_all({.allow_inspection = true});
   const auto ref = got_by_way_of_far();
