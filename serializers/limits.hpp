@@ -22,6 +22,9 @@ struct limits {
   std::size_t decompressed_bytes = 1_GiB; ///< What all compressed frames of one payload become; 0 refuses them.
   /// What one byte of a compressed frame may become. lz4 never makes more than 255 of one; senders keep to it.
   std::size_t decompression_ratio = 256;
+  /// One object of another host that an object_ref names, as its source says before a byte has come. Its place in the
+  /// store is taken at once, so that others may have to go to disk for it; pages only as its bytes come.
+  std::size_t object_bytes = 64_GiB;
 };
 
 } // namespace troupe

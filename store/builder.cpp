@@ -2,6 +2,7 @@
 
 #include <troupe/store/internal/attachment.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace troupe::store {
@@ -19,8 +20,13 @@ builder::builder(internal::attachment& attachment, std::uint32_t index, std::uin
     : attachment_(&attachment), index_(index), generation_(generation), bytes_(bytes) {}
 
 builder::builder(internal::attachment& attachment, std::uint32_t index, std::uint32_t generation,
-                 std::span<std::byte> bytes, internal::mapping_ptr own_file)
-    : attachment_(&attachment), index_(index), generation_(generation), bytes_(bytes), own_file_(std::move(own_file)) {}
+                 std::span<std::byte> bytes, internal::mapping_ptr own_file, bool grows)
+    : attachment_(&attachment),
+      index_(index),
+      generation_(generation),
+      bytes_(bytes),
+      own_file_(std::move(own_file)),
+      grows_(grows) {}
 
 builder::builder(builder&& other) noexcept
     : attachment_(std::exchange(other.attachment_, nullptr)),
@@ -28,7 +34,9 @@ builder::builder(builder&& other) noexcept
       generation_(other.generation_),
       bytes_(std::exchange(other.bytes_, {})),
       own_file_(std::move(other.own_file_)),
-      shrunk_(other.shrunk_) {}
+      shrunk_(other.shrunk_),
+      grows_(other.grows_),
+      committed_bytes_(other.committed_bytes_.load()) {}
 
 builder& builder::operator=(builder&& other) noexcept {
   if (this != &other) {
@@ -39,6 +47,8 @@ builder& builder::operator=(builder&& other) noexcept {
     bytes_ = std::exchange(other.bytes_, {});
     own_file_ = std::move(other.own_file_);
     shrunk_ = other.shrunk_;
+    grows_ = other.grows_;
+    committed_bytes_ = other.committed_bytes_.load();
   }
   return *this;
 }
@@ -59,6 +69,20 @@ void builder::shrink(std::size_t size_bytes) noexcept {
   shrunk_ = true;
 }
 
+std::expected<void, store_error> builder::commit(std::size_t size_bytes) {
+  if (attachment_ == nullptr)
+    return std::unexpected(empty_error());
+  const auto until = std::min(size_bytes, bytes_.size());
+  auto from = committed_bytes_.load();
+  if (!grows_ || from >= until)
+    return {};
+  if (auto done = attachment_->commit(index_, from, until); !done)
+    return done;
+  while (from < until && !committed_bytes_.compare_exchange_weak(from, until)) {
+  }
+  return {};
+}
+
 void builder::note_progress() noexcept {
   if (attachment_ != nullptr)
     attachment_->note_progress(index_);
@@ -73,6 +97,8 @@ std::expected<void, store_error> builder::capture(std::span<const object_id> ids
 std::expected<handle, store_error> builder::seal() && {
   if (attachment_ == nullptr)
     return std::unexpected(empty_error());
+  if (auto committed = commit(bytes_.size()); !committed) // A hole could be SIGBUS for a reader.
+    return std::unexpected(committed.error());
   if (auto sealed = attachment_->seal(index_, bytes_.size(), shrunk_); !sealed)
     return std::unexpected(sealed.error());
   bytes_ = {};

@@ -7,6 +7,7 @@
 #include <troupe/store/object_id.hpp>
 #include <troupe/store/store_error.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
@@ -23,7 +24,7 @@ public:
   /// For the store's own use: takes over an object in the state `writing` and its hold.
   builder(internal::attachment& attachment, std::uint32_t index, std::uint32_t generation, std::span<std::byte> bytes);
   builder(internal::attachment& attachment, std::uint32_t index, std::uint32_t generation, std::span<std::byte> bytes,
-          internal::mapping_ptr own_file);
+          internal::mapping_ptr own_file, bool grows = false);
   builder(builder&& other) noexcept;
   builder& operator=(builder&& other) noexcept;
   builder(const builder&) = delete;
@@ -38,6 +39,11 @@ public:
   /// Requires: `size_bytes` is at most `bytes().size()`; more changes nothing.
   void shrink(std::size_t size_bytes) noexcept;
 
+  /// Of an object that grows (object_store::create_growing): makes sure that its first `size_bytes` can be written. Any
+  /// thread, also while another one writes to what was committed before. Fails with `full`, `empty`, `forked`,
+  /// `detached` or `system_failure`; it may be tried again.
+  [[nodiscard]] std::expected<void, store_error> commit(std::size_t size_bytes);
+
   /// Says that the writing goes on, for those who look with object_store::progress_of(). Costs one atomic store.
   void note_progress() noexcept;
 
@@ -47,7 +53,8 @@ public:
   /// was sealed or moved from, `forked` or `busy`; it may be tried again.
   [[nodiscard]] std::expected<void, store_error> capture(std::span<const object_id> ids);
 
-  /// Makes the bytes immutable and visible. Fails with `empty` when this builder was sealed or moved from, with
+  /// Makes the bytes immutable and visible, with what was never written as it is. Fails as commit() does for an object
+  /// that grows, with `empty` when this builder was sealed or moved from, with
   /// `forked`, and, only when it was shrunk, with `busy`; it may be tried again after `busy`.
   [[nodiscard]] std::expected<handle, store_error> seal() &&;
 
@@ -63,6 +70,8 @@ private:
   std::span<std::byte> bytes_;
   internal::mapping_ptr own_file_; // Null where the object lies in the store's memory.
   bool shrunk_ = false;
+  bool grows_ = false;
+  std::atomic<std::size_t> committed_bytes_{0}; // Of an object that grows.
 };
 
 } // namespace troupe::store

@@ -18,18 +18,19 @@ handle_of(const internal::attachment_ptr& attachment, const std::expected<intern
   return std::expected<handle, store_error>{std::in_place, *attachment, held->index, held->generation};
 }
 
-[[nodiscard]] builder builder_of(const internal::attachment_ptr& attachment, internal::new_object&& made) {
-  return builder{*attachment, made.index, made.generation, made.bytes, std::move(made.own_file)};
+[[nodiscard]] builder builder_of(const internal::attachment_ptr& attachment, internal::new_object&& made, bool grows) {
+  return builder{*attachment, made.index, made.generation, made.bytes, std::move(made.own_file), grows};
 }
 
 /// `found` is as the attachment gives it.
 [[nodiscard]] std::expected<object_of_origin, store_error>
-result_of(const internal::attachment_ptr& attachment, std::expected<internal::object_of_origin, store_error>&& found) {
+result_of(const internal::attachment_ptr& attachment, std::expected<internal::object_of_origin, store_error>&& found,
+          bool grows = false) {
   if (!found)
     return std::unexpected(found.error());
   auto result = object_of_origin{};
   if (found->made)
-    result.building = builder_of(attachment, std::move(*found->made));
+    result.building = builder_of(attachment, std::move(*found->made), grows);
   if (found->sealed)
     result.sealed = handle{*attachment, found->sealed->index, found->sealed->generation};
   result.being_written = found->being_written;
@@ -79,6 +80,20 @@ object_store::create_once(const object_origin& origin, std::size_t size_bytes,
                           const std::optional<std::chrono::milliseconds>& grace, const std::source_location& where) {
   return result_of(attachment_, attachment_->create_once(origin, size_bytes,
                                                          grace.value_or(attachment_->settings().full_grace), where));
+}
+
+std::expected<object_of_origin, store_error>
+object_store::create_growing(const object_origin& origin, std::size_t size_bytes,
+                             const std::optional<std::chrono::milliseconds>& grace, const std::source_location& where) {
+  const auto patience = grace.value_or(attachment_->settings().full_grace);
+  if (!origin.empty())
+    return result_of(attachment_, attachment_->create_once(origin, size_bytes, patience, where, true), true);
+  auto made = attachment_->create(size_bytes, {}, {}, patience, where, {}, true);
+  if (!made)
+    return std::unexpected(made.error());
+  auto result = object_of_origin{};
+  result.building = builder_of(attachment_, *std::move(made), true);
+  return result;
 }
 
 std::expected<object_of_origin, store_error> object_store::find(const object_origin& origin) {

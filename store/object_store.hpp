@@ -78,7 +78,16 @@ public:
               const std::optional<std::chrono::milliseconds>& grace = std::nullopt,
               const std::source_location& where = std::source_location::current());
 
-  /// The same for who makes nothing where there is nothing.
+  /// The same for an object of which nobody knows whether all of its bytes will come, as that of a peer that has only
+  /// said how many they are: its place in the store is taken, and pages, or room on the disk, as builder::commit() asks
+  /// for them. Where others lie behind it in memory, pages may be there before. An empty origin is none. Fails as
+  /// create_once() does.
+  [[nodiscard]] std::expected<object_of_origin, store_error>
+  create_growing(const object_origin& origin, std::size_t size_bytes,
+                 const std::optional<std::chrono::milliseconds>& grace = std::nullopt,
+                 const std::source_location& where = std::source_location::current());
+
+  /// As create_once() for who makes nothing where there is nothing.
   [[nodiscard]] std::expected<object_of_origin, store_error> find(const object_origin& origin);
 
   /// Copies `bytes` in and seals them. Fails as create() does.

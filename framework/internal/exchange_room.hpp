@@ -1,6 +1,7 @@
 // Where the bytes of one object from another host go.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -21,6 +22,8 @@ struct object_exchange::room {
   std::uint64_t size_bytes = 0;
   std::optional<store::builder> building;
   std::uint64_t filled_bytes = 0;
+  std::atomic<std::uint64_t> ready_bytes = 0; // Of `building`, from its beginning: can be written.
+  std::atomic<bool> is_made_ready = false;    // More of them, by the worker.
   std::uint32_t sum = 0;
   bool is_dropped = false;
   bool is_sealing = false;          // The builder is the worker's from then on.

@@ -43,7 +43,20 @@ void object_exchange::act(const handles::make_room& what) {
   if (what.of)
     wanted->origin = origin_of(*what.of, what.size_bytes);
   rooms_.emplace(what.room, wanted);
+  const auto from = lanes_.find(what.source);
+  const auto link = from != lanes_.end() ? from->second.link.lock() : nullptr;
+  if (const auto limit = link ? link->object_bytes_max() : UINT64_MAX; what.size_bytes > limit) {
+    room_work_.emplace_back([self = shared_from_this(), wanted, limit] { self->refuse_room(wanted, limit); });
+    return;
+  }
   room_work_.emplace_back([self = shared_from_this(), wanted] { self->make_room(wanted); });
+}
+
+void object_exchange::refuse_room(const std::shared_ptr<room>& wanted, std::uint64_t limit) {
+  const std::lock_guard guard{mutex_};
+  if (is_wanted(*wanted))
+    fail_room(*wanted, {store::store_errc::full, "the link takes objects of " + grouped(limit)
+                                                     + " bytes at most (receive_limits.object_bytes)"});
 }
 
 bool object_exchange::is_wanted(const room& which) const {
@@ -95,14 +108,7 @@ void object_exchange::make_room(const std::shared_ptr<room>& wanted) {
 }
 
 std::expected<store::object_of_origin, store::store_error> object_exchange::create(const room& wanted) {
-  if (!wanted.origin.empty())
-    return store_.create_once(wanted.origin, wanted.size_bytes, try_patience);
-  auto made = store_.create(wanted.size_bytes, {}, {}, try_patience);
-  if (!made)
-    return std::unexpected{std::move(made).error()};
-  store::object_of_origin result;
-  result.building = *std::move(made);
-  return result;
+  return store_.create_growing(wanted.origin, wanted.size_bytes, try_patience);
 }
 
 void object_exchange::fail_room(const room& which, const store::store_error& why) {
@@ -110,6 +116,38 @@ void object_exchange::fail_room(const room& which, const store::store_error& why
   why_no_room_ = why.message();
   ledger_.room_failed(which.id, is_full ? handles::handle_errc::full : handles::handle_errc::busy);
   settle();
+}
+
+/// Whether so many bytes more can be written; if not, the fetch has failed. I/O thread. The peer has said how many come
+/// in all; memory is taken for twice as many as have come, by the worker where it is quick enough, since getting pages
+/// takes time.
+bool object_exchange::has_memory(const std::shared_ptr<room>& of, std::size_t more_bytes) {
+  const auto needed = of->filled_bytes + more_bytes;
+  if (needed > of->ready_bytes) {
+    if (auto done = of->building->commit(needed); !done) {
+      const std::lock_guard guard{mutex_};
+      fail_room(*of, done.error());
+      return false;
+    }
+    of->ready_bytes = needed;
+  }
+  constexpr std::uint64_t ahead_bytes_least = 1 << 20;
+  if (needed >= ahead_bytes_least && of->ready_bytes < of->size_bytes && of->ready_bytes - needed < ahead_bytes_least
+      && !of->is_made_ready.exchange(true))
+    worker_.add([self = shared_from_this(), of, needed] { self->commit_ahead(of, needed); });
+  return true;
+}
+
+/// On the worker's thread, as is all that takes the builder away. What fails here is told when the bytes come.
+void object_exchange::commit_ahead(const std::shared_ptr<room>& of, std::uint64_t come_bytes) {
+  constexpr std::uint64_t ahead_bytes_max = 32 << 20;
+  const auto wanted = std::min(of->size_bytes, come_bytes + std::min(come_bytes, ahead_bytes_max));
+  if (of->building && of->building->commit(wanted)) {
+    auto ready = of->ready_bytes.load();
+    while (ready < wanted && !of->ready_bytes.compare_exchange_weak(ready, wanted)) {
+    }
+  }
+  of->is_made_ready = false;
 }
 
 /// For those who wait for what this node pulls. I/O thread. What has all its bytes goes on as long as others come,
@@ -154,7 +192,7 @@ std::expected<void, node_error> object_exchange::on_chunk(handles::link_number f
   guard.unlock();
   // What is out of place is the ledger's to judge.
   if (into && into->building && head.what.offset == into->filled_bytes
-      && bytes.size() <= into->size_bytes - into->filled_bytes) {
+      && bytes.size() <= into->size_bytes - into->filled_bytes && has_memory(into, bytes.size())) {
     if (!bytes.empty())
       std::memcpy(into->building->bytes().data() + into->filled_bytes, bytes.data(), bytes.size());
     into->sum = crc32c(into->sum, bytes);

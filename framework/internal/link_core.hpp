@@ -199,6 +199,9 @@ public:
   void say_whereabouts();
   /// Once it has started.
   [[nodiscard]] link_place place() const { return {security_->kind, connection_->near_host()}; }
+  [[nodiscard]] std::uint64_t object_bytes_max() const noexcept override {
+    return options_.receive_limits.object_bytes;
+  }
   [[nodiscard]] std::expected<void, node_error> reconfigure(const link_changes& changes,
                                                             std::chrono::milliseconds timeout);
   [[nodiscard]] std::vector<std::string> effective_serializers() const;

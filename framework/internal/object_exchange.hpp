@@ -44,6 +44,8 @@ public:
   virtual void end_for_handles(const node_error& why) = 0;
   /// Any thread, takes no lock. The node at its other end.
   [[nodiscard]] virtual const std::string& peer_name() const noexcept = 0;
+  /// Any thread, takes no lock. The largest object that is brought here over it.
+  [[nodiscard]] virtual std::uint64_t object_bytes_max() const noexcept { return UINT64_MAX; }
 };
 
 /// Where two ends of a link hand objects over that lie in a store of both.
@@ -201,6 +203,9 @@ private:
 
   // -- exchange_rooms.cpp: where the bytes of others go
   void make_room(const std::shared_ptr<room>& wanted);
+  void refuse_room(const std::shared_ptr<room>& wanted, std::uint64_t limit);
+  [[nodiscard]] bool has_memory(const std::shared_ptr<room>& of, std::size_t more_bytes);
+  void commit_ahead(const std::shared_ptr<room>& of, std::uint64_t come_bytes);
   [[nodiscard]] std::expected<store::object_of_origin, store::store_error> create(const room& wanted);
   [[nodiscard]] bool is_wanted(const room& which) const;
   void fail_room(const room& which, const store::store_error& why);

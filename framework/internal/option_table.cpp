@@ -129,6 +129,8 @@ constexpr std::array all_link_rows{
     limit_bytes<&limits::memory_free_bytes>("receive-limits.memory-free-bytes", "allocated whatever the ratio"),
     limit_bytes<&limits::decompressed_bytes>("receive-limits.decompressed-bytes", "what compressed frames become"),
     limit_row<&limits::decompression_ratio>("receive-limits.decompression-ratio", "the same per compressed byte"),
+    limit_bytes<&limits::object_bytes>("receive-limits.object-bytes",
+                                       "one object that is brought here from another host"),
     policy_row<&reconnect_policy::kind>("reconnect.kind", "whether a lost link is dialed again"),
     policy_row<&reconnect_policy::first_pause>("reconnect.first-pause", "before the first dial that follows", positive),
     policy_row<&reconnect_policy::longest_pause>("reconnect.longest-pause", "no pause is longer", positive),

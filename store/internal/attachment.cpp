@@ -129,9 +129,11 @@ store_error attachment::error_of(outcome what, const object_id& id) const {
 
 // --- Writing ---------------------------------------------------------------------------------------------------------
 
-std::expected<new_object, store_error>
-attachment::create(std::size_t size_bytes, std::span<const std::byte> metadata, std::span<const object_id> captured,
-                   std::chrono::milliseconds grace, const std::source_location& where, const object_origin& origin) {
+std::expected<new_object, store_error> attachment::create(std::size_t size_bytes, std::span<const std::byte> metadata,
+                                                          std::span<const object_id> captured,
+                                                          std::chrono::milliseconds grace,
+                                                          const std::source_location& where,
+                                                          const object_origin& origin, bool grows) {
   if (captured.size() > captured_max)
     return std::unexpected(too_many_captured(captured.size()));
   if (metadata.size() > metadata_bytes_max)
@@ -141,7 +143,7 @@ attachment::create(std::size_t size_bytes, std::span<const std::byte> metadata, 
   const auto wanted = creation{size_bytes, static_cast<std::uint32_t>(metadata.size()),
                                captured,   store_.self.slot,
                                own_pid(),  call_site_of(where),
-                               origin};
+                               origin,     grows};
   const auto capacity = view_.header().capacity_bytes;
   if (size_bytes > capacity || extent_length(size_bytes, metadata.size()) > capacity)
     return create_in_own_file(wanted, metadata);

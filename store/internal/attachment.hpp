@@ -121,15 +121,17 @@ public:
   // Writing.
   [[nodiscard]] std::expected<new_object, store_error>
   create(std::size_t size_bytes, std::span<const std::byte> metadata, std::span<const object_id> captured,
-         std::chrono::milliseconds grace, const std::source_location& where, const object_origin& origin = {});
+         std::chrono::milliseconds grace, const std::source_location& where, const object_origin& origin = {},
+         bool grows = false);
+  /// Requires: the object is being written by this process and grows.
+  [[nodiscard]] std::expected<void, store_error> commit(std::uint32_t index, std::size_t from, std::size_t until);
   [[nodiscard]] std::expected<std::vector<new_object>, store_error> create_all(std::span<const std::size_t> sizes_bytes,
                                                                                std::chrono::milliseconds grace,
                                                                                const std::source_location& where);
   [[nodiscard]] std::expected<object_of_origin, store_error> find_origin(const object_origin& origin);
-  [[nodiscard]] std::expected<object_of_origin, store_error> create_once(const object_origin& origin,
-                                                                         std::size_t size_bytes,
-                                                                         std::chrono::milliseconds grace,
-                                                                         const std::source_location& where);
+  [[nodiscard]] std::expected<object_of_origin, store_error>
+  create_once(const object_origin& origin, std::size_t size_bytes, std::chrono::milliseconds grace,
+              const std::source_location& where, bool grows = false);
   [[nodiscard]] std::expected<void, store_error> capture(std::uint32_t index, std::span<const object_id> ids);
   [[nodiscard]] std::expected<void, store_error> seal(std::uint32_t index, std::size_t size_bytes, bool shrunk);
   void abort(std::uint32_t index) noexcept; // Gives up the builder's hold, too.
@@ -221,7 +223,7 @@ private:
   [[nodiscard]] std::expected<new_object, store_error> create_in_own_file(const creation& wanted,
                                                                           std::span<const std::byte> metadata);
   [[nodiscard]] std::expected<std::uint32_t, store_error> create_row_with_file(const creation& wanted);
-  [[nodiscard]] std::expected<mapping_ptr, store_error> make_own_file(std::uint32_t index) const;
+  [[nodiscard]] std::expected<mapping_ptr, store_error> make_own_file(std::uint32_t index, bool grows) const;
   [[nodiscard]] std::expected<mapping_ptr, store_error> map_own_file(std::uint32_t index) const;
   void cut_own_file(std::uint32_t index) noexcept;
 

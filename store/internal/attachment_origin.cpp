@@ -26,13 +26,13 @@ std::expected<object_of_origin, store_error> attachment::find_origin(const objec
 std::expected<object_of_origin, store_error> attachment::create_once(const object_origin& origin,
                                                                      std::size_t size_bytes,
                                                                      std::chrono::milliseconds grace,
-                                                                     const std::source_location& where) {
+                                                                     const std::source_location& where, bool grows) {
   constexpr auto tries_max = 16;
   for (auto tries = 1;; ++tries) {
     auto found = find_origin(origin);
     if (!found || found->sealed || found->being_written != object_id{})
       return found;
-    auto made = create(size_bytes, {}, {}, grace, where, origin);
+    auto made = create(size_bytes, {}, {}, grace, where, origin, grows);
     if (made) {
       found->made = std::move(*made);
       return found;

@@ -26,7 +26,7 @@ std::expected<new_object, store_error> attachment::create_in_own_file(const crea
   const auto index = create_row_with_file(wanted);
   if (!index)
     return std::unexpected(index.error());
-  auto mapping = make_own_file(*index);
+  auto mapping = make_own_file(*index, wanted.grows);
   if (!mapping) {
     abort(*index);
     return std::unexpected(mapping.error());
@@ -63,14 +63,15 @@ std::expected<std::uint32_t, store_error> attachment::create_row_with_file(const
   }
 }
 
-std::expected<mapping_ptr, store_error> attachment::make_own_file(std::uint32_t index) const {
+std::expected<mapping_ptr, store_error> attachment::make_own_file(std::uint32_t index, bool grows) const {
   const auto& row = view_.object(index);
   const auto file = row.spill_file.load();
   const auto pause = [](std::chrono::nanoseconds how_long) {
     std::this_thread::sleep_for(how_long);
     return true;
   };
-  return spills_.create_mapped(file, view_.spill_file(file).generation, view_.spill_file(file).size_bytes, pause);
+  return spills_.create_mapped(file, view_.spill_file(file).generation, view_.spill_file(file).size_bytes, grows,
+                               pause);
 }
 
 std::expected<mapping_ptr, store_error> attachment::map_own_file(std::uint32_t index) const {

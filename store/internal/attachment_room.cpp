@@ -128,11 +128,13 @@ std::expected<void, store_error> attachment::commit_all(std::span<const creation
     const auto length = extent_length(wanted[at].size_bytes, wanted[at].metadata_bytes);
     if (length == 0)
       continue;
+    if (protects_sealed_)
+      unprotect_pages(extent_of(indexes[at]));
+    if (wanted[at].grows)
+      continue;
     if (auto done = commit_data(view_.object(indexes[at]).offset + length); !done)
       return std::unexpected(store_error{done.error().code(), "object of " + grouped(wanted[at].size_bytes)
                                                                   + " bytes: " + done.error().message()});
-    if (protects_sealed_)
-      unprotect_pages(extent_of(indexes[at]));
   }
   reach(crash_point::create_committed);
   return {};
@@ -314,6 +316,17 @@ std::expected<void, store_error> attachment::grow(outcome need) {
       return done;
   table.committed.compare_exchange_strong(have, wanted); // Else another process was quicker.
   return {};
+}
+
+std::expected<void, store_error> attachment::commit(std::uint32_t index, std::size_t from, std::size_t until) {
+  if (!usable())
+    return check_usable();
+  const auto& row = view_.object(index);
+  if (row.place == 0)
+    return commit_data(row.offset + extent_length(until, row.metadata_bytes));
+  const auto file = row.spill_file.load();
+  const auto before = round_up(row.metadata_bytes, alignment_bytes);
+  return spills_.commit(file, view_.spill_file(file).generation, before + from, before + until);
 }
 
 std::expected<void, store_error> attachment::commit_data(std::uint64_t end) {

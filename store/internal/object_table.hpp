@@ -47,6 +47,7 @@ struct creation {
   std::uint32_t pid = 0;
   std::uint32_t call_site = 0; // As in the row.
   object_origin origin{};
+  bool grows = false; // Its pages are committed as its bytes come.
 };
 
 /// Who sends what to whom.

@@ -194,22 +194,42 @@ std::expected<mapping_ptr, store_error> spill_directory::map_part(std::uint32_t 
   return mapping_ptr{*std::move(mapped), begin};
 }
 
+namespace {
+
+[[nodiscard]] store_error no_room(std::uint64_t bytes, const std::filesystem::path& path) {
+  if (errno != ENOSPC && errno != EDQUOT && errno != EFBIG)
+    return system_failure("fallocate", path);
+  return {store_errc::full,
+          "the disk has no " + grouped(bytes) + " bytes left for " + path.string() + ": " + std::strerror(errno)};
+}
+
+} // namespace
+
 std::expected<mapping_ptr, store_error> spill_directory::create_mapped(std::uint32_t file, std::uint32_t generation,
-                                                                       std::uint64_t bytes,
+                                                                       std::uint64_t bytes, bool grows,
                                                                        const disk_pause& pause) const {
   const auto made = create(file, generation, pause);
   if (!made)
     return std::unexpected(made.error());
   const auto path = path_of(file, generation);
-  for (auto tries = std::size_t{0}; ::fallocate(made->descriptor(), 0, 0, static_cast<off_t>(bytes)) != 0;) {
-    if (errno == EINTR || may_try_again(tries, pause))
-      continue;
-    if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
-      return std::unexpected(store_error{store_errc::full, "the disk has no " + grouped(bytes) + " bytes left for "
-                                                               + path.string() + ": " + std::strerror(errno)});
-    return std::unexpected(system_failure("fallocate", path));
-  }
+  if (grows && ::ftruncate(made->descriptor(), static_cast<off_t>(bytes)) != 0)
+    return std::unexpected(system_failure("ftruncate", path));
+  for (auto tries = std::size_t{0}; !grows && ::fallocate(made->descriptor(), 0, 0, static_cast<off_t>(bytes)) != 0;)
+    if (errno != EINTR && !may_try_again(tries, pause))
+      return std::unexpected(no_room(bytes, path));
   return map_shared(*made, bytes, PROT_READ | PROT_WRITE, path);
+}
+
+std::expected<void, store_error> spill_directory::commit(std::uint32_t file, std::uint32_t generation,
+                                                         std::uint64_t from, std::uint64_t until) const {
+  const auto path = path_of(file, generation);
+  const auto opened = owned_file{::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)};
+  if (opened.descriptor() < 0)
+    return std::unexpected(system_failure("open", path));
+  while (::fallocate(opened.descriptor(), 0, static_cast<off_t>(from), static_cast<off_t>(until - from)) != 0)
+    if (errno != EINTR)
+      return std::unexpected(no_room(until - from, path));
+  return {};
 }
 
 std::expected<mapping_ptr, store_error> spill_directory::map(std::uint32_t file, std::uint32_t generation,

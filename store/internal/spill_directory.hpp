@@ -56,9 +56,15 @@ public:
                                                       std::uint64_t offset, std::span<std::byte> into,
                                                       std::uint32_t wanted_sum, const disk_pause& pause) const;
 
-  /// A new file of that size, with room on the disk, mapped for writing; readable by nobody else yet.
-  [[nodiscard]] std::expected<mapping_ptr, store_error>
-  create_mapped(std::uint32_t file, std::uint32_t generation, std::uint64_t bytes, const disk_pause& pause) const;
+  /// A new file of that size, mapped for writing; readable by nobody else yet. With room on the disk, unless it
+  /// `grows`: then commit() gives it that, before a byte is written there.
+  [[nodiscard]] std::expected<mapping_ptr, store_error> create_mapped(std::uint32_t file, std::uint32_t generation,
+                                                                      std::uint64_t bytes, bool grows,
+                                                                      const disk_pause& pause) const;
+
+  /// Gives [from, until) room on the disk. Fails with `full` or `system_failure`.
+  [[nodiscard]] std::expected<void, store_error> commit(std::uint32_t file, std::uint32_t generation,
+                                                        std::uint64_t from, std::uint64_t until) const;
 
   /// Read-only. Fails with `damaged` when the file is gone or shorter.
   [[nodiscard]] std::expected<mapping_ptr, store_error> map(std::uint32_t file, std::uint32_t generation,

@@ -1,5 +1,6 @@
 // A node that needs what others of its host have pulled, or are pulling. The test stands for those others, and for the
 // host that the objects come from.
+#include <filesystem>
 #include <future>
 #include <mutex>
 #include <numeric>
@@ -7,6 +8,7 @@
 
 #include <csignal>
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,6 +44,7 @@ public:
   }
   void end_for_handles(const node_error& why) override { ADD_FAILURE() << why.message(); }
   [[nodiscard]] const std::string& peer_name() const noexcept override { return name_; }
+  [[nodiscard]] std::uint64_t object_bytes_max() const noexcept override { return 1_GiB; }
 
   [[nodiscard]] std::vector<handles::pull> pulls() {
     std::lock_guard guard{mutex_};
@@ -94,9 +97,9 @@ protected:
   }
 
   /// The exporter has sent that object's handle.
-  [[nodiscard]] object_source_ptr receive(std::uint32_t which) {
+  [[nodiscard]] object_source_ptr receive(std::uint32_t which, std::uint64_t claimed_bytes = size_bytes) {
     object_mention mention{object_mention::kind::counted,
-                           {.name = name_of(which), .mode = handles::handle_mode::mine, .size_bytes = size_bytes}};
+                           {.name = name_of(which), .mode = handles::handle_mode::mine, .size_bytes = claimed_bytes}};
     return on_io_thread([&] { return exchange_->receive(number, {&mention, 1}).value()[0]; });
   }
 
@@ -340,6 +343,57 @@ TEST_F(originals, answers_that_wait_their_turn_come_when_the_node_ends) {
   ends.join();
   ASSERT_EQ(answer.wait_for(0s), std::future_status::ready);
   EXPECT_FALSE(answer.get());
+}
+
+/// What the files of that store take in memory.
+[[nodiscard]] std::uint64_t blocks_of(const std::string& store) {
+  std::uint64_t bytes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator{"/dev/shm"}) {
+    struct stat status {};
+    if (entry.path().filename().string().find('.' + store + '.') != std::string::npos
+        && ::stat(entry.path().c_str(), &status) == 0)
+      bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
+  }
+  return bytes;
+}
+
+// Goal: a peer's claim is believed as far as bytes have come, measured by what the store's files take.
+TEST_F(originals, an_object_takes_memory_as_its_bytes_come) {
+  constexpr auto claimed = 14_MiB;
+  open();
+  const auto before = blocks_of(store_.summary().value().name);
+  const auto source = receive(1, claimed);
+  auto answer = fetch(source);
+  ASSERT_TRUE(eventually([&] { return end_->pulls().size() == 1; }));
+  EXPECT_LT(blocks_of(store_.summary().value().name), before + 1_MiB);
+  const auto request = end_->pulls().back().request;
+  std::vector<std::byte> bytes(claimed);
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::byte>(i * 31 >> 7);
+  EXPECT_TRUE(on_io_thread([&] { return exchange_->on_message(number, handles::pull_head{request, claimed, {}}); }));
+  for (std::size_t at = 0; at < claimed; at += 256_KiB) {
+    const auto piece = std::span{bytes}.subspan(at, 256_KiB);
+    EXPECT_TRUE(on_io_thread([&] {
+      return exchange_->on_chunk(number, {{request, at, piece.size()}, crc32c(0, std::span{bytes}.first(at + 256_KiB))},
+                                 piece);
+    }));
+    EXPECT_LE(blocks_of(store_.summary().value().name), before + 2 * (at + 256_KiB) + 9_MiB); // In steps of 4 MiB.
+  }
+  const auto whole = answer.get();
+  ASSERT_TRUE(whole) << whole.error().message();
+  EXPECT_TRUE(std::ranges::equal(whole->bytes(), bytes));
+}
+
+TEST_F(originals, an_object_beyond_the_links_limit_is_refused_with_both_numbers) {
+  open();
+  const auto before = blocks_of(store_.summary().value().name);
+  const auto source = receive(1, 3'200'000'000);
+  auto refused = fetch(source).get();
+  ASSERT_FALSE(refused);
+  for (const auto* part : {"3,200,000,000", "1,073,741,824", "receive_limits.object_bytes"})
+    EXPECT_NE(refused.error().message().find(part), std::string::npos) << refused.error().message();
+  EXPECT_TRUE(end_->pulls().empty());
+  EXPECT_EQ(blocks_of(store_.summary().value().name), before);
 }
 
 } // namespace

@@ -3,6 +3,9 @@
 
 #include <sys/resource.h>
 
+#include <sys/stat.h>
+
+#include <cstring>
 #include <fstream>
 
 namespace troupe::store::test {
@@ -208,6 +211,66 @@ TEST_F(protected_pages_test, are_written_by_what_comes_back_from_disk) {
   for (auto round = 0; round < 3; ++round)
     for (auto which = 0; which < 30; ++which)
       ASSERT_EQ(read(all[static_cast<std::size_t>(which)]), content(which));
+}
+
+/// What a file takes, in memory or on disk.
+std::size_t blocks_of(const std::filesystem::path& file) {
+  struct stat status {};
+  return ::stat(file.c_str(), &status) == 0 ? static_cast<std::size_t>(status.st_blocks) * 512 : SIZE_MAX;
+}
+
+class growing_test : public spilling_test {};
+
+// Goal: an object whose bytes may never come takes pages as they do, in memory and in a file of its own.
+TEST_F(growing_test, an_object_takes_pages_as_it_grows) {
+  settings_.capacity_bytes = 64 * mebibyte;
+  auto store = open();
+  const auto data = file_ending_in(".data");
+  auto made = store.create_growing({}, 48 * mebibyte);
+  ASSERT_TRUE(made) << message_of(made);
+  auto& building = *made->building;
+  EXPECT_EQ(blocks_of(data), 0u);
+  const auto whole = content(1, 48 * mebibyte);
+  for (auto at = std::size_t{0}; at < whole.size(); at += mebibyte) {
+    ASSERT_TRUE(building.commit(at + mebibyte));
+    EXPECT_LE(blocks_of(data), at + 5 * mebibyte); // Memory is taken in steps of 4 MiB.
+    std::memcpy(building.bytes().data() + at, whole.data() + at, mebibyte);
+  }
+  const auto sealed = std::move(building).seal();
+  ASSERT_TRUE(sealed) << message_of(sealed);
+  EXPECT_TRUE(read(*sealed) == whole);
+  EXPECT_TRUE(store.verify()) << message_of(store.verify());
+}
+
+TEST_F(growing_test, an_object_larger_than_the_store_takes_room_on_the_disk_as_it_grows) {
+  auto store = open();
+  auto made = store.create_growing({1, 2}, 8 * mebibyte);
+  ASSERT_TRUE(made) << message_of(made);
+  auto& building = *made->building;
+  ASSERT_EQ(spill_files().size(), 1u);
+  const auto file = settings_.spill_directory / spill_files()[0];
+  EXPECT_LE(blocks_of(file), page);
+  ASSERT_TRUE(building.commit(mebibyte));
+  EXPECT_GE(blocks_of(file), mebibyte);
+  EXPECT_LT(blocks_of(file), 2 * mebibyte);
+  const auto begin = content(1, mebibyte);
+  std::memcpy(building.bytes().data(), begin.data(), begin.size());
+  const auto sealed = std::move(building).seal(); // What was never written reads as zeros.
+  ASSERT_TRUE(sealed) << message_of(sealed);
+  EXPECT_TRUE(read(*sealed) == begin + std::string(7 * mebibyte, '\0'));
+}
+
+TEST_F(growing_test, an_object_that_is_given_up_leaves_its_place_to_others_with_pages_of_their_own) {
+  settings_.capacity_bytes = 16 * mebibyte;
+  auto store = open();
+  for (auto round = 0; round < 3; ++round) {
+    auto made = store.create_growing({}, 15 * mebibyte);
+    ASSERT_TRUE(made) << message_of(made);
+    ASSERT_TRUE(made->building->commit(100));
+  }
+  const auto large = content(2, 15 * mebibyte);
+  EXPECT_TRUE(read(put(store, large)) == large);
+  EXPECT_TRUE(store.verify()) << message_of(store.verify());
 }
 
 } // namespace

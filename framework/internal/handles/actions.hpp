@@ -93,6 +93,7 @@ struct make_room {
   room_id room = 0;
   std::uint64_t size_bytes = 0;
   std::optional<original> of; // Nothing where the bytes are the source's to fetch first.
+  link_number source = 0;     // Who says so.
 };
 /// The bytes of the chunk that was just given to on_message() belong there.
 struct write_room {

@@ -144,7 +144,7 @@ void ledger::begin_pulls(link_record& source, pull_turns& of) {
     if (source.shares_store)
       ask_for_bytes(what); // It will be handed over: no replica.
     else
-      want(make_room{fetch.room, at(what).size_bytes, original_of(at(what), source)});
+      want(make_room{fetch.room, at(what).size_bytes, original_of(at(what), source), at(what).link});
   }
   if (!of.queued.empty() && of.asked_max < options_.pulls_max)
     retry_later(source);
