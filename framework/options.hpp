@@ -216,6 +216,12 @@ struct node_options {
   /// The host's store to attach to; nullopt for a node without one.
   std::optional<store::options> store = store::options{};
 
+  /// Whether opening fails where the store cannot be opened for a reason that lies in the host: its names are taken by
+  /// other users, there is no room, another version of Troupe has it. Off: the node opens without a store and warns;
+  /// large frames then go through sockets, and `put` keeps values in this process. Options that contradict the store's
+  /// own, are impossible, or say `must_exist` are an error either way.
+  bool store_required = false;
+
   /// Families that encode what `node::put` is given, in order of preference. Arrays lie in the store as they are.
   std::vector<std::string> store_families = {"typed", "msgpack"};
 

@@ -46,6 +46,12 @@ std::size_t random_below(std::size_t count) {
 inspection_answers answers_of(const std::weak_ptr<node_core>& of, bool memory, bool report) {
   inspection_answers result;
   if (memory)
+/// Whether other options are the only cure.
+bool is_of_the_options(const store::store_error& why) {
+  return why.code() == store::store_errc::invalid_argument || why.code() == store::store_errc::options_differ
+         || why.code() == store::store_errc::not_found;
+}
+
     result.memory = [of](const memory_query& query) -> std::expected<memory_summary, node_error> {
       const auto node = of.lock();
       return node ? survey_memory(*node, query) : ended();
@@ -94,13 +100,14 @@ std::expected<void, node_error> node_core::start() {
   objects_ = std::make_shared<object_environment>(object_environment{types_, families_, options_.store_families, {}});
   if (options_.store) {
     auto opened = store::object_store::open(*options_.store);
-    if (!opened)
+    if (!opened && (options_.store_required || is_of_the_options(opened.error())))
       return std::unexpected{
           node_error{node_errc::bad_option, "the node's store cannot be opened: " + opened.error().message()}};
-    store_ = *std::move(opened);
-    if (const auto notice = store_->notice(); !notice.empty())
-      log(log_level::warning, notice);
-    make_exchange();
+    if (opened)
+      use_store(*std::move(opened));
+    else
+      log(log_level::warning, "node " + options_.name + " has no store, so that large frames go through sockets: "
+                                  + opened.error().message());
   }
   // A policy that could never make a link is an error now, not when the first peer dials.
   if (auto probe = link_core::make(shared_from_this(), options_.accepted_links, link_core::role::acceptor, nullptr);
@@ -124,6 +131,13 @@ std::expected<void, node_error> node_core::start() {
   running_ = true;
   open_out_of_band(this, store_, objects_, options_.allow_out_of_band_handles);
   return {};
+}
+
+void node_core::use_store(store::object_store opened) {
+  store_ = std::move(opened);
+  if (const auto notice = store_->notice(); !notice.empty())
+    log(log_level::warning, notice);
+  make_exchange();
 }
 
 void node_core::make_exchange() {

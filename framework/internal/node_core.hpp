@@ -135,6 +135,7 @@ public:
   [[nodiscard]] encoding_cache& encodings() noexcept { return *encodings_; }
 
 private:
+  void use_store(store::object_store opened);
   void make_exchange();
   void flush_links();
   void encode_next();

@@ -160,6 +160,7 @@ constexpr std::array all_node_rows{
     store_row<&store::options::must_exist>("store.must-exist", "whether to fail instead of making a store"),
     store_row<&store::options::reap_interval>("store.reap-interval", "how often killed processes are looked for"),
     store_row<&store::options::full_grace>("store.full-grace", "how long a full store lets creators wait"),
+    node_row<&node_options::store_required>("store-required", "whether the node opens only with its store"),
     node_row<&node_options::store_families>("store-families", "families that encode what is put into the store"),
     node_row<&node_options::allow_out_of_band_handles>("allow-out-of-band-handles",
                                                        "whether references may leave outside of messages"),

@@ -9,6 +9,7 @@
 #include <troupe/framework/internal/configuration.hpp>
 #include <troupe/framework/internal/near_name.hpp>
 
+#include "log_lines.hpp"
 #include "two_nodes.hpp"
 
 namespace troupe::tests {
@@ -94,7 +95,8 @@ TEST_F(a_configuration, that_caf_cannot_read_names_the_line) {
   constexpr std::string_view behind = "CAF cannot read this, at column 10: unexpected_character";
   EXPECT_EQ(read("scheduler.max-threads = 3\n"), "configuration:1: " + std::string{behind});
   EXPECT_EQ(read("\n\nscheduler.max-threads = 3\n"), "configuration:3: " + std::string{behind});
-  EXPECT_TRUE(contains(read("", {"--schedular.policy=x"}), "not_an_option"));
+  EXPECT_TRUE(contains(read("", {"--schedular.policy=x"}), "there is no option \"--schedular.policy=x\"; --help"));
+  EXPECT_TRUE(contains(read("", {"--scheduler.max-threads=abc"}), "the argument \"--scheduler.max-threads=abc\""));
 }
 
 TEST_F(a_configuration, gives_way_to_the_command_line) {
@@ -465,6 +467,32 @@ TEST(a_near_name, is_one_letter_or_two_away) {
   const std::vector<std::string_view> known{"queue-bytes", "window-bytes"};
   EXPECT_EQ(internal::nearest("windowbytes", known), "window-bytes");
   EXPECT_EQ(internal::nearest("frames", known), "");
+}
+
+TEST(a_node, opens_without_a_store_that_the_host_does_not_let_it_have_unless_told_otherwise) {
+  const log_lines lines{log_level::warning};
+  auto options =
+      node_options{.name = "bare", .store = store::options{.directory = "/dev/shm/" + unique_name("absent")}};
+  {
+    side bare{options};
+    EXPECT_EQ(bare.home->store(), nullptr);
+    EXPECT_EQ(lines.with("node bare has no store, so that large frames go through sockets: "), 1u) << lines.text();
+    const auto ref = bare.home->put(array<double>{std::vector<double>(1'000, 1.5)});
+    ASSERT_TRUE(ref) << ref.error().message();
+    EXPECT_EQ(ref->get().value().size(), 1'000u);
+  }
+  type_registry types;
+  const family_set families;
+  system_config config;
+  caf::actor_system system{config};
+  options.store_required = true;
+  const auto refused = node::open(system, types, families, options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), node_errc::bad_option);
+  // What only other options can cure is an error either way.
+  options.store_required = false;
+  options.store = store::options{.name = "no name for a store"};
+  EXPECT_FALSE(node::open(system, types, families, options));
 }
 
 } // namespace

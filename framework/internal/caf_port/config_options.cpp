@@ -50,6 +50,13 @@ caf::error with_place(caf::error from, const std::string& file) {
       || !from.context().match_elements<caf::settings>())
     return from;
   const auto& context = from.context().get_as<caf::settings>(0);
+  if (const auto argument = caf::get_if<std::string>(&context, "argument")) {
+    const auto why = static_cast<caf::pec>(from.code());
+    return to_caf_error(
+        {node_errc::bad_option, why == caf::pec::not_an_option
+                                    ? "there is no option \"" + *argument + "\"; --help and --long-help list all"
+                                    : "the argument \"" + *argument + "\" cannot be read: " + to_string(why)});
+  }
   const auto line = caf::get_if<std::int64_t>(&context, "line");
   const auto column = caf::get_if<std::int64_t>(&context, "column");
   if (!line || !column)
