@@ -102,8 +102,8 @@ leak_hints(const memory_summary& summary, std::chrono::milliseconds old = std::c
 /// What is asked of a node. Missing fields have these defaults. A node answers 4 such questions and report_queries of
 /// one link at a time, and 16 in all; what is asked beyond that fails with `link_busy`.
 struct memory_query {
-  std::uint64_t objects_max = 10'000;
-  bool whole_store = true; // Else only what this process has a part in keeping.
+  std::uint64_t objects_max = 10'000; // The largest; a peer is told of 100,000 at most.
+  bool whole_store = true;            // Else only what this process has a part in keeping.
 };
 TROUPE_DESCRIBE(memory_query, objects_max, whole_store)
 

@@ -82,11 +82,12 @@ std::vector<found_store> find_stores(const std::filesystem::path& directory) {
   return result;
 }
 
-std::expected<store_summary, store_error> inspect(const std::string& name, const std::filesystem::path& directory) {
+std::expected<store_summary, store_error> inspect(const std::string& name, const std::filesystem::path& directory,
+                                                  const summary_query& what) {
   const auto settings = named(name, directory);
   auto store = object_store::open(settings);
   if (store)
-    return store->summary();
+    return store->summary(what);
   if (store.error().code() != store_errc::not_found)
     return std::unexpected(store.error());
   return summary_of_left_store(settings);

@@ -33,7 +33,7 @@ struct found_store {
 /// What is in the store of that name: as `object_store::summary` gives it while it is in use, else what its dead
 /// processes have left, unchanged. Makes no store. Fails with `not_found` when there is none, and as `open` does.
 [[nodiscard]] TROUPE_EXPORT std::expected<store_summary, store_error>
-inspect(const std::string& name, const std::filesystem::path& directory = "/dev/shm");
+inspect(const std::string& name, const std::filesystem::path& directory = "/dev/shm", const summary_query& what = {});
 
 /// Clears up after dead processes: while the store is in use as `object_store::reap` does, else all of it is removed.
 /// Gives how many processes were cleared up after, or nothing when the store is gone. Fails with `not_found`, and as

@@ -175,8 +175,8 @@ std::expected<void, store_error> object_store::abandon(process_id peer, std::uin
   return attachment_->abandon(peer, channel);
 }
 
-std::expected<store_summary, store_error> object_store::summary() {
-  return attachment_->summary();
+std::expected<store_summary, store_error> object_store::summary(const summary_query& what) {
+  return attachment_->summary(what);
 }
 
 std::expected<store_summary, store_error> object_store::totals() const {

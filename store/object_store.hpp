@@ -142,7 +142,7 @@ public:
   std::expected<void, store_error> abandon(process_id peer, std::uint64_t channel);
 
   /// Reaps dead processes, reclaims, then lists what is left.
-  [[nodiscard]] std::expected<store_summary, store_error> summary();
+  [[nodiscard]] std::expected<store_summary, store_error> summary(const summary_query& what = {});
 
   /// The same without the rows: costs the lock once, however many objects there are.
   [[nodiscard]] std::expected<store_summary, store_error> totals() const;

@@ -94,6 +94,14 @@ struct store_summary {
   std::size_t waiting = 0;               // Who waits for room.
   std::vector<pid_t> processes;          // Attached ones.
   std::vector<object_row> rows;
+  std::size_t rows_left_off = 0; // Beyond summary_query::rows_max: the smallest.
+  std::size_t bytes_left_off = 0;
+};
+
+/// What is told of single objects. The memory that it takes is bounded by `rows_max`.
+struct summary_query {
+  std::size_t rows_max = SIZE_MAX; // The largest come first where there are more.
+  bool only_own = false;           // Only objects that this process holds.
 };
 
 } // namespace troupe::store

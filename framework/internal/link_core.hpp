@@ -208,7 +208,7 @@ public:
   [[nodiscard]] std::vector<std::string> deserializers() const;
   [[nodiscard]] bool shares_store() const noexcept { return shares_store_; }
   [[nodiscard]] link_stats stats() const;
-  [[nodiscard]] link_memory memory() const;
+  [[nodiscard]] link_memory memory(std::span<const store::object_id> of) const;
   [[nodiscard]] link_report report() const;
   /// The totals at the link's end. What is counted later, the node is told.
   [[nodiscard]] link_stats settle_stats();

@@ -1,4 +1,5 @@
 // What a link says to who asks: what it keeps of objects, and its figures.
+#include <algorithm>
 #include <utility>
 
 #include <troupe/framework/internal/link_core.hpp>
@@ -35,14 +36,19 @@ receipt link_core::noted(receipt owed) {
   return pending_objects_->note(std::move(named), std::move(owed), received_signatures_);
 }
 
-link_memory link_core::memory() const {
+/// Of exports only those of these objects, a few in each hold of the lock: there may be millions.
+link_memory link_core::memory(std::span<const store::object_id> of) const {
   link_memory result{
       .channel = channel_, .serial = serial_, .peer = peer_name_, .exported = {}, .queued = {}, .pending = {}};
   result.pending = pending_objects_->list();
+  constexpr std::size_t looks_max = 256;
+  for (std::size_t at = 0; at < of.size(); at += looks_max) {
+    const std::lock_guard guard{mutex_};
+    for (const auto& id : of.subspan(at, std::min(looks_max, of.size() - at)))
+      if (const auto found = object_exports_.find(id))
+        result.exported.push_back({id, found->count, found->since});
+  }
   const std::lock_guard guard{mutex_};
-  object_exports_.each([&](const store::handle& object, std::uint64_t count, auto since) {
-    result.exported.push_back({object.id(), count, since});
-  });
   const auto add = [&](const packed_message& each) { add_queued(each, result.queued); };
   sending_.each_waiting(add);
   bulk_.each(add);

@@ -32,6 +32,9 @@ namespace {
 // Each may have `unread_answer_bytes` unread.
 constexpr std::size_t inspecting_links_max = 64;
 
+// Of a node's objects a peer is told of so many at most, the largest: about 40 MB.
+constexpr std::uint64_t told_objects_max = 100'000;
+
 std::unexpected<node_error> ended() {
   return std::unexpected{node_error{node_errc::link_down, "the node has ended"}};
 }
@@ -43,18 +46,20 @@ std::size_t random_below(std::size_t count) {
   return number % count; // Counts are small: the bias is.
 }
 
-inspection_answers answers_of(const std::weak_ptr<node_core>& of, bool memory, bool report) {
-  inspection_answers result;
-  if (memory)
 /// Whether other options are the only cure.
 bool is_of_the_options(const store::store_error& why) {
   return why.code() == store::store_errc::invalid_argument || why.code() == store::store_errc::options_differ
          || why.code() == store::store_errc::not_found;
 }
 
+inspection_answers answers_of(const std::weak_ptr<node_core>& of, bool memory, bool report) {
+  inspection_answers result;
+  if (memory)
     result.memory = [of](const memory_query& query) -> std::expected<memory_summary, node_error> {
       const auto node = of.lock();
-      return node ? survey_memory(*node, query) : ended();
+      auto bounded = query;
+      bounded.objects_max = std::min(query.objects_max, told_objects_max);
+      return node ? survey_memory(*node, bounded) : ended();
     };
   if (report)
     result.report = [of](const report_query& query) -> std::expected<node_report, node_error> {

@@ -389,9 +389,9 @@ handles::ledger_tables object_exchange::tables() const {
   return ledger_.tables();
 }
 
-handles::ledger_rows object_exchange::rows() const {
+handles::ledger_rows object_exchange::rows(std::uint32_t first, std::uint32_t count) const {
   std::lock_guard guard{mutex_};
-  return ledger_.rows();
+  return ledger_.rows(first, count);
 }
 
 std::string object_exchange::why_ended(handles::link_number link) const {

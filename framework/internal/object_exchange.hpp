@@ -129,7 +129,7 @@ public:
   /// How many rows are in use, for tests and summaries.
   [[nodiscard]] handles::ledger_tables tables() const;
   /// What this node has handles to, and who keeps it.
-  [[nodiscard]] handles::ledger_rows rows() const;
+  [[nodiscard]] handles::ledger_rows rows(std::uint32_t first, std::uint32_t count) const;
   /// Of a link that has ended, with whom and why; empty where that is not known any more.
   [[nodiscard]] std::string why_ended(handles::link_number link) const;
 

@@ -40,11 +40,13 @@ public:
 
   [[nodiscard]] std::vector<store::handle> take_all();
 
-  /// Calls `look(object, count, since when)`, which must not drop anything.
-  template <class Look>
-  void each(Look look) const {
-    for (const auto& [id, found] : entries_)
-      look(found.object, found.count, found.since);
+  struct sent {
+    std::uint64_t count = 0;
+    std::chrono::steady_clock::time_point since; // The first of them that is not released.
+  };
+  [[nodiscard]] std::optional<sent> find(const store::object_id& id) const {
+    const auto found = entries_.find(id);
+    return found == entries_.end() ? std::nullopt : std::optional{sent{found->second.count, found->second.since}};
   }
 
 private:

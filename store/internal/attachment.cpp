@@ -508,12 +508,12 @@ std::expected<std::size_t, store_error> attachment::reap() {
   return reaped;
 }
 
-std::expected<store_summary, store_error> attachment::summary() {
+std::expected<store_summary, store_error> attachment::summary(const summary_query& what) {
   if (auto guard = lock(); !guard)
     return std::unexpected(guard.error());
   if (auto reaped = reap(); !reaped)
     return std::unexpected(reaped.error());
-  auto collected = collect_summary(view_, store_);
+  auto collected = collect_summary(view_, store_, what);
   if (collected)
     for (auto& row : collected->rows) {
       const auto& own = counts_.at(row.id.index);

@@ -177,7 +177,7 @@ public:
 
   // Looking after it.
   std::expected<std::size_t, store_error> reap();
-  [[nodiscard]] std::expected<store_summary, store_error> summary();
+  [[nodiscard]] std::expected<store_summary, store_error> summary(const summary_query& what);
   [[nodiscard]] std::expected<store_summary, store_error> totals();
   [[nodiscard]] std::expected<void, store_error> verify();
 
@@ -341,7 +341,8 @@ private:
 [[nodiscard]] store_summary collect_summary_of_left(control_view view, const std::string& name);
 
 /// Collects totals and rows, in batches under the lock.
-[[nodiscard]] std::expected<store_summary, store_error> collect_summary(control_view view, const opened_store& store);
+[[nodiscard]] std::expected<store_summary, store_error> collect_summary(control_view view, const opened_store& store,
+                                                                        const summary_query& what);
 /// Without the rows.
 [[nodiscard]] std::expected<store_summary, store_error> collect_totals(control_view view, const opened_store& store);
 

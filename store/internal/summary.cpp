@@ -3,6 +3,8 @@
 #include <troupe/store/internal/clock.hpp>
 
 #include <algorithm>
+#include <functional>
+#include <span>
 #include <unordered_map>
 
 namespace troupe::store::internal {
@@ -115,23 +117,141 @@ store_summary collect_summary_of_left(control_view view, const std::string& name
   return summary;
 }
 
-std::expected<store_summary, store_error> collect_summary(control_view view, const opened_store& store) {
-  constexpr auto batch = std::uint32_t{256};
-  const auto now = monotonic_ns();
-  auto summary = begin_summary(view, store.settings.name);
+namespace {
+
+// So many rows are looked at in one hold of the lock.
+constexpr auto batch = std::uint32_t{256};
+
+/// `look(first, end)` for all rows of a table that are in use, in batches, each under one hold of the lock.
+template <class Look>
+[[nodiscard]] std::expected<void, store_error> in_batches(control_view view, const opened_store& store,
+                                                          const growing_table& table, Look look) {
   for (auto first = std::uint32_t{0};; first += batch) {
     let_others_go_first(view);
     const auto guard = lock_table(view, store.self.slot, store.settings.lock_timeout);
     if (!guard)
       return std::unexpected(guard.error());
+    look(first, std::min(first + batch, table.used));
+    if (first + batch >= table.used)
+      return {};
+  }
+}
+
+struct candidate {
+  std::uint64_t size_bytes;
+  std::uint32_t index;
+  std::uint32_t generation;
+};
+
+/// The largest objects, `rows_max` of them; the others are counted as left off.
+class largest_objects {
+public:
+  explicit largest_objects(std::size_t rows_max) : rows_max_(rows_max) {}
+
+  void add(const candidate& one) {
+    found_.push_back(one);
+    left_off_bytes += one.size_bytes;
+    if (found_.size() >= 2 * std::max(rows_max_, std::size_t{batch}))
+      cut();
+  }
+
+  /// By row.
+  [[nodiscard]] std::vector<candidate> take() {
+    cut();
+    for (const auto& one : found_)
+      left_off_bytes -= one.size_bytes;
+    std::ranges::sort(found_, {}, &candidate::index);
+    return std::move(found_);
+  }
+
+  std::size_t left_off = 0;
+  std::size_t left_off_bytes = 0; // Once taken.
+
+private:
+  void cut() {
+    if (found_.size() <= rows_max_)
+      return;
+    const auto end = found_.begin() + static_cast<std::ptrdiff_t>(rows_max_);
+    std::ranges::nth_element(found_, end, std::ranges::greater{}, &candidate::size_bytes);
+    left_off += found_.size() - rows_max_;
+    found_.erase(end, found_.end());
+  }
+
+  std::size_t rows_max_;
+  std::vector<candidate> found_;
+};
+
+[[nodiscard]] std::expected<void, store_error> connect_largest(control_view view, const opened_store& store,
+                                                               std::vector<object_row>& rows) {
+  auto position = std::unordered_map<object_id, std::size_t>{};
+  for (auto at = std::size_t{0}; at < rows.size(); ++at)
+    position.emplace(rows[at].id, at);
+  const auto& header = view.header();
+  return in_batches(view, store, header.edges, [&](std::uint32_t first, std::uint32_t end) {
+    for (auto at = first; at < end; ++at) {
+      const auto& edge = view.edge(at);
+      const auto generation = edge.outer_generation.load();
+      if (generation == 0 || view.object(edge.outer_index).generation.load() != generation
+          || view.object(edge.outer_index).state.load() == object_state::free)
+        continue;
+      const auto found = position.find({header.store_number, edge.inner_index, edge.inner_generation});
+      if (found != position.end())
+        rows[found->second].captured_by.push_back({header.store_number, edge.outer_index, generation});
+    }
+  });
+}
+
+/// In memory for the rows that are told of alone: first they are chosen, then copied.
+[[nodiscard]] std::expected<void, store_error> collect_largest(control_view view, const opened_store& store,
+                                                               const summary_query& what, std::int64_t now,
+                                                               store_summary& summary) {
+  auto largest = largest_objects(what.rows_max);
+  auto done = in_batches(view, store, view.header().objects, [&](std::uint32_t first, std::uint32_t end) {
     if (first == 0)
       copy_totals(view, summary);
-    copy_rows(view, first, first + batch, now, summary);
-    if (first + batch >= view.header().objects.used)
-      break;
+    for (auto index = first; index < end; ++index)
+      if (const auto& row = view.object(index);
+          row.state.load() != object_state::free && (!what.only_own || has_bit(row.holders, store.self.slot)))
+        largest.add({row.size_bytes.load(), index, row.generation.load()});
+  });
+  if (!done)
+    return done;
+  const auto chosen = largest.take();
+  summary.rows_left_off = largest.left_off;
+  summary.bytes_left_off = largest.left_off_bytes;
+  for (auto at = std::size_t{0}; at < chosen.size(); at += batch) {
+    let_others_go_first(view);
+    const auto guard = lock_table(view, store.self.slot, store.settings.lock_timeout);
+    if (!guard)
+      return std::unexpected(guard.error());
+    for (const auto& one : std::span{chosen}.subspan(at, std::min<std::size_t>(batch, chosen.size() - at)))
+      if (view.object(one.index).generation.load() == one.generation
+          && view.object(one.index).state.load() != object_state::free)
+        summary.rows.push_back(copy_row(view, one.index, now));
   }
+  return connect_largest(view, store, summary.rows);
+}
+
+} // namespace
+
+std::expected<store_summary, store_error> collect_summary(control_view view, const opened_store& store,
+                                                          const summary_query& what) {
+  const auto now = monotonic_ns();
+  auto summary = begin_summary(view, store.settings.name);
+  auto done = std::expected<void, store_error>{};
+  if (what.only_own || what.rows_max < SIZE_MAX)
+    done = collect_largest(view, store, what, now, summary);
+  else
+    done = in_batches(view, store, view.header().objects, [&](std::uint32_t first, std::uint32_t end) {
+      if (first == 0)
+        copy_totals(view, summary);
+      copy_rows(view, first, end, now, summary);
+    });
+  if (!done)
+    return std::unexpected(done.error());
   copy_processes(view, summary);
-  connect_captures(summary.rows);
+  if (!what.only_own && what.rows_max == SIZE_MAX)
+    connect_captures(summary.rows);
   return summary;
 }
 

@@ -160,6 +160,40 @@ TEST_F(pulled, many_objects_come_at_once) {
   EXPECT_TRUE(all_stores_empty());
 }
 
+// Goal: of many handles a summary tells of the largest objects alone, and counts the others.
+TEST_F(pulled, a_summary_of_a_few_of_many_handles_counts_the_others) {
+  connect();
+  auto to = keeper_at_far();
+  constexpr int count = 2'500;
+  std::vector<array_ref> refs;
+  for (int i = 0; i < count; ++i) {
+    refs.push_back(put(near(), 10 + static_cast<std::size_t>(i)));
+    ASSERT_EQ(ask<int>(near().system, to, refs.back()), i + 1);
+  }
+  for (auto* const each : {&near(), &far()}) {
+    const auto some = each->home->memory_summary({.objects_max = 10});
+    ASSERT_TRUE(some) << some.error().message();
+    ASSERT_EQ(some->objects.size(), 10u);
+    EXPECT_EQ(some->objects_left_off, count - 10u);
+    auto told = some->bytes_left_off;
+    for (const auto& row : some->objects) {
+      told += row.size_bytes;
+      EXPECT_FALSE(row.holders.empty());
+    }
+    const auto all = each->home->memory_summary({.objects_max = UINT64_MAX});
+    ASSERT_TRUE(all) << all.error().message();
+    ASSERT_EQ(all->objects.size(), static_cast<std::size_t>(count));
+    std::uint64_t sum = 0;
+    for (const auto& row : all->objects)
+      sum += row.size_bytes;
+    EXPECT_EQ(told, sum);
+    for (std::size_t i = 0; i < 10; ++i) {
+      EXPECT_EQ(some->objects[i].size_bytes, all->objects[i].size_bytes);
+      EXPECT_EQ(some->objects[i].holders.size(), all->objects[i].holders.size());
+    }
+  }
+}
+
 TEST_F(pulled, an_empty_object_comes_too) {
   connect();
   auto to = keeper_at_far();

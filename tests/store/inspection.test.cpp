@@ -81,6 +81,103 @@ TEST_F(inspection_test, what_dead_processes_left_is_seen_as_they_left_it_and_rem
 
 TEST_F(inspection_test, cleaning_a_store_in_use_reaps_the_dead_only) {
   auto store = open();
+// Goal: a summary of the largest objects says of them what one of all says, and counts the others.
+TEST_F(inspection_test, a_summary_of_the_largest_objects_says_the_same_of_them_as_one_of_all) {
+  auto store = open();
+  auto held = std::vector<handle>{};
+  for (auto which = 0; which < 600; ++which) {
+    const auto captured = which < 10 ? std::vector<object_id>{} : std::vector{held.back().id()};
+    held.push_back(put(store, std::string(static_cast<std::size_t>(which * 7 % 600 + 1), 'x'), captured));
+  }
+  auto theirs = child([&] {
+    auto mine = open();
+    const auto found = *mine.find(held[5].id());
+    const auto own = mine.summary({.only_own = true});
+    return own && own->rows.size() == 1 && own->rows[0].id == found.id() && own->rows_left_off == 0 ? 0 : 1;
+  });
+  EXPECT_EQ(theirs.wait(), fine);
+  const auto all = store.summary().value();
+  const auto some = store.summary({.rows_max = 25}).value();
+  ASSERT_EQ(some.rows.size(), 25u);
+  EXPECT_EQ(some.rows_left_off, 575u);
+  auto bytes = std::size_t{0};
+  for (const auto& row : all.rows)
+    bytes += row.size_bytes;
+  for (const auto& row : some.rows) {
+    bytes -= row.size_bytes;
+    EXPECT_GT(row.size_bytes, 575u);
+    const auto same = std::ranges::find(all.rows, row.id, &object_row::id);
+    ASSERT_NE(same, all.rows.end());
+    EXPECT_EQ(row.captured_by, same->captured_by);
+    EXPECT_EQ(row.captures, same->captures);
+    EXPECT_EQ(row.holders, same->holders);
+  }
+  EXPECT_EQ(some.bytes_left_off, bytes);
+  EXPECT_EQ(some.objects, 600u);
+  EXPECT_EQ(store.summary({.rows_max = 0})->rows_left_off, 600u);
+}
+
+TEST_F(inspection_test, cleaning_all_removes_what_is_left_and_reaps_what_is_in_use) {
+  settings_.directory = settings_.directory / ("troupe-clean-all-" + settings_.name);
+  std::filesystem::create_directory(settings_.directory);
+  const auto kept_name = settings_.name;
+  {
+    auto store = open();
+    const auto kept = put(store, "kept");
+    for (const auto* number : {"_1", "_2"}) {
+      settings_.name = kept_name + number;
+      leave_one_behind();
+    }
+    const auto prefix = "troupe." + std::to_string(::geteuid()) + "." + kept_name + "_old.";
+    for (const auto* end : {"0123.v5.data", "0123.v5.lock", "4567.v1.control"})
+      std::ofstream{settings_.directory / (prefix + end)} << "left";
+    EXPECT_EQ(child([&] {
+                const auto cleaned = clean_all(settings_.directory);
+                const auto removed = std::ranges::count(cleaned, true, &cleaned_store::is_removed);
+                const auto problems =
+                    std::ranges::count_if(cleaned, [](const auto& each) { return !each.problem.empty(); });
+                return cleaned.size() == 5 && removed == 4 && problems == 0 ? 0 : 1;
+              }).wait(),
+              fine);
+    const auto left = find_stores(settings_.directory);
+    ASSERT_EQ(left.size(), 1u);
+    EXPECT_EQ(left[0].name, kept_name);
+    EXPECT_EQ(read(kept), "kept");
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(settings_.directory));
+  std::filesystem::remove(settings_.directory);
+  settings_.directory = "/dev/shm"; // Where the fixture looks for what is left.
+}
+
+// Goal: what a store leaves whose name nobody uses again does not stay until the next boot.
+TEST_F(inspection_test, opening_any_store_removes_those_that_were_left_an_hour_ago) {
+  settings_.directory = settings_.directory / ("troupe-forgotten-" + settings_.name);
+  std::filesystem::create_directory(settings_.directory);
+  const auto open_another = [&] {
+    auto other = settings_;
+    other.name += "_another";
+    (void)open(other);
+  };
+  leave_one_behind();
+  open_another();
+  EXPECT_TRUE(found());
+  const auto lock = file_ending_in(".lock");
+  std::filesystem::last_write_time(lock, std::filesystem::last_write_time(lock) - 2h);
+  {
+    const auto used = open(); // Whoever opens it counts as using it, however long ago it was opened before.
+    open_another();
+    EXPECT_TRUE(found());
+  }
+  leave_one_behind();
+  const auto again = file_ending_in(".lock");
+  std::filesystem::last_write_time(again, std::filesystem::last_write_time(again) - 2h);
+  open_another();
+  EXPECT_FALSE(found());
+  EXPECT_TRUE(std::filesystem::is_empty(settings_.directory));
+  std::filesystem::remove(settings_.directory);
+  settings_.directory = "/dev/shm"; // Where the fixture looks for what is left.
+}
+
   const auto kept = put(store, "kept");
   auto step = shared<std::atomic<int>>{};
   auto victim = child([&] {

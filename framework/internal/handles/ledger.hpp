@@ -208,8 +208,8 @@ public:
 
   [[nodiscard]] std::vector<action> take_actions() { return std::exchange(actions_, {}); }
   [[nodiscard]] ledger_tables tables() const;
-  /// What is kept and why. Of all entries: costs as tables() does.
-  [[nodiscard]] ledger_rows rows() const;
+  /// What is kept and why: of `count` entries from number `first` on. What has moved stands for itself.
+  [[nodiscard]] ledger_rows rows(std::uint32_t first, std::uint32_t count) const;
   /// The first invariant that does not hold; empty when all do. For tests.
   [[nodiscard]] std::string_view broken_invariant() const;
 

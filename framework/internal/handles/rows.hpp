@@ -20,24 +20,26 @@ struct export_row {
 
 /// One object that this node has a handle to.
 struct entry_row {
-  std::vector<reference> known_as; // Its own, and those that have moved to it.
-  std::optional<object_id> place;  // In this host's store.
-  object_id name;                  // As its source names it, where it came over a link; as peers do, while unfinished.
-  link_number source = 0;          // 0: none, or gone.
-  bool is_source_lost = false;     // That link is in its grace.
+  reference known_as;             // Its own.
+  std::optional<object_id> place; // In this host's store.
+  object_id name;                 // As its source names it, where it came over a link; as peers do, while unfinished.
+  link_number source = 0;         // 0: none, or gone.
+  bool is_source_lost = false;    // That link is in its grace.
   bool is_lost = false;
-  bool is_unfinished = false;   // This node's own, waiting for what it captures.
-  std::uint64_t references = 0; // Of the application and of fetches; of what moved here, too.
+  bool is_unfinished = false; // This node's own, waiting for what it captures.
+  std::uint64_t references = 0; // Of the application and of fetches.
   std::uint64_t size_bytes = 0;
   time_point since{};
   bool is_fetched = false;
   std::uint64_t received_bytes = 0; // Of a fetch.
   std::vector<export_row> exports;
+  std::optional<reference> moved_to; // Then it has references and exports alone, which count there.
 };
 
 struct ledger_rows {
   time_point now{};
   std::vector<entry_row> entries;
+  bool are_all = true; // Else there are more behind them.
 };
 
 } // namespace troupe::internal::handles
