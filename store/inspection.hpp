@@ -22,16 +22,19 @@ struct found_store {
   std::string name;
   std::uint32_t layout_version = 0;
   bool is_of_this_boot = false;
-  bool is_of_this_layout = false; // Else this program can say no more about it.
-  std::optional<pid_t> in_use_by; // A process that is attached; nothing when all are dead.
-  std::size_t memory_bytes = 0;   // What its files in the directory take.
+  bool is_of_this_layout = false;  // Else this program can say no more about it.
+  std::optional<pid_t> in_use_by;  // A process that is attached; nothing when all are dead.
+  std::size_t memory_bytes = 0;    // What its files in the directory take.
+  std::filesystem::path directory; // Where they lie.
+  std::string files;               // What their names begin with.
 };
 
 /// All of them, by name.
 [[nodiscard]] TROUPE_EXPORT std::vector<found_store> find_stores(const std::filesystem::path& directory = "/dev/shm");
 
 /// What is in the store of that name: as `object_store::summary` gives it while it is in use, else what its dead
-/// processes have left, unchanged. Makes no store. Fails with `not_found` when there is none, and as `open` does.
+/// processes have left, unchanged and with all rows. Makes no store. Fails with `not_found` when there is none, and as
+/// `open` does.
 [[nodiscard]] TROUPE_EXPORT std::expected<store_summary, store_error>
 inspect(const std::string& name, const std::filesystem::path& directory = "/dev/shm", const summary_query& what = {});
 
@@ -40,5 +43,16 @@ inspect(const std::string& name, const std::filesystem::path& directory = "/dev/
 /// `open` does; `layout_mismatch` where a directory has the name of one of its files, which stays.
 [[nodiscard]] TROUPE_EXPORT std::expected<std::optional<std::size_t>, store_error>
 clean(const std::string& name, const std::filesystem::path& directory = "/dev/shm");
+
+/// What became of a store.
+struct cleaned_store {
+  found_store store;
+  bool is_removed = false; // Else it is in use, and what dead processes held in it is free.
+  std::string problem;     // Why it is not clean; empty: it is.
+};
+
+/// Clears up after dead processes in all of this user's stores: those that nobody has open are removed, also those of
+/// other boots and layout versions.
+[[nodiscard]] TROUPE_EXPORT std::vector<cleaned_store> clean_all(const std::filesystem::path& directory = "/dev/shm");
 
 } // namespace troupe::store

@@ -102,6 +102,10 @@ std::string text_of_age(std::int64_t milliseconds) {
   return milliseconds < 0 ? "" : text_of(std::chrono::nanoseconds{std::chrono::milliseconds{milliseconds}});
 }
 
+std::string several(std::uint64_t count, std::string_view what) {
+  return grouped(count) + ' ' + std::string{what} + (count == 1 ? "" : "s");
+}
+
 std::string text_of(const std::vector<object_group>& groups) {
   if (groups.empty())
     return "no objects\n";

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,9 @@ struct object_group {
 
 /// The same on one line of at most 120 characters, with "..." for the rest.
 [[nodiscard]] std::string in_line(const std::string& text);
+
+/// "1 object", "2,000 objects".
+[[nodiscard]] std::string several(std::uint64_t count, std::string_view what);
 
 /// "3.2 s", "5 min", "2 h".
 [[nodiscard]] std::string text_of(std::chrono::nanoseconds age);

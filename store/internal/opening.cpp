@@ -2,6 +2,7 @@
 #include <troupe/store/internal/attachment.hpp>
 #include <troupe/store/internal/clock.hpp>
 #include <troupe/store/internal/crash_point.hpp>
+#include <troupe/store/internal/left_stores.hpp>
 #include <troupe/store/internal/reaping.hpp>
 #include <troupe/store/internal/store_places.hpp>
 
@@ -125,6 +126,8 @@ namespace {
       remove_files(*paths);
     return std::unexpected(files.error());
   }
+  if (first)
+    remove_forgotten(*paths, std::chrono::hours{1});
   auto self = claim_slot(files->view, *lock);
   if (!self && self.error().code() == store_errc::table_full)
     if (const auto reaped = reap_dead(files->view, *lock, no_slot, options.lock_timeout); reaped && *reaped > 0)

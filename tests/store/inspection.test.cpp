@@ -3,6 +3,8 @@
 
 #include <troupe/store/inspection.hpp>
 
+#include <fstream>
+
 namespace troupe::store::test {
 
 namespace {
@@ -79,8 +81,6 @@ TEST_F(inspection_test, what_dead_processes_left_is_seen_as_they_left_it_and_rem
   EXPECT_EQ(files(), std::vector<std::string>{});
 }
 
-TEST_F(inspection_test, cleaning_a_store_in_use_reaps_the_dead_only) {
-  auto store = open();
 // Goal: a summary of the largest objects says of them what one of all says, and counts the others.
 TEST_F(inspection_test, a_summary_of_the_largest_objects_says_the_same_of_them_as_one_of_all) {
   auto store = open();
@@ -178,6 +178,8 @@ TEST_F(inspection_test, opening_any_store_removes_those_that_were_left_an_hour_a
   settings_.directory = "/dev/shm"; // Where the fixture looks for what is left.
 }
 
+TEST_F(inspection_test, cleaning_a_store_in_use_reaps_the_dead_only) {
+  auto store = open();
   const auto kept = put(store, "kept");
   auto step = shared<std::atomic<int>>{};
   auto victim = child([&] {

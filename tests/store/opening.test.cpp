@@ -190,6 +190,26 @@ TEST_F(opening_test, whoever_dies_while_another_opens_is_reaped) {
   EXPECT_EQ(opener.wait(), fine);
 }
 
+// Goal: a process that is stopped while it opens costs others their lock_timeout and no more, and is named.
+TEST_F(opening_test, who_is_stopped_while_it_opens_is_named_by_others_and_ends_their_waiting_when_it_is_killed) {
+  auto opener = child([&] {
+    internal::arm_crash_point(internal::crash_point::open_swept, 1, internal::crash_action::stop);
+    (void)object_store::open(settings_);
+    return 0;
+  });
+  opener.wait_until_stopped();
+  settings_.lock_timeout = 200ms;
+  const auto began = std::chrono::steady_clock::now();
+  const auto refused = object_store::open(settings_);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 10s);
+  EXPECT_EQ(code_of(refused), store_errc::busy);
+  EXPECT_NE(message_of(refused).find("process " + std::to_string(opener.pid()) + " has been opening or closing "),
+            std::string::npos)
+      << message_of(refused);
+  opener.kill_and_wait();
+  EXPECT_TRUE(object_store::open(settings_));
+}
+
 TEST_F(opening_test, closing_does_not_remove_the_files_of_a_store_that_has_the_name_now) {
   auto store = std::make_optional(open());
   for (const auto& name : files())

@@ -122,7 +122,7 @@ TEST_F(store_command_test, shows_one_object) {
 TEST_F(store_command_test, sums_up_and_verifies) {
   auto store = open();
   const auto object = put(store, "x");
-  expect_contains(ask("summary").text, "1 objects, 64 of 1,048,576 bytes in use");
+  expect_contains(ask("summary").text, "1 object, 64 of 1,048,576 bytes in use");
   const auto totals = ask_json("summary");
   EXPECT_EQ(totals["objects"], 1);
   EXPECT_EQ(totals["capacity_bytes"], 1 << 20);
@@ -139,9 +139,11 @@ TEST_F(store_command_test, looks_into_what_dead_processes_left_and_removes_it) {
     return 0;
   });
   ASSERT_TRUE(eventually([&] { return *step == 1; }));
+  const auto pid = victim.pid();
   victim.kill_and_wait();
   expect_contains(run("store stores").text, "left by dead processes");
-  expect_contains(ask("list").text, "1 objects, 4 bytes");
+  expect_contains(ask("list").text, "1 object, 4 bytes");
+  expect_contains(ask("list").text, "held by " + std::to_string(pid) + " (dead)");
   expect_contains(ask("summary").text, "nobody has it open");
   EXPECT_EQ(ask("verify").status, 1);
   EXPECT_EQ(ask("clean").text, "store \"" + settings_.name + "\" is removed\n");
@@ -173,6 +175,30 @@ TEST_F(store_command_test, a_store_in_use_is_cleaned_of_the_dead_only) {
   expect_contains(run("store stores").text, "in use by process " + std::to_string(::getpid()));
   expect_contains(ask("clean").text, "is in use");
   EXPECT_EQ(read(object), "kept");
+}
+
+TEST_F(store_command_test, cleans_all_stores_of_a_directory) {
+  settings_.directory = settings_.directory / ("troupe-clean-" + settings_.name);
+  std::filesystem::create_directory(settings_.directory);
+  const auto clean = "store clean --all --directory " + settings_.directory.string();
+  EXPECT_EQ(run(clean).text, "no stores\n");
+  auto step = shared<std::atomic<int>>{};
+  auto victim = child([&] {
+    auto store = open();
+    const auto object = put(store, "left");
+    *step = 1;
+    ::pause();
+    return 0;
+  });
+  ASSERT_TRUE(eventually([&] { return *step == 1; }));
+  expect_contains(run(clean).text, "store \"" + settings_.name + "\" is in use");
+  victim.kill_and_wait();
+  const auto answer = run(clean);
+  EXPECT_EQ(answer.status, 0);
+  expect_contains(answer.text, "store \"" + settings_.name + "\" is removed, ");
+  EXPECT_TRUE(std::filesystem::is_empty(settings_.directory));
+  std::filesystem::remove(settings_.directory);
+  settings_.directory = "/dev/shm"; // Where the fixture looks for what is left.
 }
 
 TEST_F(store_command_test, bad_arguments_are_told_apart_from_missing_stores) {

@@ -15,10 +15,6 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-[[nodiscard]] std::string several(std::uint64_t count, std::string_view what) {
-  return count == 1 ? fmt::format("1 {}", what) : fmt::format("{} {}s", grouped(count), what);
-}
-
 /// "link 3 to kitchen".
 [[nodiscard]] std::string text_of_link(const memory_holder& holder) {
   if (holder.link == 0)

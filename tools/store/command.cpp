@@ -29,6 +29,7 @@ struct request {
   sort_key sort = sort_key::size;
   group_key group_by = group_key::none;
   std::string object;
+  bool all = false;
 };
 
 /// Where the answer goes.
@@ -106,7 +107,7 @@ void show_objects(const request& asked, answer to) {
       return;
     }
     sort(summary.rows, asked.sort);
-    to.out << (asked.json ? json_of_objects(summary.rows) : text_of_objects(summary.rows));
+    to.out << (asked.json ? json_of_objects(summary) : text_of_objects(summary));
   });
 }
 
@@ -123,7 +124,7 @@ void show_object(const request& asked, answer to) {
     if (found == summary.rows.end())
       to.fail("store \"" + asked.store + "\" has no object " + asked.object + "; `troupe store list` shows all");
     else
-      to.out << (asked.json ? json_of(*found) : text_of(*found));
+      to.out << (asked.json ? json_of(*found, summary.processes) : text_of(*found, summary.processes));
   });
 }
 
@@ -141,7 +142,16 @@ void verify(const request& asked, answer to) {
   to.out << (asked.json ? "{\"whole\": true}\n" : "store \"" + asked.store + "\" is whole\n");
 }
 
+void clean_all(const request& asked, answer to) {
+  const auto cleaned = store::clean_all(asked.directory);
+  to.out << (asked.json ? json_of(cleaned) : text_of(cleaned));
+  if (std::ranges::any_of(cleaned, [](const auto& each) { return !each.problem.empty(); }))
+    to.status = 1;
+}
+
 void clean(const request& asked, answer to) {
+  if (asked.all)
+    return clean_all(asked, to);
   const auto cleaned = store::clean(asked.store, asked.directory);
   if (!cleaned && cleaned.error().code() == store::store_errc::not_found) {
     to.out << (asked.json ? "{\"removed\": false}\n" : "nothing to clean: " + cleaned.error().message() + '\n');
@@ -195,7 +205,8 @@ void add_store_command(CLI::App& app, std::ostream& out, std::ostream& err, int&
       ->add_option("object", asked->object, "Its id, as `list` shows it")
       ->required();
   add("verify", "Checks a store that is in use against all that follows from its table", verify);
-  add("clean", "Clears up after dead processes; removes a store that nobody has open", clean);
+  add("clean", "Clears up after dead processes; removes a store that nobody has open", clean)
+      ->add_flag("--all", asked->all, "All of this user's stores, also of other boots and layout versions");
 }
 
 } // namespace troupe::tools

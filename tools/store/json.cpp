@@ -21,7 +21,7 @@ using json = nlohmann::ordered_json;
   return list;
 }
 
-[[nodiscard]] json document_of(const store::object_row& object) {
+[[nodiscard]] json document_of(const store::object_row& object, const std::vector<pid_t>& living) {
   auto flights = json::array();
   for (const auto& flight : object.in_flight)
     flights.push_back({{"from", flight.from}, {"to", flight.to}, {"channel", flight.channel}, {"count", flight.count}});
@@ -38,7 +38,7 @@ using json = nlohmann::ordered_json;
           {"captures", ids(object.captures)},
           {"captured_by", ids(object.captured_by)},
           {"in_flight", flights},
-          {"reasons", reasons(object)}};
+          {"reasons", reasons(object, living)}};
 }
 
 } // namespace
@@ -70,15 +70,26 @@ std::string json_of_totals(const store::store_summary& summary) {
                    {"processes", summary.processes}});
 }
 
-std::string json_of_objects(const std::vector<store::object_row>& objects) {
+std::string json_of_objects(const store::store_summary& summary) {
   auto list = json::array();
-  for (const auto& object : objects)
-    list.push_back(document_of(object));
+  for (const auto& object : summary.rows)
+    list.push_back(document_of(object, summary.processes));
   return finished(list);
 }
 
-std::string json_of(const store::object_row& object) {
-  return finished(document_of(object));
+std::string json_of(const store::object_row& object, const std::vector<pid_t>& living) {
+  return finished(document_of(object, living));
+}
+
+std::string json_of(const std::vector<store::cleaned_store>& cleaned) {
+  auto list = json::array();
+  for (const auto& each : cleaned)
+    list.push_back({{"name", each.store.name},
+                    {"layout_version", each.store.layout_version},
+                    {"removed", each.is_removed},
+                    {"bytes", each.store.memory_bytes},
+                    {"problem", each.problem}});
+  return finished(list);
 }
 
 } // namespace troupe::tools

@@ -6,10 +6,14 @@ namespace troupe::tools {
 
 namespace {
 
-[[nodiscard]] std::string listed(const std::vector<pid_t>& processes) {
+[[nodiscard]] std::string named(pid_t process, const std::vector<pid_t>& living) {
+  return std::to_string(process) + (std::ranges::count(living, process) > 0 ? "" : " (dead)");
+}
+
+[[nodiscard]] std::string listed(const std::vector<pid_t>& processes, const std::vector<pid_t>& living) {
   auto text = std::string{};
   for (const auto process : processes)
-    text += (text.empty() ? "" : ", ") + std::to_string(process);
+    text += (text.empty() ? "" : ", ") + named(process, living);
   return text;
 }
 
@@ -45,18 +49,18 @@ reason main_reason(const store::object_row& object) {
   return object.captured_by.empty() ? reason::nothing : reason::captured;
 }
 
-std::vector<std::string> reasons(const store::object_row& object) {
+std::vector<std::string> reasons(const store::object_row& object, const std::vector<pid_t>& living) {
   auto lines = std::vector<std::string>{};
   if (object.state == store::object_state::writing)
-    lines.push_back("being written by " + std::to_string(object.creator));
+    lines.push_back("being written by " + named(object.creator, living));
   if (!object.pinned_by.empty())
-    lines.push_back("pinned by " + listed(object.pinned_by));
+    lines.push_back("pinned by " + listed(object.pinned_by, living));
   auto unpinned = object.holders;
   std::erase_if(unpinned, [&](pid_t holder) { return std::ranges::count(object.pinned_by, holder) > 0; });
   if (!unpinned.empty() && object.state != store::object_state::writing)
-    lines.push_back("held by " + listed(unpinned));
+    lines.push_back("held by " + listed(unpinned, living));
   for (const auto& flight : object.in_flight)
-    lines.push_back("in flight from " + std::to_string(flight.from) + " to " + std::to_string(flight.to)
+    lines.push_back("in flight from " + named(flight.from, living) + " to " + named(flight.to, living)
                     + (flight.count > 1 ? ", " + std::to_string(flight.count) + " times" : ""));
   for (const auto& outer : object.captured_by)
     lines.push_back("captured in " + to_string(outer));

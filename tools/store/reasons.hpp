@@ -16,7 +16,8 @@ enum class reason { written, pinned, held, in_flight, captured, nothing };
 /// The strongest one: a pin is a handle as well.
 [[nodiscard]] reason main_reason(const store::object_row& object);
 
-/// All of them, one a line: "pinned by 1234", "captured in 5f0c...-12-1".
-[[nodiscard]] std::vector<std::string> reasons(const store::object_row& object);
+/// All of them, one a line: "pinned by 1234", "captured in 5f0c...-12-1"; of a process that is none of `living`, that
+/// it is dead.
+[[nodiscard]] std::vector<std::string> reasons(const store::object_row& object, const std::vector<pid_t>& living);
 
 } // namespace troupe::tools
