@@ -1,6 +1,8 @@
 // `troupe memory`, run as its users run it, beside processes that keep something.
 #include "command_support.hpp"
 
+#include <set>
+
 namespace troupe::tests {
 
 namespace {
@@ -57,6 +59,31 @@ TEST(memory_command, groups_sorts_limits_and_selects) {
   expect_contains(run("memory --directory " + folder() + " " + of_this + " --group-by reason").text, "handle");
 }
 
+TEST(memory_command, selects_by_store_and_by_the_name_of_a_node) {
+  auto options = options_of("hall");
+  const other_process other{options};
+  options.listen.clear();
+  options.name = "kitchen";
+  program here{options};
+  const auto ref = here.home.put(doubles(std::vector<double>(2'000))).value();
+  const auto name = to_string(*ref.state()->source->place());
+  const auto names = [](const std::string& which) {
+    std::set<std::string> result;
+    const auto shown = run_json("memory --directory " + folder() + " " + which);
+    for (const auto& each : shown["objects"])
+      result.insert(each["object"].get<std::string>());
+    return result;
+  };
+  EXPECT_EQ(names("--keeper kitchen"), std::set<std::string>{name});
+  EXPECT_EQ(names("--keeper hall"), std::set<std::string>{other.object()});
+  EXPECT_EQ(names("--keeper nobody"), std::set<std::string>{});
+  EXPECT_EQ(names("--store " + options.store->name), (std::set<std::string>{name, other.object()}));
+  EXPECT_EQ(names("--store another"), std::set<std::string>{});
+  EXPECT_EQ(names("--store " + options.store->name + " --keeper hall"), std::set<std::string>{other.object()});
+  expect_contains(run("memory --directory " + folder() + " --keeper kitchen").text,
+                  "1 handle in " + own + " \"kitchen\"");
+}
+
 TEST(memory_command, names_what_looks_like_a_leak) {
   program here{options_of("kitchen")};
   const auto ref = here.home.put(doubles(std::vector<double>(10))).value();
@@ -69,7 +96,7 @@ TEST(memory_command, names_what_looks_like_a_leak) {
   ASSERT_EQ(leaks["objects"].size(), 1u);
   EXPECT_EQ(leaks["objects"][0]["object"], to_string(*ref.state()->source->place()));
   const auto text = run("memory --directory " + folder() + " --process " + own).text;
-  expect_contains(text, "pinned out of band in " + own + ", at ");
+  expect_contains(text, "pinned out of band in " + own + " \"kitchen\", at ");
   expect_contains(text, "memory_command.test.cpp:");
   expect_contains(text, "looks like a leak: ");
 }

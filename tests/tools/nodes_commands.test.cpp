@@ -51,6 +51,7 @@ const nlohmann::json* find_link(const nlohmann::json& node, const std::string& p
 TEST(links_command, shows_the_links_of_this_hosts_nodes) {
   talking nodes;
   const auto text = run("links").text;
+  EXPECT_EQ(text.find("troupe command"), text.npos) << text; // The one that asks.
   expect_contains(text, "hall, process " + own + ", troupe 0.1.0, up ");
   expect_contains(text, "kitchen, process " + own);
   expect_contains(text, "listens at " + nodes.address);

@@ -49,21 +49,52 @@ void add_unasked(const store::store_summary& known, memory_summary& to, const st
   }
 }
 
+/// How many objects a store has, and their bytes.
+struct store_total {
+  std::string store;
+  std::uint64_t objects = 0;
+  std::uint64_t bytes = 0;
+};
+
+[[nodiscard]] store_total total_of(const store::store_summary& known) {
+  store_total result{known.name, known.rows.size() + known.rows_left_off, known.bytes_left_off};
+  for (const auto& row : known.rows)
+    result.bytes += row.size_bytes;
+  return result;
+}
+
+/// Nodes and stores have left off the same objects: what is missing is counted by store.
+void count_left_off(memory_summary& summary, const std::vector<store_total>& totals) {
+  summary.objects_left_off = summary.bytes_left_off = 0;
+  for (const auto& total : totals) {
+    auto left = total;
+    for (const auto& each : summary.objects)
+      if (each.store == total.store) {
+        left.objects -= std::min<std::uint64_t>(left.objects, 1);
+        left.bytes -= std::min(left.bytes, each.size_bytes);
+      }
+    summary.objects_left_off += left.objects;
+    summary.bytes_left_off += left.bytes;
+  }
+}
+
 } // namespace
 
-memory_summary memory_of_host(const std::string& store_directory, const access& by) {
+memory_summary memory_of_host(const std::string& store_directory, std::uint64_t objects_max, const access& by) {
   const auto nodes = nodes_at({});
   std::vector<memory_summary> parts;
   if (nodes)
-    parts = ask_all(*nodes, {.objects_max = UINT64_MAX, .whole_store = false}, by);
+    parts = ask_all(*nodes, {.objects_max = objects_max, .whole_store = false}, by);
   const auto answers = parts;
+  std::vector<store_total> totals;
   for (const auto& each : store::find_stores(store_directory)) {
     if (!each.is_of_this_boot || !each.is_of_this_layout)
       continue;
-    const auto known = store::inspect(each.name, store_directory);
+    const auto known = store::inspect(each.name, store_directory, {.rows_max = static_cast<std::size_t>(objects_max)});
     if (!known)
       continue; // Gone meanwhile, or `troupe store` says what is wrong with it.
     auto part = memory_of(*known);
+    totals.push_back(total_of(*known));
     if (known->processes.empty())
       part.processes.push_back({0,
                                 "store \"" + known->name + '"',
@@ -75,7 +106,9 @@ memory_summary memory_of_host(const std::string& store_directory, const access& 
   }
   if (!nodes)
     parts.emplace_back().processes.push_back({0, "this host's nodes", {}, nodes.error().message()});
-  return combined(std::move(parts));
+  auto summary = combined(std::move(parts));
+  count_left_off(summary, totals);
+  return summary;
 }
 
 memory_summary memory_of_nodes(const std::vector<std::string>& addresses, const access& by) {

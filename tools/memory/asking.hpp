@@ -10,8 +10,10 @@
 
 namespace troupe::tools {
 
-/// What is known of several nodes, as one, and who has not answered (memory_process::problem).
-[[nodiscard]] memory_summary memory_of_host(const std::string& store_directory, const access& by);
+/// What is known of several nodes, of the `objects_max` largest objects of each, as one, and who has not answered
+/// (memory_process::problem).
+[[nodiscard]] memory_summary memory_of_host(const std::string& store_directory, std::uint64_t objects_max,
+                                            const access& by);
 
 /// The same of the nodes at these addresses, whose links must allow it.
 [[nodiscard]] memory_summary memory_of_nodes(const std::vector<std::string>& addresses, const access& by);

@@ -26,10 +26,12 @@ struct request {
   access by;
   std::string directory = "/dev/shm";
   double old_seconds = 600;
-  std::size_t limit = 0;
+  std::size_t limit = 1'000;
   sort_key sort = sort_key::size;
   memory_group group_by = memory_group::none;
   std::uint32_t process = 0;
+  std::string store;
+  std::string keeper;
   std::string object;
   bool leaks = false;
   bool json = false;
@@ -58,13 +60,24 @@ void sort(std::vector<memory_object>& objects, sort_key key) {
 
 /// Leaves what was asked for, and the hints at that.
 void select(memory_summary& summary, const request& asked, std::vector<memory_hint>& hints) {
+  std::set<std::uint32_t> keepers;
+  for (const auto& each : summary.processes)
+    if (each.node == asked.keeper)
+      keepers.insert(each.process);
   std::erase_if(summary.objects, [&](const memory_object& each) {
     const auto is_of = [&](const memory_holder& holder) { return holder.process == asked.process; };
+    const auto is_of_keeper = [&](const memory_holder& holder) { return keepers.contains(holder.process); };
     const auto is_hinted = [&](const memory_hint& hint) { return hint.object == each.object; };
     return (!asked.object.empty() && each.object != asked.object)
            || (asked.process != 0 && std::ranges::none_of(each.holders, is_of))
+           || (!asked.store.empty() && each.store != asked.store)
+           || (!asked.keeper.empty() && std::ranges::none_of(each.holders, is_of_keeper))
            || (asked.leaks && std::ranges::none_of(hints, is_hinted));
   });
+  if (!asked.store.empty())
+    std::erase_if(summary.processes, [&](const memory_process& each) {
+      return each.store != asked.store && each.node != "store \"" + asked.store + '"';
+    });
   sort(summary.objects, asked.sort);
   while (asked.limit > 0 && summary.objects.size() > asked.limit) {
     ++summary.objects_left_off;
@@ -77,14 +90,21 @@ void select(memory_summary& summary, const request& asked, std::vector<memory_hi
   std::erase_if(hints, [&](const memory_hint& each) { return !shown.contains(each.object); });
 }
 
+/// What is selected among may be anywhere in what there is.
+[[nodiscard]] std::uint64_t rows_to_ask_for(const request& asked) {
+  const auto selects = asked.process != 0 || !asked.object.empty() || !asked.store.empty() || !asked.keeper.empty()
+                       || asked.leaks || asked.group_by != memory_group::none || asked.sort != sort_key::size;
+  return selects || asked.limit == 0 ? UINT64_MAX : std::max<std::uint64_t>(asked.limit, 10'000);
+}
+
 [[nodiscard]] bool nobody_answered(const memory_summary& summary) {
   return !summary.processes.empty() && summary.objects.empty()
          && std::ranges::none_of(summary.processes, [](const auto& each) { return each.problem.empty(); });
 }
 
 void show(const request& asked, std::ostream& out, std::ostream& err, int& status) {
-  auto summary =
-      asked.nodes.empty() ? memory_of_host(asked.directory, asked.by) : memory_of_nodes(asked.nodes, asked.by);
+  auto summary = asked.nodes.empty() ? memory_of_host(asked.directory, rows_to_ask_for(asked), asked.by)
+                                     : memory_of_nodes(asked.nodes, asked.by);
   auto hints = leak_hints(summary, milliseconds_of(asked.old_seconds));
   if (nobody_answered(summary))
     status = 1;
@@ -145,6 +165,9 @@ void add_memory_command(CLI::App& app, std::ostream& out, std::ostream& err, int
       ->capture_default_str();
   memory->add_option("--process", asked->process, "Only what this process has a part in keeping")
       ->check(is_whole_within(1, 1'000'000'000));
+  memory->add_option("-s,--store", asked->store, "Only what lies in the store of this name");
+  memory->add_option("--keeper", asked->keeper, "Only what the node of this name has a part in keeping")
+      ->option_text("NAME");
   memory->add_option("--object", asked->object, "Only this one");
   memory->add_flag("--leaks", asked->leaks, "Only what looks like a leak");
   memory->add_flag("--json", asked->json, "One JSON document instead of text");

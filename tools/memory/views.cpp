@@ -22,7 +22,8 @@ using json = nlohmann::ordered_json;
   return fmt::format("link {} to {}", holder.link, holder.peer);
 }
 
-[[nodiscard]] std::set<std::string> groups_of(const memory_object& object, memory_group key) {
+[[nodiscard]] std::set<std::string> groups_of(const memory_object& object, memory_group key,
+                                              const process_names& names_of) {
   std::set<std::string> names;
   switch (key) {
   case memory_group::reason:
@@ -31,12 +32,12 @@ using json = nlohmann::ordered_json;
     break;
   case memory_group::process:
     for (const auto& each : object.holders)
-      names.insert(each.process == 0 ? "no process" : std::to_string(each.process));
+      names.insert(each.process == 0 ? "no process" : text_of_process(each.process, names_of));
     break;
   case memory_group::link:
     for (const auto& each : object.holders)
       if (each.link != 0)
-        names.insert(fmt::format("{} of {}", text_of_link(each), each.process));
+        names.insert(fmt::format("{} of {}", text_of_link(each), text_of_process(each.process, names_of)));
     if (names.empty())
       names.emplace("no link");
     break;
@@ -47,7 +48,7 @@ using json = nlohmann::ordered_json;
     names.insert(object.state);
     break;
   case memory_group::creator:
-    names.insert(object.creator == 0 ? "not known" : std::to_string(object.creator));
+    names.insert(object.creator == 0 ? "not known" : text_of_process(object.creator, names_of));
     break;
   case memory_group::call_site:
     names.insert(object.call_site.empty() ? "not recorded" : object.call_site);
@@ -60,24 +61,26 @@ using json = nlohmann::ordered_json;
   return names;
 }
 
-[[nodiscard]] std::string text_of_objects(const std::vector<memory_object>& objects) {
+[[nodiscard]] std::string text_of_objects(const std::vector<memory_object>& objects, const process_names& names) {
   if (objects.empty())
     return "no objects\n";
   auto lines = std::vector<std::vector<std::string>>{{"object", "bytes", "state", "store", "age", "kept by"}};
   auto bytes = std::uint64_t{0};
   for (const auto& each : objects) {
     bytes += each.size_bytes;
-    lines.push_back({each.object, grouped(each.size_bytes), each.state, each.store, text_of_age(each.age_ms),
-                     each.holders.empty() ? "nothing: it goes when somebody reclaims" : text_of(each.holders.front())});
+    lines.push_back(
+        {each.object, grouped(each.size_bytes), each.state, each.store, text_of_age(each.age_ms),
+         each.holders.empty() ? "nothing: it goes when somebody reclaims" : text_of(each.holders.front(), names)});
     for (std::size_t i = 1; i < each.holders.size(); ++i)
-      lines.push_back({"", "", "", "", "", text_of(each.holders[i])});
+      lines.push_back({"", "", "", "", "", text_of(each.holders[i], names)});
     if (!each.call_site.empty())
-      lines.push_back({"", "", "", "", "", fmt::format("put by {} at {}", each.creator, each.call_site)});
+      lines.push_back(
+          {"", "", "", "", "", fmt::format("put by {} at {}", text_of_process(each.creator, names), each.call_site)});
   }
   return table(lines, "<><<><") + fmt::format("{}, {} bytes\n", several(objects.size(), "object"), grouped(bytes));
 }
 
-[[nodiscard]] json document_of(const memory_holder& holder) {
+[[nodiscard]] json document_of(const memory_holder& holder, const process_names& names) {
   json result{{"reason", to_string(holder.reason)}, {"process", holder.process}, {"count", holder.count}};
   if (holder.link != 0 || !holder.peer.empty())
     result.update({{"link", holder.link}, {"peer", holder.peer}});
@@ -89,14 +92,16 @@ using json = nlohmann::ordered_json;
     result["where"] = holder.where;
   if (holder.age_ms >= 0)
     result["age_seconds"] = static_cast<double>(holder.age_ms) / 1000;
-  result["text"] = text_of(holder);
+  if (const auto known = names.find(holder.process); known != names.end())
+    result["node"] = known->second;
+  result["text"] = text_of(holder, names);
   return result;
 }
 
-[[nodiscard]] json document_of(const memory_object& object) {
+[[nodiscard]] json document_of(const memory_object& object, const process_names& names) {
   auto holders = json::array();
   for (const auto& each : object.holders)
-    holders.push_back(document_of(each));
+    holders.push_back(document_of(each, names));
   return {{"object", object.object},       {"size_bytes", object.size_bytes},
           {"state", object.state},         {"store", object.store},
           {"creator", object.creator},     {"age_seconds", static_cast<double>(object.age_ms) / 1000},
@@ -105,8 +110,24 @@ using json = nlohmann::ordered_json;
 
 } // namespace
 
-std::string text_of(const memory_holder& holder) {
-  const auto in = fmt::format("in {}", holder.process);
+process_names names_in(const memory_summary& summary) {
+  process_names result;
+  for (const auto& each : summary.processes)
+    if (each.process != 0 && !each.node.empty()) {
+      auto& name = result[each.process];
+      name += (name.empty() ? "" : ", ") + each.node;
+    }
+  return result;
+}
+
+std::string text_of_process(std::uint32_t process, const process_names& names) {
+  const auto known = names.find(process);
+  return known == names.end() ? std::to_string(process) : fmt::format("{} \"{}\"", process, known->second);
+}
+
+std::string text_of(const memory_holder& holder, const process_names& names) {
+  const auto process = text_of_process(holder.process, names);
+  const auto in = "in " + process;
   const auto age = holder.age_ms >= 0 ? ", for " + text_of_age(holder.age_ms) : std::string{};
   switch (holder.reason) {
   case memory_reason::handle:
@@ -121,16 +142,18 @@ std::string text_of(const memory_holder& holder) {
   case memory_reason::captured:
     return "captured in " + holder.object;
   case memory_reason::in_flight:
-    return fmt::format("in flight from {} to {}, {}", holder.process, holder.to, several(holder.count, "handle"));
+    return fmt::format("in flight from {} to {}, {}", process, text_of_process(holder.to, names),
+                       several(holder.count, "handle"));
   case memory_reason::exported:
-    return fmt::format("exported on {} {}, {}{}", text_of_link(holder), in, several(holder.count, "time"), age);
+    return fmt::format("exported by {} over {}, {}{}", process, text_of_link(holder), several(holder.count, "time"),
+                       age);
   case memory_reason::lost_link:
     return fmt::format("kept {} for a lost link{}{}", in, holder.where.empty() ? "" : " (" + holder.where + ")", age);
   case memory_reason::pending_message:
-    return fmt::format("used by {} from {} {}{}", several(holder.count, "pending message"), text_of_link(holder), in,
+    return fmt::format("used {} by {} from {}{}", in, several(holder.count, "pending message"), text_of_link(holder),
                        age);
   case memory_reason::queued_message:
-    return fmt::format("used by {} for {} {}{}", several(holder.count, "queued message"), text_of_link(holder), in,
+    return fmt::format("used {} by {} for {}{}", in, several(holder.count, "queued message"), text_of_link(holder),
                        age);
   case memory_reason::fetched:
     return "being fetched " + in;
@@ -141,14 +164,16 @@ std::string text_of(const memory_holder& holder) {
 }
 
 std::vector<object_group> grouped_by(const memory_summary& summary, memory_group key) {
-  return grouped_by(summary.objects, [key](const memory_object& each) { return groups_of(each, key); });
+  return grouped_by(summary.objects, [key, names = names_in(summary)](const memory_object& each) {
+    return groups_of(each, key, names);
+  });
 }
 
 std::string text_of(const memory_summary& summary, const std::vector<memory_hint>& hints) {
-  auto text = text_of_objects(summary.objects);
+  auto text = text_of_objects(summary.objects, names_in(summary));
   if (summary.objects_left_off > 0)
-    text +=
-        fmt::format("and {} more, of {} bytes\n", grouped(summary.objects_left_off), grouped(summary.bytes_left_off));
+    text += fmt::format("and {} more, of {} bytes; --limit 0 shows all\n", grouped(summary.objects_left_off),
+                        grouped(summary.bytes_left_off));
   for (const auto& each : summary.processes)
     if (each.problem.empty())
       text += fmt::format("asked: {} \"{}\"{}\n", each.process, in_line(each.node),
@@ -171,8 +196,9 @@ std::string json_of(const memory_summary& summary, const std::vector<memory_hint
                          {"answered", each.problem.empty()},
                          {"problem", each.problem}});
   auto objects = json::array();
+  const auto names = names_in(summary);
   for (const auto& each : summary.objects)
-    objects.push_back(document_of(each));
+    objects.push_back(document_of(each, names));
   auto leaks = json::array();
   for (const auto& each : hints)
     leaks.push_back({{"object", each.object}, {"text", each.text}});

@@ -5,6 +5,8 @@
 
 #include <troupe/framework/memory_summary.hpp>
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,8 +15,15 @@ namespace troupe::tools {
 
 enum class memory_group { none, reason, process, store, state, creator, call_site, link };
 
-/// "2 handles in 1234", "exported to kitchen on link 3 of 1234", "captured in 5f0c...-12-1".
-[[nodiscard]] std::string text_of(const memory_holder& holder);
+/// What the nodes of each process are called.
+using process_names = std::map<std::uint32_t, std::string>;
+[[nodiscard]] process_names names_in(const memory_summary& summary);
+
+/// "1234 "gallery"", or the number alone.
+[[nodiscard]] std::string text_of_process(std::uint32_t process, const process_names& names);
+
+/// "2 handles in 1234 "gallery"", "exported by 1234 "gallery" over link 3 to kitchen", "captured in 5f0c...-12-1".
+[[nodiscard]] std::string text_of(const memory_holder& holder, const process_names& names);
 
 /// An object that several keep counts for each of them.
 [[nodiscard]] std::vector<object_group> grouped_by(const memory_summary& summary, memory_group key);

@@ -6,6 +6,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <unistd.h>
+
 #include <cstdlib>
 
 namespace troupe::tools {
@@ -34,11 +36,15 @@ client::client(const access& by)
   if (std::getenv("TROUPE_LOG") == nullptr)
     set_log_threshold(log_level::error); // Why a node does not answer is said once, by the command.
   auto opened = node::open(system_, types_, families_,
-                           {.name = "troupe command", .store = std::nullopt, .local_inspection = false});
+                           {.name = observer_name(), .store = std::nullopt, .local_inspection = false});
   if (opened)
     node_ = *std::move(opened);
   else
     problem_ = opened.error().message();
+}
+
+std::string observer_name() {
+  return "troupe command " + std::to_string(::getpid());
 }
 
 std::expected<link, node_error> client::connect(const std::string& address) {

@@ -32,6 +32,9 @@ struct access {
 /// Adds --timeout, and what TCP and TLS need.
 void add_access(CLI::App& command, access& by);
 
+/// What this command's own node is called, which is no other's name on this host.
+[[nodiscard]] std::string observer_name();
+
 /// Threads: any.
 class client {
 public:

@@ -118,11 +118,17 @@ std::vector<asked_node> reports_of(const std::vector<inspection_address>& nodes,
     }
     asked.report = link->report(one.timeout(), what);
     link->close();
+    leave_out_observer(asked);
   });
   for (auto which = nodes.size(); which-- > 0;)
     if (others[which] != 0)
       result.erase(result.begin() + static_cast<std::ptrdiff_t>(which));
   return result;
+}
+
+void leave_out_observer(asked_node& asked) {
+  if (asked.report)
+    std::erase_if(asked.report->links, [](const link_report& each) { return each.peer == observer_name(); });
 }
 
 std::uint64_t lost_by(const link_stats& stats) {
@@ -152,7 +158,7 @@ std::string text_of(const store_report& store) {
   if (store.name.empty())
     return {};
   auto text =
-      fmt::format("store \"{}\": {} objects, {:.0f} % of {} in use", in_line(store.name), grouped(store.objects),
+      fmt::format("store \"{}\": {}, {:.0f} % of {} in use", in_line(store.name), several(store.objects, "object"),
                   100.0 * static_cast<double>(store.bytes_in_use)
                       / static_cast<double>(std::max<std::uint64_t>(store.capacity_bytes, 1)),
                   text_of_bytes(static_cast<double>(store.capacity_bytes)));

@@ -27,6 +27,9 @@ struct asked_node {
 [[nodiscard]] int status_of(const node_error& why);
 [[nodiscard]] int status_of(const std::vector<asked_node>& nodes);
 
+/// The link by which it was asked is none of those that were asked for.
+void leave_out_observer(asked_node& asked);
+
 /// Messages that were not sent, or not delivered.
 [[nodiscard]] std::uint64_t lost_by(const link_stats& stats);
 

@@ -2,6 +2,7 @@
 
 #include "arguments.hpp"
 #include "nodes/client.hpp"
+#include "nodes/reports.hpp"
 #include "top/frame.hpp"
 #include "top/screen.hpp"
 
@@ -81,6 +82,7 @@ private:
       over = *std::move(connected);
     }
     node.report = over->report(client_.timeout(), {});
+    leave_out_observer(node);
   }
 
   void forget_others(const std::vector<asked_node>& nodes) {
