@@ -31,6 +31,9 @@ concept array_element = numeric<T>;
 template <array_element T>
 class writable_array;
 
+/// How many dimensions an array may have that travels, whatever the family, as in numpy.
+inline constexpr std::size_t array_dimensions_max = 64;
+
 /// An immutable, shared view of numbers with a shape and strides. Copies and slices share the same bytes, on whatever
 /// they lie: heap, a received frame, a store. Assigning through it does not compile; `copy()` gives what can be
 /// written.
@@ -463,6 +466,7 @@ struct codec<writable_array<T>> {
     return ctx.value_owner ? value.borrowed(ctx.value_owner) : array<T>::copy_of(value.span(), value.shape());
   }
   static std::expected<writable_array<T>, serialize_error> rebuild(form&& from, const context&) { return from.copy(); }
+  static std::size_t rebuilt_bytes(const form& from) { return from.size() * sizeof(T); }
 };
 
 namespace detail {
@@ -473,7 +477,9 @@ namespace detail {
 
 } // namespace detail
 
-/// As numpy prints it: `[[1.  2.5]\n [3.  4. ]]`; of more than 1,000 elements the three at each end of a dimension.
+/// As numpy prints it: `[[1.  2.5]\n [3.  4. ]]`; of more than 1,000 elements the three at each end of a dimension, or
+/// fewer where the dimensions are many. Of more than 64 dimensions only the numbers of dimensions and of elements: the
+/// text has less than 1 MiB whatever the shape.
 template <array_element T>
 [[nodiscard]] std::string to_text(const array<T>& values) {
   return detail::array_text(kind_of<T>, reinterpret_cast<const std::byte*>(values.data()), values.shape(),

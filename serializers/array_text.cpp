@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <troupe/framework/base/sizes.hpp>
 #include <troupe/serializers/array.hpp>
 
 namespace troupe::detail {
@@ -13,8 +14,28 @@ namespace {
 // As numpy's print options are from the start.
 constexpr std::size_t line_width = 75;
 constexpr std::size_t summarized_from = 1'001;
-constexpr std::size_t edge_items = 3;
 constexpr int precision = 8;
+// Numbers that are shown, each with what its dimensions take: numpy has no bound, but shapes come from peers.
+constexpr std::size_t shown_max = 128 << 10;
+
+/// How many positions at the ends of a dimension are shown, of arrays that are not shown as a whole.
+struct shown_edges {
+  std::size_t front;
+  std::size_t back;
+};
+
+/// As many as numpy's three where that is bounded, else as many as are.
+shown_edges edges_for(std::span<const std::size_t> shape) {
+  for (const auto& edges : {shown_edges{3, 3}, {2, 2}, {1, 1}}) {
+    std::size_t shown = shape.size() + 8;
+    for (const auto length : shape)
+      if (shown <= shown_max)
+        shown *= std::min(length, edges.front + edges.back);
+    if (shown <= shown_max)
+      return edges;
+  }
+  return {1, 0};
+}
 
 /// A number's text, split where numbers that stand above each other meet.
 struct split_text {
@@ -139,7 +160,7 @@ class array_printer {
 public:
   array_printer(number_kind kind, const std::byte* first, std::span<const std::size_t> shape,
                 std::span<const std::ptrdiff_t> strides)
-      : kind_(kind), shape_(shape), strides_(strides), format_(kind) {
+      : kind_(kind), shape_(shape), strides_(strides), edges_(edges_for(shape)), format_(kind) {
     is_cut_ = *count_of(shape) >= summarized_from;
     each(first, 0, [&](const std::byte* at) { format_.look_at(load(at)); });
     format_.settle();
@@ -160,16 +181,19 @@ private:
            + static_cast<std::ptrdiff_t>(index) * strides_[dimension] * static_cast<std::ptrdiff_t>(size_of(kind_));
   }
   /// Whether a dimension shows its ends only.
-  [[nodiscard]] bool is_cut(std::size_t dimension) const { return is_cut_ && shape_[dimension] > 2 * edge_items; }
+  [[nodiscard]] bool is_cut(std::size_t dimension) const {
+    return is_cut_ && shape_[dimension] > edges_.front + edges_.back;
+  }
   /// Calls `step` with each index that is shown, and with no index once for those that are not.
   void indices(std::size_t dimension, auto&& step, auto&& gap) const {
     const auto length = shape_[dimension];
     for (std::size_t i = 0; i < length; ++i) {
-      if (is_cut(dimension) && i == edge_items) {
+      if (is_cut(dimension) && i == edges_.front) {
         gap();
-        i = length - edge_items;
+        i = length - edges_.back;
       }
-      step(i);
+      if (i < length)
+        step(i);
     }
   }
   void each(const std::byte* first, std::size_t dimension, auto&& visit) const {
@@ -218,6 +242,7 @@ private:
   number_kind kind_;
   std::span<const std::size_t> shape_;
   std::span<const std::ptrdiff_t> strides_;
+  shown_edges edges_;
   bool is_cut_ = false;
   number_format format_;
   std::string text_;
@@ -227,8 +252,11 @@ private:
 
 std::string array_text(number_kind of, const std::byte* first, std::span<const std::size_t> shape,
                        std::span<const std::ptrdiff_t> strides) {
-  if (*count_of(shape) == 0)
+  const auto count = *count_of(shape);
+  if (count == 0)
     return "[]";
+  if (shape.size() > array_dimensions_max) // Which would be shown by recursion, in brackets without end.
+    return fmt::format("[an array of {} dimensions, {} elements]", grouped(shape.size()), grouped(count));
   return array_printer(of, first, shape, strides).take();
 }
 

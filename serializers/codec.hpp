@@ -24,6 +24,13 @@ namespace troupe {
 /// constructor when it stands in a vector, list, deque, set, optional, pointer or map. What reduce or rebuild throws
 /// becomes an error.
 ///
+/// A codec whose rebuild takes memory beyond what the form has taken says how much:
+///
+///       static std::size_t rebuilt_bytes(const form&);
+///
+/// Then it is charged to the payload's limits before rebuild() is called, which a peer's values need: a form that views
+/// or repeats its bytes may become much more than came.
+///
 /// A codec that does not depend on the context may say so with `static constexpr bool is_self_contained = true;`. Then
 /// values that stay in their process, on an inproc link, are handed over without it.
 template <class T>

@@ -8,7 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include <troupe/serializers/circle_account.hpp>
 #include <troupe/serializers/internal/dynamic.hpp>
+#include <troupe/serializers/internal/shared_nesting.hpp>
+#include <troupe/serializers/internal/type_text.hpp>
 
 namespace troupe {
 
@@ -64,6 +67,37 @@ bool coding::too_deep() {
               "nested deeper than " + grouped(context_->limits.depth) + " (limits::depth)");
 }
 
+void coding::begin_shared_content(std::size_t number, bool owned) {
+  if (!nesting_)
+    nesting_ = std::make_shared<detail::shared_nesting>();
+  nesting_->begin(number, owned, depth_, reached_);
+}
+
+void coding::end_shared_content() {
+  nesting_->end(reached_);
+}
+
+bool coding::refer_to_shared(std::size_t number, bool& closes_circle) {
+  using verdict = detail::shared_nesting::verdict;
+  const auto& bounds = context_->limits;
+  const auto found = nesting_ ? nesting_->refer(number, depth_ + 1, bounds.height, reached_) : verdict::fine;
+  closes_circle = found == verdict::circle;
+  if (found == verdict::too_high)
+    return fail(serialize_errc::limit_exceeded,
+                "shared objects that hold each other more than " + grouped(bounds.height)
+                    + " deep, so that dropping them would exhaust the stack (limits::height)");
+  return !closes_circle || context_->allow_cycles
+         || fail(serialize_errc::limit_exceeded,
+                 "a circle of shared pointers, which keeps itself alive: make one of them a weak_ptr, or set "
+                 "link_options::allow_cycles on both ends (context::allow_cycles without a link)");
+}
+
+void coding::exchange_depth(coding& other) {
+  std::swap(depth_, other.depth_);
+  std::swap(reached_, other.reached_);
+  std::swap(nesting_, other.nesting_);
+}
+
 struct decoding::shared_table {
   struct entry {
     std::type_index type;
@@ -71,6 +105,7 @@ struct decoding::shared_table {
     void (*reset)(void*);
   };
   std::vector<entry> entries;
+  std::vector<std::weak_ptr<void>> circles; // An object of each.
   std::vector<named_type> types;
   const int exceptions = std::uncaught_exceptions(); // That were under way before: who decodes may be a destructor.
 };
@@ -87,14 +122,48 @@ decoding::decoding(const troupe::context& ctx, std::size_t received_bytes)
     : coding(ctx),
       elements_left_(ctx.limits.elements),
       memory_left_(decoding_bytes(ctx.limits, received_bytes)),
-      is_memory_earned_(memory_left_ < ctx.limits.memory_bytes) {}
+      memory_given_(memory_left_),
+      received_bytes_(received_bytes),
+      probes_left_(ctx.limits.hash_probes),
+      memory_bound_(memory_left_ < ctx.limits.memory_bytes ? memory_bound::earned : memory_bound::limit) {}
 
 // Objects that refer to each other in a circle would outlive a decoding that failed: nobody else can cut the circle.
 decoding::~decoding() {
-  if (shared_ && (failed() || std::uncaught_exceptions() > shared_->exceptions))
+  if (context().taken_bytes != nullptr)
+    *context().taken_bytes += memory_given_ - memory_left_;
+  if (!shared_)
+    return;
+  if (failed() || std::uncaught_exceptions() > shared_->exceptions) {
     for (auto& entry : shared_->entries)
       if (entry.object)
         entry.reset(entry.object.get());
+  } else if (!shared_->circles.empty()) {
+    context().circles->keep(std::move(shared_->circles), memory_given_ - memory_left_ + received_bytes_);
+  }
+}
+
+bool decoding::admit_circle(const std::shared_ptr<void>& object) {
+  auto* const account = context().circles;
+  if (account == nullptr)
+    return true;
+  auto& known = shared_->circles;
+  if (known.empty()) {
+    const auto room = account->room();
+    const auto taken = memory_given_ - memory_left_ + received_bytes_;
+    if (taken > room)
+      return fail(serialize_errc::limit_exceeded,
+                  grouped(taken) + " bytes with circles of shared pointers in them, of which this link may keep "
+                      + grouped(room) + " more (link_options::cycle_bytes)");
+    if (room - taken < memory_left_) {
+      memory_given_ -= memory_left_ - (room - taken);
+      memory_left_ = room - taken;
+      memory_bound_ = memory_bound::cycles;
+    }
+  }
+  if (!charge_memory(sizeof(known.front()) * 2))
+    return false;
+  known.emplace_back(object);
+  return true;
 }
 
 bool decoding::over_budget(std::size_t count, std::size_t element_bytes) {
@@ -117,7 +186,16 @@ bool decoding::over_text(std::size_t size_bytes) {
 // With the limits that could be raised.
 std::string decoding::memory_left() const {
   return "memory left is " + grouped(memory_left_) + " bytes ("
-         + (is_memory_earned_ ? "limits::memory_ratio, limits::memory_free_bytes)" : "limits::memory_bytes)");
+         + (memory_bound_ == memory_bound::earned   ? "limits::memory_ratio, limits::memory_free_bytes)"
+            : memory_bound_ == memory_bound::cycles ? "link_options::cycle_bytes)"
+                                                    : "limits::memory_bytes)");
+}
+
+bool decoding::over_probes(const std::type_info& container) {
+  return fail(serialize_errc::limit_exceeded,
+              detail::type_text(container) + " has so many keys with the same hash that filling it takes more than "
+                  + grouped(context().limits.hash_probes)
+                  + " comparisons (limits::hash_probes): take an ordered container, or a better hash");
 }
 
 std::size_t decoding::number_shared() {
@@ -132,22 +210,25 @@ void decoding::keep_shared(std::size_t number, std::type_index type, std::shared
   shared_->entries[number] = {type, std::move(object), reset};
 }
 
-std::shared_ptr<void> decoding::find_shared(std::size_t number, std::type_index type) {
+std::shared_ptr<void> decoding::find_shared(std::size_t number, std::type_index type, bool owned) {
   if (number >= shared_count()) {
     fail(serialize_errc::malformed,
          "refers to shared object " + grouped(number) + ", of which there are " + grouped(shared_count()) + " so far");
     return nullptr;
   }
   const auto& entry = shared_->entries[number];
-  if (entry.object && entry.type == type)
-    return entry.object;
-  auto as_base = entry.object ? detail::as_base(context(), entry.object, entry.type, type) : nullptr;
-  if (!as_base) {
+  auto found = entry.object;
+  if (found && entry.type != type)
+    found = detail::as_base(context(), found, entry.type, type);
+  if (!found) {
     fail(serialize_errc::malformed, "refers to shared object " + grouped(number) + ", which is "
                                         + (entry.object ? "of another type" : "not available here"));
     return nullptr;
   }
-  return as_base;
+  bool closes_circle = false;
+  if (owned && (!refer_to_shared(number, closes_circle) || (closes_circle && !admit_circle(entry.object))))
+    return nullptr;
+  return found;
 }
 
 std::size_t decoding::shared_count() const {
@@ -169,7 +250,10 @@ void decoding::exchange_state(decoding& other) {
   exchange_depth(other);
   std::swap(elements_left_, other.elements_left_);
   std::swap(memory_left_, other.memory_left_);
-  std::swap(is_memory_earned_, other.is_memory_earned_);
+  std::swap(memory_given_, other.memory_given_);
+  std::swap(received_bytes_, other.received_bytes_);
+  std::swap(probes_left_, other.probes_left_);
+  std::swap(memory_bound_, other.memory_bound_);
   std::swap(shared_, other.shared_);
 }
 

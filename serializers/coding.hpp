@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <typeindex>
+#include <typeinfo>
 #include <utility>
 
 #include <troupe/framework/base/export.hpp>
@@ -16,6 +17,10 @@
 #include <troupe/serializers/serialize_error.hpp>
 
 namespace troupe {
+
+namespace detail {
+class shared_nesting;
+} // namespace detail
 
 /// Contiguous arrays and strings of this size and more leave as frames of their own.
 inline constexpr std::size_t out_of_band_bytes = 4096;
@@ -52,7 +57,12 @@ public:
   [[nodiscard]] serialize_error error(std::string_view alias, std::string_view family) const;
 
   /// Guards recursion: true when one more container or pointer may be entered. leave() follows only then.
-  [[nodiscard]] bool enter() { return ++depth_ <= context_->limits.depth || too_deep(); }
+  [[nodiscard]] bool enter() {
+    if (++depth_ > context_->limits.depth)
+      return too_deep();
+    reached_ = std::max(reached_, depth_);
+    return true;
+  }
   void leave() { --depth_; }
   /// How much a reader may have open at once: a container or pointer opens a structure, a variant or a shell as well.
   [[nodiscard]] std::size_t open_max() const {
@@ -60,18 +70,29 @@ public:
     return std::min(context_->limits.depth, SIZE_MAX / open_per_level) * open_per_level;
   }
 
+  /// Around the content of a shared object, behind enter(); `owned`: the pointer that leads to it is no weak one.
+  /// Requires: numbers ascend.
+  void begin_shared_content(std::size_t number, bool owned);
+  void end_shared_content();
+
 protected:
   ~coding() = default;
 
+  /// A further pointer that owns the shared object. False, with the failure set, where dropping it would recurse too
+  /// deep (limits::height), or where it closes a circle and those are not allowed.
+  [[nodiscard]] bool refer_to_shared(std::size_t number, bool& closes_circle);
+
   /// Fails as the other did, its path below this one's; always false.
   [[gnu::cold]] bool fail_as(const coding& other);
-  void exchange_depth(coding& other) { std::swap(depth_, other.depth_); }
+  void exchange_depth(coding& other);
 
 private:
   [[gnu::cold]] bool too_deep();
 
   const troupe::context* const context_;
   std::size_t depth_ = 0;
+  std::size_t reached_ = 0; // The most that depth_ was, shared objects counted wherever pointers lead to them.
+  std::shared_ptr<detail::shared_nesting> nesting_; // Null where nothing is shared.
   serialize_errc code_ = serialize_errc::none;
   std::string reason_;
   std::string path_; // ".samples[3]"
@@ -107,12 +128,24 @@ public:
     return true;
   }
 
+  /// Takes comparisons with other keys of a bucket, that a key of a container cost, out of the budget.
+  [[nodiscard]] bool charge_probes(std::size_t probes, const std::type_info& container) {
+    if (probes > probes_left_)
+      return over_probes(container);
+    probes_left_ -= probes;
+    return true;
+  }
+  /// How many are left.
+  [[nodiscard]] std::size_t probes_left() const { return probes_left_; }
+
   /// Gives the next shared object its number; until keep_shared() it is under construction and cannot be referred to.
   [[nodiscard]] std::size_t number_shared();
   /// Remembers a shared object, so that later references find it. `reset` empties it should decoding fail.
   void keep_shared(std::size_t number, std::type_index type, std::shared_ptr<void> object, void (*reset)(void*));
-  /// The shared object of that number; null, with the failure set, when there is none of that type.
-  [[nodiscard]] std::shared_ptr<void> find_shared(std::size_t number, std::type_index type);
+  /// The shared object of that number, for a pointer that owns it, or does not. Null, with the failure set, when there
+  /// is none of that type, or when such a pointer to it is refused: dropping it would recurse too deep, or it closes a
+  /// circle that is not allowed.
+  [[nodiscard]] std::shared_ptr<void> find_shared(std::size_t number, std::type_index type, bool owned);
   [[nodiscard]] std::size_t shared_count() const;
 
   /// A type that the input named itself: by alias, and with the sender's layout of it. Views into the input.
@@ -137,10 +170,23 @@ private:
   [[gnu::cold]] bool over_text(std::size_t size_bytes);
   [[nodiscard]] std::string memory_left() const;
 
+  [[gnu::cold]] bool over_probes(const std::type_info& container);
+  /// A circle over that object: held to what the context's account has left for them.
+  [[gnu::cold]] bool admit_circle(const std::shared_ptr<void>& object);
+
+  /// What bounds the memory.
+  enum class memory_bound : std::uint8_t {
+    limit,  // limits::memory_bytes
+    earned, // What was received, which is less.
+    cycles, // What circles may keep, which is less still.
+  };
   struct shared_table;
   std::size_t elements_left_;
   std::size_t memory_left_;
-  bool is_memory_earned_; // Bounded by what was received, which is less than limits::memory_bytes.
+  std::size_t memory_given_;   // What was there to begin with, and
+  std::size_t received_bytes_; // what of that circles may keep beyond what is charged.
+  std::size_t probes_left_;
+  memory_bound memory_bound_;
   std::unique_ptr<shared_table> shared_;
 };
 
@@ -148,6 +194,12 @@ private:
 class TROUPE_EXPORT encoding : public coding {
 public:
   explicit encoding(const troupe::context& ctx);
+
+  /// Whether a pointer that owns the object may lead to it once more; see decoding::find_shared.
+  [[nodiscard]] bool may_refer(std::size_t number) {
+    bool closes_circle = false;
+    return refer_to_shared(number, closes_circle);
+  }
 
   /// The number of the object, and whether this is its first appearance.
   struct appearance {

@@ -14,6 +14,7 @@
 
 namespace troupe {
 
+class circle_account;
 class family;
 class type_registry;
 
@@ -55,6 +56,11 @@ struct context {
   troupe::compression compression = compression::none; ///< Encoding: of large frames; none where a store is shared.
   troupe::limits limits;
   context_extension* extension = nullptr;
+  /// Whether shared pointers may form circles, in either direction. Such objects keep each other alive until somebody
+  /// cuts the circle: links refuse them unless link_options::allow_cycles says otherwise.
+  bool allow_cycles = true;
+  /// Decoding: where the circles that arrive are counted, which bounds them. Null: nowhere. Outlives the call.
+  circle_account* circles = nullptr;
   /// Where types are found by what a value says of itself: pointers to derived classes by their alias, and types
   /// without a description that have a codec of the registry's. Null: neither can travel. Outlives the call.
   const type_registry* types = nullptr;
@@ -66,6 +72,10 @@ struct context {
   std::shared_ptr<const frame_owner> value_owner;
   /// Decoding: how many of the frames' bytes are those of earlier frames again. The sender has not spent them.
   std::size_t repeated_bytes = 0;
+  /// Decoding a payload inside another: all that it holds was found to be of accepted families.
+  bool parts_are_checked = false;
+  /// Decoding: where the memory that it takes is added. Null: nowhere.
+  std::size_t* taken_bytes = nullptr;
 };
 
 } // namespace troupe

@@ -16,8 +16,12 @@ struct limits {
   std::size_t text_bytes = 1_GiB;    ///< One string, path or field name.
   std::size_t elements = 64 << 20;   ///< Elements of all containers together; contiguous numbers count as one.
   std::size_t depth = 256;           ///< Containers and pointers within each other; costs stack, in encoding too.
-  std::size_t memory_bytes = 8_GiB;  ///< All that decoding allocates.
-  std::size_t memory_ratio = 64;     ///< Allocated bytes per received byte, decompressed, beyond `memory_free_bytes`.
+  /// The same where each shared object counts wherever a pointer leads to it: dropping a value costs so much stack.
+  std::size_t height = 2048;
+  /// How often keys of unordered containers are compared with others of their bucket, beyond 64 times for each key.
+  std::size_t hash_probes = 16 << 20;
+  std::size_t memory_bytes = 8_GiB; ///< All that decoding allocates.
+  std::size_t memory_ratio = 64;    ///< Allocated bytes per received byte, decompressed, beyond `memory_free_bytes`.
   std::size_t memory_free_bytes = 1_MiB;  ///< What a small payload may allocate whatever its size.
   std::size_t decompressed_bytes = 1_GiB; ///< What all compressed frames of one payload become; 0 refuses them.
   /// What one byte of a compressed frame may become. lz4 never makes more than 255 of one; senders keep to it.

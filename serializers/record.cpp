@@ -211,7 +211,7 @@ bool read_shared_record(value_reader& from, record& target) {
     from.keep_shared(number, typeid(record), std::make_shared<record>(target), [](void*) {});
     return true;
   }
-  const auto known = std::static_pointer_cast<const record>(from.find_shared(number, typeid(record)));
+  const auto known = std::static_pointer_cast<const record>(from.find_shared(number, typeid(record), false));
   if (!known || !from.charge_memory(weight_of(*known)))
     return false;
   target = *known;

@@ -161,7 +161,8 @@ std::optional<array<T>> record::as_array() const {
     return array<T>(*std::move(values));
   auto lengths = shape->template numbers<std::size_t>();
   auto data_lengths = data_shape != nullptr ? data_shape->template numbers<std::size_t>() : lengths;
-  if (!lengths || !data_lengths || detail::count_of(*data_lengths) != values->size())
+  if (!lengths || !data_lengths || lengths->size() > array_dimensions_max
+      || detail::count_of(*data_lengths) != values->size())
     return std::nullopt;
   const array<T> once(*std::move(values), *std::move(data_lengths));
   return once.broadcast_to(*lengths);

@@ -37,10 +37,6 @@ bool value_writer::begin_array(const array_form& form) {
         return false;
     return end_list();
   };
-  if (form.data_shape.size() > context().limits.depth)
-    return fail(serialize_errc::limit_exceeded, "an array of " + grouped(form.shape.size())
-                                                    + " dimensions, nested deeper than "
-                                                    + grouped(context().limits.depth) + " (limits::depth)");
   data_shape_ = form.data_shape;
   return begin_structure(2U + (is_repeated ? 1 : 0) + (is_fortran ? 1 : 0) + array_fields())
          && lengths("shape", form.shape) && (!is_repeated || lengths("data_shape", form.data_shape))

@@ -353,6 +353,16 @@ caf::error apply_sequence(caf_reader& from, T& values) {
       element each{};
       if (auto stopped = apply_within(from, at, from.apply(each)))
         return stopped;
+      if constexpr (hashed<T>) {
+        const auto& key = [&]() -> const typename T::key_type& {
+          if constexpr (requires { typename T::mapped_type; })
+            return each.first;
+          else
+            return each;
+        }();
+        if (!charge_probes(from, values, key))
+          return from.stop();
+      }
       values.insert(values.end(), std::move(each));
     }
     if (static_cast<std::size_t>(std::distance(values.begin(), values.end())) != count)

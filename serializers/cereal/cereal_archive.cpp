@@ -33,11 +33,18 @@ void cereal_writer::refuse(serialize_errc code, std::string reason) {
 
 std::uint32_t cereal_writer::registerSharedPointer(const std::shared_ptr<const void>& object) {
   if (object) {
-    const auto [known, is_new] = shared_types_.try_emplace(object.get(), *pointee_);
-    if (known->second != *pointee_)
-      refuse(serialize_errc::not_supported, "shared pointers to " + detail::type_text(known->second) + " and to "
-                                                + detail::type_text(*pointee_)
+    auto& pointer = pointers_.open.back();
+    const auto [known, is_new] =
+        shared_objects_.try_emplace(object.get(), shared_object{*pointer.pointee, shared_objects_.size()});
+    if (known->second.type != *pointer.pointee)
+      refuse(serialize_errc::not_supported, "shared pointers to " + detail::type_text(known->second.type) + " and to "
+                                                + detail::type_text(*pointer.pointee)
                                                 + " at one address, which cereal would take for one object");
+    bool closes_circle = false;
+    if (is_new)
+      pointer.has_content = true, begin_shared_content(known->second.number, pointer.owned);
+    else if (pointer.owned && !without_pointer([&] { return refer_to_shared(known->second.number, closes_circle); }))
+      throw detail::cereal_stop();
   }
   return archive::registerSharedPointer(object);
 }
@@ -110,21 +117,40 @@ void cereal_reader::charge_size(std::uint64_t count) {
   spend(1, count);
 }
 
+// In the order in which cereal's writers number them; with other numbers all could come to stand in one bucket.
 void cereal_reader::registerSharedPointer(std::uint32_t id, std::shared_ptr<void> object) {
-  const auto number = id & ~::cereal::detail::msb_32bit;
-  if (!shared_types_.try_emplace(number, *pointee_).second)
-    refuse(serialize_errc::malformed, "two shared objects have the number " + grouped(number));
+  const auto given = id & ~::cereal::detail::msb_32bit;
+  const auto number = number_shared();
+  if (given != number + 1 || pointers_.open.empty())
+    refuse(serialize_errc::malformed,
+           "shared object " + grouped(given) + " where number " + grouped(number + 1) + " is next");
+  auto& pointer = pointers_.open.back();
+  spend(1, pointer.size_bytes + detail::shared_bytes);
+  shared_types_.emplace_back(*pointer.pointee);
+  keep_shared(number, *pointer.pointee, object, pointer.reset);
+  pointer.has_content = true;
+  begin_shared_content(number, pointer.owned);
   archive::registerSharedPointer(id, std::move(object));
 }
 
 std::shared_ptr<void> cereal_reader::getSharedPointer(std::uint32_t id) {
   if (id == 0)
     return nullptr;
-  const auto known = shared_types_.find(id);
-  if (known == shared_types_.end() || known->second != *pointee_)
+  if (id > shared_types_.size() || pointers_.open.empty() || shared_types_[id - 1] != *pointers_.open.back().pointee)
     refuse(serialize_errc::malformed, "refers to shared object " + grouped(id) + ", which is "
-                                          + (known == shared_types_.end() ? "not there" : "of another type"));
-  return archive::getSharedPointer(id);
+                                          + (id > shared_types_.size() ? "not there" : "of another type"));
+  const bool owned = pointers_.open.back().owned;
+  auto found = without_pointer([&] { return find_shared(id - 1, shared_types_[id - 1], owned); });
+  if (!found)
+    throw detail::cereal_stop();
+  return found;
+}
+
+void cereal_reader::registerPolymorphicName(std::uint32_t id, const std::string& name) {
+  if ((id & ~::cereal::detail::msb_32bit) != ++polymorphic_names_)
+    refuse(serialize_errc::malformed, "polymorphic type " + grouped(id & ~::cereal::detail::msb_32bit)
+                                          + " where number " + grouped(polymorphic_names_) + " is next");
+  archive::registerPolymorphicName(id, name);
 }
 
 namespace detail {

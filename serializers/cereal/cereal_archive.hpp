@@ -8,6 +8,7 @@
 // archives that it knows.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -85,8 +86,8 @@ concept holds_elements = requires {
 &&!is_text<T>;
 /// What an element takes: the nodes and tables of all but contiguous containers included.
 template <holds_elements T>
-inline constexpr std::size_t element_bytes_of = sizeof(typename T::value_type)
-                                                + (requires(T & of) { of.data(); } ? 0 : 32);
+inline constexpr std::size_t
+    element_bytes_of = value_bytes<typename T::value_type> + (requires(T & of) { of.data(); } ? 0 : node_bytes);
 /// The standard library's sets and maps in which each key is there once.
 template <class T>
 inline constexpr bool has_keys_once = false;
@@ -116,6 +117,62 @@ struct shared_pointee<::cereal::memory_detail::PtrWrapper<std::shared_ptr<T>&>> 
 template <class T>
 struct shared_pointee<::cereal::memory_detail::PtrWrapper<const std::shared_ptr<T>&>> {
   using type = std::remove_const_t<T>;
+};
+template <class T>
+inline constexpr bool wraps_shared = !std::is_void_v<typename shared_pointee<T>::type>;
+
+/// The type of the object when T is what cereal wraps a unique pointer in, else void.
+template <class T>
+struct unique_pointee {
+  using type = void;
+};
+template <class T, class Deleter>
+struct unique_pointee<::cereal::memory_detail::PtrWrapper<std::unique_ptr<T, Deleter>&>> {
+  using type = std::remove_const_t<T>;
+};
+template <class T>
+inline constexpr bool wraps_unique = !std::is_void_v<typename unique_pointee<T>::type>;
+
+template <class T>
+inline constexpr bool is_weak = false;
+template <class T>
+inline constexpr bool is_weak<std::weak_ptr<T>> = true;
+
+/// What the shared pointers that are being written or read lead to, innermost last.
+struct cereal_pointers {
+  struct pointer {
+    const std::type_info* pointee;
+    bool owned;               // By this pointer, which is no weak one.
+    std::size_t size_bytes;   // Of the object.
+    void (*reset)(void*);     // Empties it.
+    bool has_content = false; // The object's content is under way.
+  };
+  std::vector<pointer> open;
+  bool next_is_weak = false;
+
+  template <class T>
+  void begin() {
+    open.push_back({.pointee = &typeid(T),
+                    .owned = !std::exchange(next_is_weak, false),
+                    .size_bytes = value_bytes<T>,
+                    .reset = &reset<T>});
+  }
+  /// Whether the content of an object ends with this pointer.
+  [[nodiscard]] bool end() {
+    const bool had_content = open.back().has_content;
+    open.pop_back();
+    return had_content;
+  }
+
+private:
+  // Where T's own function constructs the object there may be none yet.
+  template <class T>
+  static void reset(void* object) {
+    if constexpr (
+        std::is_default_constructible_v<
+            T> && std::is_move_assignable_v<T> && !::cereal::traits::has_load_and_construct<T, any_input>::value)
+      *static_cast<T*>(object) = T();
+  }
 };
 
 template <class T>
@@ -170,18 +227,37 @@ private:
     if constexpr (detail::nests<T>)
       if (!to.enter())
         throw detail::cereal_stop();
-    if constexpr (!std::is_void_v<typename detail::shared_pointee<T>::type>)
-      to.pointee_ = &typeid(typename detail::shared_pointee<T>::type);
+    if constexpr (detail::is_weak<T>)
+      to.pointers_.next_is_weak = true;
+    if constexpr (detail::wraps_shared<T>)
+      to.pointers_.begin<typename detail::shared_pointee<T>::type>();
   }
   template <class T>
   friend void epilogue(cereal_writer& to, const T&) {
+    if constexpr (detail::is_weak<T>)
+      to.pointers_.next_is_weak = false; // Nothing was there.
+    if constexpr (detail::wraps_shared<T>)
+      if (to.pointers_.end())
+        to.end_shared_content();
     if constexpr (detail::nests<T>)
       to.leave();
   }
 
+  /// What `step` gives as deep as the pointer stands, which has been entered.
+  auto without_pointer(auto&& step) {
+    leave();
+    auto given = step();
+    static_cast<void>(enter());
+    return given;
+  }
+
+  struct shared_object {
+    std::type_index type;
+    std::size_t number;
+  };
   encode_output& output_;
-  const std::type_info* pointee_ = nullptr; // Of the shared pointer that is being written.
-  std::unordered_map<const void*, std::type_index> shared_types_;
+  detail::cereal_pointers pointers_;
+  std::unordered_map<const void*, shared_object> shared_objects_;
 };
 
 /// Reads a body. Stops by an exception once anything failed. What the archive itself does withstands any bytes; what
@@ -219,10 +295,14 @@ public:
   /// Hide cereal's, which believe that a reference leads to an object of the right type.
   void registerSharedPointer(std::uint32_t id, std::shared_ptr<void> object);
   [[nodiscard]] std::shared_ptr<void> getSharedPointer(std::uint32_t id);
+  /// Hides cereal's, which would keep names under any numbers, such as all that one bucket of its table takes.
+  void registerPolymorphicName(std::uint32_t id, const std::string& name);
 
 private:
   [[noreturn, gnu::cold]] void refuse_cut(std::size_t size_bytes);
   [[nodiscard]] bool take_boolean();
+  /// Whether a unique pointer that comes next has an object, as its first byte says.
+  [[nodiscard]] bool has_pointee() const { return !body_.empty() && body_.front() != std::byte{0}; }
 
   template <class T>
   requires std::is_arithmetic_v<T>
@@ -249,6 +329,23 @@ private:
   friend void load(cereal_reader& from, T& target) {
     detail::read_shape(from, target);
   }
+  // Instead of cereal's, which would search however many keys a peer puts into one bucket.
+  template <class Key, class Hash, class Equal, class Memory>
+  friend void load(cereal_reader& from, std::unordered_set<Key, Hash, Equal, Memory>& target) {
+    from.load_hashed(target);
+  }
+  template <class Key, class Hash, class Equal, class Memory>
+  friend void load(cereal_reader& from, std::unordered_multiset<Key, Hash, Equal, Memory>& target) {
+    from.load_hashed(target);
+  }
+  template <class Key, class Value, class Hash, class Equal, class Memory>
+  friend void load(cereal_reader& from, std::unordered_map<Key, Value, Hash, Equal, Memory>& target) {
+    from.load_hashed(target);
+  }
+  template <class Key, class Value, class Hash, class Equal, class Memory>
+  friend void load(cereal_reader& from, std::unordered_multimap<Key, Value, Hash, Equal, Memory>& target) {
+    from.load_hashed(target);
+  }
 
   template <class T>
   friend void prologue(cereal_reader& from, const T&) {
@@ -263,15 +360,48 @@ private:
       from.sizes_.push_back(unknown_size_);
     if constexpr (detail::holds_elements<T> || detail::is_text<T>)
       from.awaits_size_ = detail::has_keys_once<T>;
-    if constexpr (!std::is_void_v<typename detail::shared_pointee<T>::type>)
-      from.pointee_ = &typeid(typename detail::shared_pointee<T>::type);
+    if constexpr (detail::is_weak<T>)
+      from.pointers_.next_is_weak = true;
+    if constexpr (detail::wraps_shared<T>)
+      from.pointers_.begin<typename detail::shared_pointee<T>::type>();
+    if constexpr (detail::wraps_unique<T>)
+      if (from.has_pointee())
+        from.spend(1, detail::value_bytes<typename detail::unique_pointee<T>::type> + detail::node_bytes);
   }
   template <class T>
   friend void epilogue(cereal_reader& from, const T& read) {
+    if constexpr (detail::is_weak<T>)
+      from.pointers_.next_is_weak = false; // Nothing was there.
+    if constexpr (detail::wraps_shared<T>)
+      if (from.pointers_.end())
+        from.end_shared_content();
     if constexpr (detail::nests<T>)
       from.leave();
     if constexpr (detail::has_keys_once<T>)
       from.check_size(read.size());
+  }
+
+  template <class T>
+  void load_hashed(T& target) {
+    ::cereal::size_type count = 0;
+    (*this)(::cereal::make_size_tag(count));
+    target.clear();
+    target.reserve(count);
+    const auto stop_unless = [](bool done) {
+      if (!done)
+        throw detail::cereal_stop();
+    };
+    for (::cereal::size_type i = 0; i < count; ++i) {
+      typename T::key_type key;
+      (*this)(key);
+      if constexpr (requires { typename T::mapped_type; }) {
+        typename T::mapped_type value;
+        (*this)(value);
+        stop_unless(detail::insert_once(*this, target, std::move(key), std::move(value)));
+      } else {
+        stop_unless(detail::insert_once(*this, target, std::move(key)));
+      }
+    }
   }
 
   /// A container's size was read: what it is about to allocate is charged.
@@ -283,12 +413,21 @@ private:
   static constexpr std::size_t text_ = 0; // As element_bytes_: the container is a string.
 
   std::span<const std::byte> body_;
-  std::span<const frame> frames_;           // Behind the body, and not taken yet.
-  std::size_t element_bytes_ = 1;           // Of the container whose size comes next.
-  bool awaits_size_ = false;                // The next size is that of sizes_.back().
-  std::vector<std::uint64_t> sizes_;        // Of the containers that are being read in which each key is there once.
-  const std::type_info* pointee_ = nullptr; // Of the shared pointer that is being read.
-  std::unordered_map<std::uint32_t, std::type_index> shared_types_;
+  std::span<const frame> frames_;    // Behind the body, and not taken yet.
+  std::size_t element_bytes_ = 1;    // Of the container whose size comes next.
+  bool awaits_size_ = false;         // The next size is that of sizes_.back().
+  std::vector<std::uint64_t> sizes_; // Of the containers that are being read in which each key is there once.
+  /// As cereal_writer's.
+  auto without_pointer(auto&& step) {
+    leave();
+    auto given = step();
+    static_cast<void>(enter());
+    return given;
+  }
+
+  detail::cereal_pointers pointers_;
+  std::vector<std::type_index> shared_types_; // Of the objects by cereal's numbers, which begin with 1.
+  std::uint32_t polymorphic_names_ = 0;       // That were given numbers, from 1 on.
 };
 
 namespace detail {
@@ -320,6 +459,8 @@ inline constexpr std::uint8_t array_in_fortran_order = 2;
 
 template <class T>
 void write_array(cereal_writer& to, const troupe::array<T>& value) {
+  if (!check_dimensions(to, value.rank()))
+    throw cereal_stop();
   const auto once = value.without_repeats();
   const bool is_repeated = once.shape() != value.shape();
   const bool is_fortran = !is_repeated && !once.is_contiguous() && once.is_contiguous(memory_order::fortran);
@@ -347,6 +488,11 @@ void read_array(cereal_reader& from, troupe::array<T>& target) {
   std::vector<std::uint64_t> data_lengths;
   std::uint8_t flags = 0;
   from(lengths, data_lengths, flags);
+  // Each is copied, and the array that is made has a shape and strides of its own.
+  constexpr auto copies = 2;
+  if (!check_dimensions(from, std::max(lengths.size(), data_lengths.size())))
+    throw cereal_stop();
+  from.spend(copies * (lengths.size() + data_lengths.size()), sizeof(std::size_t));
   const std::vector<std::size_t> shape(lengths.begin(), lengths.end());
   const std::vector<std::size_t> data_shape(data_lengths.begin(), data_lengths.end());
   const bool is_repeated = !data_shape.empty();
@@ -395,6 +541,8 @@ void read_shape(cereal_reader& from, T& target) {
   } else if constexpr (of == shape::hook) {
     typename hook<T>::form form{};
     from(form);
+    if (!charge_rebuilding<T>(from, form))
+      throw cereal_stop();
     auto value = hook<T>::rebuild(std::move(form), from.context());
     if (!value)
       from.refuse(value.error().code(), value.error().message());

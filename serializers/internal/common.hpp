@@ -64,8 +64,19 @@ auto called_codec(Step step) -> decltype(step()) {
   }
 }
 
+/// What rebuilding a T from the form takes, where its codec says so; charged.
+template <class T>
+bool charge_rebuilding(decoding& state, const typename hook<T>::form& form) {
+  if constexpr (requires { codec<T>::rebuilt_bytes(form); })
+    return state.charge_memory(codec<T>::rebuilt_bytes(form));
+  else
+    return true;
+}
+
 template <class T>
 std::optional<T> rebuilt(decoding& state, typename hook<T>::form&& form) {
+  if (!charge_rebuilding<T>(state, form))
+    return std::nullopt;
   auto value = called_codec([&] { return hook<T>::rebuild(std::move(form), state.context()); });
   if (value)
     return std::move(*value);
@@ -189,13 +200,15 @@ bool read_into(decoding& state, void* target, auto&& read) {
 }
 
 TROUPE_EXPORT bool fail_array(coding& state);
+/// Holds an array's number of dimensions to what travels, whatever the family.
+[[nodiscard]] TROUPE_EXPORT bool check_dimensions(coding& state, std::size_t count);
 /// Repeated elements of an array take no memory, but whoever copies it would need it: that is held to the limit.
 [[nodiscard]] TROUPE_EXPORT bool check_repeated(coding& state, std::size_t count, std::size_t element_bytes);
 
 // What a node of a list, set or map costs beyond its element.
 inline constexpr std::size_t node_bytes = 32;
-// What a shared object costs beyond itself: its counts, and its place in the table of those that may be referred to.
-inline constexpr std::size_t shared_bytes = node_bytes + 64;
+// What a shared object costs beyond itself: its counts, and its places in the tables of those that may be referred to.
+inline constexpr std::size_t shared_bytes = node_bytes + 128;
 
 /// What a string or path takes beyond itself. A path holds each of its parts once more, and gets there by growing.
 template <class T>
@@ -262,11 +275,51 @@ bool read_back(decoding& state, T& values, auto&& read) {
   }
 }
 
+/// Containers that find a key by its hash, in a bucket that can be walked.
+template <class T>
+concept hashed = requires(const T& of, const typename T::key_type& key) {
+  of.begin(of.bucket(key)) == of.end(of.bucket(key));
+  of.key_eq()(key, key);
+};
+
+template <class T>
+inline constexpr bool has_equal_keys = requires(T& of, typename T::value_type&& element) {
+  { of.insert(std::move(element)) } -> std::same_as<typename T::iterator>;
+};
+
+template <class T>
+const typename T::key_type& key_of(const typename T::value_type& element) {
+  if constexpr (requires { typename T::mapped_type; })
+    return element.first;
+  else
+    return element;
+}
+
+/// Charges what finding the place for a key costs in an unordered container. A peer can choose keys that all stand in
+/// one bucket: then each is compared with all before it. Keys that are equal stand together, and need one comparison.
+template <hashed T>
+bool charge_probes(decoding& state, const T& container, const typename T::key_type& key) {
+  constexpr std::size_t free_probes = 64; // What tables have that are filled well, and weak hashes in small ones.
+  if (container.size() <= free_probes)
+    return true;
+  const auto most = free_probes + std::min(state.probes_left(), container.size());
+  const auto bucket = container.bucket(key);
+  std::size_t probes = 0;
+  for (auto at = container.begin(bucket); at != container.end(bucket) && probes <= most; ++at, ++probes)
+    if constexpr (has_equal_keys<T>)
+      if (container.key_eq()(key_of<T>(*at), key))
+        break;
+  return probes <= free_probes || state.charge_probes(probes - free_probes, typeid(T));
+}
+
 /// Inserts an element into a set or map; twice the same is an error.
 template <class T>
-bool insert_once(decoding& state, T& container, auto&&... value) {
+bool insert_once(decoding& state, T& container, auto&& key, auto&&... value) {
+  if constexpr (hashed<T>)
+    if (!charge_probes(state, container, key))
+      return false;
   const auto before = container.size();
-  container.emplace(std::move(value)...);
+  container.emplace(std::move(key), std::move(value)...);
   return container.size() > before || state.fail(serialize_errc::malformed, "the same key twice");
 }
 
@@ -296,13 +349,32 @@ bool adopt_pointee(auto& from, std::unique_ptr<T>& target, const named_class& of
   }
 }
 
-/// Reads the object of a shared pointer at its first appearance, with `read`, and gives it to `target`. Not numbered is
-/// what stands there without being shared, since nothing can refer to it.
+/// The content of a shared object is read, behind enter(): what it points to is owned by it.
+class shared_content {
+public:
+  shared_content(decoding& state, const shared_place& place, std::size_t number)
+      : state_(place.is_numbered ? &state : nullptr) {
+    if (state_ != nullptr)
+      state_->begin_shared_content(number, place.is_owned);
+  }
+  /// It has been read.
+  void complete() {
+    if (state_ != nullptr)
+      state_->end_shared_content();
+  }
+
+private:
+  decoding* state_;
+};
+
+/// Reads the object of a shared pointer at its first appearance, with `read`, and gives it to `target`.
 template <class T>
-bool read_shared_object(decoding& state, std::shared_ptr<T>& target, bool is_numbered, auto&& read) {
+bool read_shared_object(decoding& state, std::shared_ptr<T>& target, const shared_place& place, auto&& read) {
+  const bool is_numbered = place.is_numbered;
   const auto number = is_numbered ? state.number_shared() : 0;
   if (!state.charge(1, value_bytes<T> + shared_bytes))
     return false;
+  shared_content content(state, place, number);
   if constexpr (std::is_default_constructible_v<T>) {
     auto object = std::make_shared<T>();
     if (is_numbered) // Known before its content is read: the content may point back at it.
@@ -325,23 +397,24 @@ bool read_shared_object(decoding& state, std::shared_ptr<T>& target, bool is_num
   } else {
     return fail_unreadable<T>(state); // An abstract class, for one.
   }
+  content.complete();
   return true;
 }
 
 /// The same where the object may be of a derived class, with its name.
 template <class T>
-bool read_shared_of_any_class(auto& from, std::shared_ptr<T>& target, bool is_numbered, auto&& read) {
+bool read_shared_of_any_class(auto& from, std::shared_ptr<T>& target, const shared_place& place, auto&& read) {
   if constexpr (may_be_derived<T>) {
     named_class found;
     if (!begin_pointee(from, typeid(T), found))
       return false;
     if (found.entry != nullptr) {
-      target = std::static_pointer_cast<T>(read_shared_pointee(from, found, is_numbered));
+      target = std::static_pointer_cast<T>(read_shared_pointee(from, found, place));
       return target != nullptr && end_pointee(from);
     }
-    return read_shared_object(from, target, is_numbered, read) && end_pointee(from);
+    return read_shared_object(from, target, place, read) && end_pointee(from);
   } else {
-    return read_shared_object(from, target, is_numbered, read);
+    return read_shared_object(from, target, place, read);
   }
 }
 

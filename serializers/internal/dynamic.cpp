@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <troupe/serializers/internal/common.hpp>
 #include <troupe/serializers/internal/schema_reader.hpp>
 #include <troupe/serializers/type_registry.hpp>
 
@@ -152,12 +153,14 @@ void* read_whole(Reader& from, const named_class& of) {
 }
 
 template <class Reader>
-std::shared_ptr<void> read_shared_whole(Reader& from, const named_class& of, bool is_numbered) {
+std::shared_ptr<void> read_shared_whole(Reader& from, const named_class& of, const shared_place& place) {
   const auto& entry = *of.entry;
   const auto& life = entry.life();
+  const bool is_numbered = place.is_numbered;
   const auto number = is_numbered ? from.number_shared() : 0;
   if (life.share == nullptr)
     return fail_unmakeable(from, entry), nullptr;
+  shared_content content(from, place, number);
   std::shared_ptr<void> object;
   if (life.construct == nullptr || from.context().types->rebuilds_pointers(entry.type())) {
     auto* made = read_whole(from, of);
@@ -175,6 +178,7 @@ std::shared_ptr<void> read_shared_whole(Reader& from, const named_class& of, boo
     if (!read_by(from, entry, object.get(), of.number))
       return nullptr;
   }
+  content.complete();
   return {object, up(from, of, object.get())};
 }
 
@@ -360,12 +364,12 @@ void* read_pointee(value_reader& from, const named_class& of) {
   return whole == nullptr ? nullptr : up(from, of, whole);
 }
 
-std::shared_ptr<void> read_shared_pointee(typed_reader& from, const named_class& of, bool is_numbered) {
-  return read_shared_whole(from, of, is_numbered);
+std::shared_ptr<void> read_shared_pointee(typed_reader& from, const named_class& of, const shared_place& place) {
+  return read_shared_whole(from, of, place);
 }
 
-std::shared_ptr<void> read_shared_pointee(value_reader& from, const named_class& of, bool is_numbered) {
-  return read_shared_whole(from, of, is_numbered);
+std::shared_ptr<void> read_shared_pointee(value_reader& from, const named_class& of, const shared_place& place) {
+  return read_shared_whole(from, of, place);
 }
 
 std::shared_ptr<void> as_base(const context& ctx, const std::shared_ptr<void>& object, std::type_index is,

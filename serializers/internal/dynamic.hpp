@@ -48,6 +48,12 @@ struct named_class {
   std::size_t number = 0;             // Of the type among those that the input named, in `typed`.
 };
 
+/// Where the object of a shared pointer stands.
+struct shared_place {
+  bool is_numbered; // Else it stands there without being shared, and nothing can refer to it.
+  bool is_owned;    // By the pointer, which is no weak one.
+};
+
 [[nodiscard]] TROUPE_EXPORT std::string_view alias_of(const named_class& of);
 TROUPE_EXPORT bool begin_pointee(typed_reader& from, const std::type_info& as, named_class& found);
 TROUPE_EXPORT bool begin_pointee(value_reader& from, const std::type_info& as, named_class& found);
@@ -56,8 +62,10 @@ TROUPE_EXPORT bool end_pointee(value_reader& from);
 /// What `new` gave, as a pointer to the pointer's class; null when that failed. Requires: `of.entry`.
 TROUPE_EXPORT void* read_pointee(typed_reader& from, const named_class& of);
 TROUPE_EXPORT void* read_pointee(value_reader& from, const named_class& of);
-TROUPE_EXPORT std::shared_ptr<void> read_shared_pointee(typed_reader& from, const named_class& of, bool is_numbered);
-TROUPE_EXPORT std::shared_ptr<void> read_shared_pointee(value_reader& from, const named_class& of, bool is_numbered);
+TROUPE_EXPORT std::shared_ptr<void> read_shared_pointee(typed_reader& from, const named_class& of,
+                                                        const shared_place& place);
+TROUPE_EXPORT std::shared_ptr<void> read_shared_pointee(value_reader& from, const named_class& of,
+                                                        const shared_place& place);
 
 /// The object of that class as its base; null when it has no such base.
 [[nodiscard]] TROUPE_EXPORT std::shared_ptr<void> as_base(const context& ctx, const std::shared_ptr<void>& object,

@@ -1,5 +1,7 @@
 #include <troupe/serializers/internal/typed_arrays.hpp>
 
+#include <algorithm>
+
 namespace troupe::detail {
 
 namespace {
@@ -43,6 +45,16 @@ bool read_strides(typed_reader& from, std::size_t rank, wire_array& found) {
   return true;
 }
 
+/// How many elements there are where repeated ones, of stride 0, count once; nothing when that overflows.
+std::optional<std::size_t> unrepeated_count(std::span<const std::size_t> shape,
+                                            std::span<const std::ptrdiff_t> strides) {
+  std::size_t count = 1;
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    if (strides[i] != 0 && __builtin_mul_overflow(count, shape[i], &count))
+      return std::nullopt;
+  return count;
+}
+
 /// Whether the shape can be that of such data; then how many elements it has.
 std::optional<std::size_t> elements_of(const wire_array& found, std::size_t data_count) {
   const auto count = count_of(found.shape);
@@ -52,8 +64,10 @@ std::optional<std::size_t> elements_of(const wire_array& found, std::size_t data
     if (*count == 0)
       return count;
     const auto extent = extent_of(found.shape, found.strides);
-    const bool is_within =
-        extent && found.first < data_count && extent->below <= found.first && extent->above < data_count - found.first;
+    // Those that overlap otherwise would become more bytes than came as soon as somebody passes them on.
+    const auto once = unrepeated_count(found.shape, found.strides);
+    const bool is_within = extent && once && *once <= data_count && found.first < data_count
+                           && extent->below <= found.first && extent->above < data_count - found.first;
     return is_within ? count : std::nullopt;
   }
   if (found.form != array_form::once)
@@ -64,6 +78,22 @@ std::optional<std::size_t> elements_of(const wire_array& found, std::size_t data
 }
 
 } // namespace
+
+bool leaves_strided(std::span<const std::size_t> shape, std::span<const std::ptrdiff_t> strides) {
+  if (count_of(shape) == 0)
+    return false;
+  const auto extent = extent_of(shape, strides);
+  const auto once = unrepeated_count(shape, strides);
+  return extent && once && *once <= extent->below + extent->above + 1;
+}
+
+bool check_dimensions(coding& state, std::size_t count) {
+  const auto most = std::min(array_dimensions_max, state.context().limits.depth);
+  return count <= most
+         || state.fail(serialize_errc::limit_exceeded,
+                       "an array of " + grouped(count) + " dimensions, of which those that travel have at most "
+                           + grouped(most) + (most < array_dimensions_max ? " (limits::depth)" : ""));
+}
 
 bool check_repeated(coding& state, std::size_t count, std::size_t element_bytes) {
   const auto most = state.context().limits.memory_bytes;
@@ -95,7 +125,7 @@ bool read_wire_array(typed_reader& from, std::size_t element_bytes, wire_array& 
     return false;
   const auto rank = static_cast<std::size_t>(head >> form_bits);
   found.form = static_cast<array_form>(head & 3);
-  if (!from.need(rank) || !read_lengths(from, rank, found.shape))
+  if (!from.need(rank) || !check_dimensions(from, rank) || !read_lengths(from, rank, found.shape))
     return false;
   if (found.form == array_form::once && (!from.need(rank) || !read_lengths(from, rank, found.data_shape)))
     return false;

@@ -35,8 +35,15 @@ TROUPE_EXPORT void write_strides(typed_writer& to, std::span<const std::ptrdiff_
 [[nodiscard]] TROUPE_EXPORT bool pack_wire_array(const wire_array& from, std::size_t element_bytes,
                                                  std::span<std::byte> to);
 
+/// Whether an array may leave as the memory in which it lies: not where elements overlap otherwise than by a stride of
+/// 0, so that they are more than lie there.
+[[nodiscard]] TROUPE_EXPORT bool leaves_strided(std::span<const std::size_t> shape,
+                                                std::span<const std::ptrdiff_t> strides);
+
 template <class T>
 bool typed_write_array(typed_writer& to, const array<T>& values) {
+  if (!check_dimensions(to, values.rank()))
+    return false;
   if (values.is_contiguous()) {
     write_array_head(to, array_form::c, values.shape());
     return to.in_or_out_of_band(values.bytes(), values.size()), true;
@@ -45,7 +52,8 @@ bool typed_write_array(typed_writer& to, const array<T>& values) {
   const auto once = values.without_repeats();
   const bool is_repeated = once.shape() != values.shape();
   const bool is_fortran = !is_repeated && !once.is_contiguous() && once.is_contiguous(memory_order::fortran);
-  if (!is_fortran && !once.is_contiguous() && to.context().shared_store && owner && owner->is_shared()) {
+  if (!is_fortran && !once.is_contiguous() && to.context().shared_store && owner && owner->is_shared()
+      && leaves_strided(values.shape(), values.strides())) {
     const auto bytes = values.bytes();
     write_array_head(to, array_form::strided, values.shape());
     write_strides(to, values.strides(),

@@ -313,6 +313,7 @@ bool typed_read_unique(typed_reader& from, T& target) {
 template <class T>
 bool typed_read_shared(typed_reader& from, T& target) {
   using pointee = std::remove_const_t<typename T::element_type>;
+  constexpr bool is_owned = shape_of<T> == shape::shared;
   std::uint64_t code = 0;
   target.reset();
   if (!from.varint(code))
@@ -321,9 +322,10 @@ bool typed_read_shared(typed_reader& from, T& target) {
     return true;
   std::shared_ptr<pointee> object;
   if (code > 1) {
-    object = std::static_pointer_cast<pointee>(from.find_shared(code - 2, typeid(pointee)));
+    object = std::static_pointer_cast<pointee>(from.find_shared(code - 2, typeid(pointee), is_owned));
   } else {
-    if (!from.enter() || !read_shared_of_any_class(from, object, true, typed_into(from)))
+    if (!from.enter()
+        || !read_shared_of_any_class(from, object, {.is_numbered = true, .is_owned = is_owned}, typed_into(from)))
       return false;
     from.leave();
   }

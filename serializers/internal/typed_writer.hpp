@@ -189,8 +189,9 @@ bool typed_write_pointed(typed_writer& to, const T& object) {
   }
 }
 
+/// `owned`: the pointer is no weak one.
 template <class T>
-bool typed_write_shared(typed_writer& to, const T* object) {
+bool typed_write_shared(typed_writer& to, const T* object, bool owned) {
   if (object == nullptr)
     return to.varint(0), true;
   if (!can_be_named(to, *object))
@@ -198,9 +199,13 @@ bool typed_write_shared(typed_writer& to, const T* object) {
   const auto [number, first] = appear(to, object);
   to.varint(first ? 1 : number + 2);
   if (!first)
-    return true;
-  if (!to.enter() || !typed_write_pointed(to, *object))
+    return !owned || to.may_refer(number);
+  if (!to.enter())
     return false;
+  to.begin_shared_content(number, owned);
+  if (!typed_write_pointed(to, *object))
+    return false;
+  to.end_shared_content();
   to.leave();
   return true;
 }
@@ -249,9 +254,9 @@ bool typed_write(typed_writer& to, const T& value) {
     to.leave();
     return true;
   } else if constexpr (of == shape::shared) {
-    return typed_write_shared<std::remove_const_t<typename T::element_type>>(to, value.get());
+    return typed_write_shared<std::remove_const_t<typename T::element_type>>(to, value.get(), true);
   } else if constexpr (of == shape::weak) {
-    return typed_write_shared<std::remove_const_t<typename T::element_type>>(to, value.lock().get());
+    return typed_write_shared<std::remove_const_t<typename T::element_type>>(to, value.lock().get(), false);
   } else if constexpr (of == shape::variant) {
     return typed_write_variant(to, value);
   } else if constexpr (of == shape::record) {

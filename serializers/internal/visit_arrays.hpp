@@ -90,9 +90,12 @@ inline bool once(value_reader& from, bool& seen) {
 inline bool read_array_field(value_reader& from, std::string_view name, array_parts& parts, bool& known) {
   known = true;
   if (name == "shape")
-    return (once(from, parts.has_shape) && visit_read_numbers(from, parts.shape)) || from.within("shape");
+    return (once(from, parts.has_shape) && visit_read_numbers(from, parts.shape)
+            && check_dimensions(from, parts.shape.size()))
+           || from.within("shape");
   if (name == "data_shape")
-    return (once(from, parts.has_data_shape) && visit_read_numbers(from, parts.data_shape))
+    return (once(from, parts.has_data_shape) && visit_read_numbers(from, parts.data_shape)
+            && check_dimensions(from, parts.data_shape.size()))
            || from.within("data_shape");
   if (name == "type") {
     std::string_view type;
@@ -148,6 +151,8 @@ bool read_whole(value_reader& from, const array_parts& parts, array_rows<T>& row
 template <class T>
 bool make_array(value_reader& from, array_parts& parts, array_rows<T>& rows, array<T>& target) {
   const auto& lengths = parts.has_data_shape ? parts.data_shape : parts.has_shape ? parts.shape : rows.lengths;
+  if (!check_dimensions(from, lengths.size()))
+    return false;
   // Lists within each other say the shape once more; one list says nothing but how many elements there are.
   std::optional<array<T>> whole;
   if (parts.is_whole && !read_whole(from, parts, rows, whole))

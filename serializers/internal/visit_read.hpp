@@ -333,6 +333,7 @@ bool visit_read_unique(value_reader& from, T& target) {
 template <class T>
 bool visit_read_shared_object(value_reader& from, T& target) {
   using pointee = std::remove_const_t<typename T::element_type>;
+  constexpr bool is_owned = shape_of<T> == shape::shared;
   bool first = true;
   std::size_t number = from.shared_count();
   const bool is_numbered = from.kind() == value_kind::shared; // Else it was no shared pointer there.
@@ -344,11 +345,11 @@ bool visit_read_shared_object(value_reader& from, T& target) {
       return from.fail(serialize_errc::malformed, "shared object out of order");
     if (!from.enter())
       return false;
-    if (!read_shared_of_any_class(from, object, is_numbered, visitor_into(from)))
+    if (!read_shared_of_any_class(from, object, {.is_numbered = is_numbered, .is_owned = is_owned}, visitor_into(from)))
       return false;
     from.leave();
   } else {
-    object = std::static_pointer_cast<pointee>(from.find_shared(number, typeid(pointee)));
+    object = std::static_pointer_cast<pointee>(from.find_shared(number, typeid(pointee), is_owned));
   }
   if (object)
     target = std::move(object);

@@ -119,17 +119,22 @@ bool visit_write_unique(value_writer& to, const T* object) {
   return true;
 }
 
+/// `owned`: the pointer is no weak one.
 template <class T>
-bool visit_write_shared(value_writer& to, const T* object) {
+bool visit_write_shared(value_writer& to, const T* object, bool owned) {
   if (object == nullptr)
     return to.null();
   if (!can_be_named(to, *object))
     return false;
   const auto [number, first] = appear(to, object);
   if (!first)
-    return to.shared_again(number);
-  if (!to.enter() || !to.begin_shared(number) || !visit_write_pointed(to, object) || !to.end_shared())
+    return (!owned || to.may_refer(number)) && to.shared_again(number);
+  if (!to.enter())
     return false;
+  to.begin_shared_content(number, owned);
+  if (!to.begin_shared(number) || !visit_write_pointed(to, object) || !to.end_shared())
+    return false;
+  to.end_shared_content();
   to.leave();
   return true;
 }
@@ -154,6 +159,8 @@ bool visit_write_fixed(value_writer& to, const T& values) {
 
 template <class T>
 bool visit_write_array(value_writer& to, const array<T>& values) {
+  if (!check_dimensions(to, values.rank()))
+    return false;
   const auto once = values.without_repeats();
   const auto is_fortran = !once.is_contiguous() && once.is_contiguous(memory_order::fortran);
   const auto sent = once.contiguous();
@@ -212,9 +219,9 @@ bool visit_write(value_writer& to, const T& value) {
   } else if constexpr (of == shape::unique) {
     return visit_write_unique<std::remove_const_t<typename T::element_type>>(to, value.get());
   } else if constexpr (of == shape::shared) {
-    return visit_write_shared<std::remove_const_t<typename T::element_type>>(to, value.get());
+    return visit_write_shared<std::remove_const_t<typename T::element_type>>(to, value.get(), true);
   } else if constexpr (of == shape::weak) {
-    return visit_write_shared<std::remove_const_t<typename T::element_type>>(to, value.lock().get());
+    return visit_write_shared<std::remove_const_t<typename T::element_type>>(to, value.lock().get(), false);
   } else if constexpr (of == shape::variant) {
     return visit_write_variant(to, value);
   } else if constexpr (of == shape::record) {

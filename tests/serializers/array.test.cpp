@@ -234,4 +234,18 @@ TEST(array, is_printed_by_its_ends_when_it_is_long) {
                                     " 24 25 26 27 28 29]");
 }
 
+TEST(array, is_printed_in_bounded_text_whatever_its_shape) {
+  const auto text_of = [](const std::vector<std::size_t>& shape) { return printed(*array<double>::filled(1, shape)); };
+  constexpr std::size_t most = 1 << 20;
+  EXPECT_LT(text_of(std::vector<std::size_t>(9, 6)).size(), most);
+  EXPECT_LT(text_of(std::vector<std::size_t>(39, 3)).size(), most);
+  EXPECT_LT(text_of(std::vector<std::size_t>(64, 1)).size(), most);
+  auto wide = std::vector<std::size_t>(64, 1);
+  wide[0] = wide[1] = wide[2] = wide[3] = 1000;
+  EXPECT_LT(text_of(wide).size(), most);
+  EXPECT_EQ(text_of({4, 4, 4, 4, 4, 4}).substr(0, 18), "[[[[[[1. 1. 1. 1.]");
+  EXPECT_EQ(text_of({5, 5, 5, 5, 5, 5}).substr(0, 23), "[[[[[[1. 1. ... 1. 1.]\n");
+  EXPECT_EQ(text_of(std::vector<std::size_t>(60'000, 1)), "[an array of 60,000 dimensions, 1 elements]");
+}
+
 } // namespace

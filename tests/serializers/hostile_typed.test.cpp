@@ -91,7 +91,7 @@ std::vector<attack> on_values() {
                            array_head(1, 3) + varint(std::uint64_t{1} << 43) + bytes({0, 0}) + doubles(1)),
       typed<array<double>>("strides_cut", malformed, array_head(3, 3) + bytes({1, 1, 1, 2})),
       typed<array<double>>("four_billion_dimensions", malformed, varint(std::uint64_t{UINT32_MAX} << 2)),
-      typed<array<double>>("a_million_dimensions", malformed,
+      typed<array<double>>("a_million_dimensions", limit_exceeded,
                            array_head(1'000'000, 0) + repeated("\x02", 1'000'000) + none, {}, 64_MiB),
       typed<flag>("boolean_of_two", malformed, bytes({2})),
       typed<painted>("unknown_enum_value", malformed, bytes({3})),
