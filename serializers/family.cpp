@@ -7,6 +7,7 @@
 #include <troupe/serializers/internal/elements_family.hpp>
 #include <troupe/serializers/internal/error_payload.hpp>
 #include <troupe/serializers/internal/failing.hpp>
+#include <troupe/serializers/internal/part_payloads.hpp>
 #include <troupe/serializers/internal/pieces.hpp>
 #include <troupe/serializers/internal/repeats.hpp>
 #include <troupe/serializers/internal/trace.hpp>
@@ -313,6 +314,19 @@ std::expected<void, serialize_error> decode_value(const type_entry& entry, void*
                ? decode_repeated(entry, target, by, header, frames, ctx)
                : decode_packed(entry, target, by, header, frames, ctx);
   });
+}
+
+std::expected<void, serialize_error> detail::check_parts_within(const type_entry& entry, const family& by,
+                                                                const header_fields& header,
+                                                                std::span<const frame> frames, const context& ctx) {
+  const auto& elements = elements_family::instance();
+  if (&by == &elements)
+    return guarded(entry, by, [&] { return elements.check(entry, frames, ctx); });
+  const auto* own = own_of(entry, by);
+  if (own == nullptr || !own->check_parts || frames.empty())
+    return {};
+  const auto done = guarded(entry, by, [&] { return own->check_parts(header.extra, frames.subspan(1), ctx); });
+  return done ? done : own_failure(entry, by, done.error());
 }
 
 std::expected<const family*, serialize_error> check_accepted(std::string_view name,

@@ -52,6 +52,10 @@ struct own_codec {
   std::function<std::expected<void, serialize_error>(void* target, std::span<const std::byte> header,
                                                      std::span<const frame> frames, const context&)>
       from_frames;
+  /// Of codecs whose frames are payloads: whether the families of all that these hold are accepted. Decodes none.
+  std::function<std::expected<void, serialize_error>(std::span<const std::byte> header, std::span<const frame> frames,
+                                                     const context&)>
+      check_parts;
   bool makes_pointers = false; // Then the type does not travel alone.
 };
 

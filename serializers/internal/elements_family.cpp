@@ -42,6 +42,38 @@ std::size_t type_of(const part_access& access, std::size_t index, const std::str
   return type;
 }
 
+/// A part of no type that the value could have there.
+std::unexpected<serialize_error> no_alternative(const type_entry& entry, const part_access& access,
+                                                const parts_decoder& parts, std::size_t index) {
+  return failure(entry, place_of(index, access),
+                 {serialize_errc::layout_mismatch,
+                  "'" + parts.name(index).substr(0, 100) + "' is no alternative of this variant"});
+}
+
+/// Opens the payload, and checks all that is in it unless that was done.
+std::expected<parts_decoder, serialize_error> open_parts(const type_entry& entry, std::span<const frame> frames,
+                                                         const context& ctx) {
+  const auto* access = entry.parts();
+  if (access == nullptr || frames.empty())
+    return failure(entry, "", {serialize_errc::malformed, "no payload of a collection"});
+  auto list = msgpack::decode_described<payload_parts>(frames[0].bytes(), ctx.limits);
+  if (!list)
+    return failure(entry, "", list.error());
+  auto parts = parts_decoder::open(*std::move(list), frames.subspan(1), ctx);
+  if (!parts)
+    return failure(entry, "", parts.error());
+  if (!access->complete(parts->size()))
+    return failure(entry, "", {serialize_errc::malformed, "of " + grouped(parts->size()) + " parts"});
+  for (std::size_t i = 0; i < parts->size() && !ctx.parts_are_checked; ++i) {
+    const auto type = type_of(*access, i, parts->name(i));
+    if (type == access->types.size())
+      return no_alternative(entry, *access, *parts, i);
+    if (auto done = parts->check(i, entry_of(access->types[type], ctx)); !done)
+      return failure(entry, place_of(i, *access), done.error());
+  }
+  return parts;
+}
+
 } // namespace
 
 const elements_family& elements_family::instance() {
@@ -77,20 +109,19 @@ std::expected<void, serialize_error> elements_family::encode(const type_entry& e
   return {};
 }
 
+std::expected<void, serialize_error> elements_family::check(const type_entry& entry, std::span<const frame> frames,
+                                                            const context& ctx) const {
+  const auto parts = open_parts(entry, frames, ctx);
+  return parts ? std::expected<void, serialize_error>() : std::unexpected(parts.error());
+}
+
 std::expected<void, serialize_error> elements_family::decode(const type_entry& entry, void* target,
                                                              const header_fields&, std::span<const frame> frames,
                                                              const context& ctx) const {
-  const auto* access = entry.parts();
-  if (access == nullptr || frames.empty())
-    return failure(entry, "", {serialize_errc::malformed, "no payload of a collection"});
-  auto list = msgpack::decode_described<payload_parts>(frames[0].bytes(), ctx.limits);
-  if (!list)
-    return failure(entry, "", list.error());
-  auto parts = parts_decoder::open(*std::move(list), frames.subspan(1), ctx);
+  auto parts = open_parts(entry, frames, ctx);
   if (!parts)
-    return failure(entry, "", parts.error());
-  if (!access->complete(parts->size()))
-    return failure(entry, "", {serialize_errc::malformed, "of " + grouped(parts->size()) + " parts"});
+    return std::unexpected(std::move(parts.error()));
+  const auto* access = entry.parts();
   collection_budget budget(ctx, frames[0].size_bytes());
   access->clear(target);
   if (!budget.charge(parts->size(), access->part_bytes + node_bytes))
@@ -104,9 +135,7 @@ std::expected<void, serialize_error> elements_family::decode(const type_entry& e
     for (std::size_t k = 0; k < access->parts_at_once; ++k) {
       type = type_of(*access, i + k, parts->name(i + k));
       if (type == access->types.size())
-        return failure(entry, place_of(i, *access),
-                       {serialize_errc::layout_mismatch,
-                        "'" + parts->name(i + k).substr(0, 100) + "' is no alternative of this variant"});
+        return no_alternative(entry, *access, *parts, i);
       const auto& of = entry_of(access->types[type], ctx);
       made[k] = any_value(of);
       if (auto done = parts->decode(i + k, of, made[k].data()); !done)
@@ -114,8 +143,10 @@ std::expected<void, serialize_error> elements_family::decode(const type_entry& e
       made[k].complete(of);
       places[k] = made[k].data();
     }
-    if (!access->put(target, type, std::span(places).first(access->parts_at_once)))
-      return failure(entry, place_of(i, *access), {serialize_errc::malformed, "the same key twice"});
+    if (!access->put(budget, target, type, std::span(places).first(access->parts_at_once))) {
+      static_cast<void>(budget.within(i / access->parts_at_once));
+      return std::unexpected(budget.error(entry.alias(), name()));
+    }
   }
   return {};
 }

@@ -19,6 +19,10 @@ public:
   [[nodiscard]] std::expected<void, serialize_error> decode(const type_entry& entry, void* target,
                                                             const header_fields& header, std::span<const frame> frames,
                                                             const context& ctx) const override;
+
+  /// Checks the families of all parts, and of what they hold in turn, without decoding any.
+  [[nodiscard]] std::expected<void, serialize_error> check(const type_entry& entry, std::span<const frame> frames,
+                                                           const context& ctx) const;
 };
 
 } // namespace troupe::detail

@@ -65,13 +65,36 @@ std::expected<own_form, serialize_error> to_form(const std::vector<attribute>& a
   return own_form{msgpack::encode_described(header), parts.take_frames()};
 }
 
+std::expected<parts_decoder, serialize_error> open_parts(const std::vector<attribute>& attributes,
+                                                         generic_header& header, std::span<const frame> frames,
+                                                         const context& ctx) {
+  auto parts = parts_decoder::open(std::move(header.parts), frames, ctx);
+  if (!parts || ctx.parts_are_checked)
+    return parts;
+  for (std::size_t i = 0; i < parts->size(); ++i)
+    if (const auto found = std::ranges::find(attributes, parts->name(i), &attribute::name); found != attributes.end())
+      if (auto done = parts->check(i, entry_of(*found, ctx)); !done)
+        return failure(found->name, done.error());
+  return parts;
+}
+
+std::expected<void, serialize_error> check_form(const std::vector<attribute>& attributes,
+                                                std::span<const std::byte> bytes, std::span<const frame> frames,
+                                                const context& ctx) {
+  auto header = msgpack::decode_described<generic_header>(bytes, ctx.limits);
+  if (!header)
+    return std::unexpected(header.error());
+  const auto parts = open_parts(attributes, *header, frames, ctx);
+  return parts ? std::expected<void, serialize_error>() : std::unexpected(parts.error());
+}
+
 std::expected<void, serialize_error> from_form(const std::vector<attribute>& attributes, void* object,
                                                std::span<const std::byte> bytes, std::span<const frame> frames,
                                                const context& ctx) {
   auto header = msgpack::decode_described<generic_header>(bytes, ctx.limits);
   if (!header)
     return std::unexpected(header.error());
-  auto parts = parts_decoder::open(std::move(header->parts), frames, ctx);
+  auto parts = open_parts(attributes, *header, frames, ctx);
   if (!parts)
     return std::unexpected(parts.error());
   const auto find = [&](std::string_view name) { return std::ranges::find(attributes, name, &attribute::name); };
@@ -104,6 +127,9 @@ own_codec generic_codec(std::vector<attribute> attributes) {
   made.to_frames = [shared](const void* object, const context& ctx) { return to_form(*shared, object, ctx); };
   made.from_frames = [shared](void* object, std::span<const std::byte> header, std::span<const frame> frames,
                               const context& ctx) { return from_form(*shared, object, header, frames, ctx); };
+  made.check_parts = [shared](std::span<const std::byte> header, std::span<const frame> frames, const context& ctx) {
+    return check_form(*shared, header, frames, ctx);
+  };
   return made;
 }
 

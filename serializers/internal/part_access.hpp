@@ -32,8 +32,8 @@ struct part_access {
   void (*clear)(void* value) = nullptr;
   /// Makes room for that many parts, where a value can; null where it cannot.
   void (*reserve)(void* value, std::size_t parts) = nullptr;
-  /// Takes over decoded parts. False when they cannot stand there, such as a key twice.
-  bool (*put)(void* value, std::size_t type, std::span<void* const> parts) = nullptr;
+  /// Takes over decoded parts. False, with the failure set, when they cannot stand there, such as a key twice.
+  bool (*put)(decoding& state, void* value, std::size_t type, std::span<void* const> parts) = nullptr;
   /// Whether a value is complete with that many parts.
   bool (*complete)(std::size_t parts) = nullptr;
 };
@@ -56,16 +56,15 @@ part_access list_access() {
   made.clear = [](void* value) { static_cast<T*>(value)->clear(); };
   if constexpr (requires(T & target) { target.reserve(0); })
     made.reserve = [](void* value, std::size_t parts) { static_cast<T*>(value)->reserve(parts); };
-  made.put = [](void* value, std::size_t, std::span<void* const> parts) {
+  made.put = [](decoding& state, void* value, std::size_t, std::span<void* const> parts) {
     auto& target = *static_cast<T*>(value);
     auto& part = *static_cast<element*>(parts[0]);
     if constexpr (shape_of<T> == shape::sequence) {
+      static_cast<void>(state); // Nothing to refuse.
       target.push_back(std::move(part));
       return true;
     } else {
-      const auto before = target.size();
-      target.insert(std::move(part));
-      return target.size() > before;
+      return insert_once(state, target, std::move(part));
     }
   };
   made.complete = [](std::size_t) { return true; };
@@ -87,11 +86,9 @@ part_access map_access() {
         return;
   };
   made.clear = [](void* value) { static_cast<T*>(value)->clear(); };
-  made.put = [](void* value, std::size_t, std::span<void* const> parts) {
-    auto& target = *static_cast<T*>(value);
-    const auto before = target.size();
-    target.emplace(std::move(*static_cast<key_type*>(parts[0])), std::move(*static_cast<mapped_type*>(parts[1])));
-    return target.size() > before;
+  made.put = [](decoding& state, void* value, std::size_t, std::span<void* const> parts) {
+    return insert_once(state, *static_cast<T*>(value), std::move(*static_cast<key_type*>(parts[0])),
+                       std::move(*static_cast<mapped_type*>(parts[1])));
   };
   made.complete = [](std::size_t parts) { return parts % 2 == 0; };
   return made;
@@ -109,7 +106,7 @@ part_access variant_access(std::index_sequence<Index...>) {
       std::visit([&](const auto& part) { static_cast<void>(visit(variant.index(), &part)); }, variant);
   };
   made.clear = [](void*) {};
-  made.put = [](void* value, std::size_t type, std::span<void* const> parts) {
+  made.put = [](decoding&, void* value, std::size_t type, std::span<void* const> parts) {
     return (false || ...
             || (Index == type
                 && (static_cast<T*>(value)->template emplace<Index>(

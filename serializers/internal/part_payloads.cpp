@@ -22,6 +22,7 @@ std::unexpected<serialize_error> too_deep() {
 limits limits_of_parts(const limits& whole, std::size_t count) {
   auto each = whole;
   each.memory_free_bytes = whole.memory_free_bytes / std::max<std::size_t>(1, count);
+  each.hash_probes = whole.hash_probes / std::max<std::size_t>(1, count);
   each.depth = whole.depth > 0 ? whole.depth - 1 : 0;
   return each;
 }
@@ -107,6 +108,11 @@ bool parts_decoder::may_read_layout(std::size_t header, const type_entry& entry)
   return true;
 }
 
+std::expected<void, serialize_error> parts_decoder::check(std::size_t index, const type_entry& entry) const {
+  const auto header = list_.parts[index].header;
+  return check_parts_within(entry, *by_[header], fields_[header], frames_[index], context_);
+}
+
 std::expected<void, serialize_error> parts_decoder::decode(std::size_t index, const type_entry& entry, void* target) {
   const auto header = list_.parts[index].header;
   if (!may_read_layout(header, entry))
@@ -114,7 +120,15 @@ std::expected<void, serialize_error> parts_decoder::decode(std::size_t index, co
                                                        + grouped(fields_[header].schema.size())
                                                        + " bytes (limits::memory_ratio, limits::memory_free_bytes)");
   context_.repeated_bytes = repeated_bytes_.empty() ? 0 : repeated_bytes_[index];
-  return decode_value(entry, target, *by_[header], fields_[header], frames_[index], context_);
+  auto of_part = context_;
+  std::size_t taken_bytes = 0;
+  of_part.parts_are_checked = true; // By whoever opened the outermost one.
+  of_part.taken_bytes = &taken_bytes;
+  auto done = decode_value(entry, target, *by_[header], fields_[header], frames_[index], of_part);
+  context_.limits.memory_bytes -= std::min(context_.limits.memory_bytes, taken_bytes);
+  if (context_.taken_bytes != nullptr)
+    *context_.taken_bytes += taken_bytes;
+  return done;
 }
 
 } // namespace troupe::detail

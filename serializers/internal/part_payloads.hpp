@@ -52,12 +52,15 @@ private:
 
 class TROUPE_EXPORT parts_decoder {
 public:
-  /// Checks every part's family against the accepted ones before anything of any part is decoded.
+  /// Checks every part's family against the accepted ones before anything of any part is decoded. What the parts hold
+  /// is for check().
   [[nodiscard]] static std::expected<parts_decoder, serialize_error>
   open(payload_parts list, std::span<const frame> frames, const context& ctx);
 
   [[nodiscard]] std::size_t size() const { return list_.parts.size(); }
   [[nodiscard]] const std::string& name(std::size_t index) const { return list_.names[list_.parts[index].name]; }
+  /// Checks the families of whatever payloads the part holds in turn, without decoding any.
+  [[nodiscard]] std::expected<void, serialize_error> check(std::size_t index, const type_entry& entry) const;
   /// Decodes a part into a value of its type, or memory for one where that has no default constructor.
   [[nodiscard]] std::expected<void, serialize_error> decode(std::size_t index, const type_entry& entry, void* target);
 
@@ -75,6 +78,12 @@ private:
   std::vector<std::size_t> repeated_bytes_;    // Of each part; empty: of none.
   std::size_t layout_bytes_left_ = 0;
 };
+
+/// Checks the families of the payloads that a payload of such a family and type holds, at any depth, where it holds
+/// any.
+[[nodiscard]] TROUPE_EXPORT std::expected<void, serialize_error>
+check_parts_within(const type_entry& entry, const family& by, const header_fields& header,
+                   std::span<const frame> frames, const context& ctx);
 
 /// Limits for the parts of one payload, so that all of them together keep to those of the whole.
 [[nodiscard]] TROUPE_EXPORT limits limits_of_parts(const limits& whole, std::size_t count);

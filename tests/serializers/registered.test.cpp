@@ -84,6 +84,21 @@ TROUPE_DESCRIBE(model, name, epoch, weights, center, old, notes)
 
 using either = std::variant<rich::point, legacy>;
 
+// Says how many of it have been decoded.
+struct counted {
+  int value = 0;
+  static inline int rebuilt_count = 0;
+  [[nodiscard]] std::tuple<int> reduce() const { return {value}; }
+  static counted rebuild(int value) { return ++rebuilt_count, counted{value}; }
+};
+using counted_or_legacy = std::variant<counted, legacy>;
+
+struct basket {
+  std::vector<counted> apples;
+  std::vector<counted_or_legacy> mixed;
+};
+TROUPE_DESCRIBE(basket, apples, mixed)
+
 } // namespace registered
 
 namespace {
@@ -325,6 +340,29 @@ TEST_P(with_registry, elements_travel_each_by_the_family_that_carries_them) {
   const auto map_back = decoded<std::map<std::string, either>>(*map, {GetParam(), "cereal"});
   ASSERT_TRUE(map_back.has_value()) << map_back.error().message();
   EXPECT_EQ(std::get<legacy>(map_back->at("a")).value, 1);
+}
+
+TEST_P(with_registry, parts_of_parts_are_all_checked_before_any_is_decoded) {
+  add_cereal<legacy>(types, "legacy");
+  types.add<counted>("counted").add<std::vector<counted_or_legacy>>("either");
+  types.add<std::map<std::string, std::vector<counted_or_legacy>>>("by name");
+  types.register_generic<basket>("basket", GetParam());
+  const std::vector<counted_or_legacy> mixed{counted{1}, counted{2}, legacy{.value = 3}};
+  const auto expect_nothing_decoded = [&]<class T>(const T& value) {
+    const auto made = encoded(value, {GetParam(), "cereal"});
+    ASSERT_TRUE(made.has_value()) << made.error().message();
+    counted::rebuilt_count = 0;
+    const auto refused = decoded<T>(*made);
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_EQ(refused.error().code(), serialize_errc::refused_family);
+    EXPECT_EQ(counted::rebuilt_count, 0) << "decoded before the refused part was found";
+    const auto back = decoded<T>(*made, {GetParam(), "cereal"});
+    ASSERT_TRUE(back.has_value()) << back.error().message();
+    EXPECT_GE(counted::rebuilt_count, 2);
+  };
+  expect_nothing_decoded(mixed);
+  expect_nothing_decoded(std::map<std::string, std::vector<counted_or_legacy>>{{"a", {counted{1}}}, {"b", mixed}});
+  expect_nothing_decoded(basket{.apples = {counted{1}}, .mixed = mixed});
 }
 
 TEST_P(with_registry, elements_and_attributes_find_the_registrys_codecs) {
