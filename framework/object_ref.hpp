@@ -114,7 +114,7 @@ template <class T>
     if (auto checked = check_array(state, element_name<element>()); !checked)
       return std::unexpected{std::move(checked).error()};
     const auto& shape = state.layout.shape;
-    auto view = T::view_of(bytes, {shape.begin(), shape.end()});
+    auto view = shape.size() <= array_dimensions_max ? T::view_of(bytes, {shape.begin(), shape.end()}) : std::nullopt;
     if (!view)
       return std::unexpected{misfit(state)};
     return *std::move(view);
@@ -126,6 +126,8 @@ template <class T>
     deserialize_options options;
     options.deserializers = with.deserializers;
     options.context.limits = with.limits;
+    options.context.allow_cycles = with.allow_cycles;
+    options.context.circles = with.circles.get();
     const auto captured = captured_by(state);
     options.context.extension = captured.get();
     auto value = deserialize<T>(*encoded, options, with.types, with.families);

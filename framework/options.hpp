@@ -92,6 +92,15 @@ struct link_options {
   /// for peers that could as well run code here.
   bool trusted_families = false;
 
+  /// Whether values may hold circles of shared pointers; else sending or receiving one is an error, since such objects
+  /// keep each other alive after their message is consumed. Both ends must say so. Sharing without circles, and weak
+  /// pointers back, need no leave.
+  bool allow_cycles = false;
+
+  /// How much memory values with circles that came over this link may take at once, counted until the program has cut
+  /// all of a value's circles. Beyond it they are refused. Higher: a peer can make this process keep as much for ever.
+  std::size_t cycle_bytes = 64_MiB;
+
   /// Whether the store is shared with the peer, where both have opened the same one; nullopt: over unix sockets and
   /// within a process only. Whoever shares a store can map all of it. An object_ref is found in a store that both have
   /// open whatever stands here.

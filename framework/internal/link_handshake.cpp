@@ -473,11 +473,13 @@ std::expected<void, node_error> link_core::become_open() {
                          security_->kind == transport_kind::inproc ? compression::none : options_.compression,
                      .limits = options_.receive_limits,
                      .extension = nullptr,
+                     .allow_cycles = options_.allow_cycles,
                      .types = &node_->types(),
                      .families = {},
                      .value_owner = nullptr};
     received_context_ = first.context;
     received_context_.families = accepted_.families;
+    received_context_.circles = received_objects_->circles.get();
     std::swap(received_context_.sender, received_context_.recipient);
     std::swap(received_context_.sender_address, received_context_.recipient_address);
     std::swap(received_context_.sender_node, received_context_.recipient_node);

@@ -198,8 +198,11 @@ void link_core::accept_now(std::vector<std::string> names) {
     accepted_.families.push_back(node_->families().find(name));
   accepted_.names = std::move(names);
   received_context_.families = accepted_.families;
+  auto circles =
+      received_objects_ ? received_objects_->circles : std::make_shared<circle_account>(options_.cycle_bytes);
   received_objects_ = std::make_shared<object_environment>(
-      object_environment{node_->types(), node_->families(), accepted_.names, options_.receive_limits});
+      object_environment{node_->types(), node_->families(), accepted_.names, options_.receive_limits,
+                         options_.allow_cycles, std::move(circles)});
   for (auto& header : received_headers_)
     header->by = check_accepted(header->fields.family, accepted_.families).value_or(nullptr);
 }

@@ -1,9 +1,11 @@
 // With what the bytes of an object are turned into a value.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include <troupe/serializers/circle_account.hpp>
 #include <troupe/serializers/family.hpp>
 #include <troupe/serializers/limits.hpp>
 #include <troupe/serializers/type_registry.hpp>
@@ -16,6 +18,8 @@ struct object_environment {
   const family_set& families;
   std::vector<std::string> deserializers; // Those of the link on which the object came, or the node's own.
   troupe::limits limits;
+  bool allow_cycles = true;
+  std::shared_ptr<circle_account> circles = nullptr; // Of the link on which the object came.
 };
 
 } // namespace troupe::internal
