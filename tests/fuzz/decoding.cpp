@@ -52,12 +52,50 @@ std::size_t allowance(const payload& received) {
          + besides;
 }
 
+void cut_circle(ring& whole) {
+  for (auto at = std::exchange(whole.next, nullptr); at;)
+    at = std::exchange(at->next, nullptr);
+}
+
 // Nobody else cuts the circles that a value may have been decoded with.
 void cut_circles(any_value& value) {
   cut_late_circles(*value.entry(), value.data());
   if (auto* whole = value.get<ring>())
-    for (auto at = std::exchange(whole->next, nullptr); at;)
-      at = std::exchange(at->next, nullptr);
+    cut_circle(*whole);
+  if (auto* whole = value.get<odd>())
+    for (const auto& each : whole->rings)
+      if (each)
+        cut_circle(*each);
+}
+
+// How many objects would be dropped within each other; as many again may stand in a circle.
+std::size_t height_of(const ring& whole) {
+  std::set<const ring*> seen;
+  for (const auto* at = &whole; at != nullptr && seen.insert(at).second;)
+    at = at->next.get();
+  return seen.size();
+}
+
+// What somebody does with a value that a stranger sent: looks at it, and drops it.
+void expect_harmless(const any_value& value) {
+  constexpr std::size_t text_bytes_max = 1 << 20;
+  if (const auto* whole = value.get<ring>())
+    expect(height_of(*whole) <= 2 * bounds().height + 2, "a chain of shared objects is too long to be dropped");
+  const auto* whole = value.get<odd>();
+  if (whole == nullptr)
+    return;
+  for (const auto& each : whole->rings)
+    expect(!each || height_of(*each) <= 2 * bounds().height + 2, "a chain of shared objects is too long to be dropped");
+  for (const auto& each : whole->grids) {
+    expect(each.rank() <= array_dimensions_max, "an array has more dimensions than travel");
+    expect(to_text(each).size() < text_bytes_max, "an array is printed without end");
+  }
+}
+
+// Without leave for circles nothing of the value outlives it, which the leak checker sees.
+void decode_without_circles(const payload& received, deserialize_options options) {
+  options.context.allow_cycles = false;
+  static_cast<void>(deserialize_any(received, options, types(), families()));
 }
 
 // Families count levels differently: with this, none runs out of those that another one had.
@@ -143,6 +181,8 @@ limits bounds() {
   small.frames = 12;
   small.text_bytes = 4_KiB;
   small.elements = 5'000;
+  small.height = 512;
+  small.hash_probes = 10'000;
   small.memory_free_bytes = 16_KiB;
   small.memory_ratio = 16;
   small.memory_bytes = 256_KiB;
@@ -182,6 +222,17 @@ std::string bytes_of(const type_entry& entry, void* value) {
   // The order within unordered containers depends on how they were filled: it is left out of the comparison.
   std::string sorted;
   auto* const whole = entry.type() == typeid(rich::everything) ? static_cast<rich::everything*>(value) : nullptr;
+  auto* const with_weak = entry.type() == typeid(odd) ? static_cast<odd*>(value) : nullptr;
+  weak_set weak;
+  decltype(with_weak->weak_twice) weak_twice;
+  if (with_weak != nullptr) {
+    weak.swap(with_weak->weak);
+    weak_twice.swap(with_weak->weak_twice);
+    for (const auto each : std::set<int>(weak.begin(), weak.end()))
+      sorted += std::to_string(each) + ",";
+    for (const auto& [number, yes] : std::multiset<std::pair<int, bool>>(weak_twice.begin(), weak_twice.end()))
+      sorted += std::to_string(number) + (yes ? "+" : "-");
+  }
   decltype(whole->seen) seen;
   decltype(whole->prices) prices;
   if (whole != nullptr) {
@@ -197,6 +248,10 @@ std::string bytes_of(const type_entry& entry, void* value) {
   if (whole != nullptr) {
     seen.swap(whole->seen);
     prices.swap(whole->prices);
+  }
+  if (with_weak != nullptr) {
+    weak.swap(with_weak->weak);
+    weak_twice.swap(with_weak->weak_twice);
   }
   return bytes_of(*sent) + sorted;
 }
@@ -229,6 +284,7 @@ void decode(const payload& received, const std::vector<std::string>& deserialize
   const auto& known_types = types(); // Made at the first call, which is not to be counted.
   const auto& known_families = families();
   const auto begun = std::clock();
+  counted_equal::count = 0;
   allocations during;
   auto value = deserialize_any(received, options, known_types, known_families);
   const auto taken = during.stop();
@@ -238,8 +294,12 @@ void decode(const payload& received, const std::vector<std::string>& deserialize
   const auto itself = value ? value->entry()->value_bytes() : sizeof(rich::everything);
   expect(taken <= allowance(received) + itself, "allocated more than the limits grant",
          std::to_string(taken) + " bytes, granted are " + std::to_string(allowance(received)));
+  // By the container, and by who counts; and those that cost nothing.
+  expect(counted_equal::count <= 2 * (bounds().hash_probes + 66 * bounds().elements), "keys were compared without end");
+  decode_without_circles(received, options);
   if (!value)
     return;
+  expect_harmless(*value);
   const auto header = parse_header(received.header.bytes());
   for (const auto& each : families().names())
     expect_travels(*value->entry(), value->data(), each, header->family == each);

@@ -227,6 +227,20 @@ void write_all() {
   circle.next->next = circle.next;
   write_any("ring", circle);
   circle.next->next.reset();
+  auto chain = fuzz::odd();
+  for (int i = 0; i < 600; ++i) {
+    chain.rings.push_back(std::make_shared<fuzz::ring>());
+    if (i > 0)
+      chain.rings.back()->next = chain.rings[chain.rings.size() - 2];
+  }
+  write_any("chain", chain);
+  auto colliding = fuzz::odd();
+  for (int i = 0; i < 1200; ++i)
+    colliding.weak.insert(4 * i);
+  write_any("colliding", colliding);
+  auto flat = fuzz::odd();
+  flat.grids = {*array<float>::filled(1, std::vector<std::size_t>(20, 6)), *array<float>::filled(1, {1 << 20})};
+  write_any("repeated", flat);
   write_any("nothings", std::vector<fuzz::nothing>(5));
   write_any("texts", std::map<std::string, std::string>{{"k", "v"}, {"", "\xff"}});
   write_any("frame", rich::frame_of("frame"));

@@ -35,6 +35,11 @@ odd full_odd() {
   it.four = {std::byte{1}, std::byte{2}};
   it.letters[1] = 'b';
   it.seconds = std::chrono::duration<double>(1.5);
+  it.filled = troupe::writable_array<std::int16_t>({2, 3});
+  it.rings = {std::make_shared<ring>(), std::make_shared<ring>()};
+  it.rings[1]->next = it.rings[0];
+  it.weak = {1, 5, 9};
+  it.weak_twice = {{1, true}, {1, false}, {5, true}};
   return it;
 }
 

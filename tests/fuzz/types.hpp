@@ -1,6 +1,9 @@
 // The types that fuzzed payloads carry: rich::everything and rich::tree, and what those have no member of.
 #pragma once
 
+#include <unordered_map>
+#include <unordered_set>
+
 #include "late.hpp"
 
 namespace fuzz {
@@ -39,6 +42,16 @@ struct nothing {
 };
 TROUPE_DESCRIBE(nothing)
 
+/// Hashes that collide, and counts what is compared for it.
+struct weak_hash {
+  std::size_t operator()(int value) const { return static_cast<unsigned>(value) % 4; }
+};
+struct counted_equal {
+  static inline std::size_t count = 0;
+  bool operator()(int left, int right) const { return ++count, left == right; }
+};
+using weak_set = std::unordered_set<int, weak_hash, counted_equal>;
+
 /// Values in forms that another value's form could be taken for.
 struct odd {
   std::vector<celsius> weather;
@@ -60,9 +73,13 @@ struct odd {
   std::array<std::byte, 4> four{};
   char letters[3] = {};
   std::chrono::duration<double> seconds{};
+  troupe::writable_array<std::int16_t> filled; // Owns what is repeated where it comes from.
+  std::vector<std::shared_ptr<ring>> rings;    // May be a long chain, however flat.
+  weak_set weak;
+  std::unordered_multimap<int, bool, weak_hash, counted_equal> weak_twice;
 };
 TROUPE_DESCRIBE(odd, weather, shares, now, half, nothings, maybe_shared, shared_maybe, lists, owned, any_of, by_color,
-                twice, by_pair, frames, grids, picture, four, letters, seconds)
+                twice, by_pair, frames, grids, picture, four, letters, seconds, filled, rings, weak, weak_twice)
 
 /// A value of every sort that `odd` has.
 odd full_odd();
