@@ -22,6 +22,10 @@ serialize_error thrown_by_codec(std::string_view what) {
   return {serialize_errc::codec_failed, "a codec threw: " + std::string(what.substr(0, longest))};
 }
 
+serialize_error thrown_by_codec(const std::exception& thrown) {
+  return thrown_by_codec(exception_text(thrown));
+}
+
 bool coding::fail(serialize_errc code, std::string reason) {
   if (!failed()) {
     code_ = code;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <span>
 #include <string>
@@ -28,6 +29,7 @@ inline constexpr std::size_t out_of_band_bytes = 4096;
 /// The error for what a user's codec threw; cut, since it may travel.
 [[nodiscard]] TROUPE_EXPORT serialize_error thrown_by_codec(std::string_view what);
 
+[[nodiscard]] TROUPE_EXPORT serialize_error thrown_by_codec(const std::exception& thrown);
 /// State of one encoding or decoding. Steps return false once anything failed; the first failure is kept, and each
 /// level adds its own name to the failure's path while the calls unwind.
 class TROUPE_EXPORT coding {

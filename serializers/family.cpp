@@ -39,7 +39,7 @@ std::expected<void, serialize_error> guarded(const type_entry& entry, const fami
   try {
     return step();
   } catch (const std::exception& thrown) {
-    return own_failure(entry, by, thrown_by_codec(thrown.what()));
+    return own_failure(entry, by, thrown_by_codec(thrown));
   } catch (...) {
     return own_failure(entry, by, thrown_by_codec("something that is no std::exception"));
   }

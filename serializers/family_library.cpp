@@ -6,6 +6,7 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace troupe {
@@ -59,22 +60,22 @@ std::expected<void, serialize_error> family_set::load(const std::filesystem::pat
   static_cast<void>(opened.release());
   const auto families_before = families_.size();
   const auto errors_before = errors_.size();
-  std::string thrown;
+  std::optional<std::string> thrown;
   try {
     found->add_families(*this);
   } catch (const std::exception& exception) {
-    thrown = exception.what();
+    thrown = exception_text(exception);
   } catch (...) {
     thrown = "something that is no std::exception";
   }
-  if (thrown.empty() && errors_.size() == errors_before && families_.size() > families_before)
+  if (!thrown && errors_.size() == errors_before && families_.size() > families_before)
     return {};
 
   const auto clash = errors_.size() > errors_before ? errors_[errors_before].message() : "";
   families_.resize(families_before);
   errors_.erase(errors_.begin() + static_cast<std::ptrdiff_t>(errors_before), errors_.end());
-  if (!thrown.empty())
-    return failure(serialize_errc::codec_failed, "its function threw: " + thrown);
+  if (thrown)
+    return failure(serialize_errc::codec_failed, "its function threw: " + *thrown);
   if (!clash.empty())
     return failure(serialize_errc::clash, clash + "; load or add each once");
   return failure(serialize_errc::not_loaded, "its function adds no family");

@@ -88,8 +88,7 @@ std::expected<std::shared_ptr<void>, std::string> settle(auto&& call) {
         return std::make_shared<Result>(*std::move(result));
     }
   } catch (const std::exception& thrown) {
-    const auto* text = thrown.what();
-    return std::unexpected(std::string(text != nullptr ? text : "an exception without a text"));
+    return std::unexpected(std::string(exception_text(thrown)));
   } catch (...) {
     return std::unexpected(std::string("an exception that is no std::exception"));
   }

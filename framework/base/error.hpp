@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include <troupe/framework/base/text.hpp>
+
 namespace troupe {
 
 /// Why a call failed: a code to act on and a text that tells a person what happened and what to do.
@@ -11,11 +13,14 @@ namespace troupe {
 template <class Errc>
 class basic_error {
 public:
-  basic_error(Errc code, std::string message) : code_(code), message_(std::move(message)) {}
+  /// A text of a peer's, or of a user's code, may be part of the message: control characters and what is no UTF-8
+  /// become question marks.
+  basic_error(Errc code, std::string message) : code_(code), message_(on_one_line(std::move(message))) {}
 
   [[nodiscard]] Errc code() const noexcept { return code_; }
 
-  /// A whole sentence without its full stop; carries the values ("object of 91,203 bytes, store has 65,536 free").
+  /// A whole sentence on one line, without its full stop; carries the values ("object of 91,203 bytes, store has 65,536
+  /// free").
   [[nodiscard]] const std::string& message() const noexcept { return message_; }
 
 private:

@@ -56,7 +56,7 @@ std::string cut(std::string_view text) {
   return std::string(text.substr(0, longest));
 }
 
-std::string thrown_text(const char* what) {
+std::string thrown_text(std::string_view what) {
   return "an inspect function threw: " + cut(what);
 }
 
@@ -78,9 +78,9 @@ std::expected<void, serialize_error> run(coding& state, const type_entry& entry,
   } catch (const std::bad_alloc&) {
     state.fail(serialize_errc::limit_exceeded, "out of memory");
   } catch (const std::length_error& thrown) {
-    state.fail(serialize_errc::limit_exceeded, thrown_text(thrown.what()));
+    state.fail(serialize_errc::limit_exceeded, thrown_text(exception_text(thrown)));
   } catch (const std::exception& thrown) {
-    state.fail(serialize_errc::codec_failed, thrown_text(thrown.what()));
+    state.fail(serialize_errc::codec_failed, thrown_text(exception_text(thrown)));
   } catch (...) {
     state.fail(serialize_errc::codec_failed, thrown_text("something that is no std::exception"));
   }

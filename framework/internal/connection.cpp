@@ -173,7 +173,7 @@ std::expected<void, node_error> connection::guarded_on_packet(const packet_head&
     return events_->on_packet(head, body);
   } catch (const std::exception& failure) {
     return std::unexpected{
-        node_error{node_errc::undecodable, std::string{"a packet cannot be handled: "} + failure.what()}};
+        node_error{node_errc::undecodable, "a packet cannot be handled: " + std::string{exception_text(failure)}}};
   } catch (...) {
     return std::unexpected{node_error{node_errc::undecodable, "a packet cannot be handled: something was thrown"}};
   }

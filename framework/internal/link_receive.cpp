@@ -574,7 +574,7 @@ std::expected<void, node_error> link_core::decode_value_of(const received_header
   try {
     place = into.construct_next();
   } catch (const std::exception& failure) {
-    return undecodable("type \"" + type.alias() + "\" cannot be made: " + failure.what());
+    return undecodable("type \"" + type.alias() + "\" cannot be made: " + std::string{exception_text(failure)});
   } catch (...) {
     return undecodable("type \"" + type.alias() + "\" cannot be made: its constructor threw something");
   }

@@ -143,7 +143,8 @@ void link_core::send_now(std::uint64_t receiver, caf::mailbox_element_ptr what, 
   try {
     sent = scratch->send(*this, receiver, what, owed, extensions);
   } catch (const std::exception& failure) { // No memory, mostly; who asked is told all the same.
-    sent = std::unexpected{node_error{node_errc::unserializable, std::string{"cannot be encoded: "} + failure.what()}};
+    sent = std::unexpected{
+        node_error{node_errc::unserializable, "cannot be encoded: " + std::string{exception_text(failure)}}};
   }
   if (!sent && what)
     undo(receiver, *what, sent.error(), context);

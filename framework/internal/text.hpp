@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include <troupe/framework/base/text.hpp>
+
 namespace troupe::internal {
 
 /// "[typed, msgpack]".
@@ -38,9 +40,9 @@ inline constexpr std::size_t quoted_bytes_max = 1024;
   return std::string{text.substr(0, quoted_bytes_max)} + " ...";
 }
 
-/// Texts of somebody else could look like lines of this node's own, steer a terminal, or break what reads UTF-8:
-/// control characters, what changes the direction of writing, and bytes that are no UTF-8 become question marks. What
-/// is longer than `bytes_max` is cut, between characters, and ends in " ...". Requires: room for that.
-[[nodiscard]] std::string one_line(std::string_view text, std::size_t bytes_max = 8 * quoted_bytes_max);
+using troupe::one_line;
+
+/// With a bound for what is longer than any message of this node's own.
+[[nodiscard]] std::string one_line(std::string_view text);
 
 } // namespace troupe::internal

@@ -109,7 +109,7 @@ std::expected<metrics_endpoint, node_error> metrics_endpoint::open(const node& o
       return refused("it listens nowhere");
     at->port = made->port = static_cast<std::uint16_t>(ports.front());
   } catch (const std::exception& failure) {
-    return refused(failure.what());
+    return refused(std::string{exception_text(failure)});
   }
   made->url = "http://" + at->text() + "/metrics";
   return metrics_endpoint{std::move(made)};

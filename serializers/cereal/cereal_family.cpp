@@ -52,9 +52,9 @@ std::unexpected<serialize_error> failure(serialize_errc code, const type_entry& 
 }
 
 // What a user's function has to say; cut, since it may travel.
-std::string thrown_text(const char* what) {
+std::string thrown_text(std::string_view what) {
   constexpr std::size_t longest = 500;
-  return "a cereal function threw: " + std::string(what).substr(0, longest);
+  return "a cereal function threw: " + std::string(what.substr(0, longest));
 }
 
 /// Runs a step that may throw and whose failures end in `state`. Cereal's own exceptions become `cereals_code`.
@@ -65,13 +65,13 @@ std::expected<void, serialize_error> run(coding& state, const type_entry& entry,
     step();
   } catch (const detail::cereal_stop&) { // The state says why.
   } catch (const ::cereal::Exception& thrown) {
-    state.fail(cereals_code, thrown_text(thrown.what()));
+    state.fail(cereals_code, thrown_text(exception_text(thrown)));
   } catch (const std::bad_alloc&) {
     state.fail(serialize_errc::limit_exceeded, "out of memory");
   } catch (const std::length_error& thrown) {
-    state.fail(serialize_errc::limit_exceeded, thrown_text(thrown.what()));
+    state.fail(serialize_errc::limit_exceeded, thrown_text(exception_text(thrown)));
   } catch (const std::exception& thrown) {
-    state.fail(serialize_errc::codec_failed, thrown_text(thrown.what()));
+    state.fail(serialize_errc::codec_failed, thrown_text(exception_text(thrown)));
   } catch (...) {
     state.fail(serialize_errc::codec_failed, thrown_text("something that is no std::exception"));
   }
@@ -97,7 +97,10 @@ std::expected<void, serialize_error> cereal_family::encode(const type_entry& ent
   if (functions == nullptr)
     return failure(serialize_errc::not_supported, entry, unsupported(entry));
   cereal_writer writer(ctx, output);
-  return run(writer, entry, serialize_errc::codec_failed, [&] { functions->write(writer, value); });
+  return run(writer, entry, serialize_errc::codec_failed, [&] {
+    functions->write(writer, value);
+    writer.finish();
+  });
 }
 
 std::expected<void, serialize_error> cereal_family::decode(const type_entry& entry, void* target,

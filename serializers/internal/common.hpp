@@ -58,7 +58,7 @@ auto called_codec(Step step) -> decltype(step()) {
   try {
     return step();
   } catch (const std::exception& thrown) {
-    return std::unexpected(thrown_by_codec(thrown.what()));
+    return std::unexpected(thrown_by_codec(thrown));
   } catch (...) {
     return std::unexpected(thrown_by_codec("something that is no std::exception"));
   }

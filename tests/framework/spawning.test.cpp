@@ -20,6 +20,13 @@ struct unlucky : caf::event_based_actor {
   explicit unlucky(caf::actor_config& config) : caf::event_based_actor(config) { throw std::runtime_error("no luck"); }
 };
 
+struct wordless : std::exception {
+  [[nodiscard]] const char* what() const noexcept override { return nullptr; }
+};
+struct unlucky_and_silent : caf::event_based_actor {
+  explicit unlucky_and_silent(caf::actor_config& config) : caf::event_based_actor(config) { throw wordless{}; }
+};
+
 class spawning_over_a_link : public two_nodes {
 protected:
   spawning_over_a_link() {
@@ -28,6 +35,7 @@ protected:
       config.add_actor_type("adder", adder);
       config.add_actor_type("counter", counter);
       config.add_actor_type<unlucky>("unlucky");
+      config.add_actor_type<unlucky_and_silent>("silent");
     };
   }
 };
@@ -95,6 +103,9 @@ TEST_F(spawning_over_a_link, of_what_throws_says_what) {
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code(), node_errc::spawn_failed);
   EXPECT_EQ(made.error().message(), "'unlucky' was not spawned: no luck");
+  made = link_->spawn("silent").get(10s);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().message(), "'silent' was not spawned: an exception without a text");
 }
 
 TEST_F(spawning_over_a_link, gives_actors_that_end_when_nobody_refers_to_them) {

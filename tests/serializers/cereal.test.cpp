@@ -80,10 +80,17 @@ void load(Archive& archive, spot& of) {
   archive(of.x, of.y);
 }
 
+struct silent : std::exception {
+  [[nodiscard]] const char* what() const noexcept override { return nullptr; }
+};
+
 struct faulty {
   bool in_save = false;
+  bool in_silence = false;
   template <class Archive>
   void save(Archive& archive) const {
+    if (in_silence)
+      throw silent();
     if (in_save)
       throw std::domain_error("cannot be saved");
     archive(in_save);
@@ -427,6 +434,9 @@ TEST_F(cereal_test, what_functions_throw_becomes_an_error) {
   ASSERT_FALSE(saved);
   EXPECT_EQ(saved.error().code(), serialize_errc::codec_failed);
   EXPECT_EQ(saved.error().message(), "cereal: lamps::faulty: a cereal function threw: cannot be saved");
+  const auto silently = encoded(faulty{true, true});
+  ASSERT_FALSE(silently);
+  EXPECT_EQ(silently.error().message(), "cereal: lamps::faulty: a cereal function threw: an exception without a text");
   const auto sent = encoded(faulty{false});
   ASSERT_TRUE(sent);
   EXPECT_EQ(error_of<faulty>(*sent),

@@ -20,6 +20,10 @@ private:
   double degrees_;
 };
 
+struct silent : std::exception {
+  [[nodiscard]] const char* what() const noexcept override { return nullptr; }
+};
+
 class fraction {
 public:
   fraction(int over, int under) : over_(over), under_(under) {}
@@ -27,6 +31,8 @@ public:
   static fraction rebuild(int over, int under) {
     if (under == 0)
       throw std::domain_error("a fraction over zero");
+    if (under < 0)
+      throw silent();
     return {over, under};
   }
   bool operator==(const fraction&) const = default;
@@ -239,12 +245,21 @@ TEST_P(hooked_types, may_throw) {
   EXPECT_EQ(back.error().message(), std::string(GetParam()) + ": fractions[0]: a codec threw: a fraction over zero");
 }
 
+TEST_P(hooked_types, may_throw_what_says_nothing) {
+  const auto back = there_and_back(std::vector<fraction>{{1, -1}});
+  ASSERT_FALSE(back.has_value());
+  EXPECT_EQ(back.error().message(),
+            std::string(GetParam()) + ": fractions[0]: a codec threw: an exception without a text");
+}
+
 class own_codecs : public testing::Test {
 protected:
   own_codecs() {
     types.add<human>(
         "human",
         [](const human& value, const context&) -> std::expected<own_form, serialize_error> {
+          if (value.name == "ghost")
+            throw silent();
           if (value.name.empty())
             return std::unexpected(serialize_error(serialize_errc::codec_failed, "nobody"));
           return own_form{{std::byte{42}}, {rich::frame_of(value.name), frame()}};

@@ -69,7 +69,7 @@ private:
         else
           reason_ = to_caf_error(value.error());
       } catch (const std::exception& thrown) {
-        reason_ = to_caf_error({node_errc::undecodable, thrown.what()});
+        reason_ = to_caf_error({node_errc::undecodable, std::string{exception_text(thrown)}});
       }
       state_ = nullptr;
       bytes_ = {};

@@ -38,7 +38,7 @@ request_outcome spawn(caf::actor_system& system, const caf::message& request) {
       return explain(spawned.error(), call.name);
     return caf::make_message(caf::actor_cast<caf::strong_actor_ptr>(*spawned));
   } catch (const std::exception& failure) {
-    return failed(node_errc::spawn_failed, "'" + call.name + "' was not spawned: " + cut(failure.what()));
+    return failed(node_errc::spawn_failed, "'" + call.name + "' was not spawned: " + cut(exception_text(failure)));
   } catch (...) {
     return failed(node_errc::spawn_failed, "'" + call.name + "' was not spawned: its constructor threw something");
   }
