@@ -52,6 +52,14 @@ std::expected<void, serialize_error> decode_checked(const type_entry& entry, voi
   return decode_value(entry, target, **by, header, from.frames, ctx);
 }
 
+/// Whoever asks for any type does not know of which one an error speaks.
+serialize_error naming(std::string_view alias, serialize_error error) {
+  alias = alias.substr(0, 100);
+  if (error.message().find(alias) != std::string::npos)
+    return error;
+  return {error.code(), "'" + std::string(alias) + "': " + error.message()};
+}
+
 } // namespace
 
 std::expected<payload, serialize_error> serialize_entry(const type_entry& entry, const void* value,
@@ -110,7 +118,7 @@ std::expected<any_value, serialize_error> deserialize_any(const payload& from, c
     const auto code = done.error().code();
     const auto known = header->type == entry->alias();
     if (known || (code != serialize_errc::layout_mismatch && code != serialize_errc::not_supported))
-      return std::unexpected(std::move(done.error()));
+      return std::unexpected(naming(header->type, std::move(done.error())));
     return std::unexpected(serialize_error(serialize_errc::unknown_type,
                                            "no type with the alias '" + std::string(header->type.substr(0, 100))
                                                + "' is registered, and the payload does not say what it "

@@ -23,16 +23,19 @@ constexpr std::string_view is_a_thread = "is a thread of its own process";
 constexpr std::string_view is_open = "is open in its own process";
 constexpr std::string_view is_a_promise = "waits for something in its own process";
 constexpr std::string_view has_no_range = "does not let its elements be walked";
-constexpr std::string_view leave_out =
-    "keep it out of the type that travels, or give that type a codec<T> which makes a new one on arrival";
+constexpr std::string_view leave_out = "keep it out of the type that travels, or give that type a codec<T> which makes "
+                                       "a new one on arrival, or where it has "
+                                       "no description types.register_serializer<T>(to, from)";
 constexpr std::string_view send_the_work = "send what it works on, to an actor that lives there";
 constexpr std::string_view send_the_value =
     "hold the plain value in what travels; or a codec<T> whose form is that value";
 constexpr std::string_view send_the_result = "wait for the result and send that";
 constexpr std::string_view send_the_name =
     "send its name (std::filesystem::path) or its content (std::string, troupe::frame)";
-constexpr std::string_view send_a_functor = "send a described functor: a struct with operator() whose members "
-                                            "TROUPE_DESCRIBE names; or the name of what to call";
+constexpr std::string_view send_a_functor =
+    "send a described functor: a struct with operator() whose members TROUPE_DESCRIBE names; or register a function "
+    "with "
+    "types.add_function<&f>(\"name\") at both ends, and have it run there: link.submit(fn_ref<&f>, arguments)";
 constexpr std::string_view send_a_string = "use std::string, which holds its text";
 
 constexpr auto known_types = std::to_array<known_type>({
@@ -114,23 +117,34 @@ bool is_lambda(std::string_view type) {
          || type.find("::$_") != std::string_view::npos;
 }
 
+std::string stand_in_for(const std::string& type) {
+  return "types.register_serializer<" + type + ">(to, from) at both ends";
+}
+
 explanation explain_class(const type_facts& of, const std::string& type) {
   if (const auto* known = find_known(type))
     return {std::string(known->why), std::string(known->advice)};
   if (of.is_callable && is_lambda(type))
-    return of.is_empty ? explanation{"is code, and code does not travel", std::string(send_a_functor), true}
-                       : explanation{"does not tell what it has captured",
-                                     "make it a described functor: a struct with operator() whose members, named by "
-                                     "TROUPE_DESCRIBE, are what it captures; then they are looked into",
-                                     true};
+    return of.is_empty
+               ? explanation{"is code, and code does not travel", std::string(send_a_functor), true}
+               : explanation{"does not tell what it has captured",
+                             "make it a described functor: a struct with operator() whose members, named by "
+                             "TROUPE_DESCRIBE, are what it captures; then they are looked into. Or register a "
+                             "function by types.add_function<&f>(\"name\"), give it as arguments what is captured, "
+                             "and call it by fn_ref<&f>",
+                             true};
   constexpr std::string_view why = "has neither TROUPE_DESCRIBE, nor a codec<T>, nor reduce() and rebuild()";
   if (type.starts_with("std::"))
-    return {std::string(why), "give it a codec<T> whose form is a type that travels"};
+    return {std::string(why), "give it a codec<T> whose form is a type that travels; or " + stand_in_for(type)};
   if (type.ends_with('>'))
-    return {std::string(why), "add TROUPE_DESCRIBE_INSIDE, with all its fields, within the template"};
+    return {std::string(why),
+            "add TROUPE_DESCRIBE_INSIDE, with all its fields, within the template; or where it cannot be "
+            "changed, "
+                + stand_in_for(type)};
   const auto name = std::string(unqualified(type));
-  return {std::string(why), of.is_aggregate ? "add TROUPE_DESCRIBE(" + name + ", ...), with all its fields, beside it"
-                                            : "add TROUPE_DESCRIBE_INSIDE(" + name + ", ...) within it; or a codec<T>"};
+  return {std::string(why), (of.is_aggregate ? "add TROUPE_DESCRIBE(" + name + ", ...), with all its fields, beside it"
+                                             : "add TROUPE_DESCRIBE_INSIDE(" + name + ", ...) within it; or a codec<T>")
+                                + "; or where it cannot be changed, " + stand_in_for(type)};
 }
 
 explanation explain_pointer(const std::string& type) {
@@ -173,7 +187,9 @@ explanation explain(const type_facts& of) {
     return {"is abstract: no object of it can be made on arrival",
             "use std::variant of the classes that may stand there; or a codec<T>"};
   case obstacle::no_default:
-    return {"has no default constructor", "give it one; or a codec<T>, or reduce() and rebuild()"};
+    return {"has no default constructor",
+            "give it one; or a codec<T>, or reduce() and rebuild(); or where it cannot be changed, "
+                + stand_in_for(type)};
   case obstacle::not_described:
     return explain_class(of, type);
   }

@@ -248,7 +248,7 @@ TEST_F(inspecting, prints_a_tree_of_what_hinders) {
             "no     no       no          batch.items[].lock: std::mutex\n"
             "                              why: std::mutex guards memory of its own process\n"
             "                              do: keep it out of the type that travels, or give that type a codec<T> "
-            "which makes a new one on arrival\n"
+            "which makes a new one on arrival, or where it has no description types.register_serializer<T>(to, from)\n"
             "                            and 1 more, which nothing hinders\n"
             "                        and 1 more, which nothing hinders\n");
 }
@@ -473,7 +473,9 @@ TEST_F(inspecting_functions, the_mutex_that_a_functor_captured_is_found) {
 }
 
 TEST_F(inspecting_functions, an_undescribed_functor_is_to_be_described) {
-  EXPECT_EQ(of_value(shop::doubler{}).advice, "add TROUPE_DESCRIBE(doubler, ...), with all its fields, beside it");
+  EXPECT_EQ(of_value(shop::doubler{}).advice,
+            "add TROUPE_DESCRIBE(doubler, ...), with all its fields, beside it; or where it cannot be changed, "
+            "types.register_serializer<shop::doubler>(to, from) at both ends");
 }
 
 TEST_F(inspecting_functions, addresses_of_functions_do_not_travel) {
@@ -481,6 +483,8 @@ TEST_F(inspecting_functions, addresses_of_functions_do_not_travel) {
     EXPECT_FALSE(told.ok());
     EXPECT_THAT(reason_of(told), HasSubstr("address of code"));
     EXPECT_THAT(told.advice, HasSubstr("described functor"));
+    EXPECT_THAT(told.advice, HasSubstr("types.add_function<&f>"));
+    EXPECT_THAT(told.advice, HasSubstr("fn_ref<&f>"));
   }
 }
 
@@ -490,6 +494,7 @@ TEST_F(inspecting_functions, lambdas_do_not_travel) {
   EXPECT_FALSE(with.ok());
   EXPECT_THAT(reason_of(with), HasSubstr("does not tell what it has captured"));
   EXPECT_THAT(with.advice, HasSubstr("described functor"));
+  EXPECT_THAT(with.advice, HasSubstr("fn_ref<&f>"));
   EXPECT_THAT(reason_of(of_value([](int x) { return x; })), HasSubstr("code does not travel"));
 }
 
