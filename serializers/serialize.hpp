@@ -10,6 +10,7 @@
 #include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/any_value.hpp>
 #include <troupe/serializers/family.hpp>
+#include <troupe/serializers/payload_bytes.hpp>
 #include <troupe/serializers/type_registry.hpp>
 
 namespace troupe {

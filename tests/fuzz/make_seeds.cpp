@@ -42,6 +42,7 @@ std::vector<std::byte> input_of(std::vector<bytes> parts, const payload& of, std
 void write_any(const std::string& name, const payload& of) {
   write("any", name, input_of({of.header.bytes()}, of, 0));
   write("header", name, of.header.bytes());
+  write("payload_bytes", name, *to_bytes(of));
 }
 
 template <class T>
