@@ -80,8 +80,10 @@ TEST_F(introduced, the_third_finds_the_first_and_outlives_the_second) {
 
 TEST_F(introduced, over_tcp_too) {
   far_options_.listen = third_options_.listen = {"tcp://127.0.0.1:0"};
+  const credentials known{.secret = "a secret that all three share"};
+  far_options_.accepted_links.credentials = third_options_.accepted_links.credentials = known;
   third_address_ = third().home->addresses().front();
-  connect_all();
+  connect_all({.credentials = known}, {.credentials = known});
   const auto ref = got_by_way_of_far();
   ASSERT_TRUE(eventually([&] { return is_linked_with(near(), "third"); }));
   EXPECT_EQ(ref.get(10s).value()[1], 7.0);
