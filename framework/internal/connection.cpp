@@ -142,9 +142,12 @@ connection::parsed connection::parse() {
     auto head = read_packet_head(
         std::span<const std::byte, packet_head_bytes>{read_buffer_.data() + read_begin_, packet_head_bytes});
     if (head.body_bytes > body_bytes_max_ || head.reserved != 0) {
-      close({node_errc::protocol_violation, "packet of " + grouped(head.body_bytes) + " bytes, limit "
-                                                + grouped(body_bytes_max_) + ", reserved " + grouped(head.reserved)},
-            farewell_time);
+      const node_error reason{
+          node_errc::protocol_violation,
+          head.reserved != 0 ? "a packet's reserved bytes are " + grouped(head.reserved) + ", not zero"
+                             : "a packet of " + grouped(head.body_bytes) + " bytes, limit " + grouped(body_bytes_max_)};
+      events_->on_bad_packet(reason);
+      close(reason, farewell_time);
       return parsed::closing;
     }
     auto packet_bytes = packet_head_bytes + head.body_bytes;

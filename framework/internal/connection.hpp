@@ -27,6 +27,9 @@ public:
   virtual ~connection_events() = default;
   /// `body` is valid during the call. An error ends the connection, once what was written so far has left.
   virtual std::expected<void, node_error> on_packet(const packet_head& head, bytes_view body) = 0;
+  /// A packet came whose head says that it is none, or too large. The connection ends, once what was written so far has
+  /// left, the answer to this included.
+  virtual void on_bad_packet(const node_error& reason) = 0;
   /// All that has been read is handled.
   virtual void on_all_handled() = 0;
   /// Appends the next piece of what is too large to wait in the outbox; false when there is no more of it. Called on

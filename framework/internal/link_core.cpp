@@ -248,14 +248,26 @@ std::expected<void, node_error> link_core::on_packet(const packet_head& head, by
   }
   if (handled)
     taken_answer_.reset();
-  if (!handled) {
-    auto expected_end = handled.error().code() == node_errc::link_down; // The peer said goodbye.
-    warnings_.say(expected_end ? log_level::info : log_level::warning,
-                  [&] { return "link to " + peer_name_ + " ends: " + handled.error().message(); });
-    if (!expected_end) // Who has said goodbye reads no more.
-      send_admin(admin_op::goodbye, goodbye{cut(handled.error().message())});
-  }
+  if (!handled)
+    take_leave(handled.error());
   return handled;
+}
+
+void link_core::on_bad_packet(const node_error& reason) {
+  const auto state = state_.load(std::memory_order_acquire);
+  if (state == link_state::greeting)
+    static_cast<void>(refuse_peer(reason));
+  else if (state == link_state::open)
+    take_leave(reason);
+}
+
+/// Says why the link ends, here and to the peer.
+void link_core::take_leave(const node_error& reason) {
+  const auto expected_end = reason.code() == node_errc::link_down; // The peer said goodbye.
+  warnings_.say(expected_end ? log_level::info : log_level::warning,
+                [&] { return "link to " + peer_name_ + " ends: " + reason.message(); });
+  if (!expected_end) // Who has said goodbye reads no more.
+    send_admin(admin_op::goodbye, goodbye{cut(reason.message())});
 }
 
 std::expected<void, node_error> link_core::on_admin(admin_op op, bytes_view body) {
@@ -299,10 +311,10 @@ std::expected<void, node_error> link_core::on_admin(admin_op op, bytes_view body
   case admin_op::whereabouts:
     return with.operator()<whereabouts>([this](auto& what) { return on_whereabouts(std::move(what)); });
   case admin_op::ping:
-    send_admin(admin_op::pong, ping{});
-    return {};
+    return with.operator()<ping>(
+        [this](const auto&) { return send_admin(admin_op::pong, ping{}), std::expected<void, node_error>{}; });
   case admin_op::pong:
-    return {}; // Having been heard is all.
+    return with.operator()<ping>([](const auto&) { return std::expected<void, node_error>{}; }); // It was heard.
   case admin_op::goodbye:
   case admin_op::refuse:
     return with.operator()<goodbye>([](const auto& what) -> std::expected<void, node_error> {

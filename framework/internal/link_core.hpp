@@ -236,6 +236,7 @@ private:
   void send_hello(bool shares_store);
   std::expected<void, node_error> on_greeting(const packet_head& head, bytes_view body);
   std::expected<void, node_error> on_refuse(bytes_view body) const;
+  std::expected<void, node_error> on_early_goodbye(bytes_view body) const;
   std::expected<void, node_error> on_greet(const greet& theirs);
   std::expected<void, node_error> on_prove(const prove& theirs);
   std::expected<void, node_error> on_hello(const hello& theirs);
@@ -252,6 +253,8 @@ private:
 
   // -- link_core.cpp
   std::expected<void, node_error> on_packet(const packet_head& head, bytes_view body) override;
+  void on_bad_packet(const node_error& reason) override;
+  void take_leave(const node_error& reason);
   bool refill(outbox& out) override;
   void on_closed(const node_error& reason, std::uint64_t unwritten) override;
   std::expected<void, node_error> on_admin(admin_op op, bytes_view body);

@@ -211,7 +211,7 @@ std::expected<void, node_error> link_core::on_greeting(const packet_head& head, 
   if (op == admin_op::refuse)
     return on_refuse(body);
   if (op == admin_op::goodbye)
-    return std::unexpected{node_error{node_errc::link_down, "the peer closed the link in the handshake"}};
+    return on_early_goodbye(body);
   auto handled = on_expected(head, body);
   return handled ? handled : refuse_peer(std::move(handled).error());
 }
@@ -225,6 +225,13 @@ std::expected<void, node_error> link_core::on_refuse(bytes_view body) const {
                   ? node_errc::nothing_in_common
                   : node_errc::refused;
   return std::unexpected{node_error{code, "the peer refused: " + reason}};
+}
+
+/// Whoever has not proven itself may say anything here: it is bounded, and shown as the peer's words.
+std::expected<void, node_error> link_core::on_early_goodbye(bytes_view body) const {
+  const auto theirs = msgpack::decode_described<goodbye>(body, unproven_limits);
+  const auto reason = theirs && !theirs->reason.empty() ? ": " + one_line(theirs->reason, quoted_bytes_max) : "";
+  return std::unexpected{node_error{node_errc::link_down, "the peer closed the link in the handshake" + reason}};
 }
 
 std::expected<void, node_error> link_core::on_expected(const packet_head& head, bytes_view body) {

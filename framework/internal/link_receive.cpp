@@ -450,10 +450,12 @@ std::expected<link_core::bytes_beside_packet, node_error> link_core::read_elemen
     }
     element.frames.clear(); // Of a plain one before.
     read_element(in, element.descriptor, limits);
-    if (in.ok() && element.descriptor.header_number == 0)
+    if (!in.ok())
+      return violation("an element's description cannot be read: " + in.fault());
+    if (element.descriptor.header_number == 0)
       if (auto fields = parse_header(element.descriptor.header, bounds))
         beside.decompressed_bytes += decompressed_bytes(fields->frame_codecs);
-    for (std::size_t i = 0; i < element.descriptor.frames.size() && in.ok(); ++i) {
+    for (std::size_t i = 0; i < element.descriptor.frames.size(); ++i) {
       auto claimed = claim_frame(in, element.descriptor.frames[i], i == 0);
       if (!claimed && claimed.error().code() == node_errc::protocol_violation)
         return std::unexpected{std::move(claimed).error()};
@@ -473,8 +475,6 @@ std::expected<link_core::bytes_beside_packet, node_error> link_core::read_elemen
       beside.mention_bytes += mention.readers ? 0 : mention_cost_bytes;
       element.actors.push_back(*std::move(actor));
     }
-    if (!in.ok())
-      return violation("an element's description cannot be read");
     objects += element.descriptor.objects;
   }
   for (const auto& mentioned : mentions_)

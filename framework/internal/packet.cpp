@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cstring>
 
+#include <troupe/framework/base/sizes.hpp>
 #include <troupe/framework/internal/message_extensions.hpp>
 
 namespace troupe::internal {
@@ -64,6 +65,14 @@ void append_varint(byte_vector& out, std::uint64_t value) {
 std::uint8_t packet_reader::byte() {
   auto one = take(1);
   return one.empty() ? std::uint8_t{0} : static_cast<std::uint8_t>(one[0]);
+}
+
+std::string packet_reader::fault() const {
+  if (fault_.what.empty())
+    return "the bytes end within it, or a number is not in its shortest spelling";
+  if (fault_.value == 0 && fault_.limit == 0)
+    return std::string{fault_.what};
+  return std::string{fault_.what} + ": " + grouped(fault_.value) + ", limit " + grouped(fault_.limit);
 }
 
 std::uint64_t packet_reader::long_varint() {
@@ -137,13 +146,15 @@ namespace {
 
 void read_mentions(packet_reader& in, element_descriptor& element, const element_limits& limits) {
   element.actors.clear();
-  auto count = in.varint_up_to(limits.actors_max << 1 | 1);
-  element.objects = (count & 1) != 0 ? in.varint_up_to(message_objects_max) : 0;
+  auto count = in.varint();
+  if (count >> 1 > limits.actors_max)
+    in.fail("actors mentioned", count >> 1, limits.actors_max);
+  element.objects = (count & 1) != 0 ? in.varint_up_to(message_objects_max, "objects mentioned") : 0;
   if ((count & 1) != 0 && element.objects == 0)
-    in.fail(); // A second spelling.
+    in.fail("it says that it mentions objects, and mentions none", 0, 0); // A second spelling.
   count >>= 1;
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
-    auto side = in.varint_up_to(1);
+    auto side = in.varint_up_to(1, "the side of an actor that is mentioned");
     element.actors.push_back({.number = in.varint(), .readers = side == 1});
   }
 }
@@ -155,8 +166,9 @@ void read_element(packet_reader& in, element_descriptor& element, const element_
   element.header = {};
   element.header_number = in.varint();
   if (element.header_number == 0)
-    element.header = in.take(in.varint_up_to(limits.header_bytes_max));
-  auto count = in.varint_up_to(limits.frames_max);
+    element.header =
+        in.take(in.varint_up_to(limits.header_bytes_max, "bytes of a payload's header (receive_limits.header_bytes)"));
+  auto count = in.varint_up_to(limits.frames_max, "frames (receive_limits.frames)");
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
     frame_descriptor frame;
     auto size_and_place = in.varint();
@@ -169,15 +181,17 @@ void read_element(packet_reader& in, element_descriptor& element, const element_
       frame.transfer = in.varint();
       break;
     case frame_place::stored:
-      frame.object_index = static_cast<std::uint32_t>(in.varint_up_to(UINT32_MAX));
-      frame.object_generation = static_cast<std::uint32_t>(in.varint_up_to(UINT32_MAX));
+      frame.object_index = static_cast<std::uint32_t>(in.varint_up_to(UINT32_MAX, "the index of a stored frame"));
+      frame.object_generation =
+          static_cast<std::uint32_t>(in.varint_up_to(UINT32_MAX, "the generation of a stored frame"));
       frame.object_offset = in.varint();
       break;
     default:
-      in.fail();
+      in.fail("the place of a frame", static_cast<std::uint64_t>(frame.place),
+              static_cast<std::uint64_t>(frame_place::stored));
     }
     if (frame.size_bytes > limits.frame_bytes_max)
-      in.fail();
+      in.fail("bytes of a frame", frame.size_bytes, limits.frame_bytes_max);
     element.frames.push_back(frame);
   }
   read_mentions(in, element, limits);

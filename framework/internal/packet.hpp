@@ -96,11 +96,11 @@ public:
     return long_varint();
   }
   /// A varint that must not exceed `max`.
-  std::uint64_t varint_up_to(std::uint64_t max) {
+  std::uint64_t varint_up_to(std::uint64_t max, std::string_view of_what = "a number") {
     auto value = varint();
     if (value <= max)
       return value;
-    fail();
+    fail(of_what, value, max);
     return 0;
   }
   bytes_view take(std::uint64_t size_bytes) {
@@ -124,12 +124,27 @@ public:
     ok_ = false;
     rest_ = {};
   }
+  /// The first reason counts. Requires: the text outlives this.
+  void fail(std::string_view what, std::uint64_t value, std::uint64_t limit) noexcept {
+    if (ok_)
+      fault_ = {what, value, limit};
+    fail();
+  }
+  /// What could not be read. Requires: not ok().
+  [[nodiscard]] std::string fault() const;
 
 private:
   std::uint64_t long_varint();
 
+  struct reason {
+    std::string_view what; // Empty: the bytes end too early, or a varint has not its shortest spelling.
+    std::uint64_t value = 0;
+    std::uint64_t limit = 0;
+  };
+
   bytes_view rest_;
   bool ok_ = true;
+  reason fault_;
 };
 
 /// Bits of a message packet's detail byte.

@@ -72,7 +72,7 @@ TEST_F(hostile_peer, a_packet_too_large_for_somebody_unknown_is_refused_before_i
   byte_vector head;
   append_packet_head(head, {.body_bytes = unproven_body_bytes_max + 1, .kind = packet_kind::admin, .detail = 14});
   peer.write(head);
-  peer.farewell();
+  expect_contains(peer.farewell(), "a packet of " + grouped(unproven_body_bytes_max + 1) + " bytes, limit ");
 }
 
 TEST_F(hostile_peer, a_handshake_out_of_order_is_refused) {
@@ -95,7 +95,7 @@ TEST_F(hostile_peer, a_packet_too_large_for_the_handshake_is_refused_before_it_i
   byte_vector head;
   append_packet_head(head, {.body_bytes = greeting_body_bytes_max + 1, .kind = packet_kind::admin, .detail = 1});
   peer.write(head);
-  peer.farewell();
+  expect_contains(peer.farewell(), "a packet of " + grouped(greeting_body_bytes_max + 1) + " bytes, limit ");
 }
 
 TEST_F(hostile_peer, a_message_before_the_handshake_is_over_ends_the_link) {

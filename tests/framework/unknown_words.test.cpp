@@ -1,6 +1,7 @@
 // What a reader does with what it does not know: the rows of the last table of framework/link-protocol.md that
 // hostile_peer, hostile_negotiation, negotiation and unread do not test.
 #include <filesystem>
+#include <functional>
 #include <future>
 #include <map>
 
@@ -157,14 +158,54 @@ TEST_F(unknown_words, a_reserved_field_that_is_not_zero_ends_the_link) {
   auto head = packet_head_of({.body_bytes = 0, .kind = packet_kind::admin, .detail = 12});
   head[6] = std::byte{1};
   open_peer().write(head);
-  peer_->farewell();
+  EXPECT_EQ(peer_->farewell(), "a packet's reserved bytes are 1, not zero");
   EXPECT_TRUE(eventually([&] { return far().home->links().empty(); }));
 }
 
 TEST_F(unknown_words, a_body_larger_than_any_ends_the_link_before_it_has_come) {
   open_peer().write(packet_head_of({.body_bytes = packet_body_bytes_max + 1, .kind = packet_kind::chunk, .detail = 1}));
-  peer_->farewell();
+  EXPECT_EQ(peer_->farewell(),
+            "a packet of " + grouped(packet_body_bytes_max + 1) + " bytes, limit " + grouped(packet_body_bytes_max));
   EXPECT_TRUE(eventually([&] { return far().home->links().empty(); }));
+}
+
+TEST_F(unknown_words, a_ping_or_pong_that_cannot_be_read_ends_the_link) {
+  for (const auto op : {admin_op::ping, admin_op::pong})
+    for (const auto* body : {"", "\xc1", "\x93\x01\x02\x03", "\x80\x80"}) {
+      open_peer().write_packet(packet_kind::admin, static_cast<std::uint8_t>(op),
+                               byte_vector(bytes_of(body).begin(), bytes_of(body).end()));
+      expect_contains(peer_->farewell(), "admin message " + std::to_string(static_cast<int>(op)) + " cannot be read");
+    }
+}
+
+TEST_F(unknown_words, of_an_element_that_cannot_be_read_the_reason_says_what_is_wrong) {
+  const auto refused = [&](const std::function<void(byte_vector&)>& append) {
+    open_peer().define_signature({"i32"});
+    byte_vector message;
+    append_message_head(message, {.receiver = find_actor("echo"), .signature = 0});
+    append(message);
+    peer_->write_packet(packet_kind::message, 0, message);
+    auto text = peer_->farewell();
+    const std::string begin = "an element's description cannot be read: ";
+    expect_contains(text, begin);
+    return text.substr(std::min(text.size(), text.find(begin) + begin.size()));
+  };
+  const auto varints = [](std::vector<std::uint64_t> numbers) {
+    return [numbers](byte_vector& to) {
+      for (const auto each : numbers)
+        append_varint(to, each);
+    };
+  };
+  EXPECT_EQ(refused(varints({1})), "the bytes end within it, or a number is not in its shortest spelling");
+  EXPECT_EQ(refused(varints({0, 1 << 20})),
+            "bytes of a payload's header (receive_limits.header_bytes): 1,048,576, limit 65,536");
+  EXPECT_EQ(refused(varints({1, 1 << 20})), "frames (receive_limits.frames): 1,048,576, limit 65,536");
+  EXPECT_EQ(refused(varints({1, 1, 3})), "the place of a frame: 3, limit 2");
+  EXPECT_EQ(refused(varints({1, 1, 2, std::uint64_t{1} << 32, 0, 0})),
+            "the index of a stored frame: 4,294,967,296, limit 4,294,967,295");
+  EXPECT_EQ(refused(varints({1, 0, 200'000})), "actors mentioned: 100,000, limit 65,536");
+  EXPECT_EQ(refused(varints({1, 0, 1, 0})), "it says that it mentions objects, and mentions none");
+  EXPECT_EQ(refused(varints({1, 0, 2, 2, 1})), "the side of an actor that is mentioned: 2, limit 1");
 }
 
 TEST_F(unknown_words, an_unknown_flag_of_a_message_ends_the_link) {
@@ -193,7 +234,7 @@ TEST_F(unknown_words, an_unknown_place_of_a_frame_ends_the_link) {
   append_message_head(message, {.receiver = find_actor("echo"), .signature = 0});
   append_element(message, {.header_number = 1, .frames = {{.place = static_cast<frame_place>(3), .size_bytes = 1}}});
   peer_->write_packet(packet_kind::message, 0, message);
-  expect_contains(peer_->farewell(), "an element's description cannot be read");
+  expect_contains(peer_->farewell(), "an element's description cannot be read: the place of a frame: 3, limit 2");
 }
 
 // -- the handshake
