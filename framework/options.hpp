@@ -89,7 +89,8 @@ struct link_options {
   troupe::compression compression = compression::none;
 
   /// Whether families that trust their input, such as "cereal", may be listed above; else listing one is an error. Only
-  /// for peers that could as well run code here.
+  /// for peers that could as well run code here. It permits, and lists none by itself: the default lists stay as they
+  /// are, since a program has to add such a family to its set, and since peers that know "msgpack" only would be lost.
   bool trusted_families = false;
 
   /// Whether values may hold circles of shared pointers; else sending or receiving one is an error, since such objects

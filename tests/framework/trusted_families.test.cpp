@@ -65,6 +65,15 @@ protected:
   }
 };
 
+// The default lists stay as they are, so that a peer which knows "msgpack" only is not lost by a permission.
+TEST_F(trusted_families, are_in_no_list_by_themselves) {
+  far_options_.accepted_links.trusted_families = true;
+  connect({.trusted_families = true});
+  EXPECT_EQ(link_->serializers(), (std::vector<std::string>{"typed", "msgpack"}));
+  connect({.serializers = {"msgpack"}});
+  EXPECT_EQ(link_->serializers(), (std::vector<std::string>{"msgpack"}));
+}
+
 TEST_F(trusted_families, are_refused_at_connect_without_trust) {
   far();
   for (const auto& options : {link_options{.serializers = {"typed", "cereal"}},
