@@ -111,6 +111,7 @@ struct decoding::shared_table {
   std::vector<entry> entries;
   std::vector<std::weak_ptr<void>> circles; // An object of each.
   std::vector<named_type> types;
+  std::map<std::pair<std::size_t, std::type_index>, std::shared_ptr<const void>> arrays;
   const int exceptions = std::uncaught_exceptions(); // That were under way before: who decodes may be a destructor.
 };
 
@@ -239,6 +240,19 @@ std::size_t decoding::shared_count() const {
   return shared_ ? shared_->entries.size() : 0;
 }
 
+void decoding::keep_array(std::size_t number, std::type_index type, std::shared_ptr<const void> made) {
+  if (!shared_)
+    shared_ = std::make_unique<shared_table>();
+  shared_->arrays.try_emplace({number, type}, std::move(made));
+}
+
+const void* decoding::find_array(std::size_t number, std::type_index type) const {
+  if (!shared_)
+    return nullptr;
+  const auto known = shared_->arrays.find({number, type});
+  return known == shared_->arrays.end() ? nullptr : known->second.get();
+}
+
 std::size_t decoding::name_type(named_type named) {
   if (!shared_)
     shared_ = std::make_unique<shared_table>();
@@ -272,6 +286,11 @@ struct encoding::shared_table {
   };
   std::unordered_map<key, std::size_t, hash> numbers;
   std::map<std::pair<std::type_index, bool>, std::size_t> types;
+  struct packed_block {
+    std::shared_ptr<const frame_owner> owner;
+    frame packed;
+  };
+  std::map<strided_block, packed_block> packed;
 };
 
 encoding::encoding(const troupe::context& ctx) : coding(ctx) {}
@@ -290,6 +309,27 @@ encoding::appearance encoding::appear(std::type_index named, bool as_form) {
     shared_ = std::make_unique<shared_table>();
   const auto [at, first] = shared_->types.try_emplace({named, as_form}, shared_->types.size());
   return {at->second, first};
+}
+
+const frame* encoding::find_packed(const strided_block& block, const std::shared_ptr<const frame_owner>& owner) const {
+  if (!shared_)
+    return nullptr;
+  const auto known = shared_->packed.find(block);
+  return known != shared_->packed.end() && known->second.owner == owner ? &known->second.packed : nullptr;
+}
+
+void encoding::keep_packed(const strided_block& block, std::shared_ptr<const frame_owner> owner, frame packed) {
+  if (!shared_)
+    shared_ = std::make_unique<shared_table>();
+  shared_->packed.try_emplace(block, std::move(owner), std::move(packed));
+}
+
+void encoding::take_packed(encoding& from) {
+  if (!from.shared_ || from.shared_->packed.empty())
+    return;
+  if (!shared_)
+    shared_ = std::make_unique<shared_table>();
+  shared_->packed.swap(from.shared_->packed);
 }
 
 } // namespace troupe

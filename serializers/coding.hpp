@@ -12,6 +12,7 @@
 #include <typeindex>
 #include <typeinfo>
 #include <utility>
+#include <vector>
 
 #include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/context.hpp>
@@ -28,8 +29,8 @@ inline constexpr std::size_t out_of_band_bytes = 4096;
 
 /// The error for what a user's codec threw; cut, since it may travel.
 [[nodiscard]] TROUPE_EXPORT serialize_error thrown_by_codec(std::string_view what);
-
 [[nodiscard]] TROUPE_EXPORT serialize_error thrown_by_codec(const std::exception& thrown);
+
 /// State of one encoding or decoding. Steps return false once anything failed; the first failure is kept, and each
 /// level adds its own name to the failure's path while the calls unwind.
 class TROUPE_EXPORT coding {
@@ -150,6 +151,11 @@ public:
   [[nodiscard]] std::shared_ptr<void> find_shared(std::size_t number, std::type_index type, bool owned);
   [[nodiscard]] std::size_t shared_count() const;
 
+  /// Remembers an array to which the input gives a number, so that it comes again as the same memory.
+  void keep_array(std::size_t number, std::type_index type, std::shared_ptr<const void> made);
+  /// Null where there is none of that number and type.
+  [[nodiscard]] const void* find_array(std::size_t number, std::type_index type) const;
+
   /// A type that the input named itself: by alias, and with the sender's layout of it. Views into the input.
   struct named_type {
     std::string_view alias;
@@ -211,6 +217,22 @@ public:
   [[nodiscard]] appearance appear(const void* object, std::type_index type);
   /// The same for types that the output names itself, in their own form or in another.
   [[nodiscard]] appearance appear(std::type_index named, bool as_form);
+
+  /// Elements of an array that do not lie one after the other.
+  struct strided_block {
+    const void* first;
+    std::size_t element_bytes;
+    std::vector<std::size_t> shape;
+    std::vector<std::ptrdiff_t> strides;
+    auto operator<=>(const strided_block&) const = default;
+  };
+  /// The bytes that keep_packed() was given for that block of that owner; null where there are none.
+  [[nodiscard]] const frame* find_packed(const strided_block& block,
+                                         const std::shared_ptr<const frame_owner>& owner) const;
+  /// Keeps the block's owner as well, so that nothing else can lie there meanwhile.
+  void keep_packed(const strided_block& block, std::shared_ptr<const frame_owner> owner, frame packed);
+  /// Those of another one of the same value, which has them no more.
+  void take_packed(encoding& from);
 
 protected:
   ~encoding();

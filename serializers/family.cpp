@@ -176,8 +176,9 @@ std::expected<void, serialize_error> decode_repeated(const type_entry& entry, vo
   if (!made)
     return own_failure(entry, by, made.error());
   auto inner = ctx;
-  inner.repeated_bytes = detail::repeated_frames().count(*made);
-  return decode_by(entry, target, by, header, *made, inner);
+  inner.repeated_bytes = detail::repeated_frames().count(made->frames);
+  inner.limits.memory_bytes -= made->taken_bytes;
+  return decode_by(entry, target, by, header, made->frames, inner);
 }
 
 /// Of a payload whose frames are compressed or in pieces.

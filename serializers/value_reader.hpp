@@ -67,6 +67,9 @@ public:
   [[nodiscard]] virtual bool at_some() { return kind() == value_kind::list; }
   virtual bool begin_some();
   virtual bool end_some();
+  /// The number of the array that stands here, where the input has the same one in several places; `again`: it does not
+  /// stand here itself, and skip() passes over the place. Consumes nothing. Default: there are none of these.
+  [[nodiscard]] virtual bool at_numbered_array(std::size_t&, bool&) { return false; }
   /// Takes an attached frame back. Default: a copy of bytes().
   virtual bool attached(frame& target);
   /// Whatever follows is counted in this unit ("1/1000" of a second, a clock). Fails when the input knows better.

@@ -57,8 +57,11 @@ public:
     std::span<const std::size_t> data_shape;
     memory_order order;
   };
-  /// Asked before begin_array(): whether the elements leave as that frame, where they lie. Then attach() follows
-  /// instead of array_numbers() or array_bytes(). Default: no.
+  /// Asked first of an array whose memory others view: whether it was written before, and is now, as the same one
+  /// again; then nothing more comes of it. Default: no.
+  virtual bool array_again(const array_form&, const frame&) { return false; }
+  /// Asked before begin_array(), of arrays that are large or whose memory others view: whether the elements leave as
+  /// that frame, where they lie. Then attach() follows instead of array_numbers() or array_bytes(). Default: no.
   virtual bool attaches_array(const frame&) { return false; }
   /// Default: a structure of "shape", where elements are repeated "data_shape", where it is Fortran's "order" ("F"),
   /// and "data".

@@ -42,8 +42,11 @@ public:
     Writer writer(ctx, output);
     if (auto reason = unsupported(entry); !reason.empty())
       writer.fail(serialize_errc::not_supported, std::move(reason));
-    else if (entry.write(writer, value))
+    else if (entry.write(writer, value)) {
+      if constexpr (requires { writer.finish(); })
+        writer.finish();
       return {};
+    }
     return std::unexpected(writer.error(entry.alias(), name()));
   }
 

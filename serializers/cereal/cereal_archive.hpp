@@ -32,6 +32,7 @@
 #include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/coding.hpp>
 #include <troupe/serializers/encode_output.hpp>
+#include <troupe/serializers/internal/body_arrays.hpp>
 #include <troupe/serializers/internal/common.hpp>
 
 #if !CEREAL_THREAD_SAFE
@@ -194,6 +195,18 @@ public:
   void put(std::span<const std::byte> bytes) { output_.body().append(bytes); }
   /// The frame leaves behind the body; the reader takes frames in the same order.
   void attach(const frame& attached) { output_.attach(attached); }
+  /// Whether an array's elements are in the body already; then they are to be attached.
+  [[nodiscard]] bool is_again(const frame& elements) {
+    return arrays_.is_again(elements, context().limits.frames, output_);
+  }
+  /// The elements of one that may come again, right behind the byte which says that they are here.
+  void put_array(const frame& elements) {
+    const auto at = output_.body().size();
+    put(elements.bytes());
+    arrays_.wrote(elements, {at - 1, at}, output_);
+  }
+  /// Requires: all is written.
+  void finish() { arrays_.settle(output_); }
   /// Sets the failure and throws.
   [[noreturn, gnu::cold]] void refuse(serialize_errc code, std::string reason);
 
@@ -256,6 +269,7 @@ private:
     std::size_t number;
   };
   encode_output& output_;
+  detail::body_arrays arrays_;
   detail::cereal_pointers pointers_;
   std::unordered_map<const void*, shared_object> shared_objects_;
 };
@@ -454,13 +468,14 @@ void for_each_field(coding& state, Step step) {
 
 /// Two shapes as cereal writes a list of numbers, the second one that of the data where elements are repeated; a byte
 /// of what follows; and the elements, or nothing where they are a frame.
-inline constexpr std::uint8_t array_in_body = 1;
+inline constexpr std::uint8_t array_in_body = 1; // The lowest bit, which body_arrays changes.
 inline constexpr std::uint8_t array_in_fortran_order = 2;
 
 template <class T>
 void write_array(cereal_writer& to, const troupe::array<T>& value) {
   if (!check_dimensions(to, value.rank()))
     throw cereal_stop();
+  const auto is_shared = may_come_again(value);
   const auto once = value.without_repeats();
   const bool is_repeated = once.shape() != value.shape();
   const bool is_fortran = !is_repeated && !once.is_contiguous() && once.is_contiguous(memory_order::fortran);
@@ -470,13 +485,15 @@ void write_array(cereal_writer& to, const troupe::array<T>& value) {
   if (is_repeated)
     data_shape.assign(sent.shape().begin(), sent.shape().end());
   const auto bytes = sent.bytes();
-  const bool in_body = bytes.size_bytes() < out_of_band_bytes;
+  const bool in_body = bytes.size_bytes() < out_of_band_bytes && !(is_shared && to.is_again(bytes));
   to(shape, data_shape,
      static_cast<std::uint8_t>((in_body ? array_in_body : 0) | (is_fortran ? array_in_fortran_order : 0)));
-  if (in_body)
-    to.put(bytes.bytes());
-  else
+  if (!in_body)
     to.attach(bytes);
+  else if (is_shared)
+    to.put_array(bytes);
+  else
+    to.put(bytes.bytes());
 }
 
 [[nodiscard]] TROUPE_EXPORT frame read_array_bytes(cereal_reader& from, std::size_t count, std::size_t element_bytes,

@@ -39,6 +39,25 @@ encoding::appearance appear(encoding& state, const T* object) {
     return state.appear(object, typeid(T));
 }
 
+/// Whether another array may view the memory of this one: then the same elements may come again in one value.
+template <class T>
+bool may_come_again(const array<T>& values) {
+  return !values.empty() && (!values.owner() || values.owner().use_count() > 1);
+}
+
+/// The array with its elements one after the other, in C order. One that comes again is packed once.
+template <class T>
+array<T> packed_once(encoding& state, const array<T>& values, bool is_shared) {
+  if (!is_shared || values.is_contiguous())
+    return values.contiguous();
+  const encoding::strided_block block{values.data(), sizeof(T), values.shape(), values.strides()};
+  if (const auto* known = state.find_packed(block, values.owner()))
+    return *array<T>::view_of(*known, values.shape());
+  auto made = values.contiguous();
+  state.keep_packed(block, values.owner(), made.bytes());
+  return made;
+}
+
 template <class T>
 bool fail_unreadable(coding& state) {
   return state.fail(serialize_errc::not_supported,

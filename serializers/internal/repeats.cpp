@@ -76,10 +76,22 @@ void drop_repeats(std::size_t note_bytes_max, encode_output& output) {
     output.replace(std::move(kept));
 }
 
-std::expected<std::vector<frame>, serialize_error> expand_repeats(std::span<const std::byte> note,
-                                                                  std::span<const frame> frames, const limits& bounds) {
-  std::vector<frame> made;
+std::expected<expanded_frames, serialize_error> expand_repeats(std::span<const std::byte> note,
+                                                               std::span<const frame> frames, const limits& bounds) {
+  constexpr std::size_t aligned_for_all = 16;
+  expanded_frames found;
+  auto& made = found.frames;
   made.reserve(std::min(note.size(), bounds.frames));
+  const auto align = [&](std::size_t number) {
+    const auto before = made[number];
+    if (reinterpret_cast<std::uintptr_t>(before.bytes().data()) % aligned_for_all == 0 || before.size_bytes() == 0)
+      return true;
+    found.taken_bytes += before.size_bytes();
+    if (found.taken_bytes > bounds.memory_bytes)
+      return false;
+    made[number] = frame::copy_of(before.bytes());
+    return true;
+  };
   std::size_t used = 0;
   while (!note.empty()) {
     std::uint64_t number = 0;
@@ -90,12 +102,16 @@ std::expected<std::vector<frame>, serialize_error> expand_repeats(std::span<cons
     if (made.size() == bounds.frames)
       return failure(serialize_errc::limit_exceeded,
                      "frames that repeat earlier ones make more than " + grouped(bounds.frames) + " (limits::frames)");
+    if (number > 0 && !align(number))
+      return failure(serialize_errc::limit_exceeded, "frames that are there again take more than "
+                                                         + grouped(bounds.memory_bytes)
+                                                         + " bytes (limits::memory_bytes)");
     made.push_back(number == 0 ? frames[used++] : made[number]);
   }
   if (used < frames.size())
     return failure(serialize_errc::malformed,
                    grouped(frames.size() - used) + " frames are none, by what the header says of repeated ones");
-  return made;
+  return found;
 }
 
 std::size_t repeated_frames::count(std::span<const frame> frames) {

@@ -21,8 +21,14 @@ namespace troupe::detail {
 /// or where the note could take more than `note_bytes_max`.
 void drop_repeats(std::size_t note_bytes_max, encode_output& output);
 
-/// The frames as they were. Fails with `malformed` or `limit_exceeded`.
-[[nodiscard]] std::expected<std::vector<frame>, serialize_error>
+struct expanded_frames {
+  std::vector<frame> frames;
+  std::size_t taken_bytes = 0; // By frames that are there again and did not lie aligned: those are copied, once.
+};
+
+/// The frames as they were. Arrays in those that are there again lie in place, so that they are the same memory. Fails
+/// with `malformed` or `limit_exceeded`.
+[[nodiscard]] std::expected<expanded_frames, serialize_error>
 expand_repeats(std::span<const std::byte> note, std::span<const frame> frames, const limits& bounds);
 
 /// The bytes of those frames that repeat earlier ones: their sender has not spent them.

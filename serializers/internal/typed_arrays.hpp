@@ -44,9 +44,10 @@ template <class T>
 bool typed_write_array(typed_writer& to, const array<T>& values) {
   if (!check_dimensions(to, values.rank()))
     return false;
+  const auto is_shared = may_come_again(values);
   if (values.is_contiguous()) {
     write_array_head(to, array_form::c, values.shape());
-    return to.in_or_out_of_band(values.bytes(), values.size()), true;
+    return to.in_or_out_of_band(values.bytes(), values.size(), is_shared), true;
   }
   const auto& owner = values.owner();
   const auto once = values.without_repeats();
@@ -58,9 +59,9 @@ bool typed_write_array(typed_writer& to, const array<T>& values) {
     write_array_head(to, array_form::strided, values.shape());
     write_strides(to, values.strides(),
                   static_cast<std::size_t>(values.data() - reinterpret_cast<const T*>(bytes.bytes().data())));
-    return to.in_or_out_of_band(bytes, bytes.size_bytes() / sizeof(T)), true;
+    return to.in_or_out_of_band(bytes, bytes.size_bytes() / sizeof(T), is_shared), true;
   }
-  const auto sent = is_fortran ? once : once.contiguous();
+  const auto sent = is_fortran ? once : packed_once(to, once, is_shared);
   write_array_head(to,
                    is_fortran    ? array_form::fortran
                    : is_repeated ? array_form::once
@@ -69,7 +70,7 @@ bool typed_write_array(typed_writer& to, const array<T>& values) {
   if (is_repeated)
     for (const auto length : sent.shape())
       to.varint(length);
-  return to.in_or_out_of_band(sent.bytes(), sent.size()), true;
+  return to.in_or_out_of_band(sent.bytes(), sent.size(), is_shared), true;
 }
 
 /// The array of those elements, where `bytes` are the data, aligned.

@@ -16,11 +16,21 @@ void typed_writer::leave_as_frame(const void* data, std::size_t count, std::size
   out_.attach(owner && borrows_ ? frame(bytes, owner) : frame::copy_of(bytes));
 }
 
-void typed_writer::in_or_out_of_band(const frame& bytes, std::size_t count) {
-  if (bytes.size_bytes() < out_of_band_bytes)
-    return contiguous(bytes.bytes().data(), count, count == 0 ? 1 : bytes.size_bytes() / count);
-  varint(count << 1 | 1);
-  out_.attach(bytes);
+void typed_writer::in_or_out_of_band(const frame& bytes, std::size_t count, bool is_shared) {
+  const auto is_small = bytes.size_bytes() < out_of_band_bytes;
+  const auto is_tracked = is_small && is_shared && tracks_arrays_ && count > 0;
+  if (is_tracked && !arrays_)
+    arrays_ = std::make_unique<body_arrays>();
+  if (!is_small || (is_tracked && arrays_->is_again(bytes, context().limits.frames, out_))) {
+    varint(count << 1 | 1);
+    out_.attach(bytes);
+    return;
+  }
+  const auto mark_at = static_cast<std::size_t>(at_ - out_.body().bytes().data());
+  contiguous(bytes.bytes().data(), count, count == 0 ? 1 : bytes.size_bytes() / count);
+  const auto end = static_cast<std::size_t>(at_ - out_.body().bytes().data());
+  if (is_tracked)
+    arrays_->wrote(bytes, {mark_at, end - bytes.size_bytes()}, out_);
 }
 
 } // namespace troupe::detail

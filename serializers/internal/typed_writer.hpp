@@ -5,10 +5,12 @@
 #pragma once
 
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/encode_output.hpp>
+#include <troupe/serializers/internal/body_arrays.hpp>
 #include <troupe/serializers/internal/common.hpp>
 #include <troupe/serializers/internal/visit_write.hpp>
 
@@ -54,7 +56,8 @@ public:
     at_ += size;
   }
   void attach(frame bytes) { out_.attach(std::move(bytes)); }
-  void in_or_out_of_band(const frame& bytes, std::size_t count);
+  /// The same of an array's elements. Where they could come again, as `is_shared` says, all of them are one frame.
+  void in_or_out_of_band(const frame& bytes, std::size_t count, bool is_shared);
 
   /// While it lives, what is written is not the value's own memory and gone soon: nothing of it is borrowed.
   class passing {
@@ -70,7 +73,15 @@ public:
   };
 
   /// Hands what was written to the output.
-  void finish() { out_.body().advance_to(at_); }
+  void finish() {
+    out_.body().advance_to(at_);
+    if (arrays_) [[unlikely]]
+      arrays_->settle(out_);
+  }
+  /// Whether small arrays left the body for frames.
+  [[nodiscard]] bool found_repeats() const { return arrays_ && arrays_->found_repeats(); }
+  /// All small arrays stay in the body, however often they come.
+  void keep_repeats() { tracks_arrays_ = false; }
 
   static constexpr std::size_t varint_bytes_max = 10;
 
@@ -82,6 +93,8 @@ private:
   std::byte* at_;
   std::byte* end_;
   bool borrows_ = true; // Where there is somebody who keeps the value.
+  bool tracks_arrays_ = true;
+  std::unique_ptr<body_arrays> arrays_; // Made for the first one that could come again.
 };
 
 template <class T>

@@ -194,7 +194,15 @@ template <class T>
 bool visit_read_array(value_reader& from, array<T>& target) {
   array_parts parts;
   array_rows<T> rows;
-  if (!from.begin_structure())
+  std::size_t number = 0;
+  bool again = false;
+  const auto is_numbered = from.at_numbered_array(number, again);
+  if (is_numbered && again)
+    if (const auto* known = static_cast<const array<T>*>(from.find_array(number, typeid(array<T>)))) {
+      target = *known; // Where it is of another type, it is read once more.
+      return from.charge(1, known->rank() * (sizeof(std::size_t) + sizeof(std::ptrdiff_t))) && from.skip();
+    }
+  if (from.failed() || !from.begin_structure())
     return false;
   for (;;) {
     std::string_view name;
@@ -215,7 +223,14 @@ bool visit_read_array(value_reader& from, array<T>& target) {
   }
   if (!parts.has_data)
     rows.lengths = {0};
-  return make_array(from, parts, rows, target);
+  if (!make_array(from, parts, rows, target))
+    return false;
+  if (is_numbered && from.find_array(number, typeid(array<T>)) == nullptr) {
+    if (!from.charge_memory(sizeof(target) + shared_bytes))
+      return false;
+    from.keep_array(number, typeid(array<T>), std::make_shared<const array<T>>(target));
+  }
+  return true;
 }
 
 } // namespace troupe::detail

@@ -161,15 +161,19 @@ template <class T>
 bool visit_write_array(value_writer& to, const array<T>& values) {
   if (!check_dimensions(to, values.rank()))
     return false;
+  const auto is_shared = may_come_again(values);
   const auto once = values.without_repeats();
   const auto is_fortran = !once.is_contiguous() && once.is_contiguous(memory_order::fortran);
-  const auto sent = once.contiguous();
-  const auto is_attached = to.attaches_array(sent.bytes());
-  if (to.failed()
-      || !to.begin_array({.of = kind_of<T>,
-                          .shape = values.shape(),
-                          .data_shape = sent.shape(),
-                          .order = is_fortran ? memory_order::fortran : memory_order::c}))
+  const auto sent = packed_once(to, once, is_shared);
+  const value_writer::array_form form{.of = kind_of<T>,
+                                      .shape = values.shape(),
+                                      .data_shape = sent.shape(),
+                                      .order = is_fortran ? memory_order::fortran : memory_order::c};
+  if (is_shared && to.array_again(form, sent.bytes()))
+    return !to.failed();
+  const auto may_attach = is_shared || sent.size() * sizeof(T) >= out_of_band_bytes;
+  const auto is_attached = may_attach && to.attaches_array(sent.bytes());
+  if (to.failed() || !to.begin_array(form))
     return false;
   if (is_attached)
     return to.attach(sent.bytes()) && to.end_array();

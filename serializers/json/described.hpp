@@ -20,6 +20,7 @@ template <class T>
   json_writer writer(ctx, output);
   if (!detail::visit_write(writer, value))
     return std::unexpected(writer.error("value", "json"));
+  writer.finish();
   const auto bytes = output.body().bytes();
   return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }

@@ -396,6 +396,8 @@ bool json_reader::begin_map(std::size_t& expected) {
   const auto of = kind();
   if ((of != value_kind::map && of != value_kind::list) || at_member_key())
     return refuse("a map");
+  if (of == value_kind::map && begins_with_key("$array"))
+    return open_numbered_array(true);
   ++at_;
   return open(of == value_kind::map ? form::members : form::pairs, true);
 }
@@ -403,6 +405,8 @@ bool json_reader::begin_map(std::size_t& expected) {
 bool json_reader::begin_structure() {
   if (kind() != value_kind::map) // Nor an object that stands for something else.
     return refuse("a map");
+  if (begins_with_key("$array"))
+    return open_numbered_array(false);
   ++at_;
   return open(form::members, false);
 }
@@ -416,7 +420,14 @@ bool json_reader::next(bool& more) {
     if (!keys_differ(top.first_key))
       return false;
     ++at_;
+    const auto* const return_to = top.return_to;
     levels_.pop_back();
+    if (return_to != nullptr) { // Whatever was passed over there has been paid for by nobody.
+      if (!charge_memory(static_cast<std::size_t>(at_ - read_again_)))
+        return false;
+      at_ = return_to;
+      read_again_ = nullptr;
+    }
     return complete();
   }
   if (top.begun && !take(',', "or the end"))
@@ -479,7 +490,9 @@ bool json_reader::skip_one() {
   case value_kind::list:
     return begin_list(ignored);
   case value_kind::map:
-    return begin_map(ignored);
+    if (at_numbered_array(ignored, flag) && flag)
+      return take_array_head(ignored, flag) && complete();
+    return !failed() && begin_map(ignored);
   case value_kind::some:
     return begin_some();
   case value_kind::shared:

@@ -33,6 +33,7 @@ public:
   [[nodiscard]] bool at_some() override { return kind() == value_kind::some; }
   bool begin_some() override;
   bool end_some() override { return true; } // Once the value was read.
+  [[nodiscard]] bool at_numbered_array(std::size_t& number, bool& again) override;
   [[nodiscard]] std::size_t position() const override { return static_cast<std::size_t>(at_ - begin_); }
 
   /// Nothing but space is left over.
@@ -51,6 +52,7 @@ private:
     bool all_keys;         // Keys are compared here, all of them; else those that are skipped.
     std::size_t first_key; // in keys_
     bool begun = false;
+    const char* return_to = nullptr; // Where to go on behind it, when it is read in place of a reference to it.
   };
 
   [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
@@ -66,6 +68,9 @@ private:
   bool take(char expected, std::string_view where);
   bool complete();
   bool open(form of, bool all_keys);
+  bool take_array_head(std::size_t& number, bool& again);
+  bool open_numbered_array(bool all_keys);
+  bool find_arrays();
 
   [[nodiscard]] bool begins_with_key(std::string_view key) const;
   bool scan_text(std::string_view& raw, bool& escaped);
@@ -89,6 +94,13 @@ private:
   std::string_view key_;               // The last one, until anything else is read.
   std::vector<std::string_view> keys_; // Of the open objects, one object's behind the other's.
   std::forward_list<std::string> copied_keys_;
+  struct numbered_array {
+    std::size_t number;
+    const char* content; // Behind its number.
+  };
+  std::vector<numbered_array> arrays_; // By number, once a reference is to be read as what it refers to.
+  bool knows_arrays_ = false;
+  const char* read_again_ = nullptr; // The array that is being read in place of a reference to it.
 };
 
 } // namespace troupe

@@ -1,7 +1,9 @@
 #include <troupe/serializers/json/json_writer.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <string>
 #include <utility>
 
 #include <troupe/serializers/json/json_text.hpp>
@@ -163,6 +165,8 @@ bool json_writer::open(form of, char bracket) {
   if (!before())
     return false;
   body_.append(static_cast<std::byte>(bracket));
+  if (std::exchange(array_begins_, false))
+    arrays_.back().at = body_.size();
   levels_.push_back({.of = of, .at_key = of != form::list});
   return true;
 }
@@ -254,6 +258,54 @@ bool json_writer::begin_some() {
   put("{\"$some\":");
   levels_.push_back({.of = form::shell, .at_key = false});
   return true;
+}
+
+bool json_writer::array_again(const array_form& form, const frame& elements) {
+  const auto [begin, end] = arrays_by_place_.equal_range(elements.bytes().data());
+  for (auto at = begin; at != end; ++at) {
+    auto& known = arrays_[at->second];
+    if (known.elements.size_bytes() != elements.size_bytes() || known.elements.owner() != elements.owner()
+        || known.of != form.of || known.order != form.order || !std::ranges::equal(known.shape, form.shape)
+        || !std::ranges::equal(known.data_shape, form.data_shape))
+      continue;
+    if (!before())
+      return true;
+    if (!known.number)
+      known.number = numbered_arrays_++;
+    put("{\"$array\":");
+    put_number(static_cast<std::uint64_t>(*known.number));
+    put(",\"data\":null}");
+    after();
+    return true;
+  }
+  arrays_by_place_.emplace(elements.bytes().data(), arrays_.size());
+  arrays_.push_back({.elements = elements,
+                     .of = form.of,
+                     .shape = {form.shape.begin(), form.shape.end()},
+                     .data_shape = {form.data_shape.begin(), form.data_shape.end()},
+                     .order = form.order});
+  array_begins_ = true;
+  return false;
+}
+
+void json_writer::finish() {
+  if (numbered_arrays_ == 0)
+    return;
+  byte_buffer whole;
+  std::size_t copied = 0;
+  const auto copy_until = [&](std::size_t end) {
+    whole.append(body_.bytes().subspan(copied, end - copied));
+    copied = end;
+  };
+  for (const auto& each : arrays_) {
+    if (!each.number)
+      continue;
+    copy_until(each.at);
+    const auto field = "\"$array\":" + std::to_string(*each.number) + ",";
+    whole.append(std::as_bytes(std::span(field)));
+  }
+  copy_until(body_.size());
+  body_ = std::move(whole);
 }
 
 bool json_writer::shared_again(std::size_t number) {

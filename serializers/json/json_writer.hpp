@@ -1,6 +1,8 @@
 // Writes JSON, piece by piece and without an intermediate tree. Form: json/format.md.
 #pragma once
 
+#include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include <troupe/framework/base/export.hpp>
@@ -36,6 +38,10 @@ public:
   bool shared_again(std::size_t number) override;
   bool begin_some() override;
   bool end_some() override { return end(); }
+  bool array_again(const array_form& form, const frame& elements) override;
+
+  /// Gives arrays that were written more than once their numbers, where they stand first. Requires: all is written.
+  void finish();
 
 protected:
   [[nodiscard]] std::size_t array_fields() const override { return 1; }
@@ -68,8 +74,23 @@ private:
   void put_element(const number_block& block, std::size_t index);
   bool rows(const number_block& block);
 
+  /// An array that could come again.
+  struct written_array {
+    frame elements; // Kept, so that nothing else can lie there.
+    number_kind of;
+    std::vector<std::size_t> shape;
+    std::vector<std::size_t> data_shape;
+    memory_order order;
+    std::size_t at = 0; // Behind the brace of its object.
+    std::optional<std::size_t> number;
+  };
+
   byte_buffer& body_;
   std::vector<level> levels_;
+  std::vector<written_array> arrays_; // In the order of the text.
+  std::unordered_multimap<const std::byte*, std::size_t> arrays_by_place_;
+  bool array_begins_ = false; // With the next brace.
+  std::size_t numbered_arrays_ = 0;
 };
 
 } // namespace troupe

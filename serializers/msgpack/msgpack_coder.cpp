@@ -171,17 +171,22 @@ bool msgpack_writer::attach(const frame& attached) {
 }
 
 bool msgpack_writer::attaches_array(const frame& elements) {
+  const auto is_of_size = [&](const noted_array& other) {
+    return other.elements.size_bytes() == elements.size_bytes();
+  };
   attaches_ = false;
-  if (large_arrays_ == large_arrays::in_body || elements.size_bytes() < out_of_band_bytes || !elements.owner())
+  if (elements.size_bytes() == 0 || !elements.owner())
     return false;
-  attaches_ = large_arrays_ == large_arrays::as_frames;
-  if (attaches_)
-    return true;
-  const auto [at, is_new] = written_.try_emplace(elements.bytes().data(), elements);
-  if (is_new || at->second.size_bytes() != elements.size_bytes())
-    return false;
-  found_repeat_ = true;
-  return fail(serialize_errc::not_supported, "an array is there more than once");
+  if (noted_ != nullptr) {
+    const auto known = noted_->written_.find(elements.bytes().data());
+    attaches_ = elements.size_bytes() >= out_of_band_bytes
+                || (known != noted_->written_.end() && known->second.comes_again && is_of_size(known->second));
+  } else if (notes_) {
+    const auto [at, is_new] = written_.try_emplace(elements.bytes().data(), noted_array{elements});
+    if (!is_new && is_of_size(at->second))
+      found_repeat_ = at->second.comes_again = true;
+  }
+  return attaches_;
 }
 
 bool msgpack_writer::add_array_fields(const array_form& form) {

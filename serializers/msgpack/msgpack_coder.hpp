@@ -25,13 +25,17 @@ class TROUPE_EXPORT msgpack_writer final : public value_writer {
 public:
   msgpack_writer(const troupe::context& ctx, encode_output& output) : value_writer(ctx), output_(output) {}
 
-  /// How arrays of out_of_band_bytes and more are written: their elements always in the body; the same until one comes
-  /// whose memory was written already, where writing fails and found_repeat() says so; as frames, so that what is the
-  /// same memory is there once.
-  enum class large_arrays : std::uint8_t { in_body, until_repeat, as_frames };
-  msgpack_writer(const troupe::context& ctx, encode_output& output, large_arrays how)
-      : value_writer(ctx), output_(output), large_arrays_(how) {}
+  /// Writes the elements of arrays into the body, and notes whether a value has the same memory more than once.
+  struct noting {};
+  msgpack_writer(const troupe::context& ctx, encode_output& output, noting)
+      : value_writer(ctx), output_(output), notes_(true) {}
   [[nodiscard]] bool found_repeat() const { return found_repeat_; }
+  /// Writes as frames, so that what is the same memory is there once, those arrays that another writer has found more
+  /// than once in the same value, and all of out_of_band_bytes and more. Requires: that one outlives this.
+  msgpack_writer(const troupe::context& ctx, encode_output& output, msgpack_writer& noted)
+      : value_writer(ctx), output_(output), noted_(&noted) {
+    take_packed(noted);
+  }
 
   bool null() override;
   bool boolean(bool value) override;
@@ -62,11 +66,15 @@ private:
   bool head(std::size_t count, std::uint8_t small_code, std::size_t small_max, std::uint8_t code16);
 
   encode_output& output_;
-  const large_arrays large_arrays_ = large_arrays::in_body;
+  struct noted_array {
+    frame elements; // Kept, so that nothing else can lie there.
+    bool comes_again = false;
+  };
+  const bool notes_ = false;
+  const msgpack_writer* const noted_ = nullptr;
   bool found_repeat_ = false;
-  bool attaches_ = false; // The array that is being written.
-  // What was written, by where it lies; kept, so that nothing else can lie there.
-  std::unordered_map<const std::byte*, frame> written_;
+  bool attaches_ = false;                                     // The array that is being written.
+  std::unordered_map<const std::byte*, noted_array> written_; // By where they lie.
 };
 
 /// Pulls values out of bytes it never trusts: no count is believed beyond the bytes that are left.

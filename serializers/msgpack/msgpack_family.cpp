@@ -2,24 +2,30 @@
 
 namespace troupe {
 
-// Arrays that share memory are written as frames, then all large ones, where so many may be; what shares none is one
-// text without frames.
+// Arrays that share memory are written as frames, then all large ones, too, where so many may be; a value without any
+// is one text without frames.
 std::expected<void, serialize_error> msgpack_family::encode(const type_entry& entry, const void* value,
                                                             const context& ctx, encode_output& output) const {
-  using enum msgpack_writer::large_arrays;
-  for (const auto how : {until_repeat, as_frames, in_body}) {
-    msgpack_writer writer(ctx, output, how);
-    auto is_written = false;
-    if (auto reason = unsupported(entry); !reason.empty())
-      writer.fail(serialize_errc::not_supported, std::move(reason));
-    else
-      is_written = entry.write(writer, value);
-    if (is_written && (how != as_frames || 1 + output.frames().size() <= ctx.limits.frames))
-      return {};
-    if (!is_written && !writer.found_repeat())
-      return std::unexpected(writer.error(entry.alias(), name()));
-    output.clear();
+  if (auto reason = unsupported(entry); !reason.empty()) {
+    msgpack_writer writer(ctx, output);
+    writer.fail(serialize_errc::not_supported, std::move(reason));
+    return std::unexpected(writer.error(entry.alias(), name()));
   }
+  msgpack_writer noting(ctx, output, msgpack_writer::noting{});
+  if (!entry.write(noting, value))
+    return std::unexpected(noting.error(entry.alias(), name()));
+  if (!noting.found_repeat())
+    return {};
+  output.clear();
+  msgpack_writer sharing(ctx, output, noting);
+  if (!entry.write(sharing, value))
+    return std::unexpected(sharing.error(entry.alias(), name()));
+  if (1 + output.frames().size() <= ctx.limits.frames)
+    return {};
+  output.clear();
+  msgpack_writer copying(ctx, output);
+  if (!entry.write(copying, value))
+    return std::unexpected(copying.error(entry.alias(), name()));
   return {};
 }
 

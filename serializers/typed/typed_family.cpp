@@ -33,13 +33,20 @@ std::expected<void, serialize_error> typed_family::encode(const type_entry& entr
                                                           const context& ctx, encode_output& output) const {
   if (const auto reason = entry.unsupported(); !reason.empty())
     return failure(serialize_errc::not_supported, entry, reason);
-  detail::typed_writer writer(ctx, output);
-  writer.reserve(prefix_bytes);
-  writer.put(by_description);
-  writer.put(entry.fingerprint());
-  if (!entry.codecs().typed_write(writer, value))
-    return std::unexpected(writer.error(entry.alias(), name()));
-  writer.finish();
+  for (const auto keeps_repeats : {false, true}) {
+    detail::typed_writer writer(ctx, output);
+    if (keeps_repeats)
+      writer.keep_repeats();
+    writer.reserve(prefix_bytes);
+    writer.put(by_description);
+    writer.put(entry.fingerprint());
+    if (!entry.codecs().typed_write(writer, value))
+      return std::unexpected(writer.error(entry.alias(), name()));
+    writer.finish();
+    if (!writer.found_repeats() || 1 + output.frames().size() <= ctx.limits.frames)
+      break;
+    output.clear(); // More frames than may be: once more, with none for small arrays.
+  }
   return {};
 }
 

@@ -26,6 +26,12 @@ struct older_album {
 };
 TROUPE_DESCRIBE(older_album, pages)
 
+/// And one that has the last field only.
+struct only_cover {
+  std::optional<array<double>> cover;
+};
+TROUPE_DESCRIBE(only_cover, cover)
+
 struct copies {
   std::vector<std::vector<double>> pages;
 };
@@ -52,6 +58,18 @@ protected:
 
   [[nodiscard]] static bool shares() {
     return std::string_view(GetParam().name) == "typed" || std::string_view(GetParam().name) == "msgpack";
+  }
+  /// Whether arrays that are the same memory are that where they arrive.
+  [[nodiscard]] static bool keeps_identity() { return std::string_view(GetParam().name) != "lines"; }
+  /// As from a socket: whatever was aligned is not.
+  [[nodiscard]] static payload arrived_anywhere(payload from) {
+    for (auto& each : from.frames) {
+      std::byte* into = nullptr;
+      const auto block = frame::uninitialized(each.size_bytes() + 1, into);
+      std::ranges::copy(each.bytes(), into + 1);
+      each = block.slice(1, each.size_bytes());
+    }
+    return from;
   }
   [[nodiscard]] static payload with_note(const payload& from, std::initializer_list<unsigned char> note) {
     auto fields = *parse_header(from.header.bytes());
@@ -82,6 +100,83 @@ TEST_P(repeated_arrays, of_one_memory_travel_once_and_arrive_as_one) {
   EXPECT_LT(sent.size_bytes(), 20'000u);
   for (const auto& each : back->pages)
     EXPECT_EQ(each.data(), back->cover->data());
+}
+
+// Ray's own example: numpy.zeros(42), 99 times.
+TEST_P(repeated_arrays, of_few_elements_arrive_as_one) {
+  for (const std::size_t count : {1, 7, 42, 500, 511, 512, 513}) {
+    const auto zeros = array<double>(std::vector<double>(count));
+    const auto value = album{"zeros", std::vector<array<double>>(99, zeros), zeros, array<float>({1.0F, 2.0F})};
+    const auto sent = encoded(value);
+    const auto back = decoded<album>(arrived_anywhere(sent));
+    ASSERT_TRUE(back.has_value()) << count << ": " << back.error().message();
+    EXPECT_EQ(*back, value);
+    if (!keeps_identity())
+      continue;
+    for (const auto& each : back->pages)
+      EXPECT_EQ(each.data(), back->cover->data()) << count;
+    EXPECT_LT(sent.size_bytes(), 99 * 30 + 40 * count + 1'000) << count;
+  }
+}
+
+TEST_P(repeated_arrays, of_several_shapes_and_places_arrive_as_they_were) {
+  const auto a = array<double>({1.0, 2.0, 3.0, 4.0});
+  const auto b = array<double>({1.0, 2.0, 3.0, 4.0}); // Equal, and another.
+  const auto large = page();
+  const auto part = page().slice(1, 0, 100, 3); // Not contiguous.
+  const auto column = *array<double>({7.0}).broadcast_to({50});
+  const auto turned = page().slice(0, 0, 4).slice(1, 0, 5).transposed();
+  const album value{"all",
+                    {a, large, b, a, *a.reshaped({2, 2}), part, b, a.slice(0, 1, 3), large, part, column, turned,
+                     column, turned, a.slice(0, 1, 3), array<double>(), array<double>()},
+                    a,
+                    array<float>({1.0F})};
+  const auto back = decoded<album>(arrived_anywhere(encoded(value)));
+  ASSERT_TRUE(back.has_value()) << back.error().message();
+  ASSERT_EQ(*back, value);
+  const auto& pages = back->pages;
+  EXPECT_NE(pages[0].data(), pages[2].data());
+  EXPECT_NE(pages[0].data(), pages[1].data());
+  if (!keeps_identity())
+    return;
+  EXPECT_EQ(pages[0].data(), pages[3].data());
+  EXPECT_EQ(pages[0].data(), back->cover->data());
+  EXPECT_EQ(pages[2].data(), pages[6].data());
+  EXPECT_EQ(pages[1].data(), pages[8].data());
+  EXPECT_EQ(pages[10].data(), pages[12].data());
+  EXPECT_EQ(pages[7].data(), pages[14].data());
+  if (std::string_view(GetParam().name) != "cereal") {
+    EXPECT_EQ(pages[5].data(), pages[9].data());
+  }
+}
+
+// Where the receiver does not have the field in which the array stands first, and where it has another type.
+TEST_P(repeated_arrays, of_few_elements_are_read_by_other_versions_and_as_records) {
+  if (!GetParam().names_fields)
+    return;
+  const auto zeros = array<double>({1.0, 2.0});
+  const album value{"all", {zeros, zeros}, zeros, {}};
+  const auto sent = arrived_anywhere(encoded(value));
+  const auto older = deserialize<older_album>(sent, {.deserializers = {GetParam().name}}, others, families);
+  ASSERT_TRUE(older.has_value()) << older.error().message();
+  EXPECT_EQ(older->pages[1].to_vector(), (std::vector{1.0F, 2.0F}));
+  type_registry cover;
+  cover.add<only_cover>("album");
+  const auto last = deserialize<only_cover>(sent, {.deserializers = {GetParam().name}}, cover, families);
+  ASSERT_TRUE(last.has_value()) << last.error().message();
+  EXPECT_EQ(last->cover->to_vector(), (std::vector{1.0, 2.0}));
+  type_registry none;
+  const auto any = deserialize_any(sent, {.deserializers = {GetParam().name}}, none, families);
+  ASSERT_TRUE(any.has_value()) << any.error().message();
+}
+
+TEST_P(repeated_arrays, are_never_more_frames_than_may_be) {
+  ctx.limits.frames = 8;
+  const auto zeros = array<double>({1.0, 2.0});
+  const album value{"many", std::vector<array<double>>(99, zeros), zeros, {}};
+  const auto back = decoded<album>(encoded(value));
+  ASSERT_TRUE(back.has_value()) << back.error().message();
+  EXPECT_EQ(*back, value);
 }
 
 TEST_P(repeated_arrays, that_are_merely_equal_stay_apart) {
@@ -182,6 +277,66 @@ TEST_P(repeated_arrays, repeats_are_no_bytes_received_and_count_as_frames) {
   EXPECT_EQ(
       deserialize<copies>(doubled, {.deserializers = {"typed"}, .context = tight}, lists, families).error().code(),
       serialize_errc::limit_exceeded);
+}
+
+class json_arrays : public testing::Test {
+protected:
+  json_arrays() { types.add<album>("album"); }
+
+  std::expected<album, serialize_error> read(std::string_view text) {
+    const payload sent{make_header({.family = "json", .type = "album"}),
+                       {frame::copy_of(std::as_bytes(std::span(text)))}};
+    return deserialize<album>(sent, {.deserializers = {"json"}}, types, families);
+  }
+  std::string refusal_of(std::string_view text) {
+    const auto back = read(text);
+    return back ? "" : back.error().message();
+  }
+
+  type_registry types;
+  family_set families;
+};
+
+TEST_F(json_arrays, are_numbered_where_they_stand_first) {
+  const auto two = array<double>({1.0, 2.0});
+  const auto sent = serialize(album{"a", {two, two}, {}, {}}, {.serializers = {"json"}}, types, families);
+  ASSERT_TRUE(sent.has_value());
+  EXPECT_EQ(rich::text_of(sent->frames[0]),
+            R"({"title":"a","pages":[{"$array":0,"shape":[2],"type":"f64","data":[1.0,2.0]},{"$array":0,"data":null}],)"
+            R"("cover":null,"other":{"shape":[0],"type":"f32","data":[]}})");
+}
+
+TEST_F(json_arrays, may_be_spelled_by_hand) {
+  const auto back = read(R"({"pages":[ { "$array" : 5 , "data" : [ 1 ] } , { "$array" : 5 , "data" : null } ]})");
+  ASSERT_TRUE(back.has_value()) << back.error().message();
+  EXPECT_EQ(back->pages[0].data(), back->pages[1].data());
+}
+
+TEST_F(json_arrays, that_refer_to_nothing_are_refused) {
+  EXPECT_NE(refusal_of(R"({"pages":[{"$array":0,"data":null}]})").find("refers to array 0"), std::string::npos);
+  EXPECT_NE(refusal_of(R"({"pages":[{"$array":0,"data":null},{"$array":0,"data":[1]}]})"), "");
+  EXPECT_NE(refusal_of(R"({"pages":[{"$array":0}]})"), "");
+  EXPECT_NE(refusal_of(R"({"pages":[{"$array":0,}]})"), "");
+  EXPECT_NE(refusal_of(R"({"pages":[{"$array":-1,"data":[1]}]})"), "");
+  EXPECT_NE(refusal_of(R"({"pages":[{"$array":"0","data":[1]}]})"), "");
+  EXPECT_NE(refusal_of(R"({"x":{"$array":0}})"), "");
+}
+
+// Each reference to an array of another type reads it again: that is paid for.
+TEST_F(json_arrays, that_are_read_again_and_again_are_paid_for) {
+  std::string text = R"({"other":{"$array":0,"x":")" + std::string(100'000, 'x')
+                     + R"(","data":[1]},"pages":[{"$array":0,"data":null})";
+  for (int i = 0; i < 1'000; ++i)
+    text += R"(,{"$array":0,"data":null})";
+  EXPECT_EQ(refusal_of(text + "]}"), ""); // Once of each type.
+  std::string records = R"({"a":{"$array":0,"x":")" + std::string(100'000, 'x') + R"(","data":[1]},"b":[0)";
+  for (int i = 0; i < 100'000; ++i)
+    records += R"(,{"$array":0,"data":null})";
+  const payload sent{make_header({.family = "json", .type = "unknown"}),
+                     {frame::copy_of(std::as_bytes(std::span(records += "]}")))}};
+  const auto back = deserialize_any(sent, {.deserializers = {"json"}}, types, families);
+  ASSERT_FALSE(back.has_value());
+  EXPECT_EQ(back.error().code(), serialize_errc::limit_exceeded) << back.error().message();
 }
 
 } // namespace
