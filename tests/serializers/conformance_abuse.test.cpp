@@ -76,7 +76,7 @@ protected:
     add_cereal<branch>(types, "branch");
     add_cereal<leaf>(types, "leaf");
     add_cereal<observation>(types, "observation");
-    add_cereal<array<std::int64_t>>(types, "array");
+    add_cereal<array<std::int64_t>>(types, "array<i64>");
     add_cereal<numbers<weak_hash>>(types, "weak numbers");
     add_cereal<numbers<one_hash>>(types, "numbers");
     add_cereal<counts>(types, "counts");

@@ -209,7 +209,6 @@ TEST_F(bytes_of_one_number, with_a_header_that_is_none_are_refused) {
 }
 
 TEST_F(bytes_of_one_number, have_one_spelling) {
-  types.add<array<double>>("numbers");
   const auto spaced = *to_bytes(*serialize(array<double>(std::vector<double>(1'000)), {}, types, families));
   std::size_t zeros = 0;
   for (auto at = spaced.size() - 8'000; spaced[--at] == std::byte{};)
