@@ -76,8 +76,6 @@ std::uint64_t repetitions(std::uint64_t bytes) {
 class troupe_arrays {
 public:
   troupe_arrays() {
-    types_.add<troupe::array<double>>("bench.array");
-    types_.add<std::vector<double>>("bench.vector");
     encoding_.on_error = troupe::on_error::raise;
   }
 

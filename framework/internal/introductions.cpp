@@ -60,7 +60,7 @@ std::optional<introductions::own_words> introductions::of(const handles::node_na
 
 void introductions::seek(const handles::node_name& who) {
   const auto node = node_.lock();
-  if (!node || is_ended_ || searches_.contains(who))
+  if (!node || is_ended_ || searches_.contains(who) || dials_.contains(who))
     return;
   std::erase_if(opened_, [](const auto& each) {
     const auto link = each.lock();
@@ -104,7 +104,7 @@ void introductions::try_next(const handles::node_name& who) {
         return;
       asio::post(io, [weak, who, connected = event.what == link_event::kind::connected] { // The dial is telling.
         if (const auto self = weak.lock())
-          connected ? self->on_connected(who) : self->try_next(who);
+          connected ? self->on_connected(who) : self->on_given_up(who);
       });
     };
     auto dial = link_keeper::make(node, address, terms, {.kind = reconnect::none}, {.callback = told});
@@ -132,13 +132,49 @@ void introductions::on_connected(const handles::node_name& who) {
     return;
   }
   opened_.push_back(link);
-  found->second.dial->stop(); // The link stays.
+  lost_.erase(who);
+  dials_.insert_or_assign(who, std::move(found->second.dial));
   searches_.erase(found);
+}
+
+/// A dial has failed, or its link is lost.
+void introductions::on_given_up(const handles::node_name& who) {
+  const auto lost = dials_.extract(who);
+  if (!lost) {
+    try_next(who);
+    return;
+  }
+  lost.mapped()->stop();
+  const auto node = node_.lock();
+  if (!node || is_ended_)
+    return;
+  // What came over it is kept for so long at both ends.
+  lost_.insert_or_assign(who, std::chrono::steady_clock::now() + node->options().handle_grace);
+  seek_again();
+}
+
+void introductions::seek_again() {
+  constexpr std::chrono::milliseconds pause{500};
+  const auto now = std::chrono::steady_clock::now();
+  std::erase_if(lost_, [&](const auto& each) { return each.second < now; });
+  for (const auto& [who, until] : std::map{lost_}) // Seeking may change it.
+    seek(who);
+  const auto node = node_.lock();
+  if (lost_.empty() || !node || is_ended_)
+    return;
+  timer_ = std::make_shared<asio::steady_timer>(node->io(), pause);
+  timer_->async_wait([weak = weak_from_this()](std::error_code cancelled) {
+    if (const auto self = weak.lock(); self && !cancelled)
+      self->seek_again();
+  });
 }
 
 void introductions::end() {
   is_ended_ = true;
   searches_.clear();
+  dials_.clear();
+  lost_.clear();
+  timer_.reset();
 }
 
 } // namespace troupe::internal

@@ -2,6 +2,7 @@
 // the first one dies. The rules: framework/handle-protocol.md.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -12,6 +13,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <asio/steady_timer.hpp>
 
 #include <troupe/framework/internal/handles/messages.hpp>
 #include <troupe/framework/internal/whereabouts.hpp>
@@ -41,7 +44,8 @@ public:
   [[nodiscard]] std::optional<own_words> of(const handles::node_name& who) const;
 
   /// Dials the node, at what others have said, with the options of the links over which they have. Nothing happens
-  /// where nobody has, or nobody may.
+  /// where nobody has, or nobody may. A link that comes of it and is lost is made anew within
+  /// node_options::handle_grace.
   void seek(const handles::node_name& who);
   /// No more dials.
   void end();
@@ -59,6 +63,8 @@ private:
   };
   void try_next(const handles::node_name& who);
   void on_connected(const handles::node_name& who);
+  void on_given_up(const handles::node_name& who);
+  void seek_again();
 
   const std::weak_ptr<node_core> node_;
 
@@ -70,6 +76,9 @@ private:
   // I/O thread.
   std::map<handles::node_name, search> searches_;
   std::vector<std::weak_ptr<link_core>> opened_;
+  std::map<handles::node_name, std::shared_ptr<link_keeper>> dials_; // Of open links: they tell when these are lost.
+  std::map<handles::node_name, std::chrono::steady_clock::time_point> lost_; // And until when to seek these again.
+  std::shared_ptr<asio::steady_timer> timer_;                                // Runs while there are any.
   bool is_ended_ = false;
 };
 
