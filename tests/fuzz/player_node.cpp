@@ -62,7 +62,7 @@ bool player::take_node_step(step what, script& in) {
   }
   case step::ask_names:
     home_.act([&](auto* self) {
-      self->request(one.link()->finder_of("any", {}), caf::infinite, caf::unit)
+      self->request(one.link()->names_there().finder_of("any", {}, std::chrono::seconds(1)), caf::infinite, caf::unit)
           .then([this](const caf::strong_actor_ptr& found) { home_.keep(found); }, [](caf::error&) {});
     });
     return true;
