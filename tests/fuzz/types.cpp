@@ -50,7 +50,6 @@ const troupe::type_registry& types() {
     rich::add_to(made);
     add_late(made);
     made.add<ring>("ring").add<odd>("odd").add<std::vector<nothing>>("nothings").add<frame>("frame");
-    made.add<std::map<std::string, std::string>>("texts");
     made.add<album>(
         "album",
         [](const album& from, const context&) -> std::expected<own_form, serialize_error> {
