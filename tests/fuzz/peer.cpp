@@ -30,6 +30,13 @@ byte_vector token_of(char host) {
 
 } // namespace
 
+/// All but those by which messages count more than their packets, which these peers do not keep account of.
+std::vector<feature_offer> features_of_peers() {
+  auto all = offered_features();
+  std::erase_if(all, [](const auto& each) { return each.name == "value_bytes" || each.name == "handle_windows"; });
+  return all;
+}
+
 hello character::honest_hello(char host) {
   return {.version = protocol_version,
           .name = std::string{"peer "} + host,
@@ -43,7 +50,7 @@ hello character::honest_hello(char host) {
           .exits = true,
           .link = 77,
           .introduction_key = byte_vector(32, std::byte{3}),
-          .features = offered_features()};
+          .features = features_of_peers()};
 }
 
 peer::peer(home& at, const link_options& options, character self)
