@@ -345,13 +345,14 @@ type_entry::type_entry(std::in_place_type_t<T>, std::string alias, std::optional
     life_.move = [](void* at, void* source) { ::new (at) T(std::move(*static_cast<T*>(source))); };
   codecs_.inspect = [](detail::type_inspector& by) { by.add<T>(""); };
   if constexpr (detail::self_contained<T>())
-    if (!own_)
+    if (!own_) {
       held_bytes_ = [](const void* value) {
         return detail::held_bytes<detail::held::all>(*static_cast<const T*>(value));
       };
-  owned_bytes_ = [](const void* value) {
-    return detail::held_bytes<detail::held::owned>(*static_cast<const T*>(value));
-  };
+      owned_bytes_ = [](const void* value) {
+        return detail::held_bytes<detail::held::owned>(*static_cast<const T*>(value));
+      };
+    }
   parts_ = detail::part_access_of<T>();
   detail::schema_builder builder;
   builder.build<T>();
