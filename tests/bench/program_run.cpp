@@ -164,7 +164,9 @@ std::vector<boost::property_tree::ptree> program_run::results(const std::string&
     EXPECT_NE(read.get<std::string>("case", ""), "");
     EXPECT_NE(read.get<std::string>("subject", ""), "");
     EXPECT_NE(read.get<std::string>("unit", ""), "");
-    EXPECT_GT(read.get<double>("min", 0), 0) << line;
+    const auto is_difference = read.get<std::string>("case", "").contains(" - ");
+    if (!is_difference) // Of two times, by which a quick run may be off by more than they differ.
+      EXPECT_GT(read.get<double>("min", 0), 0) << line;
     EXPECT_LE(read.get<double>("min", 1), read.get<double>("median", 0)) << line;
     EXPECT_LE(read.get<double>("median", 1), read.get<double>("max", 0)) << line;
   }
