@@ -15,7 +15,28 @@
 
 namespace troupe {
 
+kept_mentions::~kept_mentions() = default;
+
 context_extension::~context_extension() = default;
+
+std::unique_ptr<context_extension> context_extension::for_part() {
+  return nullptr;
+}
+
+std::shared_ptr<const kept_mentions> context_extension::kept() const {
+  return nullptr;
+}
+
+std::expected<std::vector<std::byte>, serialize_error> context_extension::mention_all(const kept_mentions&) {
+  return std::unexpected(
+      serialize_error(serialize_errc::out_of_band_handle, "a payload within this one cannot mention handles here"));
+}
+
+std::expected<std::shared_ptr<const kept_mentions>, serialize_error>
+context_extension::find_all(std::span<const std::byte>) {
+  return std::unexpected(
+      serialize_error(serialize_errc::out_of_band_handle, "a payload within this one cannot mention handles here"));
+}
 
 serialize_error thrown_by_codec(std::string_view what) {
   constexpr std::size_t longest = 500;

@@ -3,14 +3,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/compression.hpp>
 #include <troupe/serializers/frame.hpp>
 #include <troupe/serializers/limits.hpp>
+#include <troupe/serializers/serialize_error.hpp>
 
 namespace troupe {
 
@@ -26,6 +29,21 @@ enum class iterate : std::uint8_t {
   whole,     ///< Together, or not at all.
 };
 
+class context_extension;
+
+/// What a payload within another one mentions and only its surroundings can name, such as handles. Whoever keeps the
+/// payload keeps these as well, in the order in which the payload numbers them.
+class TROUPE_EXPORT kept_mentions {
+public:
+  kept_mentions() = default;
+  kept_mentions(const kept_mentions&) = delete;
+  kept_mentions& operator=(const kept_mentions&) = delete;
+  virtual ~kept_mentions();
+
+  /// What the payload is decoded with. Must not outlive this.
+  [[nodiscard]] virtual std::unique_ptr<context_extension> reading() const = 0;
+};
+
 /// Base of what the user of this folder hands to codecs of types that it knows itself, such as a link's tables.
 class TROUPE_EXPORT context_extension {
 public:
@@ -33,6 +51,18 @@ public:
   context_extension(const context_extension&) = delete;
   context_extension& operator=(const context_extension&) = delete;
   virtual ~context_extension();
+
+  /// Encoding: for a payload within this one, which shall mean the same wherever it is passed on to: it collects what
+  /// that payload mentions. Null: such a payload can mention nothing. Default: null.
+  [[nodiscard]] virtual std::unique_ptr<context_extension> for_part();
+  /// Of one that for_part() gave: what was mentioned; null where nothing was.
+  [[nodiscard]] virtual std::shared_ptr<const kept_mentions> kept() const;
+  /// Encoding: mentions in this payload all that one within it does. Gives what the header of the inner one says of
+  /// it. Default: fails.
+  [[nodiscard]] virtual std::expected<std::vector<std::byte>, serialize_error> mention_all(const kept_mentions& what);
+  /// Decoding: what a payload within this one mentions, by what its header says. Default: fails.
+  [[nodiscard]] virtual std::expected<std::shared_ptr<const kept_mentions>, serialize_error>
+  find_all(std::span<const std::byte> note);
 };
 
 /// Handed to every codec. Valid for one call only; codecs keep neither the context nor its texts.

@@ -17,7 +17,7 @@ frame make_header(const header_fields& fields) {
   msgpack_writer writer(ctx, output);
   writer.begin_map(std::size_t{2} + (fields.schema.empty() ? 0 : 1) + (fields.extra.empty() ? 0 : 1)
                    + (fields.frame_codecs.empty() ? 0 : 1) + (fields.frame_pieces.empty() ? 0 : 1)
-                   + (fields.frame_repeats.empty() ? 0 : 1));
+                   + (fields.frame_repeats.empty() ? 0 : 1) + (fields.mentions.empty() ? 0 : 1));
   writer.text("f");
   writer.text(fields.family);
   writer.text("t");
@@ -42,6 +42,10 @@ frame make_header(const header_fields& fields) {
     writer.text("r");
     writer.bytes(fields.frame_repeats);
   }
+  if (!fields.mentions.empty()) {
+    writer.text("h");
+    writer.bytes(fields.mentions);
+  }
   return frame::copy_of(output.body().bytes());
 }
 
@@ -53,7 +57,7 @@ bool read_header(msgpack_reader& reader, header_fields& fields) {
     return reader.unexpected("a map");
   if (!reader.begin_map(expected))
     return false;
-  bool seen[7] = {};
+  bool seen[8] = {};
   for (;;) {
     bool more = false;
     if (!reader.next(more))
@@ -63,7 +67,7 @@ bool read_header(msgpack_reader& reader, header_fields& fields) {
     std::string_view name;
     if (!reader.text(name))
       return false;
-    const auto index = name.size() == 1 ? std::string_view("ftsxzpr").find(name[0]) : std::string_view::npos;
+    const auto index = name.size() == 1 ? std::string_view("ftsxzprh").find(name[0]) : std::string_view::npos;
     if (index == std::string_view::npos) {
       if (!reader.skip())
         return false;
@@ -78,7 +82,8 @@ bool read_header(msgpack_reader& reader, header_fields& fields) {
         : index == 3 ? !reader.bytes(fields.extra)
         : index == 4 ? !reader.bytes(fields.frame_codecs)
         : index == 5 ? !reader.bytes(fields.frame_pieces)
-                     : !reader.bytes(fields.frame_repeats))
+        : index == 6 ? !reader.bytes(fields.frame_repeats)
+                     : !reader.bytes(fields.mentions))
       return false;
   }
   if (!seen[0] || !seen[1])

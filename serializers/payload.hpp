@@ -33,6 +33,7 @@ struct header_fields {
   std::span<const std::byte> frame_codecs;  ///< "z": which frames are compressed, and how; empty: none is.
   std::span<const std::byte> frame_pieces;  ///< "p": which frames are pieces of one; empty: none is.
   std::span<const std::byte> frame_repeats; ///< "r": which frames are earlier ones again; empty: none is.
+  std::span<const std::byte> mentions; ///< "h": which handles that the payload around mentions are this one's, too.
 };
 
 [[nodiscard]] TROUPE_EXPORT frame make_header(const header_fields& fields);

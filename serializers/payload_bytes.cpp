@@ -168,6 +168,11 @@ payload copied(std::span<const std::byte> bytes, const outline& found) {
 std::expected<std::vector<std::byte>, serialize_error> to_bytes(const payload& of) {
   if (auto header = parse_header(of.header.bytes(), {.header_bytes = of.header.size_bytes()}); !header)
     return std::unexpected(std::move(header.error()));
+  else if (!header->mentions.empty())
+    return failure(
+        serialize_errc::out_of_band_handle,
+        "the payload has arrived in a message and mentions handles, which mean nothing outside of it: get() its "
+        "value, and serialize what the handles stand for");
   constexpr auto most = std::numeric_limits<std::uint32_t>::max();
   if (of.header.size_bytes() > most || of.frames.size() > most)
     return too_long();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <troupe/framework/base/sizes.hpp>
 #include <troupe/serializers/internal/compressing.hpp>
 #include <troupe/serializers/internal/error_payload.hpp>
 #include <troupe/serializers/internal/failing.hpp>
@@ -26,6 +27,36 @@ serialized_form with_marked_frames(serialized_form form, const context& ctx) {
     if ((*forms)[i].codec != detail::frame_codec::none)
       form.frames[i] = detail::marked_as_compressed(form.frames[i]);
   return form;
+}
+
+/// Says in the header which of the surrounding payload's mentions are this payload's: others wherever it is passed on
+/// to.
+std::expected<void, serialize_error> mention_in_header(const kept_mentions* what, frame& header, const context& ctx) {
+  if (header.size_bytes() == 0)
+    return {};
+  auto fields = parse_header(header.bytes(), {.header_bytes = header.size_bytes()});
+  if (!fields || (what == nullptr && fields->mentions.empty()))
+    return {};
+  if (what == nullptr)
+    return failure(
+        serialize_errc::out_of_band_handle,
+        "a payload that mentions handles of a message, and was taken out of the troupe::serialized which held "
+        "them: send that one");
+  if (ctx.extension == nullptr)
+    return failure(serialize_errc::out_of_band_handle,
+                   "a troupe::serialized with handles in it can only be serialized inside a message to a remote actor, "
+                   "where they are counted");
+  const auto note = ctx.extension->mention_all(*what);
+  if (!note)
+    return std::unexpected(note.error());
+  fields->mentions = *note;
+  auto made = make_header(*fields);
+  if (made.size_bytes() > ctx.limits.header_bytes)
+    return failure(serialize_errc::limit_exceeded, "so many handles make a header of " + grouped(made.size_bytes())
+                                                       + " bytes, limit " + grouped(ctx.limits.header_bytes)
+                                                       + " (limits::header_bytes)");
+  header = std::move(made);
+  return {};
 }
 
 } // namespace
@@ -54,8 +85,12 @@ serialize_error serialized::holds_another(const std::type_info& wanted) const {
 }
 
 std::expected<serialized_form, serialize_error> codec<serialized>::reduce(const serialized& value, const context& ctx) {
-  if (!value.held_)
-    return with_marked_frames({value.payload_.header, value.payload_.frames}, ctx);
+  if (!value.held_) {
+    serialized_form kept{value.payload_.header, value.payload_.frames};
+    if (auto told = mention_in_header(value.mentions_.get(), kept.header, ctx); !told)
+      return std::unexpected(std::move(told.error()));
+    return with_marked_frames(std::move(kept), ctx);
+  }
   const auto& type = value.held_->type;
   const auto* entry = ctx.types == nullptr ? nullptr : ctx.types->find(type);
   if (entry == nullptr)
@@ -63,7 +98,9 @@ std::expected<serialized_form, serialize_error> codec<serialized>::reduce(const 
                    detail::type_text(type) + " is marked by to_serialize() and in no registry: types.add<...>(alias)");
   auto inner = ctx;
   inner.limits = detail::limits_of_parts(ctx.limits, 1);
-  inner.extension = nullptr; // What only this message can say cannot be kept by whoever keeps the payload.
+  // What only this message can name is listed beside the payload, for whoever keeps that.
+  const auto part = ctx.extension != nullptr ? ctx.extension->for_part() : nullptr;
+  inner.extension = part.get();
   inner.value_owner = value.held_;
   if (inner.limits.depth == 0)
     return failure(serialize_errc::limit_exceeded, "too many payloads within each other (limits::depth)");
@@ -75,6 +112,9 @@ std::expected<serialized_form, serialize_error> codec<serialized>::reduce(const 
   made.frames.reserve(1 + output.frames().size());
   made.frames.push_back(frame::copy_of(output.body().bytes()));
   made.frames.insert(made.frames.end(), output.frames().begin(), output.frames().end());
+  const auto mentions = part ? part->kept() : nullptr;
+  if (auto told = mention_in_header(mentions.get(), made.header, ctx); !told)
+    return std::unexpected(std::move(told.error()));
   return with_marked_frames(std::move(made), ctx);
 }
 
@@ -86,7 +126,17 @@ std::expected<serialized, serialize_error> codec<serialized>::rebuild(serialized
     return std::unexpected(fields.error());
   if (const auto by = check_accepted(fields->family, ctx.families); !by && fields->family != detail::error_family)
     return std::unexpected(by.error());
+  std::shared_ptr<const kept_mentions> mentions;
+  if (!fields->mentions.empty()) {
+    if (ctx.extension == nullptr)
+      return failure(serialize_errc::out_of_band_handle, "a payload that mentions handles, outside of any message");
+    auto found = ctx.extension->find_all(fields->mentions);
+    if (!found)
+      return std::unexpected(std::move(found.error()));
+    mentions = *std::move(found);
+  }
   serialized made(payload{std::move(from.header), std::move(from.frames)});
+  made.mentions_ = std::move(mentions);
   std::vector<std::string> accepted;
   for (const auto* each : ctx.families)
     accepted.emplace_back(each->name());

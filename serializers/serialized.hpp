@@ -17,6 +17,9 @@ namespace troupe {
 /// link, the same bytes leave from the same addresses, and nothing is decoded on the way. Who wants the value asks for
 /// it.
 ///
+/// Handles of actors and objects in it are counted with the message around it, and again with each that it is passed on
+/// in; it holds them as long as it lives. Only get() reads such a payload, not deserialize() of encoded().
+///
 /// Made by to_serialize(), it holds a value that is encoded when it is sent, by the link's families. A payload of a
 /// family that the link does not accept is refused when it arrives.
 ///
@@ -64,6 +67,7 @@ private:
   payload payload_;
   std::shared_ptr<const held> held_;
   std::shared_ptr<const std::vector<std::string>> accepted_; // By the link that it came from; null: it came from none.
+  std::shared_ptr<const kept_mentions> mentions_;            // What the payload mentions; null: nothing.
 };
 
 /// Marks a part of a message for a payload of its own. The value is encoded when the message leaves this process, by
@@ -97,9 +101,12 @@ std::expected<T, serialize_error> serialized::get(const deserialize_options& opt
         return *static_cast<const T*>(held_->value());
     return std::unexpected(holds_another(typeid(T)));
   }
-  const auto accepted = accepted_options(options);
+  auto accepted = accepted_options(options);
   if (!accepted)
     return std::unexpected(accepted.error());
+  const auto reading = mentions_ ? mentions_->reading() : nullptr;
+  if (reading)
+    accepted->context.extension = reading.get();
   return deserialize<T>(payload_, *accepted, types, families);
 }
 

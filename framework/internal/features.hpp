@@ -30,12 +30,18 @@ enum class feature : std::uint8_t {
   node_key,       // The token is the public part of the node's key, and each end proves that it has the other part.
   value_bytes,    // Messages say what their values take, where that is more than their own bytes.
   whereabouts,    // Nodes say where they listen, and where those do whose handles they pass on (introductions.hpp).
+  nested_handles, // Payloads within an element's payload may mention handles (nested_mentions.cpp).
   count_          // No feature: how many there are.
 };
 
 /// Name and version of each, in the order of the enumeration. A new feature is a row here and there.
 inline constexpr std::array<std::pair<std::string_view, std::uint32_t>, static_cast<std::size_t>(feature::count_)>
-    known_features{{{"extensions", 1}, {"handle_windows", 1}, {"node_key", 1}, {"value_bytes", 1}, {"whereabouts", 1}}};
+    known_features{{{"extensions", 1},
+                    {"handle_windows", 1},
+                    {"node_key", 1},
+                    {"value_bytes", 1},
+                    {"whereabouts", 1},
+                    {"nested_handles", 1}}};
 
 /// How many features a hello may list, and how long a name may be.
 inline constexpr std::size_t features_max = 256;

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <expected>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include <caf/actor_control_block.hpp>
 
@@ -37,6 +39,15 @@ public:
   [[nodiscard]] virtual std::expected<object_source_ptr, serialize_error> mentioned_object(std::uint32_t place) = 0;
   /// Decoding: with what an object that arrives here can be read later.
   [[nodiscard]] virtual std::shared_ptr<const object_environment> objects() const = 0;
+
+  /// Whether payloads within this one may mention handles. Default: yes.
+  [[nodiscard]] virtual bool reads_mentions_of_parts() const { return true; }
+
+  // Payloads within payloads: nested_mentions.cpp.
+  [[nodiscard]] std::unique_ptr<context_extension> for_part() final;
+  [[nodiscard]] std::expected<std::vector<std::byte>, serialize_error> mention_all(const kept_mentions& what) final;
+  [[nodiscard]] std::expected<std::shared_ptr<const kept_mentions>, serialize_error>
+  find_all(std::span<const std::byte> note) final;
 };
 
 /// The extension of a context, or the error that a handle cannot travel outside a message.

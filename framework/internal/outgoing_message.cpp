@@ -440,6 +440,10 @@ std::shared_ptr<const object_environment> outgoing_message::objects() const {
   return nullptr;
 }
 
+bool outgoing_message::reads_mentions_of_parts() const {
+  return link_->features_.has(feature::nested_handles);
+}
+
 // -- writing
 
 void outgoing_message::extend(bytes_view extensions) {

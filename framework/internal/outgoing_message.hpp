@@ -76,6 +76,7 @@ public:
   std::expected<std::uint32_t, serialize_error> mention(const object_state& object) override;
   std::expected<object_source_ptr, serialize_error> mentioned_object(std::uint32_t place) override;
   std::expected<std::uint32_t, serialize_error> mention(const object_source_ptr& object);
+  [[nodiscard]] bool reads_mentions_of_parts() const override;
   std::shared_ptr<const object_environment> objects() const override;
 
 private:

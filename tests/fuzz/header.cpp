@@ -14,7 +14,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto same = parse_header(again.bytes());
   fuzz::expect(same && same->family == fields->family && same->type == fields->type
                    && std::ranges::equal(same->schema, fields->schema) && std::ranges::equal(same->extra, fields->extra)
-                   && std::ranges::equal(same->frame_codecs, fields->frame_codecs),
+                   && std::ranges::equal(same->frame_codecs, fields->frame_codecs)
+                   && std::ranges::equal(same->frame_repeats, fields->frame_repeats)
+                   && std::ranges::equal(same->mentions, fields->mentions),
                "another header comes back");
   return 0;
 }
