@@ -89,6 +89,20 @@ std::expected<void, node_error> check_nobody_between(const connection& over, lin
   return check_forwarder(*ends);
 }
 
+/// What this end lets lie behind handles: what its options say, and of its store half for one link and a quarter for
+/// one actor, so that who is slow leaves room for all others.
+receive_bounds own_handle_windows(const link_options& options, const node_core& node) {
+  receive_bounds result{.window = options.handle_window_bytes, .actor_window = options.actor_handle_window_bytes};
+  if (!node.store())
+    return result;
+  if (const auto totals = node.store()->totals()) { // Else its lock is not to be had.
+    const auto capacity = std::max<std::uint64_t>(totals->capacity_bytes, 4);
+    result.window = std::min(result.window, capacity / 2);
+    result.actor_window = std::min(result.actor_window, capacity / 4);
+  }
+  return result;
+}
+
 } // namespace
 
 void link_core::start(std::shared_ptr<transport> bytes, std::chrono::milliseconds patience,
@@ -178,8 +192,8 @@ void link_core::send_hello(bool shares_store) {
              .incarnation = node_->exchange() ? node_->exchange()->self().incarnation : 0,
              .inspector = 0,
              .features = offered_features(),
-             .handle_window_bytes = options_.handle_window_bytes,
-             .actor_handle_window_bytes = options_.actor_handle_window_bytes};
+             .handle_window_bytes = handle_windows_.window, // An acceptor's are agreed by now.
+             .actor_handle_window_bytes = handle_windows_.actor_window};
   if (options_.allow_tasks) {
     auto runner = node_->task_runner();
     std::lock_guard guard{mutex_};
@@ -316,6 +330,11 @@ void link_core::let_peer_in() {
   handshake_->step = handshake_step::hello;
   connection_->admit_packets(greeting_body_bytes_max);
   node_->unproven_peer_is_gone(this);
+  const auto own = own_handle_windows(options_, *node_);
+  {
+    std::lock_guard guard{mutex_}; // Statistics are read meanwhile.
+    handle_windows_ = own;
+  }
   if (role_ == role::dialer)
     send_hello(false);
 }
@@ -360,9 +379,10 @@ std::expected<void, node_error> link_core::on_hello(const hello& theirs) {
     windows_ = {.window = std::min<std::uint64_t>(theirs.window_bytes, options_.window_bytes),
                 .actor_window = std::min<std::uint64_t>(theirs.actor_window_bytes, options_.actor_window_bytes)};
     if (features_.has(feature::handle_windows))
-      handle_windows_ = {.window = std::min<std::uint64_t>(theirs.handle_window_bytes, options_.handle_window_bytes),
-                         .actor_window = std::min<std::uint64_t>(theirs.actor_handle_window_bytes,
-                                                                 options_.actor_handle_window_bytes)};
+      handle_windows_ = {.window = std::min(theirs.handle_window_bytes, handle_windows_.window),
+                         .actor_window = std::min(theirs.actor_handle_window_bytes, handle_windows_.actor_window)};
+    else
+      handle_windows_ = {UINT64_MAX, UINT64_MAX};
     sending_.set_bounds({.window = windows_.window,
                          .actor_window = windows_.actor_window,
                          .queue = options_.queue_bytes,

@@ -359,7 +359,8 @@ std::uint64_t link_core::stated_bytes(const message_head& head) const {
 /// What bytes behind the handles of an answer count where answers have one window for all: as large a part of it as of
 /// the window for handles.
 std::uint64_t link_core::share_of_window(std::uint64_t handle_bytes) const {
-  const auto part = static_cast<double>(handle_bytes) / static_cast<double>(options_.handle_window_bytes);
+  const auto window = std::min<std::uint64_t>(options_.handle_window_bytes, handle_windows_.window);
+  const auto part = static_cast<double>(handle_bytes) / static_cast<double>(window);
   const auto share = part * static_cast<double>(options_.window_bytes);
   return static_cast<std::uint64_t>(std::min(share, static_cast<double>(handle_cost_max)));
 }

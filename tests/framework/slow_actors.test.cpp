@@ -143,5 +143,41 @@ TEST_F(slow_actors, messages_keep_their_order_while_threads_take_over_from_each_
   EXPECT_TRUE(std::ranges::is_sorted(*got));
 }
 
+// -- what a slow actor may keep of the store
+
+class slow_actors_store : public two_nodes {
+protected:
+  static constexpr std::size_t capacity = 16_MiB;
+
+  slow_actors_store() {
+    far_options_.store->capacity_bytes = near_options_.store->capacity_bytes = capacity;
+    publish("stuck", far().system.spawn<caf::detached>(
+                         [opens = gate_.get_future().share()](caf::event_based_actor*) -> caf::behavior {
+                           return {[=](const object_ref<array<double>>&) { opens.wait_for(20s); }};
+                         }));
+    connect({.block_timeout = 0ms});
+  }
+  ~slow_actors_store() override { gate_.set_value(); }
+
+  std::size_t bytes_in_use() { return store::object_store{*near().home->store()}.totals()->bytes_in_use; }
+
+  std::promise<void> gate_;
+};
+
+// Goal: one actor that is fed with references leaves most of the store to the others, however small the store is.
+TEST_F(slow_actors_store, references_to_one_that_is_stuck_leave_room_for_others) {
+  const auto stuck = find("stuck");
+  const std::vector<double> value(1_MiB / sizeof(double), 1.0);
+  for (int i = 0; i < 100 && link_->stats().refused_at_bound == 0; ++i) {
+    const auto put = near().home->put(array<double>(value));
+    ASSERT_TRUE(put) << "after " << i << ": " << put.error().message();
+    caf::anon_send(stuck, *put);
+  }
+  EXPECT_GT(link_->stats().refused_at_bound, 0u);
+  EXPECT_LE(link_->stats().unconsumed_handle_bytes_there, capacity / 4 + 1_MiB + 64_KiB);
+  EXPECT_TRUE(eventually([&] { return bytes_in_use() <= capacity / 2; })) << bytes_in_use();
+  EXPECT_TRUE(near().home->put(array<double>(std::vector<double>(4_MiB / sizeof(double), 1.0))));
+}
+
 } // namespace
 } // namespace troupe::tests
