@@ -8,6 +8,7 @@
 #include <string>
 
 #include <troupe/framework/base/export.hpp>
+#include <troupe/framework/base/salted_hash.hpp>
 
 namespace troupe::store {
 
@@ -50,9 +51,9 @@ struct object_origin {
 
 template <>
 struct std::hash<troupe::store::object_id> {
-  std::size_t operator()(const troupe::store::object_id& id) const noexcept {
-    auto mixed = id.store ^ (static_cast<std::uint64_t>(id.index) << 32 | id.generation) * 0x9e3779b97f4a7c15u;
-    return static_cast<std::size_t>(mixed ^ mixed >> 29);
+  std::size_t operator()(const troupe::store::object_id& id) const {
+    constexpr troupe::detail::salted_hash hash; // Nodes name objects by ids that their peers have sent.
+    return hash(hash(id.store) ^ (static_cast<std::uint64_t>(id.index) << 32 | id.generation));
   }
 };
 

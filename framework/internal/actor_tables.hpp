@@ -11,6 +11,8 @@
 
 #include <caf/actor_control_block.hpp>
 
+#include <troupe/framework/base/salted_hash.hpp>
+
 namespace troupe::internal {
 
 /// Actors that the peer may address, because they were found by it or sent to it.
@@ -60,7 +62,7 @@ private:
   static constexpr std::uint64_t foreign_bit = std::uint64_t{1} << 63;
 
   caf::node_id home_;
-  std::unordered_map<std::uint64_t, entry> entries_;
+  std::unordered_map<std::uint64_t, entry, detail::salted_hash> entries_;
   std::unordered_map<const caf::actor_control_block*, std::uint64_t> foreign_numbers_;
   // The last to be added, since most messages are of the same sender as the one before; null: none.
   entry* last_ = nullptr;
@@ -106,8 +108,8 @@ private:
     std::uint64_t count = 0;
   };
 
-  std::unordered_map<std::uint64_t, entry> entries_;
-  std::unordered_map<std::uint64_t, caf::strong_actor_ptr> held_;
+  std::unordered_map<std::uint64_t, entry, detail::salted_hash> entries_;
+  std::unordered_map<std::uint64_t, caf::strong_actor_ptr, detail::salted_hash> held_;
 };
 
 /// Requests that crossed the link and wait for their responses. Only what is listed may be answered.
@@ -154,8 +156,9 @@ public:
 
 private:
   struct key_hash {
-    std::size_t operator()(const key& k) const noexcept {
-      return std::hash<std::uint64_t>{}(k.asker * 0x9e3779b97f4a7c15u ^ k.number);
+    std::size_t operator()(const key& k) const { // A peer numbers the requests that it has forwarded here.
+      constexpr detail::salted_hash hash;
+      return hash(hash(k.asker) ^ k.number);
     }
   };
 

@@ -16,6 +16,8 @@
 #include <caf/actor_control_block.hpp>
 #include <caf/mailbox_element.hpp>
 
+#include <troupe/framework/base/salted_hash.hpp>
+
 namespace troupe::internal {
 
 /// Messages to one receiver keep their order. Pure: wakes nobody and encodes nothing.
@@ -71,7 +73,7 @@ private:
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::deque<waiting> queue_;
-  std::unordered_map<std::uint64_t, std::uint64_t> ahead_; // How many, by receiver; the one in work included.
+  std::unordered_map<std::uint64_t, std::uint64_t, detail::salted_hash> ahead_; // How many, by receiver; the one in work included.
   std::pair<std::uint64_t, const void*> in_work_{};        // Receiver and sender of the one in work.
   std::array<std::uint64_t, 2> bytes_{};                   // Of answers the second.
   bool ends_ = false;

@@ -23,6 +23,7 @@
 
 #include <asio/steady_timer.hpp>
 
+#include <troupe/framework/base/salted_hash.hpp>
 #include <troupe/framework/inspection.hpp>
 #include <troupe/framework/internal/actor_tables.hpp>
 #include <troupe/framework/internal/admin.hpp>
@@ -532,7 +533,7 @@ private:
   std::vector<ready_watcher> ready_watchers_;
   actor_exports actor_exports_;
   actor_imports actor_imports_;
-  std::unordered_map<std::uint64_t, introduced> introduced_; // By the peer's numbers.
+  std::unordered_map<std::uint64_t, introduced, detail::salted_hash> introduced_; // By the peer's numbers.
   caf::strong_actor_ptr task_runner_; // The peer's, a proxy; null where the link does not allow tasks.
   caf::strong_actor_ptr spawner_;     // The same for spawning ...
   caf::strong_actor_ptr inspector_;   // ... and for looking.

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <troupe/framework/base/salted_hash.hpp>
 #include <troupe/framework/internal/consumption.hpp>
 #include <troupe/framework/node_error.hpp>
 
@@ -54,7 +55,7 @@ private:
   const std::shared_ptr<shared_state> shared_; // Outlives the window with the last receipt.
   const std::shared_ptr<const void> keeps_;
   std::atomic<std::uint64_t> outstanding_{0}; // As the peer sees it; written on the I/O thread.
-  std::unordered_map<std::uint64_t, consumption_ptr<account>> accounts_;
+  std::unordered_map<std::uint64_t, consumption_ptr<account>, detail::salted_hash> accounts_;
   account* last_ = nullptr; // Most messages are for the same actor as the last one.
   std::uint64_t last_actor_ = 0;
 };

@@ -14,6 +14,7 @@
 #include <caf/actor_control_block.hpp>
 #include <caf/message.hpp>
 
+#include <troupe/framework/base/salted_hash.hpp>
 #include <troupe/framework/internal/actor_tables.hpp>
 #include <troupe/framework/internal/consumption.hpp>
 #include <troupe/framework/internal/packet.hpp>
@@ -176,7 +177,7 @@ private:
     [[nodiscard]] std::deque<packed_message>& front() { return urgent.empty() ? normal : urgent; }
     [[nodiscard]] bool waits() const noexcept { return !urgent.empty() || !normal.empty(); }
   };
-  using receiver_map = std::unordered_map<std::uint64_t, receiver_state>;
+  using receiver_map = std::unordered_map<std::uint64_t, receiver_state, detail::salted_hash>;
 
   [[nodiscard]] const receiver_state* find(std::uint64_t receiver) const;
   [[nodiscard]] receiver_state& state_of(std::uint64_t receiver);
@@ -258,8 +259,9 @@ private:
     [[nodiscard]] bool has_begun() const noexcept { return transfer > 0 || offset > 0; }
   };
   struct key_hash {
-    std::size_t operator()(const key& k) const noexcept {
-      return (k.receiver * 0x9e3779b97f4a7c15u ^ k.sender) * 0x9e3779b97f4a7c15u ^ k.kind;
+    std::size_t operator()(const key& k) const { // The peer numbers its receivers.
+      constexpr detail::salted_hash hash;
+      return hash(hash(k.receiver) ^ k.sender) ^ static_cast<std::size_t>(k.kind);
     }
   };
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include <troupe/framework/base/salted_hash.hpp>
 #include <troupe/framework/internal/packet.hpp>
 #include <troupe/framework/node_error.hpp>
 #include <troupe/serializers/frame.hpp>
@@ -41,7 +42,7 @@ private:
   class buffer;
 
   transfer_limits limits_;
-  std::unordered_map<std::uint64_t, std::shared_ptr<buffer>> open_;
+  std::unordered_map<std::uint64_t, std::shared_ptr<buffer>, detail::salted_hash> open_;
   std::uint64_t charged_bytes_ = 0;
   const std::shared_ptr<std::atomic<std::uint64_t>> living_bytes_ = std::make_shared<std::atomic<std::uint64_t>>(0);
 };

@@ -1,0 +1,32 @@
+// Hashes of what somebody else chooses.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+
+#include <troupe/framework/base/export.hpp>
+
+namespace troupe::detail {
+
+/// Random, and the same as long as the process lives.
+TROUPE_EXPORT inline std::uint64_t hash_salt() {
+  static const std::uint64_t salt = [] {
+    std::random_device random;
+    return std::uint64_t{random()} << 32 | random();
+  }();
+  return salt;
+}
+
+/// For tables whose keys a peer or another process chooses: nobody can tell beforehand which numbers meet in one
+/// bucket, so nobody can make a table slow. By the folded multiplication of wyhash. Throws what std::random_device does.
+struct salted_hash {
+  std::size_t operator()(std::uint64_t number) const {
+    constexpr std::uint64_t odd = 0x9e37'79b9'7f4a'7c15;
+    __extension__ using wide = unsigned __int128;
+    const auto product = static_cast<wide>(number ^ hash_salt()) * (hash_salt() * 2 + odd * 2 + 1);
+    return static_cast<std::size_t>(static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64));
+  }
+};
+
+} // namespace troupe::detail
