@@ -1,6 +1,7 @@
 #include <troupe/serializers/coding.hpp>
 
 #include <algorithm>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <map>
@@ -129,7 +130,8 @@ struct decoding::shared_table {
     std::shared_ptr<void> object;
     void (*reset)(void*);
   };
-  std::vector<entry> entries;
+  // In blocks, so that growing takes no more than is charged for each. Null: there has been none.
+  std::unique_ptr<std::deque<entry>> entries;
   std::vector<std::weak_ptr<void>> circles; // An object of each.
   std::vector<named_type> types;
   std::map<std::pair<std::size_t, std::type_index>, std::shared_ptr<const void>> arrays;
@@ -160,8 +162,8 @@ decoding::~decoding() {
   if (!shared_)
     return;
   if (failed() || std::uncaught_exceptions() > shared_->exceptions) {
-    for (auto& entry : shared_->entries)
-      if (entry.object)
+    for (std::size_t number = 0; number < shared_count(); ++number)
+      if (auto& entry = (*shared_->entries)[number]; entry.object)
         entry.reset(entry.object.get());
   } else if (!shared_->circles.empty()) {
     context().circles->keep(std::move(shared_->circles), memory_given_ - memory_left_ + received_bytes_);
@@ -227,13 +229,16 @@ bool decoding::over_probes(const std::type_info& container) {
 std::size_t decoding::number_shared() {
   if (!shared_)
     shared_ = std::make_unique<shared_table>();
-  shared_->entries.push_back({typeid(void), nullptr, nullptr});
-  return shared_->entries.size() - 1;
+  auto& entries = shared_->entries;
+  if (!entries)
+    entries = std::make_unique<std::deque<shared_table::entry>>();
+  entries->push_back({typeid(void), nullptr, nullptr});
+  return entries->size() - 1;
 }
 
 void decoding::keep_shared(std::size_t number, std::type_index type, std::shared_ptr<void> object,
                            void (*reset)(void*)) {
-  shared_->entries[number] = {type, std::move(object), reset};
+  (*shared_->entries)[number] = {type, std::move(object), reset};
 }
 
 std::shared_ptr<void> decoding::find_shared(std::size_t number, std::type_index type, bool owned) {
@@ -242,7 +247,7 @@ std::shared_ptr<void> decoding::find_shared(std::size_t number, std::type_index 
          "refers to shared object " + grouped(number) + ", of which there are " + grouped(shared_count()) + " so far");
     return nullptr;
   }
-  const auto& entry = shared_->entries[number];
+  const auto& entry = (*shared_->entries)[number];
   auto found = entry.object;
   if (found && entry.type != type)
     found = detail::as_base(context(), found, entry.type, type);
@@ -258,7 +263,7 @@ std::shared_ptr<void> decoding::find_shared(std::size_t number, std::type_index 
 }
 
 std::size_t decoding::shared_count() const {
-  return shared_ ? shared_->entries.size() : 0;
+  return shared_ && shared_->entries ? shared_->entries->size() : 0;
 }
 
 void decoding::keep_array(std::size_t number, std::type_index type, std::shared_ptr<const void> made) {

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <deque>
 
 namespace troupe::detail {
 
@@ -115,8 +115,9 @@ private:
     return false;
   }
 
-  std::vector<object> objects_; // By number.
-  std::vector<open_object> open_;
+  // In blocks, so that growing takes no more than decoders charge for each.
+  std::deque<object> objects_; // By number.
+  std::deque<open_object> open_;
 };
 
 } // namespace troupe::detail

@@ -292,13 +292,7 @@ void decode(const payload& received, const std::vector<std::string>& deserialize
   expect(std::clock() - begun < CLOCKS_PER_SEC, "took longer than a second");
   // The value itself, before decoding begins.
   const auto itself = value ? value->entry()->value_bytes() : sizeof(rich::everything);
-  // What a reader notes of each shared object, of which one byte can make one, is not charged in full.
-  constexpr std::size_t notes_per_byte = 64;
-  std::size_t received_bytes = 0;
-  for (const auto& each : received.frames)
-    received_bytes += each.size_bytes();
-  expect(taken <= allowance(received) + itself + notes_per_byte * received_bytes,
-         "allocated more than the limits grant",
+  expect(taken <= allowance(received) + itself, "allocated more than the limits grant",
          std::to_string(taken) + " bytes, granted are " + std::to_string(allowance(received)));
   // By the container, and by who counts; and those that cost nothing.
   expect(counted_equal::count <= 2 * (bounds().hash_probes + 66 * bounds().elements), "keys were compared without end");
