@@ -33,6 +33,12 @@ struct sinks {
 
   sinks();
 
+  /// Without `calling`: keeps none, so that whoever sets another one knows that the one before has ended.
+  [[nodiscard]] bool has_one() {
+    const std::lock_guard guard{mutex};
+    return current != nullptr;
+  }
+  /// With `calling`.
   [[nodiscard]] std::shared_ptr<log_sink> now() {
     const std::lock_guard guard{mutex};
     return current;
@@ -110,7 +116,7 @@ void write_log(log_level level, std::string_view text) noexcept {
   try {
     const auto line = one_line(text, log_line_bytes_max);
     auto& all = all_sinks();
-    if (!all.now()) {
+    if (!all.has_one()) {
       all.standard_error.write("troupe " + std::string{to_string(level)} + ": " + line);
       return;
     }
