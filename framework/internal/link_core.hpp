@@ -49,6 +49,7 @@
 #include <troupe/framework/internal/sending_terms.hpp>
 #include <troupe/framework/internal/traffic.hpp>
 #include <troupe/framework/internal/transfers.hpp>
+#include <troupe/framework/internal/understated_memory.hpp>
 #include <troupe/framework/internal/whereabouts.hpp>
 #include <troupe/framework/link.hpp>
 #include <troupe/framework/options.hpp>
@@ -457,6 +458,8 @@ private:
   [[nodiscard]] caf::strong_actor_ptr sender_of(const message_head& head);
   [[nodiscard]] std::expected<receipt, node_error> charge(const message_head& head, std::uint64_t cost,
                                                           std::uint64_t handle_bytes = 0);
+  [[nodiscard]] std::expected<void, node_error> charge_understated(const message_head& head, std::uint64_t cost,
+                                                                   message_under_construction& message);
   [[nodiscard]] std::uint64_t stated_bytes(const message_head& head) const;
   [[nodiscard]] std::uint64_t share_of_window(std::uint64_t handle_bytes) const;
   [[nodiscard]] bool is_deliverable(message_head& head, std::uint64_t cost, receipt& owed);
@@ -572,6 +575,7 @@ private:
   std::vector<object_mention> mentions_;      // Of the message that is to come next.
   std::unique_ptr<receive_window> receiving_; // From the opening on.
   std::unique_ptr<receive_window> receiving_handles_;
+  std::unique_ptr<understated_memory> understated_;
   std::uint64_t heard_bytes_ = 0;  // Read from the peer until heard_at_.
   std::uint64_t heard_slices_ = 0; // Taken by the peer until heard_at_.
   std::chrono::steady_clock::time_point heard_at_;

@@ -484,6 +484,7 @@ std::expected<void, node_error> link_core::become_open() {
     };
     receiving_handles_ = std::make_unique<receive_window>(handle_windows_, report, received_signatures_);
     receiving_ = std::make_unique<receive_window>(windows_, std::move(report), received_signatures_);
+    understated_ = std::make_unique<understated_memory>(windows_.window);
     sending_terms first{.spill_bytes = options_.spill_bytes};
     first.context = {.sender = node_->options().name,
                      .recipient = peer_name_,

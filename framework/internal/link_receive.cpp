@@ -200,9 +200,9 @@ std::expected<void, node_error> link_core::on_message(std::uint8_t flags, bytes_
     return std::unexpected{std::move(beside).error()};
   if (!in.finished())
     return too_many_bytes(body, in);
-  auto owed = charge(
-      head, body.size() + beside->chunk_bytes + beside->decompressed_bytes + beside->mention_bytes + message_cost_bytes,
-      beside->handle_bytes);
+  const auto cost =
+      body.size() + beside->chunk_bytes + beside->decompressed_bytes + beside->mention_bytes + message_cost_bytes;
+  auto owed = charge(head, cost, beside->handle_bytes);
   if (!owed)
     return std::unexpected{std::move(owed).error()};
   add_alone(counters_.messages_received, 1);
@@ -219,6 +219,8 @@ std::expected<void, node_error> link_core::on_message(std::uint8_t flags, bytes_
   message_under_construction built{types, goes_on ? owed->of_copy() : noted(*std::move(owed))};
   auto decoded = decode(types, built);
   clear_elements();
+  if (decoded)
+    decoded = charge_understated(head, cost + beside->handle_bytes, built);
   if (!decoded)
     return give_up(head, std::move(decoded).error());
   return deliver(head, types.type_token, std::move(built), goes_on ? *std::move(owed) : receipt{});
@@ -261,6 +263,8 @@ std::expected<void, node_error> link_core::on_plain_message(message_head& head, 
   auto header = header_of(element.header_number, {}, *types.entries[0]);
   auto decoded = header ? decode_value_of(**header, *types.entries[0], std::span{&bytes, 1}, extension, built)
                         : std::unexpected{std::move(header).error()};
+  if (decoded)
+    decoded = charge_understated(head, body_bytes + message_cost_bytes, built);
   if (!decoded)
     return give_up(head, std::move(decoded).error());
   return deliver(head, types.type_token, std::move(built));
@@ -349,6 +353,23 @@ std::expected<receipt, node_error> link_core::charge(const message_head& head, s
   if (!owed_handles)
     return violation(owed_handles.error().message() + ", behind handles");
   return joint(*std::move(owed), *std::move(owed_handles), received_signatures_);
+}
+
+/// What its values take beyond what the message cost, by a peer that should have stated it.
+std::expected<void, node_error> link_core::charge_understated(const message_head& head, std::uint64_t cost,
+                                                              message_under_construction& message) {
+  const auto known = std::max(cost, stated_bytes(head));
+  const auto takes = message.owned_bytes();
+  if (takes <= known || !features_.has(feature::value_bytes))
+    return {};
+  auto owed = understated_->admit(takes - known);
+  if (!owed)
+    return undecodable("its values take " + grouped(takes) + " bytes where it states " + grouped(known) + ", and "
+                       + grouped(understated_->living_bytes())
+                       + " that were not stated either are not consumed yet, of at most " + grouped(windows_.window)
+                       + " (link_options::window_bytes)");
+  message.owe(*std::move(owed), received_signatures_);
+  return {};
 }
 
 /// What the values of the message take here, as the peer says; 0 where it says nothing.

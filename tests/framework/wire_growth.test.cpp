@@ -1,5 +1,8 @@
 // What lets the protocol grow: features in the hello, extension maps of messages, and numbers that say whether a reader
 // has to understand what it does not know.
+#include <atomic>
+#include <future>
+
 #include <troupe/framework/internal/message_extensions.hpp>
 
 #include "raw_peer.hpp"
@@ -133,6 +136,46 @@ TEST_F(wire_growth, unknown_keys_of_an_extension_map_are_skipped) {
   raw_peer peer{address_};
   peer.open(hello_with(offered_features()));
   expect_answer(peer, message_flags::extended, some_map());
+}
+
+// Goal: values that take more than their messages state are held to the window as well.
+// Method: messages of a few kilobytes, each with texts that take a megabyte here, to an actor that keeps them waiting.
+TEST_F(wire_growth, what_messages_do_not_state_counts_here_until_it_is_consumed) {
+  using texts = std::vector<std::string>;
+  std::promise<void> gate;
+  std::atomic<int> handled = 0;
+  const auto stuck = far().system.spawn<caf::detached>(
+      [&, opens = gate.get_future().share()](caf::event_based_actor*) -> caf::behavior {
+        return {[&, opens](const texts& got) {
+          opens.wait_for(20s);
+          handled += static_cast<int>(!got.empty());
+        }};
+      });
+  publish("stuck", stuck);
+  auto mine = hello_with(offered_features());
+  mine.window_bytes = mine.actor_window_bytes = 2_MiB;
+  raw_peer peer{address_};
+  peer.open(mine);
+  const auto receiver = find(peer, "stuck");
+  const auto sent = serialize(texts(32'768), {.serializers = {"typed"}}, far().types, far().families);
+  ASSERT_TRUE(sent);
+  ASSERT_LT(sent->size_bytes(), 150_KiB);
+  peer.define_signature({"list<str>"});
+  const auto undecodable = [&] { return far().home->links().at(0).stats().undecodable; };
+  constexpr int count = 8;
+  for (int i = 0; i < count; ++i)
+    peer.write(raw_peer::message_packet({.receiver = receiver}, sent->header.bytes(), sent->frames[0].bytes()));
+  EXPECT_TRUE(eventually([&] { return far().home->links().at(0).stats().messages_received == count; }));
+  const auto refused = undecodable();
+  EXPECT_GE(refused, count - 3U) << "of 2 MiB, two or three megabytes fit";
+  EXPECT_LT(refused, count);
+  gate.set_value();
+  EXPECT_TRUE(eventually([&] { return handled == count - static_cast<int>(refused); })) << handled;
+  // What was consumed makes room.
+  peer.write(raw_peer::message_packet({.receiver = receiver}, sent->header.bytes(), sent->frames[0].bytes()));
+  EXPECT_TRUE(eventually([&] { return handled == count - static_cast<int>(refused) + 1; })) << handled;
+  EXPECT_EQ(undecodable(), refused);
+  caf::anon_send_exit(stuck, caf::exit_reason::kill);
 }
 
 TEST_F(wire_growth, an_extension_map_on_a_link_without_the_feature_ends_it) {

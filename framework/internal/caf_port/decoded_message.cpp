@@ -120,6 +120,18 @@ public:
     return place;
   }
 
+  [[nodiscard]] std::uint64_t owned_bytes() const {
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < made_; ++i)
+      if (const auto& type = *types_.entries[i]; type.is_self_contained())
+        bytes += type.owned_bytes(at(i));
+    return bytes;
+  }
+
+  void owe(receipt more, std::shared_ptr<const void> keeps) {
+    owed_ = joint(std::move(owed_), std::move(more), std::move(keeps));
+  }
+
   caf::mailbox_element_ptr into_envelope(caf::strong_actor_ptr sender, caf::message_id id);
 
   decoded_message* copy() const override {
@@ -211,7 +223,7 @@ private:
     types_.entries[made_]->life().destroy(at(made_));
   }
 
-  const receipt owed_; // Settled last, when the elements are gone; keeps types_.
+  receipt owed_; // Settled last, when the elements are gone; keeps types_.
   const signature& types_;
   std::byte* const storage_;
   std::size_t made_ = 0;
@@ -235,6 +247,14 @@ message_under_construction::~message_under_construction() {
 
 void* message_under_construction::construct_next() {
   return data_->construct_next();
+}
+
+std::uint64_t message_under_construction::owned_bytes() const {
+  return data_->owned_bytes();
+}
+
+void message_under_construction::owe(receipt more, std::shared_ptr<const void> keeps) {
+  data_->owe(std::move(more), std::move(keeps));
 }
 
 caf::mailbox_element_ptr message_under_construction::finish(caf::strong_actor_ptr sender, caf::message_id id) && {
