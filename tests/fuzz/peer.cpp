@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <troupe/framework/internal/message_extensions.hpp>
+
 #include "decoding.hpp"
 
 namespace fuzz {
@@ -28,14 +30,12 @@ byte_vector token_of(char host) {
   return {part.begin(), part.end()};
 }
 
-} // namespace
-
-/// All but those by which messages count more than their packets, which these peers do not keep account of.
-std::vector<feature_offer> features_of_peers() {
-  auto all = offered_features();
-  std::erase_if(all, [](const auto& each) { return each.name == "value_bytes" || each.name == "handle_windows"; });
-  return all;
+/// No larger than a number can be.
+std::uint64_t sum_of(std::uint64_t one, std::uint64_t other) {
+  return other < UINT64_MAX - one ? one + other : UINT64_MAX;
 }
+
+} // namespace
 
 hello character::honest_hello(char host) {
   return {.version = protocol_version,
@@ -50,7 +50,7 @@ hello character::honest_hello(char host) {
           .exits = true,
           .link = 77,
           .introduction_key = byte_vector(32, std::byte{3}),
-          .features = features_of_peers()};
+          .features = offered_features()};
 }
 
 peer::peer(home& at, const link_options& options, character self)
@@ -81,6 +81,11 @@ void peer::give_credit(std::uint64_t actor, std::uint64_t bytes) {
   if (auto found = outstanding_.find(actor); found != outstanding_.end())
     found->second -= std::min(found->second, bytes);
   write_admin(admin_op::credit, credit{actor, bytes});
+}
+
+void peer::owe(const price& of) {
+  sent_cost_ = sum_of(sent_cost_, of.bytes);
+  sent_handle_bytes_ = sum_of(sent_handle_bytes_, of.handle_bytes);
 }
 
 // -- the handshake
@@ -300,7 +305,9 @@ void peer::on_admin(admin_op op, bytes_view body) {
   case admin_op::credit:
     return with.operator()<credit>([this](const auto& what) {
       expect(is_lax_ || what.bytes <= sent_cost_, "the node has consumed more than it was sent");
+      expect(is_lax_ || what.handle_bytes <= sent_handle_bytes_, "the node has consumed more handles than it was sent");
       sent_cost_ -= std::min(sent_cost_, what.bytes);
+      sent_handle_bytes_ -= std::min(sent_handle_bytes_, what.handle_bytes);
     });
   case admin_op::introduce:
     return with.operator()<introduce>([this](const auto& what) {
@@ -350,7 +357,7 @@ void peer::on_message(std::uint8_t flags, bytes_view body) {
   auto& of_actor = outstanding_[head.receiver];
   expect(all < self_.greeting.window_bytes && of_actor < self_.greeting.actor_window_bytes,
          "the node sends without credit", std::to_string(of_actor) + " of " + std::to_string(all));
-  of_actor += cost;
+  of_actor += std::max(cost, value_bytes_of(head.extensions));
 }
 
 /// Gives what it costs beside its packet.

@@ -18,6 +18,12 @@
 
 namespace fuzz {
 
+/// What a message costs until it is consumed.
+struct price {
+  std::uint64_t bytes = 0;
+  std::uint64_t handle_bytes = 0; // That lie behind handles.
+};
+
 /// What a peer is like.
 struct character {
   troupe::internal::link_side side = troupe::internal::link_side::dialer;
@@ -70,8 +76,8 @@ public:
   }
   /// The actor of that number is mentioned once more.
   void mention(std::uint64_t number) { ++mentioned_[number]; }
-  /// Costs so much until it is consumed.
-  void owe(std::uint64_t cost) { sent_cost_ += cost; }
+  /// Costs so much until it is consumed, its handles included.
+  void owe(const price& of);
   /// Consumed.
   void give_credit(std::uint64_t actor, std::uint64_t bytes);
 
@@ -131,6 +137,7 @@ private:
 
   std::map<std::uint64_t, std::uint64_t> mentioned_; // Actors of this end's, and not released.
   std::uint64_t sent_cost_ = 0;                      // Not given back.
+  std::uint64_t sent_handle_bytes_ = 0;              // Likewise.
   std::vector<std::uint64_t> actors_;
   std::map<std::uint64_t, std::uint64_t> named_;
   std::set<std::uint64_t> introduced_;

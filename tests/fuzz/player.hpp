@@ -58,9 +58,9 @@ private:
   void define_signature(script& in);
   void define_header(std::size_t sample);
   void write_message(script& in);
-  void write_element(script& in, const std::string& alias, troupe::internal::byte_vector& message, std::uint64_t& cost);
+  void write_element(script& in, const std::string& alias, troupe::internal::byte_vector& message, price& cost);
   [[nodiscard]] troupe::internal::frame_descriptor place_frame(const troupe::frame& of, std::uint8_t how,
-                                                               std::uint64_t& cost);
+                                                               price& cost);
   void write_chunk(script& in);
   void write_introduction(script& in);
   void answer(script& in);

@@ -97,7 +97,7 @@ void player::write_message(script& in) {
   }
   byte_vector message;
   append_message_head(message, head);
-  std::uint64_t cost = 0;
+  price cost;
   if (!signatures.empty())
     for (const auto& each : std::vector{signatures[head.signature]})
       write_element(in, each, message, cost);
@@ -105,13 +105,14 @@ void player::write_message(script& in) {
     message.push_back(std::byte{0});
   if ((head.flags & message_flags::returned) == 0)
     one.mention(head.sender);
-  one.owe(cost + message.size() + message_cost_bytes);
+  cost.bytes = std::max(cost.bytes + message.size() + message_cost_bytes, value_bytes_of(map));
+  one.owe(cost);
   one.write(packet_kind::message, head.flags, message);
 }
 
 /// Bits of its first byte: 1 a value of another type, 2 its own header, 4 a changed byte, 8 no mentions, 16 chunks, 32
 /// stored frames, 64 a header that is not there, 128 mentions as given.
-void player::write_element(script& in, const std::string& alias, byte_vector& message, std::uint64_t& cost) {
+void player::write_element(script& in, const std::string& alias, byte_vector& message, price& cost) {
   const auto how = in.byte();
   std::size_t which = in.byte();
   if ((how & 1) == 0) // One of those of that type.
@@ -143,9 +144,9 @@ void player::write_element(script& in, const std::string& alias, byte_vector& me
     element.actors.push_back({.number = number(in), .readers = (side & 1) != 0});
     if ((side & 1) == 0)
       current().mention(element.actors.back().number);
-    cost += mention_cost_bytes;
+    cost.bytes += mention_cost_bytes;
   }
-  cost += 64_KiB; // What compressed frames become.
+  cost.bytes += 64_KiB; // What compressed frames become.
   append_element(message, element);
   for (std::size_t i = 0; i < frames.size(); ++i)
     if (element.frames[i].place == frame_place::inline_)
@@ -153,9 +154,11 @@ void player::write_element(script& in, const std::string& alias, byte_vector& me
 }
 
 /// Writes what goes ahead.
-frame_descriptor player::place_frame(const frame& of, std::uint8_t how, std::uint64_t& cost) {
-  if ((how & 32) != 0)
+frame_descriptor player::place_frame(const frame& of, std::uint8_t how, price& cost) {
+  if ((how & 32) != 0) {
+    cost.handle_bytes += of.size_bytes();
     return {.place = frame_place::stored, .size_bytes = of.size_bytes(), .object_index = 1, .object_generation = 1};
+  }
   if ((how & 16) == 0)
     return {.size_bytes = of.size_bytes()};
   const auto number = defined().next_transfer++;
@@ -163,7 +166,7 @@ frame_descriptor player::place_frame(const frame& of, std::uint8_t how, std::uin
   append_chunk_head(chunk, {number, of.size_bytes()}, true);
   chunk.insert(chunk.end(), of.bytes().begin(), of.bytes().end());
   current().write(packet_kind::chunk, chunk_flags::first, chunk);
-  cost += of.size_bytes();
+  cost.bytes += of.size_bytes();
   return {.place = frame_place::chunks, .size_bytes = of.size_bytes(), .transfer = number};
 }
 
@@ -204,7 +207,7 @@ void player::answer(script& in) {
   }
   byte_vector message;
   append_message_head(message, head);
-  std::uint64_t cost = 0;
+  price cost;
   write_element(in, alias, message, cost);
   one.mention(head.sender);
   one.write(packet_kind::message, head.flags, message);
