@@ -143,13 +143,13 @@ struct link_options {
   std::size_t actor_window_bytes = 8_MiB;
 
   /// How much may lie behind the handles of messages that the peer has sent and that are not consumed here: frames in
-  /// the shared store, and what each object_ref refers to, as often as it is sent. So one slow actor can make this
-  /// process decode, or the store keep, no more than that. One message may exceed it; messages without handles do not
+  /// the shared store, and what each object_ref refers to, once however often it is sent. So one slow actor can make
+  /// this process decode, or the store keep, no more than that. One message may exceed it; messages without handles do not
   /// count. What an actor keeps after its handler has returned counts no more: only the store's capacity bounds that.
   /// Higher: more large values under way; a slow node holds as much. The lesser of both ends counts.
   std::size_t handle_window_bytes = 128_MiB;
 
-  /// The same for one receiving actor.
+  /// The same for one receiving actor. An object that several have been sent counts for each of them, and above once.
   std::size_t actor_handle_window_bytes = 32_MiB;
 
   /// How much may wait on this end until the peer has consumed enough, and how much of that for one receiver. Behind

@@ -41,6 +41,7 @@
 #include <troupe/framework/internal/lookups.hpp>
 #include <troupe/framework/internal/memory_survey.hpp>
 #include <troupe/framework/internal/negotiation.hpp>
+#include <troupe/framework/internal/object_charges.hpp>
 #include <troupe/framework/internal/object_exchange.hpp>
 #include <troupe/framework/internal/object_tables.hpp>
 #include <troupe/framework/internal/pending_objects.hpp>
@@ -292,7 +293,7 @@ private:
     answers_anyway // An error in place of an answer.
   };
   std::expected<send_window::admission, node_error> admit(std::unique_lock<std::mutex>& guard, const message_head& head,
-                                                          std::uint64_t cost, std::uint64_t handle_bytes,
+                                                          std::uint64_t cost, const behind_handles& behind,
                                                           std::vector<packed_message>& dropped, urgency how);
   std::expected<void, node_error> admit_answer() const;
   [[nodiscard]] std::uint64_t unread_answers_bound() const;
@@ -429,6 +430,8 @@ private:
     std::uint64_t decompressed_bytes = 0; // What compressed frames become.
     std::uint64_t mention_bytes = 0;      // Stand-ins of the actors that it mentions.
     std::uint64_t handle_bytes = 0;       // In the store of both ends, or behind references.
+    std::vector<store::object_id> counted_objects = {};  // That count with this message.
+    std::vector<store::object_id> repeated_objects = {}; // That count with an earlier one.
   };
   std::expected<bytes_beside_packet, node_error> read_elements(packet_reader& in, std::size_t count);
   std::expected<frame, node_error> claim_frame(packet_reader& in, const frame_descriptor& from, bool is_body);
@@ -456,8 +459,9 @@ private:
                                                   message_under_construction& into);
   std::expected<void, node_error> give_up(const message_head& head, node_error reason);
   [[nodiscard]] caf::strong_actor_ptr sender_of(const message_head& head);
-  [[nodiscard]] std::expected<receipt, node_error> charge(const message_head& head, std::uint64_t cost,
-                                                          std::uint64_t handle_bytes = 0);
+  [[nodiscard]] std::expected<receipt, node_error> charge(const message_head& head, std::uint64_t cost);
+  [[nodiscard]] std::expected<receipt, node_error> charge_handles(const message_head& head, receipt owed,
+                                                                  const bytes_beside_packet& beside);
   [[nodiscard]] std::expected<void, node_error> charge_understated(const message_head& head, std::uint64_t cost,
                                                                    message_under_construction& message);
   [[nodiscard]] std::uint64_t stated_bytes(const message_head& head) const;
@@ -575,6 +579,7 @@ private:
   std::vector<object_mention> mentions_;      // Of the message that is to come next.
   std::unique_ptr<receive_window> receiving_; // From the opening on.
   std::unique_ptr<receive_window> receiving_handles_;
+  object_charges object_charges_;
   std::unique_ptr<understated_memory> understated_;
   std::uint64_t heard_bytes_ = 0;  // Read from the peer until heard_at_.
   std::uint64_t heard_slices_ = 0; // Taken by the peer until heard_at_.

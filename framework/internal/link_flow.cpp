@@ -55,7 +55,7 @@ constexpr std::size_t unanswered_max = 65'536;
 /// while the caller blocks.
 std::expected<send_window::admission, node_error> link_core::admit(std::unique_lock<std::mutex>& guard,
                                                                    const message_head& head, std::uint64_t cost,
-                                                                   std::uint64_t handle_bytes,
+                                                                   const behind_handles& behind,
                                                                    std::vector<packed_message>& dropped, urgency how) {
   auto down = [this] { return node_error{node_errc::link_down, "the link to " + peer_name_ + " is down"}; };
   if (!accepts_messages())
@@ -70,7 +70,7 @@ std::expected<send_window::admission, node_error> link_core::admit(std::unique_l
   auto verdict = [&] {
     if (request)
       settle_replies();
-    return sending_.admit(head.receiver, cost, request, handle_bytes);
+    return sending_.admit(head.receiver, cost, request, behind);
   };
   auto admitted = verdict();
   if (admitted == send_window::admission::leaves)

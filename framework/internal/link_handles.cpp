@@ -109,12 +109,14 @@ void link_core::append_mentions(std::span<const outgoing_mention> mentions, outb
   byte_vector body;
   for (const auto& each : mentions) {
     if (each.counted) {
+      next->is_repeated = each.is_repeated;
       append_object_mention(body, *next++);
     } else {
       object_mention stored{.what = each.is_lost ? object_mention::kind::lost : object_mention::kind::stored,
                             .handle = {}};
       stored.handle.name = each.stored;
       stored.handle.size_bytes = each.size_bytes;
+      stored.is_repeated = each.is_repeated;
       append_object_mention(body, stored);
     }
     if (body.size() > mentions_bytes_max) {
@@ -158,13 +160,16 @@ std::expected<std::uint32_t, serialize_error> outgoing_message::mention(const ob
       && stored.hand_over(link_->peer_process_, link_->send_channel())) {
     objects_.push_back(stored);
     made.stored = stored.id();
+    made.which = {stored.id().store, std::uint64_t{stored.id().index} << 32 | stored.id().generation};
     handle_bytes_ += made.size_bytes;
   } else if (std::dynamic_pointer_cast<lost_object>(object)) {
     made.is_lost = true; // Whoever reads it is told so, here as elsewhere.
-  } else if (made.counted = exchange->object_of(object); !made.counted) {
+  } else if (made.counted = exchange->object_of(object); made.counted) {
+    const auto known = made.counted->what();
+    made.which = {0, std::uint64_t{known.index} << 32 | known.generation};
+  } else {
     return 0;
   }
-  behind_handles_ = handle_cost(behind_handles_, made.size_bytes);
   mentions_.push_back(std::move(made));
   return static_cast<std::uint32_t>(++descriptor_.objects);
 }

@@ -482,7 +482,10 @@ std::expected<void, node_error> link_core::become_open() {
             alive->report_consumed();
         });
     };
-    receiving_handles_ = std::make_unique<receive_window>(handle_windows_, report, received_signatures_);
+    // What several actors are told of counts for each of them, and for the writer's window of the link once.
+    const receive_bounds of_actors{
+        .window = handle_windows_.window, .actor_window = handle_windows_.actor_window, .holds_link = false};
+    receiving_handles_ = std::make_unique<receive_window>(of_actors, report, received_signatures_);
     receiving_ = std::make_unique<receive_window>(windows_, std::move(report), received_signatures_);
     understated_ = std::make_unique<understated_memory>(windows_.window);
     sending_terms first{.spill_bytes = options_.spill_bytes};

@@ -202,7 +202,9 @@ std::expected<void, node_error> link_core::on_message(std::uint8_t flags, bytes_
     return too_many_bytes(body, in);
   const auto cost =
       body.size() + beside->chunk_bytes + beside->decompressed_bytes + beside->mention_bytes + message_cost_bytes;
-  auto owed = charge(head, cost, beside->handle_bytes);
+  auto owed = charge(head, cost);
+  if (owed)
+    owed = charge_handles(head, *std::move(owed), *beside);
   if (!owed)
     return std::unexpected{std::move(owed).error()};
   add_alone(counters_.messages_received, 1);
@@ -342,17 +344,25 @@ bool link_core::refuses_bare_error(const message_head& head, std::uint32_t type_
 }
 
 /// What the message costs until it is consumed; nothing where it answers a request, which has room reserved.
-std::expected<receipt, node_error> link_core::charge(const message_head& head, std::uint64_t cost,
-                                                     std::uint64_t handle_bytes) {
+std::expected<receipt, node_error> link_core::charge(const message_head& head, std::uint64_t cost) {
   if ((head.flags & message_flags::response) != 0)
     return receipt{};
-  auto owed = receiving_->received(head.receiver, std::max(cost, stated_bytes(head)));
-  if (!owed || handle_bytes == 0 || !features_.has(feature::handle_windows))
+  return receiving_->received(head.receiver, std::max(cost, stated_bytes(head)));
+}
+
+/// The same for what lies behind its handles, with what it owes already.
+std::expected<receipt, node_error> link_core::charge_handles(const message_head& head, receipt owed,
+                                                             const bytes_beside_packet& beside) {
+  if (!features_.has(feature::handle_windows) || (head.flags & message_flags::response) != 0
+      || (beside.handle_bytes == 0 && beside.repeated_objects.empty()))
     return owed;
-  auto owed_handles = receiving_handles_->received(head.receiver, handle_bytes);
-  if (!owed_handles)
-    return violation(owed_handles.error().message() + ", behind handles");
-  return joint(*std::move(owed), *std::move(owed_handles), received_signatures_);
+  auto own = beside.handle_bytes == 0 ? std::expected<receipt, node_error>{receipt{}}
+                                      : receiving_handles_->received(head.receiver, beside.handle_bytes);
+  if (!own)
+    return violation(own.error().message() + ", behind handles");
+  return joint(std::move(owed),
+               object_charges_.share(head.receiver, *std::move(own), beside.counted_objects, beside.repeated_objects),
+               received_signatures_);
 }
 
 /// What its values take beyond what the message cost, by a peer that should have stated it.
@@ -499,8 +509,15 @@ std::expected<link_core::bytes_beside_packet, node_error> link_core::read_elemen
     }
     objects += element.descriptor.objects;
   }
-  for (const auto& mentioned : mentions_)
+  for (const auto& mentioned : mentions_) {
+    if (mentioned.is_repeated) {
+      beside.repeated_objects.push_back(mentioned.handle.name);
+      continue;
+    }
     beside.handle_bytes = handle_cost(beside.handle_bytes, mentioned.handle.size_bytes);
+    if (mentioned.what != object_mention::kind::lost)
+      beside.counted_objects.push_back(mentioned.handle.name);
+  }
   if (objects > 0 || !mentions_.empty())
     if (auto claimed = claim_mentions(objects); !claimed)
       return std::unexpected{std::move(claimed).error()};

@@ -222,19 +222,21 @@ constexpr std::uint64_t has_offer = 8;
 constexpr std::uint64_t has_mark = 16;
 constexpr std::uint64_t has_home = 32;     // Its name and the proof, ...
 constexpr std::uint64_t has_own_home = 64; // ... or only that, for the name that the handle has.
-constexpr std::uint64_t first_byte_max = 127;
+constexpr std::uint64_t is_repeated = 128;  // It counts for its receiver since an earlier message.
+constexpr std::uint64_t first_byte_max = 255;
 
 std::uint64_t first_byte_of(const object_mention& mention) {
+  const auto repeated = mention.is_repeated ? is_repeated : 0;
   switch (mention.what) {
   case object_mention::kind::lost:
     return mode_lost;
   case object_mention::kind::stored:
-    return mode_stored;
+    return mode_stored | repeated;
   case object_mention::kind::counted:
     break;
   }
   const auto& handle = mention.handle;
-  auto result = static_cast<std::uint64_t>(handle.mode);
+  auto result = static_cast<std::uint64_t>(handle.mode) | repeated;
   if (handle.offer)
     result |= has_offer;
   if (handle.mark != 0)
@@ -249,7 +251,7 @@ bool is_possible(std::uint64_t first_byte) {
   const auto mode = first_byte & mode_mask;
   const auto is = [mode](handles::handle_mode which) { return mode == static_cast<std::uint64_t>(which); };
   const auto is_handle = mode != mode_lost && mode < mode_stored;
-  return mode <= mode_stored && ((first_byte & (has_offer | has_mark)) == 0 || is(handles::handle_mode::behind))
+  return mode <= mode_stored && (mode != mode_lost || (first_byte & is_repeated) == 0) && ((first_byte & (has_offer | has_mark)) == 0 || is(handles::handle_mode::behind))
          && ((first_byte & (has_home | has_own_home)) == 0 || (is_handle && !is(handles::handle_mode::yours)))
          && (first_byte & (has_home | has_own_home)) != (has_home | has_own_home);
 }
@@ -295,6 +297,7 @@ object_mention read_object_mention(packet_reader& in) {
   if (!is_possible(first_byte))
     in.fail();
   const auto mode = first_byte & mode_mask;
+  result.is_repeated = (first_byte & is_repeated) != 0;
   auto& handle = result.handle;
   handle.size_bytes = in.varint();
   handle.name = read_name(in);

@@ -295,6 +295,7 @@ struct object_mention {
   enum class kind : std::uint8_t { lost = 0, counted = 1, stored = 2 };
   kind what = kind::lost;
   handles::handle_descriptor handle; // counted; of the others its name and size.
+  bool is_repeated = false;          // Counts for the receiver already; see feature::handle_windows.
 };
 
 /// The most bytes that one takes.

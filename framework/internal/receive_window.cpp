@@ -100,7 +100,7 @@ std::expected<receipt, node_error> receive_window::received(std::uint64_t actor,
   }
   auto& found = *last_;
   auto all = outstanding_.load(std::memory_order_relaxed);
-  if (found.outstanding >= bounds_.actor_window || all >= bounds_.window)
+  if (found.outstanding >= bounds_.actor_window || (bounds_.holds_link && all >= bounds_.window))
     return std::unexpected{node_error{node_errc::protocol_violation,
                                       "the peer sends to actor " + grouped(actor)
                                           + " without credit: " + grouped(found.outstanding) + " of "

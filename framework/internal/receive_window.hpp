@@ -20,6 +20,7 @@ namespace troupe::internal {
 struct receive_bounds {
   std::uint64_t window = 0;
   std::uint64_t actor_window = 0;
+  bool holds_link = true; // False: the peer may have sent more than `window` in all, as long as each actor's is kept.
 };
 
 /// Counts what each actor of this end was sent and has consumed, and says when the peer is to be told: when an eighth

@@ -18,6 +18,15 @@ bool has_room(std::uint64_t queued, std::uint64_t cost, std::uint64_t bound) {
 
 } // namespace
 
+behind_handles send_window::behind(packed_message& message) {
+  return {.frame_bytes = message.stored_frame_bytes, .objects = message.mentions};
+}
+
+/// That it was sent and has not consumed.
+std::uint64_t send_window::handle_bytes_of(const receiver_state& state) {
+  return state.handles ? state.handles->sent.bytes() : 0;
+}
+
 /// Null where nothing is known of it.
 const send_window::receiver_state* send_window::find(std::uint64_t receiver) const {
   if (last_ != nullptr && last_receiver_ == receiver)
@@ -34,9 +43,13 @@ send_window::receiver_state& send_window::state_of(std::uint64_t receiver) {
   return *last_;
 }
 
-bool send_window::may_leave(const receiver_state& state, bool request, std::uint64_t handle_bytes) const {
-  if (handle_bytes > 0
-      && (state.outstanding_handles >= bounds_.actor_handle_window || outstanding_handles_ >= bounds_.handle_window))
+bool send_window::may_leave(const receiver_state& state, bool request, const behind_handles& behind) const {
+  const auto counts = [&](const outgoing_mention& each) {
+    return each.size_bytes > 0 && (!state.handles || !state.handles->sent.has(each.which));
+  };
+  if (counts_handles() && (behind.frame_bytes > 0 || std::ranges::any_of(behind.objects, counts))
+      && ((state.handles && state.handles->sent.bytes() >= bounds_.actor_handle_window)
+          || outstanding_handles_ >= bounds_.handle_window))
     return false;
   return state.outstanding < bounds_.actor_window && outstanding_ < bounds_.window
          && (!request || has_room_for_reply(state));
@@ -54,26 +67,59 @@ bool send_window::has_room_for_reply(std::uint64_t receiver) const {
 }
 
 send_window::admission send_window::admit(std::uint64_t receiver, std::uint64_t cost, bool request,
-                                          std::uint64_t handle_bytes) const {
+                                          const behind_handles& behind) const {
   static const receiver_state fresh;
   const auto* found = find(receiver);
   const auto& state = found == nullptr ? fresh : *found;
-  if (!state.waits() && may_leave(state, request, handle_bytes))
+  if (!state.waits() && may_leave(state, request, behind))
     return admission::leaves;
   bool fits = has_room(state.queued, cost, bounds_.actor_queue) && has_room(queued_, cost, bounds_.queue);
-  if (handle_bytes > 0)
-    fits = fits && has_room(state.queued_handles, handle_bytes, bounds_.actor_handle_queue)
-           && has_room(queued_handles_, handle_bytes, bounds_.handle_queue);
+  if (const auto more = waiting_bytes(state, behind); more > 0)
+    fits = fits && has_room(state.handles ? state.handles->queued : 0, more, bounds_.actor_handle_queue)
+           && has_room(queued_handles_, more, bounds_.handle_queue);
   return fits ? admission::waits : admission::at_bound;
 }
 
-void send_window::charge(std::uint64_t receiver, std::uint64_t cost, std::uint64_t handle_bytes) {
+/// What the message counts where it waits: objects that count already, or in another message that waits, nothing.
+std::uint64_t send_window::waiting_bytes(const receiver_state& state, const behind_handles& behind) const {
+  if (!counts_handles())
+    return 0;
+  auto bytes = handle_cost(0, behind.frame_bytes);
+  for (const auto& each : behind.objects)
+    if (!state.handles || (!state.handles->sent.has(each.which) && !state.handles->waiting.contains(each.which)))
+      bytes = handle_cost(bytes, each.size_bytes);
+  return bytes;
+}
+
+/// Requires: the message leaves.
+void send_window::charge_handles(receiver_state& state, const behind_handles& behind) {
+  if (!counts_handles() || (behind.frame_bytes == 0 && behind.objects.empty()))
+    return;
+  auto& of_receiver = handles_of(state).sent;
+  auto so_far = handle_cost(0, behind.frame_bytes);
+  outstanding_handles_ += of_receiver.add(so_far);
+  for (auto& each : behind.objects) {
+    each.is_repeated = of_receiver.has(each.which);
+    if (each.is_repeated)
+      continue;
+    const auto with = handle_cost(so_far, each.size_bytes);
+    outstanding_handles_ += of_receiver.add(each.which, with - so_far);
+    so_far = with;
+  }
+}
+
+send_window::handle_state& send_window::handles_of(receiver_state& state) {
+  if (!state.handles)
+    state.handles = std::make_unique<handle_state>(handle_account{objects_});
+  return *state.handles;
+}
+
+void send_window::charge(std::uint64_t receiver, std::uint64_t cost, const behind_handles& behind) {
   auto& state = state_of(receiver);
   state.forgotten = false;
   state.outstanding += cost;
   outstanding_ += cost;
-  state.outstanding_handles += handle_bytes;
-  outstanding_handles_ += handle_bytes;
+  charge_handles(state, behind);
 }
 
 void send_window::wait(packed_message message) {
@@ -84,8 +130,15 @@ void send_window::wait(packed_message message) {
     turns_.push_back(receiver);
   state.queued += message.cost;
   queued_ += message.cost;
-  state.queued_handles += message.handle_bytes;
-  queued_handles_ += message.handle_bytes;
+  message.handle_bytes = waiting_bytes(state, behind(message));
+  if (counts_handles() && (message.handle_bytes > 0 || !message.mentions.empty())) {
+    auto& handles = handles_of(state);
+    handles.queued += message.handle_bytes;
+    queued_handles_ += message.handle_bytes;
+    for (const auto& each : message.mentions)
+      if (each.which)
+        ++handles.waiting[each.which];
+  }
   bool urgent = (message.flags & message_flags::urgent) != 0;
   (urgent ? state.urgent : state.normal).push_back(std::move(message));
 }
@@ -97,8 +150,14 @@ packed_message send_window::take(receiver_state& state, std::deque<packed_messag
   from.erase(at);
   state.queued -= message.cost;
   queued_ -= message.cost;
-  state.queued_handles -= message.handle_bytes;
   queued_handles_ -= message.handle_bytes;
+  if (state.handles) {
+    state.handles->queued -= message.handle_bytes;
+    for (const auto& each : message.mentions)
+      if (const auto waiting = state.handles->waiting.find(each.which);
+          waiting != state.handles->waiting.end() && --waiting->second == 0)
+        state.handles->waiting.erase(waiting);
+  }
   return message;
 }
 
@@ -109,7 +168,7 @@ std::optional<packed_message> send_window::drop_oldest(std::uint64_t receiver) {
       return std::nullopt;
     auto most = std::ranges::max_element(turns_, {}, [this](auto number) {
       const auto& state = receivers_.at(number);
-      return state.queued + state.queued_handles;
+      return state.queued + (state.handles ? state.handles->queued : 0);
     });
     found = receivers_.find(*most);
   }
@@ -131,12 +190,12 @@ std::optional<packed_message> send_window::drop_oldest(std::uint64_t receiver) {
 bool send_window::credit(std::uint64_t receiver, std::uint64_t bytes, std::uint64_t handle_bytes) {
   auto found = receivers_.find(receiver);
   if (found == receivers_.end() || bytes > found->second.outstanding
-      || handle_bytes > found->second.outstanding_handles)
+      || handle_bytes > handle_bytes_of(found->second))
     return false;
   found->second.outstanding -= bytes;
   outstanding_ -= bytes;
-  found->second.outstanding_handles -= handle_bytes;
-  outstanding_handles_ -= handle_bytes;
+  if (handle_bytes > 0)
+    outstanding_handles_ -= found->second.handles->sent.consume(handle_bytes);
   drop_if_idle(found);
   return true;
 }
@@ -145,14 +204,13 @@ std::optional<packed_message> send_window::next() {
   for (auto turn = turns_.begin(); turn != turns_.end(); ++turn) {
     auto receiver = *turn;
     auto& state = receivers_.at(receiver);
-    const auto& front = state.front().front();
-    if (!may_leave(state, (front.flags & message_flags::request) != 0, front.handle_bytes))
+    auto& front = state.front().front();
+    if (!may_leave(state, (front.flags & message_flags::request) != 0, behind(front)))
       continue;
     auto message = take(state, state.front(), state.front().begin());
     state.outstanding += message.cost;
     outstanding_ += message.cost;
-    state.outstanding_handles += message.handle_bytes;
-    outstanding_handles_ += message.handle_bytes;
+    charge_handles(state, behind(message));
     turns_.erase(turn);
     if (state.waits())
       turns_.push_back(receiver);
@@ -208,12 +266,12 @@ std::uint64_t send_window::queued_bytes(std::uint64_t receiver) const {
 
 std::uint64_t send_window::outstanding_handle_bytes(std::uint64_t receiver) const {
   const auto* found = find(receiver);
-  return found == nullptr ? 0 : found->outstanding_handles;
+  return found == nullptr ? 0 : handle_bytes_of(*found);
 }
 
 std::uint64_t send_window::queued_handle_bytes(std::uint64_t receiver) const {
   const auto* found = find(receiver);
-  return found == nullptr ? 0 : found->queued_handles;
+  return found == nullptr || !found->handles ? 0 : found->handles->queued;
 }
 
 void send_window::forget(std::uint64_t receiver) {
@@ -226,7 +284,7 @@ void send_window::forget(std::uint64_t receiver) {
 
 void send_window::drop_if_idle(receiver_map::iterator at) {
   const auto& state = at->second;
-  if (!state.forgotten || state.outstanding > 0 || state.outstanding_handles > 0 || state.reserved_replies > 0
+  if (!state.forgotten || state.outstanding > 0 || handle_bytes_of(state) > 0 || state.reserved_replies > 0
       || state.waits())
     return;
   last_ = nullptr;
@@ -241,6 +299,7 @@ std::vector<packed_message> send_window::take_all() {
   }
   last_ = nullptr;
   receivers_.clear();
+  objects_.clear();
   turns_.clear();
   outstanding_ = queued_ = outstanding_handles_ = queued_handles_ = reserved_replies_ = unconsumed_replies_ = 0;
   return all;

@@ -7,6 +7,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@
 #include <troupe/framework/base/salted_hash.hpp>
 #include <troupe/framework/internal/actor_tables.hpp>
 #include <troupe/framework/internal/consumption.hpp>
+#include <troupe/framework/internal/handle_account.hpp>
 #include <troupe/framework/internal/packet.hpp>
 #include <troupe/serializers/frame.hpp>
 #include <troupe/store/handle.hpp>
@@ -32,6 +34,14 @@ struct outgoing_mention {
   store::object_id stored;
   std::uint64_t size_bytes = 0;
   bool is_lost = false;
+  object_key which = {};    // Nothing for one that is lost.
+  bool is_repeated = false; // For its receiver it counts already; said when the message leaves.
+};
+
+/// What lies behind the handles of a message: stored frames, which belong to it alone, and objects.
+struct behind_handles {
+  std::uint64_t frame_bytes = 0;
+  std::span<outgoing_mention> objects = {};
 };
 
 /// The most that one message counts for the bytes behind its handles, so that sums do not overflow. Part of the
@@ -67,7 +77,8 @@ struct packed_message {
   std::vector<std::uint64_t> actors = {};
   pending_requests::key question = {};
   caf::strong_actor_ptr settles = {}; // An asker whose request the message forwards: answered elsewhere once it leaves.
-  std::uint64_t handle_bytes = 0;     // Behind the handles in it; charged against their window like `cost`.
+  std::uint64_t stored_frame_bytes = 0; // Charged against the window for handles, with the objects in `mentions`.
+  std::uint64_t handle_bytes = 0;       // What that counts more while it waits; `wait` says it.
   bool may_be_dropped = true;         // To make room for newer ones.
   receipt owed = {};                  // To the link that it came over, where this node passes it on.
   std::uint64_t peer_epoch = 0;       // By whose lists it was encoded, see negotiation.
@@ -102,11 +113,13 @@ public:
   [[nodiscard]] const send_bounds& bounds() const noexcept { return bounds_; }
 
   /// What becomes of a message that costs `cost`: it leaves now (then `charge` must follow), waits (then `wait`), or
-  /// there is no more room to wait in. A request also needs room for its reply. What has no handles never waits for
-  /// those of others, only behind messages to the same receiver.
+  /// there is no more room to wait in. A request also needs room for its reply. What has no handles, or only those of
+  /// objects that count for its receiver already, never waits for those of others, only behind messages to the same
+  /// receiver.
   [[nodiscard]] admission admit(std::uint64_t receiver, std::uint64_t cost, bool request,
-                                std::uint64_t handle_bytes = 0) const;
-  void charge(std::uint64_t receiver, std::uint64_t cost, std::uint64_t handle_bytes = 0);
+                                const behind_handles& behind = {}) const;
+  /// Says of each object whether it counted already.
+  void charge(std::uint64_t receiver, std::uint64_t cost, const behind_handles& behind = {});
   void wait(packed_message message);
 
   /// Takes out the oldest message that waits for `receiver` and may be dropped, or where nothing waits for it, for whom
@@ -164,11 +177,15 @@ public:
   }
 
 private:
+  struct handle_state {
+    handle_account sent;
+    std::uint64_t queued = 0;
+    std::unordered_map<object_key, std::size_t, object_key_hash> waiting = {}; // In how many messages.
+  };
   struct receiver_state {
     std::uint64_t outstanding = 0;
     std::uint64_t queued = 0;
-    std::uint64_t outstanding_handles = 0;
-    std::uint64_t queued_handles = 0;
+    std::unique_ptr<handle_state> handles = {}; // Null: nothing has lain behind handles to it.
     std::uint64_t reply_estimate = 0;
     std::uint64_t reserved_replies = 0;
     std::deque<packed_message> urgent = {};
@@ -181,7 +198,13 @@ private:
 
   [[nodiscard]] const receiver_state* find(std::uint64_t receiver) const;
   [[nodiscard]] receiver_state& state_of(std::uint64_t receiver);
-  [[nodiscard]] bool may_leave(const receiver_state& state, bool request, std::uint64_t handle_bytes) const;
+  [[nodiscard]] bool counts_handles() const noexcept { return bounds_.handle_window != UINT64_MAX; }
+  [[nodiscard]] bool may_leave(const receiver_state& state, bool request, const behind_handles& behind) const;
+  [[nodiscard]] std::uint64_t waiting_bytes(const receiver_state& state, const behind_handles& behind) const;
+  void charge_handles(receiver_state& state, const behind_handles& behind);
+  [[nodiscard]] handle_state& handles_of(receiver_state& state);
+  [[nodiscard]] static behind_handles behind(packed_message& message);
+  [[nodiscard]] static std::uint64_t handle_bytes_of(const receiver_state& state);
   [[nodiscard]] bool has_room_for_reply(const receiver_state& state) const;
   packed_message take(receiver_state& state, std::deque<packed_message>& from, std::deque<packed_message>::iterator at);
   void drop_if_idle(receiver_map::iterator at);
@@ -193,6 +216,7 @@ private:
   std::uint64_t queued_handles_ = 0;
   std::uint64_t reserved_replies_ = 0;
   std::uint64_t unconsumed_replies_ = 0;
+  shared_objects objects_;
   receiver_map receivers_;
   // The last to be sent to: most messages are for the same receiver as the one before. Null: none.
   receiver_state* last_ = nullptr;

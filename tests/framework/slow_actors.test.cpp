@@ -164,6 +164,35 @@ protected:
   std::promise<void> gate_;
 };
 
+// Goal: many messages may refer to one large object, and to several actors, as long as there is only one.
+TEST_F(slow_actors_store, references_to_one_object_count_once) {
+  const std::vector<double> value(10_MiB / sizeof(double), 1.0); // Of 16 MiB; a quarter is an actor's window.
+  const auto put = near().home->put(array<double>(value));
+  ASSERT_TRUE(put) << put.error().message();
+  std::vector<caf::actor> readers;
+  for (int i = 0; i < 4; ++i) {
+    const auto name = "reader " + std::to_string(i);
+    publish(name, far().system.spawn<caf::detached>([](caf::event_based_actor*) -> caf::behavior {
+      return {[](const object_ref<array<double>>& of) {
+        std::this_thread::sleep_for(100us);
+        return static_cast<int>(of.get()->size());
+      }};
+    }));
+    readers.push_back(find(name));
+  }
+  caf::scoped_actor self{near().system};
+  constexpr int each = 100;
+  for (int i = 0; i < each; ++i)
+    for (const auto& reader : readers)
+      self->send(reader, *put);
+  EXPECT_EQ(link_->stats().refused_at_bound, 0u);
+  EXPECT_LE(link_->stats().unconsumed_handle_bytes_there, 10_MiB + 64_KiB);
+  int answers = 0;
+  self->receive_for(answers, each * 4)([&](int size) { EXPECT_EQ(size, static_cast<int>(value.size())); },
+                                       caf::after(20s) >> [] { FAIL() << "no answer"; });
+  EXPECT_TRUE(eventually([&] { return link_->stats().unconsumed_handle_bytes_there == 0; }));
+}
+
 // Goal: one actor that is fed with references leaves most of the store to the others, however small the store is.
 TEST_F(slow_actors_store, references_to_one_that_is_stuck_leave_room_for_others) {
   const auto stuck = find("stuck");

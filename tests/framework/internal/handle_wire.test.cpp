@@ -39,8 +39,14 @@ TEST(object_mention, is_read_as_it_was_written) {
   object_mention stored{.what = object_mention::kind::stored, .handle = {}};
   stored.handle.name = name;
   stored.handle.size_bytes = UINT64_MAX;
+  const auto repeated = [](object_mention mention) {
+    mention.is_repeated = true;
+    return mention;
+  };
   for (const auto& each :
-       {lost, stored, counted(handle_mode::mine), counted(handle_mode::shared), counted(handle_mode::behind),
+       {lost, stored, repeated(stored), repeated(counted(handle_mode::mine)),
+        repeated(at_home(counted(handle_mode::behind, offer, UINT64_MAX), {UINT64_MAX, UINT32_MAX, UINT32_MAX},
+                         UINT64_MAX)), counted(handle_mode::mine), counted(handle_mode::shared), counted(handle_mode::behind),
         counted(handle_mode::behind, offer), counted(handle_mode::behind, std::nullopt, UINT64_MAX),
         counted(handle_mode::behind, offer, 1), counted(handle_mode::yours),
         at_home(counted(handle_mode::mine), name, UINT64_MAX), at_home(counted(handle_mode::shared), {1, 2, 3}, 0),
@@ -51,6 +57,7 @@ TEST(object_mention, is_read_as_it_was_written) {
     const auto back = read_object_mention(in);
     EXPECT_TRUE(in.finished());
     EXPECT_EQ(back.what, each.what);
+    EXPECT_EQ(back.is_repeated, each.is_repeated);
     EXPECT_EQ(back.handle.size_bytes, each.handle.size_bytes);
     EXPECT_EQ(back.handle.name, each.handle.name);
     if (each.what == object_mention::kind::counted) {
@@ -66,6 +73,11 @@ TEST(object_mention, has_these_bytes) {
   EXPECT_EQ(bytes_of({object_mention::kind::counted,
                       {{1, 2, 3}, handle_mode::behind, 3, handles::adoption_offer{{4, 128}, {5, 6, 7}, 8}}}),
             golden);
+  EXPECT_EQ(bytes_of({.what = object_mention::kind::stored,
+                      .handle = {.name = {1, 2, 3}, .size_bytes = 4},
+                      .is_repeated = true}),
+            (std::vector<std::byte>{std::byte{128 | 5}, std::byte{1}, std::byte{4}, std::byte{1}, std::byte{2},
+                                    std::byte{3}}));
   auto marked = golden;
   marked[0] = std::byte{3 | 8 | 16};
   marked.insert(marked.end(), {std::byte{0x80}, std::byte{0x01}, std::byte{9}});

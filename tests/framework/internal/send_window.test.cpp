@@ -90,22 +90,74 @@ protected:
 
   /// A message of cost 1 with so much behind its handles.
   admission send(std::uint64_t receiver, std::uint64_t handle_bytes, std::string_view text) {
-    const auto verdict = window.admit(receiver, 1, false, handle_bytes);
+    const auto verdict = window.admit(receiver, 1, false, {.frame_bytes = handle_bytes});
     if (verdict == admission::leaves) {
-      window.charge(receiver, 1, handle_bytes);
+      window.charge(receiver, 1, {.frame_bytes = handle_bytes});
       left += text;
     } else if (verdict == admission::waits) {
-      window.wait({.receiver = receiver, .cost = 1, .body = body_of(text), .handle_bytes = handle_bytes});
+      window.wait({.receiver = receiver, .cost = 1, .body = body_of(text), .stored_frame_bytes = handle_bytes});
     }
     return verdict;
   }
 
   void consume(std::uint64_t receiver, std::uint64_t handle_bytes) {
     EXPECT_TRUE(window.credit(receiver, 0, handle_bytes));
-    while (auto next = window.next())
+    while (auto next = window.next()) {
       left += text_of(*next);
+      for (const auto& each : next->mentions)
+        left += each.is_repeated ? "=" : "+";
+    }
+  }
+
+  /// A message that mentions an object of so many bytes.
+  admission mention(std::uint64_t receiver, std::uint64_t object, std::uint64_t bytes, std::string_view text) {
+    std::vector<outgoing_mention> mentions(1);
+    mentions[0].size_bytes = bytes;
+    mentions[0].which = {0, object};
+    const auto verdict = window.admit(receiver, 1, false, {.objects = mentions});
+    if (verdict == admission::leaves) {
+      window.charge(receiver, 1, {.objects = mentions});
+      left += std::string{text} + (mentions[0].is_repeated ? "=" : "+");
+    } else if (verdict == admission::waits) {
+      window.wait({.receiver = receiver, .cost = 1, .body = body_of(text), .mentions = std::move(mentions)});
+    }
+    return verdict;
   }
 };
+
+TEST_F(sending_handles, an_object_that_counts_already_costs_nothing_again) {
+  EXPECT_EQ(mention(1, 7, 1'000, "a"), admission::leaves);
+  EXPECT_EQ(mention(1, 7, 1'000, "b"), admission::leaves);
+  EXPECT_EQ(mention(1, 8, 1, "c"), admission::waits) << "the window is full";
+  EXPECT_EQ(left, "a+b=");
+  EXPECT_EQ(window.outstanding_handle_bytes(1), 1'000u);
+  consume(1, 1'000);
+  EXPECT_EQ(left, "a+b=c+");
+  EXPECT_EQ(mention(1, 7, 1'000, "d"), admission::leaves);
+  EXPECT_EQ(left, "a+b=c+d+");
+}
+
+TEST_F(sending_handles, an_object_counts_once_while_it_waits) {
+  send(1, 100, "a");
+  EXPECT_EQ(mention(1, 7, 15, "b"), admission::waits);
+  EXPECT_EQ(mention(1, 7, 15, "c"), admission::waits);
+  EXPECT_EQ(window.queued_handle_bytes(1), 15u);
+  EXPECT_EQ(mention(1, 8, 15, "d"), admission::at_bound);
+  consume(1, 100);
+  EXPECT_EQ(left, "ab+c=");
+  EXPECT_EQ(window.queued_handle_bytes(), 0u);
+}
+
+TEST_F(sending_handles, an_object_for_several_receivers_counts_once_for_the_link) {
+  for (std::uint64_t receiver = 1; receiver <= 9; ++receiver)
+    EXPECT_EQ(mention(receiver, 7, 90, "x"), admission::leaves);
+  EXPECT_EQ(window.outstanding_handle_bytes(), 90u);
+  EXPECT_EQ(mention(10, 8, 20, "y"), admission::leaves);
+  EXPECT_EQ(mention(11, 9, 20, "z"), admission::waits);
+  for (std::uint64_t receiver = 1; receiver <= 9; ++receiver)
+    consume(receiver, 90);
+  EXPECT_EQ(window.outstanding_handle_bytes(), 40u);
+}
 
 TEST_F(sending_handles, what_lies_behind_handles_is_held_to_windows_of_its_own) {
   EXPECT_EQ(send(1, 30, "a"), admission::leaves);

@@ -1,0 +1,67 @@
+#include <troupe/framework/internal/handle_account.hpp>
+
+#include <algorithm>
+#include <cassert>
+
+namespace troupe::internal {
+
+std::uint64_t shared_objects::add(const object_key& which, std::uint64_t bytes) {
+  auto& found = objects_[which];
+  if (++found.receivers > 1)
+    return 0;
+  found.bytes = bytes;
+  return bytes;
+}
+
+std::uint64_t shared_objects::remove(const object_key& which) {
+  const auto found = objects_.find(which);
+  assert(found != objects_.end());
+  if (--found->second.receivers > 0)
+    return 0;
+  const auto bytes = found->second.bytes;
+  objects_.erase(found);
+  return bytes;
+}
+
+std::uint64_t handle_account::add(std::uint64_t bytes) {
+  if (bytes == 0)
+    return 0;
+  bytes_ += bytes;
+  if (entries_.empty() || entries_.back().which)
+    entries_.push_back({});
+  entries_.back().left += bytes;
+  return bytes;
+}
+
+std::uint64_t handle_account::add(const object_key& which, std::uint64_t bytes) {
+  if (!which || bytes == 0)
+    return add(bytes);
+  bytes_ += bytes;
+  entries_.push_back({which, bytes});
+  counted_.insert(which);
+  return of_link_.add(which, bytes);
+}
+
+std::uint64_t handle_account::consume(std::uint64_t bytes) {
+  assert(bytes <= bytes_);
+  bytes_ -= bytes;
+  std::uint64_t of_link = 0;
+  while (bytes > 0) {
+    auto& front = entries_.front();
+    const auto taken = std::min(front.left, bytes);
+    bytes -= taken;
+    front.left -= taken;
+    if (!front.which)
+      of_link += taken;
+    if (front.left > 0)
+      break;
+    if (front.which) {
+      counted_.erase(front.which);
+      of_link += of_link_.remove(front.which);
+    }
+    entries_.pop_front();
+  }
+  return of_link;
+}
+
+} // namespace troupe::internal
