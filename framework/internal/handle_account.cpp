@@ -23,6 +23,11 @@ std::uint64_t shared_objects::remove(const object_key& which) {
   return bytes;
 }
 
+bool handle_account::has(const object_key& which, std::uint64_t bytes) const {
+  const auto found = counted_.find(which);
+  return found != counted_.end() && found->second >= bytes;
+}
+
 std::uint64_t handle_account::add(std::uint64_t bytes) {
   if (bytes == 0)
     return 0;
@@ -34,11 +39,10 @@ std::uint64_t handle_account::add(std::uint64_t bytes) {
 }
 
 std::uint64_t handle_account::add(const object_key& which, std::uint64_t bytes) {
-  if (!which || bytes == 0)
+  if (!which || bytes == 0 || !counted_.try_emplace(which, bytes).second)
     return add(bytes);
   bytes_ += bytes;
   entries_.push_back({which, bytes});
-  counted_.insert(which);
   return of_link_.add(which, bytes);
 }
 

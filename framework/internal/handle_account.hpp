@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <deque>
 #include <unordered_map>
-#include <unordered_set>
 
 #include <troupe/framework/base/salted_hash.hpp>
+#include <troupe/store/object_id.hpp>
 
 namespace troupe::internal {
 
@@ -19,6 +19,11 @@ struct object_key {
   friend bool operator==(const object_key&, const object_key&) = default;
   [[nodiscard]] explicit operator bool() const noexcept { return first != 0 || second != 0; }
 };
+
+/// Of one in the store. Others have keys that begin with 0, which no store is numbered.
+[[nodiscard]] inline object_key key_of(const store::object_id& stored) {
+  return {stored.store, std::uint64_t{stored.index} << 32 | stored.generation};
+}
 
 struct object_key_hash {
   std::size_t operator()(const object_key& key) const {
@@ -57,11 +62,12 @@ public:
   /// Of which objects count for the link already.
   explicit handle_account(shared_objects& of_link) : of_link_(of_link) {}
 
-  [[nodiscard]] bool has(const object_key& which) const { return which && counted_.contains(which); }
+  /// Whether at least so many bytes of the object count.
+  [[nodiscard]] bool has(const object_key& which, std::uint64_t bytes) const;
 
   /// Bytes that belong to one message alone. Gives what the link counts more.
   std::uint64_t add(std::uint64_t bytes);
-  /// An object. Requires: it does not count. Gives what the link counts more.
+  /// Of an object. Gives what the link counts more. Where less of it counts already, these are bytes of their own.
   std::uint64_t add(const object_key& which, std::uint64_t bytes);
 
   /// So much was consumed. Requires: no more than `bytes()`. Gives what the link counts less.
@@ -77,7 +83,7 @@ private:
 
   shared_objects& of_link_;
   std::deque<entry> entries_; // As they were sent.
-  std::unordered_set<object_key, object_key_hash> counted_;
+  std::unordered_map<object_key, std::uint64_t, object_key_hash> counted_; // So many bytes.
   std::uint64_t bytes_ = 0;
 };
 

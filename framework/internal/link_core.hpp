@@ -433,7 +433,9 @@ private:
     std::vector<store::object_id> counted_objects = {};  // That count with this message.
     std::vector<store::object_id> repeated_objects = {}; // That count with an earlier one.
   };
-  std::expected<bytes_beside_packet, node_error> read_elements(packet_reader& in, std::size_t count);
+  std::expected<bytes_beside_packet, node_error> read_elements(packet_reader& in, std::size_t count,
+                                                               bool frames_are_repeated);
+  void add_behind_handles(bytes_beside_packet& beside, const frame_descriptor& frame, bool is_repeated) const;
   std::expected<frame, node_error> claim_frame(packet_reader& in, const frame_descriptor& from, bool is_body);
   std::expected<frame, node_error> claim_object(const frame_descriptor& from);
   std::expected<std::shared_ptr<const imported_object>, node_error> adopt_object(const store::object_id& id);

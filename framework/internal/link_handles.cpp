@@ -160,7 +160,7 @@ std::expected<std::uint32_t, serialize_error> outgoing_message::mention(const ob
       && stored.hand_over(link_->peer_process_, link_->send_channel())) {
     objects_.push_back(stored);
     made.stored = stored.id();
-    made.which = {stored.id().store, std::uint64_t{stored.id().index} << 32 | stored.id().generation};
+    made.which = key_of(stored.id());
     handle_bytes_ += made.size_bytes;
   } else if (std::dynamic_pointer_cast<lost_object>(object)) {
     made.is_lost = true; // Whoever reads it is told so, here as elsewhere.

@@ -195,7 +195,7 @@ std::expected<void, node_error> link_core::on_message(std::uint8_t flags, bytes_
     }
   // All frames are claimed before anything is decoded, so that handles in flight are taken over even from a message
   // that then cannot be delivered.
-  auto beside = read_elements(in, types.aliases.size());
+  auto beside = read_elements(in, types.aliases.size(), (flags & message_flags::repeated) != 0 && features_.has(feature::handle_windows));
   if (!beside)
     return std::unexpected{std::move(beside).error()};
   if (!in.finished())
@@ -459,7 +459,8 @@ void link_core::clear_elements() {
 }
 
 std::expected<link_core::bytes_beside_packet, node_error> link_core::read_elements(packet_reader& in,
-                                                                                   std::size_t count) {
+                                                                                   std::size_t count,
+                                                                                   bool frames_are_repeated) {
   const auto& bounds = options_.receive_limits;
   // A stored frame costs this node no memory and has no other bound than its object.
   const element_limits limits{bounds.header_bytes, bounds.frames, element_actors_max, UINT64_MAX >> 2};
@@ -496,7 +497,7 @@ std::expected<link_core::bytes_beside_packet, node_error> link_core::read_elemen
       else if (element.descriptor.frames[i].place == frame_place::chunks)
         beside.chunk_bytes += claimed->size_bytes();
       if (element.descriptor.frames[i].place == frame_place::stored)
-        beside.handle_bytes = handle_cost(beside.handle_bytes, element.descriptor.frames[i].size_bytes);
+        add_behind_handles(beside, element.descriptor.frames[i], frames_are_repeated);
       element.frames.push_back(claimed ? *std::move(claimed) : frame{});
     }
     for (const auto& mention : element.descriptor.actors) {
@@ -523,6 +524,15 @@ std::expected<link_core::bytes_beside_packet, node_error> link_core::read_elemen
       return std::unexpected{std::move(claimed).error()};
   beside.mention_bytes += objects * mention_cost_bytes;
   return beside;
+}
+
+void link_core::add_behind_handles(bytes_beside_packet& beside, const frame_descriptor& frame, bool is_repeated) const {
+  if (!shares_store_)
+    return; // It ends the link.
+  const store::object_id object{node_->store()->number(), frame.object_index, frame.object_generation};
+  if (!is_repeated)
+    beside.handle_bytes = handle_cost(beside.handle_bytes, frame.size_bytes);
+  (is_repeated ? beside.repeated_objects : beside.counted_objects).push_back(object);
 }
 
 std::expected<frame, node_error> link_core::claim_frame(packet_reader& in, const frame_descriptor& from, bool is_body) {

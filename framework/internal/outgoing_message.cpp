@@ -58,7 +58,7 @@ void outgoing_message::clear() {
   value_.reset();
   kept_.reset();
   handle_bytes_ = 0;
-  stored_frame_bytes_ = 0;
+  stored_frames_.clear();
   owned_bytes_ = 0;
   urgency_ = link_core::urgency::ordinary;
   forwarded_types_ = nullptr;
@@ -385,7 +385,7 @@ std::expected<std::optional<frame_descriptor>, node_error> outgoing_message::pla
     if (counted) {
       objects_.push_back(object);
       handle_bytes_ += bytes.size();
-      stored_frame_bytes_ = handle_cost(stored_frame_bytes_, bytes.size());
+      stored_frames_.push_back({key_of(object.id()), bytes.size()});
       return frame_descriptor{.place = frame_place::stored,
                               .size_bytes = bytes.size(),
                               .object_index = object.id().index,
@@ -474,7 +474,7 @@ std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver,
   std::unique_lock guard{link.mutex_};
   stated_bytes_ = link.features_.has(feature::value_bytes) ? value_bytes_of(extensions_) : 0;
   auto admitted = link.admit(guard, head, std::max(cost_without_head() + message_head_bytes_max, stated_bytes_),
-                             behind_handles{stored_frame_bytes_, mentions_}, dropped, urgency_);
+                             behind_handles{stored_frames_, mentions_}, dropped, urgency_);
   // Where it had to wait for room the peer may have changed its lists, and acknowledged that nothing older follows.
   const auto is_late = !value_ && !is_counted_ && terms_->peer_epoch != link.negotiation_.peer_epoch();
   if (admitted && !is_late) {
@@ -563,8 +563,9 @@ void outgoing_message::write_or_pack(message_head& head, send_window::admission 
   for (const auto& object : objects_)
     link.object_exports_.add(object);
   committed_ = true;
-  if (data && admitted == send_window::admission::leaves)
-    link.sending_.charge(head.receiver, cost, {stored_frame_bytes_, mentions_});
+  if (data && admitted == send_window::admission::leaves
+      && link.sending_.charge(head.receiver, cost, {stored_frames_, mentions_}))
+    head.flags |= message_flags::repeated;
   bool behind_bulk = link.bulk_.has(bulk_lanes::key_of(head.receiver, head.sender, head.flags));
   if (admitted == send_window::admission::leaves && transfers_.empty() && !behind_bulk) {
     link.append_mentions(mentions_, out);
@@ -575,7 +576,7 @@ void outgoing_message::write_or_pack(message_head& head, send_window::admission 
   }
   packed_message packed{
       .receiver = head.receiver, .sender = head.sender, .flags = head.flags, .cost = cost, .body = {}};
-  packed.stored_frame_bytes = stored_frame_bytes_;
+  packed.frames = std::move(stored_frames_);
   packed.may_be_dropped = urgency_ == link_core::urgency::ordinary;
   packed.owed = std::move(owed_);
   packed.body.reserve(start_.size() + elements_.size());

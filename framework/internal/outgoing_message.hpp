@@ -153,7 +153,7 @@ private:
   std::uint64_t value_bytes_ = 0;
   std::uint64_t decompressed_bytes_ = 0; // What compressed frames become at the other end.
   std::uint64_t handle_bytes_ = 0;
-  std::uint64_t stored_frame_bytes_ = 0; // As they count against the window for handles.
+  std::vector<stored_frame> stored_frames_;
   std::uint64_t owned_bytes_ = 0;    // What the values take once they are decoded, as far as that is known.
   std::uint64_t stated_bytes_ = 0;   // The same, as the peer is told.
 };

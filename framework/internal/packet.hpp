@@ -155,7 +155,8 @@ struct message_flags {
   static constexpr std::uint8_t returned =
       8; // The sender is an actor of the reader's own, which the writer forwards for.
   static constexpr std::uint8_t extended = 16; // An extension map follows the head; with feature::extensions only.
-  static constexpr std::uint8_t known = 31;
+  static constexpr std::uint8_t repeated = 64;  // Its stored frames count already; with feature::handle_windows only.
+  static constexpr std::uint8_t known = 31 | repeated;
 };
 
 /// CAF's request ids have 60 bits; what lies above would be flags of its own.

@@ -16,10 +16,21 @@ bool has_room(std::uint64_t queued, std::uint64_t cost, std::uint64_t bound) {
   return queued + cost <= bound || queued <= bound / 2;
 }
 
+/// Of those that can be known again.
+template <class Visit>
+void each_object(const packed_message& message, Visit visit) {
+  for (const auto& each : message.frames)
+    if (each.which)
+      visit(each.which);
+  for (const auto& each : message.mentions)
+    if (each.which)
+      visit(each.which);
+}
+
 } // namespace
 
 behind_handles send_window::behind(packed_message& message) {
-  return {.frame_bytes = message.stored_frame_bytes, .objects = message.mentions};
+  return {.frames = message.frames, .objects = message.mentions};
 }
 
 /// That it was sent and has not consumed.
@@ -44,10 +55,12 @@ send_window::receiver_state& send_window::state_of(std::uint64_t receiver) {
 }
 
 bool send_window::may_leave(const receiver_state& state, bool request, const behind_handles& behind) const {
-  const auto counts = [&](const outgoing_mention& each) {
-    return each.size_bytes > 0 && (!state.handles || !state.handles->sent.has(each.which));
+  const auto counts = [&](const object_key& which, std::uint64_t bytes) {
+    return bytes > 0 && (!state.handles || !state.handles->sent.has(which, bytes));
   };
-  if (counts_handles() && (behind.frame_bytes > 0 || std::ranges::any_of(behind.objects, counts))
+  if (counts_handles()
+      && (std::ranges::any_of(behind.frames, [&](const auto& each) { return counts(each.which, each.bytes); })
+          || std::ranges::any_of(behind.objects, [&](const auto& each) { return counts(each.which, each.size_bytes); }))
       && ((state.handles && state.handles->sent.bytes() >= bounds_.actor_handle_window)
           || outstanding_handles_ >= bounds_.handle_window))
     return false;
@@ -84,28 +97,42 @@ send_window::admission send_window::admit(std::uint64_t receiver, std::uint64_t 
 std::uint64_t send_window::waiting_bytes(const receiver_state& state, const behind_handles& behind) const {
   if (!counts_handles())
     return 0;
-  auto bytes = handle_cost(0, behind.frame_bytes);
+  std::uint64_t result = 0;
+  const auto add = [&](const object_key& which, std::uint64_t bytes) {
+    if (!state.handles || (!state.handles->sent.has(which, bytes) && !state.handles->waiting.contains(which)))
+      result = handle_cost(result, bytes);
+  };
+  for (const auto& each : behind.frames)
+    add(each.which, each.bytes);
   for (const auto& each : behind.objects)
-    if (!state.handles || (!state.handles->sent.has(each.which) && !state.handles->waiting.contains(each.which)))
-      bytes = handle_cost(bytes, each.size_bytes);
-  return bytes;
+    add(each.which, each.size_bytes);
+  return result;
 }
 
 /// Requires: the message leaves.
-void send_window::charge_handles(receiver_state& state, const behind_handles& behind) {
-  if (!counts_handles() || (behind.frame_bytes == 0 && behind.objects.empty()))
-    return;
+bool send_window::charge_handles(receiver_state& state, const behind_handles& behind) {
+  if (!counts_handles() || (behind.frames.empty() && behind.objects.empty()))
+    return false;
   auto& of_receiver = handles_of(state).sent;
-  auto so_far = handle_cost(0, behind.frame_bytes);
-  outstanding_handles_ += of_receiver.add(so_far);
-  for (auto& each : behind.objects) {
-    each.is_repeated = of_receiver.has(each.which);
-    if (each.is_repeated)
-      continue;
-    const auto with = handle_cost(so_far, each.size_bytes);
-    outstanding_handles_ += of_receiver.add(each.which, with - so_far);
+  std::uint64_t so_far = 0;
+  const auto add = [&](const object_key& which, std::uint64_t bytes) {
+    const auto with = handle_cost(so_far, bytes);
+    outstanding_handles_ += of_receiver.add(which, with - so_far);
     so_far = with;
+  };
+  // The reader is told of all of them at once.
+  const auto frames_repeat = !behind.frames.empty() && std::ranges::all_of(behind.frames, [&](const auto& each) {
+    return of_receiver.has(each.which, each.bytes);
+  });
+  if (!frames_repeat)
+    for (const auto& each : behind.frames)
+      add(each.which, each.bytes);
+  for (auto& each : behind.objects) {
+    each.is_repeated = of_receiver.has(each.which, each.size_bytes);
+    if (!each.is_repeated)
+      add(each.which, each.size_bytes);
   }
+  return frames_repeat;
 }
 
 send_window::handle_state& send_window::handles_of(receiver_state& state) {
@@ -114,12 +141,12 @@ send_window::handle_state& send_window::handles_of(receiver_state& state) {
   return *state.handles;
 }
 
-void send_window::charge(std::uint64_t receiver, std::uint64_t cost, const behind_handles& behind) {
+bool send_window::charge(std::uint64_t receiver, std::uint64_t cost, const behind_handles& behind) {
   auto& state = state_of(receiver);
   state.forgotten = false;
   state.outstanding += cost;
   outstanding_ += cost;
-  charge_handles(state, behind);
+  return charge_handles(state, behind);
 }
 
 void send_window::wait(packed_message message) {
@@ -131,13 +158,11 @@ void send_window::wait(packed_message message) {
   state.queued += message.cost;
   queued_ += message.cost;
   message.handle_bytes = waiting_bytes(state, behind(message));
-  if (counts_handles() && (message.handle_bytes > 0 || !message.mentions.empty())) {
+  if (counts_handles() && (!message.frames.empty() || !message.mentions.empty())) {
     auto& handles = handles_of(state);
     handles.queued += message.handle_bytes;
     queued_handles_ += message.handle_bytes;
-    for (const auto& each : message.mentions)
-      if (each.which)
-        ++handles.waiting[each.which];
+    each_object(message, [&](const object_key& which) { ++handles.waiting[which]; });
   }
   bool urgent = (message.flags & message_flags::urgent) != 0;
   (urgent ? state.urgent : state.normal).push_back(std::move(message));
@@ -153,10 +178,11 @@ packed_message send_window::take(receiver_state& state, std::deque<packed_messag
   queued_handles_ -= message.handle_bytes;
   if (state.handles) {
     state.handles->queued -= message.handle_bytes;
-    for (const auto& each : message.mentions)
-      if (const auto waiting = state.handles->waiting.find(each.which);
-          waiting != state.handles->waiting.end() && --waiting->second == 0)
-        state.handles->waiting.erase(waiting);
+    auto& waiting = state.handles->waiting;
+    each_object(message, [&](const object_key& which) {
+      if (const auto found = waiting.find(which); found != waiting.end() && --found->second == 0)
+        waiting.erase(found);
+    });
   }
   return message;
 }
@@ -210,7 +236,8 @@ std::optional<packed_message> send_window::next() {
     auto message = take(state, state.front(), state.front().begin());
     state.outstanding += message.cost;
     outstanding_ += message.cost;
-    charge_handles(state, behind(message));
+    if (charge_handles(state, behind(message)))
+      message.flags |= message_flags::repeated;
     turns_.erase(turn);
     if (state.waits())
       turns_.push_back(receiver);

@@ -38,9 +38,15 @@ struct outgoing_mention {
   bool is_repeated = false; // For its receiver it counts already; said when the message leaves.
 };
 
-/// What lies behind the handles of a message: stored frames, which belong to it alone, and objects.
+/// A frame that lies in the store of both ends.
+struct stored_frame {
+  object_key which; // Of its object.
+  std::uint64_t bytes = 0;
+};
+
+/// What lies behind the handles of a message.
 struct behind_handles {
-  std::uint64_t frame_bytes = 0;
+  std::span<const stored_frame> frames = {};
   std::span<outgoing_mention> objects = {};
 };
 
@@ -77,8 +83,8 @@ struct packed_message {
   std::vector<std::uint64_t> actors = {};
   pending_requests::key question = {};
   caf::strong_actor_ptr settles = {}; // An asker whose request the message forwards: answered elsewhere once it leaves.
-  std::uint64_t stored_frame_bytes = 0; // Charged against the window for handles, with the objects in `mentions`.
-  std::uint64_t handle_bytes = 0;       // What that counts more while it waits; `wait` says it.
+  std::vector<stored_frame> frames = {}; // Charged against the window for handles, with the objects in `mentions`.
+  std::uint64_t handle_bytes = 0;        // What those count more while it waits; `wait` says it.
   bool may_be_dropped = true;         // To make room for newer ones.
   receipt owed = {};                  // To the link that it came over, where this node passes it on.
   std::uint64_t peer_epoch = 0;       // By whose lists it was encoded, see negotiation.
@@ -118,8 +124,8 @@ public:
   /// receiver.
   [[nodiscard]] admission admit(std::uint64_t receiver, std::uint64_t cost, bool request,
                                 const behind_handles& behind = {}) const;
-  /// Says of each object whether it counted already.
-  void charge(std::uint64_t receiver, std::uint64_t cost, const behind_handles& behind = {});
+  /// Says of each object whether it counted already. Whether all frames did: then they cost nothing.
+  bool charge(std::uint64_t receiver, std::uint64_t cost, const behind_handles& behind = {});
   void wait(packed_message message);
 
   /// Takes out the oldest message that waits for `receiver` and may be dropped, or where nothing waits for it, for whom
@@ -201,7 +207,7 @@ private:
   [[nodiscard]] bool counts_handles() const noexcept { return bounds_.handle_window != UINT64_MAX; }
   [[nodiscard]] bool may_leave(const receiver_state& state, bool request, const behind_handles& behind) const;
   [[nodiscard]] std::uint64_t waiting_bytes(const receiver_state& state, const behind_handles& behind) const;
-  void charge_handles(receiver_state& state, const behind_handles& behind);
+  bool charge_handles(receiver_state& state, const behind_handles& behind);
   [[nodiscard]] handle_state& handles_of(receiver_state& state);
   [[nodiscard]] static behind_handles behind(packed_message& message);
   [[nodiscard]] static std::uint64_t handle_bytes_of(const receiver_state& state);

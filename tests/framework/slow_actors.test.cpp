@@ -193,6 +193,25 @@ TEST_F(slow_actors_store, references_to_one_object_count_once) {
   EXPECT_TRUE(eventually([&] { return link_->stats().unconsumed_handle_bytes_there == 0; }));
 }
 
+// Goal: the same of a large value that lies in the store, and is sent as an argument.
+TEST_F(slow_actors_store, frames_of_one_object_count_once) {
+  const auto put = near().home->put(array<double>(std::vector<double>(10_MiB / sizeof(double), 1.0)));
+  ASSERT_TRUE(put) << put.error().message();
+  const auto value = *put->get();
+  std::atomic<int> got = 0;
+  publish("reader", far().system.spawn<caf::detached>([&got](caf::event_based_actor*) -> caf::behavior {
+    return {[&got](const array<double>&) { ++got; }};
+  }));
+  const auto reader = find("reader");
+  constexpr int count = 100;
+  for (int i = 0; i < count; ++i)
+    caf::anon_send(reader, value);
+  EXPECT_EQ(link_->stats().refused_at_bound, 0u);
+  EXPECT_TRUE(eventually([&] { return got == count; })) << got;
+  EXPECT_TRUE(eventually([&] { return link_->stats().unconsumed_handle_bytes_there == 0; }));
+  EXPECT_EQ(link_->stats().spilled_bytes, 0u);
+}
+
 // Goal: one actor that is fed with references leaves most of the store to the others, however small the store is.
 TEST_F(slow_actors_store, references_to_one_that_is_stuck_leave_room_for_others) {
   const auto stuck = find("stuck");

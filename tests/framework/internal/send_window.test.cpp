@@ -90,12 +90,15 @@ protected:
 
   /// A message of cost 1 with so much behind its handles.
   admission send(std::uint64_t receiver, std::uint64_t handle_bytes, std::string_view text) {
-    const auto verdict = window.admit(receiver, 1, false, {.frame_bytes = handle_bytes});
+    std::vector<stored_frame> frames;
+    if (handle_bytes > 0)
+      frames.push_back({{1, ++frames_}, handle_bytes}); // Of an object of its own.
+    const auto verdict = window.admit(receiver, 1, false, {.frames = frames});
     if (verdict == admission::leaves) {
-      window.charge(receiver, 1, {.frame_bytes = handle_bytes});
+      EXPECT_FALSE(window.charge(receiver, 1, {.frames = frames}));
       left += text;
     } else if (verdict == admission::waits) {
-      window.wait({.receiver = receiver, .cost = 1, .body = body_of(text), .stored_frame_bytes = handle_bytes});
+      window.wait({.receiver = receiver, .cost = 1, .body = body_of(text), .frames = std::move(frames)});
     }
     return verdict;
   }
@@ -123,7 +126,24 @@ protected:
     }
     return verdict;
   }
+
+  std::uint64_t frames_ = 0;
 };
+
+TEST_F(sending_handles, stored_frames_that_all_count_already_cost_nothing_again) {
+  const std::vector<stored_frame> both{{{1, 1}, 30}, {{1, 2}, 30}};
+  EXPECT_FALSE(window.charge(1, 1, {.frames = both}));
+  EXPECT_TRUE(window.charge(1, 1, {.frames = both}));
+  const std::vector<stored_frame> part{{{1, 2}, 10}};
+  EXPECT_TRUE(window.charge(1, 1, {.frames = part}));
+  EXPECT_EQ(window.outstanding_handle_bytes(1), 60u);
+  const std::vector<stored_frame> one_more{{{1, 1}, 30}, {{1, 3}, 5}};
+  EXPECT_FALSE(window.charge(1, 1, {.frames = one_more}));
+  EXPECT_EQ(window.outstanding_handle_bytes(1), 95u);
+  EXPECT_FALSE(window.charge(2, 1, {.frames = both}));
+  EXPECT_TRUE(window.credit(1, 0, 95));
+  EXPECT_EQ(window.outstanding_handle_bytes(), 60u) << "the other's";
+}
 
 TEST_F(sending_handles, an_object_that_counts_already_costs_nothing_again) {
   EXPECT_EQ(mention(1, 7, 1'000, "a"), admission::leaves);
