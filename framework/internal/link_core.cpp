@@ -26,6 +26,10 @@ namespace {
 
 std::atomic<std::uint64_t> next_serial{1};
 
+bool is_credit(const packet_head& head) {
+  return head.kind == packet_kind::admin && head.detail == static_cast<std::uint8_t>(admin_op::credit);
+}
+
 std::unexpected<node_error> unknown_detail(const packet_head& head) {
   return fail(node_errc::protocol_violation, "packet of kind " + std::to_string(static_cast<int>(head.kind))
                                                  + " has flags " + std::to_string(head.detail & binding_flags)
@@ -105,11 +109,39 @@ void link_core::close_now(const std::string& reason, std::chrono::milliseconds p
   }
   // On the I/O thread, which may not have connected it yet; start() then finds it closing.
   asio::post(node_->io(), [self = shared_from_this(), reason, patience] {
-    if (!self->connection_)
-      return;
-    self->send_admin(admin_op::goodbye, goodbye{reason});
-    self->connection_->close({node_errc::link_down, "this end closed the link: " + reason}, patience);
+    if (self->connection_)
+      self->begin_to_drain(reason, patience);
   });
+}
+
+/// I/O thread. What waits until the peer has consumed enough still leaves, as far as that happens in time.
+void link_core::begin_to_drain(const std::string& reason, std::chrono::milliseconds patience) {
+  mentions_.clear(); // Of a message that is not taken in any more.
+  drain_ = {reason, std::chrono::steady_clock::now() + patience, std::make_shared<asio::steady_timer>(node_->io(), patience)};
+  if (!goes_on_draining())
+    return end_drained();
+  drain_.timer->async_wait([weak = weak_from_this()](std::error_code cancelled) {
+    if (auto link = weak.lock(); link && !cancelled)
+      link->end_drained();
+  });
+}
+
+bool link_core::goes_on_draining() {
+  std::lock_guard guard{mutex_};
+  is_draining_ = sending_.anything_waits();
+  return is_draining_;
+}
+
+/// I/O thread. Once.
+void link_core::end_drained() {
+  auto drained = std::exchange(drain_, {});
+  if (!drained.timer)
+    return;
+  drained.timer->cancel();
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(drained.until - std::chrono::steady_clock::now());
+  send_admin(admin_op::goodbye, goodbye{drained.reason});
+  connection_->close({node_errc::link_down, "this end closed the link: " + drained.reason},
+                     std::max(left, std::chrono::milliseconds{0}));
 }
 
 void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
@@ -123,6 +155,7 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
   }
   handshake_timer_.reset();
   heartbeat_timer_.reset();
+  drain_ = {};
   note_unfinished_handshake(reason);
   handshake_.reset();
   node_->unproven_peer_is_gone(this);
@@ -202,8 +235,8 @@ void link_core::fail_everything(const node_error& reason) {
 
 std::expected<void, node_error> link_core::on_packet(const packet_head& head, bytes_view body) {
   auto state = state_.load(std::memory_order_acquire);
-  if (state == link_state::closing)
-    return {}; // This end has said goodbye; what still arrives is not delivered any more.
+  if (state == link_state::closing && !(drain_.timer && is_credit(head)))
+    return {}; // This end closes the link; what still arrives is not delivered any more.
   std::expected<void, node_error> handled;
   if (state == link_state::greeting) {
     if (head.kind != packet_kind::admin)

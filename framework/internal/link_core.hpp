@@ -125,7 +125,8 @@ public:
   /// Blocks until the link is open or has failed.
   [[nodiscard]] std::expected<void, node_error> wait_until_open();
 
-  /// Says goodbye, writes what waits for `patience` at most, ends. What is encoded within that time is written first.
+  /// Takes `patience` at most: what is being encoded, and what waits for credit, leaves as far as it may in that time;
+  /// then says goodbye, and ends when all is written.
   void close(const std::string& reason, std::chrono::milliseconds patience);
 
   [[nodiscard]] bool is_open() const noexcept { return state_.load(std::memory_order_acquire) == link_state::open; }
@@ -223,6 +224,9 @@ private:
             std::shared_ptr<const link_security> security);
 
   void close_now(const std::string& reason, std::chrono::milliseconds patience);
+  void begin_to_drain(const std::string& reason, std::chrono::milliseconds patience);
+  [[nodiscard]] bool goes_on_draining();
+  void end_drained();
 
   [[nodiscard]] std::uint64_t send_channel() const noexcept { return channel_ + (role_ == role::acceptor ? 1 : 0); }
   [[nodiscard]] std::uint64_t receive_channel() const noexcept { return channel_ + (role_ == role::dialer ? 1 : 0); }
@@ -537,6 +541,7 @@ private:
   std::optional<std::promise<std::expected<void, node_error>>> change_; // This end's, under way.
   own_terms before_change_;                                             // To take back what the peer refuses.
   send_window sending_;
+  bool is_draining_ = false; // The link closes, and what waits may still leave.
   bulk_lanes bulk_;
   bool piece_is_next_ = false; // Of bytes that the peer has asked for, before the next chunk of a message.
   std::vector<ready_watcher> ready_watchers_;
@@ -604,6 +609,12 @@ private:
   bool peer_is_known_ = false;                // It counts among the node's known peers.
   std::shared_ptr<void> handshake_timer_;
   std::shared_ptr<asio::steady_timer> heartbeat_timer_;
+  struct drain {
+    std::string reason;
+    std::chrono::steady_clock::time_point until;
+    std::shared_ptr<asio::steady_timer> timer; // Null: this end does not close the link, or has said goodbye.
+  };
+  drain drain_; // I/O thread only.
 
   consumption_ptr<reply_consumption> replies_; // Set by make().
   std::atomic<bool> replies_wanted_{false};    // Requests or watchers wait for answers to be consumed.

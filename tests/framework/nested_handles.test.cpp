@@ -29,9 +29,16 @@ struct letter {
 };
 TROUPE_DESCRIBE(letter, text, friends, picture, inner)
 
+struct crate {
+  serialized content;
+};
+TROUPE_DESCRIBE(crate, content)
+
 class nested_handles : public two_nodes {
 protected:
   void SetUp() override {
+    for (auto* list : {&far_options_.accepted_links.serializers, &far_options_.accepted_links.deserializers})
+      *list = {"typed", "msgpack", "json"};
     near_types_ = [](type_registry& types) { types.add<parcel>("parcel").add<letter>("letter"); };
     far_types_ = [](type_registry& types) { types.add<parcel>("parcel"); }; // The far end cannot read letters.
     publish("post", far().system.spawn([this]() -> caf::behavior {
@@ -121,16 +128,15 @@ TEST_F(nested_handles, mean_nothing_outside_of_messages) {
 
 TEST_F(nested_handles, can_be_put_into_the_store) {
   near_types_ = [](type_registry& types) {
-    types.add<parcel>("parcel").add<letter>("letter");
-    types.add<object_ref<parcel>>("ref_parcel");
+    types.add<crate>("crate").add<letter>("letter");
   };
   auto picture = *near().home->put(numbers({1.0, 2.0, 3.0}));
-  const auto put = near().home->put(parcel{"me", nullptr, to_serialize(letter{"kept", {}, picture, {}})});
+  const auto put = near().home->put(crate{to_serialize(letter{"kept", {}, picture, {}})});
   ASSERT_TRUE(put) << put.error().message();
   picture = {};
   const auto back = put->get();
   ASSERT_TRUE(back) << back.error().message();
-  const auto content = opened(*back);
+  const auto content = back->content.get<letter>({}, near().types, near().families);
   ASSERT_TRUE(content) << content.error().message();
   EXPECT_EQ(*content->picture->get(), numbers({1.0, 2.0, 3.0}));
 }

@@ -141,6 +141,7 @@ TEST_F(large_messages, that_cannot_be_encoded_tell_who_asked) {
 }
 
 TEST_F(large_messages, are_written_before_a_link_ends_that_its_user_closes) {
+  near_options_.drain_timeout = 20s;
   auto reader = connect_to_reader({.queue_bytes = 256_MiB, .actor_queue_bytes = 256_MiB});
   std::promise<void> sent;
   near().system.spawn([&](caf::event_based_actor* self) {

@@ -179,7 +179,7 @@ std::vector<attack> on_elements() {
                       {}, 128_MiB),
       elements<names>("of_a_million_headers", malformed,
                       {.names = {}, .headers = std::vector<std::vector<std::byte>>(1'000'000), .parts = {}}, {},
-                      144_MiB),
+                      160_MiB),
   };
 }
 INSTANTIATE_TEST_SUITE_P(elements, hostile_payloads, testing::ValuesIn(on_elements()), name_of_attack);
