@@ -23,6 +23,11 @@ std::uint64_t shared_objects::remove(const object_key& which) {
   return bytes;
 }
 
+bool shared_objects::has(const object_key& which, std::uint64_t bytes) const {
+  const auto found = objects_.find(which);
+  return found != objects_.end() && found->second.bytes >= bytes;
+}
+
 bool handle_account::has(const object_key& which, std::uint64_t bytes) const {
   const auto found = counted_.find(which);
   return found != counted_.end() && found->second >= bytes;

@@ -40,6 +40,9 @@ public:
   /// One fewer. Gives what the link counts less: nothing, unless it was the last.
   std::uint64_t remove(const object_key& which);
 
+  /// Whether at least so many bytes of the object count.
+  [[nodiscard]] bool has(const object_key& which, std::uint64_t bytes) const;
+
   void clear() { objects_.clear(); }
 
 private:

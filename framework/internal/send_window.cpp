@@ -16,15 +16,27 @@ bool has_room(std::uint64_t queued, std::uint64_t cost, std::uint64_t bound) {
   return queued + cost <= bound || queued <= bound / 2;
 }
 
-/// Of those that can be known again.
+/// Visits all that lies behind the handles, what cannot be known again with no key.
 template <class Visit>
-void each_object(const packed_message& message, Visit visit) {
-  for (const auto& each : message.frames)
-    if (each.which)
-      visit(each.which);
-  for (const auto& each : message.mentions)
-    if (each.which)
-      visit(each.which);
+void each_object(const behind_handles& behind, Visit visit) {
+  for (const auto& each : behind.frames)
+    visit(each.which, each.bytes);
+  for (const auto& each : behind.objects)
+    visit(each.which, each.size_bytes);
+}
+
+void count_waiting(const behind_handles& behind, std::unordered_map<object_key, std::size_t, object_key_hash>& in) {
+  each_object(behind, [&](const object_key& which, std::uint64_t) {
+    if (which)
+      ++in[which];
+  });
+}
+
+void uncount_waiting(const behind_handles& behind, std::unordered_map<object_key, std::size_t, object_key_hash>& in) {
+  each_object(behind, [&](const object_key& which, std::uint64_t) {
+    if (const auto found = in.find(which); found != in.end() && --found->second == 0)
+      in.erase(found);
+  });
 }
 
 } // namespace
@@ -55,15 +67,16 @@ send_window::receiver_state& send_window::state_of(std::uint64_t receiver) {
 }
 
 bool send_window::may_leave(const receiver_state& state, bool request, const behind_handles& behind) const {
-  const auto counts = [&](const object_key& which, std::uint64_t bytes) {
-    return bytes > 0 && (!state.handles || !state.handles->sent.has(which, bytes));
-  };
-  if (counts_handles()
-      && (std::ranges::any_of(behind.frames, [&](const auto& each) { return counts(each.which, each.bytes); })
-          || std::ranges::any_of(behind.objects, [&](const auto& each) { return counts(each.which, each.size_bytes); }))
-      && ((state.handles && state.handles->sent.bytes() >= bounds_.actor_handle_window)
-          || outstanding_handles_ >= bounds_.handle_window))
-    return false;
+  if (counts_handles()) {
+    bool of_receiver = false, of_link = false; // Whether it would count more.
+    each_object(behind, [&](const object_key& which, std::uint64_t bytes) {
+      of_receiver = of_receiver || (bytes > 0 && !(state.handles && state.handles->sent.has(which, bytes)));
+      of_link = of_link || (bytes > 0 && !objects_.has(which, bytes));
+    });
+    if ((of_receiver && handle_bytes_of(state) >= bounds_.actor_handle_window)
+        || (of_link && outstanding_handles_ >= bounds_.handle_window))
+      return false;
+  }
   return state.outstanding < bounds_.actor_window && outstanding_ < bounds_.window
          && (!request || has_room_for_reply(state));
 }
@@ -87,25 +100,26 @@ send_window::admission send_window::admit(std::uint64_t receiver, std::uint64_t 
   if (!state.waits() && may_leave(state, request, behind))
     return admission::leaves;
   bool fits = has_room(state.queued, cost, bounds_.actor_queue) && has_room(queued_, cost, bounds_.queue);
-  if (const auto more = waiting_bytes(state, behind); more > 0)
-    fits = fits && has_room(state.handles ? state.handles->queued : 0, more, bounds_.actor_handle_queue)
-           && has_room(queued_handles_, more, bounds_.handle_queue);
+  const auto more = cost_of_waiting(state, behind);
+  if (more.of_receiver > 0)
+    fits = fits && has_room(state.handles ? state.handles->queued : 0, more.of_receiver, bounds_.actor_handle_queue);
+  if (more.of_link > 0)
+    fits = fits && has_room(queued_handles_, more.of_link, bounds_.handle_queue);
   return fits ? admission::waits : admission::at_bound;
 }
 
 /// What the message counts where it waits: objects that count already, or in another message that waits, nothing.
-std::uint64_t send_window::waiting_bytes(const receiver_state& state, const behind_handles& behind) const {
+send_window::waiting_cost send_window::cost_of_waiting(const receiver_state& state,
+                                                       const behind_handles& behind) const {
+  waiting_cost result;
   if (!counts_handles())
-    return 0;
-  std::uint64_t result = 0;
-  const auto add = [&](const object_key& which, std::uint64_t bytes) {
+    return result;
+  each_object(behind, [&](const object_key& which, std::uint64_t bytes) {
     if (!state.handles || (!state.handles->sent.has(which, bytes) && !state.handles->waiting.contains(which)))
-      result = handle_cost(result, bytes);
-  };
-  for (const auto& each : behind.frames)
-    add(each.which, each.bytes);
-  for (const auto& each : behind.objects)
-    add(each.which, each.size_bytes);
+      result.of_receiver = handle_cost(result.of_receiver, bytes);
+    if (!objects_.has(which, bytes) && !waiting_objects_.contains(which))
+      result.of_link = handle_cost(result.of_link, bytes);
+  });
   return result;
 }
 
@@ -157,12 +171,15 @@ void send_window::wait(packed_message message) {
     turns_.push_back(receiver);
   state.queued += message.cost;
   queued_ += message.cost;
-  message.handle_bytes = waiting_bytes(state, behind(message));
   if (counts_handles() && (!message.frames.empty() || !message.mentions.empty())) {
+    const auto cost = cost_of_waiting(state, behind(message));
+    message.handle_bytes = cost.of_receiver;
+    message.link_handle_bytes = cost.of_link;
     auto& handles = handles_of(state);
-    handles.queued += message.handle_bytes;
-    queued_handles_ += message.handle_bytes;
-    each_object(message, [&](const object_key& which) { ++handles.waiting[which]; });
+    handles.queued += cost.of_receiver;
+    queued_handles_ += cost.of_link;
+    count_waiting(behind(message), handles.waiting);
+    count_waiting(behind(message), waiting_objects_);
   }
   bool urgent = (message.flags & message_flags::urgent) != 0;
   (urgent ? state.urgent : state.normal).push_back(std::move(message));
@@ -175,14 +192,11 @@ packed_message send_window::take(receiver_state& state, std::deque<packed_messag
   from.erase(at);
   state.queued -= message.cost;
   queued_ -= message.cost;
-  queued_handles_ -= message.handle_bytes;
-  if (state.handles) {
+  queued_handles_ -= message.link_handle_bytes;
+  if (counts_handles() && state.handles) {
     state.handles->queued -= message.handle_bytes;
-    auto& waiting = state.handles->waiting;
-    each_object(message, [&](const object_key& which) {
-      if (const auto found = waiting.find(which); found != waiting.end() && --found->second == 0)
-        waiting.erase(found);
-    });
+    uncount_waiting(behind(message), state.handles->waiting);
+    uncount_waiting(behind(message), waiting_objects_);
   }
   return message;
 }
@@ -327,6 +341,7 @@ std::vector<packed_message> send_window::take_all() {
   last_ = nullptr;
   receivers_.clear();
   objects_.clear();
+  waiting_objects_.clear();
   turns_.clear();
   outstanding_ = queued_ = outstanding_handles_ = queued_handles_ = reserved_replies_ = unconsumed_replies_ = 0;
   return all;

@@ -84,7 +84,8 @@ struct packed_message {
   pending_requests::key question = {};
   caf::strong_actor_ptr settles = {}; // An asker whose request the message forwards: answered elsewhere once it leaves.
   std::vector<stored_frame> frames = {}; // Charged against the window for handles, with the objects in `mentions`.
-  std::uint64_t handle_bytes = 0;        // What those count more while it waits; `wait` says it.
+  std::uint64_t handle_bytes = 0;        // What those count more for the receiver while it waits; `wait` says it.
+  std::uint64_t link_handle_bytes = 0;   // The same for the link.
   bool may_be_dropped = true;         // To make room for newer ones.
   receipt owed = {};                  // To the link that it came over, where this node passes it on.
   std::uint64_t peer_epoch = 0;       // By whose lists it was encoded, see negotiation.
@@ -183,10 +184,11 @@ public:
   }
 
 private:
+  using waiting_objects = std::unordered_map<object_key, std::size_t, object_key_hash>; // In how many messages.
   struct handle_state {
     handle_account sent;
     std::uint64_t queued = 0;
-    std::unordered_map<object_key, std::size_t, object_key_hash> waiting = {}; // In how many messages.
+    waiting_objects waiting = {};
   };
   struct receiver_state {
     std::uint64_t outstanding = 0;
@@ -206,7 +208,11 @@ private:
   [[nodiscard]] receiver_state& state_of(std::uint64_t receiver);
   [[nodiscard]] bool counts_handles() const noexcept { return bounds_.handle_window != UINT64_MAX; }
   [[nodiscard]] bool may_leave(const receiver_state& state, bool request, const behind_handles& behind) const;
-  [[nodiscard]] std::uint64_t waiting_bytes(const receiver_state& state, const behind_handles& behind) const;
+  struct waiting_cost {
+    std::uint64_t of_receiver = 0;
+    std::uint64_t of_link = 0;
+  };
+  [[nodiscard]] waiting_cost cost_of_waiting(const receiver_state& state, const behind_handles& behind) const;
   bool charge_handles(receiver_state& state, const behind_handles& behind);
   [[nodiscard]] handle_state& handles_of(receiver_state& state);
   [[nodiscard]] static behind_handles behind(packed_message& message);
@@ -223,6 +229,7 @@ private:
   std::uint64_t reserved_replies_ = 0;
   std::uint64_t unconsumed_replies_ = 0;
   shared_objects objects_;
+  waiting_objects waiting_objects_;
   receiver_map receivers_;
   // The last to be sent to: most messages are for the same receiver as the one before. Null: none.
   receiver_state* last_ = nullptr;

@@ -174,6 +174,8 @@ TEST_F(sending_handles, an_object_for_several_receivers_counts_once_for_the_link
   EXPECT_EQ(window.outstanding_handle_bytes(), 90u);
   EXPECT_EQ(mention(10, 8, 20, "y"), admission::leaves);
   EXPECT_EQ(mention(11, 9, 20, "z"), admission::waits);
+  EXPECT_EQ(mention(12, 9, 20, "z"), admission::waits);
+  EXPECT_EQ(window.queued_handle_bytes(), 20u);
   for (std::uint64_t receiver = 1; receiver <= 9; ++receiver)
     consume(receiver, 90);
   EXPECT_EQ(window.outstanding_handle_bytes(), 40u);
