@@ -467,6 +467,7 @@ struct codec<writable_array<T>> {
   }
   static std::expected<writable_array<T>, serialize_error> rebuild(form&& from, const context&) { return from.copy(); }
   static std::size_t rebuilt_bytes(const form& from) { return from.size() * sizeof(T); }
+  static std::size_t held_bytes(const writable_array<T>& value) { return value.size() * sizeof(T); }
 };
 
 namespace detail {

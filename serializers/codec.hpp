@@ -32,7 +32,10 @@ namespace troupe {
 /// or repeats its bytes may become much more than came.
 ///
 /// A codec that does not depend on the context may say so with `static constexpr bool is_self_contained = true;`. Then
-/// values that stay in their process, on an inproc link, are handed over without it.
+/// values that stay in their process, on an inproc link, are handed over without it. What such a value takes on the heap
+/// counts against windows, where the codec tells:
+///
+///       static std::size_t held_bytes(const celsius&);
 template <class T>
 struct codec; // No definition: `requires { typename codec<T>::form; }` tells whether there is one.
 

@@ -177,7 +177,9 @@ std::expected<void, serialize_error> decode_repeated(const type_entry& entry, vo
     return own_failure(entry, by, made.error());
   auto inner = ctx;
   inner.repeated_bytes = detail::repeated_frames().count(made->frames);
-  inner.limits.memory_bytes -= made->taken_bytes;
+  inner.limits.memory_bytes -= std::min(inner.limits.memory_bytes, made->taken_bytes);
+  if (ctx.taken_bytes != nullptr)
+    *ctx.taken_bytes += made->taken_bytes;
   return decode_by(entry, target, by, header, made->frames, inner);
 }
 

@@ -90,6 +90,8 @@ struct TROUPE_EXPORT codec<serialized> {
   using form = serialized_form;
   static std::expected<form, serialize_error> reduce(const serialized& value, const context& ctx);
   static std::expected<serialized, serialize_error> rebuild(form&& from, const context& ctx);
+  /// What reading its header costs, and what that lists.
+  static std::size_t rebuilt_bytes(const serialized_form& form);
 };
 
 template <std::move_constructible T>

@@ -588,6 +588,7 @@ private:
   std::unique_ptr<receive_window> receiving_handles_;
   object_charges object_charges_;
   std::unique_ptr<understated_memory> understated_;
+  std::size_t decoded_bytes_ = 0; // That decoding the last message has allocated.
   std::uint64_t heard_bytes_ = 0;  // Read from the peer until heard_at_.
   std::uint64_t heard_slices_ = 0; // Taken by the peer until heard_at_.
   std::chrono::steady_clock::time_point heard_at_;

@@ -487,7 +487,7 @@ std::expected<void, node_error> link_core::become_open() {
         .window = handle_windows_.window, .actor_window = handle_windows_.actor_window, .holds_link = false};
     receiving_handles_ = std::make_unique<receive_window>(of_actors, report, received_signatures_);
     receiving_ = std::make_unique<receive_window>(windows_, std::move(report), received_signatures_);
-    understated_ = std::make_unique<understated_memory>(windows_.window);
+    understated_ = std::make_unique<understated_memory>(understated_windows * windows_.window);
     sending_terms first{.spill_bytes = options_.spill_bytes};
     first.context = {.sender = node_->options().name,
                      .recipient = peer_name_,

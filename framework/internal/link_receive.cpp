@@ -219,6 +219,7 @@ std::expected<void, node_error> link_core::on_message(std::uint8_t flags, bytes_
   // What goes on to another node is consumed when it has left.
   const auto goes_on = last_pair_.way_on != nullptr;
   message_under_construction built{types, goes_on ? owed->of_copy() : noted(*std::move(owed))};
+  decoded_bytes_ = 0;
   auto decoded = decode(types, built);
   clear_elements();
   if (decoded)
@@ -260,6 +261,7 @@ std::expected<void, node_error> link_core::on_plain_message(message_head& head, 
   if (!is_deliverable(head, body_bytes, *owed))
     return {};
   message_under_construction built{types, *std::move(owed)};
+  decoded_bytes_ = 0;
   const frame bytes{element.body, nullptr}; // Read before the packet's bytes go.
   incoming_extension extension{{}, {}, received_objects_};
   auto header = header_of(element.header_number, {}, *types.entries[0]);
@@ -368,16 +370,18 @@ std::expected<receipt, node_error> link_core::charge_handles(const message_head&
 /// What its values take beyond what the message cost, by a peer that should have stated it.
 std::expected<void, node_error> link_core::charge_understated(const message_head& head, std::uint64_t cost,
                                                               message_under_construction& message) {
+  // Growing containers have taken about twice of what they keep.
+  const auto takes = std::exchange(decoded_bytes_, 0) / 2;
   const auto known = std::max(cost, stated_bytes(head));
-  const auto takes = message.owned_bytes();
   if (takes <= known || !features_.has(feature::value_bytes))
     return {};
   auto owed = understated_->admit(takes - known);
   if (!owed)
-    return undecodable("its values take " + grouped(takes) + " bytes where it states " + grouped(known) + ", and "
+    return undecodable("its values take about " + grouped(takes) + " bytes where it states " + grouped(known) + ", and "
                        + grouped(understated_->living_bytes())
-                       + " that were not stated either are not consumed yet, of at most " + grouped(windows_.window)
-                       + " (link_options::window_bytes)");
+                       + " that were not stated either are not consumed yet, of at most "
+                       + grouped(understated_windows * windows_.window) + " ("
+                       + std::to_string(understated_windows) + " times link_options::window_bytes)");
   message.owe(*std::move(owed), received_signatures_);
   return {};
 }
@@ -597,11 +601,14 @@ std::expected<void, node_error> link_core::decode(const signature& types, messag
     refuse_type(types.unknown_alias, nullptr);
     return undecodable("type \"" + types.unknown_alias + "\" is not in this node's type registry");
   }
-  for (std::size_t i = 0; i < element_count_; ++i) {
-    if (auto decoded = decode_element(elements_[i], *types.entries[i], into); !decoded)
-      return decoded;
-  }
-  return {};
+  // The elements share what a payload may cost in comparisons, so that a message costs no more.
+  const auto probes = received_context_.limits.hash_probes;
+  received_context_.limits.hash_probes = probes / std::max<std::size_t>(element_count_, 1);
+  std::expected<void, node_error> decoded;
+  for (std::size_t i = 0; i < element_count_ && decoded; ++i)
+    decoded = decode_element(elements_[i], *types.entries[i], into);
+  received_context_.limits.hash_probes = probes;
+  return decoded;
 }
 
 std::expected<void, node_error> link_core::decode_element(const received_element& element, const type_entry& type,
@@ -619,6 +626,7 @@ std::expected<void, node_error> link_core::decode_value_of(const received_header
                                                            std::span<const frame> frames, link_extension& extension,
                                                            message_under_construction& into) {
   received_context_.extension = &extension;
+  received_context_.taken_bytes = &decoded_bytes_;
   void* place = nullptr;
   try {
     place = into.construct_next();

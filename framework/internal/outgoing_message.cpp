@@ -223,6 +223,10 @@ outgoing_message::known_type* outgoing_message::known(const caf::rtti_pair& rtti
 }
 
 /// `form` is what was encoded of it for another link; null where it has to be encoded.
+// What values that nobody can measure, as they have pointers or codecs of their own, take where they are decoded, per
+// byte of their bodies.
+constexpr std::size_t rebuilt_ratio = 4;
+
 std::expected<void, node_error> outgoing_message::encode_element(known_type& known, const void* value,
                                                                  const encoded_element* form) {
   const auto& type = *known.type;
@@ -249,6 +253,8 @@ std::expected<void, node_error> outgoing_message::encode_element(known_type& kno
   auto payload_bytes = body.size();
   for (const auto& each : attached)
     payload_bytes += each.size_bytes();
+  if (!type.is_self_contained())
+    owned_bytes_ += rebuilt_ratio * body.size();
   carries(known, by, payload_bytes);
   if (known.counted_as != nullptr)
     timer.add_to(*known.counted_as);

@@ -75,6 +75,7 @@ public:
   [[nodiscard]] bool released() const noexcept { return released_.load(std::memory_order_acquire); }
 
   std::uint64_t outstanding = 0; // As the peer sees it. I/O thread only.
+  std::uint64_t largest = 0;     // Of all its messages. I/O thread only.
 
 private:
   const std::uint64_t actor_;
@@ -100,7 +101,13 @@ std::expected<receipt, node_error> receive_window::received(std::uint64_t actor,
   }
   auto& found = *last_;
   auto all = outstanding_.load(std::memory_order_relaxed);
-  if (found.outstanding >= bounds_.actor_window || (bounds_.holds_link && all >= bounds_.window))
+  found.largest = std::max(found.largest, cost);
+  largest_ = std::max(largest_, cost);
+  const auto exceeds = [cost](std::uint64_t before, std::uint64_t largest, std::uint64_t window) {
+    return before + cost - largest >= window;
+  };
+  if (exceeds(found.outstanding, found.largest, bounds_.actor_window)
+      || (bounds_.holds_link && exceeds(all, largest_, bounds_.window)))
     return std::unexpected{node_error{node_errc::protocol_violation,
                                       "the peer sends to actor " + grouped(actor)
                                           + " without credit: " + grouped(found.outstanding) + " of "

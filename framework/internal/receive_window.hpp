@@ -36,7 +36,9 @@ public:
   receive_window(const receive_bounds& bounds, std::function<void()> wake, std::shared_ptr<const void> keeps = nullptr);
   ~receive_window();
 
-  /// A message of this cost has arrived. Fails with `protocol_violation` when the peer had no credit left.
+  /// A message of this cost has arrived. Fails with `protocol_violation` when the peer had no credit left. Messages may
+  /// come in another order than the one in which the peer let them leave, of which the last may exceed the window: so
+  /// whichever was the largest is taken to be that one.
   [[nodiscard]] std::expected<receipt, node_error> received(std::uint64_t actor, std::uint64_t cost);
 
   /// What the peer is to be told: (actor, bytes consumed). Afterwards it may send as much again.
@@ -57,6 +59,7 @@ private:
   const std::shared_ptr<const void> keeps_;
   std::atomic<std::uint64_t> outstanding_{0}; // As the peer sees it; written on the I/O thread.
   std::unordered_map<std::uint64_t, consumption_ptr<account>, detail::salted_hash> accounts_;
+  std::uint64_t largest_ = 0; // Of all messages.
   account* last_ = nullptr; // Most messages are for the same actor as the last one.
   std::uint64_t last_actor_ = 0;
 };

@@ -22,8 +22,7 @@ understated_memory::understated_memory(std::uint64_t bytes_max) : bytes_max_(byt
 understated_memory::~understated_memory() = default;
 
 std::optional<receipt> understated_memory::admit(std::uint64_t bytes) {
-  const auto living = account_->living_bytes();
-  if (living > bytes_max_ || bytes > bytes_max_ - living)
+  if (account_->living_bytes() >= bytes_max_)
     return std::nullopt;
   account_->add(bytes);
   return account_->issue(bytes);

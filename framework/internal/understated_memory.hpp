@@ -8,14 +8,17 @@
 
 namespace troupe::internal {
 
+/// How many of the link's windows may be understated, beside the one that is stated.
+inline constexpr std::uint64_t understated_windows = 2;
+
 /// Bounds what a peer gains by stating too little: windows count what messages state, since the sender has to know
-/// what they cost, and this counts the rest. Ends that know the same types state what is true; the values of one that
-/// knows fewer fields are larger here than there.
+/// what they cost, and this counts the rest. Ends that know the same types state what is about true; the values of one
+/// that knows fewer fields are larger here than there.
 ///
 /// Threads: `admit` and the end on one; receipts are settled on any.
 class understated_memory {
 public:
-  /// At most so many bytes may live that were not stated.
+  /// As long as fewer bytes live that were not stated, one message may bring more, however many.
   explicit understated_memory(std::uint64_t bytes_max);
   ~understated_memory();
   understated_memory(const understated_memory&) = delete;

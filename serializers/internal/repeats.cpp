@@ -108,6 +108,7 @@ std::expected<expanded_frames, serialize_error> expand_repeats(std::span<const s
                                                          + " bytes (limits::memory_bytes)");
     made.push_back(number == 0 ? frames[used++] : made[number]);
   }
+  found.taken_bytes += made.capacity() * sizeof(frame);
   if (used < frames.size())
     return failure(serialize_errc::malformed,
                    grouped(frames.size() - used) + " frames are none, by what the header says of repeated ones");

@@ -23,7 +23,8 @@ void drop_repeats(std::size_t note_bytes_max, encode_output& output);
 
 struct expanded_frames {
   std::vector<frame> frames;
-  std::size_t taken_bytes = 0; // By frames that are there again and did not lie aligned: those are copied, once.
+  // By the list of them, and by frames that are there again and did not lie aligned: those are copied, once.
+  std::size_t taken_bytes = 0;
 };
 
 /// The frames as they were. Arrays in those that are there again lie in place, so that they are the same memory. Fails

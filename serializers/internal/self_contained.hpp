@@ -1,6 +1,10 @@
 // Values that may be handed over as they are within a process, and what they take.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
 #include <troupe/serializers/internal/shapes.hpp>
 
 namespace troupe::detail {
@@ -44,32 +48,44 @@ enum class held : std::uint8_t {
   owned ///< What ends with it.
 };
 
-/// The memory that a self-contained value holds beside its own sizeof, roughly: what its elements take, not what
-/// containers need to keep them.
+// What containers of nodes need beside each element, and what a path keeps of each of its parts.
+inline constexpr std::size_t held_node_bytes = 32;
+inline constexpr std::size_t held_part_bytes = 48;
+
+/// Containers whose elements have nodes of their own.
+template <class T>
+inline constexpr bool has_nodes = !requires(const T& of) { of[0]; };
+
+/// The memory that a self-contained value holds beside its own sizeof, roughly.
 template <held Which, class T>
 std::size_t held_bytes(const T& value) {
   constexpr auto of = shape_of<T>;
-  auto of_all = [](const auto& parts) {
+  auto of_all = [](const auto& parts, std::size_t beside_each = 0) {
     std::size_t total = 0;
     for (const auto& each : parts)
-      total += sizeof(each) + held_bytes<Which>(each);
+      total += sizeof(each) + beside_each + held_bytes<Which>(each);
     return total;
   };
   auto of_some = [](const auto&... parts) { return (std::size_t{0} + ... + held_bytes<Which>(parts)); };
   if constexpr (fixed_bytes<T>() > 0)
     return 0;
+  else if constexpr (requires { codec<T>::held_bytes(value); })
+    return codec<T>::held_bytes(value);
   else if constexpr (of == shape::text)
     return value.size();
   else if constexpr (of == shape::path)
-    return value.native().size();
+    return value.native().size()
+           + held_part_bytes * static_cast<std::size_t>(std::ranges::count(value.native(), '/'));
   else if constexpr (of == shape::frame)
     return Which == held::all ? value.size_bytes() : 0;
   else if constexpr (of == shape::array)
     return Which == held::all ? value.bytes().size_bytes() : 0;
   else if constexpr (of == shape::numbers)
     return value.size() * sizeof(typename T::value_type);
-  else if constexpr (of == shape::sequence || of == shape::set || of == shape::map)
-    return of_all(value);
+  else if constexpr (of == shape::sequence)
+    return of_all(value, has_nodes<T> ? held_node_bytes : 0);
+  else if constexpr (of == shape::set || of == shape::map)
+    return of_all(value, held_node_bytes);
   else if constexpr (of == shape::fixed)
     return of_all(value) - sizeof(value); // Its elements lie in it.
   else if constexpr (of == shape::optional)

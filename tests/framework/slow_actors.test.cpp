@@ -143,6 +143,30 @@ TEST_F(slow_actors, messages_keep_their_order_while_threads_take_over_from_each_
   EXPECT_TRUE(std::ranges::is_sorted(*got));
 }
 
+// Goal: large messages, which go in chunks by turns, may pass each other without a link that takes it for cheating.
+TEST_F(slow_actors, messages_of_different_sizes_may_pass_each_other) {
+  connect({.spill_bytes = 1_GiB, .block_timeout = 20s}); // All of it goes through the socket.
+  std::atomic<std::size_t> got = 0;
+  publish("reader", far().system.spawn<caf::detached>([&got](caf::event_based_actor*) -> caf::behavior {
+    return {[&got](const array<double>&) {
+      std::this_thread::sleep_for(500us);
+      ++got;
+    }};
+  }));
+  const auto reader = find("reader");
+  constexpr std::size_t each = 150;
+  std::vector<std::jthread> senders;
+  for (const std::size_t bytes : {100'000UL, 400'000UL})
+    senders.emplace_back([&, bytes] {
+      caf::scoped_actor self{near().system};
+      for (std::size_t i = 0; i < each; ++i)
+        self->send(reader, array<double>(std::vector<double>(bytes / sizeof(double), 1.0)));
+    });
+  senders.clear();
+  EXPECT_TRUE(eventually([&] { return got == 2 * each; })) << got;
+  EXPECT_TRUE(link_->is_open());
+}
+
 // -- what a slow actor may keep of the store
 
 class slow_actors_store : public two_nodes {

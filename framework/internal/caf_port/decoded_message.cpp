@@ -120,14 +120,6 @@ public:
     return place;
   }
 
-  [[nodiscard]] std::uint64_t owned_bytes() const {
-    std::uint64_t bytes = 0;
-    for (std::size_t i = 0; i < made_; ++i)
-      if (const auto& type = *types_.entries[i]; type.is_self_contained())
-        bytes += type.owned_bytes(at(i));
-    return bytes;
-  }
-
   void owe(receipt more, std::shared_ptr<const void> keeps) {
     owed_ = joint(std::move(owed_), std::move(more), std::move(keeps));
   }
@@ -247,10 +239,6 @@ message_under_construction::~message_under_construction() {
 
 void* message_under_construction::construct_next() {
   return data_->construct_next();
-}
-
-std::uint64_t message_under_construction::owned_bytes() const {
-  return data_->owned_bytes();
 }
 
 void message_under_construction::owe(receipt more, std::shared_ptr<const void> keeps) {

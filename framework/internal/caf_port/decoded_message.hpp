@@ -47,9 +47,6 @@ public:
   /// copied, which CAF does with messages that have several receivers.
   [[nodiscard]] void* construct_next();
 
-  /// What the elements take that are made so far, as far as that is known: those of self-contained types.
-  [[nodiscard]] std::uint64_t owned_bytes() const;
-
   /// One more that is settled when the message has been consumed. `keeps` is what the message needs as long as it lives.
   void owe(receipt more, std::shared_ptr<const void> keeps);
 

@@ -57,6 +57,13 @@ TEST_F(receiving, a_peer_without_credit_for_the_actor_is_refused) {
                                      "there, 5,799 of 1,600 on the link");
 }
 
+TEST_F(receiving, messages_may_come_in_another_order_than_they_were_let_leave_in) {
+  auto large = take(1, 5'000); // The writer let it leave when 790 bytes were out.
+  auto small = take(1, 90);
+  auto others = take(1, 700);
+  EXPECT_FALSE(window.received(1, 10)) << "now there are 800";
+}
+
 TEST_F(receiving, a_peer_without_credit_on_the_link_is_refused) {
   auto first = take(1, 799);
   auto second = take(2, 799);
