@@ -1,6 +1,7 @@
 #include <troupe/serializers/encode_output.hpp>
 
 #include <algorithm>
+#include <new>
 
 #include <troupe/framework/base/sizes.hpp>
 
@@ -9,10 +10,12 @@ namespace troupe {
 void byte_buffer::grow(std::size_t count) {
   constexpr std::size_t smallest = 512;
   const auto capacity = std::max({smallest, capacity_ * 2, size_ + count});
-  auto data = std::make_unique_for_overwrite<std::byte[]>(capacity);
-  if (size_ > 0)
-    std::memcpy(data.get(), data_.get(), size_);
-  data_ = std::move(data);
+  // Large blocks grow where they are, or move by their pages: no second one is filled beside them.
+  auto* const grown = static_cast<std::byte*>(std::realloc(data_.get(), capacity));
+  if (grown == nullptr)
+    throw std::bad_alloc();
+  static_cast<void>(data_.release());
+  data_.reset(grown);
   capacity_ = capacity;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -46,9 +47,13 @@ public:
   }
 
 private:
+  struct freed {
+    void operator()(std::byte* memory) const noexcept { std::free(memory); }
+  };
+
   [[gnu::cold, gnu::noinline]] void grow(std::size_t count);
 
-  std::unique_ptr<std::byte[]> data_;
+  std::unique_ptr<std::byte[], freed> data_;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
 };
