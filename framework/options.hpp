@@ -135,7 +135,8 @@ struct link_options {
 
   /// How much the peer may have sent that is not consumed here: a message counts until its last reference is gone,
   /// which is when its handler has returned. With each message count 128 bytes of its own. Higher: faster over long
-  /// distances; a slow node holds as much. One message may exceed it.
+  /// distances; a slow node holds as much, and for a peer that states too little of what its values take, twice as much
+  /// again. One message may exceed it.
   /// Bounds either direction: of both ends' values the lesser counts.
   std::size_t window_bytes = 32_MiB;
 

@@ -140,6 +140,8 @@ link_extension::find_all(std::span<const std::byte> note) {
   const auto count = in.varint_up_to(element_actors_max);
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
     const auto place = in.varint_up_to(UINT32_MAX);
+    if (!in.ok() || place == 0) // None is listed.
+      return unreadable();
     auto actor = mentioned(static_cast<std::uint32_t>(place));
     if (!actor)
       return std::unexpected{std::move(actor).error()};
