@@ -210,4 +210,23 @@ TEST(error_payloads, inside_others_are_told_when_somebody_asks) {
   EXPECT_EQ(value.error().code(), serialize_errc::sent_as_text);
 }
 
+// Goal: what one header costs to be read is not spent again and again for parts that share it.
+TEST(shared_headers, that_are_large_are_not_read_for_more_parts_than_was_received) {
+  type_registry types;
+  types.add<std::vector<serialized>>("parts");
+  const family_set families;
+  const std::vector<std::byte> layout(60'000);
+  const serialized part(
+      payload{make_header({.family = "typed", .type = "text", .schema = layout, .extra = {}}), {frame::copy_of(layout)}});
+  const auto sent = serialize(std::vector<serialized>(4, part), {}, types, families);
+  ASSERT_TRUE(sent) << sent.error().message();
+  EXPECT_TRUE(deserialize<std::vector<serialized>>(*sent, {}, types, families));
+  const auto flood = serialize(std::vector<serialized>(30'000, part), {}, types, families);
+  ASSERT_TRUE(flood) << flood.error().message();
+  ASSERT_LT(flood->size_bytes(), 1'000'000u) << "else it shows nothing";
+  const auto refused = deserialize<std::vector<serialized>>(*flood, {}, types, families);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), serialize_errc::limit_exceeded);
+}
+
 } // namespace
