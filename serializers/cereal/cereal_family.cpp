@@ -52,9 +52,19 @@ std::unexpected<serialize_error> failure(serialize_errc code, const type_entry& 
 }
 
 // What a user's function has to say; cut, since it may travel.
-std::string thrown_text(std::string_view what) {
+std::string cut(std::string_view what) {
   constexpr std::size_t longest = 500;
-  return "a cereal function threw: " + std::string(what.substr(0, longest));
+  return std::string(what.substr(0, longest));
+}
+
+std::string thrown_text(std::string_view what) {
+  return "a cereal function threw: " + cut(what);
+}
+
+// Cereal's own exceptions when it reads say what it stumbled over, not why.
+std::string refused_text(std::string_view what) {
+  return "cereal cannot read the bytes: " + cut(what)
+         + " (they are damaged, or the sender's cereal functions or registered classes are others than here)";
 }
 
 /// Runs a step that may throw and whose failures end in `state`. Cereal's own exceptions become `cereals_code`.
@@ -65,7 +75,8 @@ std::expected<void, serialize_error> run(coding& state, const type_entry& entry,
     step();
   } catch (const detail::cereal_stop&) { // The state says why.
   } catch (const ::cereal::Exception& thrown) {
-    state.fail(cereals_code, thrown_text(exception_text(thrown)));
+    const auto text = exception_text(thrown);
+    state.fail(cereals_code, cereals_code == serialize_errc::malformed ? refused_text(text) : thrown_text(text));
   } catch (const std::bad_alloc&) {
     state.fail(serialize_errc::limit_exceeded, "out of memory");
   } catch (const std::length_error& thrown) {

@@ -177,8 +177,13 @@ bool protobuf_costs::walk::field(const pb::FieldDescriptor* known, std::uint32_t
 }
 
 bool protobuf_costs::walk::sized_field(const pb::FieldDescriptor* known) {
-  std::uint32_t size = 0;
-  if (!in_.ReadVarint32(&size) || size > INT_MAX || static_cast<int>(size) > in_.BytesUntilLimit())
+  std::uint64_t size = 0;
+  if (!in_.ReadVarint64(&size))
+    return cut();
+  if (size > INT_MAX)
+    return state_.fail(serialize_errc::malformed, "a field that says it has " + grouped(size)
+                                                      + " bytes: the message is damaged, or is no message");
+  if (static_cast<int>(size) > in_.BytesUntilLimit())
     return cut();
   const auto at = static_cast<std::size_t>(in_.CurrentPosition());
   const auto content = bytes_.subspan(at, size);

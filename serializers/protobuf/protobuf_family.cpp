@@ -87,7 +87,8 @@ bool read(read_state& state, pb::Message& target, const detail::protobuf_costs& 
     if (!costs.charge(state, bytes))
       return false;
     if (!read_charged(target, bytes, limits.depth))
-      return state.fail(serialize_errc::malformed, "protobuf refuses the bytes, as it does texts that are not UTF-8");
+      return state.fail(serialize_errc::malformed,
+                        "protobuf refuses the bytes: a string in them is not UTF-8; send it in a field of type bytes");
   }
   return target.IsInitialized() || state.fail(serialize_errc::malformed, missing_fields(target));
 }

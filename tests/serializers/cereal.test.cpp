@@ -443,6 +443,18 @@ TEST_F(cereal_test, what_functions_throw_becomes_an_error) {
             "cereal: lamps::faulty: a cereal function threw: something that is no std::exception");
 }
 
+TEST_F(cereal_test, what_cereal_does_not_find_in_the_bytes_is_an_error_that_says_why) {
+  using namespace std::string_view_literals;
+  const auto refused = decoded<std::shared_ptr<light>>(with_body<std::shared_ptr<light>>("\x01\x07\0\0\0"sv));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), serialize_errc::malformed);
+  EXPECT_NE(refused.error().message().find(
+                "cereal cannot read the bytes: Error while trying to deserialize a polymorphic pointer. Could not find "
+                "type id 7 (they are damaged, or the sender's cereal functions or registered classes are others than"),
+            std::string::npos)
+      << refused.error().message();
+}
+
 TEST_F(cereal_test, a_polymorphic_type_that_cereal_does_not_know_is_an_error_that_names_it) {
   const auto refused = encoded(std::shared_ptr<light>(std::make_shared<unheard_of>()));
   ASSERT_FALSE(refused);

@@ -319,6 +319,10 @@ TEST_F(protobuf_test, broken_bytes_are_refused_with_their_place) {
   EXPECT_EQ(error_of<shop::item>(item), "none");
   EXPECT_EQ(error_of<shop::item>(item + "\0"s), "protobuf: shop.item: a field without a number, or one that is cut");
   EXPECT_EQ(error_of<shop::item>("\x0a\x05hall"s), "protobuf: shop.item.name: the bytes end within a field");
+  EXPECT_EQ(
+      error_of<shop::item>("\x0a\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01hall"s), // Of 2^63 bytes.
+      "protobuf: shop.item.name: a field that says it has 9,223,372,036,854,775,808 bytes: the message is damaged, "
+      "or is no message");
   EXPECT_EQ(error_of<shop::order>("\x1a\x06\x0a\x05hall"s),
             "protobuf: shop.order.items.name: the bytes end within a field");
   EXPECT_EQ(error_of<shop::item>("\x0c"s), "protobuf: shop.item: a group ends that did not begin");
@@ -328,8 +332,10 @@ TEST_F(protobuf_test, broken_bytes_are_refused_with_their_place) {
 }
 
 TEST_F(protobuf_test, texts_that_are_not_utf8_are_refused_by_the_receiver) {
-  EXPECT_EQ(error_of<shop::item>("\x0a\x01\xff"),
-            "protobuf: shop.item: protobuf refuses the bytes, as it does texts that are not UTF-8");
+  EXPECT_EQ(
+      error_of<shop::item>("\x0a\x01\xff"),
+      "protobuf: shop.item: protobuf refuses the bytes: a string in them is not UTF-8; send it in a field of type "
+      "bytes");
 }
 
 TEST_F(protobuf_test, a_text_that_says_it_is_long_takes_nothing_before_it_is_found_out) {
