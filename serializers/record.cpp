@@ -35,6 +35,26 @@ const record* record::find(std::string_view name) const {
   return nullptr;
 }
 
+bool record::add_lengths(std::vector<std::size_t>& all) const {
+  if (const auto* raw = bytes())
+    all.push_back(raw->size_bytes());
+  const auto* within = elements();
+  if (within == nullptr)
+    return true;
+  const auto own = all.size();
+  all.push_back(within->size());
+  for (std::size_t i = 0; i < within->size(); ++i) {
+    std::vector<std::size_t> lengths;
+    if (!(*within)[i].add_lengths(lengths))
+      return false;
+    if (i == 0)
+      all.insert(all.end(), lengths.begin(), lengths.end());
+    else if (!std::equal(lengths.begin(), lengths.end(), all.begin() + static_cast<std::ptrdiff_t>(own) + 1, all.end()))
+      return false;
+  }
+  return true;
+}
+
 bool operator==(const record& left, const record& right) {
   if (left.value_.index() != right.value_.index())
     return false;

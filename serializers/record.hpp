@@ -16,6 +16,7 @@
 #include <troupe/framework/base/export.hpp>
 #include <troupe/serializers/array.hpp>
 #include <troupe/serializers/frame.hpp>
+#include <troupe/serializers/limits.hpp>
 
 namespace troupe {
 
@@ -76,8 +77,9 @@ public:
   [[nodiscard]] const map* fields() const { return std::get_if<map>(&value_); }
   /// The field of that name; null when there is none, or no fields at all.
   [[nodiscard]] const record* find(std::string_view name) const;
-  /// The array, also where it came as a list, or as a map of "shape" and "data". Nothing when it is none, or when one
-  /// of its numbers is no T.
+  /// The array, also where it came as a list, or as a map of "shape" and "data". Nothing when it is none, when one of
+  /// its numbers is no T, when lists beside each other differ in length, or when it repeats elements beyond what
+  /// decoders accept (limits::memory_bytes by default).
   template <array_element T>
   [[nodiscard]] std::optional<array<T>> as_array() const;
 
@@ -96,11 +98,14 @@ private:
   template <array_element T>
   [[nodiscard]] std::optional<std::vector<T>> numbers() const {
     std::vector<T> all;
-    return (elements() != nullptr || bytes() != nullptr) && add_numbers(all) ? std::optional(std::move(all))
-                                                                             : std::nullopt;
+    std::vector<std::size_t> lengths;
+    const bool has_numbers = (elements() != nullptr || bytes() != nullptr) && add_lengths(lengths) && add_numbers(all);
+    return has_numbers ? std::optional(std::move(all)) : std::nullopt;
   }
   template <array_element T>
   bool add_numbers(std::vector<T>& all) const;
+  /// Adds the lengths of the lists within each other; false where those beside each other differ.
+  bool add_lengths(std::vector<std::size_t>& all) const;
 
   variant value_;
 };
@@ -165,7 +170,10 @@ std::optional<array<T>> record::as_array() const {
       || detail::count_of(*data_lengths) != values->size())
     return std::nullopt;
   const array<T> once(*std::move(values), *std::move(data_lengths));
-  return once.broadcast_to(*lengths);
+  auto repeated = once.broadcast_to(*lengths);
+  if (repeated && repeated->size() > once.size() && repeated->size() > limits{}.memory_bytes / sizeof(T))
+    return std::nullopt;
+  return repeated;
 }
 
 /// Each name before its value: `{"sensor", "roof", "celsius", 21.5}`; long values are cut.

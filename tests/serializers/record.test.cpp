@@ -184,6 +184,23 @@ TEST(record, makes_arrays_of_lists) {
   EXPECT_FALSE(ragged.as_array<int>());
 }
 
+TEST(record, makes_no_arrays_of_lists_that_differ_in_length) {
+  using list = record::list;
+  EXPECT_TRUE(record::of({{"data", list{list{1, 2}, list{3, 4}}}}).as_array<int>());
+  EXPECT_FALSE(record::of({{"data", list{list{1, 2}, list{3}}}}).as_array<int>());
+  EXPECT_FALSE(record(list{1, list{2}}).as_array<int>());
+  EXPECT_FALSE(record(list{list{list{1}, list{}}, list{list{2}, list{}}}).as_array<int>());
+}
+
+TEST(record, repeats_elements_as_often_as_decoders_accept) {
+  const auto repeated = [](std::int64_t times) {
+    return record::of({{"shape", record::list{times}}, {"data_shape", record::list{1}}, {"data", record::list{1}}});
+  };
+  EXPECT_EQ(repeated(1 << 20).as_array<double>()->size(), 1U << 20);
+  EXPECT_FALSE(repeated(INT64_MAX).as_array<std::uint8_t>());
+  EXPECT_FALSE(repeated((8LL << 30) / 8 + 1).as_array<double>());
+}
+
 TEST(record, refuses_one_name_twice) {
   type_registry types;
   const family_set families;
