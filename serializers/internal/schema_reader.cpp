@@ -502,16 +502,20 @@ std::size_t schema_reader::position() const {
   return body_bytes_ - wire_.left();
 }
 
-// What takes no bytes is charged: structures of such structures could stand within each other without end.
+// What takes no bytes of its own is charged as memory, though it takes none but time: structures of such structures
+// could stand within each other without end.
+constexpr std::size_t skipped_bytes = 16;
+
 bool schema_reader::skip() {
   const auto before = wire_.left();
-  if (!enter() || !skip_value())
+  if (!enter() || !skip_value(before))
     return false;
   leave();
-  return wire_.left() < before || charge(1, 1);
+  return wire_.left() < before || charge(1, skipped_bytes);
 }
 
-bool schema_reader::skip_value() {
+// `before`: how much was left ahead of the value.
+bool schema_reader::skip_value(std::size_t before) {
   troupe::number ignored;
   std::span<const std::byte> view;
   std::string_view name;
@@ -542,7 +546,7 @@ bool schema_reader::skip_value() {
     }
     if (state_ == state::shape || state_ == state::data_shape || state_ == state::block)
       return true; // Was read when the array was begun.
-    if (!begin_list(expected))
+    if (!begin_list(expected) || (wire_.left() == before && !charge_memory(skipped_bytes)))
       return false;
     while (next(more) && more)
       if (!skip())
@@ -550,7 +554,8 @@ bool schema_reader::skip_value() {
     return !failed();
   case value_kind::map: {
     const auto named = is(schema_code::structure) || is(schema_code::array);
-    if (named ? !begin_structure() : !begin_map(expected))
+    if ((named ? !begin_structure() : !begin_map(expected))
+        || (wire_.left() == before && !charge_memory(skipped_bytes)))
       return false;
     while (named ? field(name, more) && more : next(more) && more)
       if (!skip() || (!named && !skip()))

@@ -118,7 +118,7 @@ private:
   bool parse_enumeration(typed_reader& from, std::size_t index);
   bool named_node(std::size_t number, const named_type& named, std::size_t& node);
   bool varint(std::uint64_t& value) { return wire_.varint(value) || transfer(); }
-  bool skip_value();
+  bool skip_value(std::size_t before);
 
   std::vector<schema_node> nodes_;
   std::vector<std::size_t> named_nodes_; // Of types that the input named itself: their node, by number; 0 = not parsed.

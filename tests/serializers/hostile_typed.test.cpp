@@ -1,5 +1,7 @@
 // Goal: as in hostile.test.cpp, for the family typed: counts, references, layouts of the sender's, and types that the
 // body itself names.
+#include <gmock/gmock.h>
+
 #include "hostile.hpp"
 
 namespace {
@@ -157,6 +159,15 @@ std::string enum_of(std::size_t count) {
   return layout;
 }
 
+// Structures within each other, of one field each.
+std::string nested_structures(std::size_t levels, const std::string& innermost) {
+  return repeated(structure_of(1) + named("n"), levels) + innermost;
+}
+
+std::string fixed(std::size_t count) {
+  return bytes({18}) + varint(count);
+}
+
 std::vector<attack> on_layouts() {
   const auto one_field = structure_of(1) + named("x");
   const auto none = bytes({0});
@@ -188,6 +199,17 @@ std::vector<attack> on_layouts() {
                     bytes({18}) + varint(UINT64_MAX) + bytes({12}), repeated("\0"sv, 1000)),
       forged<unaware>("of_a_map_of_nothing_without_end", limit_exceeded, one_field + bytes({23, 13, 13}),
                       varint(UINT64_MAX)),
+      // Sixty million structures that take no byte, and enough bytes behind them to pay for a million.
+      forged<unaware>("of_fixed_lengths_of_nothing", limit_exceeded,
+                      structure_of(2) + named("x") + fixed(600) + fixed(1000) + nested_structures(100, structure_of(0))
+                          + named("pad") + bytes({12}),
+                      text(std::string(1'000'000, 'x'))),
+      forged<unaware>("of_bytes_within_a_hundred_structures", limit_exceeded,
+                      one_field + bytes({22}) + nested_structures(100, bytes({1})),
+                      varint(1'000'000) + repeated("\x01", 1'000'000)),
+      forged<unaware>("of_bytes_within_structures", serialize_errc::none,
+                      one_field + bytes({22}) + nested_structures(3, bytes({1})),
+                      varint(1'000'000) + repeated("\x01", 1'000'000)),
       forged<unaware>("of_many_enum_values", malformed, one_field + bytes({22}) + enum_of(13'000),
                       varint(500'000) + repeated("\xc7\x32", 500'000) + none, 8_MiB),
       forged<unaware>("of_an_enum_without_the_value", malformed, one_field + enum_of(3), bytes({7, 0})),
@@ -205,6 +227,18 @@ std::vector<attack> on_layouts() {
   };
 }
 INSTANTIATE_TEST_SUITE_P(layouts, hostile_typed, testing::ValuesIn(on_layouts()), name_of_attack);
+
+TEST(hostile_layouts, of_which_the_error_says_how_large_they_may_be) {
+  const auto message = [](const std::string& layout) {
+    const auto attack = forged<unaware>("", none, layout, std::string(1'000'000, 'x')); // Which pays for the layout.
+    return attack.decode(attack.sent, {}).message;
+  };
+  EXPECT_THAT(
+      message(bytes({17}) + varint(60'000) + repeated("\x0d", 60'000)),
+      testing::HasSubstr("more than 16,384 parts, which is the most that another version is read by: bring both "
+                         "ends to one version, or divide the type"));
+  EXPECT_THAT(message(repeated("\x16", 60'000)), testing::HasSubstr("types within each other more than 128 deep"));
+}
 
 // -- types that the body names
 
