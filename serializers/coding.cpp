@@ -221,8 +221,8 @@ std::string decoding::memory_left() const {
 
 bool decoding::over_probes(const std::type_info& container) {
   return fail(serialize_errc::limit_exceeded,
-              detail::type_text(container) + " has so many keys with the same hash that filling it takes more than "
-                  + grouped(context().limits.hash_probes)
+              detail::type_text(container) + " has so many keys with the same hash, or such long ones, that filling it "
+                  + "takes more than " + grouped(context().limits.hash_probes)
                   + " comparisons (limits::hash_probes): take an ordered container, or a better hash");
 }
 

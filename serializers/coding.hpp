@@ -131,7 +131,8 @@ public:
     return true;
   }
 
-  /// Takes comparisons with other keys of a bucket, that a key of a container cost, out of the budget.
+  /// Takes comparisons with other keys of a bucket, that a key of a container cost, out of the budget: those of long
+  /// keys as several.
   [[nodiscard]] bool charge_probes(std::size_t probes, const std::type_info& container) {
     if (probes > probes_left_)
       return over_probes(container);

@@ -18,7 +18,8 @@ struct limits {
   std::size_t depth = 256;           ///< Containers and pointers within each other; costs stack, in encoding too.
   /// The same where each shared object counts wherever a pointer leads to it: dropping a value costs so much stack.
   std::size_t height = 2048;
-  /// How often keys of unordered containers are compared with others of their bucket, beyond 64 times for each key.
+  /// How often keys of unordered containers are compared with others of their bucket, beyond what each key has free: 64
+  /// times a short one, 8 times a long one. A key counts once more for every 32 bytes of it, a path for every 2.
   std::size_t hash_probes = 16 << 20;
   std::size_t memory_bytes = 8_GiB; ///< All that decoding allocates.
   std::size_t memory_ratio = 64;    ///< Allocated bytes per received byte, decompressed, beyond `memory_free_bytes`.

@@ -314,21 +314,67 @@ const typename T::key_type& key_of(const typename T::value_type& element) {
     return element;
 }
 
+/// What comparing the key with one that differs at its end costs, in comparisons of numbers.
+template <class T>
+std::size_t comparison_weight(const T& key) {
+  constexpr std::size_t bytes_at_once = 32;
+  constexpr std::size_t path_bytes_at_once = 2; // The library compares part by part, of which one may be "/a".
+  constexpr auto of = shape_of<T>;
+  const auto of_all = [](const auto& parts) {
+    std::size_t total = 1;
+    for (const auto& each : parts)
+      total += comparison_weight(each);
+    return total;
+  };
+  const auto of_some = [](const auto&... parts) { return (std::size_t{1} + ... + comparison_weight(parts)); };
+  if constexpr (fixed_bytes<T>() > 0)
+    return 1 + sizeof(T) / bytes_at_once;
+  else if constexpr (of == shape::text)
+    return 1 + key.size() / bytes_at_once;
+  else if constexpr (of == shape::path)
+    return 1 + key.native().size() / path_bytes_at_once;
+  else if constexpr (of == shape::frame)
+    return 1 + key.size_bytes() / bytes_at_once;
+  else if constexpr (of == shape::array)
+    return 1 + key.size(); // Repeated elements are compared as often.
+  else if constexpr (of == shape::numbers)
+    return 1 + key.size() * sizeof(typename T::value_type) / bytes_at_once;
+  else if constexpr (of == shape::sequence || of == shape::set || of == shape::map || of == shape::fixed)
+    return of_all(key);
+  else if constexpr (of == shape::optional)
+    return key ? comparison_weight(*key) : 1;
+  else if constexpr (of == shape::tuple)
+    return std::apply(of_some, key);
+  else if constexpr (of == shape::variant)
+    return key.valueless_by_exception() ? 1 : std::visit(of_some, key);
+  else if constexpr (of == shape::structure)
+    return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+      return of_some(key.*std::get<Index>(fields_of<T>::members)...);
+    }
+  (std::make_index_sequence<fields_of<T>::count>{});
+  else return 1;
+}
+
 /// Charges what finding the place for a key costs in an unordered container. A peer can choose keys that all stand in
 /// one bucket: then each is compared with all before it. Keys that are equal stand together, and need one comparison.
 template <hashed T>
 bool charge_probes(decoding& state, const T& container, const typename T::key_type& key) {
-  constexpr std::size_t free_probes = 64; // What tables have that are filled well, and weak hashes in small ones.
+  constexpr std::size_t free_least = 8; // What tables have that are filled well,
+  constexpr std::size_t free_most = 64; // and weak hashes in small ones.
+  if (container.size() <= free_least)
+    return true;
+  const auto weight = comparison_weight(key);
+  const auto free_probes = std::max(free_least, free_most / weight);
   if (container.size() <= free_probes)
     return true;
-  const auto most = free_probes + std::min(state.probes_left(), container.size());
+  const auto most = free_probes + std::min(state.probes_left() / weight, container.size());
   const auto bucket = container.bucket(key);
   std::size_t probes = 0;
   for (auto at = container.begin(bucket); at != container.end(bucket) && probes <= most; ++at, ++probes)
     if constexpr (has_equal_keys<T>)
       if (container.key_eq()(key_of<T>(*at), key))
         break;
-  return probes <= free_probes || state.charge_probes(probes - free_probes, typeid(T));
+  return probes <= free_probes || state.charge_probes((probes - free_probes) * weight, typeid(T));
 }
 
 /// Inserts an element into a set or map; twice the same is an error.
