@@ -89,8 +89,17 @@ bool coding::fail_as(const coding& other) {
 
 bool coding::too_deep() {
   --depth_; // The caller does not leave what it did not enter.
+  const auto& bounds = context_->limits;
   return fail(serialize_errc::limit_exceeded,
-              "nested deeper than " + grouped(context_->limits.depth) + " (limits::depth)");
+              "nested deeper than "
+                  + (bounds.height < bounds.depth ? grouped(bounds.height) + " (limits::height)"
+                                                  : grouped(bounds.depth) + " (limits::depth)"));
+}
+
+bool coding::too_high() {
+  return fail(serialize_errc::limit_exceeded,
+              "shared objects that hold each other more than " + grouped(context_->limits.height)
+                  + " deep, so that dropping them would exhaust the stack (limits::height)");
 }
 
 void coding::begin_shared_content(std::size_t number, bool owned) {
@@ -99,8 +108,8 @@ void coding::begin_shared_content(std::size_t number, bool owned) {
   nesting_->begin(number, owned, depth_, reached_);
 }
 
-void coding::end_shared_content() {
-  nesting_->end(reached_);
+bool coding::end_shared_content() {
+  return nesting_->end(context_->limits.height, reached_) || too_high();
 }
 
 bool coding::refer_to_shared(std::size_t number, bool& closes_circle) {
@@ -109,9 +118,7 @@ bool coding::refer_to_shared(std::size_t number, bool& closes_circle) {
   const auto found = nesting_ ? nesting_->refer(number, depth_ + 1, bounds.height, reached_) : verdict::fine;
   closes_circle = found == verdict::circle;
   if (found == verdict::too_high)
-    return fail(serialize_errc::limit_exceeded,
-                "shared objects that hold each other more than " + grouped(bounds.height)
-                    + " deep, so that dropping them would exhaust the stack (limits::height)");
+    return too_high();
   return !closes_circle || context_->allow_cycles
          || fail(serialize_errc::limit_exceeded,
                  "a circle of shared pointers, which keeps itself alive: make one of them a weak_ptr, or set "

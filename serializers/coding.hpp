@@ -61,7 +61,7 @@ public:
 
   /// Guards recursion: true when one more container or pointer may be entered. leave() follows only then.
   [[nodiscard]] bool enter() {
-    if (++depth_ > context_->limits.depth)
+    if (++depth_ > std::min(context_->limits.depth, context_->limits.height))
       return too_deep();
     reached_ = std::max(reached_, depth_);
     return true;
@@ -76,7 +76,8 @@ public:
   /// Around the content of a shared object, behind enter(); `owned`: the pointer that leads to it is no weak one.
   /// Requires: numbers ascend.
   void begin_shared_content(std::size_t number, bool owned);
-  void end_shared_content();
+  /// False, with the failure set, where dropping the object would recurse too deep.
+  [[nodiscard]] bool end_shared_content();
 
 protected:
   ~coding() = default;
@@ -91,6 +92,7 @@ protected:
 
 private:
   [[gnu::cold]] bool too_deep();
+  [[gnu::cold]] bool too_high();
 
   const troupe::context* const context_;
   std::size_t depth_ = 0;

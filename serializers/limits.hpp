@@ -17,6 +17,7 @@ struct limits {
   std::size_t elements = 64 << 20;   ///< Elements of all containers together; contiguous numbers count as one.
   std::size_t depth = 256;           ///< Containers and pointers within each other; costs stack, in encoding too.
   /// The same where each shared object counts wherever a pointer leads to it: dropping a value costs so much stack.
+  /// Less than `depth` bounds that as well.
   std::size_t height = 2048;
   /// How often keys of unordered containers are compared with others of their bucket, beyond what each key has free: 64
   /// times a short one, 8 times a long one. A key counts once more for every 32 bytes of it, a path for every 2.

@@ -250,8 +250,8 @@ private:
     if constexpr (detail::is_weak<T>)
       to.pointers_.next_is_weak = false; // Nothing was there.
     if constexpr (detail::wraps_shared<T>)
-      if (to.pointers_.end())
-        to.end_shared_content();
+      if (to.pointers_.end() && !to.end_shared_content())
+        throw detail::cereal_stop();
     if constexpr (detail::nests<T>)
       to.leave();
   }
@@ -387,8 +387,8 @@ private:
     if constexpr (detail::is_weak<T>)
       from.pointers_.next_is_weak = false; // Nothing was there.
     if constexpr (detail::wraps_shared<T>)
-      if (from.pointers_.end())
-        from.end_shared_content();
+      if (from.pointers_.end() && !from.end_shared_content())
+        throw detail::cereal_stop();
     if constexpr (detail::nests<T>)
       from.leave();
     if constexpr (detail::has_keys_once<T>)

@@ -422,11 +422,8 @@ public:
     if (state_ != nullptr)
       state_->begin_shared_content(number, place.is_owned);
   }
-  /// It has been read.
-  void complete() {
-    if (state_ != nullptr)
-      state_->end_shared_content();
-  }
+  /// It has been read. False, with the failure set, where the object is refused.
+  [[nodiscard]] bool complete() { return state_ == nullptr || state_->end_shared_content(); }
 
 private:
   decoding* state_;
@@ -462,8 +459,7 @@ bool read_shared_object(decoding& state, std::shared_ptr<T>& target, const share
   } else {
     return fail_unreadable<T>(state); // An abstract class, for one.
   }
-  content.complete();
-  return true;
+  return content.complete();
 }
 
 /// The same where the object may be of a derived class, with its name.

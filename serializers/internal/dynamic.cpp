@@ -178,7 +178,8 @@ std::shared_ptr<void> read_shared_whole(Reader& from, const named_class& of, con
     if (!read_by(from, entry, object.get(), of.number))
       return nullptr;
   }
-  content.complete();
+  if (!content.complete())
+    return nullptr;
   return {object, up(from, of, object.get())};
 }
 

@@ -1,6 +1,7 @@
 // How shared objects hold each other, so that what owns itself is seen, and what would be dropped by deep recursion.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -19,6 +20,10 @@ namespace troupe::detail {
 /// no circle yet; `reach` remembers that, since a pointer to it from inside of the other would close one. Reaches are
 /// kept as intervals of numbers: two that lie between each other can be taken for a circle where there is none, never
 /// the other way round.
+///
+/// A program may cut a circle at any place, and what is left of it is dropped like any chain. So all objects of circles
+/// that touch each other have one height: that of the longest way through them that meets no object twice. A bound of
+/// it is known once the outermost of them ends; until then `above` leads from each of them to an open one.
 class shared_nesting {
 public:
   enum class verdict {
@@ -33,30 +38,54 @@ public:
     if (objects_.size() <= number)
       objects_.resize(number + 1);
     objects_[number].is_open = true;
-    open_.push_back({number, owned, depth, reached, {}});
+    std::size_t behind_weak = owned ? 0 : open_.size() + 1;
+    if (!open_.empty()) {
+      auto& outer = open_.back();
+      outer.span = std::max(outer.span, depth - outer.depth);
+      behind_weak = owned ? outer.behind_weak : behind_weak;
+    }
+    open_.push_back({.number = number,
+                     .owned = owned,
+                     .depth = depth,
+                     .outer_reached = reached,
+                     .reach = {},
+                     .behind_weak = behind_weak,
+                     .lowest = number});
     reached = depth;
   }
 
-  /// The content of the object that was begun last ends.
-  void end(std::size_t& reached) {
+  /// The content of the object that was begun last ends. False where dropping it would recurse too deep.
+  [[nodiscard]] bool end(std::size_t most, std::size_t& reached) {
     const auto ended = open_.back();
     open_.pop_back();
     auto& object = objects_[ended.number];
     object.is_open = false;
-    object.height = narrowed(reached - ended.depth);
     object.reach = ended.reach.below(ended.number);
+    const auto height = ended.height(reached);
+    const bool is_final = ended.lowest == ended.number;
+    object.height = narrowed(is_final      ? ended.circle_height(height)
+                             : ended.owned ? height
+                                           : ended.total + ended.span + height);
+    object.is_loose = !ended.owned;
+    if (!is_final)
+      add_to_outer(ended, height);
     if (ended.owned && !open_.empty())
       open_.back().reach.add(object.reach);
-    reached = ended.owned && ended.outer_reached < reached ? reached : ended.outer_reached;
+    const auto top = ended.depth + object.height;
+    reached = ended.owned && ended.outer_reached < top ? top : ended.outer_reached;
+    return !is_final || top <= most;
   }
 
   /// A further pointer that owns the object, at a place where its content would begin `depth` deep.
   [[nodiscard]] verdict refer(std::size_t number, std::size_t depth, std::size_t most, std::size_t& reached) {
     if (number >= objects_.size())
       return verdict::fine;
+    const auto way = way_up(number);
     const auto& object = objects_[number];
     const auto reach = object.is_open ? interval{narrowed(number), narrowed(number + 1)} : object.reach;
     const bool closes = leads_here(reach);
+    if (objects_[way.end].is_open)
+      add_way(number, depth, way);
     if (!object.is_open) {
       const auto top = depth + object.height;
       if (top > most)
@@ -69,6 +98,8 @@ public:
   }
 
 private:
+  static constexpr std::uint32_t nothing = UINT32_MAX;
+
   /// Numbers and heights lie in tables as large as the payload has objects: no limit lets it have 2^32 of them.
   static constexpr std::uint32_t narrowed(std::size_t value) {
     return static_cast<std::uint32_t>(value < UINT32_MAX ? value : UINT32_MAX);
@@ -91,16 +122,104 @@ private:
   };
   struct object {
     std::uint32_t height = 0;
-    interval reach; // Open objects outside that it owns, itself or through others.
+    std::uint32_t above = nothing; // The object whose height, once that is known, decides on this one's.
+    interval reach;                // Open objects outside that it owns, itself or through others.
     bool is_open = false;
+    bool is_loose = false; // First met behind a weak pointer: its height and that of the one above add up.
   };
+  /// An object whose content is under way. Of the circles that it may be part of, it knows how long the ways through
+  /// the finished objects in it are. A way goes down into what was read inside of an object, and up by a pointer to an
+  /// open one.
   struct open_object {
     std::size_t number;
     bool owned;
     std::size_t depth;
     std::size_t outer_reached;
     interval reach;
+    std::size_t behind_weak; // Which open object, counted from 1, is the innermost behind a weak pointer; 0: none.
+    std::size_t lowest;      // The outermost object to which a way leads up from here; its own number where none does.
+    std::size_t span = 0;    // How deep its own pointers lie.
+    std::size_t total = 0;   // The same of all objects within, one after the other.
+    std::size_t inside = 0;  // The longest way within a part of it, wherever that starts.
+    std::size_t up = 0;      // The longest way that starts in a part of it and leads up to it or further,
+    std::size_t up_beyond = 0; // and further only.
+    std::size_t through = 0;   // The longest way from itself down and then up beyond it.
+    std::size_t skip = 0;      // How deep its pointers lie that lead to finished objects within parts of it.
+    bool is_tangled = false; // A pointer leads from part to part, so that ways can go to and fro: `total` bounds them.
+
+    [[nodiscard]] std::size_t height(std::size_t reached) const {
+      return std::max(reached - depth, skip > 0 ? skip + inside : 0);
+    }
+    [[nodiscard]] std::size_t longest_through() const { return std::max(through, skip > 0 ? skip + up_beyond : 0); }
+    [[nodiscard]] std::size_t circle_height(std::size_t height) const {
+      const auto longest = total + span + height;
+      return is_tangled ? longest : std::min(longest, std::max(inside, up + height));
+    }
   };
+
+  /// An object has ended from which a way leads up to an open one.
+  void add_to_outer(const open_object& ended, std::size_t height) {
+    auto& outer = open_.back();
+    auto lowest = ended.lowest;
+    if (outer.behind_weak > 0) {
+      // What is behind a weak pointer is not owned by what is around it, so that only it stands for what it leads to.
+      auto& loose = open_[outer.behind_weak - 1];
+      loose.lowest = std::min(loose.lowest, ended.lowest);
+      lowest = std::max(lowest, loose.number);
+    }
+    objects_[ended.number].above = narrowed(lowest);
+    if (!ended.owned)
+      return;
+    const auto through = ended.longest_through();
+    const auto up = std::max(ended.up_beyond, ended.up + through);
+    outer.lowest = std::min(outer.lowest, ended.lowest);
+    outer.total += ended.total + ended.span;
+    outer.inside = std::max({outer.inside, ended.inside, ended.up + height});
+    outer.up = std::max(outer.up, up);
+    if (ended.lowest < outer.number) {
+      outer.up_beyond = std::max(outer.up_beyond, up);
+      outer.through = std::max(outer.through, ended.depth - outer.depth + through);
+    }
+    outer.is_tangled = outer.is_tangled || ended.is_tangled;
+  }
+
+  struct way_of_object {
+    std::uint32_t end;     // An open object, or one whose height is known.
+    std::size_t loose = 0; // The heights of loose objects on the way.
+  };
+  /// Follows an object to the open one that decides on its height. Where there is none any more, its height is known
+  /// from now on. No longer than objects were open at once, since each step leads to one that was around the last.
+  way_of_object way_up(std::size_t number) {
+    way_of_object way{narrowed(number)};
+    while (!objects_[way.end].is_open && objects_[way.end].above != nothing) {
+      const auto& at = objects_[way.end];
+      way.loose += at.is_loose ? at.height : 0;
+      way.end = at.above;
+    }
+    auto& object = objects_[number];
+    if (!objects_[way.end].is_open && way.end != number) {
+      object.height = narrowed(way.loose + objects_[way.end].height);
+      object.above = nothing;
+    }
+    return way;
+  }
+
+  /// The innermost object points at one from which a way leads up to an open object, or at an open one itself.
+  void add_way(std::size_t number, std::size_t depth, const way_of_object& way) {
+    auto& from = open_.back();
+    const auto pointer = depth - from.depth;
+    from.span = std::max(from.span, pointer);
+    from.lowest = std::min<std::size_t>(from.lowest, way.end);
+    if (way.end == number) {
+      if (number < from.number)
+        from.through = std::max(from.through, pointer);
+    } else if (way.loose == 0 && number > from.number) {
+      from.skip = std::max(from.skip, pointer);
+    } else {
+      from.is_tangled = true;
+      from.total += way.loose;
+    }
+  }
 
   /// Whether an open object of the interval owns the place at which the payload is.
   [[nodiscard]] bool leads_here(const interval& of) const {

@@ -216,9 +216,8 @@ bool typed_write_shared(typed_writer& to, const T* object, bool owned) {
   if (!to.enter())
     return false;
   to.begin_shared_content(number, owned);
-  if (!typed_write_pointed(to, *object))
+  if (!typed_write_pointed(to, *object) || !to.end_shared_content())
     return false;
-  to.end_shared_content();
   to.leave();
   return true;
 }

@@ -132,9 +132,8 @@ bool visit_write_shared(value_writer& to, const T* object, bool owned) {
   if (!to.enter())
     return false;
   to.begin_shared_content(number, owned);
-  if (!to.begin_shared(number) || !visit_write_pointed(to, object) || !to.end_shared())
+  if (!to.begin_shared(number) || !visit_write_pointed(to, object) || !to.end_shared() || !to.end_shared_content())
     return false;
-  to.end_shared_content();
   to.leave();
   return true;
 }
