@@ -51,11 +51,11 @@ public:
   using const_iterator = iterator;
 
   /// One dimension of length 0.
-  array() : shape_{0} {}
+  array() = default;
 
-  explicit array(std::vector<T> values) : array(std::move(values), std::vector<std::size_t>()) {
-    shape_ = {bytes_.size_bytes() / sizeof(T)};
-    size_ = shape_[0];
+  explicit array(std::vector<T> values) {
+    std::vector<std::size_t> shape{values.size()};
+    *this = array(std::move(values), std::move(shape));
   }
   /// Takes the values over. Requires: the shape's product is their number.
   array(std::vector<T> values, std::vector<std::size_t> shape, memory_order order = memory_order::c)
@@ -98,20 +98,21 @@ public:
     const auto room = bytes.size_bytes() / sizeof(T);
     if (!extent || extent->below > first || first >= room || extent->above >= room - first)
       return std::nullopt;
-    return array{bytes, reinterpret_cast<const T*>(bytes.bytes().data()) + first, std::move(shape), std::move(strides)};
+    const auto* const at = reinterpret_cast<const T*>(bytes.bytes().data()) + first;
+    return array{bytes.owner(), at, std::move(shape), std::move(strides)};
   }
 
-  [[nodiscard]] std::size_t rank() const noexcept { return shape_.size(); }
-  [[nodiscard]] const std::vector<std::size_t>& shape() const noexcept { return shape_; }
+  [[nodiscard]] std::size_t rank() const noexcept { return shape().size(); }
+  [[nodiscard]] const std::vector<std::size_t>& shape() const noexcept { return layout().shape; }
   /// How far in memory the next element of each dimension is.
   [[nodiscard]] std::vector<std::ptrdiff_t> strides() const {
-    return is_plain() ? detail::strides_of(shape_, memory_order::c) : strides_;
+    return is_plain() ? detail::strides_of(shape(), memory_order::c) : layout().strides;
   }
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] std::size_t size() const noexcept { return layout_ ? layout_->size : 0; }
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
   /// Whether the elements lie one after the other in that order.
   [[nodiscard]] bool is_contiguous(memory_order order = memory_order::c) const {
-    return (is_plain() && order == memory_order::c) || detail::is_contiguous(shape_, strides(), order);
+    return (is_plain() && order == memory_order::c) || detail::is_contiguous(shape(), strides(), order);
   }
 
   /// Where the element of index 0 lies.
@@ -128,10 +129,12 @@ public:
     assert(sizeof...(Index) == rank());
     std::ptrdiff_t offset = 0;
     std::size_t dimension = 0;
-    if (is_plain())
-      ((offset = offset * static_cast<std::ptrdiff_t>(shape_[dimension++]) + static_cast<std::ptrdiff_t>(index)), ...);
+    const auto& at = *layout_; // There are no indexes into an array without one.
+    if (at.strides.empty())
+      ((offset = offset * static_cast<std::ptrdiff_t>(at.shape[dimension++]) + static_cast<std::ptrdiff_t>(index)),
+       ...);
     else
-      ((offset += strides_[dimension++] * static_cast<std::ptrdiff_t>(index)), ...);
+      ((offset += at.strides[dimension++] * static_cast<std::ptrdiff_t>(index)), ...);
     return first_[offset];
   }
   /// All elements in C order, whatever lies where. Quick where is_contiguous(); while the array lives.
@@ -143,60 +146,57 @@ public:
   [[nodiscard]] array slice(std::size_t dimension, std::ptrdiff_t start, std::ptrdiff_t stop,
                             std::ptrdiff_t step = 1) const {
     assert(dimension < rank() && step != 0);
-    const auto cut = detail::cut_of(shape_[dimension], start, stop, step);
-    auto made = *this;
-    made.strides_ = strides();
-    made.first_ += static_cast<std::ptrdiff_t>(cut.first) * made.strides_[dimension];
-    made.strides_[dimension] *= step;
-    made.shape_[dimension] = cut.count;
-    made.settle();
-    return made;
+    auto lengths = shape();
+    auto steps = strides();
+    const auto cut = detail::cut_of(lengths[dimension], start, stop, step);
+    const auto* const first = first_ + static_cast<std::ptrdiff_t>(cut.first) * steps[dimension];
+    steps[dimension] *= step;
+    lengths[dimension] = cut.count;
+    return {owner_, first, std::move(lengths), std::move(steps)};
   }
   /// One position of a dimension, without that dimension. Requires: that there is one.
   [[nodiscard]] array select(std::size_t dimension, std::size_t index) const {
-    assert(dimension < rank() && index < shape_[dimension]);
-    auto made = *this;
-    made.strides_ = strides();
-    made.first_ += static_cast<std::ptrdiff_t>(index) * made.strides_[dimension];
-    made.strides_.erase(made.strides_.begin() + static_cast<std::ptrdiff_t>(dimension));
-    made.shape_.erase(made.shape_.begin() + static_cast<std::ptrdiff_t>(dimension));
-    made.settle();
-    return made;
+    assert(dimension < rank() && index < shape()[dimension]);
+    auto lengths = shape();
+    auto steps = strides();
+    const auto* const first = first_ + static_cast<std::ptrdiff_t>(index) * steps[dimension];
+    steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(dimension));
+    lengths.erase(lengths.begin() + static_cast<std::ptrdiff_t>(dimension));
+    return {owner_, first, std::move(lengths), std::move(steps)};
   }
   /// With the dimensions in opposite order.
   [[nodiscard]] array transposed() const {
-    auto made = *this;
-    made.strides_ = strides();
-    std::ranges::reverse(made.strides_);
-    std::ranges::reverse(made.shape_);
-    made.settle();
-    return made;
+    auto lengths = shape();
+    auto steps = strides();
+    std::ranges::reverse(lengths);
+    std::ranges::reverse(steps);
+    return {owner_, first_, std::move(lengths), std::move(steps)};
   }
   /// As numpy broadcasts: dimensions of length 1, and missing ones in front, are repeated without a copy. Nothing when
   /// the shapes do not fit.
-  [[nodiscard]] std::optional<array> broadcast_to(const std::vector<std::size_t>& shape) const {
-    auto strides = detail::broadcast(shape_, this->strides(), shape);
-    if (!strides)
+  [[nodiscard]] std::optional<array> broadcast_to(const std::vector<std::size_t>& lengths) const {
+    auto steps = detail::broadcast(shape(), strides(), lengths);
+    if (!steps)
       return std::nullopt;
-    return array{bytes_, first_, shape, *std::move(strides)};
+    return array{owner_, first_, lengths, *std::move(steps)};
   }
   /// With each element that is there several times, because of a stride of 0, once: those dimensions get the length 1.
   [[nodiscard]] array without_repeats() const {
-    auto made = *this;
-    for (std::size_t i = 0; i < strides_.size(); ++i)
-      if (strides_[i] == 0 && shape_[i] > 1)
-        made.shape_[i] = 1;
-    made.settle();
-    return made;
+    if (is_plain())
+      return *this;
+    auto lengths = shape();
+    for (std::size_t i = 0; i < lengths.size(); ++i)
+      if (layout().strides[i] == 0 && lengths[i] > 1)
+        lengths[i] = 1;
+    return {owner_, first_, std::move(lengths), strides()};
   }
   /// The same elements in C order, in another shape: without a copy where is_contiguous(). Nothing when the number of
   /// elements is another.
-  [[nodiscard]] std::optional<array> reshaped(std::vector<std::size_t> shape) const {
-    if (detail::count_of(shape) != size())
+  [[nodiscard]] std::optional<array> reshaped(std::vector<std::size_t> lengths) const {
+    if (detail::count_of(lengths) != size())
       return std::nullopt;
     auto made = contiguous();
-    made.shape_ = std::move(shape);
-    made.strides_.clear();
+    made.layout_ = layout_of(std::move(lengths), {});
     return made;
   }
   /// Itself where the elements lie one after the other in that order, else a copy in which they do.
@@ -204,11 +204,11 @@ public:
     if (is_contiguous(order))
       return *this;
     const auto bytes = packed(order).frozen();
-    return {bytes, shape_, order};
+    return {bytes, shape(), order};
   }
 
   /// An owned copy that can be written, in C order.
-  [[nodiscard]] writable_array<T> copy() const { return packed(memory_order::c).with_shape(shape_); }
+  [[nodiscard]] writable_array<T> copy() const { return packed(memory_order::c).with_shape(shape()); }
   /// All elements in C order.
   [[nodiscard]] std::vector<T> to_vector() const {
     std::vector<T> all(size());
@@ -222,15 +222,15 @@ public:
     if (empty())
       return {};
     if (is_plain())
-      return {std::as_bytes(std::span(first_, size())), bytes_.owner()};
-    const auto extent = *detail::extent_of(shape_, strides());
-    return {std::as_bytes(std::span(first_ - extent.below, extent.below + extent.above + 1)), bytes_.owner()};
+      return {std::as_bytes(std::span(first_, size())), owner_};
+    const auto extent = *detail::extent_of(shape(), strides());
+    return {std::as_bytes(std::span(first_ - extent.below, extent.below + extent.above + 1)), owner_};
   }
 
-  [[nodiscard]] const std::shared_ptr<const frame_owner>& owner() const noexcept { return bytes_.owner(); }
+  [[nodiscard]] const std::shared_ptr<const frame_owner>& owner() const noexcept { return owner_; }
 
   friend bool operator==(const array& left, const array& right) {
-    return left.shape_ == right.shape_ && std::equal(left.begin(), left.end(), right.begin());
+    return left.shape() == right.shape() && std::equal(left.begin(), left.end(), right.begin());
   }
 
 private:
@@ -241,18 +241,14 @@ private:
     std::vector<T> values;
   };
 
-  array(frame bytes, std::vector<std::size_t> shape, memory_order order)
-      : bytes_(std::move(bytes)),
-        first_(reinterpret_cast<const T*>(bytes_.bytes().data())),
-        size_(*detail::count_of(shape)),
-        shape_(std::move(shape)) {
-    if (order == memory_order::fortran && !detail::is_contiguous(shape_, strides(), order))
-      strides_ = detail::strides_of(shape_, order);
+  array(const frame& bytes, std::vector<std::size_t> shape, memory_order order)
+      : owner_(bytes.owner()), first_(reinterpret_cast<const T*>(bytes.bytes().data())) {
+    auto strides = order == memory_order::c ? std::vector<std::ptrdiff_t>() : detail::strides_of(shape, order);
+    layout_ = layout_of(std::move(shape), std::move(strides));
   }
-  array(frame bytes, const T* first, std::vector<std::size_t> shape, std::vector<std::ptrdiff_t> strides)
-      : bytes_(std::move(bytes)), first_(first), shape_(std::move(shape)), strides_(std::move(strides)) {
-    settle();
-  }
+  array(std::shared_ptr<const frame_owner> owner, const T* first, std::vector<std::size_t> shape,
+        std::vector<std::ptrdiff_t> strides)
+      : owner_(std::move(owner)), first_(first), layout_(layout_of(std::move(shape), std::move(strides))) {}
 
   static frame adopted(std::vector<T> values) {
     auto owner = std::make_shared<const vector_owner>(std::move(values));
@@ -262,24 +258,29 @@ private:
     return reinterpret_cast<std::uintptr_t>(bytes.bytes().data()) % alignof(T) == 0;
   }
   /// Whether the strides are those of C order, which are not kept.
-  [[nodiscard]] bool is_plain() const noexcept { return strides_.empty(); }
-  // After shape or strides were set.
-  void settle() {
-    size_ = *detail::count_of(shape_);
-    if (!strides_.empty() && detail::is_contiguous(shape_, strides_, memory_order::c))
-      strides_.clear();
+  [[nodiscard]] bool is_plain() const noexcept { return layout().strides.empty(); }
+  [[nodiscard]] const detail::array_layout& layout() const noexcept {
+    static const detail::array_layout of_none{.size = 0, .shape = {0}, .strides = {}};
+    return layout_ ? *layout_ : of_none;
+  }
+  static std::shared_ptr<const detail::array_layout> layout_of(std::vector<std::size_t> shape,
+                                                               std::vector<std::ptrdiff_t> strides) {
+    if (!strides.empty() && detail::is_contiguous(shape, strides, memory_order::c))
+      strides.clear();
+    const auto size = *detail::count_of(shape);
+    return std::make_shared<const detail::array_layout>(
+        detail::array_layout{.size = size, .shape = std::move(shape), .strides = std::move(strides)});
   }
   void pack_to(T* to, memory_order order) const {
-    detail::pack(reinterpret_cast<const std::byte*>(first_), sizeof(T), shape_, strides(), order,
+    detail::pack(reinterpret_cast<const std::byte*>(first_), sizeof(T), shape(), strides(), order,
                  reinterpret_cast<std::byte*>(to));
   }
   [[nodiscard]] writable_array<T> packed(memory_order order) const;
 
-  frame bytes_;
+  // Few words, since each record has room for an array.
+  std::shared_ptr<const frame_owner> owner_;
   const T* first_ = nullptr;
-  std::size_t size_ = 0; // The shape's product: users' loops ask for it each time.
-  std::vector<std::size_t> shape_;
-  std::vector<std::ptrdiff_t> strides_; // Empty: those of C order.
+  std::shared_ptr<const detail::array_layout> layout_; // Null: one dimension of length 0.
 };
 
 /// Of random access. Valid while the array lives that gave it.
@@ -301,7 +302,7 @@ public:
   reference operator[](difference_type by) const {
     const auto index = index_ + by;
     return first_[of_ == nullptr ? index
-                                 : detail::offset_of(static_cast<std::size_t>(index), of_->shape_, of_->strides_)];
+                                 : detail::offset_of(static_cast<std::size_t>(index), of_->shape(), of_->layout().strides)];
   }
   iterator& operator+=(difference_type by) { return index_ += by, *this; }
   iterator& operator-=(difference_type by) { return index_ -= by, *this; }

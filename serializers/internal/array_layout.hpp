@@ -20,6 +20,15 @@ using array_shape = std::vector<std::size_t>;
 /// In elements, per dimension; may be negative or 0.
 using array_strides = std::vector<std::ptrdiff_t>;
 
+/// What an array and its copies share.
+struct array_layout {
+  std::size_t size; // The shape's product: users' loops ask for it each time.
+  array_shape shape;
+  array_strides strides; // Empty: those of C order.
+};
+/// What a decoder is charged for one, beyond its lengths.
+inline constexpr std::size_t array_layout_bytes = sizeof(array_layout) + 3 * sizeof(void*);
+
 /// The product of a shape; nothing when it overflows.
 [[nodiscard]] TROUPE_EXPORT std::optional<std::size_t> count_of(std::span<const std::size_t> shape);
 
