@@ -23,7 +23,9 @@ struct limits {
   /// times a short one, 8 times a long one. A key counts once more for every 32 bytes of it, a path for every 2.
   std::size_t hash_probes = 16 << 20;
   std::size_t memory_bytes = 8_GiB; ///< All that decoding allocates.
-  std::size_t memory_ratio = 64;    ///< Allocated bytes per received byte, decompressed, beyond `memory_free_bytes`.
+  /// Allocated bytes per received byte, decompressed, beyond `memory_free_bytes`. Large maps of small numbers, read as
+  /// a `record`, may need more: an entry takes about 270 bytes.
+  std::size_t memory_ratio = 64;
   std::size_t memory_free_bytes = 1_MiB;  ///< What a small payload may allocate whatever its size.
   std::size_t decompressed_bytes = 1_GiB; ///< What all compressed frames of one payload become; 0 refuses them.
   /// What one byte of a compressed frame may become. lz4 never makes more than 255 of one; senders keep to it.

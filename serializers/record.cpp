@@ -1,6 +1,7 @@
 #include <troupe/serializers/record.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <list>
 
 #include <troupe/serializers/internal/record.hpp>
@@ -77,6 +78,9 @@ std::string to_text(const record& value) {
 namespace detail {
 
 namespace {
+
+// Lists of small numbers, which take a byte each in msgpack and two in json, have to fit into limits::memory_ratio.
+static_assert(sizeof(record) <= 48);
 
 // What a copy of it takes.
 std::size_t weight_of(const record& value) {
@@ -216,6 +220,54 @@ bool read_map_record(value_reader& from, record& target) {
   }
 }
 
+// Of a list whose length nobody knows, what comes behind the first elements, in blocks that do not grow: a record takes
+// many times the bytes in which a small number came, so there is no memory for moving them again and again.
+using record_blocks = std::list<record::list>;
+constexpr std::size_t block_records_min = 32;
+
+/// Where the element goes that has `count` others before it; null where there is no memory for it.
+record::list* room_for_element(value_reader& from, record::list& first, record_blocks& blocks, std::size_t expected,
+                               std::size_t count) {
+  if (count < std::max(expected, block_records_min))
+    return make_room(from, first, expected) ? &first : nullptr;
+  if (blocks.empty() || blocks.back().size() == blocks.back().capacity()) {
+    const auto size = std::max(block_records_min, count / 8);
+    if (!from.charge_memory(size * sizeof(record) + sizeof(record_blocks::value_type) + node_bytes))
+      return nullptr;
+    blocks.emplace_back().reserve(size);
+  }
+  return from.charge(1, 0) ? &blocks.back() : nullptr;
+}
+
+bool read_list_record(value_reader& from, record& target) {
+  record::list values;
+  record_blocks blocks;
+  std::size_t expected = 0;
+  std::size_t count = 0;
+  if (!from.enter() || !from.begin_list(expected) || !from.charge(expected, sizeof(record)))
+    return false;
+  values.reserve(expected);
+  const auto done = visit_read_each(from, [&] {
+    auto* const into = room_for_element(from, values, blocks, expected, count++);
+    return into != nullptr && read_record(from, into->emplace_back());
+  });
+  if (!done)
+    return false;
+  if (!blocks.empty()) {
+    if (!from.charge_memory(count * sizeof(record)))
+      return false;
+    record::list all;
+    all.reserve(count);
+    std::ranges::move(values, std::back_inserter(all));
+    for (auto& block : blocks)
+      std::ranges::move(block, std::back_inserter(all));
+    values = std::move(all);
+  }
+  target = std::move(values);
+  from.leave();
+  return true;
+}
+
 // An object that pointers share is copied wherever it is referred to; each copy is charged.
 bool read_shared_record(value_reader& from, record& target) {
   bool first = true;
@@ -273,13 +325,8 @@ bool read_record_of_kind(value_reader& from, value_kind kind, record& target) {
     target = std::move(value);
     return true;
   }
-  case value_kind::list: {
-    record::list values;
-    if (!visit_read_sequence(from, values))
-      return false;
-    target = std::move(values);
-    return true;
-  }
+  case value_kind::list:
+    return read_list_record(from, target);
   case value_kind::map:
     return from.at_structure() ? read_structure_record(from, target) : read_map_record(from, target);
   case value_kind::shared:

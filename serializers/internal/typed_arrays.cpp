@@ -131,8 +131,9 @@ bool read_wire_array(typed_reader& from, std::size_t element_bytes, wire_array& 
     return false;
   if (found.form == array_form::strided && (!from.need(rank) || !read_strides(from, rank, found)))
     return false;
-  // The array that is made of it has a shape and strides of its own.
-  if (!from.charge(rank, sizeof(std::size_t) + sizeof(std::ptrdiff_t)) || !from.contiguous(found.data, element_bytes))
+  // Each array that is made of it has a shape and strides of its own.
+  if (!charge_layouts(from, found.form == array_form::once ? 2 : 1, rank)
+      || !from.contiguous(found.data, element_bytes))
     return false;
   const auto data_bytes = found.data.bytes.size();
   const auto count = elements_of(found, data_bytes / element_bytes);
