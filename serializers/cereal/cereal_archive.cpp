@@ -22,7 +22,7 @@ std::size_t total_bytes(std::span<const frame> frames) {
 // -- cereal_writer
 
 cereal_writer::cereal_writer(const troupe::context& ctx, encode_output& output)
-    : coding(ctx), archive(this), output_(output) {
+    : encoding(ctx), archive(this), output_(output) {
   output_.body().append(std::byte{little_endian});
 }
 

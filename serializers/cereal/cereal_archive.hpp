@@ -185,7 +185,7 @@ void read_shape(cereal_reader& from, T& target);
 
 /// Appends to an output's body. Stops by an exception once anything failed.
 class TROUPE_EXPORT cereal_writer final
-    : public coding,
+    : public encoding,
       public ::cereal::OutputArchive<cereal_writer, ::cereal::AllowEmptyClassElision> {
   using archive = ::cereal::OutputArchive<cereal_writer, ::cereal::AllowEmptyClassElision>;
 
@@ -479,7 +479,7 @@ void write_array(cereal_writer& to, const troupe::array<T>& value) {
   const auto once = value.without_repeats();
   const bool is_repeated = once.shape() != value.shape();
   const bool is_fortran = !is_repeated && !once.is_contiguous() && once.is_contiguous(memory_order::fortran);
-  const auto sent = is_fortran ? once : once.contiguous();
+  const auto sent = is_fortran ? once : packed_once(to, once, is_shared);
   const std::vector<std::uint64_t> shape(value.shape().begin(), value.shape().end());
   std::vector<std::uint64_t> data_shape;
   if (is_repeated)
@@ -510,6 +510,8 @@ void read_array(cereal_reader& from, troupe::array<T>& target) {
   if (!check_dimensions(from, std::max(lengths.size(), data_lengths.size())))
     throw cereal_stop();
   from.spend(copies * (lengths.size() + data_lengths.size()), sizeof(std::size_t));
+  if (!charge_layouts(from, data_lengths.empty() ? 1 : 2, lengths.size()))
+    throw cereal_stop();
   const std::vector<std::size_t> shape(lengths.begin(), lengths.end());
   const std::vector<std::size_t> data_shape(data_lengths.begin(), data_lengths.end());
   const bool is_repeated = !data_shape.empty();
