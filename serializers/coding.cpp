@@ -142,6 +142,11 @@ struct decoding::shared_table {
   std::vector<std::weak_ptr<void>> circles; // An object of each.
   std::vector<named_type> types;
   std::map<std::pair<std::size_t, std::type_index>, std::shared_ptr<const void>> arrays;
+  struct made_array {
+    frame elements;
+    std::shared_ptr<const void> made;
+  };
+  std::map<array_from_frame, made_array> arrays_from_frames;
   const int exceptions = std::uncaught_exceptions(); // That were under way before: who decodes may be a destructor.
 };
 
@@ -284,6 +289,19 @@ const void* decoding::find_array(std::size_t number, std::type_index type) const
     return nullptr;
   const auto known = shared_->arrays.find({number, type});
   return known == shared_->arrays.end() ? nullptr : known->second.get();
+}
+
+void decoding::keep_array(array_from_frame from, frame elements, std::shared_ptr<const void> made) {
+  if (!shared_)
+    shared_ = std::make_unique<shared_table>();
+  shared_->arrays_from_frames.try_emplace(std::move(from), std::move(elements), std::move(made));
+}
+
+const void* decoding::find_array(const array_from_frame& from) const {
+  if (!shared_)
+    return nullptr;
+  const auto known = shared_->arrays_from_frames.find(from);
+  return known == shared_->arrays_from_frames.end() ? nullptr : known->second.made.get();
 }
 
 std::size_t decoding::name_type(named_type named) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -158,6 +159,22 @@ public:
   void keep_array(std::size_t number, std::type_index type, std::shared_ptr<const void> made);
   /// Null where there is none of that number and type.
   [[nodiscard]] const void* find_array(std::size_t number, std::type_index type) const;
+
+  /// An array that is made by copying or converting elements which came as a frame.
+  struct array_from_frame {
+    std::type_index made = typeid(void); // What the array is.
+    const std::byte* elements = nullptr; // Null: they came otherwise.
+    std::size_t size_bytes = 0;
+    std::string type; // Of the elements, as the input names it.
+    std::vector<std::size_t> shape;
+    std::vector<std::size_t> data_shape; // Where elements are repeated.
+    bool is_fortran = false;
+    auto operator<=>(const array_from_frame&) const = default;
+  };
+  /// Remembers one, so that it is made once, and the elements, so that nothing else comes to lie there.
+  void keep_array(array_from_frame from, frame elements, std::shared_ptr<const void> made);
+  /// Null where it has not been made yet.
+  [[nodiscard]] const void* find_array(const array_from_frame& from) const;
 
   /// A type that the input named itself: by alias, and with the sender's layout of it. Views into the input.
   struct named_type {

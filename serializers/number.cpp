@@ -1,7 +1,9 @@
 #include <troupe/serializers/number.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -32,6 +34,13 @@ std::optional<number> whole_text_as(std::string_view text) {
 
 std::string_view name_of(number_kind kind) {
   return names[static_cast<std::size_t>(kind) - 2];
+}
+
+std::optional<number_kind> number_kind_named(std::string_view name) {
+  const auto found = std::ranges::find(names, name);
+  if (found == std::end(names))
+    return std::nullopt;
+  return static_cast<number_kind>(found - std::begin(names) + 2);
 }
 
 std::size_t size_of(number_kind kind) {

@@ -34,6 +34,8 @@ enum class number_kind : std::uint8_t {
 };
 
 [[nodiscard]] TROUPE_EXPORT std::string_view name_of(number_kind kind);
+/// Nothing where no kind has that name.
+[[nodiscard]] TROUPE_EXPORT std::optional<number_kind> number_kind_named(std::string_view name);
 [[nodiscard]] TROUPE_EXPORT std::size_t size_of(number_kind kind);
 /// False for values that are no kind.
 [[nodiscard]] constexpr bool is_number_kind(std::uint8_t code) {

@@ -70,6 +70,9 @@ public:
   /// The number of the array that stands here, where the input has the same one in several places; `again`: it does not
   /// stand here itself, and skip() passes over the place. Consumes nothing. Default: there are none of these.
   [[nodiscard]] virtual bool at_numbered_array(std::size_t&, bool&) { return false; }
+  /// The frame as which the elements of an array came that stand next, and their type, where skip() passes over them as
+  /// well; null where they did not, or where attached() gives them. Consumes nothing. Default: null.
+  [[nodiscard]] virtual const frame* array_frame(std::string_view&) { return nullptr; }
   /// Takes an attached frame back. Default: a copy of bytes().
   virtual bool attached(frame& target);
   /// Whatever follows is counted in this unit ("1/1000" of a second, a clock). Fails when the input knows better.

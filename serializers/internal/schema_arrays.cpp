@@ -22,7 +22,6 @@ bool schema_reader::begin_array() {
   if (!read_wire_array(wire_, element_bytes, found))
     return transfer();
   const auto is_repeated = found.form == array_form::once;
-  const auto& lengths = is_repeated ? found.data_shape : found.shape;
   const auto in_order = found.form == array_form::c || is_repeated;
   if (!charge_memory((found.shape.size() + found.data_shape.size()) * sizeof(std::size_t)))
     return false;
@@ -36,16 +35,38 @@ bool schema_reader::begin_array() {
     opened.array_fields.push_back(array_field::order);
   opened.array_fields.push_back(array_field::data);
   opened.total = opened.array_fields.size();
+  if (found.form != array_form::strided)
+    opened.whole = found.data.whole;
   if (!in_order) {
-    const auto bytes = *count_of(lengths) * element_bytes; // Checked when it was read.
-    if (!charge_memory(bytes))
+    if (!charge_memory(sizeof(found)))
       return false;
-    opened.packed.resize(bytes);
-    if (!pack_wire_array(found, element_bytes, opened.packed))
-      return fail_array(*this);
-    opened.numbers = opened.packed;
+    opened.unpacked = std::make_unique<wire_array>(std::move(found));
   }
   return open(std::move(opened));
+}
+
+// The elements of the innermost open array in C order.
+bool schema_reader::pack_block() {
+  auto& top = levels_.back();
+  if (top.unpacked == nullptr)
+    return true;
+  const auto element_bytes = size_of(top.kind);
+  const auto bytes = *count_of(top.unpacked->shape) * element_bytes; // Checked when it was read.
+  if (!charge_memory(bytes))
+    return false;
+  top.packed.resize(bytes);
+  if (!pack_wire_array(*std::exchange(top.unpacked, nullptr), element_bytes, top.packed))
+    return fail_array(*this);
+  top.numbers = top.packed;
+  return true;
+}
+
+const frame* schema_reader::array_frame(std::string_view& type) {
+  if (state_ != state::block)
+    return nullptr;
+  const auto& top = levels_.back();
+  type = name_of(top.kind);
+  return top.whole;
 }
 
 void schema_reader::array_field_at(std::size_t index, std::string_view& name) {

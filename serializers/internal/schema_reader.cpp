@@ -283,6 +283,8 @@ bool schema_reader::bytes(std::span<const std::byte>& value) {
   if (kind() != value_kind::bytes)
     return !failed() && unexpected("bytes");
   if (state_ == state::block) {
+    if (!pack_block())
+      return false;
     value = levels_.back().numbers;
     return true;
   }
@@ -332,6 +334,8 @@ bool schema_reader::begin_list(std::size_t& expected) {
   if (state_ == state::shape || state_ == state::data_shape || state_ == state::block) {
     const auto& array = levels_.back();
     const auto of_lengths = state_ != state::block;
+    if (!of_lengths && !pack_block())
+      return false;
     const std::span<const std::byte> lengths = state_ == state::shape ? array.shape : array.data_shape;
     if (!open_block(of_lengths ? number_kind::u64 : array.kind, of_lengths ? lengths : array.numbers, node_))
       return false;
@@ -523,6 +527,8 @@ bool schema_reader::skip_value(std::size_t before) {
   std::size_t expected = 0;
   bool more = false;
   bool flag = false;
+  if (state_ == state::shape || state_ == state::data_shape || state_ == state::block)
+    return true; // Was read when the array was begun.
   switch (kind()) {
   case value_kind::null:
     return null();
@@ -544,8 +550,6 @@ bool schema_reader::skip_value(std::size_t before) {
       complete();
       return true;
     }
-    if (state_ == state::shape || state_ == state::data_shape || state_ == state::block)
-      return true; // Was read when the array was begun.
     if (!begin_list(expected) || (wire_.left() == before && !charge_memory(skipped_bytes)))
       return false;
     while (next(more) && more)

@@ -2,12 +2,14 @@
 // and the value is handed on by name, as from a self-describing format.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <troupe/serializers/internal/schema.hpp>
+#include <troupe/serializers/internal/typed_arrays.hpp>
 #include <troupe/serializers/internal/typed_reader.hpp>
 #include <troupe/serializers/value_reader.hpp>
 
@@ -54,6 +56,7 @@ public:
   [[nodiscard]] bool at_some() override { return kind() == value_kind::some; }
   bool begin_some() override;
   bool end_some() override { return true; }
+  [[nodiscard]] const frame* array_frame(std::string_view& type) override;
   bool attached(frame& target) override;
   bool unit(std::string_view text) override;
   [[nodiscard]] bool at_structure() override;
@@ -85,7 +88,9 @@ private:
     number_kind kind{};
     std::vector<std::byte> shape; // of arrays: lengths as u64
     std::vector<std::byte> data_shape;
-    std::vector<std::byte> packed;         // of arrays whose elements lie in another order: in C order
+    const frame* whole = nullptr;          // of arrays whose elements are all of a frame: that frame
+    std::unique_ptr<wire_array> unpacked;  // of arrays whose elements lie in another order
+    std::vector<std::byte> packed;         // and those in C order, once they are asked for
     std::vector<array_field> array_fields; // in the order in which they are shown
   };
 
@@ -109,6 +114,7 @@ private:
   bool open(level opened);
   bool open_block(number_kind kind, std::span<const std::byte> bytes, std::size_t node);
   bool begin_array();
+  bool pack_block();
   void array_field_at(std::size_t index, std::string_view& name);
   bool begin_pointee(level& opened);
   bool enter_foreign();

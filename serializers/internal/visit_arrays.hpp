@@ -68,13 +68,10 @@ bool visit_read_rows(value_reader& from, array_rows<T>& rows) {
 
 /// What says of an array how its elements lie.
 struct array_parts {
-  frame whole;      // The elements in C order, where they came as a frame ...
-  std::string type; // ... and of which type they are.
-  bool is_whole = false;
+  decoding::array_from_frame as; // Its elements are set where they came as a frame.
+  frame whole;                   // That frame.
+  bool is_whole = false;         // It has them in C order.
   bool has_type = false;
-  std::vector<std::size_t> shape;
-  std::vector<std::size_t> data_shape;
-  bool is_fortran = false;
   bool has_shape = false;
   bool has_data_shape = false;
   bool has_order = false;
@@ -90,12 +87,12 @@ inline bool once(value_reader& from, bool& seen) {
 inline bool read_array_field(value_reader& from, std::string_view name, array_parts& parts, bool& known) {
   known = true;
   if (name == "shape")
-    return (once(from, parts.has_shape) && visit_read_numbers(from, parts.shape)
-            && check_dimensions(from, parts.shape.size()))
+    return (once(from, parts.has_shape) && visit_read_numbers(from, parts.as.shape)
+            && check_dimensions(from, parts.as.shape.size()))
            || from.within("shape");
   if (name == "data_shape")
-    return (once(from, parts.has_data_shape) && visit_read_numbers(from, parts.data_shape)
-            && check_dimensions(from, parts.data_shape.size()))
+    return (once(from, parts.has_data_shape) && visit_read_numbers(from, parts.as.data_shape)
+            && check_dimensions(from, parts.as.data_shape.size()))
            || from.within("data_shape");
   if (name == "type") {
     std::string_view type;
@@ -103,7 +100,7 @@ inline bool read_array_field(value_reader& from, std::string_view name, array_pa
       return (from.charge(1, 0) && from.skip()) || from.within("type");
     if (!once(from, parts.has_type) || !from.text(type))
       return from.within("type");
-    parts.type = type.substr(0, 8);
+    parts.as.type = type.substr(0, 8);
     return true;
   }
   known = name == "order";
@@ -112,8 +109,8 @@ inline bool read_array_field(value_reader& from, std::string_view name, array_pa
   std::string_view order;
   if (!once(from, parts.has_order) || !from.text(order))
     return from.within("order");
-  parts.is_fortran = order == "F";
-  return parts.is_fortran || order == "C" || from.fail(serialize_errc::malformed, "an array in an unknown order")
+  parts.as.is_fortran = order == "F";
+  return parts.as.is_fortran || order == "C" || from.fail(serialize_errc::malformed, "an array in an unknown order")
          || from.within("order");
 }
 
@@ -121,36 +118,36 @@ inline bool read_array_field(value_reader& from, std::string_view name, array_pa
 template <class T>
 bool read_whole(value_reader& from, const array_parts& parts, array_rows<T>& rows, std::optional<array<T>>& made) {
   const auto bytes = parts.whole.bytes();
-  if (parts.type == name_of(kind_of<T>)) {
+  if (parts.as.type == name_of(kind_of<T>)) {
     made = array<T>::view_of(parts.whole);
     if (!made && bytes.size() % sizeof(T) == 0) // Where it does not lie aligned.
       made = from.charge_memory(bytes.size()) ? array<T>::view_of(frame::copy_of(bytes)) : std::nullopt;
     return made || fail_array(from);
   }
-  for (auto code = std::uint8_t{0}; code < 16; ++code) {
-    if (!is_number_kind(code) || parts.type != name_of(number_kind{code}))
-      continue;
-    const auto element_bytes = size_of(number_kind{code});
-    const auto count = bytes.size() / element_bytes;
-    if (bytes.size() % element_bytes != 0)
-      return fail_array(from);
-    if (!from.charge(1, 0) || !from.charge_memory(count * sizeof(T)))
-      return false;
-    rows.values.resize(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto value = number::load(number_kind{code}, bytes.data() + i * element_bytes);
-      if (!value.to(rows.values[i]))
-        return from.fail(serialize_errc::malformed, value.text() + " does not fit " + std::string(name_of(kind_of<T>)));
-    }
-    return true;
+  const auto kind = number_kind_named(parts.as.type);
+  if (!kind)
+    return from.fail(serialize_errc::malformed, "an array in a frame that does not say of what type");
+  const auto element_bytes = size_of(*kind);
+  const auto count = bytes.size() / element_bytes;
+  if (bytes.size() % element_bytes != 0)
+    return fail_array(from);
+  if (!from.charge(1, 0) || !from.charge_memory(count * sizeof(T)))
+    return false;
+  rows.values.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto value = number::load(*kind, bytes.data() + i * element_bytes);
+    if (!value.to(rows.values[i]))
+      return from.fail(serialize_errc::malformed, value.text() + " does not fit " + std::string(name_of(kind_of<T>)));
   }
-  return from.fail(serialize_errc::malformed, "an array in a frame that does not say of what type");
+  return true;
 }
 
 // The array of the rows, repeated and ordered as the parts say.
 template <class T>
 bool make_array(value_reader& from, array_parts& parts, array_rows<T>& rows, array<T>& target) {
-  const auto& lengths = parts.has_data_shape ? parts.data_shape : parts.has_shape ? parts.shape : rows.lengths;
+  const auto& lengths = parts.has_data_shape ? parts.as.data_shape
+                        : parts.has_shape    ? parts.as.shape
+                                             : rows.lengths;
   if (!check_dimensions(from, lengths.size()))
     return false;
   // Lists within each other say the shape once more; one list says nothing but how many elements there are.
@@ -168,18 +165,18 @@ bool make_array(value_reader& from, array_parts& parts, array_rows<T>& rows, arr
   if (!fits || count_of(lengths) != count)
     return fail_array(from);
   // The array and each that is made of it has a shape and strides of its own.
-  const auto arrays = 1U + (parts.is_fortran ? 1U : 0U) + (parts.has_data_shape ? 1U : 0U);
-  if (!from.charge_memory(arrays * lengths.size() * (sizeof(std::size_t) + sizeof(std::ptrdiff_t))))
+  const auto arrays = 1U + (whole ? 1U : 0U) + (parts.as.is_fortran ? 1U : 0U) + (parts.has_data_shape ? 1U : 0U);
+  if (!charge_layouts(from, arrays, lengths.size()))
     return false;
   auto made = whole ? *array<T>::view_of(whole->bytes(), lengths) : array<T>(std::move(rows.values), lengths);
-  if (parts.is_fortran) {
+  if (parts.as.is_fortran) {
     if (!from.charge_memory(made.size() * sizeof(T)))
       return false;
     made = made.contiguous(memory_order::fortran);
   }
   if (parts.has_data_shape) {
     auto repeated =
-        parts.has_shape && parts.shape.size() == lengths.size() ? made.broadcast_to(parts.shape) : std::nullopt;
+        parts.has_shape && parts.as.shape.size() == lengths.size() ? made.broadcast_to(parts.as.shape) : std::nullopt;
     if (!repeated)
       return fail_array(from);
     if (!check_repeated(from, repeated->size(), sizeof(T)))
@@ -190,18 +187,64 @@ bool make_array(value_reader& from, array_parts& parts, array_rows<T>& rows, arr
   return true;
 }
 
+// The elements of an array, unless it has been made of the same ones before: then `known` gets it.
+template <class T>
+bool read_array_data(value_reader& from, array_parts& parts, array_rows<T>& rows, const array<T>*& known) {
+  if (!once(from, parts.has_data))
+    return false;
+  parts.is_whole = from.kind() == value_kind::frame;
+  if (parts.is_whole && !from.attached(parts.whole))
+    return false;
+  std::string_view type;
+  const auto* const elements = parts.is_whole ? &parts.whole : from.array_frame(type);
+  if (elements != nullptr) {
+    parts.as.elements = elements->bytes().data();
+    parts.as.size_bytes = elements->size_bytes();
+  }
+  if (parts.is_whole)
+    return true;
+  if (elements != nullptr) {
+    parts.as.type = type;
+    parts.whole = *elements;
+    known = static_cast<const array<T>*>(from.find_array(parts.as));
+    if (known != nullptr)
+      return from.skip();
+  }
+  return visit_read_rows(from, rows);
+}
+
+// What referring to an array that is there already takes.
+template <class T>
+bool refer_to_array(value_reader& from, const array<T>& known, array<T>& target) {
+  target = known;
+  return from.charge(1, 1);
+}
+
+// Elements that were copied or converted make one array, however often they come.
+template <class T>
+bool keep_made_array(value_reader& from, array_parts& parts, const array<T>& made) {
+  const auto* const first = reinterpret_cast<const std::byte*>(made.data());
+  if (parts.as.elements == nullptr || !parts.has_shape || first == parts.as.elements)
+    return true;
+  const auto lengths = parts.as.shape.size() + parts.as.data_shape.size();
+  if (!from.charge_memory(sizeof(parts) + lengths * sizeof(std::size_t) + sizeof(made) + shared_bytes))
+    return false;
+  from.keep_array(std::move(parts.as), std::move(parts.whole), std::make_shared<const array<T>>(made));
+  return true;
+}
+
 template <class T>
 bool visit_read_array(value_reader& from, array<T>& target) {
   array_parts parts;
+  parts.as.made = typeid(array<T>);
   array_rows<T> rows;
+  const array<T>* known_array = nullptr;
   std::size_t number = 0;
   bool again = false;
   const auto is_numbered = from.at_numbered_array(number, again);
   if (is_numbered && again)
-    if (const auto* known = static_cast<const array<T>*>(from.find_array(number, typeid(array<T>)))) {
-      target = *known; // Where it is of another type, it is read once more.
-      return from.charge(1, known->rank() * (sizeof(std::size_t) + sizeof(std::ptrdiff_t))) && from.skip();
-    }
+    if (const auto* known = static_cast<const array<T>*>(from.find_array(number, typeid(array<T>))))
+      return refer_to_array(from, *known, target) && from.skip(); // Where it is of another type, it is read once more.
   if (from.failed() || !from.begin_structure())
     return false;
   for (;;) {
@@ -212,8 +255,7 @@ bool visit_read_array(value_reader& from, array<T>& target) {
     if (!more)
       break;
     if (name == "data") {
-      parts.is_whole = from.kind() == value_kind::frame;
-      if (!once(from, parts.has_data) || !(parts.is_whole ? from.attached(parts.whole) : visit_read_rows(from, rows)))
+      if (!read_array_data(from, parts, rows, known_array))
         return from.within("data");
       continue;
     }
@@ -223,7 +265,11 @@ bool visit_read_array(value_reader& from, array<T>& target) {
   }
   if (!parts.has_data)
     rows.lengths = {0};
-  if (!make_array(from, parts, rows, target))
+  if (parts.is_whole && parts.has_shape)
+    known_array = static_cast<const array<T>*>(from.find_array(parts.as));
+  if (known_array != nullptr)
+    return refer_to_array(from, *known_array, target);
+  if (!make_array(from, parts, rows, target) || !keep_made_array(from, parts, target))
     return false;
   if (is_numbered && from.find_array(number, typeid(array<T>)) == nullptr) {
     if (!from.charge_memory(sizeof(target) + shared_bytes))
