@@ -17,6 +17,7 @@
 #include <troupe/serializers/array.hpp>
 #include <troupe/serializers/frame.hpp>
 #include <troupe/serializers/limits.hpp>
+#include <troupe/serializers/number.hpp>
 
 namespace troupe {
 
@@ -30,6 +31,9 @@ enum class record_kind : std::uint8_t { null, boolean, integer, natural, real, t
 /// What a record cannot say is said in what it has: enum values are texts, a variant is a map of one entry, keys that
 /// are no texts make a list of pairs out of a map, and an object that several pointers share is there several times.
 /// Arrays stay arrays in `typed` and become a map of "shape" and "data" elsewhere; as_array() takes both.
+///
+/// Each record takes 48 bytes besides what it holds, and an entry of a map about 270 while it is read. Lists of small
+/// numbers fit into the default limits; for large maps of them raise limits::memory_ratio.
 class TROUPE_EXPORT record {
 public:
   using list = std::vector<record>;
@@ -77,9 +81,9 @@ public:
   [[nodiscard]] const map* fields() const { return std::get_if<map>(&value_); }
   /// The field of that name; null when there is none, or no fields at all.
   [[nodiscard]] const record* find(std::string_view name) const;
-  /// The array, also where it came as a list, or as a map of "shape" and "data". Nothing when it is none, when one of
-  /// its numbers is no T, when lists beside each other differ in length, or when it repeats elements beyond what
-  /// decoders accept (limits::memory_bytes by default).
+  /// The array, also where it came as a list, or as a map of "shape" and "data", which may be a frame if "type" says of
+  /// what. Nothing when it is none, when one of its numbers is no T, when lists beside each other differ in length, or
+  /// when repeated elements would take more memory than a decoder accepts by default.
   template <array_element T>
   [[nodiscard]] std::optional<array<T>> as_array() const;
 
@@ -106,6 +110,8 @@ private:
   bool add_numbers(std::vector<T>& all) const;
   /// Adds the lengths of the lists within each other; false where those beside each other differ.
   bool add_lengths(std::vector<std::size_t>& all) const;
+  template <array_element T>
+  [[nodiscard]] std::optional<array<T>> flat_array() const;
 
   variant value_;
 };
@@ -152,28 +158,61 @@ bool record::add_numbers(std::vector<T>& all) const {
   return false;
 }
 
+namespace detail {
+
+/// The elements that lie in a frame, one after the other, of the type of that name: as they are, or converted. Nothing
+/// when they cannot be that.
+template <array_element T>
+std::optional<array<T>> elements_in(const frame& bytes, std::string_view type) {
+  const auto kind = number_kind_named(type);
+  if (!kind || bytes.size_bytes() % size_of(*kind) != 0)
+    return std::nullopt;
+  if (*kind == kind_of<T>) {
+    auto in_place = array<T>::view_of(bytes);
+    return in_place ? in_place : array<T>::view_of(frame::copy_of(bytes.bytes())); // Where it does not lie aligned.
+  }
+  std::vector<T> values(bytes.size_bytes() / size_of(*kind));
+  const auto* at = bytes.bytes().data();
+  for (auto& value : values) {
+    if (!number::load(*kind, at).to(value))
+      return std::nullopt;
+    at += size_of(*kind);
+  }
+  return array<T>(std::move(values));
+}
+
+} // namespace detail
+
+// The numbers as an array of one dimension.
+template <array_element T>
+std::optional<array<T>> record::flat_array() const {
+  const auto* data = find("data");
+  const auto* type = find("type");
+  const auto& from = data != nullptr ? *data : *this;
+  if (from.bytes() != nullptr && type != nullptr && type->text() != nullptr)
+    return detail::elements_in<T>(*from.bytes(), *type->text());
+  auto values = from.template numbers<T>();
+  return values ? std::optional(array<T>(*std::move(values))) : std::nullopt;
+}
+
 template <array_element T>
 std::optional<array<T>> record::as_array() const {
   if (const auto* same = std::get_if<array<T>>(&value_))
     return *same;
-  const auto* data = find("data");
+  const auto flat = flat_array<T>();
   const auto* shape = find("shape");
+  if (!flat || shape == nullptr)
+    return flat;
   const auto* data_shape = find("data_shape");
-  auto values = (data != nullptr ? *data : *this).template numbers<T>();
-  if (!values)
-    return std::nullopt;
-  if (shape == nullptr)
-    return array<T>(*std::move(values));
-  auto lengths = shape->template numbers<std::size_t>();
-  auto data_lengths = data_shape != nullptr ? data_shape->template numbers<std::size_t>() : lengths;
+  const auto lengths = shape->template numbers<std::size_t>();
+  const auto data_lengths = data_shape != nullptr ? data_shape->template numbers<std::size_t>() : lengths;
   if (!lengths || !data_lengths || lengths->size() > array_dimensions_max
-      || detail::count_of(*data_lengths) != values->size())
+      || data_lengths->size() > array_dimensions_max)
     return std::nullopt;
-  const array<T> once(*std::move(values), *std::move(data_lengths));
-  auto repeated = once.broadcast_to(*lengths);
-  if (repeated && repeated->size() > once.size() && repeated->size() > limits{}.memory_bytes / sizeof(T))
-    return std::nullopt;
-  return repeated;
+  const auto once = flat->reshaped(*data_lengths);
+  const auto whole = once ? once->broadcast_to(*lengths) : std::nullopt;
+  const bool is_repeated = whole && whole->size() > once->size();
+  return is_repeated && whole->size() > limits().memory_bytes / sizeof(T) ? std::nullopt : whole;
 }
 
 /// Each name before its value: `{"sensor", "roof", "celsius", 21.5}`; long values are cut.

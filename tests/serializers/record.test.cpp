@@ -32,12 +32,18 @@ struct shared_pair {
 };
 TROUPE_DESCRIBE(shared_pair, left, right)
 
+struct twice {
+  array<double> left;
+  array<double> right;
+};
+TROUPE_DESCRIBE(twice, left, right)
+
 class records : public testing::TestWithParam<const char*> {
 protected:
   records() {
     families.add(std::make_unique<cereal_family>());
     add_cereal<holder>(types, "holder");
-    types.add<shared_pair>("pair");
+    types.add<shared_pair>("pair").add<twice>("twice");
     rich::add_to(types);
   }
 
@@ -105,6 +111,28 @@ TEST_P(records, carry_arrays_and_bytes) {
   EXPECT_FALSE(back.find("bytes")->as_array<float>());
   ASSERT_NE(back.find("bytes")->bytes(), nullptr);
   EXPECT_EQ(rich::text_of(*back.find("bytes")->bytes()), "raw");
+}
+
+TEST_P(records, show_arrays_whose_memory_is_shared) {
+  if (GetParam() == std::string_view("cereal"))
+    GTEST_SKIP() << "its payloads do not say what they consist of";
+  for (const auto order : {memory_order::c, memory_order::fortran}) {
+    const array<double> grid(std::vector<double>(10'000, 0.5), {2'000, 5}, order);
+    const auto repeated = *array<double>({1.0, 2.0}, {1, 2}).broadcast_to({3, 2});
+    EXPECT_EQ(elsewhere(twice{grid, grid}).find("right")->as_array<double>(), grid);
+    EXPECT_EQ(elsewhere(twice{grid, grid}).find("left")->as_array<float>()->size(), grid.size());
+    EXPECT_FALSE(elsewhere(twice{grid, grid}).find("left")->as_array<int>());
+    EXPECT_EQ(elsewhere(twice{repeated, repeated}).find("left")->as_array<double>(), repeated);
+  }
+}
+
+TEST_P(records, of_many_small_numbers_fit_into_default_limits) {
+  for (const int count : {33, 10'000, 65'537, 100'000}) {
+    record::list numbers;
+    for (int i = 0; i < count; ++i)
+      numbers.emplace_back(i % 10);
+    EXPECT_EQ(there_and_back(record(numbers)), record(numbers)) << count;
+  }
 }
 
 TEST_P(records, show_what_a_process_has_no_type_for) {
@@ -230,6 +258,51 @@ TEST(record, has_one_form_however_it_was_written) {
       serialize(sent, {.serializers = {"typed"}, .on_error = on_error::raise, .context = {}}, types, families);
   ASSERT_FALSE(twice.has_value());
   EXPECT_EQ(twice.error().code(), serialize_errc::codec_failed);
+}
+
+record framed(const frame& data, std::string_view type, record::list shape) {
+  return record::of({{"shape", std::move(shape)}, {"type", type}, {"data", data}});
+}
+
+TEST(records_of_frames, are_arrays_wherever_they_lie) {
+  const std::vector<double> values{1.0, 2.0, 3.0};
+  std::byte* into = nullptr;
+  const auto block = frame::uninitialized(1 + 3 * sizeof(double), into);
+  std::memcpy(into + 1, values.data(), 3 * sizeof(double));
+  const auto unaligned = block.slice(1, 3 * sizeof(double));
+  EXPECT_EQ(framed(unaligned, "f64", {3}).as_array<double>()->to_vector(), values);
+  const auto aligned = frame::copy_of(std::as_bytes(std::span(values)));
+  const auto viewed = framed(aligned, "f64", {3, 1}).as_array<double>();
+  ASSERT_TRUE(viewed.has_value());
+  EXPECT_EQ(reinterpret_cast<const std::byte*>(viewed->data()), aligned.bytes().data());
+  EXPECT_EQ(framed(unaligned, "f64", {1, 3}).as_array<int>()->to_vector(), (std::vector{1, 2, 3}));
+}
+
+TEST(records_of_frames, that_do_not_fit_are_no_arrays) {
+  const auto bytes = frame::copy_of(std::vector<std::byte>(24));
+  EXPECT_TRUE(framed(bytes, "f64", {3}).as_array<double>());
+  EXPECT_FALSE(framed(bytes, "f64", {4}).as_array<double>());
+  EXPECT_FALSE(framed(bytes, "f64", {-3}).as_array<double>());
+  EXPECT_FALSE(framed(bytes, "f65", {3}).as_array<double>());
+  EXPECT_FALSE(framed(bytes, "", {24}).as_array<std::uint8_t>());
+  EXPECT_FALSE(framed(bytes.slice(0, 23), "f64", {3}).as_array<double>());
+  EXPECT_FALSE(framed(bytes.slice(0, 23), "f64", {2}).as_array<double>());
+  record::list lengths(64, 1);
+  lengths[0] = 3;
+  EXPECT_TRUE(framed(bytes, "f64", lengths).as_array<double>());
+  lengths.emplace_back(1);
+  EXPECT_FALSE(framed(bytes, "f64", lengths).as_array<double>());
+}
+
+TEST(records_of_frames, repeat_no_more_than_decoders_accept) {
+  const auto repeated = [](std::uint64_t times) {
+    auto fields = *framed(frame::copy_of(std::vector<std::byte>(8)), "f64", {times}).fields();
+    fields.emplace_back("data_shape", record::list{1});
+    return record(std::move(fields)).as_array<double>();
+  };
+  EXPECT_EQ(repeated(1'000)->size(), 1'000u);
+  EXPECT_TRUE(repeated(limits().memory_bytes / 8));
+  EXPECT_FALSE(repeated(limits().memory_bytes / 8 + 1));
 }
 
 } // namespace
