@@ -148,11 +148,12 @@ type_registry& type_registry::register_serializer(To to, From from) {
                 "what `to` gives must be able to travel: a described struct, a tuple, a container, ...");
   static_assert(std::is_same_v<typename detail::made_value<detail::called<From, form&&>>::type, T>,
                 "`from` must give a T, or a std::unique_ptr<T>");
-  auto entry = form_entry<form>();
+  const auto entry = form_entry<form>();
+  set_stand_in<T>(detail::make_stand_in<T>(std::move(to), std::move(from), entry), true);
+  // Asked now, since the form may hold further values of the type.
   if (const auto why = entry->unsupported(); !why.empty())
     fail(serialize_errc::not_supported,
          "the form in which " + detail::type_text(typeid(T)) + " is to travel cannot: " + why);
-  set_stand_in<T>(detail::make_stand_in<T>(std::move(to), std::move(from), std::move(entry)), true);
   return *this;
 }
 

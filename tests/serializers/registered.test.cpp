@@ -55,6 +55,19 @@ struct wallet {
 };
 TROUPE_DESCRIBE(wallet, tickets, spare)
 
+// Leads to others of its type.
+class bead {
+public:
+  bead() = default;
+  bead(std::shared_ptr<bead> next, int value) : next_(std::move(next)), value_(value) {}
+  [[nodiscard]] const std::shared_ptr<bead>& next() const { return next_; }
+  [[nodiscard]] int value() const { return value_; }
+
+private:
+  std::shared_ptr<bead> next_;
+  int value_ = 0;
+};
+
 // One lockbox that may travel, while all others may not.
 struct opened {
   lockbox* box = nullptr;
@@ -220,6 +233,21 @@ TEST(registry_of_codecs, ends_with_its_codecs) {
     EXPECT_EQ(kept.use_count(), 2);
   }
   EXPECT_EQ(kept.use_count(), 1);
+}
+
+TEST_P(with_registry, a_form_may_lead_back_to_the_type) {
+  using form = std::tuple<std::shared_ptr<bead>, int>;
+  types.add<bead>("bead");
+  types.register_serializer<bead>([](const bead& from) { return form(from.next(), from.value()); },
+                                  [](form from) { return bead(std::get<0>(from), std::get<1>(from)); });
+  ASSERT_TRUE(types.check().has_value()) << types.check().error().message();
+  const auto back = there_and_back(bead(std::make_shared<bead>(std::make_shared<bead>(nullptr, 3), 2), 1));
+  ASSERT_TRUE(back.has_value()) << back.error().message();
+  EXPECT_EQ(back->value(), 1);
+  EXPECT_EQ(back->next()->value(), 2);
+  EXPECT_EQ(back->next()->next()->value(), 3);
+  EXPECT_EQ(back->next()->next()->next(), nullptr);
+  EXPECT_TRUE(there_and_back(opened{nullptr, "still travels"}).has_value());
 }
 
 TEST_P(with_registry, each_registry_has_its_own) {
