@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <iostream>
 #include <string>
+#include <system_error>
 
 namespace {
 
@@ -56,6 +57,9 @@ int main(int argument_count, char** arguments) {
     app.parse(argument_count, arguments);
   } catch (const CLI::ParseError& asked) {
     return app.exit(asked) == 0 ? 0 : 2;
+  } catch (const std::system_error& failure) { // No thread, for example.
+    std::cerr << "troupe: the system refuses what this needs: " << failure.what() << '\n';
+    return 1;
   }
   std::cout.flush();
   if (std::cout)

@@ -1,6 +1,7 @@
 #include <troupe/framework/internal/address.hpp>
 
 #include <troupe/framework/internal/failing.hpp>
+#include <troupe/framework/internal/new_thread.hpp>
 
 #include <array>
 #include <charconv>
@@ -8,8 +9,6 @@
 #include <cstring>
 #include <future>
 #include <memory>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 #include <arpa/inet.h>
@@ -174,12 +173,11 @@ std::future<std::expected<std::vector<stream_endpoint>, node_error>> resolve_asi
     promise->set_value(look());
     return result;
   }
-  try {
-    std::thread{[look, promise] { promise->set_value(look()); }}.detach();
-  } catch (const std::system_error& error) {
-    promise->set_value(
-        fail(node_errc::cannot_connect, "the host of " + at.text + " cannot be looked up: " + error.what()));
-  }
+  if (auto looking = new_thread("looking up the host of " + at.text + " needs a thread",
+                                [look, promise] { promise->set_value(look()); }))
+    looking->detach();
+  else // Later there may be one.
+    promise->set_value(fail(node_errc::cannot_connect, looking.error().message()));
   return result;
 }
 

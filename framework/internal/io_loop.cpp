@@ -5,6 +5,8 @@
 
 #include <caf/scheduler/abstract_coordinator.hpp>
 
+#include <troupe/framework/internal/new_thread.hpp>
+
 namespace troupe::internal {
 
 namespace {
@@ -132,12 +134,38 @@ bool io_loop::may_wait() noexcept {
   return thread_duty != duty::handles_io;
 }
 
-void io_loop::start(std::function<void()> on_takeover) {
+std::expected<void, node_error> io_loop::start(std::function<void()> on_takeover) {
   on_takeover_ = std::move(on_takeover);
   threads_started_ = budget_.enabled ? threads_.size() : 1;
-  keep_threads(system_, shared_from_this()); // From now on: whoever stops the loop may do so while the system ends.
-  for (std::size_t i = 0; i < threads_started_; ++i)
-    threads_[i] = std::thread{[self = shared_from_this(), i] { self->run_thread(i); }};
+  std::expected<void, node_error> result;
+  for (std::size_t i = 0; i < threads_started_ && result; ++i) {
+    auto made = new_thread("node " + owner_ + " needs " + (threads_started_ == 1 ? "a thread" : "two threads")
+                               + " for its links",
+                           [self = shared_from_this(), i] { self->run_thread(i); });
+    if (made)
+      threads_[i] = *std::move(made);
+    else
+      result = std::unexpected{std::move(made).error()};
+  }
+  if (result)
+    keep_threads(system_, shared_from_this()); // From now on: whoever stops the loop may do so while the system ends.
+  {
+    std::lock_guard guard{mutex_};
+    started_ = result ? start_state::done : start_state::given_up;
+    changed_.notify_all();
+  }
+  if (!result)
+    for (auto& thread : threads_)
+      if (thread.joinable())
+        thread.join();
+  return result;
+}
+
+/// False where another thread could not be made.
+bool io_loop::may_begin() {
+  std::unique_lock guard{mutex_};
+  changed_.wait(guard, [this] { return started_ != start_state::under_way; });
+  return started_ == start_state::done;
 }
 
 void io_loop::stop() {
@@ -170,6 +198,8 @@ bool io_loop::join_within(std::chrono::milliseconds patience) {
 }
 
 void io_loop::run_thread(std::size_t index) {
+  if (!may_begin())
+    return;
   system_.thread_started();
   thread_duty = duty::handles_io;
   run();

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <expected>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -25,6 +26,7 @@
 #include <troupe/framework/internal/io_batch.hpp>
 #include <troupe/framework/internal/limited_log.hpp>
 #include <troupe/framework/internal/spinning.hpp>
+#include <troupe/framework/node_error.hpp>
 
 namespace troupe::internal {
 
@@ -57,8 +59,9 @@ public:
   io_loop& operator=(const io_loop&) = delete;
   ~io_loop() override;
 
-  /// `on_takeover` is called on the new I/O thread: what the old one has appended is still unwritten.
-  void start(std::function<void()> on_takeover);
+  /// `on_takeover` is called on the new I/O thread: what the old one has appended is still unwritten. Fails with
+  /// `bad_option` where the system gives no thread; then nothing has run, and the loop can only be destroyed.
+  [[nodiscard]] std::expected<void, node_error> start(std::function<void()> on_takeover);
 
   /// Waits until no work is left, and for the threads. One that is still in a handler then, and the calling one, are
   /// left to the actor system, which waits for them at its own end. Waits for nothing where `may_wait` says so.
@@ -80,7 +83,11 @@ public:
 private:
   class dispatcher;
 
+  /// Threads begin once all of them are there.
+  enum class start_state : std::uint8_t { under_way, done, given_up };
+
   void run_thread(std::size_t index);
+  [[nodiscard]] bool may_begin();
   void run();
   void lead(dispatcher& own);
   void look_at_all();
@@ -114,6 +121,7 @@ private:
   // Guarded by mutex_.
   bool standing_by_ = false; // The other thread may take over.
   bool watch_wanted_ = false;
+  start_state started_ = start_state::under_way;
   bool stopped_ = false;
   std::array<bool, 2> has_left_{};
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <troupe/framework/internal/new_thread.hpp>
+
 namespace troupe::internal {
 
 bool job_queue::add(std::function<void()> job) {
@@ -9,10 +11,25 @@ bool job_queue::add(std::function<void()> job) {
   if (is_ended_)
     return false;
   jobs_.push_back(std::move(job));
-  if (!thread_.joinable())
-    thread_ = std::thread{[this] { run(); }};
+  (void)start_locked("what waits for a store needs a thread");
   changed_.notify_one();
   return true;
+}
+
+std::expected<void, node_error> job_queue::start(std::string_view whose) {
+  std::lock_guard guard{mutex_};
+  return start_locked(whose);
+}
+
+/// Requires: the lock is held.
+std::expected<void, node_error> job_queue::start_locked(std::string_view whose) {
+  if (thread_.joinable())
+    return {};
+  auto made = new_thread(whose, [this] { run(); });
+  if (!made)
+    return std::unexpected{std::move(made).error()};
+  thread_ = *std::move(made);
+  return {};
 }
 
 void job_queue::run() {

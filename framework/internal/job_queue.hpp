@@ -3,13 +3,17 @@
 
 #include <condition_variable>
 #include <deque>
+#include <expected>
 #include <functional>
 #include <mutex>
+#include <string_view>
 #include <thread>
+
+#include <troupe/framework/node_error.hpp>
 
 namespace troupe::internal {
 
-/// Runs jobs one after the other, on a thread that begins with the first.
+/// Runs jobs one after the other, on a thread of its own.
 ///
 /// Threads: add from any, end once, not in a job.
 class job_queue {
@@ -19,7 +23,12 @@ public:
   job_queue& operator=(const job_queue&) = delete;
   ~job_queue() { end(); }
 
-  /// False after the end: then it is dropped.
+  /// Makes the thread where there is none. Fails with `bad_option` where the system gives none; the text begins with
+  /// `whose`.
+  [[nodiscard]] std::expected<void, node_error> start(std::string_view whose);
+
+  /// False after the end: then it is dropped. Makes the thread where start() was not called; while the system gives
+  /// none, jobs wait until more come.
   bool add(std::function<void()> job);
 
   /// Waits for the job that runs; those that wait are dropped.
@@ -27,6 +36,7 @@ public:
 
 private:
   void run();
+  [[nodiscard]] std::expected<void, node_error> start_locked(std::string_view whose);
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -129,7 +129,10 @@ std::expected<void, node_error> node_core::start() {
   addresses_ = std::move(doors.addresses);
   keep_open(std::move(doors));
   open_inspection();
-  loop_->start([weak = weak_from_this()] {
+  if (exchange_)
+    if (auto started = exchange_->start(options_.name); !started)
+      return started;
+  auto started = loop_->start([weak = weak_from_this()] {
     if (auto self = weak.lock())
       self->flush_links();
   });
@@ -139,6 +142,8 @@ std::expected<void, node_error> node_core::start() {
 }
 
 void node_core::use_store(store::object_store opened) {
+  if (!started)
+    return started;
   store_ = std::move(opened);
   if (const auto notice = store_->notice(); !notice.empty())
     log(log_level::warning, notice);

@@ -67,6 +67,13 @@ object_exchange::object_exchange(asio::io_context& io, store::object_store store
 
 object_exchange::~object_exchange() = default;
 
+std::expected<void, node_error> object_exchange::start(const std::string& node) {
+  for (auto* const queue : {&worker_, &room_maker_, &writer_watch_})
+    if (auto started = queue->start("node " + node + " needs three threads for its store"); !started)
+      return started;
+  return {};
+}
+
 void object_exchange::end() {
   std::unique_lock guard{mutex_};
   if (std::exchange(is_ended_, true))

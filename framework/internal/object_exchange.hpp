@@ -78,6 +78,9 @@ public:
 
   object_exchange(asio::io_context& io, store::object_store store, const options& with);
   ~object_exchange() override;
+  /// Makes the threads that wait for the store, so that none is missing later. Fails with `bad_option` where the system
+  /// gives none; the text names `node`.
+  [[nodiscard]] std::expected<void, node_error> start(const std::string& node);
   void end();
 
   [[nodiscard]] handles::node_name self() const noexcept { return self_; }

@@ -1,8 +1,14 @@
 // A node ends from any state: beside a handler that does not return, within a handler of its own, within its own I/O.
 #include "two_nodes.hpp"
 
+#include <cstdlib>
 #include <filesystem>
+#include <iostream>
 #include <iterator>
+#include <tuple>
+
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <troupe/framework/log.hpp>
 
@@ -75,6 +81,46 @@ TEST(node_that_outlives_its_system, is_named_before_the_process_ends) {
       "an actor system ends while its node kitchen is open.* unless the node does");
   EXPECT_LT(std::chrono::steady_clock::now() - begun, 30s);
 }
+
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) // Which need threads of their own.
+
+/// Opens a node with `options` where no further thread can be made, says what came of that, and ends the process.
+[[noreturn]] void open_without_threads(node_options options) {
+  {
+    type_registry types;
+    family_set families;
+    system_config config;
+    caf::actor_system system{config};
+    const rlimit none{1, 1};
+    ::setrlimit(RLIMIT_NPROC, &none);
+    if (::geteuid() == 0) // To whom the limit does not apply.
+      std::ignore = ::setresuid(64'999, 64'999, 64'999);
+    const auto opened = node::open(system, types, families, std::move(options));
+    std::cerr << (opened ? "open" : to_string(opened.error().code()) + ": " + opened.error().message()) << '\n';
+  }
+  std::cerr << "the system has ended\n";
+  std::_Exit(0);
+}
+
+// Goal: the program reads which limit it is, and its actor system ends as if there had been no node.
+TEST(node_without_threads, is_refused_and_leaves_nothing_behind) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  for (const bool dispatch : {true, false})
+    EXPECT_EXIT(open_without_threads(
+                    {.name = "kitchen", .store = std::nullopt, .local_inspection = false, .dispatch = dispatch}),
+                testing::ExitedWithCode(0),
+                "bad_option: node kitchen needs .*RLIMIT_NPROC, is 1.*pids\\.max.*\n(.*\n)*the system has ended");
+}
+
+TEST(node_without_threads, says_so_of_its_store) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  const auto store = "threads" + std::to_string(::getpid());
+  EXPECT_EXIT(
+      open_without_threads({.name = "kitchen", .store = store::options{.name = store}, .local_inspection = false}),
+      testing::ExitedWithCode(0), "bad_option: node kitchen needs .*for its store.*\n(.*\n)*the system has ended");
+}
+
+#endif
 
 TEST_F(node_end, in_a_handler_of_its_own) {
   for (bool dispatch : {true, false}) {

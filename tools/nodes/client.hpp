@@ -10,6 +10,7 @@
 #include <expected>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -64,17 +65,24 @@ nodes_at(const std::vector<std::string>& addresses);
 /// "1234", or the address of who is not known by a process.
 [[nodiscard]] std::string name_of(const inspection_address& node);
 
-/// `ask(i)` for each number below `count`, several at once, so that one who does not answer holds up nobody.
+/// `ask(i)` for each number below `count`, several at once, so that one who does not answer holds up nobody. With as
+/// many threads as the system gives; where it gives none, one after the other.
 template <class Ask>
 void ask_each(std::size_t count, Ask ask) {
   std::atomic<std::size_t> next{0};
   constexpr std::size_t askers_max = 16;
+  const auto ask_some = [&] {
+    for (auto mine = next++; mine < count; mine = next++)
+      ask(mine);
+  };
   std::vector<std::jthread> askers;
-  for (std::size_t i = 0; i < std::min(askers_max, count); ++i)
-    askers.emplace_back([&] {
-      for (auto mine = next++; mine < count; mine = next++)
-        ask(mine);
-    });
+  try {
+    for (std::size_t i = 0; i < std::min(askers_max, count); ++i)
+      askers.emplace_back(ask_some);
+  } catch (const std::system_error&) {
+    if (askers.empty())
+      ask_some();
+  }
 }
 
 } // namespace troupe::tools

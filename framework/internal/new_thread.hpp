@@ -1,0 +1,17 @@
+// Threads that the system may refuse: limits of the user and of the container count them.
+#pragma once
+
+#include <expected>
+#include <functional>
+#include <string_view>
+#include <thread>
+
+#include <troupe/framework/node_error.hpp>
+
+namespace troupe::internal {
+
+/// A thread that runs `what`. Fails with `bad_option` where the system gives none; the text begins with `whose`, as in
+/// "node n needs a thread for its links", and names the limits.
+[[nodiscard]] std::expected<std::thread, node_error> new_thread(std::string_view whose, std::function<void()> what);
+
+} // namespace troupe::internal
