@@ -97,16 +97,6 @@ lookup look_up(const std::string& host, const std::string& port) {
   return result;
 }
 
-bool is_numeric(const std::string& host) {
-  addrinfo hints{};
-  hints.ai_flags = AI_NUMERICHOST;
-  addrinfo* list = nullptr;
-  if (::getaddrinfo(host.c_str(), nullptr, &hints, &list) != 0)
-    return false;
-  ::freeaddrinfo(list);
-  return true;
-}
-
 } // namespace
 
 std::string_view name_of(transport_kind kind) {
@@ -169,7 +159,7 @@ std::future<std::expected<std::vector<stream_endpoint>, node_error>> resolve_asi
                       + (found.error != 0 ? ::gai_strerror(found.error) : "it has no IPv4 or IPv6 address"));
     return std::move(found.endpoints);
   };
-  if (is_numeric(at.host)) {
+  if (has_numeric_host(at)) {
     promise->set_value(look());
     return result;
   }
@@ -232,6 +222,16 @@ std::string text_of(transport_kind kind, const stream_endpoint& endpoint) {
     return scheme + '[' + text.data() + "]:" + std::to_string(port_of(endpoint));
   }
   return {};
+}
+
+bool has_numeric_host(const address& at) {
+  addrinfo hints{};
+  hints.ai_flags = AI_NUMERICHOST;
+  addrinfo* list = nullptr;
+  if (::getaddrinfo(at.host.c_str(), nullptr, &hints, &list) != 0)
+    return false;
+  ::freeaddrinfo(list);
+  return true;
 }
 
 std::uint16_t port_of(const stream_endpoint& endpoint) {

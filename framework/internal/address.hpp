@@ -61,6 +61,9 @@ using stream_endpoint = asio::generic::stream_protocol::endpoint;
 /// that is bound to nothing.
 [[nodiscard]] std::string text_of(transport_kind kind, const stream_endpoint& endpoint);
 
+/// Whether the address holds numbers, so that resolving it looks up no name.
+[[nodiscard]] bool has_numeric_host(const address& at);
+
 /// Of an IP endpoint.
 [[nodiscard]] std::uint16_t port_of(const stream_endpoint& endpoint);
 

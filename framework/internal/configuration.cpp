@@ -17,9 +17,6 @@ namespace {
 using shape = config_value::shape;
 using path = std::vector<std::string>;
 
-constexpr std::string_view default_entry = "default";
-constexpr std::string_view accepted_entry = "accepted";
-
 std::unexpected<node_error> fail(const config_place& where, const std::string& why) {
   return std::unexpected{node_error{node_errc::bad_option, where.text() + ": " + why}};
 }
@@ -66,9 +63,9 @@ std::expected<void, node_error> check_item(const config_item& item, std::size_t 
 /// Below troupe.links: the name of an entry, and what is in it.
 std::expected<void, node_error> check_link_item(const config_item& item) {
   const auto& name = item.path[1];
-  if (name != default_entry && name != accepted_entry) {
+  if (name != configuration::default_entry && name != configuration::accepted_entry) {
     if (name.find("://") == std::string::npos) {
-      constexpr std::array<std::string_view, 2> known{default_entry, accepted_entry};
+      constexpr std::array<std::string_view, 2> known{configuration::default_entry, configuration::accepted_entry};
       return fail(item.place, "troupe.links has no \"" + one_line(cut(name)) + '"' + did_you_mean(name, known)
                                   + ", or a peer's address in double quotes");
     }
@@ -153,7 +150,7 @@ node_options configuration::node() const {
   for (const auto& item : items_)
     if (!item.path.empty() && item.path[0] == "node")
       apply(item, 1, node_rows(), entry);
-  entry.options.accepted_links = link(accepted_entry).options;
+  entry.options.accepted_links = link(configuration::accepted_entry).options;
   if (entry.has_store)
     entry.options.store = std::move(entry.store);
   else
@@ -163,10 +160,18 @@ node_options configuration::node() const {
 
 link_entry configuration::link(std::string_view entry) const {
   link_entry result;
-  for (auto name : {default_entry, entry})
+  for (auto name : {configuration::default_entry, entry})
     for (const auto& item : items_)
       if (is_of(item, name))
         apply(item, 2, link_rows(), result);
+  return result;
+}
+
+link_entry configuration::own_link(std::string_view entry) const {
+  link_entry result;
+  for (const auto& item : items_)
+    if (is_of(item, entry))
+      apply(item, 2, link_rows(), result);
   return result;
 }
 
@@ -179,7 +184,7 @@ std::vector<std::string> configuration::entries() const {
 }
 
 std::string configuration::place_of(std::string_view entry) const {
-  for (auto name : {entry, default_entry})
+  for (auto name : {entry, configuration::default_entry})
     for (const auto& item : items_)
       if (is_of(item, name))
         return item.place.text();
@@ -207,7 +212,8 @@ std::expected<void, node_error> configuration::check_families(const family_set& 
     return std::ranges::find(items_, path, &config_item::path) != items_.end();
   };
   for (auto item = items_.begin(); item != items_.end(); ++item)
-    if ((is_of(*item, entry) || (is_of(*item, default_entry) && !is_replaced(*item))) && !is_set_again(item))
+    if ((is_of(*item, entry) || (is_of(*item, configuration::default_entry) && !is_replaced(*item)))
+        && !is_set_again(item))
       if (auto names = check_names(*item, known); !names)
         return names;
   return {};

@@ -17,6 +17,10 @@ namespace troupe::internal {
 /// type and range. Which families there are is known later.
 class configuration {
 public:
+  /// The entries of `troupe.links` that are no addresses.
+  static constexpr std::string_view default_entry = "default";
+  static constexpr std::string_view accepted_entry = "accepted";
+
   configuration() = default;
 
   /// `items` in the order in which they count: a later one wins. Fails with `bad_option`, naming the place and what is
@@ -28,6 +32,9 @@ public:
 
   /// The entry of that name, an address or "accepted": what "default" says and then what the entry says.
   [[nodiscard]] link_entry link(std::string_view entry) const;
+
+  /// Only what the entry itself says, and the defaults of the code.
+  [[nodiscard]] link_entry own_link(std::string_view entry) const;
 
   /// The entries that the file or the command line have, in their order.
   [[nodiscard]] std::vector<std::string> entries() const;

@@ -1,6 +1,7 @@
 #include <troupe/framework/internal/link_security.hpp>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include <troupe/framework/internal/secret_file.hpp>
@@ -10,6 +11,9 @@
 namespace troupe::internal {
 
 namespace {
+
+constexpr std::string_view elsewhere_without_secret =
+    " is not on this host: set credentials.secret or credentials.secret_file to what the node there has, or use tls://";
 
 std::unexpected<node_error> fail(std::string text) {
   return std::unexpected{node_error{node_errc::bad_option, std::move(text)}};
@@ -54,11 +58,83 @@ std::expected<link_security, node_error> security_for_tcp(const address& at, std
   return result;
 }
 
+bool has_files(const tls_options& with) {
+  return !with.certificate_file.empty() || !with.key_file.empty() || !with.authority_file.empty();
+}
+
+/// The first credential that links over that transport never look at; empty: they use them all.
+std::string unused_at(transport_kind kind, const credentials& own) {
+  const auto& tls = own.tls;
+  const std::pair<std::string_view, bool> of_tls[] = {{"tls.certificate_file", !tls.certificate_file.empty()},
+                                                      {"tls.key_file", !tls.key_file.empty()},
+                                                      {"tls.authority_file", !tls.authority_file.empty()},
+                                                      {"tls.server_name", !tls.server_name.empty()}};
+  if (tls.require_client_certificate)
+    return "tls.require_client_certificate";
+  if (kind == transport_kind::tls)
+    return own.cookie_file.empty() ? std::string{} : "cookie_file";
+  for (const auto& [name, is_set] : of_tls)
+    if (is_set)
+      return std::string{name};
+  if (kind == transport_kind::tcp)
+    return {};
+  if (!own.secret.empty())
+    return "secret";
+  if (!own.secret_file.empty())
+    return "secret_file";
+  return own.cookie_file.empty() ? std::string{} : "cookie_file";
+}
+
+std::string why_unused(transport_kind kind, const std::string& what) {
+  if (what == "tls.require_client_certificate")
+    return "is for those who listen: set it in accepted_links";
+  if (kind == transport_kind::tls)
+    return "is for plain TCP: remove it, and set secret or secret_file where a certificate does not suffice";
+  if (kind == transport_kind::tcp)
+    return "does nothing over plain TCP: write tls:// for encrypted links";
+  return std::string{"does nothing "}
+         + (kind == transport_kind::inproc ? "within a process" : "at a unix socket, where this user alone gets in")
+         + ": remove it";
+}
+
 } // namespace
+
+std::expected<void, node_error> check_credentials(const credentials& with) {
+  if (auto secret = given_secret(with); !secret)
+    return std::unexpected{std::move(secret).error()};
+  if (!has_files(with.tls))
+    return {};
+  if (auto context = make_dialing_tls(with.tls); !context)
+    return std::unexpected{std::move(context).error()};
+  return {};
+}
+
+std::expected<void, node_error> check_listening(const credentials& with) {
+  if (with.tls.require_client_certificate && with.tls.authority_file.empty())
+    return fail("credentials.tls.require_client_certificate asks peers for certificates, but nothing says whose: set "
+                "credentials.tls.authority_file");
+  return check_credentials(with);
+}
+
+std::expected<void, node_error> check_dialing(const address& to, const credentials& with, const credentials& own) {
+  if (const auto what = unused_at(to.kind, own); !what.empty())
+    return fail("credentials." + what + ' ' + why_unused(to.kind, what));
+  if (auto good = check_credentials(with); !good)
+    return good;
+  if (to.kind != transport_kind::tcp || !has_numeric_host(to) || !with.secret.empty() || !with.secret_file.empty())
+    return {};
+  const auto endpoints = resolve_aside(to).get(); // Looks up nothing.
+  if (endpoints && !std::ranges::all_of(*endpoints, is_of_this_host))
+    return fail(to.text + std::string{elsewhere_without_secret});
+  return {};
+}
 
 std::expected<link_security, node_error>
 security_for_listening(const address& at, std::span<const stream_endpoint> endpoints, const credentials& with) {
   link_security result{.kind = at.kind};
+  if (at.kind != transport_kind::tls) // Whose own messages say more.
+    if (auto good = check_listening(with); !good)
+      return std::unexpected{std::move(good).error()};
   if (at.kind == transport_kind::unix_socket || at.kind == transport_kind::inproc)
     return result;
   if (at.kind == transport_kind::tcp)
@@ -90,12 +166,13 @@ security_for_listening(const address& at, std::span<const stream_endpoint> endpo
 std::expected<link_security, node_error>
 security_for_dialing(const address& to, std::span<const stream_endpoint> endpoints, const credentials& with) {
   link_security result{.kind = to.kind};
+  if (to.kind != transport_kind::tls)
+    if (auto good = check_credentials(with); !good)
+      return std::unexpected{std::move(good).error()};
   if (to.kind == transport_kind::unix_socket || to.kind == transport_kind::inproc)
     return result;
   if (to.kind == transport_kind::tcp)
-    return security_for_tcp(to, endpoints, with,
-                            " is not on this host: set credentials.secret or credentials.secret_file to what the node "
-                            "there has, or use tls://");
+    return security_for_tcp(to, endpoints, with, std::string{elsewhere_without_secret});
   auto secret = given_secret(with);
   if (!secret)
     return std::unexpected{std::move(secret).error()};

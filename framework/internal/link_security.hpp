@@ -30,6 +30,19 @@ struct link_security {
 [[nodiscard]] std::expected<link_security, node_error>
 security_for_listening(const address& at, std::span<const stream_endpoint> endpoints, const credentials& with);
 
+/// Fails with `bad_option` for credentials that no link could use: a secret that is too short or given twice, files
+/// that are missing or hold something else.
+[[nodiscard]] std::expected<void, node_error> check_credentials(const credentials& with);
+
+/// What can be told of links to `to` before it is dialed, without looking up a name and without making a cookie.
+/// `own` is what was written for this address alone: what such links never use is an error there. Fails with
+/// `bad_option`.
+[[nodiscard]] std::expected<void, node_error> check_dialing(const address& to, const credentials& with,
+                                                            const credentials& own);
+
+/// What can be told of links that peers dial, wherever that will be. Fails with `bad_option`.
+[[nodiscard]] std::expected<void, node_error> check_listening(const credentials& with);
+
 /// Fails with `bad_option`.
 [[nodiscard]] std::expected<link_security, node_error>
 security_for_dialing(const address& to, std::span<const stream_endpoint> endpoints, const credentials& with);

@@ -298,6 +298,8 @@ std::expected<void, node_error> node_core::listen_in_process(const address& at, 
       inproc_listener::open(io(), at.path, [weak = weak_from_this(), terms](std::shared_ptr<transport> bytes) {
         auto self = weak.lock();
         if (!self)
+  if (auto good = check_listening(options_.accepted_links.credentials); !good)
+    return good;
           return;
         const auto& options = self->options_.accepted_links;
         auto link = link_core::make(self, options, link_core::role::acceptor, terms);
@@ -598,9 +600,7 @@ std::expected<void, node_error> node_core::check_configuration() {
   if (configuration == nullptr)
     return {};
   for (const auto& entry : configuration->entries())
-    if (auto probe =
-            link_core::make(shared_from_this(), configuration->link(entry).options, link_core::role::dialer, nullptr);
-        !probe)
+    if (auto checked = check_entry(*configuration, entry); !checked)
       return std::unexpected{node_error{node_errc::bad_option, configuration->place_of(entry) + ": "
                                                                    + dotted({"links", entry}) + ": "
                                                                    + probe.error().message()}};
@@ -613,6 +613,20 @@ void node_core::reap_soon() {
   reaps_left_ = reaps;
   if (!under_way)
     reap_next();
+}
+
+std::expected<void, node_error> node_core::check_entry(const configuration& from, const std::string& entry) {
+  const auto options = from.link(entry).options;
+  if (auto probe = link_core::make(shared_from_this(), options, link_core::role::dialer, nullptr); !probe)
+    return std::unexpected{std::move(probe).error()};
+  if (entry == configuration::accepted_entry)
+    return check_listening(options.credentials);
+  if (entry == configuration::default_entry)
+    return check_credentials(options.credentials);
+  const auto to = parse_address(entry);
+  if (!to)
+    return std::unexpected{to.error()};
+  return check_dialing(*to, options.credentials, from.own_link(entry).options.credentials);
 }
 
 void node_core::reap_next() {

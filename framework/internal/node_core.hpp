@@ -135,6 +135,7 @@ public:
   [[nodiscard]] encoding_cache& encodings() noexcept { return *encodings_; }
 
 private:
+  [[nodiscard]] std::expected<void, node_error> check_entry(const configuration& from, const std::string& entry);
   void use_store(store::object_store opened);
   void make_exchange();
   void flush_links();
