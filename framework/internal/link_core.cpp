@@ -57,6 +57,18 @@ link_core::link_core(std::shared_ptr<node_core> node, const link_options& option
 
 link_core::~link_core() = default;
 
+std::expected<void, node_error> link_core::check_durations(const link_options& options) {
+  if (options.heartbeat_interval.count() <= 0 || options.heartbeat_timeout < options.heartbeat_interval)
+    return fail(node_errc::bad_option, "heartbeat_timeout must be at least heartbeat_interval, which is above zero");
+  if (options.connect_timeout.count() <= 0)
+    return fail(node_errc::bad_option, "connect_timeout is " + std::to_string(options.connect_timeout.count())
+                                           + " ms: nobody could connect in that time");
+  if (options.block_timeout.count() < 0)
+    return fail(node_errc::bad_option,
+                "block_timeout is " + std::to_string(options.block_timeout.count()) + " ms; 0 is not to wait at all");
+  return {};
+}
+
 std::expected<std::shared_ptr<link_core>, node_error> link_core::make(std::shared_ptr<node_core> node,
                                                                       const link_options& options, role side,
                                                                       std::shared_ptr<const link_security> security) {
@@ -67,8 +79,8 @@ std::expected<std::shared_ptr<link_core>, node_error> link_core::make(std::share
   if (options.window_bytes == 0 || options.actor_window_bytes == 0 || options.handle_window_bytes == 0
       || options.actor_handle_window_bytes == 0 || options.queue_bytes == 0 || options.actor_queue_bytes == 0)
     return fail(node_errc::bad_option, "a link's windows and queues have at least one byte");
-  if (options.heartbeat_interval.count() <= 0 || options.heartbeat_timeout < options.heartbeat_interval)
-    return fail(node_errc::bad_option, "heartbeat_timeout must be at least heartbeat_interval, which is above zero");
+  if (auto good = check_durations(options); !good)
+    return std::unexpected{std::move(good).error()};
   auto link = std::shared_ptr<link_core>{new link_core{std::move(node), options, side, std::move(security)}};
   auto sends = resolve_families(options.serializers, known, options.trusted_families);
   if (!sends)
@@ -117,7 +129,8 @@ void link_core::close_now(const std::string& reason, std::chrono::milliseconds p
 /// I/O thread. What waits until the peer has consumed enough still leaves, as far as that happens in time.
 void link_core::begin_to_drain(const std::string& reason, std::chrono::milliseconds patience) {
   mentions_.clear(); // Of a message that is not taken in any more.
-  drain_ = {reason, std::chrono::steady_clock::now() + patience, std::make_shared<asio::steady_timer>(node_->io(), patience)};
+  drain_ = {reason, std::chrono::steady_clock::now() + patience,
+            std::make_shared<asio::steady_timer>(node_->io(), patience)};
   if (!goes_on_draining())
     return end_drained();
   drain_.timer->async_wait([weak = weak_from_this()](std::error_code cancelled) {

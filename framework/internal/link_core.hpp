@@ -95,6 +95,9 @@ class link_core final : public connection_events,
 public:
   using role = link_side;
 
+  /// Fails with `bad_option` for timeouts that no link could keep.
+  [[nodiscard]] static std::expected<void, node_error> check_durations(const link_options& options);
+
   /// Fails with `bad_option` when a list names a family that is not there or not allowed.
   [[nodiscard]] static std::expected<std::shared_ptr<link_core>, node_error>
   make(std::shared_ptr<node_core> node, const link_options& options, role side,
@@ -430,10 +433,10 @@ private:
   std::expected<void, node_error> charge_definition(std::size_t size_bytes);
   /// What a message takes here and is not in its packet.
   struct bytes_beside_packet {
-    std::uint64_t chunk_bytes = 0;        // Came ahead in chunks.
-    std::uint64_t decompressed_bytes = 0; // What compressed frames become.
-    std::uint64_t mention_bytes = 0;      // Stand-ins of the actors that it mentions.
-    std::uint64_t handle_bytes = 0;       // In the store of both ends, or behind references.
+    std::uint64_t chunk_bytes = 0;                       // Came ahead in chunks.
+    std::uint64_t decompressed_bytes = 0;                // What compressed frames become.
+    std::uint64_t mention_bytes = 0;                     // Stand-ins of the actors that it mentions.
+    std::uint64_t handle_bytes = 0;                      // In the store of both ends, or behind references.
     std::vector<store::object_id> counted_objects = {};  // That count with this message.
     std::vector<store::object_id> repeated_objects = {}; // That count with an earlier one.
   };

@@ -118,6 +118,12 @@ std::expected<void, node_error> node_core::start() {
   if (auto probe = link_core::make(shared_from_this(), options_.accepted_links, link_core::role::acceptor, nullptr);
       !probe)
     return std::unexpected{std::move(probe).error()};
+  for (const auto& [name, value] : {std::pair{"handle_grace", options_.handle_grace}, //
+                                    std::pair{"drain_timeout", options_.drain_timeout}})
+    if (value.count() < 0)
+      return std::unexpected{
+          node_error{node_errc::bad_option,
+                     std::string{name} + " is " + std::to_string(value.count()) + " ms; the shortest is 0"}};
   if (options_.unproven_peers_max == 0)
     return std::unexpected{node_error{node_errc::bad_option, "unproven_peers_max is 0: nobody could ever come in"}};
   if (auto published = publish_first(); !published)
@@ -136,14 +142,14 @@ std::expected<void, node_error> node_core::start() {
     if (auto self = weak.lock())
       self->flush_links();
   });
+  if (!started)
+    return started;
   running_ = true;
   open_out_of_band(this, store_, objects_, options_.allow_out_of_band_handles);
   return {};
 }
 
 void node_core::use_store(store::object_store opened) {
-  if (!started)
-    return started;
   store_ = std::move(opened);
   if (const auto notice = store_->notice(); !notice.empty())
     log(log_level::warning, notice);
@@ -292,14 +298,14 @@ void node_core::open_inspection() {
 }
 
 std::expected<void, node_error> node_core::listen_in_process(const address& at, open_doors& doors) {
+  if (auto good = check_listening(options_.accepted_links.credentials); !good)
+    return good;
   auto terms =
       std::make_shared<const link_security>(link_security{.kind = at.kind, .secret = {}, .tls = {}, .tls_server = {}});
   auto opened =
       inproc_listener::open(io(), at.path, [weak = weak_from_this(), terms](std::shared_ptr<transport> bytes) {
         auto self = weak.lock();
         if (!self)
-  if (auto good = check_listening(options_.accepted_links.credentials); !good)
-    return good;
           return;
         const auto& options = self->options_.accepted_links;
         auto link = link_core::make(self, options, link_core::role::acceptor, terms);
@@ -473,6 +479,8 @@ std::expected<std::shared_ptr<link_core>, node_error> node_core::connect(std::st
     return std::unexpected{node_error{node_errc::unsupported,
                                       "connect waits, here for the very thread that calls it: call it elsewhere, in an "
                                       "actor for instance, or use keep_connected, which does not wait"}};
+  if (auto good = link_core::check_durations(options); !good)
+    return std::unexpected{std::move(good).error()};
   auto until = std::chrono::steady_clock::now() + options.connect_timeout;
   auto at = parse_address(to);
   if (!at)
@@ -603,16 +611,8 @@ std::expected<void, node_error> node_core::check_configuration() {
     if (auto checked = check_entry(*configuration, entry); !checked)
       return std::unexpected{node_error{node_errc::bad_option, configuration->place_of(entry) + ": "
                                                                    + dotted({"links", entry}) + ": "
-                                                                   + probe.error().message()}};
+                                                                   + checked.error().message()}};
   return {};
-}
-
-void node_core::reap_soon() {
-  const int reaps = ending_ ? 1 : 10;
-  bool under_way = reaps_left_ > 0;
-  reaps_left_ = reaps;
-  if (!under_way)
-    reap_next();
 }
 
 std::expected<void, node_error> node_core::check_entry(const configuration& from, const std::string& entry) {
@@ -627,6 +627,14 @@ std::expected<void, node_error> node_core::check_entry(const configuration& from
   if (!to)
     return std::unexpected{to.error()};
   return check_dialing(*to, options.credentials, from.own_link(entry).options.credentials);
+}
+
+void node_core::reap_soon() {
+  const int reaps = ending_ ? 1 : 10;
+  bool under_way = reaps_left_ > 0;
+  reaps_left_ = reaps;
+  if (!under_way)
+    reap_next();
 }
 
 void node_core::reap_next() {

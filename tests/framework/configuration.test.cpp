@@ -358,19 +358,21 @@ TEST(a_configured_node, opens_and_connects_by_its_configuration) {
   EXPECT_EQ(by_code->serializers(), std::vector<std::string>{"typed"});
 }
 
-TEST(a_configured_node, does_not_open_with_an_entry_that_could_make_no_link) {
+/// Why no node opens with that configuration; empty where one does.
+std::string error_with(const std::string& text) {
   type_registry types;
   family_set families;
   families.add(std::make_unique<cereal_family>());
-  auto error_with = [&](const std::string& text) {
-    system_config config;
-    std::istringstream file{text};
-    if (auto error = config.parse({}, file))
-      return troupe::text_of(error);
-    caf::actor_system system{config};
-    auto opened = node::open(system, types, families);
-    return opened ? std::string{} : opened.error().message();
-  };
+  system_config config;
+  std::istringstream file{text};
+  if (auto error = config.parse({}, file))
+    return troupe::text_of(error);
+  caf::actor_system system{config};
+  auto opened = node::open(system, types, families);
+  return opened ? std::string{} : opened.error().message();
+}
+
+TEST(a_configured_node, does_not_open_with_an_entry_that_could_make_no_link) {
   EXPECT_EQ(
       error_with("troupe.node.store.enabled = false\n\ntroupe.links.\"unix://@a\" { serializers = [\"cereal\"] }\n")
           .substr(0, 70),
@@ -378,6 +380,78 @@ TEST(a_configured_node, does_not_open_with_an_entry_that_could_make_no_link) {
   EXPECT_TRUE(error_with("troupe.links.default.heartbeat-timeout = 1s").starts_with("configuration:1: troupe.links"));
   EXPECT_TRUE(error_with("\ntroupe.node.store.name = \"no name\"").ends_with("begins at configuration:2)"));
   EXPECT_EQ(error_with("troupe.node.store.enabled = false"), "");
+}
+
+constexpr std::string_view good_secret = "0123456789abcdef0123456789abcdef";
+
+/// The same for what an entry says of credentials.
+std::string error_with_credentials(const std::string& entry, const std::string& credentials) {
+  return error_with("troupe.node.store.enabled = false\ntroupe.links.\"" + entry + "\".credentials { " + credentials
+                    + " }\n");
+}
+
+// Goal: what would fail when somebody connects, a day later perhaps, fails when the program starts.
+TEST(a_configured_node, does_not_open_with_credentials_that_no_link_could_use) {
+  const auto both = "secret = \"" + std::string{good_secret} + "\" secret-file = \"/etc/hostname\"";
+  for (const std::string entry : {"default", "accepted", "tcp://10.0.0.2:7001", "tls://kitchen.example:7001"}) {
+    const auto fails = [&](const std::string& credentials, const std::string& why) {
+      const auto text = error_with_credentials(entry, credentials);
+      EXPECT_TRUE(text.starts_with("configuration:2: troupe.links.")) << text;
+      EXPECT_NE(text.find(entry), std::string::npos) << text;
+      EXPECT_NE(text.find(why), std::string::npos) << text;
+    };
+    fails("secret = \"short\"", "credentials.secret has 5 bytes, a secret at least 16");
+    fails(both, "credentials.secret and credentials.secret_file are both set");
+    fails("secret-file = \"/nowhere/secret\"", "\"/nowhere/secret\" cannot be read: No such file");
+    if (entry.starts_with("tcp"))
+      continue;
+    fails("tls { authority-file = \"/nowhere/ca\" }", "authority_file \"/nowhere/ca\" cannot be read");
+    fails("tls { certificate-file = \"/nowhere/c\" }", "certificate_file and key_file belong together");
+  }
+  EXPECT_NE(error_with_credentials("accepted", "tls.require-client-certificate = true").find("authority_file"),
+            std::string::npos);
+  EXPECT_NE(error_with_credentials("tcp://10.0.0.2:7001", "cookie-file = \"c\"").find("is not on this host"),
+            std::string::npos);
+}
+
+TEST(a_configured_node, does_not_open_with_credentials_that_an_address_never_uses) {
+  const auto secret = "secret = \"" + std::string{good_secret} + '"';
+  EXPECT_NE(error_with_credentials("unix://@a", secret).find("credentials.secret does nothing at a unix socket"),
+            std::string::npos);
+  EXPECT_NE(error_with_credentials("inproc://a", "cookie-file = \"c\"").find("does nothing within a process"),
+            std::string::npos);
+  EXPECT_NE(error_with_credentials("tcp://[::1]:7", "tls.server-name = \"x\"").find("write tls:// for encrypted"),
+            std::string::npos);
+  EXPECT_NE(error_with_credentials("tls://a:7", "tls.require-client-certificate = true").find("set it in accepted"),
+            std::string::npos);
+}
+
+TEST(a_configured_node, opens_with_credentials_for_all_of_which_some_addresses_use_none) {
+  const auto secret = "credentials.secret = \"" + std::string{good_secret} + '"';
+  EXPECT_EQ(error_with("troupe.node.store.enabled = false\ntroupe.links { default { " + secret
+                       + " } \"unix://@a\" { } \"tcp://10.0.0.2:7\" { } \"tls://a.example:7\" { } }"),
+            "");
+}
+
+TEST(a_node, refuses_times_below_zero) {
+  type_registry types;
+  const family_set families;
+  system_config config;
+  caf::actor_system system{config};
+  const auto error_of = [&](node_options options) {
+    options.store = std::nullopt;
+    const auto opened = node::open(system, types, families, options);
+    return opened ? "" : to_string(opened.error().code()) + ": " + opened.error().message();
+  };
+  EXPECT_EQ(error_of({.handle_grace = -1s}), "bad_option: handle_grace is -1000 ms; the shortest is 0");
+  EXPECT_EQ(error_of({.drain_timeout = -1ms}), "bad_option: drain_timeout is -1 ms; the shortest is 0");
+  EXPECT_TRUE(error_of({.accepted_links = {.connect_timeout = -1s}}).starts_with("bad_option: connect_timeout"));
+  EXPECT_TRUE(error_of({.accepted_links = {.block_timeout = -1s}}).starts_with("bad_option: block_timeout"));
+  auto open = node::open(system, types, families, {.store = std::nullopt});
+  ASSERT_TRUE(open) << open.error().message();
+  const auto refused = open->connect("tcp://localhost:1", {.connect_timeout = -1s});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), node_errc::bad_option) << refused.error().message();
 }
 
 /// The rows below a heading of framework/options.md: key and default.
