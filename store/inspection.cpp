@@ -50,7 +50,8 @@ std::vector<cleaned_store> clean_all(const std::filesystem::path& directory) {
     const auto& store = cleaned.store;
     if (store.is_of_this_layout) {
       const auto done = clean(store.name, directory);
-      cleaned.is_removed = done ? !*done : done.error().code() == store_errc::not_found;
+      // Its last process may have closed it, or another one cleaned up, in the meantime.
+      cleaned.is_removed = done ? !*done : done.error().code() == store_errc::not_found && !has_files(store);
       if (!done && !cleaned.is_removed)
         cleaned.problem = done.error().message();
     } else if (store.in_use_by) {
@@ -72,7 +73,12 @@ std::expected<std::optional<std::size_t>, store_error> clean(const std::string& 
     return std::optional{store->reap()};
   else if (store.error().code() != store_errc::not_found)
     return std::unexpected(store.error());
-  if (auto removed = remove_left_store(settings); !removed)
+  auto removed = remove_left_store(settings);
+  if (!removed)
+    return std::unexpected(removed.error());
+  for (auto more = places_of(directory).size(); more > 1 && removed; --more)
+    removed = remove_left_store(settings); // It may have left files in several places.
+  if (!removed && removed.error().code() != store_errc::not_found)
     return std::unexpected(removed.error());
   return std::nullopt;
 }

@@ -67,11 +67,25 @@ void add_stores_in(const std::filesystem::path& place, std::vector<found_store>&
   }
 }
 
+namespace {
+
+[[nodiscard]] bool is_of(const std::filesystem::path& file, const found_store& store) {
+  return file.filename().string().starts_with(store.files + ".") && !is_of_another_user(file);
+}
+
+} // namespace
+
+bool has_files(const found_store& store) {
+  auto failure = std::error_code{};
+  return std::ranges::any_of(std::filesystem::directory_iterator(store.directory, failure),
+                             [&](const auto& entry) { return is_of(entry.path(), store); });
+}
+
 bool remove_files_of(const found_store& store) {
   auto failure = std::error_code{};
   auto all_are_gone = true;
   for (const auto& entry : std::filesystem::directory_iterator(store.directory, failure))
-    if (entry.path().filename().string().starts_with(store.files + ".") && !is_of_another_user(entry.path()))
+    if (is_of(entry.path(), store))
       all_are_gone = (::unlink(entry.path().c_str()) == 0 || errno == ENOENT) && all_are_gone;
   return all_are_gone;
 }

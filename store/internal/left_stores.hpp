@@ -13,6 +13,9 @@ namespace troupe::store::internal {
 /// Adds this user's stores whose files lie in that very directory.
 void add_stores_in(const std::filesystem::path& place, std::vector<found_store>& to);
 
+/// Whether files of that store are there, wherever they came from.
+[[nodiscard]] bool has_files(const found_store& store);
+
 /// Removes the files of a store of another boot or layout that nobody has open. Gives whether all are gone.
 [[nodiscard]] bool remove_files_of(const found_store& store);
 

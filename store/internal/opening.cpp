@@ -67,17 +67,23 @@ namespace {
   return change_state(slot_state::reaping, slot_state::free);
 }
 
-[[nodiscard]] bool has_left_files(const store_paths& paths) {
+[[nodiscard]] bool has_left(const std::filesystem::path& path) {
   auto failure = std::error_code{};
-  return (std::filesystem::exists(paths.control, failure) && !is_of_another_user(paths.control))
-         || (std::filesystem::exists(paths.data, failure) && !is_of_another_user(paths.data));
+  return std::filesystem::exists(path, failure) && !is_of_another_user(path);
+}
+
+/// Whole ones, or what was there when somebody was killed while making or removing them.
+[[nodiscard]] bool has_left_files(const store_paths& paths) {
+  return has_left(paths.control) || has_left(paths.data) || has_left(temporary_of(paths.control))
+         || has_left(temporary_of(paths.data)) || has_left(paths.lock);
 }
 
 [[nodiscard]] store_error no_such_store(const options& options) {
   const auto all = all_paths_of(options);
   const auto is_left = all && std::ranges::any_of(*all, has_left_files);
-  return {store_errc::not_found, "no process has store \"" + options.name + "\" open"
-                                     + (is_left ? "; dead ones have left files of it" : std::string{})};
+  return {store_errc::not_found,
+          "no process has store \"" + options.name + "\" open"
+              + (is_left ? "; dead ones have left files of it, which `troupe store clean` removes" : std::string{})};
 }
 
 [[nodiscard]] std::expected<taken_place, store_error> take_place_that_must_exist(const options& options) {
@@ -113,7 +119,7 @@ namespace {
   const auto first = !place.is_in_use;
   if (auto swept = sweep(*paths, options, !first); !swept) {
     if (first)
-      remove_files(*paths);
+      (void)remove_files(*paths);
     return std::unexpected(swept.error());
   }
   reach(crash_point::open_swept);
@@ -123,7 +129,7 @@ namespace {
   auto files = made ? map_files(*paths, options) : std::unexpected(made.error());
   if (!files) {
     if (first)
-      remove_files(*paths);
+      (void)remove_files(*paths);
     return std::unexpected(files.error());
   }
   if (first)
@@ -149,6 +155,8 @@ std::expected<store_summary, store_error> summary_of_left_store(const options& o
   auto left = lock_left_store(options);
   if (!left)
     return std::unexpected(left.error());
+  if (!has_left(left->first.control))
+    return std::unexpected(no_such_store(options)); // Whoever made it was killed before there was anything in it.
   auto files = map_files(left->first, options);
   if (!files)
     return std::unexpected(files.error());
@@ -161,8 +169,7 @@ std::expected<void, store_error> remove_left_store(const options& options) {
     return std::unexpected(left.error());
   if (auto swept = sweep(left->first, options, false); !swept)
     return swept;
-  remove_files(left->first);
-  return {};
+  return remove_files(left->first);
 }
 
 std::expected<opened_store, store_error> open_store(const options& options) {
@@ -189,7 +196,7 @@ void close_store(opened_store& store, bool gives_slot_back) {
   const auto alone = store.lock.lock_opening(until.left()).has_value();
   store.lock.unlock_slot(store.self.slot);
   if (alone && !store.lock.any_attached() && store.lock.is_still_named())
-    remove_files(store.paths);
+    (void)remove_files(store.paths);
   if (alone)
     store.lock.unlock_opening();
 }

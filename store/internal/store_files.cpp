@@ -498,16 +498,21 @@ std::expected<mapped_store, store_error> map_files(const store_paths& paths, con
                       std::move(*readable),     std::move(*writable),  view};
 }
 
-void remove_files(const store_paths& paths) {
+std::expected<void, store_error> remove_files(const store_paths& paths) {
+  auto result = std::expected<void, store_error>{};
+  const auto remove = [&](const std::filesystem::path& path) {
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT && result)
+      result = std::unexpected(system_failure("unlink", path));
+  };
   if (!paths.spill_directory.empty())
     sweep_spill_directory(paths.spill_directory, paths, false);
-  ::unlink(temporary_of(paths.control).c_str());
-  ::unlink(temporary_of(paths.data).c_str());
-  ::unlink(paths.control.c_str());
+  remove(temporary_of(paths.control));
+  remove(temporary_of(paths.data));
+  remove(paths.control);
   reach(crash_point::close_control_removed);
-  ::unlink(paths.data.c_str());
+  remove(paths.data);
   reach(crash_point::close_data_removed);
-  ::unlink(paths.lock.c_str());
+  remove(paths.lock);
   reach(crash_point::close_lock_removed);
   if (paths.is_in_own_folder)
     (void)::rmdir(paths.directory.c_str()); // Unless it has another store.
@@ -542,3 +547,4 @@ std::uint64_t random_number() {
 }
 
 } // namespace troupe::store::internal
+  return result;

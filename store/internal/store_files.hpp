@@ -83,8 +83,9 @@ struct mapped_store {
 /// Opens, checks and maps what is there. Requires: the open lock is held.
 [[nodiscard]] std::expected<mapped_store, store_error> map_files(const store_paths& paths, const options& options);
 
-/// Removes control, data and lock file. Requires: the open lock is held and nobody is attached.
-void remove_files(const store_paths& paths);
+/// Removes control, data and lock file, and their temporaries. Fails where one of them stays. Requires: the open lock
+/// is held and nobody is attached.
+std::expected<void, store_error> remove_files(const store_paths& paths);
 
 /// Longest piece to give to commit_pages(): a signal makes the system give up what it has of a piece and start anew.
 inline constexpr std::uint64_t commit_piece_bytes = 16u << 20;

@@ -150,6 +150,39 @@ TEST_F(inspection_test, cleaning_all_removes_what_is_left_and_reaps_what_is_in_u
 }
 
 // Goal: what a store leaves whose name nobody uses again does not stay until the next boot.
+// Method: files as the first opener leaves them that is killed between making two of them.
+TEST_F(inspection_test, cleaning_removes_what_an_opener_left_that_was_killed_early) {
+  const auto of_a_store = [&] {
+    auto store = open();
+    auto lock = std::filesystem::path{};
+    for (const auto& file : files())
+      if (file.ends_with(".lock"))
+        lock = settings_.directory / file;
+    return lock;
+  }();
+  ASSERT_FALSE(of_a_store.empty());
+  const auto make = [&](const std::string& end) {
+    auto path = of_a_store;
+    std::ofstream{path.replace_extension(end)} << "";
+    std::filesystem::permissions(path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  };
+  for (const auto& left : std::vector<std::vector<std::string>>{
+           {"lock"}, {"lock", "data.new"}, {"data.new"}, {"lock", "data", "control.new"}}) {
+    std::ranges::for_each(left, make);
+    EXPECT_EQ(inspect(settings_.name, settings_.directory).error().code(), store_errc::not_found);
+    const auto by_name = clean(settings_.name, settings_.directory);
+    EXPECT_TRUE(by_name && !*by_name) << message_of(by_name);
+    EXPECT_TRUE(files().empty()) << files().front();
+    std::ranges::for_each(left, make);
+    for (const auto& each : clean_all(settings_.directory)) {
+      if (each.store.name == settings_.name) {
+        EXPECT_TRUE(each.is_removed) << each.problem;
+      }
+    }
+    EXPECT_TRUE(files().empty()) << files().front();
+  }
+}
+
 TEST_F(inspection_test, opening_any_store_removes_those_that_were_left_an_hour_ago) {
   settings_.directory = settings_.directory / ("troupe-forgotten-" + settings_.name);
   std::filesystem::create_directory(settings_.directory);
