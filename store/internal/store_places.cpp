@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -172,6 +174,13 @@ std::expected<std::optional<taken_place>, store_error> take_place_in_use(const o
 }
 
 std::expected<taken_place, store_error> take_place(const options& options) {
+  struct stat status {};
+  if (::stat(options.directory.c_str(), &status) != 0)
+    return std::unexpected(store_error{store_errc::system_failure, "the store's directory " + quoted(options.directory)
+                                                                       + " cannot be used: " + std::strerror(errno)});
+  if (!S_ISDIR(status.st_mode))
+    return std::unexpected(store_error{store_errc::system_failure,
+                                       "the store's directory " + quoted(options.directory) + " is no directory"});
   for (auto tries = 0; tries < tries_max; ++tries) {
     auto in_use = take_place_in_use(options);
     if (!in_use)
