@@ -234,7 +234,8 @@ pid_t lock_file::last_opener() const {
 /// Only for texts: a full file system is no reason not to open.
 void lock_file::say_who_opens() const {
   const auto pid = static_cast<std::uint32_t>(::getpid());
-  (void)!::pwrite(descriptor_, &pid, sizeof(pid), 0);
+  if (file_bytes_max() >= sizeof(pid)) // Else a signal would end the process.
+    (void)!::pwrite(descriptor_, &pid, sizeof(pid), 0);
 }
 
 std::expected<void, store_error> lock_file::check_owner() const {

@@ -100,6 +100,9 @@ std::expected<owned_file, store_error> spill_directory::create(std::uint32_t fil
 
 std::expected<std::uint32_t, store_error>
 spill_directory::append(const owned_file& file, std::span<const std::byte> bytes, const disk_pause& pause) const {
+  const auto begin = ::lseek(file.descriptor(), 0, SEEK_CUR);
+  if (auto may = check_file_limit(static_cast<std::uint64_t>(begin) + bytes.size(), directory_); !may)
+    return std::unexpected(may.error());
   auto sum = checksum{};
   for (auto tries = std::size_t{0}; !bytes.empty();) {
     const auto written = ::write(file.descriptor(), bytes.data(), std::min(bytes.size(), piece_bytes));
@@ -212,6 +215,8 @@ std::expected<mapping_ptr, store_error> spill_directory::create_mapped(std::uint
   if (!made)
     return std::unexpected(made.error());
   const auto path = path_of(file, generation);
+  if (auto may = check_file_limit(bytes, path); !may)
+    return std::unexpected(may.error());
   if (grows && ::ftruncate(made->descriptor(), static_cast<off_t>(bytes)) != 0)
     return std::unexpected(system_failure("ftruncate", path));
   for (auto tries = std::size_t{0}; !grows && ::fallocate(made->descriptor(), 0, 0, static_cast<off_t>(bytes)) != 0;)

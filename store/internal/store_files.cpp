@@ -19,6 +19,7 @@
 #include <array>
 #include <cassert>
 #include <charconv>
+#include <cstring>
 #include <fstream>
 #include <new>
 #include <utility>
@@ -118,6 +119,27 @@ void init_header(void* base, const control_plan& plan, std::uint64_t capacity, s
   init_table_lock(view);
 }
 
+/// What keeps this user from writing there: the directory, or the one where it would have to be made.
+[[nodiscard]] store_error unusable_spill_directory(const std::filesystem::path& path, int reason) {
+  const auto is_denied = reason == EACCES || reason == EPERM;
+  auto text = "spill_directory " + quoted(path) + " cannot be used: ";
+  struct stat status {};
+  auto there = path;
+  while (::stat(there.c_str(), &status) != 0 && there.has_relative_path())
+    there = there.parent_path();
+  const auto user = std::to_string(::geteuid());
+  if (!is_denied)
+    text += std::strerror(reason);
+  else if (!S_ISDIR(status.st_mode))
+    text += there.string() + " is no directory";
+  else if (status.st_uid != ::geteuid())
+    text += there.string() + " belongs to user " + std::to_string(status.st_uid) + "; make one that user " + user
+            + " may write, or give it to user " + user;
+  else
+    text += there.string() + " is not to be written; run: chmod u+rwx " + there.string();
+  return {is_denied ? store_errc::denied : store_errc::system_failure, text};
+}
+
 [[nodiscard]] std::expected<void, store_error> make_spill_directory(const std::filesystem::path& path) {
   if (path.empty())
     return {};
@@ -129,7 +151,7 @@ void init_header(void* base, const control_plan& plan, std::uint64_t capacity, s
   auto failure = std::error_code{};
   std::filesystem::create_directories(full, failure);
   if (failure || ::access(full.c_str(), W_OK | X_OK) != 0)
-    return std::unexpected(system_failure("use as spill_directory", full));
+    return std::unexpected(unusable_spill_directory(full, failure ? failure.value() : errno));
   return {};
 }
 
@@ -139,6 +161,10 @@ void init_header(void* base, const control_plan& plan, std::uint64_t capacity, s
   auto file = owned_file{::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)};
   if (file.descriptor() < 0)
     return std::unexpected(system_failure("open", path));
+  if (auto may = check_file_limit(size, path); !may) {
+    ::unlink(path.c_str());
+    return std::unexpected(may.error());
+  }
   if (::ftruncate(file.descriptor(), static_cast<off_t>(size)) != 0)
     return std::unexpected(system_failure("ftruncate", path));
   return file;
@@ -257,6 +283,18 @@ std::expected<store_paths, store_error> paths_of(const options& options, const s
     return std::unexpected(
         store_error{store_errc::invalid_argument,
                     "capacity_bytes is " + grouped(options.capacity_bytes) + ", at most 64 TiB are possible"});
+  if (options.spill_directory.is_relative() && !options.spill_directory.empty())
+    return std::unexpected(store_error{store_errc::invalid_argument,
+                                       "spill_directory " + quoted(options.spill_directory)
+                                           + " is relative, and each process may be in another folder: give an "
+                                             "absolute path"});
+  for (const auto& [what, value] :
+       {std::pair{"lock_timeout", options.lock_timeout}, //
+        std::pair{"reap_interval", options.reap_interval}, std::pair{"full_grace", options.full_grace}})
+    if (value.count() < 0)
+      return std::unexpected(
+          store_error{store_errc::invalid_argument,
+                      std::string(what) + " is " + std::to_string(value.count()) + " ms; the shortest is 0"});
   auto boot = std::string{};
   std::ifstream{"/proc/sys/kernel/random/boot_id"} >> boot;
   std::erase(boot, '-');
@@ -382,8 +420,11 @@ std::expected<void, store_error> sweep(const store_paths& paths, const options& 
 }
 
 std::filesystem::path absolute_path(const std::filesystem::path& path) {
+  if (path.empty())
+    return path;
   auto failure = std::error_code{};
-  return path.empty() ? path : std::filesystem::weakly_canonical(path, failure);
+  auto found = std::filesystem::weakly_canonical(path, failure);
+  return failure ? path.lexically_normal() : found; // A folder on the way may not be this user's to look into.
 }
 
 std::string quoted(const std::filesystem::path& path) {
@@ -516,6 +557,7 @@ std::expected<void, store_error> remove_files(const store_paths& paths) {
   reach(crash_point::close_lock_removed);
   if (paths.is_in_own_folder)
     (void)::rmdir(paths.directory.c_str()); // Unless it has another store.
+  return result;
 }
 
 std::expected<void, store_error> commit_pages(const owned_file& file, std::uint64_t from, std::uint64_t to) {
@@ -547,4 +589,3 @@ std::uint64_t random_number() {
 }
 
 } // namespace troupe::store::internal
-  return result;

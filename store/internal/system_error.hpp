@@ -1,13 +1,17 @@
 // Failed system calls as errors.
 #pragma once
 
+#include <troupe/framework/base/sizes.hpp>
 #include <troupe/store/store_error.hpp>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <expected>
 #include <filesystem>
 #include <string>
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,6 +38,23 @@ namespace troupe::store::internal {
   else if (reason == ENOSPC || reason == EDQUOT || reason == ENOMEM)
     code = store_errc::full;
   return {code, std::string(call) + " of " + path.string() + " failed: " + std::strerror(reason)};
+}
+
+/// How large a file this process may make; what is larger is answered by a signal that ends it.
+[[nodiscard]] inline std::uint64_t file_bytes_max() {
+  struct rlimit limit {};
+  return ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
+}
+
+/// Fails with `full` where a file must not become so large.
+[[nodiscard]] inline std::expected<void, store_error> check_file_limit(std::uint64_t bytes,
+                                                                       const std::filesystem::path& path) {
+  if (bytes <= file_bytes_max())
+    return {};
+  return std::unexpected(
+      store_error{store_errc::full, path.string() + " needs " + grouped(bytes) + " bytes, and this process may make no "
+                                        + "file of more than " + grouped(file_bytes_max())
+                                        + "; raise the limit (ulimit -f, RLIMIT_FSIZE), or lower capacity_bytes"});
 }
 
 } // namespace troupe::store::internal

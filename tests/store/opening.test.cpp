@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <cstddef>
@@ -121,6 +122,66 @@ TEST_F(opening_test, when_all_were_killed_the_next_opener_starts_afresh) {
   auto store = open();
   EXPECT_NE(store.number(), *number);
   EXPECT_EQ(store.summary()->objects, 0u);
+}
+
+TEST_F(opening_test, a_directory_that_is_none_is_named_with_the_reason) {
+  settings_.directory = "/dev/shm/nowhere-" + settings_.name;
+  EXPECT_EQ(message_of(object_store::open(settings_)),
+            "the store's directory \"" + settings_.directory.string() + "\" cannot be used: No such file or directory");
+  settings_.directory = "/dev/null";
+  EXPECT_EQ(message_of(object_store::open(settings_)), "the store's directory \"/dev/null\" is no directory");
+  settings_.directory = "/dev/shm";
+}
+
+TEST_F(opening_test, times_below_zero_are_refused) {
+  settings_.lock_timeout = std::chrono::milliseconds{-1};
+  EXPECT_EQ(message_of(object_store::open(settings_)), "lock_timeout is -1 ms; the shortest is 0");
+}
+
+// Goal: an error, where the system would end the process by a signal.
+TEST_F(opening_test, a_limit_on_the_size_of_files_is_an_error_that_names_it) {
+  auto limited = child([&] {
+    const rlimit small{1'000'000, 1'000'000};
+    if (::setrlimit(RLIMIT_FSIZE, &small) != 0)
+      return 1;
+    const auto store = object_store::open(settings_);
+    const auto text = message_of(store);
+    std::cerr << text << std::endl;
+    return !store && store.error().code() == store_errc::full && text.find("RLIMIT_FSIZE") != text.npos ? 0 : 2;
+  });
+  EXPECT_EQ(limited.wait(), fine);
+  EXPECT_TRUE(files().empty());
+}
+
+TEST_F(opening_test, a_spill_directory_is_an_absolute_path) {
+  settings_.spill_directory = "spilled";
+  const auto store = object_store::open(settings_);
+  ASSERT_FALSE(store);
+  EXPECT_EQ(store.error().code(), store_errc::invalid_argument);
+  EXPECT_EQ(message_of(store), "spill_directory \"spilled\" is relative, and each process may be in another folder: "
+                               "give an absolute path");
+}
+
+// Goal: the text says whose folder is in the way, and asks nobody to remove it.
+TEST_F(opening_test, a_spill_directory_of_another_user_says_whose_it_is) {
+  if (::geteuid() != 0)
+    GTEST_SKIP() << "only root can become another user";
+  auto other = child([&] {
+    if (::setgid(65534) != 0 || ::setuid(65534) != 0)
+      return 98;
+    for (const auto* path : {"/root", "/root/spilled/deep", "/usr"}) {
+      settings_.spill_directory = path;
+      const auto text = message_of(object_store::open(settings_));
+      std::cerr << text << std::endl;
+      const auto owner = path[1] == 'r' ? std::string{"/root"} : std::string{"/usr"};
+      if (text
+          != "spill_directory \"" + std::string{path} + "\" cannot be used: " + owner
+                 + " belongs to user 0; make one that user 65534 may write, or give it to user 65534")
+        return 1;
+    }
+    return 0;
+  });
+  EXPECT_EQ(other.wait(), fine);
 }
 
 TEST_F(opening_test, leftovers_of_other_boots_and_layouts_and_temporaries_are_swept) {
