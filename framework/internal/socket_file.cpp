@@ -57,6 +57,23 @@ bool is_left_behind(const std::string& file, const stream_endpoint& endpoint) {
   return refused;
 }
 
+/// Why nobody can listen at a path where something stands, and what to do; empty where somebody listens there.
+std::string obstacle_at(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0)
+    return {}; // It has gone meanwhile.
+  if (S_ISLNK(status.st_mode))
+    return "a symbolic link stands there, where a socket would be made; remove it, or choose another path";
+  if (S_ISDIR(status.st_mode))
+    return "a folder stands there; choose a path within it, such as " + path + "/socket";
+  if (!S_ISSOCK(status.st_mode))
+    return "a file that is no socket stands there; remove it, or choose another path";
+  if (status.st_uid != ::geteuid())
+    return "the socket there belongs to user " + std::to_string(status.st_uid)
+           + "; choose another path, or have that user remove it";
+  return {};
+}
+
 bool bind_to(int socket, const stream_endpoint& endpoint) {
   return ::bind(socket, endpoint.data(), static_cast<socklen_t>(endpoint.size())) == 0;
 }
@@ -121,6 +138,8 @@ std::expected<void, node_error> socket_file::listen(int socket, const address& a
     return refused(reason_now());
   auto is_bound = bind_to(socket, endpoint);
   if (!is_bound && errno == EADDRINUSE) {
+    if (const auto obstacle = obstacle_at(at.path); !obstacle.empty())
+      return refused(obstacle);
     if (!is_left_behind(at.path, endpoint))
       return fail(node_errc::cannot_connect, "cannot listen at " + at.text + ": somebody listens there already");
     ::unlink(at.path.c_str());

@@ -44,7 +44,8 @@ public:
   ~socket_file() { remove(); }
 
   /// Binds `socket` to the path with mode 0600 and has it listen: of two that do this at once, one fails with
-  /// `cannot_connect`, as where somebody listens already. Fails as path_lock does, and with `bad_address`.
+  /// `cannot_connect`, as where somebody listens already. Fails as path_lock does, and with `bad_address`, where
+  /// something else than a socket of this user stands there, too.
   [[nodiscard]] std::expected<void, node_error> listen(int socket, const address& at, const stream_endpoint& endpoint);
 
   /// Before the socket is closed. In the process that has made it only, not in the child of a fork. Idempotent.

@@ -217,6 +217,34 @@ TEST_F(listener_at_a_file, is_made_though_a_killed_process_has_left_its_lock) {
   EXPECT_EQ(files(), 1);
 }
 
+// Goal: the text says what is in the way, and whose it is; nothing of it is touched.
+TEST_F(listener_at_a_file, says_what_stands_in_its_way) {
+  const auto refusal = [&] {
+    const auto opened = open();
+    return opened ? std::string{} : to_string(opened.error().code()) + ": " + opened.error().message();
+  };
+  const auto begin = "bad_address: cannot listen at unix://" + path_ + ": ";
+  std::ofstream{path_} << "precious";
+  EXPECT_EQ(refusal(), begin + "a file that is no socket stands there; remove it, or choose another path");
+  std::filesystem::remove(path_);
+  std::filesystem::create_directory(path_);
+  EXPECT_EQ(refusal(), begin + "a folder stands there; choose a path within it, such as " + path_ + "/socket");
+  std::filesystem::remove(path_);
+  std::filesystem::create_symlink("/nowhere", path_);
+  EXPECT_EQ(refusal(), begin
+                           + "a symbolic link stands there, where a socket would be made; remove it, or choose "
+                             "another path");
+  std::filesystem::remove(path_);
+  if (::geteuid() != 0)
+    return; // Only root can give a file away.
+  leave_a_file();
+  ASSERT_EQ(::chown(path_.c_str(), 4242, 4242), 0);
+  EXPECT_EQ(refusal(), begin
+                           + "the socket there belongs to user 4242; choose another path, or have that user remove "
+                             "it");
+  std::filesystem::remove(path_);
+}
+
 // -- a name with several addresses
 
 class listener_of_a_name : public testing::Test {
