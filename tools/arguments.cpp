@@ -33,6 +33,10 @@ CLI::Validator is_whole_within(std::uint64_t least, std::uint64_t most) {
                         text};
 }
 
+CLI::Validator is_not_empty() {
+  return CLI::Validator{[](std::string& given) { return given.empty() ? "it is empty" : std::string{}; }, {}};
+}
+
 CLI::Validator is_one_of(std::vector<std::string> words) {
   return CLI::Validator{[words = std::move(words)](std::string& given) {
                           return std::ranges::count(words, given) > 0

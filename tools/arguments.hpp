@@ -17,6 +17,9 @@ namespace troupe::tools {
 /// A whole number between these, in decimal digits.
 [[nodiscard]] CLI::Validator is_whole_within(std::uint64_t least, std::uint64_t most);
 
+/// Any text but none.
+[[nodiscard]] CLI::Validator is_not_empty();
+
 /// One of these words.
 [[nodiscard]] CLI::Validator is_one_of(std::vector<std::string> words);
 

@@ -78,8 +78,11 @@ std::string printable(std::string text) {
   return result;
 }
 
-std::string in_line(const std::string& text) {
-  constexpr std::size_t characters_max = 120;
+std::string reason_in_line(const std::string& text) {
+  return in_line(text, 1'000);
+}
+
+std::string in_line(const std::string& text, std::size_t characters_max) {
   auto line = printable(text);
   std::ranges::replace(line, '\n', ' ');
   std::size_t characters = 0;

@@ -29,8 +29,11 @@ struct object_group {
 /// writing, is shown as '?'. Line feeds stay.
 [[nodiscard]] std::string printable(std::string text);
 
-/// The same on one line of at most 120 characters, with "..." for the rest.
-[[nodiscard]] std::string in_line(const std::string& text);
+/// The same on one line of so many characters at most, with "..." for the rest.
+[[nodiscard]] std::string in_line(const std::string& text, std::size_t characters_max = 120);
+
+/// The same of a reason, which says at its end what to do: up to 1,000 characters.
+[[nodiscard]] std::string reason_in_line(const std::string& text);
 
 /// "1 object", "2,000 objects".
 [[nodiscard]] std::string several(std::uint64_t count, std::string_view what);

@@ -1,6 +1,7 @@
 // `troupe memory`, run as its users run it, beside processes that keep something.
 #include "command_support.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace troupe::tests {
@@ -78,12 +79,22 @@ TEST(memory_command, selects_by_store_and_by_the_name_of_a_node) {
   };
   EXPECT_EQ(names("--keeper " + kitchen), std::set<std::string>{name});
   EXPECT_EQ(names("--keeper " + hall), std::set<std::string>{other.object()});
-  EXPECT_EQ(names("--keeper nobody"), std::set<std::string>{});
   EXPECT_EQ(names("--store " + options.store->name), (std::set<std::string>{name, other.object()}));
-  EXPECT_EQ(names("--store another"), std::set<std::string>{});
   EXPECT_EQ(names("--store " + options.store->name + " --keeper " + hall), std::set<std::string>{other.object()});
   expect_contains(run("memory --directory " + folder() + " --keeper " + kitchen).text,
                   "1 handle in " + own + " \"" + kitchen + "\"");
+}
+
+TEST(memory_command, says_that_there_is_no_such_store_or_node) {
+  program here{options_of("kitchen")};
+  const auto store = run("memory --directory " + folder() + " --store another");
+  EXPECT_EQ(store.status, 1);
+  expect_contains(store.text, "has a store \"another\"; `troupe store stores` lists");
+  const auto keeper = run("memory --directory " + folder() + " --keeper nobody-is-called-so");
+  EXPECT_EQ(keeper.status, 1);
+  expect_contains(keeper.text, "is called \"nobody-is-called-so\"");
+  for (const auto* option : {"--store ''", "--keeper ''"})
+    EXPECT_EQ(run("memory --directory " + folder() + " " + option).status, 2) << option;
 }
 
 TEST(memory_command, names_what_looks_like_a_leak) {
@@ -137,6 +148,13 @@ TEST(memory_command, of_a_process_that_does_not_answer_it_says_what_the_store_kn
   EXPECT_EQ(answer.status, 0) << answer.text;
   expect_contains(answer.text, "a handle or more in " + other.pid());
   expect_contains(answer.text, "not asked: " + other.pid());
+  const auto of_store = "memory --directory " + folder() + " --timeout 0.3 --store " + options_of("frozen").store->name;
+  expect_contains(run(of_store).text, "not asked: " + other.pid());
+  const auto shown = run_json(of_store)["processes"];
+  EXPECT_TRUE(std::ranges::any_of(shown, [&](const auto& each) {
+    return std::to_string(each["process"].template get<int>()) == other.pid() && each["answered"] == false;
+  })) << shown;
+  expect_contains(run(of_store + " --group-by state").text, "not asked: " + other.pid());
   other.signal(SIGCONT);
 }
 
@@ -197,7 +215,10 @@ TEST(memory_command, says_why_a_node_does_not_answer) {
   const auto absent = run("memory --directory " + folder() + " --node unix://@nobody-listens-here");
   EXPECT_EQ(absent.status, 1);
   expect_contains(absent.text, "not asked: unix://@nobody-listens-here: ");
-  EXPECT_EQ(run("memory --directory " + folder() + " --node nonsense").status, 1);
+  const auto nonsense = run("memory --directory " + folder() + " --node nonsense");
+  EXPECT_EQ(nonsense.status, 2);
+  expect_contains(nonsense.text, "known: unix:///path/of/socket, unix://@name, tcp://host:port, tls://host:port");
+  expect_contains(nonsense.text, "inproc://name\n");
 }
 
 TEST(memory_command, bad_arguments_end_with_2) {

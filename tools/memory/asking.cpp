@@ -17,24 +17,38 @@ memory_summary failed(const inspection_address& who, std::string why) {
   return result;
 }
 
-memory_summary ask_one(client& by, const inspection_address& whom, const memory_query& what) {
+/// `is_no_address` where nobody could ever be asked there.
+struct answer {
+  memory_summary summary;
+  bool is_no_address = false;
+};
+
+answer ask_one(client& by, const inspection_address& whom, const memory_query& what) {
   auto link = by.connect(whom.address);
+  if (!link && is_of_another_user(whom, link.error()))
+    return {};
   if (!link)
-    return is_of_another_user(whom, link.error()) ? memory_summary{} : failed(whom, link.error().message());
+    return {failed(whom, link.error().message()), link.error().code() == node_errc::bad_address};
   auto known = link->memory_summary(by.timeout(), what);
   link->close();
-  return known ? *std::move(known) : failed(whom, known.error().message());
+  return {known ? *std::move(known) : failed(whom, known.error().message())};
 }
 
 /// The answers in the order of the nodes.
-std::vector<memory_summary> ask_all(const std::vector<inspection_address>& nodes, const memory_query& what,
-                                    const access& by) {
-  std::vector<memory_summary> answers(nodes.size());
+std::vector<answer> ask_all(const std::vector<inspection_address>& nodes, const memory_query& what, const access& by) {
+  std::vector<answer> answers(nodes.size());
   if (nodes.empty())
     return answers;
   client one{by};
   ask_each(nodes.size(), [&](std::size_t which) { answers[which] = ask_one(one, nodes[which], what); });
   return answers;
+}
+
+std::vector<memory_summary> summaries_of(std::vector<answer> answers) {
+  std::vector<memory_summary> result;
+  for (auto& each : answers)
+    result.push_back(std::move(each.summary));
+  return result;
 }
 
 /// Of processes that have a store open and were not asked, it is known that they have.
@@ -84,7 +98,7 @@ memory_summary memory_of_host(const std::string& store_directory, std::uint64_t 
   const auto nodes = nodes_at({});
   std::vector<memory_summary> parts;
   if (nodes)
-    parts = ask_all(*nodes, {.objects_max = objects_max, .whole_store = false}, by);
+    parts = summaries_of(ask_all(*nodes, {.objects_max = objects_max, .whole_store = false}, by));
   const auto answers = parts;
   std::vector<store_total> totals;
   for (const auto& each : store::find_stores(store_directory)) {
@@ -111,9 +125,11 @@ memory_summary memory_of_host(const std::string& store_directory, std::uint64_t 
   return summary;
 }
 
-memory_summary memory_of_nodes(const std::vector<std::string>& addresses, const access& by) {
+memory_of_addresses memory_of_nodes(const std::vector<std::string>& addresses, const access& by) {
   const auto nodes = nodes_at(addresses);
-  return combined(ask_all(*nodes, {}, by)); // Which cannot fail for addresses that are given.
+  auto answers = ask_all(*nodes, {}, by); // Which cannot fail for addresses that are given.
+  const auto is_wrong = std::ranges::any_of(answers, &answer::is_no_address);
+  return {combined(summaries_of(std::move(answers))), is_wrong};
 }
 
 } // namespace troupe::tools

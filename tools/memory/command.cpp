@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace troupe::tools {
@@ -58,6 +59,22 @@ void sort(std::vector<memory_object>& objects, sort_key key) {
   }
 }
 
+[[nodiscard]] bool is_of_store(const memory_process& process, const std::string& store) {
+  return process.store == store || process.node == "store \"" + store + '"';
+}
+
+/// Why nothing of what was asked for can be there; empty where something can.
+[[nodiscard]] std::string absence(const memory_summary& summary, const request& asked) {
+  const auto& processes = summary.processes;
+  const auto is_asked_store = [&](const auto& each) { return is_of_store(each, asked.store); };
+  if (!asked.store.empty() && std::ranges::none_of(processes, is_asked_store)
+      && std::ranges::count(summary.objects, asked.store, &memory_object::store) == 0)
+    return "nobody who answered has a store \"" + asked.store + "\"; `troupe store stores` lists this host's";
+  if (!asked.keeper.empty() && std::ranges::count(processes, asked.keeper, &memory_process::node) == 0)
+    return "nobody who answered is called \"" + asked.keeper + "\"; `troupe memory` shows who was asked";
+  return {};
+}
+
 /// Leaves what was asked for, and the hints at that.
 void select(memory_summary& summary, const request& asked, std::vector<memory_hint>& hints) {
   std::set<std::uint32_t> keepers;
@@ -76,7 +93,9 @@ void select(memory_summary& summary, const request& asked, std::vector<memory_hi
   });
   if (!asked.store.empty())
     std::erase_if(summary.processes, [&](const memory_process& each) {
-      return each.store != asked.store && each.node != "store \"" + asked.store + '"';
+      // Of a process that has not answered it may not be known which store it has.
+      const auto is_unknown = !each.problem.empty() && each.store.empty() && !each.node.starts_with("store \"");
+      return !is_of_store(each, asked.store) && !is_unknown;
     });
   sort(summary.objects, asked.sort);
   while (asked.limit > 0 && summary.objects.size() > asked.limit) {
@@ -103,24 +122,35 @@ void select(memory_summary& summary, const request& asked, std::vector<memory_hi
 }
 
 void show(const request& asked, std::ostream& out, std::ostream& err, int& status) {
-  auto summary = asked.nodes.empty() ? memory_of_host(asked.directory, rows_to_ask_for(asked), asked.by)
-                                     : memory_of_nodes(asked.nodes, asked.by);
+  memory_summary summary;
+  if (asked.nodes.empty()) {
+    summary = memory_of_host(asked.directory, rows_to_ask_for(asked), asked.by);
+  } else {
+    auto known = memory_of_nodes(asked.nodes, asked.by);
+    summary = std::move(known.summary);
+    status = known.has_bad_address ? 2 : 0;
+  }
   auto hints = leak_hints(summary, milliseconds_of(asked.old_seconds));
   if (nobody_answered(summary))
-    status = 1;
+    status = std::max(status, 1);
+  if (const auto why = absence(summary, asked); !why.empty()) {
+    err << printable("troupe: " + why) << '\n';
+    status = std::max(status, 1);
+  }
   select(summary, asked, hints);
   if (!asked.object.empty() && summary.objects.empty()) {
     err << "troupe: nothing keeps an object " << asked.object << "; `troupe memory` shows all\n";
-    status = 1;
+    status = std::max(status, 1);
     return;
   }
   if (asked.group_by != memory_group::none) {
     const auto groups = grouped_by(summary, asked.group_by);
     out << (asked.json ? json_of(groups) : printable(text_of(groups)));
+    err << text_of_unasked(summary);
     return;
   }
   if (asked.leaks && !asked.json && summary.objects.empty())
-    out << "nothing looks like a leak\n";
+    out << "nothing looks like a leak\n" << text_of_unasked(summary);
   else
     out << (asked.json ? json_of(summary, hints) : text_of(summary, hints));
 }
@@ -165,8 +195,9 @@ void add_memory_command(CLI::App& app, std::ostream& out, std::ostream& err, int
       ->capture_default_str();
   memory->add_option("--process", asked->process, "Only what this process has a part in keeping")
       ->check(is_whole_within(1, 1'000'000'000));
-  memory->add_option("-s,--store", asked->store, "Only what lies in the store of this name");
+  memory->add_option("-s,--store", asked->store, "Only what lies in the store of this name")->check(is_not_empty());
   memory->add_option("--keeper", asked->keeper, "Only what the node of this name has a part in keeping")
+      ->check(is_not_empty())
       ->option_text("NAME");
   memory->add_option("--object", asked->object, "Only this one");
   memory->add_flag("--leaks", asked->leaks, "Only what looks like a leak");

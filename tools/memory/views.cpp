@@ -178,12 +178,18 @@ std::string text_of(const memory_summary& summary, const std::vector<memory_hint
     if (each.problem.empty())
       text += fmt::format("asked: {} \"{}\"{}\n", each.process, in_line(each.node),
                           each.store.empty() ? "" : ", store \"" + in_line(each.store) + '"');
+  text += text_of_unasked(summary);
+  for (const auto& each : hints)
+    text += fmt::format("looks like a leak: {}: {}\n", in_line(each.object), printable(each.text));
+  return text;
+}
+
+std::string text_of_unasked(const memory_summary& summary) {
+  std::string text;
   for (const auto& each : summary.processes)
     if (!each.problem.empty())
       text += fmt::format("not asked: {}: {}\n", in_line(each.process == 0 ? each.node : std::to_string(each.process)),
-                          in_line(each.problem));
-  for (const auto& each : hints)
-    text += fmt::format("looks like a leak: {}: {}\n", in_line(each.object), printable(each.text));
+                          reason_in_line(each.problem));
   return text;
 }
 

@@ -29,6 +29,8 @@ using process_names = std::map<std::uint32_t, std::string>;
 [[nodiscard]] std::vector<object_group> grouped_by(const memory_summary& summary, memory_group key);
 
 [[nodiscard]] std::string text_of(const memory_summary& summary, const std::vector<memory_hint>& hints);
+/// Who was not asked, or did not answer, and why: a line for each.
+[[nodiscard]] std::string text_of_unasked(const memory_summary& summary);
 [[nodiscard]] std::string json_of(const memory_summary& summary, const std::vector<memory_hint>& hints);
 
 } // namespace troupe::tools

@@ -186,7 +186,8 @@ std::string text_of(const std::vector<asked_node>& nodes) {
   auto text = std::string{};
   for (const auto& each : nodes) {
     if (!each.report) {
-      text += fmt::format("{} does not answer: {}\n", name_of(each.where), in_line(each.report.error().message()));
+      text +=
+          fmt::format("{} does not answer: {}\n", name_of(each.where), reason_in_line(each.report.error().message()));
       continue;
     }
     const auto& node = *each.report;

@@ -142,7 +142,7 @@ std::vector<std::string> lines_of(const look& before, const look& now, top_order
     lines.emplace_back("no nodes of this user on this host; give addresses for others");
   for (const auto& each : now.nodes) {
     if (!each.report) {
-      lines.push_back(name_of(each.where) + " does not answer: " + in_line(each.report.error().message()));
+      lines.push_back(name_of(each.where) + " does not answer: " + reason_in_line(each.report.error().message()));
       continue;
     }
     const auto store = text_of(each.report->store);
