@@ -128,8 +128,13 @@ std::expected<std::string, node_error> default_cookie_file() {
   const char* home = std::getenv("HOME");
   if (home != nullptr && home[0] == '/')
     return std::string{home} + "/.config/troupe/cookie";
-  return fail("there is no place for the cookie file: neither XDG_RUNTIME_DIR nor HOME is set; set "
-              "credentials.cookie_file or credentials.secret");
+  const auto state_of = [](const char* name, const char* value) {
+    return std::string{name}
+           + (value == nullptr || *value == '\0' ? " is not set"
+                                                 : " is no absolute path (\"" + one_line(cut(value)) + "\")");
+  };
+  return fail("there is no place for the cookie file: " + state_of("XDG_RUNTIME_DIR", runtime) + ", and "
+              + state_of("HOME", home) + "; set credentials.cookie_file or credentials.secret");
 }
 
 std::expected<std::string, node_error> read_or_make_cookie(const std::string& path) {

@@ -132,6 +132,13 @@ TEST_F(cookie_file, lies_where_the_environment_says) {
   ::unsetenv("XDG_RUNTIME_DIR");
   if (const char* home = std::getenv("HOME")) {
     EXPECT_EQ(default_cookie_file().value_or("none"), std::string{home} + "/.config/troupe/cookie");
+    const std::string before{home};
+    ::setenv("HOME", "relative", 1);
+    const auto nowhere = default_cookie_file();
+    ASSERT_FALSE(nowhere);
+    expect_contains(nowhere.error().message(),
+                    "XDG_RUNTIME_DIR is not set, and HOME is no absolute path (\"relative\"); set");
+    ::setenv("HOME", before.c_str(), 1);
   }
   if (runtime)
     ::setenv("XDG_RUNTIME_DIR", runtime->c_str(), 1);
