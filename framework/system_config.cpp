@@ -1,6 +1,7 @@
 #include <troupe/framework/system_config.hpp>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -11,6 +12,9 @@
 #include <troupe/framework/internal/caf_port/config_options.hpp>
 #include <troupe/framework/internal/caf_port/system_module.hpp>
 #include <troupe/framework/internal/configuration.hpp>
+#include <troupe/framework/internal/log.hpp>
+#include <troupe/framework/internal/near_name.hpp>
+#include <troupe/framework/internal/text.hpp>
 
 namespace troupe {
 
@@ -106,7 +110,27 @@ caf::error system_config::parse_from(string_list arguments, std::istream& file, 
     return to_caf_error(checked.error());
   configuration_ = std::make_shared<const internal::configuration>(*std::move(checked));
   std::istringstream rest{internal::for_caf(read->rest)};
-  return internal::with_place(caf::actor_system_config::parse(std::move(arguments), rest), file_name);
+  auto error = internal::with_place(caf::actor_system_config::parse(std::move(arguments), rest), file_name);
+  if (!error)
+    warn_of_near_groups(file_name);
+  return error;
+}
+
+/// CAF takes groups that nobody has asked for, and nobody reads them.
+void system_config::warn_of_near_groups(const std::string& file_name) const {
+  constexpr std::array<std::string_view, 1> known{"troupe"};
+  const auto is_known = [this](const std::string& group) {
+    return std::any_of(custom_options_.begin(), custom_options_.end(), [&](const caf::config_option& each) {
+      const auto category = std::string{each.category().data(), each.category().size()};
+      return category == group || category.starts_with(group + '.');
+    });
+  };
+  for (const auto& [name, value] : content)
+    if (caf::holds_alternative<caf::config_value::dictionary>(value) && !is_known(name)
+        && !internal::nearest(name, known).empty())
+      internal::log(log_level::warning, "the configuration of " + file_name + " has a group \""
+                                            + internal::one_line(internal::cut(name))
+                                            + "\", which nobody reads; did you mean \"troupe\"?");
 }
 
 std::expected<struct node_options, node_error> system_config::node_options_with(const family_set& families) const {

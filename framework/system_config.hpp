@@ -71,6 +71,7 @@ public:
 
 private:
   caf::error parse_from(string_list arguments, std::istream& file, const std::string& file_name);
+  void warn_of_near_groups(const std::string& file_name) const;
 
   std::shared_ptr<const internal::configuration> configuration_;
 };

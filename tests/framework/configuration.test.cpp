@@ -312,6 +312,13 @@ TEST_F(a_configuration, that_bypassed_its_own_parser_is_refused_when_it_is_used)
   EXPECT_TRUE(contains(config_.node_options_with(families_).error().message(), "call parse of troupe::system_config"));
 }
 
+TEST_F(a_configuration, warns_of_a_group_that_is_nearly_called_troupe) {
+  const log_lines lines{log_level::warning};
+  ASSERT_EQ(read("truope { node { name = \"kitchen\" } }\nscheduler { max-threads = 2 }\nmine { x = 1 }"), "");
+  EXPECT_EQ(lines.with("has a group \"truope\", which nobody reads; did you mean \"troupe\"?"), 1u) << lines.text();
+  EXPECT_EQ(lines.with("which nobody reads"), 1u) << lines.text();
+}
+
 TEST_F(a_configuration, with_an_unknown_family_is_refused_with_its_place_and_the_known_ones) {
   ASSERT_EQ(read("troupe.links {\n default { }\n \"unix://@a\" { deserializers = [\"typed\",\n \"jsn\"] } }"), "");
   const auto expected =
