@@ -48,6 +48,7 @@ TROUPE_DESCRIBE(type_stats, family, type, sent, received)
 
 /// What one link has done so far. Bytes through the socket include heads and everything else that is written.
 struct link_stats {
+  /// Also those that waited here until there was room and then gave way to others (`dropped`, when_full::drop_oldest).
   std::uint64_t messages_sent = 0;
   std::uint64_t messages_received = 0;
   std::uint64_t socket_bytes_sent = 0;

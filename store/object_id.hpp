@@ -52,8 +52,8 @@ struct object_origin {
 template <>
 struct std::hash<troupe::store::object_id> {
   std::size_t operator()(const troupe::store::object_id& id) const {
-    constexpr troupe::detail::salted_hash hash; // Nodes name objects by ids that their peers have sent.
-    return hash(hash(id.store) ^ (static_cast<std::uint64_t>(id.index) << 32 | id.generation));
+    constexpr troupe::detail::salted_hash salted; // Nodes name objects by ids that their peers have sent.
+    return salted(salted(id.store) ^ (static_cast<std::uint64_t>(id.index) << 32 | id.generation));
   }
 };
 
