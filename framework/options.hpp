@@ -145,9 +145,9 @@ struct link_options {
 
   /// How much may lie behind the handles of messages that the peer has sent and that are not consumed here: frames in
   /// the shared store, and what each object_ref refers to, once however often it is sent. So one slow actor can make
-  /// this process decode, or the store keep, no more than that. One message may exceed it; messages without handles do not
-  /// count. What an actor keeps after its handler has returned counts no more: only the store's capacity bounds that.
-  /// Higher: more large values under way; a slow node holds as much. The lesser of both ends counts.
+  /// this process decode, or the store keep, no more than that. One message may exceed it; messages without handles do
+  /// not count. What an actor keeps after its handler has returned counts no more: only the store's capacity bounds
+  /// that. Higher: more large values under way; a slow node holds as much. The lesser of both ends counts.
   std::size_t handle_window_bytes = 128_MiB;
 
   /// The same for one receiving actor. An object that several have been sent counts for each of them, and above once.
@@ -218,7 +218,7 @@ struct node_options {
   std::vector<publication> publish = {};
 
   /// How many peers may be connected without having proven who they are. When one more comes, one of the network with
-  /// the most goes, chosen at random; the same when descriptors run out. Each costs up to 128 KiB.
+  /// the most goes, chosen at random; the same when descriptors run out. Each costs up to 150 KiB.
   std::size_t unproven_peers_max = 64;
 
   /// The policy for links that peers dial; its credentials decide who gets in at the TCP and TLS addresses of `listen`.
