@@ -33,7 +33,7 @@ struct options {
   std::filesystem::path directory = "/dev/shm";
 
   /// Where objects go that nobody reads at the moment, the longest unused first, when memory is more than 80 % full;
-  /// made where it is missing. Who opens the store first decides; empty: where it decided, or nowhere. A thread of
+  /// an absolute path, made where it is missing. The first opener decides; empty: where it did, or nowhere. A thread of
   /// each process does that ahead of need. Must be a disk of this host: what processes that are gone left there is
   /// removed. Stores of several names, users and `directory`s may share one.
   std::filesystem::path spill_directory{};
