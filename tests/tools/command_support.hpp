@@ -47,8 +47,9 @@ struct output {
   return run_line(TROUPE_PROGRAM " " + arguments);
 }
 
+/// Of standard output alone: what is said beside the document is for people.
 [[nodiscard]] inline nlohmann::json run_json(const std::string& arguments) {
-  const auto answer = run(arguments + " --json");
+  const auto answer = run_line("{ " TROUPE_PROGRAM " " + arguments + " --json 2>/dev/null; }");
   EXPECT_EQ(answer.status, 0) << answer.text;
   return nlohmann::json::parse(answer.text);
 }
