@@ -301,8 +301,9 @@ public:
   pointer operator->() const { return &(*this)[0]; }
   reference operator[](difference_type by) const {
     const auto index = index_ + by;
-    return first_[of_ == nullptr ? index
-                                 : detail::offset_of(static_cast<std::size_t>(index), of_->shape(), of_->layout().strides)];
+    return first_[of_ == nullptr
+                      ? index
+                      : detail::offset_of(static_cast<std::size_t>(index), of_->shape(), of_->layout().strides)];
   }
   iterator& operator+=(difference_type by) { return index_ += by, *this; }
   iterator& operator-=(difference_type by) { return index_ -= by, *this; }

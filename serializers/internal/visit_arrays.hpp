@@ -145,9 +145,7 @@ bool read_whole(value_reader& from, const array_parts& parts, array_rows<T>& row
 // The array of the rows, repeated and ordered as the parts say.
 template <class T>
 bool make_array(value_reader& from, array_parts& parts, array_rows<T>& rows, array<T>& target) {
-  const auto& lengths = parts.has_data_shape ? parts.as.data_shape
-                        : parts.has_shape    ? parts.as.shape
-                                             : rows.lengths;
+  const auto& lengths = parts.has_data_shape ? parts.as.data_shape : parts.has_shape ? parts.as.shape : rows.lengths;
   if (!check_dimensions(from, lengths.size()))
     return false;
   // Lists within each other say the shape once more; one list says nothing but how many elements there are.
