@@ -197,8 +197,8 @@ public:
   /// The value of `ref` for the actor `self`, as an ordinary request of it: `then`, `await` or, in blocking actors,
   /// `receive`. The answer is a T, its arrays views of the bytes where they lie, or an error: what object_ref::get()
   /// fails with, as `to_caf_error` makes it. It becomes a value in the actor's own thread. Bytes on another host are
-  /// fetched, without end where no time is given; at the actor's end the fetch is cancelled. `link_down`: the node has
-  /// ended.
+  /// fetched, without end where no time is given; at the actor's end the fetch is cancelled. An actor that nobody
+  /// refers to is kept until it is answered. `link_down`: the node has ended.
   ///
   ///     node.fetch(self, ref, 5s).then([=](const spoon& value) { ... }, [=](const caf::error& error) { ... });
   template <class Self, class T>

@@ -94,6 +94,7 @@ struct interface_of<Behavior, std::tuple<Handlers...>, std::index_sequence<Indic
 /// - As with all that is skipped, each message that is handled has those that wait looked at again: thousands of them
 ///   make the messages of others slow.
 /// - A message that waits does not count for `caf::after`, as if it had not come.
+/// - An actor that nobody refers to is kept while values are fetched for it.
 /// - Blocking actors (`self->receive(troupe::resolving{self, ...}, caf::after(1s) >> ...)`, with the timeout outside)
 ///   wait for the bytes themselves, and handle nothing meanwhile.
 /// - Where a behavior is asked for in another way than by returning it, from a typed actor's `become`, say, write

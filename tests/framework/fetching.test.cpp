@@ -282,6 +282,17 @@ TEST_F(fetching, an_actor_is_told_what_did_not_come_in_time) {
   caf::anon_send_exit(asker, caf::exit_reason::user_shutdown);
 }
 
+TEST_F(fetching, an_actor_that_nobody_refers_to_is_told_what_did_not_come_in_time) {
+  auto far = far_doubles(4);
+  ask_for(far.ref, 5000ms);
+  ASSERT_TRUE(far.source->is_fetched());
+  far.source->run_out_of_time();
+  auto answer = got();
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code(), node_errc::fetch_timed_out);
+  EXPECT_EQ(far.source->cancelled(), 0);
+}
+
 TEST_F(fetching, a_value_that_does_not_decode_is_an_error) {
   auto ref = home_.home->put(doubles(std::vector{1.0}));
   far_object<doubles> far(*ref, frame::copy_of(std::vector<std::byte>(5)));

@@ -86,12 +86,14 @@ private:
   mutable caf::error reason_;
 };
 
-/// One request that waits for its answer.
+/// One request that waits for its answer. Keeps the asker until then, as CAF does the sender of a request; not beyond
+/// the asker's end.
 class fetching_request : public std::enable_shared_from_this<fetching_request> {
 public:
-  fetching_request(caf::weak_actor_ptr asker, caf::message_id id, object_state_ptr state, const value_kind& kind)
-      : asker_(std::move(asker)), id_(id), state_(std::move(state)), kind_(kind) {}
+  fetching_request(caf::strong_actor_ptr asker, caf::message_id id, object_state_ptr state, const value_kind& kind)
+      : id_(id), state_(std::move(state)), kind_(kind), asker_(std::move(asker)) {}
 
+  /// `asker`: the same as the constructor's.
   void start(const caf::strong_actor_ptr& asker, fetch_time within) {
     if (state_)
       if (auto bytes = state_->source->here_at_once())
@@ -125,9 +127,11 @@ private:
   }
 
   void give_up() {
+    caf::strong_actor_ptr released; // After the lock.
     {
       std::lock_guard guard{mutex_};
       has_ended_ = true;
+      released = std::move(asker_);
       if (!fetch_)
         return;
     }
@@ -135,7 +139,11 @@ private:
   }
 
   void answer() {
-    auto asker = asker_.lock();
+    caf::strong_actor_ptr asker;
+    {
+      std::lock_guard guard{mutex_};
+      asker = std::move(asker_);
+    }
     if (!asker)
       return;
     unwatch_end(asker, this);
@@ -150,13 +158,13 @@ private:
     return caf::message{caf::message::data_ptr{data.get()}};
   }
 
-  const caf::weak_actor_ptr asker_;
   const caf::message_id id_;
   const object_state_ptr state_;
   const value_kind& kind_;
   std::mutex mutex_;
   // Guarded by mutex_; the fetch is set once.
   std::shared_ptr<running_fetch> fetch_;
+  caf::strong_actor_ptr asker_; // Null once it was answered, or has ended.
   bool is_answered_ = false;
   bool has_ended_ = false;
 };
@@ -170,7 +178,7 @@ public:
   void enqueue(caf::mailbox_element_ptr what, caf::execution_unit*) override {
     if (!what->mid.is_request() || !what->sender)
       return;
-    std::make_shared<fetching_request>(caf::weak_actor_ptr{what->sender.get()}, what->mid.response_id(), state_, kind_)
+    std::make_shared<fetching_request>(what->sender, what->mid.response_id(), state_, kind_)
         ->start(what->sender, within_);
   }
   void kill_proxy(caf::execution_unit*, caf::error) override {}

@@ -237,9 +237,9 @@ void postponed_messages::forget_those_gone() {
 
 std::function<void()> postponed_messages::waking(const caf::mailbox_element& element) const {
   // CAF drops the message of a timeout that is over, and then looks at what was skipped, behind no handler's back.
-  return [whom = itself_, id = caf::message_id().with_category(element.mid.category())] {
-    if (auto alive = whom.lock())
-      alive->enqueue(nullptr, id, caf::make_message(caf::timeout_msg{caf::receive_atom::value, no_timeout}), nullptr);
+  return [whom = itself_.lock(), id = caf::message_id().with_category(element.mid.category())] {
+    if (whom)
+      whom->enqueue(nullptr, id, caf::make_message(caf::timeout_msg{caf::receive_atom::value, no_timeout}), nullptr);
   };
 }
 

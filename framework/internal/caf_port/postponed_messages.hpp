@@ -99,7 +99,8 @@ public:
   [[nodiscard]] taken take(entry* which);
   void put_back(taken back);
 
-  /// Has the actor look at its messages again; may be called on any thread, when the actor has ended, too.
+  /// Has the actor look at its messages again; may be called on any thread, also when the actor has ended. Keeps the
+  /// actor until it is dropped: nobody else may refer to an actor that only waits for its messages' values.
   [[nodiscard]] std::function<void()> waking(const caf::mailbox_element& element) const;
 
 private:
