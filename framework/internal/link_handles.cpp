@@ -30,14 +30,19 @@ public:
 
   [[nodiscard]] std::uint64_t size_bytes() const override { return size_bytes_; }
   [[nodiscard]] std::optional<frame> here() const override { return std::nullopt; }
+  [[nodiscard]] std::optional<node_error> why_lost() const override { return reason(); }
   fetch_id fetch(std::chrono::steady_clock::time_point, answer then) override {
-    then(std::unexpected{node_error{node_errc::object_lost, "the object's " + grouped(size_bytes_)
-                                                                + " bytes were lost before this handle to them came"}});
+    then(std::unexpected{reason()});
     return 0;
   }
   void cancel(fetch_id) override {}
 
 private:
+  [[nodiscard]] node_error reason() const {
+    return {node_errc::object_lost,
+            "the object's " + grouped(size_bytes_) + " bytes were lost before this handle to them came"};
+  }
+
   const std::uint64_t size_bytes_;
 };
 

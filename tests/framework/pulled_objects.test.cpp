@@ -293,6 +293,7 @@ TEST_F(pulled, a_lost_link_loses_what_was_not_fetched_when_the_grace_is_over_and
 TEST_F(pulled, what_was_lost_before_its_handle_came_can_be_sent_on_and_is_lost_there_too) {
   far_.reset();
   far_options_.handle_grace = near_options_.handle_grace = 200ms;
+  far_types_ = third_types_ = [](type_registry& types) { types.add<page>("test.page"); };
   connect_all();
   auto to = keeper_at_far();
   ASSERT_EQ(ask<int>(near().system, to, put(near())), 1);
@@ -309,6 +310,14 @@ TEST_F(pulled, what_was_lost_before_its_handle_came_can_be_sent_on_and_is_lost_t
   auto bytes = fetch(kept_->all()[1]);
   ASSERT_FALSE(bytes);
   EXPECT_EQ(bytes.error().code(), node_errc::object_lost) << bytes.error().message();
+  // Also for a reader that does not wait, and for an object that is to keep it.
+  const auto at_once = kept_->all()[1].get();
+  ASSERT_FALSE(at_once);
+  EXPECT_EQ(at_once.error().message(), bytes.error().message());
+  const auto kept = far().home->put(page{kept_->all()[1]});
+  ASSERT_FALSE(kept);
+  EXPECT_EQ(kept.error().code(), node_errc::object_lost);
+  EXPECT_EQ(kept.error().message(), bytes.error().message());
 }
 
 TEST_F(pulled, what_is_known_to_be_lost_is_lost_also_for_who_does_not_wait) {
