@@ -11,6 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <troupe/framework/internal/own_sockets.hpp>
+
 namespace troupe::internal {
 
 namespace {
@@ -80,7 +82,7 @@ std::expected<stream_socket, node_error> dial(asio::io_context& io, const std::s
   for (const auto& to : endpoints) {
     auto is_unix = to.data()->sa_family == AF_UNIX;
     auto type = SOCK_STREAM | SOCK_CLOEXEC | (is_unix ? 0 : SOCK_NONBLOCK);
-    int socket = ::socket(to.data()->sa_family, type, 0);
+    int socket = make_own_socket(to.data()->sa_family, type, 0);
     error = socket < 0 ? last_error() : is_unix ? connect_unix(socket, to, until) : connect_within(socket, to, until);
     if (error) {
       if (socket >= 0)
@@ -130,7 +132,7 @@ void dialing::try_next() {
       return;
     }
     const auto& to = endpoints_[next_++];
-    const int socket = ::socket(to.data()->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const int socket = make_own_socket(to.data()->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (socket < 0) {
       last_error_ = last_error();
       continue;

@@ -19,6 +19,7 @@
 #include <asio/ip/v6_only.hpp>
 
 #include <troupe/framework/internal/log.hpp>
+#include <troupe/framework/internal/own_sockets.hpp>
 
 namespace troupe::internal {
 
@@ -84,8 +85,8 @@ std::expected<std::shared_ptr<listener>, node_error> listener::open(asio::io_con
 std::error_code listener::make_socket(const stream_endpoint& endpoint) {
   std::error_code error;
   // Not by its own open(), which would leave the descriptor to the programs that this process starts.
-  const auto made = ::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
-                             endpoint.protocol().protocol());
+  const auto made = make_own_socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+                                    endpoint.protocol().protocol());
   if (made < 0)
     return {errno, asio::error::get_system_category()};
   acceptor_.assign(endpoint.protocol(), made, error);
@@ -141,7 +142,7 @@ void listener::accept_next() {
 
 /// As above, of programs that this process starts.
 std::error_code listener::accept_one() {
-  const auto guest = ::accept4(acceptor_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC);
+  const auto guest = accept_own_socket(acceptor_.native_handle());
   if (guest < 0)
     return {errno, asio::error::get_system_category()};
   stream_socket socket{acceptor_.get_executor()};

@@ -10,6 +10,7 @@
 #include <troupe/framework/fetching.hpp>
 #include <troupe/framework/internal/object_tables.hpp>
 
+#include "other_process.hpp"
 #include "three_nodes.hpp"
 
 namespace troupe::tests {
@@ -546,6 +547,28 @@ TEST_F(pulled, in_a_forked_process_every_reference_says_so) {
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   const std::string line = "object_lost: the store was opened by the process that forked this one; open it anew here\n";
   EXPECT_EQ(text, line + line + line + line);
+}
+
+int open_sockets() {
+  int count = 0;
+  for (const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    count += std::filesystem::read_symlink(each, gone).string().starts_with("socket:") ? 1 : 0;
+  }
+  return count;
+}
+
+TEST_F(pulled, the_child_of_a_fork_keeps_neither_links_nor_listeners_open) {
+  connect();
+  EXPECT_GE(open_sockets(), 3);
+  EXPECT_EQ(child_process(open_sockets).wait(), 0);
+  const child_process living([] { return ::pause(); });
+  publish("keeper", far().system.spawn(keeper, kept_));
+  ASSERT_EQ(ask<int>(near().system, find("keeper"), put(near())), 1);
+  EXPECT_EQ(sum_of(kept_->all()[0]), 4999950000.0);
+  kept_->clear();
+  far_.reset();
+  EXPECT_EQ(far().home->addresses().front(), address_); // Somebody else can listen there.
 }
 #endif
 
