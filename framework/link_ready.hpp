@@ -22,8 +22,8 @@ TROUPE_EXPORT void notify_when_ready(const caf::strong_actor_ptr& who, const caf
 
 } // namespace internal
 
-/// Whether a message to `receiver` finds room: at least half of what may wait for it on this end is free. Always true
-/// for local actors; false where the link is down.
+/// Whether a message to `receiver` finds room: at least half of what may wait for it on this end is free. Reserves
+/// nothing: other senders are told of the same room. Always true for local actors; false where the link is down.
 ///
 /// Threads: any, also inside handlers.
 template <class Handle>
@@ -32,7 +32,8 @@ template <class Handle>
 }
 
 /// Sends `who` one `link_ready` as soon as `is_ready(receiver)`, which may be at once, or when the link ends: what is
-/// sent then fails with its reason. An actor that streams sends while `is_ready`, then asks, and goes on when told.
+/// sent then fails with its reason. `who` is kept alive until then. An actor that streams sends while `is_ready`, then
+/// asks, and goes on when told.
 ///
 /// Threads: any, also inside handlers.
 template <class Who, class Handle>
