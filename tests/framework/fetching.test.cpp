@@ -287,7 +287,9 @@ TEST_F(fetching, an_actor_that_nobody_refers_to_is_told_what_did_not_come_in_tim
   ask_for(far.ref, 5000ms);
   ASSERT_TRUE(far.source->is_fetched());
   far.source->run_out_of_time();
-  auto answer = got();
+  auto answered = got_.get_future();
+  ASSERT_EQ(answered.wait_for(10s), std::future_status::ready);
+  const auto answer = answered.get();
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().code(), node_errc::fetch_timed_out);
   EXPECT_EQ(far.source->cancelled(), 0);
