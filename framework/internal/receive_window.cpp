@@ -104,7 +104,8 @@ std::expected<receipt, node_error> receive_window::received(std::uint64_t actor,
   found.largest = std::max(found.largest, cost);
   largest_ = std::max(largest_, cost);
   const auto exceeds = [cost](std::uint64_t before, std::uint64_t largest, std::uint64_t window) {
-    return before + cost - largest >= window;
+    const auto with = before + cost;
+    return with >= largest && with - largest >= window;
   };
   if (exceeds(found.outstanding, found.largest, bounds_.actor_window)
       || (bounds_.holds_link && exceeds(all, largest_, bounds_.window)))

@@ -57,6 +57,12 @@ TEST_F(receiving, a_peer_without_credit_for_the_actor_is_refused) {
                                      "there, 5,799 of 1,600 on the link");
 }
 
+TEST_F(receiving, a_small_message_after_a_large_one_that_was_consumed_is_let_in) {
+  take(1, 5'000);
+  EXPECT_EQ(window.take_due().size(), 1u);
+  take(1, 1);
+}
+
 TEST_F(receiving, messages_may_come_in_another_order_than_they_were_let_leave_in) {
   auto large = take(1, 5'000); // The writer let it leave when 790 bytes were out.
   auto small = take(1, 90);
@@ -68,12 +74,12 @@ TEST_F(receiving, a_peer_without_credit_on_the_link_is_refused) {
   auto first = take(1, 799);
   auto second = take(2, 799);
   auto third = take(3, 2);
-  EXPECT_FALSE(window.received(4, 1));
+  EXPECT_FALSE(window.received(4, 799));
 }
 
 TEST_F(receiving, consumed_but_not_reported_still_counts_for_the_peer) {
   take(1, 800);
-  EXPECT_FALSE(window.received(1, 1)); // The peer does not know yet, so it must not send.
+  EXPECT_FALSE(window.received(1, 800)); // The peer does not know yet, so it must not send.
   EXPECT_EQ(window.take_due().size(), 1u);
   EXPECT_TRUE(window.received(1, 1));
 }
