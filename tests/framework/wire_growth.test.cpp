@@ -217,7 +217,7 @@ TEST_F(understated, paths_are_held_to_the_window) {
   std::string path;
   for (int i = 0; i < 1'000; ++i)
     path += "a/";
-  expect_bounded(std::vector<std::filesystem::path>(30, path), "paths");
+  expect_bounded(std::vector<std::filesystem::path>(6, path), "paths");
 }
 
 TEST_F(wire_growth, an_extension_map_on_a_link_without_the_feature_ends_it) {
