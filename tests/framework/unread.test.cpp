@@ -215,7 +215,7 @@ TEST_F(unread, who_sends_more_than_the_window_has_the_link_ended) {
   auto stuck = peer.open_and_find("stuck");
   peer.define_signature({"i32"});
   auto packet = int_packet({.receiver = stuck});
-  for (int i = 0; i < 2'000; ++i)
+  for (int i = 0; i < 1'600; ++i)
     peer.write(packet);
   expect_contains(peer.farewell(), "without credit");
   over.set_value();
