@@ -60,8 +60,12 @@ protected:
     std::vector<pid_t> found;
     for (const auto& entry : files::directory_iterator{"/proc"}) {
       const auto name = entry.path().filename().string();
-      if (name.find_first_not_of("0123456789") == std::string::npos
-          && text_of(entry.path() / "cmdline").find(folder_ + "/troupe-bench-") != std::string::npos)
+      if (name.find_first_not_of("0123456789") != std::string::npos)
+        continue;
+      std::ifstream file{entry.path() / "cmdline"};
+      std::string line; // Empty where the process ends meanwhile.
+      std::getline(file, line, '\n');
+      if (line.find(folder_ + "/troupe-bench-") != std::string::npos)
         found.push_back(std::stoi(name));
     }
     return found;
