@@ -182,7 +182,7 @@ void player::expect_served() {
       message.insert(message.end(), value.frames[0].bytes().begin(), value.frames[0].bytes().end());
     }
     honest.mention(5);
-    honest.owe(message.size() + message_cost_bytes);
+    honest.owe({.bytes = message.size() + message_cost_bytes});
     const auto before = honest.answers();
     honest.write(packet_kind::message, message_flags::request, message);
     expect(honest.bytes().wait_until_closed([&] {
