@@ -32,8 +32,8 @@ template <class Handle>
 }
 
 /// Sends `who` one `link_ready` as soon as `is_ready(receiver)`, which may be at once, or when the link ends: what is
-/// sent then fails with its reason. `who` is kept alive until then. An actor that streams sends while `is_ready`, then
-/// asks, and goes on when told.
+/// sent then fails with its reason. The library keeps `who` alive until then. An actor that streams sends as
+/// long as `is_ready` says yes, then calls this, and goes on when it gets the `link_ready`.
 ///
 /// Threads: any, also inside handlers.
 template <class Who, class Handle>

@@ -33,7 +33,7 @@ struct sinks {
 
   sinks();
 
-  /// Without `calling`: keeps none, so that whoever sets another one knows that the one before has ended.
+  /// May be called without `calling`. Copies no sink, so that a sink ends when another one is set.
   [[nodiscard]] bool has_one() {
     const std::lock_guard guard{mutex};
     return current != nullptr;

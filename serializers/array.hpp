@@ -481,8 +481,8 @@ namespace detail {
 } // namespace detail
 
 /// As numpy prints it, row by row. Of more than 1,000 elements the three at each end of a dimension, or fewer where the
-/// dimensions are many. Of more than 64 dimensions only the numbers of dimensions and of elements: the text has less than
-/// 1 MiB whatever the shape.
+/// dimensions are many. Of more than 64 dimensions only the numbers of dimensions and of elements. No text has 1 MiB or
+/// more.
 template <array_element T>
 [[nodiscard]] std::string to_text(const array<T>& values) {
   return detail::array_text(kind_of<T>, reinterpret_cast<const std::byte*>(values.data()), values.shape(),

@@ -31,8 +31,8 @@ enum class iterate : std::uint8_t {
 
 class context_extension;
 
-/// What a payload within another one mentions and only its surroundings can name, such as handles. Whoever keeps the
-/// payload keeps these as well, in the order in which the payload numbers them.
+/// The handles, and their like, that a payload within another one mentions. Only the outer payload can name them. They
+/// are kept beside the inner payload, in the order in which it numbers them.
 class TROUPE_EXPORT kept_mentions {
 public:
   kept_mentions() = default;

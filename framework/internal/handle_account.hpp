@@ -40,7 +40,7 @@ public:
   /// One fewer. Gives what the link counts less: nothing, unless it was the last.
   std::uint64_t remove(const object_key& which);
 
-  /// Whether at least so many bytes of the object count.
+  /// True where the object counts with `bytes` or more.
   [[nodiscard]] bool has(const object_key& which, std::uint64_t bytes) const;
 
   void clear() { objects_.clear(); }
@@ -65,7 +65,7 @@ public:
   /// Of which objects count for the link already.
   explicit handle_account(shared_objects& of_link) : of_link_(of_link) {}
 
-  /// Whether at least so many bytes of the object count.
+  /// True where the object counts with `bytes` or more.
   [[nodiscard]] bool has(const object_key& which, std::uint64_t bytes) const;
 
   /// Bytes that belong to one message alone. Gives what the link counts more.

@@ -148,7 +148,7 @@ std::expected<void, node_error> io_loop::start(std::function<void()> on_takeover
       result = std::unexpected{std::move(made).error()};
   }
   if (result)
-    keep_threads(system_, shared_from_this()); // From now on: whoever stops the loop may do so while the system ends.
+    keep_threads(system_, shared_from_this()); // The loop may be stopped while the system ends.
   {
     std::lock_guard guard{mutex_};
     started_ = result ? start_state::done : start_state::given_up;

@@ -90,7 +90,7 @@ std::expected<void, node_error> check_nobody_between(const connection& over, lin
 }
 
 /// What this end lets lie behind handles: what its options say, and of its store half for one link and a quarter for
-/// one actor, so that who is slow leaves room for all others.
+/// one actor, so that a slow actor leaves room for the others.
 receive_bounds own_handle_windows(const link_options& options, const node_core& node) {
   receive_bounds result{.window = options.handle_window_bytes, .actor_window = options.actor_handle_window_bytes};
   if (!node.store())

@@ -221,7 +221,7 @@ bool read_into(decoding& state, void* target, auto&& read) {
 TROUPE_EXPORT bool fail_array(coding& state);
 /// Holds an array's number of dimensions to what travels, whatever the family.
 [[nodiscard]] TROUPE_EXPORT bool check_dimensions(coding& state, std::size_t count);
-/// Charges the shapes and strides of so many arrays of that many dimensions each.
+/// Charges the shapes and strides of `arrays` arrays, each of `rank` dimensions.
 [[nodiscard]] inline bool charge_layouts(decoding& state, std::size_t arrays, std::size_t rank) {
   return state.charge_memory(arrays * (array_layout_bytes + rank * (sizeof(std::size_t) + sizeof(std::ptrdiff_t))));
 }
