@@ -5,7 +5,7 @@
 
 namespace troupe::internal {
 
-std::uint64_t shared_objects::add(const object_key& which, std::uint64_t bytes) {
+std::uint64_t shared_objects::add(const store::object_id& which, std::uint64_t bytes) {
   auto& found = objects_[which];
   if (++found.receivers > 1)
     return 0;
@@ -13,7 +13,7 @@ std::uint64_t shared_objects::add(const object_key& which, std::uint64_t bytes) 
   return bytes;
 }
 
-std::uint64_t shared_objects::remove(const object_key& which) {
+std::uint64_t shared_objects::remove(const store::object_id& which) {
   const auto found = objects_.find(which);
   assert(found != objects_.end());
   if (--found->second.receivers > 0)
@@ -23,12 +23,12 @@ std::uint64_t shared_objects::remove(const object_key& which) {
   return bytes;
 }
 
-bool shared_objects::has(const object_key& which, std::uint64_t bytes) const {
+bool shared_objects::has(const store::object_id& which, std::uint64_t bytes) const {
   const auto found = objects_.find(which);
   return found != objects_.end() && found->second.bytes >= bytes;
 }
 
-bool handle_account::has(const object_key& which, std::uint64_t bytes) const {
+bool handle_account::has(const store::object_id& which, std::uint64_t bytes) const {
   const auto found = counted_.find(which);
   return found != counted_.end() && found->second >= bytes;
 }
@@ -37,14 +37,14 @@ std::uint64_t handle_account::add(std::uint64_t bytes) {
   if (bytes == 0)
     return 0;
   bytes_ += bytes;
-  if (entries_.empty() || entries_.back().which)
+  if (entries_.empty() || is_named(entries_.back().which))
     entries_.push_back({});
   entries_.back().left += bytes;
   return bytes;
 }
 
-std::uint64_t handle_account::add(const object_key& which, std::uint64_t bytes) {
-  if (!which || bytes == 0 || !counted_.try_emplace(which, bytes).second)
+std::uint64_t handle_account::add(const store::object_id& which, std::uint64_t bytes) {
+  if (!is_named(which) || bytes == 0 || !counted_.try_emplace(which, bytes).second)
     return add(bytes);
   bytes_ += bytes;
   entries_.push_back({which, bytes});
@@ -60,11 +60,11 @@ std::uint64_t handle_account::consume(std::uint64_t bytes) {
     const auto taken = std::min(front.left, bytes);
     bytes -= taken;
     front.left -= taken;
-    if (!front.which)
+    if (!is_named(front.which))
       of_link += taken;
     if (front.left > 0)
       break;
-    if (front.which) {
+    if (is_named(front.which)) {
       counted_.erase(front.which);
       of_link += of_link_.remove(front.which);
     }

@@ -131,7 +131,7 @@ void link_core::begin_to_drain(const std::string& reason, std::chrono::milliseco
   mentions_.clear(); // Of a message that is not taken in any more.
   drain_ = {reason, std::chrono::steady_clock::now() + patience,
             std::make_shared<asio::steady_timer>(node_->io(), patience)};
-  if (!goes_on_draining())
+  if (!anything_waits())
     return end_drained();
   drain_.timer->async_wait([weak = weak_from_this()](std::error_code cancelled) {
     if (auto link = weak.lock(); link && !cancelled)
@@ -139,10 +139,9 @@ void link_core::begin_to_drain(const std::string& reason, std::chrono::milliseco
   });
 }
 
-bool link_core::goes_on_draining() {
+bool link_core::anything_waits() const {
   std::lock_guard guard{mutex_};
-  is_draining_ = sending_.anything_waits();
-  return is_draining_;
+  return sending_.anything_waits();
 }
 
 /// I/O thread. Once.

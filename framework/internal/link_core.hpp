@@ -228,7 +228,7 @@ private:
 
   void close_now(const std::string& reason, std::chrono::milliseconds patience);
   void begin_to_drain(const std::string& reason, std::chrono::milliseconds patience);
-  [[nodiscard]] bool goes_on_draining();
+  [[nodiscard]] bool anything_waits() const;
   void end_drained();
 
   [[nodiscard]] std::uint64_t send_channel() const noexcept { return channel_ + (role_ == role::acceptor ? 1 : 0); }
@@ -544,7 +544,6 @@ private:
   std::optional<std::promise<std::expected<void, node_error>>> change_; // This end's, under way.
   own_terms before_change_;                                             // To take back what the peer refuses.
   send_window sending_;
-  bool is_draining_ = false; // The link closes, and what waits may still leave.
   bulk_lanes bulk_;
   bool piece_is_next_ = false; // Of bytes that the peer has asked for, before the next chunk of a message.
   std::vector<ready_watcher> ready_watchers_;

@@ -229,7 +229,8 @@ void link_core::settle_returned(const packed_message& message) {
 /// Lets what waits leave, as far as it may now. Releases the mutex.
 void link_core::pump(std::unique_lock<std::mutex>& guard) {
   settle_replies();
-  if (auto* out = is_open() || is_draining_ ? connection_->open_outbox() : nullptr) {
+  // Also while the link closes, until the goodbye.
+  if (auto* out = connection_ ? connection_->open_outbox() : nullptr) {
     while (auto message = sending_.next()) {
       reserve_answer(message->question, message->receiver);
       settle_returned(*message);
@@ -325,7 +326,7 @@ std::expected<void, node_error> link_core::on_credit(const credit& what) {
                                                       + grouped(behind_handles)}};
   }
   pump(guard);
-  if (drain_.timer && !goes_on_draining())
+  if (drain_.timer && !anything_waits())
     end_drained();
   return {};
 }

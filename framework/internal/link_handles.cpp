@@ -165,13 +165,13 @@ std::expected<std::uint32_t, serialize_error> outgoing_message::mention(const ob
       && stored.hand_over(link_->peer_process_, link_->send_channel())) {
     objects_.push_back(stored);
     made.stored = stored.id();
-    made.which = key_of(stored.id());
+    made.which = stored.id();
     handle_bytes_ += made.size_bytes;
   } else if (std::dynamic_pointer_cast<lost_object>(object)) {
     made.is_lost = true; // Whoever reads it is told so, here as elsewhere.
   } else if (made.counted = exchange->object_of(object); made.counted) {
     const auto known = made.counted->what();
-    made.which = {0, std::uint64_t{known.index} << 32 | known.generation};
+    made.which = {.store = 0, .index = known.index, .generation = known.generation};
   } else {
     return 0;
   }

@@ -195,7 +195,8 @@ std::expected<void, node_error> link_core::on_message(std::uint8_t flags, bytes_
     }
   // All frames are claimed before anything is decoded, so that handles in flight are taken over even from a message
   // that then cannot be delivered.
-  auto beside = read_elements(in, types.aliases.size(), (flags & message_flags::repeated) != 0 && features_.has(feature::handle_windows));
+  const auto frames_are_repeated = (flags & message_flags::repeated) != 0 && features_.has(feature::handle_windows);
+  auto beside = read_elements(in, types.aliases.size(), frames_are_repeated);
   if (!beside)
     return std::unexpected{std::move(beside).error()};
   if (!in.finished())
@@ -371,7 +372,7 @@ std::expected<receipt, node_error> link_core::charge_handles(const message_head&
 std::expected<void, node_error> link_core::charge_understated(const message_head& head, std::uint64_t cost,
                                                               message_under_construction& message) {
   // Growing containers have taken about twice of what they keep.
-  const auto takes = std::exchange(decoded_bytes_, 0) / 2;
+  const auto takes = decoded_bytes_ / 2;
   const auto known = std::max(cost, stated_bytes(head));
   if (takes <= known || !features_.has(feature::value_bytes))
     return {};

@@ -391,7 +391,7 @@ std::expected<std::optional<frame_descriptor>, node_error> outgoing_message::pla
     if (counted) {
       objects_.push_back(object);
       handle_bytes_ += bytes.size();
-      stored_frames_.push_back({key_of(object.id()), bytes.size()});
+      stored_frames_.push_back({object.id(), bytes.size()});
       return frame_descriptor{.place = frame_place::stored,
                               .size_bytes = bytes.size(),
                               .object_index = object.id().index,

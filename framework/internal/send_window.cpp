@@ -25,15 +25,15 @@ void each_object(const behind_handles& behind, Visit visit) {
     visit(each.which, each.size_bytes);
 }
 
-void count_waiting(const behind_handles& behind, std::unordered_map<object_key, std::size_t, object_key_hash>& in) {
-  each_object(behind, [&](const object_key& which, std::uint64_t) {
-    if (which)
+void count_waiting(const behind_handles& behind, std::unordered_map<store::object_id, std::size_t>& in) {
+  each_object(behind, [&](const store::object_id& which, std::uint64_t) {
+    if (is_named(which))
       ++in[which];
   });
 }
 
-void uncount_waiting(const behind_handles& behind, std::unordered_map<object_key, std::size_t, object_key_hash>& in) {
-  each_object(behind, [&](const object_key& which, std::uint64_t) {
+void uncount_waiting(const behind_handles& behind, std::unordered_map<store::object_id, std::size_t>& in) {
+  each_object(behind, [&](const store::object_id& which, std::uint64_t) {
     if (const auto found = in.find(which); found != in.end() && --found->second == 0)
       in.erase(found);
   });
@@ -69,7 +69,7 @@ send_window::receiver_state& send_window::state_of(std::uint64_t receiver) {
 bool send_window::may_leave(const receiver_state& state, bool request, const behind_handles& behind) const {
   if (counts_handles()) {
     bool of_receiver = false, of_link = false; // Whether it would count more.
-    each_object(behind, [&](const object_key& which, std::uint64_t bytes) {
+    each_object(behind, [&](const store::object_id& which, std::uint64_t bytes) {
       of_receiver = of_receiver || (bytes > 0 && !(state.handles && state.handles->sent.has(which, bytes)));
       of_link = of_link || (bytes > 0 && !objects_.has(which, bytes));
     });
@@ -114,7 +114,7 @@ send_window::waiting_cost send_window::cost_of_waiting(const receiver_state& sta
   waiting_cost result;
   if (!counts_handles())
     return result;
-  each_object(behind, [&](const object_key& which, std::uint64_t bytes) {
+  each_object(behind, [&](const store::object_id& which, std::uint64_t bytes) {
     if (!state.handles || (!state.handles->sent.has(which, bytes) && !state.handles->waiting.contains(which)))
       result.of_receiver = handle_cost(result.of_receiver, bytes);
     if (!objects_.has(which, bytes) && !waiting_objects_.contains(which))
@@ -129,7 +129,7 @@ bool send_window::charge_handles(receiver_state& state, const behind_handles& be
     return false;
   auto& of_receiver = handles_of(state).sent;
   std::uint64_t so_far = 0;
-  const auto add = [&](const object_key& which, std::uint64_t bytes) {
+  const auto add = [&](const store::object_id& which, std::uint64_t bytes) {
     const auto with = handle_cost(so_far, bytes);
     outstanding_handles_ += of_receiver.add(which, with - so_far);
     so_far = with;

@@ -34,13 +34,13 @@ struct outgoing_mention {
   store::object_id stored;
   std::uint64_t size_bytes = 0;
   bool is_lost = false;
-  object_key which = {};    // Nothing for one that is lost.
+  store::object_id which = {};    // Nothing for one that is lost.
   bool is_repeated = false; // For its receiver it counts already; said when the message leaves.
 };
 
 /// A frame that lies in the store of both ends.
 struct stored_frame {
-  object_key which; // Of its object.
+  store::object_id which; // Of its object.
   std::uint64_t bytes = 0;
 };
 
@@ -184,7 +184,7 @@ public:
   }
 
 private:
-  using waiting_objects = std::unordered_map<object_key, std::size_t, object_key_hash>; // In how many messages.
+  using waiting_objects = std::unordered_map<store::object_id, std::size_t>; // In how many messages.
   struct handle_state {
     handle_account sent;
     std::uint64_t queued = 0;

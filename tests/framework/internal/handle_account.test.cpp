@@ -11,8 +11,8 @@
 namespace troupe::internal {
 namespace {
 
-constexpr object_key apple{1, 1};
-constexpr object_key pear{1, 2};
+constexpr store::object_id apple{1, 1, 1};
+constexpr store::object_id pear{1, 2, 1};
 
 TEST(handle_account, an_object_counts_until_it_is_consumed) {
   shared_objects objects;
@@ -55,9 +55,9 @@ TEST(handle_account, an_object_counts_for_each_receiver_and_for_the_link_once) {
 TEST(handle_account, what_has_no_key_or_no_bytes_is_nothing_that_could_come_again) {
   shared_objects objects;
   handle_account account{objects};
-  EXPECT_EQ(account.add(object_key{}, 7), 7u);
+  EXPECT_EQ(account.add(store::object_id{}, 7), 7u);
   EXPECT_EQ(account.add(apple, 0), 0u);
-  EXPECT_FALSE(account.has(object_key{}, 7));
+  EXPECT_FALSE(account.has(store::object_id{}, 7));
   EXPECT_FALSE(account.has(apple, 0));
   EXPECT_EQ(account.consume(7), 7u);
 }
@@ -70,8 +70,8 @@ TEST(handle_account, sums_agree) {
   std::uint64_t of_link = 0;
   for (int step = 0; step < 20'000; ++step) {
     auto& account = accounts[random() % accounts.size()];
-    const object_key which{0, random() % 8};
-    const auto bytes = which.second * 10 + 1; // An object has one size.
+    const store::object_id which{0, static_cast<std::uint32_t>(random() % 8), 1};
+    const auto bytes = which.index * 10 + 1; // An object has one size.
     if (random() % 2 == 0)
       of_link += account.add(which, bytes);
     else if (account.bytes() > 0)

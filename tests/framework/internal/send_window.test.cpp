@@ -92,7 +92,7 @@ protected:
   admission send(std::uint64_t receiver, std::uint64_t handle_bytes, std::string_view text) {
     std::vector<stored_frame> frames;
     if (handle_bytes > 0)
-      frames.push_back({{1, ++frames_}, handle_bytes}); // Of an object of its own.
+      frames.push_back({{1, ++frames_, 1}, handle_bytes}); // Of an object of its own.
     const auto verdict = window.admit(receiver, 1, false, {.frames = frames});
     if (verdict == admission::leaves) {
       EXPECT_FALSE(window.charge(receiver, 1, {.frames = frames}));
@@ -116,7 +116,7 @@ protected:
   admission mention(std::uint64_t receiver, std::uint64_t object, std::uint64_t bytes, std::string_view text) {
     std::vector<outgoing_mention> mentions(1);
     mentions[0].size_bytes = bytes;
-    mentions[0].which = {0, object};
+    mentions[0].which = {0, static_cast<std::uint32_t>(object), 1};
     const auto verdict = window.admit(receiver, 1, false, {.objects = mentions});
     if (verdict == admission::leaves) {
       window.charge(receiver, 1, {.objects = mentions});
@@ -127,17 +127,17 @@ protected:
     return verdict;
   }
 
-  std::uint64_t frames_ = 0;
+  std::uint32_t frames_ = 0;
 };
 
 TEST_F(sending_handles, stored_frames_that_all_count_already_cost_nothing_again) {
-  const std::vector<stored_frame> both{{{1, 1}, 30}, {{1, 2}, 30}};
+  const std::vector<stored_frame> both{{{1, 1, 1}, 30}, {{1, 2, 1}, 30}};
   EXPECT_FALSE(window.charge(1, 1, {.frames = both}));
   EXPECT_TRUE(window.charge(1, 1, {.frames = both}));
-  const std::vector<stored_frame> part{{{1, 2}, 10}};
+  const std::vector<stored_frame> part{{{1, 2, 1}, 10}};
   EXPECT_TRUE(window.charge(1, 1, {.frames = part}));
   EXPECT_EQ(window.outstanding_handle_bytes(1), 60u);
-  const std::vector<stored_frame> one_more{{{1, 1}, 30}, {{1, 3}, 5}};
+  const std::vector<stored_frame> one_more{{{1, 1, 1}, 30}, {{1, 3, 1}, 5}};
   EXPECT_FALSE(window.charge(1, 1, {.frames = one_more}));
   EXPECT_EQ(window.outstanding_handle_bytes(1), 95u);
   EXPECT_FALSE(window.charge(2, 1, {.frames = both}));
