@@ -62,6 +62,7 @@ protected:
 
   caf::actor connect_to_reader(link_options options = {}) {
     options.offload_bytes = 1_MiB;
+    options.spill_bytes = 1_GiB; // What waits is bounded by queue_bytes alone.
     connect(options);
     publish("reader", far().system.spawn([this](caf::event_based_actor*) -> caf::behavior {
       return {[this](const pages& value) {
