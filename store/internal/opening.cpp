@@ -2,6 +2,7 @@
 #include <troupe/store/internal/attachment.hpp>
 #include <troupe/store/internal/clock.hpp>
 #include <troupe/store/internal/crash_point.hpp>
+#include <troupe/store/internal/ending_process.hpp>
 #include <troupe/store/internal/left_stores.hpp>
 #include <troupe/store/internal/reaping.hpp>
 #include <troupe/store/internal/store_places.hpp>
@@ -9,6 +10,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 namespace troupe::store::internal {
@@ -65,6 +68,25 @@ namespace {
   if (auto reclaimed = reclaim_all(view, self.slot, until.left()); !reclaimed)
     return reclaimed;
   return change_state(slot_state::reaping, slot_state::free);
+}
+
+/// Whether every slot that is locked is that of a process which ends.
+[[nodiscard]] bool only_ending_are_attached(const opened_store& store) {
+  for (auto index = std::uint32_t{0}; index < slots_max; ++index)
+    if (store.lock.is_locked(index) && !is_ending(static_cast<pid_t>(store.files.view.slot(index).pid.load())))
+      return false;
+  return true;
+}
+
+/// Whether nobody is attached any more. The kernel drops the locks of a process that was killed a while after others
+/// could notice its death: who leaves because of that would leave the files behind, so it waits for such processes.
+[[nodiscard]] bool all_have_left(const opened_store& store, const deadline& until) {
+  while (store.lock.any_attached()) {
+    if (until.passed() || !only_ending_are_attached(store))
+      return false;
+    std::this_thread::sleep_for(std::chrono::microseconds{500});
+  }
+  return true;
 }
 
 [[nodiscard]] bool has_left(const std::filesystem::path& path) {
@@ -195,7 +217,7 @@ void close_store(opened_store& store, bool gives_slot_back) {
   reach(crash_point::close_slot_freed);
   const auto alone = store.lock.lock_opening(until.left()).has_value();
   store.lock.unlock_slot(store.self.slot);
-  if (alone && !store.lock.any_attached() && store.lock.is_still_named())
+  if (alone && store.lock.is_still_named() && all_have_left(store, until))
     (void)remove_files(store.paths);
   if (alone)
     store.lock.unlock_opening();

@@ -271,6 +271,48 @@ TEST_F(opening_test, who_is_stopped_while_it_opens_is_named_by_others_and_ends_t
   EXPECT_TRUE(object_store::open(settings_));
 }
 
+// Goal: who leaves because another process was killed leaves nothing behind, although the kernel is not done with that.
+// Method: its memory takes the kernel a while, and nobody waits for its end before closing.
+TEST_F(opening_test, whoever_closes_while_the_last_other_is_being_killed_removes_the_files) {
+  for (auto times = 0; times < 5; ++times) {
+    auto store = std::make_optional(open());
+    auto step = shared<std::atomic<int>>{};
+    auto other = child([&] {
+      auto mine = open();
+      auto memory = std::vector<char>(64'000'000, 'x');
+      *step = memory.back();
+      ::pause();
+      return 1;
+    });
+    ASSERT_TRUE(eventually([&] { return *step != 0; }));
+    other.kill();
+    store.reset();
+    EXPECT_TRUE(files().empty());
+    EXPECT_EQ(other.wait(), killed);
+  }
+}
+
+TEST_F(opening_test, whoever_closes_while_another_is_stopped_does_not_wait_for_it) {
+  settings_.lock_timeout = 30s;
+  auto store = std::make_optional(open());
+  auto step = shared<std::atomic<int>>{};
+  auto other = child([&] {
+    auto mine = open();
+    *step = 1;
+    ::pause();
+    return 1;
+  });
+  ASSERT_TRUE(eventually([&] { return *step == 1; }));
+  other.kill(SIGSTOP);
+  other.wait_until_stopped();
+  const auto began = std::chrono::steady_clock::now();
+  store.reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 10s);
+  EXPECT_FALSE(files().empty());
+  other.kill_and_wait();
+  tidy();
+}
+
 TEST_F(opening_test, closing_does_not_remove_the_files_of_a_store_that_has_the_name_now) {
   auto store = std::make_optional(open());
   for (const auto& name : files())

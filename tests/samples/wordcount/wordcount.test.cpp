@@ -290,7 +290,9 @@ TEST_P(counting_over, a_coordinator_killed_at_any_moment_leaves_nothing) {
     killed.signal(SIGKILL);
     static_cast<void>(killed.wait());
     ASSERT_TRUE(eventually([&] { return killed.workers().empty() && killed.store_files().empty(); }))
-        << "after " << milliseconds << " ms";
+        << "after " << milliseconds << " ms: " << testing::PrintToString(killed.workers()) << ' '
+        << testing::PrintToString(killed.store_files()) << '\n'
+        << killed.errors();
   }
 }
 
