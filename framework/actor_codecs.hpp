@@ -17,7 +17,7 @@
 #include <caf/typed_actor.hpp>
 #include <caf/unit.hpp>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/codec.hpp>
 #include <troupe/serializers/describe.hpp>
 

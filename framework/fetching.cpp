@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/caf_threads.hpp>
 #include <troupe/framework/internal/running_fetch.hpp>
 #include <troupe/framework/internal/stored_object.hpp>

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/framework/node_error.hpp>
 #include <troupe/framework/object_ref.hpp>
 

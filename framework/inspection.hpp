@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/framework/link.hpp>
 #include <troupe/framework/node_error.hpp>
 #include <troupe/serializers/describe.hpp>

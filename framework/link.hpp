@@ -17,7 +17,7 @@
 #include <caf/actor_system.hpp>
 #include <caf/unit.hpp>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/framework/fwd.hpp>
 #include <troupe/framework/memory_summary.hpp>
 #include <troupe/framework/node_error.hpp>

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string_view>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 
 namespace troupe {
 

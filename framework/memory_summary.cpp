@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/store/summary.hpp>
 
 namespace troupe {

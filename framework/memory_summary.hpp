@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/describe.hpp>
 
 namespace troupe::store {

@@ -24,7 +24,7 @@
 #include <caf/unit.hpp>
 
 #include <troupe/framework/actor_codecs.hpp>
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/framework/fwd.hpp>
 #include <troupe/framework/internal/caf_port/fetcher.hpp>
 #include <troupe/framework/link.hpp>

@@ -7,8 +7,8 @@
 #include <caf/atom.hpp>
 #include <caf/error.hpp>
 
-#include <troupe/framework/base/error.hpp>
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/error.hpp>
+#include <troupe/base/export.hpp>
 
 namespace troupe {
 
@@ -64,7 +64,8 @@ inline constexpr caf::atom_value error_category = caf::atom("troupe");
 [[nodiscard]] TROUPE_EXPORT caf::error to_caf_error(const node_error& error);
 
 /// The way back: of an error that is not Troupe's the code is `task_failed`, and CAF's timeouts and unreachable actors
-/// are `timed_out` and `link_down`.
+/// are `timed_out` and `link_down`. An empty error, which is the reason of an actor that ended in good order, is
+/// `task_failed` with the text "no error".
 [[nodiscard]] TROUPE_EXPORT node_error to_node_error(const caf::error& error);
 
 /// The text of a `caf::error`: what `to_caf_error` put into it, else CAF's own rendering of it.

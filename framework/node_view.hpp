@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/framework/fwd.hpp>
 #include <troupe/framework/link.hpp>
 

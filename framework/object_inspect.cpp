@@ -3,7 +3,7 @@
 #include <span>
 #include <utility>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/out_of_band.hpp>
 #include <troupe/serializers/msgpack/described.hpp>
 

@@ -7,7 +7,7 @@
 
 #include <caf/error.hpp>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/framework/object_ref.hpp>
 
 namespace troupe {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/capturing.hpp>
 #include <troupe/framework/internal/link_extension.hpp>
 #include <troupe/framework/internal/object_tables.hpp>

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/framework/internal/object_environment.hpp>
 #include <troupe/framework/internal/object_source.hpp>
 #include <troupe/framework/node_error.hpp>

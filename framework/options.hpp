@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/framework/publication.hpp>
 #include <troupe/serializers/compression.hpp>
 #include <troupe/serializers/limits.hpp>

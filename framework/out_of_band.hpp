@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <source_location>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/framework/fwd.hpp>
 
 namespace troupe {

@@ -12,7 +12,7 @@
 #include <caf/actor.hpp>
 #include <caf/allowed_unsafe_message_type.hpp>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/framework/fwd.hpp>
 #include <troupe/framework/link.hpp>
 #include <troupe/framework/node_error.hpp>

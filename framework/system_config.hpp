@@ -10,7 +10,7 @@
 #include <caf/actor_system_config.hpp>
 #include <caf/error.hpp>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/framework/fwd.hpp>
 #include <troupe/framework/node_error.hpp>
 #include <troupe/framework/options.hpp>

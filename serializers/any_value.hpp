@@ -5,7 +5,7 @@
 #include <new>
 #include <string>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/type_registry.hpp>
 
 namespace troupe {

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/codec.hpp>
 #include <troupe/serializers/frame.hpp>
 #include <troupe/serializers/internal/array_layout.hpp>

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/serializers/array.hpp>
 
 namespace troupe::detail {

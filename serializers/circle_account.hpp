@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 
 namespace troupe {
 

@@ -170,7 +170,7 @@ decoding::decoding(const troupe::context& ctx, std::size_t received_bytes)
 // Objects that refer to each other in a circle would outlive a decoding that failed: nobody else can cut the circle.
 decoding::~decoding() {
   if (context().taken_bytes != nullptr)
-    *context().taken_bytes += memory_given_ - memory_left_;
+    *context().taken_bytes += memory_given_ - memory_left_ - std::min(scratch_bytes_, memory_given_ - memory_left_);
   if (!shared_)
     return;
   if (failed() || std::uncaught_exceptions() > shared_->exceptions) {
@@ -321,6 +321,7 @@ void decoding::exchange_state(decoding& other) {
   std::swap(memory_left_, other.memory_left_);
   std::swap(memory_given_, other.memory_given_);
   std::swap(received_bytes_, other.received_bytes_);
+  std::swap(scratch_bytes_, other.scratch_bytes_);
   std::swap(probes_left_, other.probes_left_);
   std::swap(memory_bound_, other.memory_bound_);
   std::swap(shared_, other.shared_);

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/context.hpp>
 #include <troupe/serializers/serialize_error.hpp>
 
@@ -134,6 +134,16 @@ public:
     return true;
   }
 
+  /// The same for what is needed while decoding only: it counts in full, and is no part of what the value takes.
+  [[nodiscard]] bool charge_scratch(std::size_t bytes) {
+    if (!charge_memory(bytes))
+      return false;
+    scratch_bytes_ += bytes;
+    return true;
+  }
+  /// Memory that was charged has been freed again, as when a container has moved to a larger place.
+  void give_back(std::size_t bytes) { memory_left_ += bytes; }
+
   /// Takes comparisons with other keys of a bucket, that a key of a container cost, out of the budget: those of long
   /// keys as several.
   [[nodiscard]] bool charge_probes(std::size_t probes, const std::type_info& container) {
@@ -213,6 +223,7 @@ private:
   std::size_t memory_left_;
   std::size_t memory_given_;   // What was there to begin with, and
   std::size_t received_bytes_; // what of that circles may keep beyond what is charged.
+  std::size_t scratch_bytes_ = 0; // Of what was taken, what the value does not keep.
   std::size_t probes_left_;
   memory_bound memory_bound_;
   std::unique_ptr<shared_table> shared_;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 
 namespace troupe {
 

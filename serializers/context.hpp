@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/compression.hpp>
 #include <troupe/serializers/frame.hpp>
 #include <troupe/serializers/limits.hpp>

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/serialize_error.hpp>
 #include <troupe/serializers/type_registry.hpp>
 

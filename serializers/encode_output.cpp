@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <new>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 
 namespace troupe {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/frame.hpp>
 
 namespace troupe {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/context.hpp>
 #include <troupe/serializers/encode_output.hpp>
 #include <troupe/serializers/payload.hpp>

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include <troupe/framework/base/version.hpp>
+#include <troupe/base/version.hpp>
 #include <troupe/serializers/family.hpp>
 #include <troupe/serializers/type_registry.hpp>
 #include <troupe/serializers/value_reader.hpp>

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/context.hpp>
 #include <troupe/serializers/family.hpp>
 #include <troupe/serializers/internal/inspecting.hpp>

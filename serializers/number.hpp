@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 
 namespace troupe {
 

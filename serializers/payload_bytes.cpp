@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/serializers/coding.hpp>
 #include <troupe/serializers/internal/failing.hpp>
 

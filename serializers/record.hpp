@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/array.hpp>
 #include <troupe/serializers/frame.hpp>
 #include <troupe/serializers/limits.hpp>

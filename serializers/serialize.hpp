@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/any_value.hpp>
 #include <troupe/serializers/family.hpp>
 #include <troupe/serializers/payload_bytes.hpp>

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <expected>
 
-#include <troupe/framework/base/error.hpp>
+#include <troupe/base/error.hpp>
 
 namespace troupe {
 

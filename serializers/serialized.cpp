@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/serializers/internal/compressing.hpp>
 #include <troupe/serializers/internal/error_payload.hpp>
 #include <troupe/serializers/internal/failing.hpp>

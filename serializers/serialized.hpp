@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/codec.hpp>
 #include <troupe/serializers/serialize.hpp>
 

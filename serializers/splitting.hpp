@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <expected>
 
-#include <troupe/framework/base/export.hpp>
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/export.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/serializers/limits.hpp>
 #include <troupe/serializers/payload.hpp>
 #include <troupe/serializers/serialize_error.hpp>

@@ -19,7 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/internal/inspecting.hpp>
 #include <troupe/serializers/internal/part_access.hpp>
 #include <troupe/serializers/internal/schema.hpp>
@@ -96,7 +96,7 @@ public:
   [[nodiscard]] std::size_t size_bytes() const { return size_bytes_; }
   [[nodiscard]] std::size_t alignment_bytes() const { return alignment_bytes_; }
   /// What a default value takes, with what it has on the heap.
-  [[nodiscard]] std::size_t value_bytes() const { return value_bytes_; }
+  [[nodiscard]] std::size_t value_bytes() const { return value_bytes_(); }
   [[nodiscard]] const lifecycle& life() const { return life_; }
   [[nodiscard]] const codec_slots& codecs() const { return codecs_; }
   /// The codec that came with this very type, or null; also while another one is registered for it, and where it serves
@@ -165,7 +165,7 @@ private:
   const std::type_index type_;
   const std::size_t size_bytes_;
   const std::size_t alignment_bytes_;
-  const std::size_t value_bytes_;
+  std::size_t (*const value_bytes_)();
   lifecycle life_;
   codec_slots codecs_;
   const std::optional<own_codec> own_;
@@ -319,7 +319,7 @@ type_entry::type_entry(std::in_place_type_t<T>, std::string alias, std::optional
       type_(typeid(T)),
       size_bytes_(sizeof(T)),
       alignment_bytes_(alignof(T)),
-      value_bytes_(detail::value_bytes<T>),
+      value_bytes_(&detail::new_value_bytes<T>),
       own_(std::move(own)) {
   life_.allocate = &detail::new_memory<T>::allocate;
   life_.release = &detail::new_memory<T>::release;

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/coding.hpp>
 #include <troupe/serializers/frame.hpp>
 #include <troupe/serializers/internal/array_layout.hpp>

@@ -94,7 +94,7 @@ bool skip_begin(value_reader& from, std::vector<open_part>& open, open_part part
   if (open.size() >= from.open_max())
     return from.fail(serialize_errc::limit_exceeded,
                      "nested deeper than " + grouped(from.context().limits.depth) + " (limits::depth)");
-  if (open.size() == open.capacity() && !from.charge_memory((2 * open.size() + 1) * sizeof(part)))
+  if (open.size() == open.capacity() && !from.charge_scratch((2 * open.size() + 1) * sizeof(part)))
     return false;
   open.push_back(part);
   return true;

@@ -1,7 +1,7 @@
 // The one way to write an object.
 #pragma once
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/store/fwd.hpp>
 #include <troupe/store/handle.hpp>
 #include <troupe/store/object_id.hpp>

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 
 namespace troupe::store {
 

@@ -1,7 +1,7 @@
 // Counted references to sealed objects, and views of their bytes.
 #pragma once
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/store/fwd.hpp>
 #include <troupe/store/object_id.hpp>
 #include <troupe/store/store_error.hpp>

@@ -1,7 +1,7 @@
 // Looking at stores from outside: which there are, what is in them, what dead processes have left.
 #pragma once
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/store/store_error.hpp>
 #include <troupe/store/summary.hpp>
 

@@ -7,8 +7,8 @@
 #include <functional>
 #include <string>
 
-#include <troupe/framework/base/export.hpp>
-#include <troupe/framework/base/salted_hash.hpp>
+#include <troupe/base/export.hpp>
+#include <troupe/base/salted_hash.hpp>
 
 namespace troupe::store {
 

@@ -1,7 +1,7 @@
 // The shared store of immutable objects. Start reading here.
 #pragma once
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/store/builder.hpp>
 #include <troupe/store/fwd.hpp>
 #include <troupe/store/handle.hpp>

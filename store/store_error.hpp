@@ -1,7 +1,7 @@
 // Why a call of store/ failed.
 #pragma once
 
-#include <troupe/framework/base/error.hpp>
+#include <troupe/base/error.hpp>
 
 #include <cstdint>
 #include <string_view>

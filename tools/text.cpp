@@ -1,6 +1,6 @@
 #include "text.hpp"
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -10,7 +10,7 @@
 #include "text.hpp"
 #include "top/command.hpp"
 
-#include <troupe/framework/base/version.hpp>
+#include <troupe/base/version.hpp>
 
 #include <algorithm>
 #include <iostream>

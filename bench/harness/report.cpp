@@ -6,7 +6,7 @@
 #include <ranges>
 
 #include <fmt/format.h>
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 
 namespace bench {
 

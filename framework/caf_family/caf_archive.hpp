@@ -25,7 +25,7 @@
 #include <caf/serializer.hpp>
 
 #include <troupe/framework/actor_codecs.hpp>
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/framework/fwd.hpp>
 #include <troupe/serializers/coding.hpp>
 #include <troupe/serializers/encode_output.hpp>

@@ -3,7 +3,7 @@
 // Light on purpose: caf_type.hpp, which registers types, is where CAF's serialization is included.
 #pragma once
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/family.hpp>
 
 namespace caf {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/stored_object.hpp>
 
 namespace troupe::internal {

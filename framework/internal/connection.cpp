@@ -6,7 +6,7 @@
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/io_batch.hpp>
 
 namespace troupe::internal {
@@ -17,8 +17,12 @@ namespace {
 constexpr std::size_t read_buffer_bytes = 64_KiB;
 constexpr std::size_t first_read_buffer_bytes = packet_head_bytes + unproven_body_bytes_max;
 
-// So many packets are handled in a row.
+// So many packets are handled in a row, or what takes so long: a few bytes may be much work. The clock is looked at
+// behind every fourth packet, and behind larger ones.
 constexpr int packets_per_turn = 64;
+constexpr int packets_per_look = 4;
+constexpr std::size_t larger_packet_bytes = 1_KiB;
+constexpr std::chrono::microseconds turn_time{500};
 
 // How long a peer that broke the protocol has to read why its link ends.
 constexpr std::chrono::milliseconds farewell_time{200};
@@ -136,8 +140,10 @@ connection::parsed connection::parse() {
       return parsed::closing;
     }
   }
+  const auto until = std::chrono::steady_clock::now() + turn_time;
+  auto looks = false;
   for (int packets = 0; read_end_ - read_begin_ >= packet_head_bytes; ++packets) {
-    if (packets == packets_per_turn)
+    if (packets == packets_per_turn || (looks && std::chrono::steady_clock::now() >= until))
       return parsed::turn_over;
     auto head = read_packet_head(
         std::span<const std::byte, packet_head_bytes>{read_buffer_.data() + read_begin_, packet_head_bytes});
@@ -150,6 +156,7 @@ connection::parsed connection::parse() {
       close(reason, farewell_time);
       return parsed::closing;
     }
+    looks = packets % packets_per_look == packets_per_look - 1 || head.body_bytes >= larger_packet_bytes;
     auto packet_bytes = packet_head_bytes + head.body_bytes;
     if (read_end_ - read_begin_ < packet_bytes) {
       if (read_buffer_.size() < packet_bytes)

@@ -4,7 +4,7 @@
 
 #include <asio/post.hpp>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/connection.hpp>
 #include <troupe/framework/internal/io_batch.hpp>
 

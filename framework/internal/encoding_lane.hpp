@@ -16,7 +16,7 @@
 #include <caf/actor_control_block.hpp>
 #include <caf/mailbox_element.hpp>
 
-#include <troupe/framework/base/salted_hash.hpp>
+#include <troupe/base/salted_hash.hpp>
 
 namespace troupe::internal {
 

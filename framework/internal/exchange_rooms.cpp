@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/crc32c.hpp>
 #include <troupe/framework/internal/exchange_room.hpp>
 #include <troupe/framework/internal/stored_object.hpp>

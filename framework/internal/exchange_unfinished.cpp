@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/exchange_room.hpp>
 #include <troupe/framework/internal/unfinished_object.hpp>
 

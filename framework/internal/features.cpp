@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/text.hpp>
 
 namespace troupe::internal {

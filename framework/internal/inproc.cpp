@@ -11,7 +11,7 @@
 #include <asio/error.hpp>
 #include <asio/post.hpp>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 
 namespace troupe::internal {
 

@@ -1,6 +1,6 @@
 #include <troupe/framework/internal/limited_log.hpp>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 
 namespace troupe::internal {
 

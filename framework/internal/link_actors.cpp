@@ -7,7 +7,7 @@
 
 #include <caf/actor_cast.hpp>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/finder.hpp>
 #include <troupe/framework/internal/caf_port/question_id.hpp>

@@ -10,7 +10,7 @@
 
 #include <caf/exit_reason.hpp>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/question_id.hpp>
 #include <troupe/framework/internal/failing.hpp>
 #include <troupe/framework/internal/handle_wire.hpp>
@@ -141,7 +141,13 @@ void link_core::begin_to_drain(const std::string& reason, std::chrono::milliseco
 
 bool link_core::anything_waits() const {
   std::lock_guard guard{mutex_};
-  return sending_.anything_waits();
+  return sending_.anything_waits() || !bulk_.empty();
+}
+
+/// I/O thread, not under the mutex. The peer takes nothing in that comes behind a goodbye.
+void link_core::end_if_drained() {
+  if (drain_.timer && !anything_waits())
+    end_drained();
 }
 
 /// I/O thread. Once.
@@ -178,7 +184,7 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
     undo(waiting.receiver, *waiting.what, {node_errc::link_down, "the link to " + peer_name_ + " is down"}, nullptr);
   const node_error down{node_errc::link_down, "the link to " + peer_name_ + " is down: " + reason.message()};
   fail_change(down);
-  fail_everything(down);
+  fail_everything(down, unwritten);
   if (counts_handles_)
     node_->exchange()->link_down(channel_, down.message());
   transfers_.clear();
@@ -200,7 +206,7 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
   node_->link_ended(this);
 }
 
-void link_core::fail_everything(const node_error& reason) {
+void link_core::fail_everything(const node_error& reason, std::uint64_t unwritten) {
   std::unique_lock guard{mutex_};
   auto queries = std::exchange(queries_, {});
   auto requests = pending_.take_all();
@@ -219,6 +225,11 @@ void link_core::fail_everything(const node_error& reason) {
   room_.notify_all();
   guard.unlock();
   counters_.undelivered.fetch_add(unsent.size(), std::memory_order_relaxed);
+  if (const auto lost = unwritten + unsent.size(); lost > 0)
+    warnings_.warn([&] {
+      return grouped(lost) + (lost == 1 ? " message" : " messages") + " to " + peer_name_ + " had not left: "
+             + reason.message();
+    });
   for (const auto& message : unsent)
     for (const auto& object : message.objects)
       object.take_back(peer_process_, send_channel());

@@ -23,7 +23,7 @@
 
 #include <asio/steady_timer.hpp>
 
-#include <troupe/framework/base/salted_hash.hpp>
+#include <troupe/base/salted_hash.hpp>
 #include <troupe/framework/inspection.hpp>
 #include <troupe/framework/internal/actor_tables.hpp>
 #include <troupe/framework/internal/admin.hpp>
@@ -230,6 +230,7 @@ private:
   void begin_to_drain(const std::string& reason, std::chrono::milliseconds patience);
   [[nodiscard]] bool anything_waits() const;
   void end_drained();
+  void end_if_drained();
 
   [[nodiscard]] std::uint64_t send_channel() const noexcept { return channel_ + (role_ == role::acceptor ? 1 : 0); }
   [[nodiscard]] std::uint64_t receive_channel() const noexcept { return channel_ + (role_ == role::dialer ? 1 : 0); }
@@ -278,7 +279,8 @@ private:
   void on_down(const down& what);
   std::expected<void, node_error> on_release_actor(const release_actor& what);
   std::expected<void, node_error> on_release_object(const release_object& what);
-  void fail_everything(const node_error& reason);
+  /// `unwritten`: messages that the connection had taken and not written.
+  void fail_everything(const node_error& reason, std::uint64_t unwritten);
   friend class link_watch;
   void watched_actor_ended(std::uint64_t number, const caf::error& reason);
   template <class Admin>

@@ -9,7 +9,7 @@
 #include <caf/actor_cast.hpp>
 #include <caf/send.hpp>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/caf_threads.hpp>
 #include <troupe/framework/internal/caf_port/question_id.hpp>
@@ -303,6 +303,8 @@ bool link_core::refill(outbox& out) {
   } else {
     append_packed(*std::move(step.message), out);
   }
+  if (drain_.timer && bulk_.empty())
+    asio::post(node_->io(), [self = shared_from_this()] { self->end_if_drained(); });
   return true; // Asked again, it says whether there was more.
 }
 
@@ -326,8 +328,7 @@ std::expected<void, node_error> link_core::on_credit(const credit& what) {
                                                       + grouped(behind_handles)}};
   }
   pump(guard);
-  if (drain_.timer && !anything_waits())
-    end_drained();
+  end_if_drained();
   return {};
 }
 

@@ -6,7 +6,7 @@
 
 #include <caf/node_id.hpp>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/failing.hpp>
 #include <troupe/framework/internal/handle_wire.hpp>
 #include <troupe/framework/internal/imported_object.hpp>

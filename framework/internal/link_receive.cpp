@@ -10,7 +10,7 @@
 #include <caf/mailbox_element.hpp>
 #include <caf/system_messages.hpp>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/passed_message.hpp>
 #include <troupe/framework/internal/caf_port/question_id.hpp>
@@ -371,8 +371,7 @@ std::expected<receipt, node_error> link_core::charge_handles(const message_head&
 /// What its values take beyond what the message cost, by a peer that should have stated it.
 std::expected<void, node_error> link_core::charge_understated(const message_head& head, std::uint64_t cost,
                                                               message_under_construction& message) {
-  // Growing containers have taken about twice of what they keep.
-  const auto takes = decoded_bytes_ / 2;
+  const auto takes = decoded_bytes_;
   const auto known = std::max(cost, stated_bytes(head));
   if (takes <= known || !features_.has(feature::value_bytes))
     return {};
@@ -602,13 +601,17 @@ std::expected<void, node_error> link_core::decode(const signature& types, messag
     refuse_type(types.unknown_alias, nullptr);
     return undecodable("type \"" + types.unknown_alias + "\" is not in this node's type registry");
   }
-  // The elements share what a payload may cost in comparisons, so that a message costs no more.
-  const auto probes = received_context_.limits.hash_probes;
-  received_context_.limits.hash_probes = probes / std::max<std::size_t>(element_count_, 1);
+  // The elements share what a payload may cost whatever its size, so that a message costs no more.
+  auto& limits = received_context_.limits;
+  const auto probes = limits.hash_probes;
+  const auto free_bytes = limits.memory_free_bytes;
+  limits.hash_probes = probes / std::max<std::size_t>(element_count_, 1);
+  limits.memory_free_bytes = free_bytes / std::max<std::size_t>(element_count_, 1);
   std::expected<void, node_error> decoded;
   for (std::size_t i = 0; i < element_count_ && decoded; ++i)
     decoded = decode_element(elements_[i], *types.entries[i], into);
-  received_context_.limits.hash_probes = probes;
+  limits.hash_probes = probes;
+  limits.memory_free_bytes = free_bytes;
   return decoded;
 }
 
@@ -641,6 +644,7 @@ std::expected<void, node_error> link_core::decode_value_of(const received_header
                        + "\" cannot be received: message elements need a default and a copy constructor");
   auto* const counted_as = header.counted_as != nullptr ? header.counted_as : received_as(header.by, type.alias());
   traffic_timer timer{counted_as != nullptr ? counted_as->timed_for() : 0};
+  decoded_bytes_ += type.value_bytes();
   auto decoded = decode_value(type, place, *header.by, header.fields, frames, received_context_);
   if (decoded) {
     if (counted_as != nullptr)

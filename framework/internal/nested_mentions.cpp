@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/link_extension.hpp>
 #include <troupe/framework/internal/packet.hpp>
 #include <troupe/framework/object_ref.hpp>

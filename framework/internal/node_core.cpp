@@ -176,11 +176,13 @@ std::expected<void, node_error> node_core::publish_first() {
     caf::strong_actor_ptr actor;
     try {
       actor = each.make(system_);
-    } catch (const std::exception& error) {
-      const char* why = error.what();
-      return std::unexpected{node_error{node_errc::bad_option,
-                                        "the actor to publish as \"" + each.name()
-                                            + "\" could not be made: " + (why != nullptr ? why : "no reason given")}};
+    } catch (const std::exception& failure) {
+      return std::unexpected{node_error{node_errc::bad_option, "the actor to publish as \"" + each.name()
+                                                                   + "\" could not be made: "
+                                                                   + std::string{exception_text(failure)}}};
+    } catch (...) {
+      return std::unexpected{node_error{node_errc::bad_option, "the actor to publish as \"" + each.name()
+                                                                   + "\" could not be made: something was thrown"}};
     }
     if (auto published = publish(each.name(), std::move(actor)); !published)
       return published;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include <troupe/framework/base/version.hpp>
+#include <troupe/base/version.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/serializers/contract.hpp>

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include <troupe/framework/base/salted_hash.hpp>
+#include <troupe/base/salted_hash.hpp>
 #include <troupe/framework/internal/consumption.hpp>
 #include <troupe/store/object_id.hpp>
 

@@ -9,7 +9,7 @@
 
 #include <asio/post.hpp>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/authentication.hpp>
 #include <troupe/framework/internal/exchange_room.hpp>
 #include <troupe/framework/internal/object_proof.hpp>

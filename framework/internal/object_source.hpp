@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/framework/node_error.hpp>
 #include <troupe/serializers/frame.hpp>
 #include <troupe/store/handle.hpp>

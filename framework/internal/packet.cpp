@@ -4,7 +4,7 @@
 #include <cassert>
 #include <cstring>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/message_extensions.hpp>
 
 namespace troupe::internal {

@@ -4,7 +4,7 @@
 #include <new>
 #include <utility>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/capturing.hpp>
 #include <troupe/framework/internal/stored_object.hpp>
 #include <troupe/serializers/msgpack/described.hpp>

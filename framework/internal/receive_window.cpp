@@ -4,7 +4,7 @@
 #include <mutex>
 #include <string>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 
 namespace troupe::internal {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <troupe/framework/base/salted_hash.hpp>
+#include <troupe/base/salted_hash.hpp>
 #include <troupe/framework/internal/consumption.hpp>
 #include <troupe/framework/node_error.hpp>
 

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/authentication.hpp>
 #include <troupe/framework/internal/text.hpp>
 

@@ -15,7 +15,7 @@
 #include <caf/actor_control_block.hpp>
 #include <caf/message.hpp>
 
-#include <troupe/framework/base/salted_hash.hpp>
+#include <troupe/base/salted_hash.hpp>
 #include <troupe/framework/internal/actor_tables.hpp>
 #include <troupe/framework/internal/consumption.hpp>
 #include <troupe/framework/internal/handle_account.hpp>

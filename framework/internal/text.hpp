@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <troupe/framework/base/text.hpp>
+#include <troupe/base/text.hpp>
 
 namespace troupe::internal {
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include <troupe/framework/base/salted_hash.hpp>
+#include <troupe/base/salted_hash.hpp>
 #include <troupe/framework/internal/packet.hpp>
 #include <troupe/framework/node_error.hpp>
 #include <troupe/serializers/frame.hpp>

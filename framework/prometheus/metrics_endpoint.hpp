@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/framework/fwd.hpp>
 #include <troupe/framework/node_error.hpp>
 

@@ -2,7 +2,7 @@
 
 #include "folder_walk.hpp"
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,6 +1,6 @@
 #include <troupe/serializers/cereal/cereal_archive.hpp>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/serializers/internal/type_text.hpp>
 
 namespace troupe {

@@ -29,7 +29,7 @@
 #include <cereal/types/memory.hpp>
 #include <cereal/types/vector.hpp>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/coding.hpp>
 #include <troupe/serializers/encode_output.hpp>
 #include <troupe/serializers/internal/body_arrays.hpp>
@@ -87,8 +87,12 @@ concept holds_elements = requires {
 &&!is_text<T>;
 /// What an element takes: the nodes and tables of all but contiguous containers included.
 template <holds_elements T>
-inline constexpr std::size_t
-    element_bytes_of = value_bytes<typename T::value_type> + (requires(T & of) { of.data(); } ? 0 : node_bytes);
+std::size_t element_bytes_of() {
+  if constexpr (requires(T & of) { of.data(); })
+    return new_value_bytes<typename T::value_type>();
+  else
+    return new_node_bytes<typename T::value_type>();
+}
 /// The standard library's sets and maps in which each key is there once.
 template <class T>
 inline constexpr bool has_keys_once = false;
@@ -155,7 +159,7 @@ struct cereal_pointers {
   void begin() {
     open.push_back({.pointee = &typeid(T),
                     .owned = !std::exchange(next_is_weak, false),
-                    .size_bytes = value_bytes<T>,
+                    .size_bytes = new_value_bytes<T>(),
                     .reset = &reset<T>});
   }
   /// Whether the content of an object ends with this pointer.
@@ -367,7 +371,7 @@ private:
       if (!from.enter())
         throw detail::cereal_stop();
     if constexpr (detail::holds_elements<T>)
-      from.element_bytes_ = detail::element_bytes_of<T>;
+      from.element_bytes_ = detail::element_bytes_of<T>();
     else if constexpr (detail::is_text<T>)
       from.element_bytes_ = text_;
     if constexpr (detail::has_keys_once<T>)
@@ -380,7 +384,7 @@ private:
       from.pointers_.begin<typename detail::shared_pointee<T>::type>();
     if constexpr (detail::wraps_unique<T>)
       if (from.has_pointee())
-        from.spend(1, detail::value_bytes<typename detail::unique_pointee<T>::type> + detail::node_bytes);
+        from.spend(1, detail::new_node_bytes<typename detail::unique_pointee<T>::type>());
   }
   template <class T>
   friend void epilogue(cereal_reader& from, const T& read) {

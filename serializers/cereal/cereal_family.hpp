@@ -3,7 +3,7 @@
 // Light on purpose: nothing of cereal is included here. cereal_type.hpp, which registers types, is where it is.
 #pragma once
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/family.hpp>
 
 namespace troupe {

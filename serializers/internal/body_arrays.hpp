@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/encode_output.hpp>
 
 namespace troupe::detail {

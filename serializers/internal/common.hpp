@@ -11,9 +11,10 @@
 #include <string_view>
 #include <typeinfo>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/coding.hpp>
 #include <troupe/serializers/internal/dynamic.hpp>
+#include <troupe/serializers/internal/self_contained.hpp>
 #include <troupe/serializers/internal/shapes.hpp>
 #include <troupe/serializers/internal/type_text.hpp>
 #include <troupe/serializers/internal/unit_text.hpp>
@@ -277,6 +278,53 @@ consteval std::size_t idle_heap_bytes() {
 template <class T>
 inline constexpr std::size_t value_bytes = sizeof(T) + idle_heap_bytes<T>();
 
+/// Whether a class of the user's may be in there whose members begin with more than nothing.
+template <class T>
+consteval bool may_begin_filled() {
+  constexpr auto of = shape_of<T>;
+  if constexpr (fixed_bytes<T>() > 0 || !std::is_default_constructible_v<T>)
+    return false;
+  else if constexpr (of == shape::fixed)
+    return may_begin_filled<typename fixed_extent<T>::element>();
+  else if constexpr (of == shape::tuple) return []<std::size_t... Index>(std::index_sequence<Index...>) {
+    return (false || ... || may_begin_filled<std::remove_const_t<std::tuple_element_t<Index, T>>>());
+  }
+  (std::make_index_sequence<std::tuple_size_v<T>>{});
+  else return of == shape::structure || of == shape::variant || of == shape::hook;
+}
+
+/// The same for a new value, whose constructor may have filled members: one is made to look.
+template <class T>
+std::size_t new_value_bytes() {
+  if constexpr (may_begin_filled<T>()) {
+    static const std::size_t held = [] {
+      try {
+        return held_bytes<held::owned>(T{});
+      } catch (...) { // So will those that are to be decoded into.
+        return std::size_t{0};
+      }
+    }();
+    return value_bytes<T> + held;
+  } else {
+    return value_bytes<T>;
+  }
+}
+
+/// The same in a node of its own, with what malloc adds.
+template <class T>
+std::size_t new_node_bytes() {
+  return malloc_bytes(new_value_bytes<T>() + node_bytes);
+}
+
+/// What each element of a sequence takes.
+template <class T>
+std::size_t element_memory() {
+  if constexpr (requires(T & values) { values.reserve(0); })
+    return new_value_bytes<typename T::value_type>();
+  else
+    return new_node_bytes<typename T::value_type>();
+}
+
 /// Appends one element, read by `read`.
 template <class T>
 bool read_back(decoding& state, T& values, auto&& read) {
@@ -438,7 +486,7 @@ template <class T>
 bool read_shared_object(decoding& state, std::shared_ptr<T>& target, const shared_place& place, auto&& read) {
   const bool is_numbered = place.is_numbered;
   const auto number = is_numbered ? state.number_shared() : 0;
-  if (!state.charge(1, value_bytes<T> + shared_bytes))
+  if (!state.charge(1, new_value_bytes<T>() + shared_bytes))
     return false;
   shared_content content(state, place, number);
   if constexpr (std::is_default_constructible_v<T>) {

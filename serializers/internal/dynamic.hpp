@@ -7,7 +7,7 @@
 #include <typeindex>
 #include <typeinfo>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/coding.hpp>
 #include <troupe/serializers/internal/stand_in.hpp>
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/internal/part_access.hpp>
 
 namespace troupe {

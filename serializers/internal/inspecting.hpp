@@ -9,7 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/internal/parts.hpp>
 
 namespace troupe::detail {

@@ -47,7 +47,7 @@ part_access list_access() {
   using element = typename T::value_type;
   part_access made;
   made.types.push_back({.name = "", .entry = part_entry<element>()});
-  made.part_bytes = value_bytes<element>;
+  made.part_bytes = new_value_bytes<element>();
   made.each = [](const void* value, const std::function<bool(std::size_t, const void*)>& visit) {
     for (const auto& part : *static_cast<const T*>(value))
       if (!visit(0, &part))
@@ -79,7 +79,7 @@ part_access map_access() {
   made.types.push_back({.name = "key", .entry = part_entry<key_type>()});
   made.types.push_back({.name = "", .entry = part_entry<mapped_type>()});
   made.parts_at_once = 2;
-  made.part_bytes = value_bytes<typename T::value_type> / 2;
+  made.part_bytes = new_value_bytes<typename T::value_type>() / 2;
   made.each = [](const void* value, const std::function<bool(std::size_t, const void*)>& visit) {
     for (const auto& [key, mapped] : *static_cast<const T*>(value))
       if (!visit(0, &key) || !visit(1, &mapped))

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/serializers/internal/failing.hpp>
 #include <troupe/serializers/internal/varint_note.hpp>
 

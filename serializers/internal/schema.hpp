@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/internal/shapes.hpp>
 
 namespace troupe::detail {

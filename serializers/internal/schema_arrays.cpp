@@ -23,7 +23,7 @@ bool schema_reader::begin_array() {
     return transfer();
   const auto is_repeated = found.form == array_form::once;
   const auto in_order = found.form == array_form::c || is_repeated;
-  if (!charge_memory((found.shape.size() + found.data_shape.size()) * sizeof(std::size_t)))
+  if (!charge_scratch((found.shape.size() + found.data_shape.size()) * sizeof(std::size_t)))
     return false;
   opened.shape = as_block(found.shape);
   opened.data_shape = as_block(found.data_shape);
@@ -38,7 +38,7 @@ bool schema_reader::begin_array() {
   if (found.form != array_form::strided)
     opened.whole = found.data.whole;
   if (!in_order) {
-    if (!charge_memory(sizeof(found)))
+    if (!charge_scratch(sizeof(found)))
       return false;
     opened.unpacked = std::make_unique<wire_array>(std::move(found));
   }
@@ -52,7 +52,7 @@ bool schema_reader::pack_block() {
     return true;
   const auto element_bytes = size_of(top.kind);
   const auto bytes = *count_of(top.unpacked->shape) * element_bytes; // Checked when it was read.
-  if (!charge_memory(bytes))
+  if (!charge_scratch(bytes))
     return false;
   top.packed.resize(bytes);
   if (!pack_wire_array(*std::exchange(top.unpacked, nullptr), element_bytes, top.packed))

@@ -49,7 +49,7 @@ bool schema_reader::parse(std::span<const std::byte> schema, std::size_t& root) 
 
 bool schema_reader::parse_parts(typed_reader& from, std::size_t index, std::size_t count, bool named, std::size_t depth,
                                 std::vector<std::size_t>& structures) {
-  if (!charge_memory(count * (sizeof(std::size_t) + (named ? sizeof(std::string_view) : 0))))
+  if (!charge_scratch(count * (sizeof(std::size_t) + (named ? sizeof(std::string_view) : 0))))
     return false;
   nodes_[index].parts.reserve(count);
   nodes_[index].names.reserve(named ? count : 0);
@@ -73,7 +73,7 @@ bool schema_reader::add_node(std::uint8_t code, std::size_t& index) {
                       "divide the type");
   if (nodes_.size() == nodes_.capacity()) {
     const auto capacity = std::max<std::size_t>(8, 2 * nodes_.capacity());
-    if (!charge_memory(capacity * sizeof(schema_node)))
+    if (!charge_scratch(capacity * sizeof(schema_node)))
       return false;
     nodes_.reserve(capacity);
   }
@@ -85,7 +85,7 @@ bool schema_reader::add_node(std::uint8_t code, std::size_t& index) {
 // A record's alternatives, in the order of record::variant.
 bool schema_reader::add_record(std::size_t index) {
   constexpr std::size_t alternatives = std::variant_size_v<record::variant>;
-  bool added = charge_memory((alternatives + 3) * sizeof(std::size_t));
+  bool added = charge_scratch((alternatives + 3) * sizeof(std::size_t));
   if (added)
     nodes_[index].parts.reserve(alternatives);
   const auto add = [&](std::uint8_t code) {
@@ -122,7 +122,7 @@ bool schema_reader::parse_enumeration(typed_reader& from, std::size_t index) {
   if (!take_kind(from, nodes_[index].kind) || !from.count(count, 2))
     return false;
   auto& enumerators = nodes_[index].enumerators;
-  if (!charge_memory(count * sizeof(schema_node::enumerator)))
+  if (!charge_scratch(count * sizeof(schema_node::enumerator)))
     return false;
   enumerators.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -200,12 +200,12 @@ bool schema_reader::parse_node(typed_reader& from, std::size_t& index, std::size
     return parse_parts(from, index, 1, false, depth, structures);
   }
   case schema_code::structure:
-    if (!charge_memory(4 * sizeof(index)))
+    if (!charge_scratch(4 * sizeof(index)))
       return false;
     structures.push_back(index);
     return from.count(count, 1) && parse_parts(from, index, count, true, depth, structures);
   case schema_code::form:
-    if (!charge_memory(4 * sizeof(index)))
+    if (!charge_scratch(4 * sizeof(index)))
       return false;
     structures.push_back(index);
     return parse_parts(from, index, 1, false, depth, structures)

@@ -309,7 +309,7 @@ bool schema_reader::open(level opened) {
                 "nested deeper than " + grouped(context().limits.depth) + " (limits::depth)");
   if (levels_.size() == levels_.capacity()) {
     const auto capacity = std::max<std::size_t>(8, 2 * levels_.capacity());
-    if (!charge_memory(capacity * sizeof(level)))
+    if (!charge_scratch(capacity * sizeof(level)))
       return false;
     levels_.reserve(capacity);
   }
@@ -550,7 +550,7 @@ bool schema_reader::skip_value(std::size_t before) {
       complete();
       return true;
     }
-    if (!begin_list(expected) || (wire_.left() == before && !charge_memory(skipped_bytes)))
+    if (!begin_list(expected) || (wire_.left() == before && !charge_scratch(skipped_bytes)))
       return false;
     while (next(more) && more)
       if (!skip())
@@ -559,7 +559,7 @@ bool schema_reader::skip_value(std::size_t before) {
   case value_kind::map: {
     const auto named = is(schema_code::structure) || is(schema_code::array);
     if ((named ? !begin_structure() : !begin_map(expected))
-        || (wire_.left() == before && !charge_memory(skipped_bytes)))
+        || (wire_.left() == before && !charge_scratch(skipped_bytes)))
       return false;
     while (named ? field(name, more) && more : next(more) && more)
       if (!skip() || (!named && !skip()))

@@ -52,6 +52,11 @@ enum class held : std::uint8_t {
 inline constexpr std::size_t held_node_bytes = 32;
 inline constexpr std::size_t held_part_bytes = 48;
 
+/// What malloc takes for so much.
+[[nodiscard]] constexpr std::size_t malloc_bytes(std::size_t size) {
+  return (size + sizeof(std::size_t) + 15) / 16 * 16;
+}
+
 /// Containers whose elements have nodes of their own.
 template <class T>
 inline constexpr bool has_nodes = !requires(const T& of) { of[0]; };
@@ -63,7 +68,7 @@ std::size_t held_bytes(const T& value) {
   auto of_all = [](const auto& parts, std::size_t beside_each = 0) {
     std::size_t total = 0;
     for (const auto& each : parts)
-      total += sizeof(each) + beside_each + held_bytes<Which>(each);
+      total += (beside_each == 0 ? sizeof(each) : malloc_bytes(sizeof(each) + beside_each)) + held_bytes<Which>(each);
     return total;
   };
   auto of_some = [](const auto&... parts) { return (std::size_t{0} + ... + held_bytes<Which>(parts)); };

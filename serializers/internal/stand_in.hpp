@@ -10,7 +10,7 @@
 #include <typeindex>
 #include <unordered_map>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/context.hpp>
 #include <troupe/serializers/serialize_error.hpp>
 

@@ -5,7 +5,7 @@
 #include <typeindex>
 #include <typeinfo>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 
 namespace troupe::detail {
 

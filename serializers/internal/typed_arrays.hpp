@@ -1,7 +1,7 @@
 // Arrays in the `typed` family's form: shape, and the elements in whichever order they lie. Layout: typed/format.md.
 #pragma once
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/array.hpp>
 #include <troupe/serializers/internal/typed_reader.hpp>
 #include <troupe/serializers/internal/typed_writer.hpp>

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/internal/common.hpp>
 
 namespace troupe::detail {
@@ -218,10 +218,9 @@ bool typed_read_array(typed_reader& from, array<T>& target); // In typed_arrays.
 template <class T>
 bool typed_read_sequence(typed_reader& from, T& target) {
   using element = typename T::value_type;
-  constexpr auto element_bytes = value_bytes<element> + (requires { target.reserve(0); } ? 0 : node_bytes);
   std::size_t count = 0;
   target.clear();
-  if (!from.enter() || !from.count(count, least_bytes<element>()) || !from.charge(count, element_bytes))
+  if (!from.enter() || !from.count(count, least_bytes<element>()) || !from.charge(count, element_memory<T>()))
     return false;
   if constexpr (requires { target.reserve(count); })
     target.reserve(count);
@@ -238,7 +237,7 @@ bool typed_read_set(typed_reader& from, T& target) {
   std::size_t count = 0;
   target.clear();
   if (!from.enter() || !from.count(count, least_bytes<element>())
-      || !from.charge(count, value_bytes<element> + node_bytes))
+      || !from.charge(count, new_node_bytes<element>()))
     return false;
   for (std::size_t i = 0; i < count; ++i) {
     auto value = read_new<element>(from, typed_into(from));
@@ -257,7 +256,7 @@ bool typed_read_map(typed_reader& from, T& target) {
   std::size_t count = 0;
   target.clear();
   if (!from.enter() || !from.count(count, least)
-      || !from.charge(count, value_bytes<typename T::value_type> + node_bytes))
+      || !from.charge(count, new_node_bytes<typename T::value_type>()))
     return false;
   for (std::size_t i = 0; i < count; ++i) {
     auto key = read_new<key_type>(from, typed_into(from));
@@ -291,7 +290,7 @@ bool typed_read_unique(typed_reader& from, T& target) {
       return true;
     }
   }
-  if (!from.charge(1, value_bytes<pointee> + node_bytes))
+  if (!from.charge(1, new_node_bytes<pointee>()))
     return false;
   if constexpr (std::is_default_constructible_v<pointee>) {
     auto object = std::make_unique<pointee>();

@@ -8,7 +8,7 @@
 #include <memory>
 #include <utility>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/encode_output.hpp>
 #include <troupe/serializers/internal/body_arrays.hpp>
 #include <troupe/serializers/internal/common.hpp>

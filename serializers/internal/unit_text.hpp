@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/number.hpp>
 
 namespace troupe::detail {

@@ -5,7 +5,7 @@
 #include <bitset>
 #include <cstring>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/internal/common.hpp>
 #include <troupe/serializers/value_reader.hpp>
 
@@ -157,19 +157,21 @@ bool visit_read_each(value_reader& from, auto&& element) {
 /// did not know how many would come: the container grows here, where each step can be charged before it is taken.
 template <class T>
 bool make_room(value_reader& from, T& values, std::size_t charged) {
-  constexpr auto element_bytes = value_bytes<typename T::value_type>;
+  using element = typename T::value_type;
   if (values.size() < charged)
     return true;
   if constexpr (requires { values.reserve(values.capacity()); }) {
     if (values.size() == values.capacity()) {
+      const auto before = values.capacity() > charged ? values.capacity() : 0; // Else charged with its elements.
       const auto capacity = std::max<std::size_t>(1, 2 * values.capacity());
-      if (!from.charge_memory(capacity * element_bytes))
+      if (!from.charge_memory(capacity * sizeof(element)))
         return false;
       values.reserve(capacity);
+      from.give_back(before * sizeof(element));
     }
-    return from.charge(1, 0);
+    return from.charge(1, new_value_bytes<element>() - sizeof(element));
   } else {
-    return from.charge(1, element_bytes + node_bytes);
+    return from.charge(1, new_node_bytes<element>());
   }
 }
 
@@ -194,15 +196,13 @@ bool visit_read_each_byte(value_reader& from, auto&& take) {
 
 template <class T>
 bool visit_read_sequence(value_reader& from, T& target) {
-  constexpr auto element_bytes =
-      value_bytes<typename T::value_type> + (requires { target.reserve(0); } ? 0 : node_bytes);
   std::size_t expected = 0;
   target.clear();
   if constexpr (numeric<typename T::value_type>)
     if (from.at_bytes())
       return visit_read_each_byte<typename T::value_type>(
           from, [&](auto value) { return make_room(from, target, 0) && (target.push_back(value), true); });
-  if (!from.enter() || !from.begin_list(expected) || !from.charge(expected, element_bytes))
+  if (!from.enter() || !from.begin_list(expected) || !from.charge(expected, element_memory<T>()))
     return false;
   if constexpr (requires { target.reserve(expected); })
     target.reserve(expected);
@@ -220,12 +220,12 @@ bool visit_read_set(value_reader& from, T& target) {
   if constexpr (numeric<typename T::value_type>)
     if (from.at_bytes())
       return visit_read_each_byte<typename T::value_type>(from, [&](auto value) {
-        return from.charge(1, value_bytes<typename T::value_type> + node_bytes) && insert_once(from, target, value);
+        return from.charge(1, new_node_bytes<typename T::value_type>()) && insert_once(from, target, value);
       });
   if (!from.enter() || !from.begin_list(expected))
     return false;
   const auto done = visit_read_each(from, [&] {
-    if (!from.charge(1, value_bytes<typename T::value_type> + node_bytes))
+    if (!from.charge(1, new_node_bytes<typename T::value_type>()))
       return false;
     auto value = read_new<typename T::value_type>(from, visitor_into(from));
     return value && insert_once(from, target, std::move(*value));
@@ -242,7 +242,7 @@ bool visit_read_map(value_reader& from, T& target) {
   if (!from.enter() || !from.begin_map(expected))
     return false;
   const auto done = visit_read_each(from, [&] {
-    if (!from.charge(1, value_bytes<typename T::value_type> + node_bytes))
+    if (!from.charge(1, new_node_bytes<typename T::value_type>()))
       return false;
     auto key = read_new<typename T::key_type>(from, visitor_into(from));
     if (!key)
@@ -288,7 +288,7 @@ bool visit_read_optional(value_reader& from, std::optional<T>& target) {
 template <class T>
 bool visit_read_owned(value_reader& from, T& target) {
   using pointee = std::remove_const_t<typename T::element_type>;
-  if (!from.charge(1, value_bytes<pointee> + node_bytes))
+  if (!from.charge(1, new_node_bytes<pointee>()))
     return false;
   if constexpr (std::is_default_constructible_v<pointee>) {
     auto object = std::make_unique<pointee>();

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <typeinfo>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/internal/common.hpp>
 #include <troupe/serializers/internal/type_text.hpp>
 #include <troupe/serializers/value_writer.hpp>

@@ -1,7 +1,7 @@
 // The family "json": for people and for debugging, readable from any language. Form: json/format.md.
 #pragma once
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/json/json_reader.hpp>
 #include <troupe/serializers/json/json_writer.hpp>
 #include <troupe/serializers/visitor_family.hpp>

@@ -118,7 +118,7 @@ bool json_reader::open(form of, bool all_keys) {
   if (levels_.size() >= open_max())
     return fail(serialize_errc::limit_exceeded,
                 "nested deeper than " + grouped(context().limits.depth) + " (limits::depth)");
-  if (levels_.size() == levels_.capacity() && !charge_memory((2 * levels_.size() + 1) * sizeof(level)))
+  if (levels_.size() == levels_.capacity() && !charge_scratch((2 * levels_.size() + 1) * sizeof(level)))
     return false;
   levels_.push_back(
       {.of = of, .at_key = of == form::members || of == form::pairs, .all_keys = all_keys, .first_key = keys_.size()});
@@ -270,7 +270,7 @@ bool json_reader::number(troupe::number& value) {
 bool json_reader::room(std::size_t size) {
   if (size > scratch_.capacity()) {
     const auto capacity = std::max(size, 2 * scratch_.capacity());
-    if (!charge_memory(capacity))
+    if (!charge_scratch(capacity))
       return false;
     scratch_.reserve(capacity);
   }
@@ -423,7 +423,7 @@ bool json_reader::next(bool& more) {
     const auto* const return_to = top.return_to;
     levels_.pop_back();
     if (return_to != nullptr) { // Whatever was passed over there has been paid for by nobody.
-      if (!charge_memory(static_cast<std::size_t>(at_ - read_again_)))
+      if (!charge_scratch(static_cast<std::size_t>(at_ - read_again_)))
         return false;
       at_ = return_to;
       read_again_ = nullptr;
@@ -445,12 +445,12 @@ bool json_reader::next(bool& more) {
 bool json_reader::remember_key(std::string_view key) {
   if (keys_.size() == keys_.capacity()) {
     const auto capacity = std::max<std::size_t>(16, 2 * keys_.capacity());
-    if (!charge_memory(capacity * sizeof(key)))
+    if (!charge_scratch(capacity * sizeof(key)))
       return false;
     keys_.reserve(capacity);
   }
   if (key.data() < begin_ || key.data() >= end_) { // It lies in scratch_.
-    if (!charge_memory(key.size() + 2 * sizeof(std::string)))
+    if (!charge_scratch(key.size() + 2 * sizeof(std::string)))
       return false;
     key = copied_keys_.emplace_front(key);
   }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/value_reader.hpp>
 
 namespace troupe {

@@ -349,7 +349,7 @@ bool msgpack_reader::begin(std::size_t& expected, std::uint8_t code16, std::size
     return fail(serialize_errc::limit_exceeded,
                 "nested deeper than " + grouped(context().limits.depth) + " (limits::depth)");
   if (remaining_.size() == remaining_.capacity()
-      && !charge_memory((2 * remaining_.size() + 1) * sizeof(remaining_.front())))
+      && !charge_scratch((2 * remaining_.size() + 1) * sizeof(remaining_.front())))
     return false;
   remaining_.push_back(expected);
   return true;

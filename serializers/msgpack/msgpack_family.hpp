@@ -1,7 +1,7 @@
 // The family "msgpack": self-describing, readable from any language. Form: msgpack/format.md.
 #pragma once
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/msgpack/msgpack_coder.hpp>
 #include <troupe/serializers/visitor_family.hpp>
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <unordered_map>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/coding.hpp>
 
 namespace google::protobuf {

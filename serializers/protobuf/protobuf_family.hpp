@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/family.hpp>
 
 namespace google::protobuf {

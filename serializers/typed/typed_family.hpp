@@ -1,7 +1,7 @@
 // The family "typed": compact binary by description, arrays out of band. Format: typed/format.md.
 #pragma once
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/serializers/family.hpp>
 
 namespace troupe {

@@ -1,7 +1,7 @@
 // Objects that are larger than the store: each in a file of its own in the spill directory, mapped where it is used.
 #include <troupe/store/internal/attachment.hpp>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/store/internal/crash_point.hpp>
 
 #include <chrono>

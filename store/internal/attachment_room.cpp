@@ -1,7 +1,7 @@
 // Room for new objects: rows, extents and pages, and waiting for them in the order of coming.
 #include <troupe/store/internal/attachment.hpp>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/store/internal/clock.hpp>
 #include <troupe/store/internal/crash_point.hpp>
 #include <troupe/store/internal/extents.hpp>

@@ -1,7 +1,7 @@
 // Moving objects to disk and back: the lock is held for choosing and for noting what was done, never while bytes move.
 #include <troupe/store/internal/attachment.hpp>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/store/internal/clock.hpp>
 #include <troupe/store/internal/crash_point.hpp>
 #include <troupe/store/internal/page_care.hpp>

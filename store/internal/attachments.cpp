@@ -1,6 +1,6 @@
 #include <troupe/store/internal/attachments.hpp>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/store/internal/attachment.hpp>
 #include <troupe/store/internal/crash_point.hpp>
 

@@ -1,6 +1,6 @@
 #include <troupe/store/internal/spill_directory.hpp>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/store/internal/fork_epoch.hpp>
 #include <troupe/store/internal/system_error.hpp>
 

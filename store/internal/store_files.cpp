@@ -1,6 +1,6 @@
 #include <troupe/store/internal/store_files.hpp>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/store/internal/capacity.hpp>
 #include <troupe/store/internal/crash_point.hpp>
 #include <troupe/store/internal/extents.hpp>

@@ -1,7 +1,7 @@
 // Failed system calls as errors.
 #pragma once
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/store/store_error.hpp>
 
 #include <cerrno>

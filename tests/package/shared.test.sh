@@ -20,7 +20,7 @@ build_shared() {
     || fail "the shared libraries do not build: $(tail -n 40 "$WORK/shared.log")"
 }
 
-version=$(sed -n 's/^#define TROUPE_VERSION "\(.*\)"/\1/p' "$root/framework/base/version.hpp")
+version=$(sed -n 's/^#define TROUPE_VERSION "\(.*\)"/\1/p' "$root/base/version.hpp")
 so_version=${version%.*}
 
 case $1 in

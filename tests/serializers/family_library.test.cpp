@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include <troupe/framework/base/version.hpp>
+#include <troupe/base/version.hpp>
 #include <troupe/serializers/serialize.hpp>
 
 namespace {

@@ -17,9 +17,9 @@ may_include() {
     [ -n "$line" ] && breach "forbidden include: $line"
   done < <(grep -rnoE '#include <troupe/[^>]*>' "$1" --include='*.hpp' --include='*.cpp' | grep -vE "#include <troupe/($2)")
 }
-may_include framework/base 'framework/base/'
-may_include store 'store/|framework/base/'
-may_include serializers 'serializers/|framework/base/'
+may_include base 'base/'
+may_include store 'store/|base/'
+may_include serializers 'serializers/|base/'
 may_include framework 'framework/|serializers/|store/'
 for folder in samples bench tools; do
   if [ -d "$folder" ]; then

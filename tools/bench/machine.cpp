@@ -5,7 +5,7 @@
 #include "harness/child_process.hpp"
 
 #include <fmt/format.h>
-#include <troupe/framework/base/version.hpp>
+#include <troupe/base/version.hpp>
 
 #include <ctime>
 #include <fstream>

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 
 namespace troupe::tools {
 

@@ -13,7 +13,7 @@
 #include <random>
 #include <utility>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/store/inspection.hpp>
 
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 #include "help/command.hpp"
 #include "help/words.hpp"
 
-#include <troupe/framework/base/version.hpp>
+#include <troupe/base/version.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -5,7 +5,7 @@
 #include "store/reasons.hpp"
 #include "store/tables.hpp"
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/store/object_store.hpp>
 
 #include <CLI/CLI.hpp>

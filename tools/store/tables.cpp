@@ -2,7 +2,7 @@
 
 #include "store/reasons.hpp"
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 
 #include <fmt/format.h>
 

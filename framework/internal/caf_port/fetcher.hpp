@@ -7,7 +7,7 @@
 #include <caf/actor.hpp>
 #include <caf/actor_system.hpp>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/framework/internal/caf_port/value_kind.hpp>
 #include <troupe/framework/object_ref.hpp>
 

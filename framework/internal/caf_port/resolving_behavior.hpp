@@ -14,7 +14,7 @@
 #include <caf/match_case.hpp>
 
 #include <troupe/framework/arg.hpp>
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/framework/internal/caf_port/value_kind.hpp>
 #include <troupe/framework/object_ref.hpp>
 

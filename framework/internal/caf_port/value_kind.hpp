@@ -10,7 +10,7 @@
 #include <caf/rtti_pair.hpp>
 #include <caf/type_erased_value.hpp>
 
-#include <troupe/framework/base/export.hpp>
+#include <troupe/base/export.hpp>
 #include <troupe/framework/object_ref.hpp>
 
 namespace troupe::internal {

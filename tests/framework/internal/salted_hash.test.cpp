@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include <troupe/framework/base/salted_hash.hpp>
+#include <troupe/base/salted_hash.hpp>
 #include <troupe/store/object_id.hpp>
 
 namespace troupe::tests {

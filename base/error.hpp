@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include <troupe/framework/base/text.hpp>
+#include <troupe/base/text.hpp>
 
 namespace troupe {
 
