@@ -249,6 +249,8 @@ TEST_F(opening, fails_where_a_name_cannot_be_published) {
   EXPECT_EQ(open({{"cup", caf::actor{}}}).error().message(), "no actor given to publish as \"cup\"");
   const auto thrown = open({{"cup", []() -> caf::actor { throw std::runtime_error{"out of cups"}; }}});
   EXPECT_EQ(thrown.error().message(), "the actor to publish as \"cup\" could not be made: out of cups");
+  const auto strange = open({{"cup", []() -> caf::actor { throw 42; }}});
+  EXPECT_EQ(strange.error().message(), "the actor to publish as \"cup\" could not be made: something was thrown");
 }
 
 // Goal: who publishes lets go of the actors; CAF's system would wait for them for ever.

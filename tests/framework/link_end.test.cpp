@@ -1,6 +1,7 @@
 // What becomes of actors, requests and objects when a link ends.
 #include <mutex>
 
+#include "log_lines.hpp"
 #include "two_nodes.hpp"
 
 namespace troupe::tests {
@@ -133,6 +134,67 @@ TEST_F(link_end, large_messages_that_were_half_written_hold_nothing) {
   for (int i = 0; i < 10; ++i)
     near().system.spawn([remote](caf::event_based_actor* self) { self->send(remote, std::string(8 << 20, 'x')); });
   link_->close();
+}
+
+// Goal: what goes through the socket in chunks has left before the peer hears that the link ends.
+TEST_F(link_end, large_messages_leave_before_the_goodbye) {
+  far_options_.store = near_options_.store = std::nullopt;
+  near_options_.drain_timeout = 10s;
+  auto read = std::make_shared<std::atomic<int>>(0);
+  publish("sink", far().system.spawn([read](caf::event_based_actor*) -> caf::behavior {
+    return {[=](const std::string&) { ++*read; }};
+  }));
+  for (const auto size : {66'000, 1'000'000, 7'000'000})
+    for (const bool ends_node : {false, true}) {
+      const auto count = 7'000'000 / size;
+      *read = 0;
+      connect();
+      auto sink = find("sink");
+      for (int i = 0; i < count; ++i)
+        caf::anon_send(sink, std::string(static_cast<std::size_t>(size), 'x'));
+      if (ends_node) {
+        sink = nullptr;
+        link_.reset();
+        near_.reset();
+      } else {
+        link_->close();
+      }
+      EXPECT_TRUE(eventually([&] { return *read == count; })) << *read << " of " << count << ", " << size;
+    }
+}
+
+TEST_F(link_end, what_had_not_left_is_said) {
+  far_options_.store = near_options_.store = std::nullopt;
+  near_options_.drain_timeout = 50ms;
+  publish("stuck", far().system.spawn([](caf::event_based_actor* self) -> caf::behavior {
+    self->set_default_handler(caf::skip); // Nothing is ever consumed.
+    return {[](int) {}};
+  }));
+  const log_lines log{log_level::warning};
+  connect({.actor_window_bytes = 64_KiB});
+  auto stuck = find("stuck");
+  for (int i = 0; i < 100; ++i)
+    caf::anon_send(stuck, std::string(10'000, 'x'));
+  link_->close();
+  EXPECT_TRUE(eventually([&] { return log.with(" messages to far had not left: ") == 1; })) << log.text();
+}
+
+// CAF's accessors read through the null pointer that such an error is.
+TEST_F(link_end, the_reason_of_an_actor_that_ended_in_good_order_can_be_shown) {
+  auto actor = publish("brief", far().system.spawn([](caf::event_based_actor* self) -> caf::behavior {
+    return {[self](int) { self->quit(); }};
+  }));
+  connect();
+  auto remote = find("brief");
+  caf::scoped_actor self{near().system};
+  self->monitor(remote);
+  self->send(remote, 1);
+  std::optional<node_error> reason;
+  self->receive([&](const caf::down_msg& down) { reason = to_node_error(down.reason); },
+                caf::after(10s) >> [] { ADD_FAILURE() << "no down message"; });
+  ASSERT_TRUE(reason);
+  EXPECT_EQ(reason->code(), node_errc::task_failed);
+  EXPECT_EQ(reason->message(), "no error");
 }
 
 TEST_F(link_end, an_actor_that_has_ended_is_let_go_however_often_it_was_monitored) {

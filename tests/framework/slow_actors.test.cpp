@@ -1,6 +1,7 @@
 // An actor that takes long stalls no other: not one of its link, not one of another link of the node.
 #include "two_nodes.hpp"
 
+#include <algorithm>
 #include <atomic>
 
 namespace troupe::tests {
@@ -77,6 +78,51 @@ TEST_F(slow_actors, a_ping_passes_those_that_are_slow) {
     caf::anon_send(slow, four_kilobytes);
   EXPECT_TRUE(link_->ping(10s));
   EXPECT_LT(*handled_, 1000);
+}
+
+/// Takes a millisecond to be decoded, whatever its size.
+struct heavy {};
+
+} // namespace
+} // namespace troupe::tests
+
+template <>
+struct troupe::codec<troupe::tests::heavy> {
+  using form = bool;
+  static constexpr bool is_self_contained = true;
+  static std::expected<form, serialize_error> reduce(const tests::heavy&, const context&) { return true; }
+  static std::expected<tests::heavy, serialize_error> rebuild(form&&, const context&) {
+    tests::work_for(std::chrono::milliseconds{1});
+    return tests::heavy{};
+  }
+};
+
+namespace troupe::tests {
+namespace {
+
+// Goal: a few bytes that take long to decode hold up another link for no longer than a turn, which ends by time.
+// Method: count what is decoded between a ping on that link and its answer; a turn by packets alone takes 64 of them.
+TEST_F(slow_actors, a_ping_over_another_link_passes_what_takes_long_to_decode) {
+  far_types_ = near_types_ = [](type_registry& types) { types.add<heavy>("heavy"); };
+  publish("sink", far().system.spawn([handled = handled_](caf::event_based_actor*) -> caf::behavior {
+    return {[=](const heavy&) { handled->fetch_add(1); }};
+  }));
+  connect();
+  auto other = near().home->connect(address_, {});
+  ASSERT_TRUE(other);
+  auto sink = find("sink");
+  for (int i = 0; i < 3000; ++i)
+    caf::anon_send(sink, heavy{});
+  ASSERT_TRUE(eventually([&] { return *handled_ > 10; }));
+  std::vector<int> meanwhile;
+  for (int i = 0; i < 11; ++i) {
+    const int before = *handled_;
+    ASSERT_TRUE(other->ping(10s));
+    meanwhile.push_back(*handled_ - before);
+  }
+  ASSERT_LT(*handled_, 3000) << "the flood was over";
+  std::ranges::nth_element(meanwhile, meanwhile.begin() + 5);
+  EXPECT_LT(meanwhile[5], 40);
 }
 
 TEST_F(slow_actors, a_handler_that_takes_long_once_in_a_hundred_holds_up_nobody) {

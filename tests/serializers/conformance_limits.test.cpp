@@ -17,6 +17,20 @@ struct roomy {
 };
 TROUPE_DESCRIBE(roomy, parts)
 
+/// Takes memory from the moment it is made.
+struct filled {
+  std::string text = std::string(100'000, 'x');
+  int kept = 0;
+};
+TROUPE_DESCRIBE(filled, text, kept)
+
+struct many_filled {
+  std::vector<filled> parts;
+  std::map<int, filled> by_number;
+  std::shared_ptr<filled> shared;
+};
+TROUPE_DESCRIBE(many_filled, parts, by_number, shared)
+
 struct pictures {
   int kept = 0;
   array<double> grid;
@@ -30,6 +44,7 @@ protected:
     add_cereal<wanted>(types, "wanted");
     add_cereal<roomy>(types, "roomy");
     add_cereal<pictures>(types, "pictures");
+    add_cereal<many_filled>(types, "many_filled");
   }
 
   // Where an error of the n-th element of wanted::names happened.
@@ -151,6 +166,30 @@ TEST_P(limits_of, memory_free_bytes) {
   EXPECT_EQ(code_of<roomy>(sent), serialize_errc::none);
   ctx.limits.memory_free_bytes = 0;
   expect_exceeded<roomy>(sent, said("roomy.parts"), "(limits::memory_ratio, limits::memory_free_bytes)");
+}
+
+// Goal: what constructors take counts before it is taken.
+TEST_P(limits_of, memory_of_values_that_begin_filled) {
+  many_filled sent{.parts = std::vector<filled>(100), .by_number = {}, .shared = nullptr};
+  for (auto& part : sent.parts)
+    part.text.clear();
+  const auto in_a_list = encoded(sent);
+  EXPECT_EQ(code_of<many_filled>(in_a_list), serialize_errc::limit_exceeded);
+  sent.parts.clear();
+  for (int i = 0; i < 100; ++i)
+    sent.by_number[i].text.clear();
+  const auto in_a_map = encoded(sent);
+  EXPECT_EQ(code_of<many_filled>(in_a_map), serialize_errc::limit_exceeded);
+  sent.by_number.clear();
+  sent.shared = std::make_shared<filled>("", 1);
+  const auto in_one = encoded(sent);
+  EXPECT_EQ(code_of<many_filled>(in_one), serialize_errc::none);
+  ctx.limits.memory_bytes = 50'000;
+  EXPECT_EQ(code_of<many_filled>(in_one), serialize_errc::limit_exceeded);
+  ctx.limits = {};
+  ctx.limits.memory_free_bytes = 16_MiB;
+  EXPECT_EQ(code_of<many_filled>(in_a_list), serialize_errc::none);
+  EXPECT_EQ(code_of<many_filled>(in_a_map), serialize_errc::none);
 }
 
 } // namespace
