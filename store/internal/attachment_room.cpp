@@ -34,6 +34,10 @@ constexpr auto others_spill_life = std::chrono::nanoseconds{30s};
 // A disk that somebody could not write to so lately is not waited for: others will not do better.
 constexpr auto failed_disk_life = std::chrono::nanoseconds{3s};
 
+// What is so many times smaller may go first although others have waited longer: a piece that small is of no use to
+// them.
+constexpr std::uint64_t passing_factor = 16;
+
 // The end of a long path says more than its beginning.
 constexpr auto call_site_length = std::size_t{255};
 
@@ -66,14 +70,14 @@ public:
     of_.announce(); // The next one may be first now.
   }
 
-  /// Requires: the lock is held.
-  [[nodiscard]] bool has_come() const {
+  /// The least that anybody before this one waits for; 0: nobody does, and its turn has come. Requires: the lock is held.
+  [[nodiscard]] std::uint64_t wanted_ahead() const {
     if (!of_.table_.anybody_waits())
-      return true;
+      return 0;
     const auto now_ns = monotonic_ns();
     if (row_ != no_row)
       of_.view_.waiter(row_).expires_ns = now_ns + waiter_life.count();
-    return of_.table_.is_first(row_, now_ns);
+    return of_.table_.wanted_ahead(row_, now_ns);
   }
 
   /// Requires: the lock is held.
@@ -173,6 +177,7 @@ std::expected<void, store_error> attachment::create_rows(std::span<const creatio
     auto is_being_made = false;
     auto is_nearly_full = false;
     auto wants_touch = false;
+    auto has_disk_failed = false;
     auto spilling_ended_ns = std::int64_t{0};
     {
       const auto guard = lock();
@@ -180,8 +185,9 @@ std::expected<void, store_error> attachment::create_rows(std::span<const creatio
         return std::unexpected(guard.error());
       const auto& header = view_.header();
       table_.reclaim(reclaim_batch);
-      is_first = my_turn.has_come();
-      if (is_first)
+      const auto wanted_ahead = my_turn.wanted_ahead();
+      is_first = wanted_ahead == 0;
+      if (is_first || left_of(wanted, made) <= wanted_ahead / passing_factor)
         what = create_some(wanted, indexes, made);
       if (what == outcome::no_space && grace.count() > 0)
         if (const auto taken = my_turn.take(left_of(wanted, made)); taken != outcome::done)
@@ -191,6 +197,8 @@ std::expected<void, store_error> attachment::create_rows(std::span<const creatio
         is_being_made = is_room_being_made(began_ns);
       is_nearly_full = header.bytes_in_use > header.capacity_bytes / 100 * ahead_percent;
       spilling_ended_ns = header.spilling_ended_ns;
+      has_disk_failed = header.spilling_failed_ns > 0
+                        && monotonic_ns() - header.spilling_failed_ns < failed_disk_life.count();
     }
     if (is_nearly_full && spills_.is_there())
       in_background(job::spill);
@@ -232,6 +240,8 @@ std::expected<void, store_error> attachment::create_rows(std::span<const creatio
     }
     const auto waited = std::chrono::nanoseconds{monotonic_ns() - std::max(began_ns, spilling_ended_ns)};
     const auto left = at_most_a_day(grace) - waited;
+    if (left.count() <= 0 && why.empty() && has_disk_failed)
+      why = "the disk has no room, or cannot be written to, as another one found that waits";
     if (left.count() <= 0 && (grace.count() <= 0 || !is_being_made))
       return std::unexpected(full_error(wanted[made].size_bytes, why));
     wait_for_change(change, left.count() > 0 ? std::min<std::chrono::nanoseconds>(left, look_pause) : look_pause);

@@ -181,8 +181,9 @@ public:
                                    std::uint32_t& waiter);
   void remove_waiter(std::uint32_t waiter);
   [[nodiscard]] bool anybody_waits() const { return view_.header().waiters.used != view_.header().waiters.free_rows; }
-  /// Whether nobody waits who came before `waiter` (no_row: who comes now). Drops those of the dead and the late.
-  [[nodiscard]] bool is_first(std::uint32_t waiter, std::int64_t now_ns);
+  /// The least that one of those wants who came before `waiter` (no_row: who comes now); 0 where there are none. Drops
+  /// those of the dead and the late.
+  [[nodiscard]] std::uint64_t wanted_ahead(std::uint32_t waiter, std::int64_t now_ns);
 
   /// Whether that very process is attached.
   [[nodiscard]] bool is_attached(const process_id& process) const {

@@ -311,11 +311,10 @@ void object_table::remove_waiter(std::uint32_t waiter) {
   reach(crash_point::waiter_removed);
 }
 
-bool object_table::is_first(std::uint32_t waiter, std::int64_t now_ns) {
-  if (!anybody_waits())
-    return true;
+std::uint64_t object_table::wanted_ahead(std::uint32_t waiter, std::int64_t now_ns) {
   const auto& table = view_.header().waiters;
   const auto mine = waiter == no_row ? UINT64_MAX : view_.waiter(waiter).ticket.load();
+  auto least = UINT64_MAX;
   for (auto at = std::uint32_t{0}; at < table.used; ++at) {
     const auto& other = view_.waiter(at);
     if (other.ticket.load() == 0 || other.ticket.load() >= mine)
@@ -323,9 +322,9 @@ bool object_table::is_first(std::uint32_t waiter, std::int64_t now_ns) {
     if (!is_attached({other.slot, other.nonce}) || other.expires_ns == 0)
       remove_waiter(at);
     else if (other.expires_ns > now_ns)
-      return false;
+      least = std::clamp<std::uint64_t>(other.size_bytes, 1, least);
   }
-  return true;
+  return least == UINT64_MAX ? 0 : least;
 }
 
 } // namespace troupe::store::internal

@@ -84,6 +84,23 @@ TEST_F(queue_test, eight_that_wait_are_served_one_by_one_in_the_order_of_coming_
   EXPECT_EQ(store_->summary()->objects, 0u);
 }
 
+// Goal: who waits for much holds up nobody who wants little that is there, and is served all the same.
+TEST_F(queue_test, what_is_much_smaller_passes_what_waits) {
+  waiting_.emplace_back([this] {
+    auto mine = open();
+    return mine.put(std::vector<std::byte>(2 * quarter)) ? 0 : 1;
+  });
+  ASSERT_TRUE(eventually([&] { return store_->summary()->waiting == 1; }));
+  held_.pop_back();
+  for (auto times = 0; times < 100; ++times) {
+    const auto made = store_->put(std::vector<std::byte>(100)); // Or it would wait for a minute.
+    ASSERT_TRUE(made) << message_of(made);
+  }
+  EXPECT_EQ(store_->summary()->waiting, 1u);
+  held_.pop_back();
+  EXPECT_EQ(waiting_.front().wait(), fine);
+}
+
 TEST_F(queue_test, those_that_die_while_they_wait_leave_the_others_in_order) {
   for (auto count = 0; count < 6; ++count)
     let_one_more_wait();
