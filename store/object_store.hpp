@@ -80,8 +80,7 @@ public:
 
   /// The same for an object of which nobody knows whether all of its bytes will come, as that of a peer that has only
   /// said how many they are: its place in the store is taken, and pages, or room on the disk, as builder::commit() asks
-  /// for them. Where others lie behind it in memory, pages may be there before. An empty origin is none. Fails as
-  /// create_once() does.
+  /// for them, also where others lie behind it. An empty origin is none. Fails as create_once() does.
   [[nodiscard]] std::expected<object_of_origin, store_error>
   create_growing(const object_origin& origin, std::size_t size_bytes,
                  const std::optional<std::chrono::milliseconds>& grace = std::nullopt,

@@ -124,7 +124,7 @@ case_result put_cold(const store_options& told) {
       return std::unexpected{store.error()};
     const auto is_ready = [&] {
       const auto summary = store->summary();
-      return !summary || !is_pretouched || summary->committed_bytes == settings.capacity_bytes;
+      return !summary || !is_pretouched || summary->committed_bytes >= settings.capacity_bytes;
     };
     while (!is_ready())
       std::this_thread::sleep_for(std::chrono::milliseconds{1});

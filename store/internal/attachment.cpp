@@ -55,6 +55,7 @@ attachment::attachment(opened_store opened, std::string key)
       counts_(view_.header().objects.rows_max),
       writable_(static_cast<std::byte*>(store_.files.writable.get_address())),
       readable_(static_cast<const std::byte*>(store_.files.readable.get_address())),
+      pages_(view_, store_.files.data_file, writable_),
       fork_epoch_(current_fork_epoch()),
       spills_(spill_directory_of(store_)) {}
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <troupe/store/fwd.hpp>
+#include <troupe/store/internal/data_pages.hpp>
 #include <troupe/store/internal/disk_queue.hpp>
 #include <troupe/store/internal/fork_epoch.hpp>
 #include <troupe/store/internal/local_counts.hpp>
@@ -208,7 +209,6 @@ private:
   [[nodiscard]] std::uint32_t call_site_of(const std::source_location& where);
   [[nodiscard]] std::expected<void, store_error> grow(outcome need);
   [[nodiscard]] std::expected<void, store_error> grow_or_reap(outcome need, int& failures);
-  [[nodiscard]] std::expected<void, store_error> commit_data(std::uint64_t end);
   void announce() noexcept;
   /// Whoever waits for a change looks, calls, looks again, calls ...: the first call says that somebody waits, so that
   /// the second look misses nothing, the second one waits.
@@ -292,6 +292,7 @@ private:
   std::atomic<std::uint64_t> users_{1}; // References to this, and objects that this process holds.
   std::byte* const writable_;
   const std::byte* const readable_;
+  data_pages pages_;
   const std::uint32_t fork_epoch_;
   mutable std::atomic<bool> poisoned_{false}; // The lock file's descriptor is another file's.
 
@@ -338,7 +339,7 @@ private:
 [[nodiscard]] std::expected<void, store_error> remove_left_store(const options& options);
 
 /// The same, while nobody can attach.
-[[nodiscard]] store_summary collect_summary_of_left(control_view view, const std::string& name);
+[[nodiscard]] store_summary collect_summary_of_left(const mapped_store& files, const std::string& name);
 
 /// Collects totals and rows, in batches under the lock.
 [[nodiscard]] std::expected<store_summary, store_error> collect_summary(control_view view, const opened_store& store,

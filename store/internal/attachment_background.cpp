@@ -201,25 +201,33 @@ bool attachment::has_to_touch() const {
   return ahead > 0 && touched < header.capacity_bytes && touched < header.data_top + ahead - ahead / 4;
 }
 
-/// Gives whether there is more to do. Memory that is not to be had is told to whoever needs it.
+/// Gives whether there is more to do. Memory that is not to be had is told to whoever needs it. Below `data_top`, room
+/// without pages stays so: it may have been claimed for bytes that never come.
 bool attachment::touch_some() {
-  constexpr auto piece_bytes = data_step_bytes;
+  constexpr auto piece_bytes = std::uint64_t{4} << 20;
   const auto begin = touched_bytes_.load(std::memory_order_relaxed);
+  auto data_top = std::uint64_t{0};
   auto end = std::uint64_t{0};
   {
     const auto guard = lock();
     if (!guard)
       return false;
     const auto& header = view_.header();
+    data_top = header.data_top;
     end = header.data_top + std::min(header.capacity_bytes - header.data_top, store_.settings.pretouch_bytes);
   }
   if (begin >= end)
     return false;
   end = std::min<std::uint64_t>(end, begin + piece_bytes);
-  if (!commit_data(end))
+  if (!pages_.commit(std::max(begin, data_top), end))
     return false;
-  touch_for_writing({writable_ + begin, end - begin});
-  touch_for_reading({readable_ + begin, end - begin});
+  for (auto at = begin; at < end; at = round_up(at + 1, data_step_bytes)) {
+    const auto length = std::min(round_up(at + 1, data_step_bytes), end) - at;
+    if (!pages_.are_known(at, at + length))
+      continue;
+    touch_for_writing({writable_ + at, length});
+    touch_for_reading({readable_ + at, length});
+  }
   touched_bytes_.store(end, std::memory_order_relaxed);
   return true;
 }

@@ -136,7 +136,8 @@ std::expected<void, store_error> attachment::commit_all(std::span<const creation
       unprotect_pages(extent_of(indexes[at]));
     if (wanted[at].grows)
       continue;
-    if (auto done = commit_data(view_.object(indexes[at]).offset + length); !done)
+    const auto offset = view_.object(indexes[at]).offset;
+    if (auto done = pages_.commit(offset, offset + length); !done)
       return std::unexpected(store_error{done.error().code(), "object of " + grouped(wanted[at].size_bytes)
                                                                   + " bytes: " + done.error().message()});
   }
@@ -332,32 +333,11 @@ std::expected<void, store_error> attachment::commit(std::uint32_t index, std::si
   if (!usable())
     return check_usable();
   const auto& row = view_.object(index);
-  if (row.place == 0)
-    return commit_data(row.offset + extent_length(until, row.metadata_bytes));
-  const auto file = row.spill_file.load();
   const auto before = round_up(row.metadata_bytes, alignment_bytes);
+  if (row.place == 0)
+    return pages_.commit_exactly(row.offset + before + from, row.offset + before + until);
+  const auto file = row.spill_file.load();
   return spills_.commit(file, view_.spill_file(file).generation, before + from, before + until);
-}
-
-std::expected<void, store_error> attachment::commit_data(std::uint64_t end) {
-  auto& committed = view_.header().data_committed;
-  const auto needed = round_up(end, page_bytes);
-  const auto wanted = std::min(round_up(end, data_step_bytes), view_.header().capacity_bytes);
-  for (auto have = committed.load(); have < end; have = committed.load()) {
-    auto target = std::min(wanted, have + commit_piece_bytes);
-    if (view_.header().huge_pages != 0) // Only who touches pages gets huge ones.
-      touch_for_writing({writable_ + have, target - have});
-    auto done = commit_pages(store_.files.data_file, have, target);
-    if (!done && target > needed) { // Not the whole step, but perhaps what we need.
-      target = needed;
-      done = commit_pages(store_.files.data_file, have, target);
-    }
-    if (!done)
-      return done;
-    while (have < target && !committed.compare_exchange_weak(have, target)) {
-    }
-  }
-  return {};
 }
 
 // --- Waiting ---------------------------------------------------------------------------------------------------------

@@ -394,7 +394,7 @@ std::expected<mapping_ptr, store_error> attachment::restore(std::uint32_t index,
 std::expected<void, store_error> attachment::read_bytes_back(std::uint32_t index, const disk_pause& pause) {
   const auto& row = view_.object(index);
   const auto extent = extent_of(index);
-  auto done = commit_data(row.offset + extent.size());
+  auto done = pages_.commit(row.offset, row.offset + extent.size());
   if (done)
     done = spills_.read(row.spill_file, view_.spill_file(row.spill_file).generation, row.spill_offset, extent,
                         row.spill_checksum, pause);

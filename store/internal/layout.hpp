@@ -33,7 +33,7 @@ inline constexpr std::uint32_t origin_buckets = 1u << 14;
 
 inline constexpr std::size_t alignment_bytes = 64;       // Of metadata, payload and extents.
 inline constexpr std::size_t page_bytes = 4096;          // Smallest step of any file.
-inline constexpr std::size_t data_step_bytes = 4u << 20; // Pages of the data file are taken in steps of this size.
+inline constexpr std::size_t data_step_bytes = 256u << 10; // Pages of the data file are taken in steps of this size.
 inline constexpr std::uint32_t no_row = 0xffffffff;      // "None" for every kind of index.
 inline constexpr std::uint32_t no_slot = 0xffffffff;
 inline constexpr std::uint32_t generation_max = 0xffffffff; // The last object of a row.
@@ -222,7 +222,7 @@ struct control_header {
                                               // in milliseconds, cut.
 
   // Any process, without the lock.
-  alignas(64) std::atomic<std::uint64_t> data_committed; // Bytes of the data file that have pages.
+  alignas(64) std::atomic<std::uint64_t> data_committed; // All bytes of the data file below it have pages.
   std::atomic<std::uint32_t> changes;                    // Futex for who waits for objects or for room.
   std::atomic<std::uint32_t> waiting;                    // Not 0: somebody may wait there.
 

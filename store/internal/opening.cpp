@@ -182,7 +182,7 @@ std::expected<store_summary, store_error> summary_of_left_store(const options& o
   auto files = map_files(left->first, options);
   if (!files)
     return std::unexpected(files.error());
-  return collect_summary_of_left(files->view, options.name);
+  return collect_summary_of_left(*files, options.name);
 }
 
 std::expected<void, store_error> remove_left_store(const options& options) {

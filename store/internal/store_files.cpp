@@ -580,6 +580,14 @@ std::expected<void, store_error> commit_pages(const owned_file& file, std::uint6
                                       + " bytes (it must be a tmpfs or able to fallocate): " + std::strerror(errno)});
 }
 
+std::uint64_t bytes_taken(const owned_file& file) {
+  constexpr auto block_bytes = std::uint64_t{512}; // Whatever the file system's own are.
+  struct stat status {};
+  if (!file.is_intact() || ::fstat(file.descriptor(), &status) != 0)
+    return 0;
+  return static_cast<std::uint64_t>(status.st_blocks) * block_bytes;
+}
+
 std::uint64_t random_number() {
   auto number = std::uint64_t{0};
   while (number == 0)

@@ -95,6 +95,9 @@ inline constexpr std::uint64_t commit_piece_bytes = 16u << 20;
 [[nodiscard]] std::expected<void, store_error> commit_pages(const owned_file& file, std::uint64_t from,
                                                             std::uint64_t to);
 
+/// What the file takes of the system, which may be less than its length. 0 where the system does not say.
+[[nodiscard]] std::uint64_t bytes_taken(const owned_file& file);
+
 /// Random, never 0.
 [[nodiscard]] std::uint64_t random_number();
 

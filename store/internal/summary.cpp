@@ -74,14 +74,14 @@ void copy_totals(control_view view, store_summary& summary) {
   }
 }
 
-[[nodiscard]] store_summary begin_summary(control_view view, const std::string& name) {
-  const auto& header = view.header();
+[[nodiscard]] store_summary begin_summary(const mapped_store& files, const std::string& name) {
+  const auto& header = files.view.header();
   auto summary = store_summary{};
   summary.name = name;
   summary.number = header.store_number;
   summary.capacity_bytes = header.capacity_bytes;
-  summary.committed_bytes = header.data_committed.load();
-  summary.spill_directory = view.spill_directory();
+  summary.committed_bytes = bytes_taken(files.data_file);
+  summary.spill_directory = files.view.spill_directory();
   return summary;
 }
 
@@ -109,8 +109,9 @@ void connect_captures(std::vector<object_row>& rows) {
 
 } // namespace
 
-store_summary collect_summary_of_left(control_view view, const std::string& name) {
-  auto summary = begin_summary(view, name);
+store_summary collect_summary_of_left(const mapped_store& files, const std::string& name) {
+  const auto view = files.view;
+  auto summary = begin_summary(files, name);
   copy_totals(view, summary);
   copy_rows(view, 0, no_row, monotonic_ns(), summary);
   connect_captures(summary.rows);
@@ -237,7 +238,7 @@ private:
 std::expected<store_summary, store_error> collect_summary(control_view view, const opened_store& store,
                                                           const summary_query& what) {
   const auto now = monotonic_ns();
-  auto summary = begin_summary(view, store.settings.name);
+  auto summary = begin_summary(store.files, store.settings.name);
   auto done = std::expected<void, store_error>{};
   if (what.only_own || what.rows_max < SIZE_MAX)
     done = collect_largest(view, store, what, now, summary);
@@ -256,7 +257,7 @@ std::expected<store_summary, store_error> collect_summary(control_view view, con
 }
 
 std::expected<store_summary, store_error> collect_totals(control_view view, const opened_store& store) {
-  auto summary = begin_summary(view, store.settings.name);
+  auto summary = begin_summary(store.files, store.settings.name);
   let_others_go_first(view);
   const auto guard = lock_table(view, store.self.slot, store.settings.lock_timeout);
   if (!guard)

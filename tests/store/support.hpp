@@ -203,6 +203,25 @@ protected:
     return {};
   }
 
+  /// Runs `body` in a child in which the store's directory is a tmpfs of its own, mounted with `mount_options`. Gives
+  /// `no_mount` without the right to do so.
+  template <class Body>
+  [[nodiscard]] ending in_small_file_system(const char* mount_options, Body body) {
+    const auto directory = std::filesystem::temp_directory_path() / ("troupe-small-" + settings_.name);
+    std::filesystem::create_directories(directory);
+    const auto how =
+        child([&] {
+          if (!enter_own_mount_namespace() || ::mount("tmpfs", directory.c_str(), "tmpfs", 0, mount_options) != 0)
+            return no_mount.code;
+          settings_.directory = directory;
+          return static_cast<int>(body());
+        }).wait();
+    std::filesystem::remove_all(directory);
+    return how;
+  }
+
+  static constexpr auto no_mount = ending{true, 77, 0};
+
   options settings_;
 
 private:
