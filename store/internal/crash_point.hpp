@@ -71,10 +71,10 @@ enum class crash_point : std::uint8_t {
   spill_file_removed,
   own_file_given, // An object has a file of its own, which is not there yet; the object's state is still free.
   own_file_made,  // There is such a file; the builder is about to be given out.
-  pages_taken,    // Parts of the data file have pages; nobody knows that.
   waiter_filled,  // The row is filled, its ticket still 0.
   waiter_added,
   waiter_removed,
+  pages_taken,     // Parts of the data file have pages; nobody knows that.
   reap_marked,     // A dead process's slot is in state reaping.
   reap_batch_done, // Once per batch of rows.
   reap_flights_dropped,
@@ -106,8 +106,8 @@ inline constexpr std::array crash_point_names{
     "spill_evicted",       "spill_finished",        "spill_file_complete",   "restore_placed",
     "restore_begun",       "restore_read",          "restore_published",     "restore_finished",
     "spill_file_removing", "spill_file_unlinked",   "spill_file_removed",    "own_file_given",
-    "own_file_made",       "pages_taken",           "waiter_filled",         "waiter_added",
-    "waiter_removed",      "reap_marked",           "reap_batch_done",       "reap_flights_dropped",
+    "own_file_made",       "waiter_filled",         "waiter_added",          "waiter_removed",
+    "pages_taken",         "reap_marked",           "reap_batch_done",       "reap_flights_dropped",
     "reap_slot_freed",     "recover_started",       "recover_extents_built", "recover_rows_built",
     "recover_finished",    "close_marked",          "close_slot_freed",      "close_control_removed",
     "close_data_removed",  "close_lock_removed",

@@ -31,10 +31,10 @@ inline constexpr std::uint32_t call_sites_max = 1u << 12;
 inline constexpr std::uint32_t origins_max = 1u << 16;
 inline constexpr std::uint32_t origin_buckets = 1u << 14;
 
-inline constexpr std::size_t alignment_bytes = 64;       // Of metadata, payload and extents.
-inline constexpr std::size_t page_bytes = 4096;          // Smallest step of any file.
+inline constexpr std::size_t alignment_bytes = 64;         // Of metadata, payload and extents.
+inline constexpr std::size_t page_bytes = 4096;            // Smallest step of any file.
 inline constexpr std::size_t data_step_bytes = 256u << 10; // Pages of the data file are taken in steps of this size.
-inline constexpr std::uint32_t no_row = 0xffffffff;      // "None" for every kind of index.
+inline constexpr std::uint32_t no_row = 0xffffffff;        // "None" for every kind of index.
 inline constexpr std::uint32_t no_slot = 0xffffffff;
 inline constexpr std::uint32_t generation_max = 0xffffffff; // The last object of a row.
 

@@ -376,7 +376,8 @@ TEST_F(small_memory_test, an_object_in_room_that_was_given_up_has_pages_or_is_re
       if (child([&] { // It has seen none of these pages.
             auto mine = open();
             return code_of(mine.put(bytes_of(std::string(mebibyte, 'x')))) == store_errc::full ? 0 : 1;
-          }).wait()
+          })
+              .wait()
           != fine)
         return 5;
     }
