@@ -275,6 +275,12 @@ TEST_F(growing_test, claimed_room_takes_no_pages_when_others_write_above_it) {
   const auto data = file_ending_in(".data");
   auto claim = store.create_growing({}, 400 * mebibyte);
   ASSERT_TRUE(claim) << message_of(claim);
+  auto whole = store.create_growing({}, 800);
+  ASSERT_TRUE(whole) << message_of(whole);
+  ASSERT_TRUE(whole->building->commit(800));
+  const auto kept = std::move(*whole->building).seal();
+  ASSERT_TRUE(kept) << message_of(kept);
+  EXPECT_EQ(blocks_of(data), page);
   const auto above = put_many(store, 100, 1000);
   EXPECT_LT(blocks_of(data), 8 * mebibyte);
   EXPECT_EQ(child([&] {
