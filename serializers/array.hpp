@@ -326,19 +326,23 @@ private:
 
 /// An n-dimensional array of numbers that owns its elements, in C order: to be filled, and then frozen or sent. It
 /// starts at a multiple of frame::alignment_bytes. A copy is a copy of the elements. Who receives one can write it too.
+/// An array that was moved from has one dimension of length 0.
 template <array_element T>
 class writable_array {
 public:
   using value_type = T;
 
   /// One dimension of length 0.
-  writable_array() : shape_{0} {}
+  writable_array() = default;
   /// Zeros. Requires: the shape's product does not overflow. Throws std::bad_alloc.
   explicit writable_array(std::vector<std::size_t> shape)
       : values_(detail::count_of(shape).value(), T{}), shape_(std::move(shape)) {}
 
-  [[nodiscard]] std::size_t rank() const noexcept { return shape_.size(); }
-  [[nodiscard]] const std::vector<std::size_t>& shape() const noexcept { return shape_; }
+  [[nodiscard]] std::size_t rank() const noexcept { return shape().size(); }
+  [[nodiscard]] const std::vector<std::size_t>& shape() const noexcept {
+    static const std::vector<std::size_t> of_none{0};
+    return shape_.empty() && values_.empty() ? of_none : shape_;
+  }
   [[nodiscard]] std::size_t size() const noexcept { return values_.size(); }
   [[nodiscard]] bool empty() const noexcept { return values_.empty(); }
   [[nodiscard]] T* data() noexcept { return values_.data(); }
@@ -361,15 +365,18 @@ public:
 
   /// The same elements, immutable from now on, without a copy.
   [[nodiscard]] array<T> freeze() && {
-    auto shape = std::exchange(shape_, {0});
-    return {std::move(*this).frozen(), std::move(shape), memory_order::c};
+    auto lengths = shape();
+    shape_.clear();
+    return {std::move(*this).frozen(), std::move(lengths), memory_order::c};
   }
   /// What is there now, where it lies, for as long as `owner` keeps it there unchanged.
   [[nodiscard]] array<T> borrowed(std::shared_ptr<const frame_owner> owner) const {
-    return {frame(std::as_bytes(span()), std::move(owner)), shape_, memory_order::c};
+    return {frame(std::as_bytes(span()), std::move(owner)), shape(), memory_order::c};
   }
 
-  friend bool operator==(const writable_array&, const writable_array&) = default;
+  friend bool operator==(const writable_array& left, const writable_array& right) {
+    return left.shape() == right.shape() && left.values_ == right.values_;
+  }
 
 private:
   friend class array<T>;
@@ -419,7 +426,7 @@ private:
   }
 
   vector values_;
-  std::vector<std::size_t> shape_;
+  std::vector<std::size_t> shape_; // Empty without elements: one dimension of length 0.
 };
 
 template <array_element T>

@@ -194,6 +194,29 @@ TEST(writable_array, is_filled_and_frozen_where_it_lies) {
   EXPECT_NE(again.data(), copy.data());
 }
 
+TEST(writable_array, that_was_moved_from_is_empty) {
+  writable_array<int> rows(lengths{2, 3});
+  const auto taken = std::move(rows);
+  EXPECT_EQ(taken.shape(), (lengths{2, 3}));
+  EXPECT_EQ(rows.shape(), (lengths{0}));
+  EXPECT_EQ(rows.rank(), 1U);
+  EXPECT_EQ(rows, writable_array<int>());
+  EXPECT_EQ(rows, writable_array<int>(lengths{0}));
+  EXPECT_NE(rows, writable_array<int>(lengths{}));
+  EXPECT_EQ(std::move(rows).freeze(), array<int>());
+  rows = taken;
+  EXPECT_EQ(rows, taken);
+}
+
+TEST(array, that_was_moved_from_is_empty) {
+  auto rows = counted({2, 3}).transposed();
+  { const auto taken = std::move(rows); }
+  EXPECT_EQ(rows, array<int>());
+  EXPECT_EQ(rows.copy(), writable_array<int>());
+  EXPECT_EQ(rows.transposed().bytes().size_bytes(), 0U);
+  EXPECT_EQ(to_text(rows), "[]");
+}
+
 template <class T>
 std::string printed(const array<T>& values) {
   std::ostringstream to;
