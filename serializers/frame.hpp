@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <troupe/base/export.hpp>
@@ -21,7 +22,7 @@ public:
   [[nodiscard]] virtual bool is_shared() const { return false; }
 };
 
-/// Immutable bytes with a shared owner. Zero length is legal.
+/// Immutable bytes with a shared owner. Zero length is legal. A frame that was moved from is empty.
 ///
 /// Threads: copies may be used by any thread at once. Lifetime: the bytes live as long as any frame of their owner.
 class TROUPE_EXPORT frame {
@@ -35,6 +36,15 @@ public:
   /// Requires: `bytes` stay valid and unchanged while `owner` lives; no owner means for ever (constants).
   frame(std::span<const std::byte> bytes, std::shared_ptr<const frame_owner> owner) noexcept
       : bytes_(bytes), owner_(std::move(owner)) {}
+  frame(const frame&) = default;
+  frame(frame&& other) noexcept : bytes_(std::exchange(other.bytes_, {})), owner_(std::move(other.owner_)) {}
+  frame& operator=(const frame&) = default;
+  frame& operator=(frame&& other) noexcept {
+    bytes_ = std::exchange(other.bytes_, {});
+    owner_ = std::move(other.owner_);
+    return *this;
+  }
+  ~frame() = default;
 
   [[nodiscard]] static frame copy_of(std::span<const std::byte> bytes);
   /// A heap block whose content is not set. Requires: all of `into` is written before anybody else has the frame.

@@ -56,6 +56,20 @@ TEST(frame, adopts_a_vector_without_copying) {
   EXPECT_EQ(frame::adopt(std::move(bytes)).bytes().data(), address);
 }
 
+TEST(frame, that_was_moved_from_is_empty) {
+  auto whole = frame::copy_of(bytes_of("abc"));
+  auto taken = std::move(whole);
+  EXPECT_EQ(whole.size_bytes(), 0U);
+  EXPECT_EQ(whole.bytes().data(), nullptr);
+  EXPECT_EQ(whole.owner(), nullptr);
+  whole = std::move(taken);
+  EXPECT_EQ(taken.size_bytes(), 0U);
+  EXPECT_EQ(whole.size_bytes(), 3U);
+  auto& same = whole;
+  whole = std::move(same);
+  EXPECT_EQ(whole.size_bytes(), 3U);
+}
+
 TEST(array, views_a_frame_in_place_or_not_at_all) {
   const std::vector<std::int32_t> values = {1, 2, 3, 4, 5, 6};
   const auto bytes = frame::copy_of(std::as_bytes(std::span(values)));
