@@ -305,13 +305,13 @@ caf::error apply_form(caf_writer& to, const T& value) {
 
 template <class T>
 caf::error apply_form(caf_reader& from, T& value) {
-  typename hook<T>::form form{};
-  if (auto stopped = from.apply(form))
+  made<typename hook<T>::form> form(std::in_place);
+  if (auto stopped = from.apply(*form))
     return stopped;
-  auto made = rebuilt<T>(from, std::move(form));
-  if (!made)
+  auto whole = rebuilt<T>(from, *std::move(form));
+  if (!whole)
     return from.stop();
-  value = *std::move(made);
+  value = *std::move(whole);
   return {};
 }
 
@@ -350,7 +350,8 @@ caf::error apply_sequence(caf_reader& from, T& values) {
     if constexpr (requires { values.reserve(count); })
       values.reserve(count);
     for (std::size_t at = 0; at < count; ++at) {
-      element each{};
+      made<element> read(std::in_place);
+      auto& each = *read;
       if (auto stopped = apply_within(from, at, from.apply(each)))
         return stopped;
       if constexpr (hashed<T>) {

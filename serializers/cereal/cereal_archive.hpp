@@ -364,6 +364,23 @@ private:
   friend void load(cereal_reader& from, std::unordered_multimap<Key, Value, Hash, Equal, Memory>& target) {
     from.load_hashed(target);
   }
+  // Instead of cereal's, which would have each value that is under way on the stack, however large.
+  template <class Key, class Compare, class Memory>
+  friend void load(cereal_reader& from, std::set<Key, Compare, Memory>& target) {
+    from.load_ordered(target);
+  }
+  template <class Key, class Compare, class Memory>
+  friend void load(cereal_reader& from, std::multiset<Key, Compare, Memory>& target) {
+    from.load_ordered(target);
+  }
+  template <class Key, class Value, class Compare, class Memory>
+  friend void load(cereal_reader& from, std::map<Key, Value, Compare, Memory>& target) {
+    from.load_ordered(target);
+  }
+  template <class Key, class Value, class Compare, class Memory>
+  friend void load(cereal_reader& from, std::multimap<Key, Value, Compare, Memory>& target) {
+    from.load_ordered(target);
+  }
 
   template <class T>
   friend void prologue(cereal_reader& from, const T&) {
@@ -410,14 +427,32 @@ private:
         throw detail::cereal_stop();
     };
     for (::cereal::size_type i = 0; i < count; ++i) {
-      typename T::key_type key;
-      (*this)(key);
+      detail::made<typename T::key_type> key(std::in_place);
+      (*this)(*key);
       if constexpr (requires { typename T::mapped_type; }) {
-        typename T::mapped_type value;
-        (*this)(value);
-        stop_unless(detail::insert_once(*this, target, std::move(key), std::move(value)));
+        detail::made<typename T::mapped_type> value(std::in_place);
+        (*this)(*value);
+        stop_unless(detail::insert_once(*this, target, *std::move(key), *std::move(value)));
       } else {
-        stop_unless(detail::insert_once(*this, target, std::move(key)));
+        stop_unless(detail::insert_once(*this, target, *std::move(key)));
+      }
+    }
+  }
+
+  template <class T>
+  void load_ordered(T& target) {
+    ::cereal::size_type count = 0;
+    (*this)(::cereal::make_size_tag(count));
+    target.clear();
+    for (::cereal::size_type i = 0; i < count; ++i) {
+      detail::made<typename T::key_type> key(std::in_place);
+      (*this)(*key);
+      if constexpr (requires { typename T::mapped_type; }) {
+        detail::made<typename T::mapped_type> value(std::in_place);
+        (*this)(*value);
+        target.emplace_hint(target.end(), *std::move(key), *std::move(value));
+      } else {
+        target.emplace_hint(target.end(), *std::move(key));
       }
     }
   }
@@ -562,13 +597,11 @@ void read_shape(cereal_reader& from, T& target) {
   if constexpr (of == shape::structure) {
     for_each_field<T>(from, [&](auto member) { from(target.*member); });
   } else if constexpr (of == shape::hook) {
-    typename hook<T>::form form{};
-    from(form);
-    if (!charge_rebuilding<T>(from, form))
-      throw cereal_stop();
-    auto value = hook<T>::rebuild(std::move(form), from.context());
+    made<typename hook<T>::form> form(std::in_place);
+    from(*form);
+    auto value = rebuilt<T>(from, *std::move(form));
     if (!value)
-      from.refuse(value.error().code(), value.error().message());
+      throw cereal_stop();
     target = *std::move(value);
   } else if constexpr (of == shape::path) {
     std::string text;

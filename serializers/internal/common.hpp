@@ -6,10 +6,13 @@
 #include <deque>
 #include <exception>
 #include <expected>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 #include <typeinfo>
+#include <utility>
 
 #include <troupe/base/export.hpp>
 #include <troupe/serializers/coding.hpp>
@@ -84,6 +87,33 @@ auto called_codec(Step step) -> decltype(step()) {
   }
 }
 
+/// A value that has been read and not yet put into its place. Values lie within values, and all those on the way to the
+/// innermost are being read at once: so what is large lies on the heap meanwhile, and the stack holds any allowed
+/// depth.
+template <class T>
+class made_on_heap {
+public:
+  made_on_heap() = default;
+  made_on_heap(std::nullopt_t) {}
+  template <class... Arguments>
+  explicit made_on_heap(std::in_place_t, Arguments&&... arguments)
+      : value_(std::make_unique<std::optional<T>>(std::in_place, std::forward<Arguments>(arguments)...)) {}
+
+  [[nodiscard]] bool has_value() const { return value_ != nullptr; }
+  explicit operator bool() const { return has_value(); }
+  /// Requires: has_value().
+  [[nodiscard]] T& operator*() & { return **value_; }
+  [[nodiscard]] T&& operator*() && { return std::move(**value_); }
+  void reset() { value_.reset(); }
+
+private:
+  std::unique_ptr<std::optional<T>> value_;
+};
+template <class T>
+inline constexpr bool is_large = sizeof(T) > 1024;
+template <class T>
+using made = std::conditional_t<is_large<T>, made_on_heap<T>, std::optional<T>>;
+
 /// What rebuilding a T from the form takes, where its codec says so; charged.
 template <class T>
 bool charge_rebuilding(decoding& state, const typename hook<T>::form& form) {
@@ -94,14 +124,26 @@ bool charge_rebuilding(decoding& state, const typename hook<T>::form& form) {
 }
 
 template <class T>
-std::optional<T> rebuilt(decoding& state, typename hook<T>::form&& form) {
+made<T> rebuilt_here(decoding& state, typename hook<T>::form&& form) {
   if (!charge_rebuilding<T>(state, form))
     return std::nullopt;
   auto value = called_codec([&] { return hook<T>::rebuild(std::move(form), state.context()); });
   if (value)
-    return std::move(*value);
+    return made<T>(std::in_place, std::move(*value));
   state.fail(value.error());
   return std::nullopt;
+}
+/// The same apart from the caller, whose part of the stack must not have room for what the codec gives.
+template <class T>
+[[gnu::noinline]] made<T> rebuilt_apart(decoding& state, typename hook<T>::form&& form) {
+  return rebuilt_here<T>(state, std::move(form));
+}
+template <class T>
+made<T> rebuilt(decoding& state, typename hook<T>::form&& form) {
+  if constexpr (is_large<T>)
+    return rebuilt_apart<T>(state, std::move(form));
+  else
+    return rebuilt_here<T>(state, std::move(form));
 }
 
 /// Memory for a T as `new T` gets it and `delete` gives it back.
@@ -169,21 +211,21 @@ inline constexpr bool is_memory<memory_for<T>> = true;
 
 /// Makes a T with `read`, a callable that reads into a T& of any type that travels.
 template <class T>
-std::optional<T> read_new(decoding& state, auto&& read) {
+made<T> read_new(decoding& state, auto&& read) {
   if constexpr (std::is_default_constructible_v<T>) {
-    std::optional<T> value(std::in_place);
+    made<T> value(std::in_place);
     if (!read(*value))
       value.reset();
     return value;
   } else if constexpr (shape_of<T> == shape::hook) {
     auto form = read_new<typename hook<T>::form>(state, read);
-    return form ? rebuilt<T>(state, std::move(*form)) : std::nullopt;
+    return form ? rebuilt<T>(state, std::move(*form)) : made<T>();
   } else if constexpr (shape_of<T> == shape::unsupported && std::move_constructible<T>) {
-    memory_for<T> place; // A codec of the registry's may make one.
-    if (!read(place))
+    made<memory_for<T>> place(std::in_place); // A codec of the registry's may make one.
+    if (!read(*place))
       return std::nullopt;
-    std::optional<T> value(std::in_place, std::move(place.value));
-    place.value.~T();
+    made<T> value(std::in_place, std::move((*place).value));
+    std::destroy_at(&(*place).value);
     return value;
   } else {
     fail_unreadable<T>(state);

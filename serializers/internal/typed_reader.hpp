@@ -260,7 +260,7 @@ bool typed_read_map(typed_reader& from, T& target) {
     return false;
   for (std::size_t i = 0; i < count; ++i) {
     auto key = read_new<key_type>(from, typed_into(from));
-    auto value = key ? read_new<mapped_type>(from, typed_into(from)) : std::nullopt;
+    auto value = key ? read_new<mapped_type>(from, typed_into(from)) : made<mapped_type>();
     if (!value || !insert_once(from, target, std::move(*key), std::move(*value)))
       return from.within(i);
   }
@@ -355,7 +355,7 @@ bool typed_read(typed_reader& from, T& target) {
     return from.need(fixed_bytes<T>()) && typed_take(from, target);
   } else if constexpr (of == shape::hook) {
     auto form = read_new<typename hook<T>::form>(from, typed_into(from));
-    auto value = form ? rebuilt<T>(from, std::move(*form)) : std::nullopt;
+    auto value = form ? rebuilt<T>(from, std::move(*form)) : made<T>();
     if (!value)
       return false;
     const auto put = put_value(target, std::move(*value));

@@ -445,7 +445,7 @@ bool visit_read(value_reader& from, T& target) {
     return fail_unmovable<T>(from);
   } else if constexpr (of == shape::hook) {
     auto form = read_new<typename hook<T>::form>(from, visitor_into(from));
-    auto value = form ? rebuilt<T>(from, std::move(*form)) : std::nullopt;
+    auto value = form ? rebuilt<T>(from, std::move(*form)) : made<T>();
     if (!value)
       return false;
     const auto put = put_value(target, std::move(*value));
