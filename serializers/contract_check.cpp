@@ -1,7 +1,9 @@
 // What a change of a layout means: the rules by which `typed`, `msgpack` and `json` read other versions of a type.
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -206,18 +208,30 @@ private:
     became(breaking, place, from, to, "neither reads what the other sends");
   }
 
-  static const std::size_t* part_named(const contract_node& node, std::string_view name) {
-    for (const auto& [known, part] : node.parts)
-      if (known == name)
-        return &part;
-    return nullptr;
-  }
+  /// A node's parts by name. Sorted, since whoever wrote the text may choose the names.
+  class parts_by_name {
+  public:
+    explicit parts_by_name(const contract_node& of) {
+      for (const auto& [name, part] : of.parts)
+        parts_.emplace(name, part);
+    }
+    /// Null when there is none.
+    [[nodiscard]] const std::size_t* find(std::string_view name) const {
+      const auto found = parts_.find(name);
+      return found == parts_.end() ? nullptr : &found->second;
+    }
+
+  private:
+    std::map<std::string_view, std::size_t> parts_;
+  };
 
   /// Of enums and variants: what one end does not know is refused.
   void compare_names(const std::string& place, const contract_node& from, const contract_node& to,
                      std::string_view what) {
+    const parts_by_name known_from(from);
+    const parts_by_name known_to(to);
     for (const auto& [name, part] : from.parts) {
-      const auto* there = part_named(to, name);
+      const auto* there = known_to.find(name);
       if (there == nullptr)
         add(depends_on_values, place + name,
             fmt::format("the {} is not there any more: refused from older peers", what));
@@ -225,25 +239,28 @@ private:
         compare(place + name, part, *there);
     }
     for (const auto& [name, part] : to.parts)
-      if (part_named(from, name) == nullptr)
+      if (known_from.find(name) == nullptr)
         add(depends_on_values, place + name, fmt::format("the {} is new: older peers refuse it", what));
   }
 
   void compare_fields(const std::string& place, const contract_node& from, const contract_node& to) {
+    const parts_by_name known_from(from);
+    const parts_by_name known_to(to);
     for (const auto& [name, part] : from.parts)
-      if (const auto* there = part_named(to, name))
+      if (const auto* there = known_to.find(name))
         compare(place + name, part, *there);
       else
         add(harmless, place + name, "is not there any more: older peers find its default, and theirs is skipped");
     for (const auto& [name, part] : to.parts)
-      if (part_named(from, name) == nullptr)
+      if (known_from.find(name) == nullptr)
         add(harmless, place + name, "is new: older peers skip it, and theirs has its default");
   }
 
   /// Of equal forms: keys and values, what a unit counts, what a pointer points to.
   void compare_parts(const std::string& place, const contract_node& from, const contract_node& to) {
+    const parts_by_name known_to(to);
     for (const auto& [name, part] : from.parts)
-      if (const auto* there = part_named(to, name))
+      if (const auto* there = known_to.find(name))
         compare(place + name, part, *there);
   }
 

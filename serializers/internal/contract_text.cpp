@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstring>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -289,14 +290,14 @@ private:
 
   bool parts(std::size_t node_index, std::size_t indent) {
     const auto is_enum = tree_.nodes[node_index].form.starts_with("enum ");
+    std::set<std::string_view> names; // Sorted, since whoever wrote the text may choose them.
     while (const auto line = next_at(indent)) {
       std::string_view name;
       std::string_view rest;
       if (!split(*line, name, rest))
         return fail("expected a name, ': ' and what it is");
-      for (const auto& [known, ignored] : tree_.nodes[node_index].parts)
-        if (known == name)
-          return fail(fmt::format("{} twice", name));
+      if (!names.insert(name).second)
+        return fail(fmt::format("{} twice", name));
       std::size_t part = 0;
       if (is_enum) {
         part = tree_.nodes.size();

@@ -232,6 +232,39 @@ TEST(contract, that_is_none_is_refused_with_the_line) {
   EXPECT_NE(refused(nested).find("nested too deep"), std::string::npos);
 }
 
+/// Of one type with parts of those names, in that order or the opposite one.
+std::string contract_of_many(const std::string& form, std::size_t count, bool reversed, const std::string& before,
+                             const std::string& behind) {
+  auto text = "troupe contract 1\ntype \"a\": " + form + "\n";
+  for (std::size_t i = 0; i < count; ++i)
+    text += "  " + before + std::to_string(reversed ? count - 1 - i : i) + behind + ": i32\n";
+  return text;
+}
+
+// Goal: neither text is trusted, so comparing them takes no time that grows with the square of what they list.
+TEST(contract, of_many_fields_is_compared_in_any_order) {
+  constexpr std::size_t many = 100'000;
+  const auto older = contract_of_many("struct", many, false, ".field_of_a_long_name_", "");
+  const auto newer = contract_of_many("struct", many, true, ".field_of_a_long_name_", "");
+  EXPECT_TRUE(compare_contracts(older, newer).value().empty());
+  EXPECT_FALSE(find_unreadable(older, newer).value().has_value());
+  const auto others = contract_of_many("struct", many, true, ".other_", "");
+  EXPECT_EQ(compare_contracts(older, others)->size(), 2 * many);
+}
+
+TEST(contract, of_many_alternatives_is_compared_in_any_order) {
+  constexpr std::size_t many = 100'000;
+  const auto older = contract_of_many("variant", many, false, "<\"alternative ", "\">");
+  const auto newer = contract_of_many("variant", many, true, "<\"alternative ", "\">");
+  EXPECT_TRUE(compare_contracts(older, newer).value().empty());
+  EXPECT_FALSE(find_unreadable(older, newer).value().has_value());
+}
+
+TEST(contract, that_names_a_field_twice_is_refused) {
+  const std::string text = "troupe contract 1\ntype \"a\": struct\n  .x: i32\n  .y: i32\n  .x: i32\n";
+  EXPECT_EQ(compare_contracts(text, text).error().message(), "line 5: .x twice");
+}
+
 TEST(contract, between_numbers_and_described_enums_is_kept_in_one_direction_only) {
   const std::string head = "troupe contract 1\ntype \"a\": struct\n  .x: ";
   const auto number = head + "i32\n";
