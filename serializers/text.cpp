@@ -1,6 +1,7 @@
 // to_text: values for people.
 #include <fmt/format.h>
 
+#include <troupe/framework/base/text.hpp>
 #include <troupe/serializers/type_registry.hpp>
 
 namespace troupe {
@@ -19,7 +20,7 @@ public:
   bool natural(std::uint64_t value) override { return item(fmt::format("{}", value)); }
   bool real32(float value) override { return item(fmt::format("{}", value)); }
   bool real64(double value) override { return item(fmt::format("{}", value)); }
-  bool text(std::string_view value) override { return item("\"" + std::string(value.substr(0, longest)) + "\""); }
+  bool text(std::string_view value) override { return item("\"" + one_line(value, longest) + "\""); }
   bool bytes(std::span<const std::byte> value) override { return item(fmt::format("<{} bytes>", value.size())); }
   bool begin_list(std::size_t) override { return open('['); }
   bool end_list() override { return close(']'); }
@@ -33,10 +34,7 @@ public:
     return enough();
   }
   bool enumeration(std::string_view name, std::int64_t) override { return item(name); }
-  bool begin_variant(std::string_view label) override {
-    open('<');
-    return item(label);
-  }
+  bool begin_variant(std::string_view label) override { return open('<') && item(label); }
   bool end_variant() override { return close('>'); }
   bool begin_some() override { return true; }
   bool end_some() override { return true; }
@@ -80,8 +78,8 @@ std::string to_text(const type_entry& entry, const void* value) {
   const context ctx;
   text_writer writer(ctx);
   if (entry.write(writer, value))
-    return writer.take();
-  auto text = writer.take();
+    return on_one_line(writer.take());
+  auto text = on_one_line(writer.take());
   return text.empty() ? "<" + entry.alias() + ">" : text + "...";
 }
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <troupe/framework/base/text.hpp>
 #include <troupe/serializers/internal/compressing.hpp>
 #include <troupe/serializers/type_registry.hpp>
 #include <troupe/serializers/value_reader.hpp>
@@ -165,7 +166,7 @@ bool tracer::walk_map(const std::string& path) {
       std::string_view key;
       if (!from_.text(key))
         return false;
-      name = fmt::format("{}.{}", path, key.substr(0, 60));
+      name = fmt::format("{}.{}", path, one_line(key, 60));
     } else if (!walk(name + " key")) {
       return false;
     }
@@ -184,7 +185,7 @@ bool tracer::walk_structure(const std::string& path) {
       return false;
     if (!more)
       return true;
-    if (!walk(fmt::format("{}.{}", path, name)))
+    if (!walk(fmt::format("{}.{}", path, one_line(name, 100))))
       return false;
   }
 }

@@ -164,4 +164,10 @@ TEST(type_entry, shows_values_as_text) {
   EXPECT_LT(to_text(*types.find("everything"), &everything).size(), 2500U);
 }
 
+TEST(type_entry, shows_no_control_characters) {
+  const type_registry types;
+  const std::vector<std::string> texts{"\x1b]0;title\x07", "a\nb", "\xff", "caf\xc3\xa9"};
+  EXPECT_EQ(to_text(*types.find("list<str>"), &texts), "[\"?]0;title?\", \"a?b\", \"?\", \"caf\xc3\xa9\"]");
+}
+
 } // namespace

@@ -64,6 +64,19 @@ TEST_P(tracing, shows_what_compressing_has_left_and_the_fields_as_they_were) {
               note + "troupe: decode 'list<str>' by .*\\[0\\] \"text\"");
 }
 
+[[noreturn]] void travel_with_controls(const std::string& family) {
+  const type_registry types;
+  const family_set families;
+  const std::map<std::string, std::string> value{{"\x1b[2J\nkey\x07\xff", "\x1b[2J\nvalue"}};
+  const auto sent = serialize(value, {.serializers = {family}, .context = {}}, types, families);
+  std::exit(sent ? 0 : 1);
+}
+
+TEST_P(tracing, shows_no_control_characters_of_keys_or_texts) {
+  EXPECT_EXIT(travel_with_controls(GetParam()), testing::ExitedWithCode(0),
+              "\\.\\?\\[2J\\?key\\?\\? \"\\\\(x1b|u\\{1b\\})\\[2J");
+}
+
 TEST(not_tracing, is_silent_unless_asked) {
   testing::internal::CaptureStderr();
   const type_registry types;
