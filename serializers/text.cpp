@@ -61,7 +61,7 @@ private:
   bool open(char bracket) {
     separate();
     text_ += bracket;
-    return true;
+    return enough();
   }
   bool close(char bracket) {
     text_ += bracket;

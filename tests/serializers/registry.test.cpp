@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <troupe/serializers/record.hpp>
 #include <troupe/serializers/typed/typed_family.hpp>
 
 #include "rich.hpp"
@@ -168,6 +169,18 @@ TEST(type_entry, shows_no_control_characters) {
   const type_registry types;
   const std::vector<std::string> texts{"\x1b]0;title\x07", "a\nb", "\xff", "caf\xc3\xa9"};
   EXPECT_EQ(to_text(*types.find("list<str>"), &texts), "[\"?]0;title?\", \"a?b\", \"?\", \"caf\xc3\xa9\"]");
+}
+
+TEST(type_entry, shows_values_in_bounded_text_whatever_their_shape) {
+  const type_registry types;
+  for (const std::size_t count : {1'000, 1'000'000}) {
+    const record lists = record::list(count, record::list());
+    EXPECT_LT(to_text(lists).size(), 1'100U);
+    const record maps = record::list(count, record::map());
+    EXPECT_LT(to_text(maps).size(), 1'100U);
+  }
+  const std::vector<std::string> texts{std::string(1'000'000, '\n')};
+  EXPECT_LT(to_text(*types.find("list<str>"), &texts).size(), 1'100U);
 }
 
 } // namespace
