@@ -137,6 +137,12 @@ bool read_text_record(value_reader& from, std::string& target) {
 
 using pairs = std::list<std::pair<record, record>>; // Does not move while it grows.
 
+// Whether each is there once.
+bool are_distinct(std::vector<std::string_view>& names) {
+  std::ranges::sort(names);
+  return std::ranges::adjacent_find(names) == names.end();
+}
+
 bool check_names(decoding& from, const record::map& map) {
   if (map.size() < 2)
     return true;
@@ -146,33 +152,45 @@ bool check_names(decoding& from, const record::map& map) {
   names.reserve(map.size());
   for (const auto& [name, value] : map)
     names.emplace_back(name);
-  std::ranges::sort(names);
-  return std::ranges::adjacent_find(names) == names.end() || from.fail(serialize_errc::malformed, "the same key twice");
+  return are_distinct(names) || from.fail(serialize_errc::malformed, "the same key twice");
 }
 
-// Records by name, or where a key is no text a list of pairs.
-bool take_pairs(value_reader& from, pairs&& read, bool named, record& target) {
-  if (!named) {
-    record::list list;
-    list.reserve(read.size());
-    for (auto& [key, value] : read) {
-      record::list pair;
-      pair.reserve(2);
-      pair.push_back(std::move(key));
-      pair.push_back(std::move(value));
-      list.emplace_back(std::move(pair));
-    }
-    target = std::move(list);
+// Whether all keys are texts, no two the same. False, with the failure set, where a text may not be there twice, and
+// when there is no memory for finding out.
+bool are_names(decoding& from, const pairs& read, bool& found, bool may_repeat) {
+  found = std::ranges::all_of(read, [](const auto& each) { return each.first.text() != nullptr; });
+  if (!found || read.size() < 2)
     return true;
+  if (!from.charge_memory(read.size() * sizeof(std::string_view)))
+    return false;
+  std::vector<std::string_view> keys;
+  keys.reserve(read.size());
+  for (const auto& [key, value] : read)
+    keys.emplace_back(*key.text());
+  found = are_distinct(keys);
+  return found || may_repeat || from.fail(serialize_errc::malformed, "the same key twice");
+}
+
+record list_of_pairs(pairs&& read) {
+  record::list list;
+  list.reserve(read.size());
+  for (auto& [key, value] : read) {
+    record::list pair;
+    pair.reserve(2);
+    pair.push_back(std::move(key));
+    pair.push_back(std::move(value));
+    list.emplace_back(std::move(pair));
   }
+  return list;
+}
+
+// Requires: all keys are texts.
+record::map by_name(pairs&& read) {
   record::map map;
   map.reserve(read.size());
   for (auto& [key, value] : read)
     map.emplace_back(std::move(std::get<std::string>(key.value())), std::move(value));
-  if (!check_names(from, map))
-    return false;
-  target = std::move(map);
-  return true;
+  return map;
 }
 
 // What an entry takes while all of them are collected, and what takes its place.
@@ -187,8 +205,13 @@ bool read_structure_record(value_reader& from, record& target) {
     bool more = false;
     if (!from.field(name, more))
       return false;
-    if (!more)
-      return take_pairs(from, std::move(read), true, target);
+    if (!more) {
+      auto map = by_name(std::move(read));
+      if (!check_names(from, map))
+        return false;
+      target = std::move(map);
+      return true;
+    }
     if (!from.charge(1, pair_bytes + name.size()))
       return false;
     auto& [key, value] = read.emplace_back(std::string(name), record());
@@ -197,9 +220,10 @@ bool read_structure_record(value_reader& from, record& target) {
   }
 }
 
+// Records by name; or a list of pairs, where a key is no text, or where a multimap has it several times.
 bool read_map_record(value_reader& from, record& target) {
   pairs read;
-  bool named = true;
+  const bool may_repeat = from.at_container_map();
   std::size_t expected = 0;
   if (!from.begin_map(expected))
     return false;
@@ -207,14 +231,18 @@ bool read_map_record(value_reader& from, record& target) {
     bool more = false;
     if (!from.next(more))
       return false;
-    if (!more)
-      return take_pairs(from, std::move(read), named, target);
+    if (!more) {
+      bool named = false;
+      if (!are_names(from, read, named, may_repeat))
+        return false;
+      target = named ? record(by_name(std::move(read))) : list_of_pairs(std::move(read));
+      return true;
+    }
     if (!from.charge(1, pair_bytes))
       return false;
     auto& [key, value] = read.emplace_back();
     if (!read_record(from, key))
       return false;
-    named = named && key.text() != nullptr;
     if (!read_record(from, value))
       return key.text() != nullptr ? from.within(*key.text()) : from.within(read.size() - 1);
   }

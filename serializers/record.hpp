@@ -29,7 +29,9 @@ enum class record_kind : std::uint8_t { null, boolean, integer, natural, real, t
 /// whose C++ type this process does not have.
 ///
 /// What a record cannot say is said in what it has: enum values are texts, a variant is a map of one entry, keys that
-/// are no texts make a list of pairs out of a map, and an object that several pointers share is there several times.
+/// are no texts make a list of pairs out of a map, and so do equal keys of a multimap in `typed` and `json` (in
+/// `msgpack` they are refused, as it does not tell a multimap from a struct); an object that several pointers share is
+/// there several times.
 /// Arrays stay arrays in `typed` and become a map of "shape" and "data" elsewhere; as_array() takes both.
 ///
 /// Each record takes 48 bytes besides what it holds, and an entry of a map about 270 while it is read. Lists of small

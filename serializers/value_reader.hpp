@@ -82,6 +82,9 @@ public:
   /// and field(), and the unit in which the number that stands here is counted, empty where it has none.
   [[nodiscard]] virtual bool at_structure() { return false; }
   virtual bool take_unit(std::string_view& unit) { return unit = {}, true; }
+  /// Whether the map that stands here is known to be one of C++, which may have keys several times, and no structure or
+  /// record. Default: the input does not tell them apart.
+  [[nodiscard]] virtual bool at_container_map() { return false; }
   /// How much of the input has been used up, in bytes of the body; for people.
   [[nodiscard]] virtual std::size_t position() const { return 0; }
 

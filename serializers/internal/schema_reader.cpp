@@ -495,6 +495,12 @@ bool schema_reader::at_structure() {
   return settle() && (is(schema_code::structure) || is(schema_code::array));
 }
 
+// Of texts and records could be a record's own as well.
+bool schema_reader::at_container_map() {
+  return settle() && is(schema_code::map)
+         && nodes_[here().parts[1]].code != static_cast<std::uint8_t>(schema_code::record);
+}
+
 bool schema_reader::take_unit(std::string_view& unit) {
   if (!settle())
     return false;

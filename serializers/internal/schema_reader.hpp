@@ -60,6 +60,7 @@ public:
   bool attached(frame& target) override;
   bool unit(std::string_view text) override;
   [[nodiscard]] bool at_structure() override;
+  [[nodiscard]] bool at_container_map() override;
   bool take_unit(std::string_view& unit) override;
   [[nodiscard]] std::size_t position() const override;
 

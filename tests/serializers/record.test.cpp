@@ -154,6 +154,22 @@ TEST_P(records, show_what_a_process_has_no_type_for) {
   EXPECT_EQ(seen.fields()->size(), fields_of<rich::everything>::count);
 }
 
+TEST_P(records, show_a_multimap_as_pairs_where_the_family_can_tell_it) {
+  const std::multimap<std::string, int> value{{"a", 1}, {"a", 2}, {"b", 3}};
+  types.add<std::multimap<std::string, int>>("many");
+  if (GetParam() == std::string_view("cereal"))
+    GTEST_SKIP() << "its payloads do not say what they consist of";
+  if (GetParam() == std::string_view("msgpack")) {
+    const type_registry knows_nothing;
+    const auto any =
+        deserialize_any(*encoded(value), {.deserializers = {GetParam()}, .context = {}}, knows_nothing, families);
+    ASSERT_FALSE(any.has_value());
+    EXPECT_NE(any.error().message().find("the same key twice"), std::string::npos);
+    return;
+  }
+  EXPECT_EQ(elsewhere(value), record(record::list{record::list{"a", 1}, record::list{"a", 2}, record::list{"b", 3}}));
+}
+
 TEST_P(records, survive_another_version_around_them) {
   if (GetParam() == std::string_view("cereal"))
     GTEST_SKIP() << "equal versions only";
