@@ -16,6 +16,18 @@
 
 namespace troupe {
 
+namespace {
+
+/// Without the middle of what is too long: where it happened stands first, and why at the end.
+std::string without_middle(std::string_view text) {
+  constexpr std::size_t longest = 2000;
+  if (text.size() <= longest)
+    return std::string(text);
+  return std::string(text.substr(0, longest / 2)) + " ... " + std::string(text.substr(text.size() - longest / 2));
+}
+
+} // namespace
+
 kept_mentions::~kept_mentions() = default;
 
 context_extension::~context_extension() = default;
@@ -56,6 +68,10 @@ bool coding::fail(serialize_errc code, std::string reason) {
   return false;
 }
 
+bool coding::fail(const serialize_error& error) {
+  return fail(error.code(), without_middle(error.message()));
+}
+
 bool coding::within(std::string_view field) {
   constexpr std::size_t longest_path = 1024; // A hostile chain of pointers shall not make a text of its depth.
   if (path_.size() < longest_path)
@@ -75,7 +91,12 @@ serialize_error coding::error(std::string_view alias, std::string_view family) c
   text += ": ";
   text += alias;
   text += path_;
-  return {code_, text + ": " + reason_};
+  std::string_view reason = reason_;
+  if (const auto same = std::string(family) + ": "; reason.starts_with(same))
+    reason.remove_prefix(same.size()); // Of a value within this one, by the same family.
+  text += ": ";
+  text += reason;
+  return {code_, std::move(text)};
 }
 
 bool coding::fail_as(const coding& other) {

@@ -45,10 +45,7 @@ public:
   /// Always false, so that a step can end with it.
   [[gnu::cold]] bool fail(serialize_errc code, std::string reason);
   /// With a text that a user's code made; cut, since it may travel.
-  [[gnu::cold]] bool fail(const serialize_error& error) {
-    constexpr std::size_t longest = 2000;
-    return fail(error.code(), error.message().substr(0, longest));
-  }
+  [[gnu::cold]] bool fail(const serialize_error& error);
 
   /// Names the field or element in which the failure happened; always false.
   [[gnu::cold]] bool within(std::string_view field);

@@ -158,6 +158,14 @@ TEST_P(nested_payloads, end_at_a_depth) {
                               {.serializers = outer(), .on_error = on_error::raise, .context = {}}, types, families);
   ASSERT_FALSE(made.has_value());
   EXPECT_EQ(made.error().code(), serialize_errc::limit_exceeded);
+  const auto& why = made.error().message();
+  EXPECT_TRUE(why.ends_with("too many payloads within each other (limits::depth)")) << why;
+  EXPECT_LT(why.size(), 2'100U);
+  const auto prefix = std::string(GetParam()) + ": ";
+  EXPECT_TRUE(why.starts_with(prefix + "b.content: again.content: ")
+              || why.starts_with(prefix + "envelope.content: envelope.content: "))
+      << why;
+  EXPECT_EQ(why.find(prefix, 1), std::string::npos) << "the family is named once: " << why;
 }
 
 // Travels as a text that is made for the way.
@@ -216,8 +224,8 @@ TEST(shared_headers, that_are_large_are_not_read_for_more_parts_than_was_receive
   types.add<std::vector<serialized>>("parts");
   const family_set families;
   const std::vector<std::byte> layout(60'000);
-  const serialized part(
-      payload{make_header({.family = "typed", .type = "text", .schema = layout, .extra = {}}), {frame::copy_of(layout)}});
+  const serialized part(payload{make_header({.family = "typed", .type = "text", .schema = layout, .extra = {}}),
+                                {frame::copy_of(layout)}});
   const auto sent = serialize(std::vector<serialized>(4, part), {}, types, families);
   ASSERT_TRUE(sent) << sent.error().message();
   EXPECT_TRUE(deserialize<std::vector<serialized>>(*sent, {}, types, families));
