@@ -105,10 +105,25 @@ inline constexpr bool has_keys_once<std::unordered_set<Rest...>> = true;
 template <class... Rest>
 inline constexpr bool has_keys_once<std::unordered_map<Rest...>> = true;
 
+/// What cereal's functions for pointers take.
 template <class T>
-concept nests = holds_elements<T> || requires {
-  typename T::element_type;
-};
+inline constexpr bool is_owner = false;
+template <class T>
+inline constexpr bool is_owner<std::shared_ptr<T>> = true;
+template <class T, class Deleter>
+inline constexpr bool is_owner<std::unique_ptr<T, Deleter>> = true;
+
+template <class T>
+inline constexpr bool is_weak = false;
+template <class T>
+inline constexpr bool is_weak<std::weak_ptr<T>> = true;
+
+/// What counts for the depth, as in the other families: containers, but not those of a fixed number of elements, and
+/// pointers; std's only when they lead to something. A weak_ptr travels as a shared_ptr, which counts.
+template <class T>
+concept nests = (holds_elements<T> && shape_of<T> != shape::optional && shape_of<T> != shape::fixed
+                 && shape_of<T> != shape::path)
+                || (!is_weak<T> && requires { typename T::element_type; });
 
 /// The type of the object when T is what cereal wraps a shared pointer in, else void.
 template <class T>
@@ -137,11 +152,6 @@ struct unique_pointee<::cereal::memory_detail::PtrWrapper<std::unique_ptr<T, Del
 };
 template <class T>
 inline constexpr bool wraps_unique = !std::is_void_v<typename unique_pointee<T>::type>;
-
-template <class T>
-inline constexpr bool is_weak = false;
-template <class T>
-inline constexpr bool is_weak<std::weak_ptr<T>> = true;
 
 /// What the shared pointers that are being written or read lead to, innermost last.
 struct cereal_pointers {
@@ -240,9 +250,9 @@ private:
 
   // Called by cereal around each value.
   template <class T>
-  friend void prologue(cereal_writer& to, const T&) {
+  friend void prologue(cereal_writer& to, const T& written) {
     if constexpr (detail::nests<T>)
-      if (!to.enter())
+      if (counts(written) && !to.enter())
         throw detail::cereal_stop();
     if constexpr (detail::is_weak<T>)
       to.pointers_.next_is_weak = true;
@@ -250,14 +260,22 @@ private:
       to.pointers_.begin<typename detail::shared_pointee<T>::type>();
   }
   template <class T>
-  friend void epilogue(cereal_writer& to, const T&) {
+  friend void epilogue(cereal_writer& to, const T& written) {
     if constexpr (detail::is_weak<T>)
       to.pointers_.next_is_weak = false; // Nothing was there.
     if constexpr (detail::wraps_shared<T>)
       if (to.pointers_.end() && !to.end_shared_content())
         throw detail::cereal_stop();
     if constexpr (detail::nests<T>)
-      to.leave();
+      if (counts(written))
+        to.leave();
+  }
+  template <class T>
+  static bool counts(const T& written) {
+    if constexpr (detail::is_owner<T>)
+      return written != nullptr;
+    else
+      return true;
   }
 
   /// What `step` gives as deep as the pointer stands, which has been entered.
@@ -321,6 +339,15 @@ private:
   [[nodiscard]] bool take_boolean();
   /// Whether a unique pointer that comes next has an object, as its first byte says.
   [[nodiscard]] bool has_pointee() const { return !body_.empty() && body_.front() != std::byte{0}; }
+  /// Whether a pointer of that type, which comes next, has an object: a 0 ahead says that there is none.
+  template <class T>
+  [[nodiscard]] bool leads_somewhere() const {
+    constexpr bool is_flag = !std::is_polymorphic_v<typename T::element_type> && requires(T & of) {
+      of.release();
+    };
+    const auto ahead = body_.first(std::min(body_.size(), is_flag ? 1 : sizeof(std::uint32_t)));
+    return std::ranges::any_of(ahead, [](std::byte each) { return each != std::byte{0}; });
+  }
 
   template <class T>
   requires std::is_arithmetic_v<T>
@@ -384,8 +411,10 @@ private:
 
   template <class T>
   friend void prologue(cereal_reader& from, const T&) {
+    if constexpr (detail::is_owner<T>)
+      from.entered_.push_back(from.leads_somewhere<T>());
     if constexpr (detail::nests<T>)
-      if (!from.enter())
+      if ((!detail::is_owner<T> || from.entered_.back()) && !from.enter())
         throw detail::cereal_stop();
     if constexpr (detail::holds_elements<T>)
       from.element_bytes_ = detail::element_bytes_of<T>();
@@ -410,7 +439,12 @@ private:
     if constexpr (detail::wraps_shared<T>)
       if (from.pointers_.end() && !from.end_shared_content())
         throw detail::cereal_stop();
-    if constexpr (detail::nests<T>)
+    bool was_entered = detail::nests<T>;
+    if constexpr (detail::is_owner<T>) {
+      was_entered = from.entered_.back();
+      from.entered_.pop_back();
+    }
+    if (was_entered)
       from.leave();
     if constexpr (detail::has_keys_once<T>)
       from.check_size(read.size());
@@ -479,6 +513,7 @@ private:
   }
 
   detail::cereal_pointers pointers_;
+  std::vector<bool> entered_;                 // Of the pointers that are being read, those that count for the depth.
   std::vector<std::type_index> shared_types_; // Of the objects by cereal's numbers, which begin with 1.
   std::uint32_t polymorphic_names_ = 0;       // That were given numbers, from 1 on.
 };

@@ -37,6 +37,17 @@ struct pictures {
 };
 TROUPE_DESCRIBE(pictures, kept, grid)
 
+struct link_of_chain {
+  int value = 0;
+  std::shared_ptr<link_of_chain> next;
+};
+TROUPE_DESCRIBE(link_of_chain, value, next)
+
+struct chain_in_list {
+  std::vector<std::shared_ptr<link_of_chain>> all;
+};
+TROUPE_DESCRIBE(chain_in_list, all)
+
 class limits_of : public every_family {
 protected:
   limits_of() {
@@ -144,6 +155,37 @@ TEST_P(limits_of, depth_in_both_directions) {
   EXPECT_EQ(code_of<rich::tree>(sent), serialize_errc::none);
   ctx.limits.depth = 100;
   expect_exceeded<rich::tree>(sent, said("tree.next.next.next"), "nested deeper than 100 (limits::depth)");
+}
+
+TEST_P(limits_of, depth_counts_the_same_in_every_family) {
+  add_cereal<link_of_chain>(types, "link");
+  link_of_chain root;
+  auto* last = &root;
+  for (int depth = 0; depth < 256; ++depth) {
+    last->next = std::make_shared<link_of_chain>();
+    last = last->next.get();
+  }
+  const auto sent = encoded(root);
+  EXPECT_EQ(failure_of<link_of_chain>(sent), "");
+  last->next = std::make_shared<link_of_chain>();
+  EXPECT_FALSE(made_of(root, ctx).has_value());
+  ctx.limits.depth = 255;
+  expect_exceeded<link_of_chain>(sent, said("link.next.next.next"), "nested deeper than 255 (limits::depth)");
+}
+
+TEST_P(limits_of, height_counts_the_same_in_every_family) {
+  add_cereal<chain_in_list>(types, "list");
+  const auto list_of = [](std::size_t count) {
+    chain_in_list made;
+    for (std::size_t i = 0; i < count; ++i) {
+      made.all.push_back(std::make_shared<link_of_chain>());
+      if (i > 0)
+        made.all.back()->next = made.all[i - 1];
+    }
+    return made;
+  };
+  EXPECT_EQ(failure_of<chain_in_list>(encoded(list_of(2047))), "");
+  EXPECT_FALSE(made_of(list_of(2048), ctx).has_value());
 }
 
 TEST_P(limits_of, memory_bytes) {
