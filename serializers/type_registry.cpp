@@ -5,6 +5,7 @@
 #include <map>
 #include <unordered_set>
 
+#include <troupe/framework/base/sizes.hpp>
 #include <troupe/serializers/family.hpp>
 #include <troupe/serializers/function.hpp>
 #include <troupe/serializers/record.hpp>
@@ -57,6 +58,9 @@ void* type_entry::attached_as(std::type_index as) const {
 
 namespace {
 
+// The type's layout stands in the header as well.
+constexpr std::size_t alias_bytes_max = limits().header_bytes / 2;
+
 template <class... Numbers>
 void add_numbers(type_registry& types) {
   (types.add<Numbers>(detail::label_of<Numbers>()), ...);
@@ -99,6 +103,10 @@ bool type_registry::insert(std::unique_ptr<type_entry> entry) {
                  + "' and the alias '" + entry->alias() + "'");
   if (entry->alias().empty())
     return clash(detail::type_text(entry->type()) + " has an empty alias: that is what objects have that need none");
+  if (entry->alias().size() > alias_bytes_max)
+    return clash(detail::type_text(entry->type()) + " has an alias of " + grouped(entry->alias().size())
+                 + " bytes, of which a header that receivers take by default holds no more than "
+                 + grouped(alias_bytes_max));
   if (same_type != by_type_.end()) {
     const auto codec_of = [](const type_entry& of) {
       return of.own_ ? "with a codec of its own for '" + of.own_->family + "'"

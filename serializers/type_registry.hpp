@@ -197,9 +197,9 @@ public:
   type_registry(const type_registry&) = delete;
   type_registry& operator=(const type_registry&) = delete;
 
-  /// Registers a described type under the name that travels. A clash is remembered in errors(), and from then on
-  /// nothing is opened, serialized or deserialized with this registry: each try fails with the clash. Adding the same
-  /// twice does nothing: the first codec stays.
+  /// Registers a described type under the name that travels, of at most 32,768 bytes, since a header has to hold it. A
+  /// clash is remembered in errors(), and from then on nothing is opened, serialized or deserialized with this
+  /// registry: each try fails with the clash. Adding the same twice does nothing: the first codec stays.
   template <class T>
   type_registry& add(std::string alias) {
     insert(std::make_unique<type_entry>(std::in_place_type<T>, std::move(alias), std::nullopt));

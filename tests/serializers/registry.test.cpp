@@ -183,4 +183,15 @@ TEST(type_entry, shows_values_in_bounded_text_whatever_their_shape) {
   EXPECT_LT(to_text(*types.find("list<str>"), &texts).size(), 1'100U);
 }
 
+// Goal: whoever chooses a long alias learns of it at once, and not when no receiver takes a payload of it.
+TEST(type_registry, refuses_an_alias_that_no_header_has_room_for) {
+  type_registry types;
+  types.add<rich::point>(std::string(32'768, 'p'));
+  EXPECT_TRUE(types.errors().empty());
+  types.add<rich::leaf>(std::string(32'769, 'l'));
+  ASSERT_EQ(types.errors().size(), 1U);
+  EXPECT_EQ(types.errors()[0].message(), "rich::leaf has an alias of 32,769 bytes, of which a header that receivers "
+                                         "take by default holds no more than 32,768");
+}
+
 } // namespace
