@@ -195,14 +195,17 @@ std::expected<void, store_error> remove_left_store(const options& options) {
 }
 
 std::expected<opened_store, store_error> open_store(const options& options) {
+  // Another user may take one of the names since this place was chosen, and give it back before anybody looks who it was.
   constexpr auto tries_max = 100;
   for (auto tries = 1;; ++tries) {
+    const auto is_last = tries == tries_max;
     auto place = options.must_exist ? take_place_that_must_exist(options) : take_place(options);
-    if (!place)
+    if (!place && (is_last || place.error().code() != store_errc::denied))
       return std::unexpected(place.error());
+    if (!place)
+      continue;
     auto opened = open_in(*place, options);
-    // Another user may have taken one of the names since this place was chosen.
-    if (opened || opened.error().code() != store_errc::denied || tries == tries_max || !has_strange_name(place->paths))
+    if (opened || is_last || opened.error().code() != store_errc::denied)
       return opened;
   }
 }

@@ -139,10 +139,6 @@ std::vector<std::filesystem::path> places_of(const std::filesystem::path& direct
   return places;
 }
 
-bool has_strange_name(const store_paths& paths) {
-  return !name_of_another_user(paths).empty();
-}
-
 std::expected<std::vector<store_paths>, store_error> all_paths_of(const options& options) {
   auto all = std::vector<store_paths>{};
   for (const auto& directory : places_of(options.directory)) {

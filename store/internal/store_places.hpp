@@ -21,9 +21,6 @@ namespace troupe::store::internal {
 /// The paths in each place that is there.
 [[nodiscard]] std::expected<std::vector<store_paths>, store_error> all_paths_of(const options& options);
 
-/// Whether another user has taken one of the store's names there.
-[[nodiscard]] bool has_strange_name(const store_paths& paths);
-
 /// A place whose open lock this process has taken.
 struct taken_place {
   store_paths paths;
