@@ -1,7 +1,7 @@
 // to_text: values for people.
 #include <fmt/format.h>
 
-#include <troupe/framework/base/text.hpp>
+#include <troupe/base/text.hpp>
 #include <troupe/serializers/type_registry.hpp>
 
 namespace troupe {

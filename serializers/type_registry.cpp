@@ -5,7 +5,7 @@
 #include <map>
 #include <unordered_set>
 
-#include <troupe/framework/base/sizes.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/serializers/family.hpp>
 #include <troupe/serializers/function.hpp>
 #include <troupe/serializers/record.hpp>

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include <troupe/framework/base/text.hpp>
+#include <troupe/base/text.hpp>
 #include <troupe/serializers/internal/compressing.hpp>
 #include <troupe/serializers/type_registry.hpp>
 #include <troupe/serializers/value_reader.hpp>
