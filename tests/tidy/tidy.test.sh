@@ -20,10 +20,10 @@ may_include() {
 may_include base 'base/'
 may_include store 'store/|base/'
 may_include serializers 'serializers/|base/'
-may_include framework 'framework/|serializers/|store/'
+may_include framework 'framework/|serializers/|store/|base/'
 for folder in samples bench tools; do
   if [ -d "$folder" ]; then
-    may_include "$folder" '(framework|serializers|store)/[^/]*\.hpp|(framework/(base|caf_family|prometheus)|serializers/(cereal|json|msgpack|protobuf))/'
+    may_include "$folder" '(base|framework|serializers|store)/[^/]*\.hpp|(framework/(caf_family|prometheus)|serializers/(cereal|json|msgpack|protobuf))/'
   fi
 done
 for folder in store serializers; do
@@ -48,13 +48,13 @@ while IFS= read -r source; do
     folder=$(dirname "$folder")
   done
   [ "$known" = 1 ] || breach "in no target: $source"
-done < <(find framework serializers store samples tests bench tools -name '*.cpp' 2>/dev/null)
+done < <(find base framework serializers store samples tests bench tools -name '*.cpp' 2>/dev/null)
 
 lines_max=800
 while read -r lines file; do
   [ "$file" = total ] && continue
   [ "$lines" -gt "$lines_max" ] && breach "longer than $lines_max lines: $file has $lines"
-done < <(find framework serializers store samples tests bench tools \( -name '*.cpp' -o -name '*.hpp' \) -exec wc -l {} + 2>/dev/null)
+done < <(find base framework serializers store samples tests bench tools \( -name '*.cpp' -o -name '*.hpp' \) -exec wc -l {} + 2>/dev/null)
 
 # The smallest program in the README is the sample, but for the sample's first comment.
 shown=$(sed -n '/^```cpp$/,/^```$/{p;/^```$/q}' README.md | sed '1d;$d')
