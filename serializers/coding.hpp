@@ -138,8 +138,8 @@ public:
     scratch_bytes_ += bytes;
     return true;
   }
-  /// Memory that was charged has been freed again, as when a container has moved to a larger place.
-  void give_back(std::size_t bytes) { memory_left_ += bytes; }
+  /// Memory that was charged has been freed again, since a container has moved to a larger place.
+  void outgrow(std::size_t bytes) { scratch_bytes_ += bytes; }
 
   /// Takes comparisons with other keys of a bucket, that a key of a container cost, out of the budget: those of long
   /// keys as several.

@@ -167,7 +167,7 @@ bool make_room(value_reader& from, T& values, std::size_t charged) {
       if (!from.charge_memory(capacity * sizeof(element)))
         return false;
       values.reserve(capacity);
-      from.give_back(before * sizeof(element));
+      from.outgrow(before * sizeof(element));
     }
     return from.charge(1, new_value_bytes<element>() - sizeof(element));
   } else {

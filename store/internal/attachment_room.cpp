@@ -34,10 +34,6 @@ constexpr auto others_spill_life = std::chrono::nanoseconds{30s};
 // A disk that somebody could not write to so lately is not waited for: others will not do better.
 constexpr auto failed_disk_life = std::chrono::nanoseconds{3s};
 
-// What is so many times smaller may go first although others have waited longer: a piece that small is of no use to
-// them.
-constexpr std::uint64_t passing_factor = 16;
-
 // The end of a long path says more than its beginning.
 constexpr auto call_site_length = std::size_t{255};
 
@@ -174,7 +170,7 @@ std::expected<void, store_error> attachment::create_rows(std::span<const creatio
   auto change = watch{};
   for (;;) {
     auto what = outcome::no_space;
-    auto is_first = false;
+    auto wanted_ahead = std::uint64_t{0};
     auto is_being_made = false;
     auto is_nearly_full = false;
     auto wants_touch = false;
@@ -186,9 +182,8 @@ std::expected<void, store_error> attachment::create_rows(std::span<const creatio
         return std::unexpected(guard.error());
       const auto& header = view_.header();
       table_.reclaim(reclaim_batch);
-      const auto wanted_ahead = my_turn.wanted_ahead();
-      is_first = wanted_ahead == 0;
-      if (is_first || left_of(wanted, made) <= wanted_ahead / passing_factor)
+      wanted_ahead = my_turn.wanted_ahead();
+      if (wanted_ahead == 0)
         what = create_some(wanted, indexes, made);
       if (what == outcome::no_space && grace.count() > 0)
         if (const auto taken = my_turn.take(left_of(wanted, made)); taken != outcome::done)
@@ -232,7 +227,7 @@ std::expected<void, store_error> attachment::create_rows(std::span<const creatio
     }
     if (auto reaped = reap_while_waiting(); !reaped)
       return reaped;
-    if (is_first && grace.count() > 0) {
+    if (wanted_ahead == 0 && grace.count() > 0) {
       const auto until_ns = std::max(began_ns, spilling_ended_ns) + at_most_a_day(grace).count();
       const auto spilled = spill(left_of(wanted, made), search::all, until_ns);
       why = spilled ? std::string{} : spilled.error().message();
@@ -243,6 +238,8 @@ std::expected<void, store_error> attachment::create_rows(std::span<const creatio
     const auto left = at_most_a_day(grace) - waited;
     if (left.count() <= 0 && why.empty() && has_disk_failed)
       why = "the disk has no room, or cannot be written to, as another one found that waits";
+    if (left.count() <= 0 && why.empty() && wanted_ahead > 0)
+      why = "who came before it waits for " + grouped(wanted_ahead) + " bytes";
     if (left.count() <= 0 && (grace.count() <= 0 || !is_being_made))
       return std::unexpected(full_error(wanted[made].size_bytes, why));
     wait_for_change(change, left.count() > 0 ? std::min<std::chrono::nanoseconds>(left, look_pause) : look_pause);

@@ -84,19 +84,17 @@ TEST_F(queue_test, eight_that_wait_are_served_one_by_one_in_the_order_of_coming_
   EXPECT_EQ(store_->summary()->objects, 0u);
 }
 
-// Goal: who waits for much holds up nobody who wants little that is there, and is served all the same.
-TEST_F(queue_test, what_is_much_smaller_passes_what_waits) {
+// Method: there is room for it, but it is not its turn; and it does not want to wait.
+TEST_F(queue_test, who_is_refused_because_others_came_before_is_told_so) {
   waiting_.emplace_back([this] {
     auto mine = open();
     return mine.put(std::vector<std::byte>(2 * quarter)) ? 0 : 1;
   });
   ASSERT_TRUE(eventually([&] { return store_->summary()->waiting == 1; }));
   held_.pop_back();
-  for (auto times = 0; times < 100; ++times) {
-    const auto made = store_->put(std::vector<std::byte>(100)); // Or it would wait for a minute.
-    ASSERT_TRUE(made) << message_of(made);
-  }
-  EXPECT_EQ(store_->summary()->waiting, 1u);
+  const auto refused = store_->put(std::vector<std::byte>(100), {}, {}, 0ms);
+  EXPECT_EQ(code_of(refused), store_errc::full);
+  EXPECT_NE(message_of(refused).find("; who came before it waits for "), std::string::npos) << message_of(refused);
   held_.pop_back();
   EXPECT_EQ(waiting_.front().wait(), fine);
 }
