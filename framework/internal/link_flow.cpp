@@ -197,8 +197,11 @@ void link_core::undo_dropped(packed_message message) {
   };
   for (auto number : message.actors)
     release(number);
-  if (message.sender != 0 && (message.flags & message_flags::returned) == 0)
+  if (message.sender != 0 && (message.flags & message_flags::returned) == 0) {
+    if (message.question.asker == 0 && (message.flags & message_flags::response) == 0)
+      (void)actor_exports_.take_return(message.sender); // The peer has nothing to send back in its name.
     release(message.sender);
+  }
   for (const auto& object : message.objects)
     if (auto last = object_exports_.release(object.id(), 1); last && *last)
       objects.push_back(**std::move(last));

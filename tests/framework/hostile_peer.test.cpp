@@ -12,8 +12,10 @@ using namespace internal;
 class hostile_peer : public two_nodes {
 protected:
   void SetUp() override {
-    far_options_.accepted_links = {
-        .serializers = {"typed", "msgpack"}, .deserializers = {"typed"}, .connect_timeout = 2s};
+    auto& accepted = far_options_.accepted_links;
+    accepted.serializers = {"typed", "msgpack"};
+    accepted.deserializers = {"typed"};
+    accepted.connect_timeout = 2s;
     publish("echo", far().system.spawn([this]() -> caf::behavior {
       return {[this](int value) {
         ++delivered_;
@@ -282,7 +284,32 @@ TEST_F(hostile_peer, a_message_in_the_name_of_an_actor_that_has_sent_nothing_has
 }
 
 // Goal: what this link has carried may come back with its sender, as often as it has.
-TEST_F(hostile_peer, what_was_sent_may_be_passed_on_with_its_sender_once) {
+/// Sends back, in the name of who sent it, what this peer was sent, and more.
+class returning_peer : public hostile_peer {
+protected:
+  /// Which of so many came with a sender, of an actor that greets the peer so often.
+  std::vector<bool> senders_of_returned(int greetings, int returned);
+};
+
+class returning_peer_of_a_full_link : public returning_peer {
+protected:
+  returning_peer_of_a_full_link() {
+    far_options_.accepted_links.actor_window_bytes = 100;
+    far_options_.accepted_links.actor_queue_bytes = 100;
+    far_options_.accepted_links.when_full = when_full::drop_oldest;
+  }
+};
+
+TEST_F(returning_peer, may_pass_on_what_it_was_sent_with_its_sender_once) {
+  EXPECT_EQ(senders_of_returned(1, 2), (std::vector<bool>{true, false}));
+}
+
+// Method: one leaves, one waits for credit, and the others are dropped.
+TEST_F(returning_peer_of_a_full_link, may_not_pass_on_what_was_dropped_before_it_left) {
+  EXPECT_EQ(std::ranges::count(senders_of_returned(10, 10), true), 2);
+}
+
+std::vector<bool> returning_peer::senders_of_returned(int greetings, int returned) {
   std::vector<bool> has_sender;
   std::mutex mutex;
   const auto heard = [&] {
@@ -295,9 +322,13 @@ TEST_F(hostile_peer, what_was_sent_may_be_passed_on_with_its_sender_once) {
       has_sender.push_back(self->current_sender() != nullptr);
     }};
   }));
-  // Sends one message to each actor that it is told of.
-  publish("greeter", far().system.spawn([](caf::event_based_actor* self) -> caf::behavior {
-    return {[self](const caf::actor& whom) { self->send(whom, 1); }};
+  auto has_greeted = std::make_shared<std::atomic<bool>>(false);
+  publish("greeter", far().system.spawn([=](caf::event_based_actor* self) -> caf::behavior {
+    return {[=](const caf::actor& whom) {
+      for (int i = 0; i < greetings; ++i)
+        self->send(whom, 1);
+      *has_greeted = true;
+    }};
   }));
   raw_peer peer{address_};
   peer.open();
@@ -318,14 +349,14 @@ TEST_F(hostile_peer, what_was_sent_may_be_passed_on_with_its_sender_once) {
   while (auto packet = peer.next_packet())
     if (packet->head.kind == packet_kind::message)
       break;
-  auto four = serialize(4, {.serializers = {"typed"}}, far().types, far().families);
-  ASSERT_TRUE(four);
-  for (int i = 0; i < 2; ++i)
+  EXPECT_TRUE(eventually([&] { return has_greeted->load(); }));
+  const auto four = *serialize(4, {.serializers = {"typed"}}, far().types, far().families);
+  for (int i = 0; i < returned; ++i)
     peer.write(raw_peer::message_packet(
-        {.flags = message_flags::returned, .receiver = noting, .sender = greeter, .signature = 0}, four->header.bytes(),
-        four->frames[0].bytes()));
-  EXPECT_TRUE(eventually([&] { return heard().size() == 2; }));
-  EXPECT_EQ(heard(), (std::vector<bool>{true, false}));
+        {.flags = message_flags::returned, .receiver = noting, .sender = greeter, .signature = 0}, four.header.bytes(),
+        four.frames[0].bytes()));
+  EXPECT_TRUE(eventually([&] { return heard().size() == static_cast<std::size_t>(returned); }));
+  return heard();
 }
 
 std::size_t resident_bytes() {
