@@ -341,7 +341,7 @@ std::size_t new_value_bytes() {
   if constexpr (may_begin_filled<T>()) {
     static const std::size_t held = [] {
       try {
-        return held_bytes<held::owned>(T{});
+        return held_bytes<held::owned>(*std::make_unique<T>()); // On the heap, since it may be large.
       } catch (...) { // So will those that are to be decoded into.
         return std::size_t{0};
       }
