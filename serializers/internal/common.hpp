@@ -341,7 +341,8 @@ std::size_t new_value_bytes() {
   if constexpr (may_begin_filled<T>()) {
     static const std::size_t held = [] {
       try {
-        return held_bytes<held::owned>(*std::make_unique<T>()); // On the heap, since it may be large.
+        made<T> specimen(std::in_place);
+        return held_bytes<held::owned>(*specimen);
       } catch (...) { // So will those that are to be decoded into.
         return std::size_t{0};
       }
