@@ -38,9 +38,10 @@ constexpr auto tries_max = 100;
 /// Leaves no lock file behind that was made only by asking. Requires: the open lock is held, nobody is attached.
 void leave_place(taken_place& place) {
   auto failure = std::error_code{};
-  const auto is_left =
-      std::filesystem::exists(place.paths.control, failure) || std::filesystem::exists(place.paths.data, failure);
-  if (!is_left && place.lock.is_still_named())
+  const auto is_left = [&](const std::filesystem::path& path) { // Another user may give its name back.
+    return std::filesystem::exists(path, failure) && !is_of_another_user(path);
+  };
+  if (!is_left(place.paths.control) && !is_left(place.paths.data) && place.lock.is_still_named())
     std::filesystem::remove(place.paths.lock, failure);
   place.lock.unlock_opening();
 }
