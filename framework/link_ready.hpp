@@ -32,8 +32,8 @@ template <class Handle>
 }
 
 /// Sends `who` one `link_ready` as soon as `is_ready(receiver)`, which may be at once, or when the link ends: what is
-/// sent then fails with its reason. The library keeps `who` alive until then. An actor that streams sends as
-/// long as `is_ready` says yes, then calls this, and goes on when it gets the `link_ready`.
+/// sent then fails with its reason. The library keeps `who` alive until then. A streaming actor
+/// sends while `is_ready` is true. Then it calls this function, and it continues when the `link_ready` arrives.
 ///
 /// Threads: any, also inside handlers.
 template <class Who, class Handle>

@@ -208,7 +208,7 @@ private:
     became(breaking, place, from, to, "neither reads what the other sends");
   }
 
-  /// A node's parts by name. Sorted, since whoever wrote the text may choose the names.
+  /// A node's parts by name. This is a sorted map and no hash table: a hostile text could choose names that collide.
   class parts_by_name {
   public:
     explicit parts_by_name(const contract_node& of) {

@@ -26,7 +26,7 @@ struct limits {
   /// Allocated bytes per received byte, decompressed, beyond `memory_free_bytes`. Large maps of small numbers, read as
   /// a `record`, may need more: an entry takes about 270 bytes.
   std::size_t memory_ratio = 64;
-  /// What a small payload may allocate whatever its size; the elements of one message share it.
+  /// Every payload may allocate this much, however small it is. The elements of one message divide it among them.
   std::size_t memory_free_bytes = 1_MiB;
   std::size_t decompressed_bytes = 1_GiB; ///< What all compressed frames of one payload become; 0 refuses them.
   /// What one byte of a compressed frame may become. lz4 never makes more than 255 of one; senders keep to it.

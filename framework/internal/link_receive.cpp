@@ -601,7 +601,7 @@ std::expected<void, node_error> link_core::decode(const signature& types, messag
     refuse_type(types.unknown_alias, nullptr);
     return undecodable("type \"" + types.unknown_alias + "\" is not in this node's type registry");
   }
-  // The elements share what a payload may cost whatever its size, so that a message costs no more.
+  // A message of many elements may cost no more than one payload: the elements divide these limits among them.
   auto& limits = received_context_.limits;
   const auto probes = limits.hash_probes;
   const auto free_bytes = limits.memory_free_bytes;

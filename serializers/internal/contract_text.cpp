@@ -290,7 +290,7 @@ private:
 
   bool parts(std::size_t node_index, std::size_t indent) {
     const auto is_enum = tree_.nodes[node_index].form.starts_with("enum ");
-    std::set<std::string_view> names; // Sorted, since whoever wrote the text may choose them.
+    std::set<std::string_view> names; // No hash table: a hostile text could choose names that collide.
     while (const auto line = next_at(indent)) {
       std::string_view name;
       std::string_view rest;

@@ -201,8 +201,8 @@ bool attachment::has_to_touch() const {
   return ahead > 0 && touched < header.capacity_bytes && touched < header.data_top + ahead - ahead / 4;
 }
 
-/// Gives whether there is more to do. Memory that is not to be had is told to whoever needs it. Below `data_top`, room
-/// without pages stays so: it may have been claimed for bytes that never come.
+/// True while there is more to touch. A failure is not reported here: whoever needs the memory gets the error. Below
+/// `data_top`, room without pages stays without: it may have been claimed for bytes that never come.
 bool attachment::touch_some() {
   constexpr auto piece_bytes = std::uint64_t{4} << 20;
   const auto begin = touched_bytes_.load(std::memory_order_relaxed);

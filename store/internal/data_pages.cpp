@@ -73,7 +73,7 @@ data_pages::range data_pages::with_whole_steps(range part) const {
 }
 
 std::expected<void, store_error> data_pages::take(range part) {
-  if (view_.header().huge_pages != 0) // Only who touches pages gets huge ones.
+  if (view_.header().huge_pages != 0) // The kernel gives huge pages to a process that touches them, not for fallocate.
     touch_for_writing({writable_ + part.from, part.until - part.from});
   return commit_pages(file_, part.from, part.until);
 }

@@ -32,7 +32,7 @@ public:
   /// `full`, `system_failure` or `detached`.
   [[nodiscard]] std::expected<void, store_error> commit(std::uint64_t from, std::uint64_t until);
 
-  /// The same without a page more than asked for: whatever lies behind it may never be written.
+  /// The same for exactly the pages asked for, not for whole steps: the bytes behind them may never be written.
   [[nodiscard]] std::expected<void, store_error> commit_exactly(std::uint64_t from, std::uint64_t until);
 
   /// Whether all of [from, until) is known to have pages.
