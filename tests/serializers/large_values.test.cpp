@@ -11,9 +11,9 @@ using namespace conformance;
 
 constexpr std::size_t levels = 250;
 
-template <class T>
-struct in_map {
-  using type = std::map<int, T>;
+template <class Map, class T>
+struct keyed {
+  using type = Map;
   static type of(T&& inner) {
     type made;
     made.emplace(1, std::move(inner));
@@ -21,28 +21,12 @@ struct in_map {
   }
   static const T& inner(const type& of) { return of.begin()->second; }
 };
-
 template <class T>
-struct in_unordered_map {
-  using type = std::unordered_map<int, T>;
-  static type of(T&& inner) {
-    type made;
-    made.emplace(1, std::move(inner));
-    return made;
-  }
-  static const T& inner(const type& of) { return of.begin()->second; }
-};
-
+struct in_map : keyed<std::map<int, T>, T> {};
 template <class T>
-struct in_multimap {
-  using type = std::multimap<int, T>;
-  static type of(T&& inner) {
-    type made;
-    made.emplace(1, std::move(inner));
-    return made;
-  }
-  static const T& inner(const type& of) { return of.begin()->second; }
-};
+struct in_unordered_map : keyed<std::unordered_map<int, T>, T> {};
+template <class T>
+struct in_multimap : keyed<std::multimap<int, T>, T> {};
 
 template <class T>
 struct in_pairs {
