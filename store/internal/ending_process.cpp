@@ -1,9 +1,13 @@
 #include <troupe/store/internal/ending_process.hpp>
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
 
@@ -11,9 +15,23 @@ namespace troupe::store::internal {
 
 namespace {
 
+/// What can be read of it; the process may go between two reads. Not by a stream, whose buffer throws then.
 [[nodiscard]] std::string text_of(pid_t process, const char* name) {
-  auto file = std::ifstream{"/proc/" + std::to_string(process) + '/' + name};
-  return {std::istreambuf_iterator<char>{file}, {}};
+  const auto path = "/proc/" + std::to_string(process) + '/' + name;
+  const auto descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0)
+    return {};
+  auto text = std::string{};
+  auto piece = std::array<char, 4096>{};
+  for (;;) {
+    const auto count = ::read(descriptor, piece.data(), piece.size());
+    if (count > 0)
+      text.append(piece.data(), static_cast<std::size_t>(count));
+    else if (count == 0 || errno != EINTR)
+      break;
+  }
+  ::close(descriptor);
+  return text;
 }
 
 /// Its state is a zombie's, or the kernel has begun to take it apart.

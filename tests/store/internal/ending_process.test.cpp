@@ -1,0 +1,60 @@
+#include <troupe/store/internal/ending_process.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstddef>
+#include <cstdlib>
+#include <thread>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace troupe::store::internal {
+namespace {
+
+[[nodiscard]] pid_t sleeping_child() {
+  const auto child = ::fork();
+  if (child == 0)
+    for (;;)
+      ::pause();
+  return child;
+}
+
+TEST(ending_process, is_one_that_was_killed_and_not_one_that_lives_or_is_gone) {
+  const auto child = sleeping_child();
+  EXPECT_FALSE(is_ending(::getpid()));
+  EXPECT_FALSE(is_ending(child));
+  ::kill(child, SIGKILL);
+  EXPECT_TRUE(is_ending(child)); // Until somebody waits for it.
+  ::waitpid(child, nullptr, 0);
+  EXPECT_FALSE(is_ending(child));
+  EXPECT_FALSE(is_ending(0));
+}
+
+// Goal: a process that goes while it is asked about is no error.
+TEST(ending_process, may_go_at_any_moment) {
+  auto child = std::atomic<pid_t>{0};
+  auto is_over = std::atomic<bool>{false};
+  auto asked = std::atomic<std::size_t>{0};
+  auto asker = std::thread{[&] {
+    while (!is_over) {
+      (void)is_ending(child);
+      ++asked;
+    }
+  }};
+  for (auto round = 0; round < 300; ++round) {
+    child = sleeping_child();
+    for (const auto before = asked.load(); asked < before + 2;)
+      std::this_thread::yield();
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+  }
+  is_over = true;
+  asker.join();
+  EXPECT_GT(asked, 600u);
+}
+
+} // namespace
+} // namespace troupe::store::internal
