@@ -1,9 +1,11 @@
 #include <troupe/store/internal/data_pages.hpp>
 
+#include <troupe/base/sizes.hpp>
 #include <troupe/store/internal/crash_point.hpp>
 #include <troupe/store/internal/page_care.hpp>
 
 #include <algorithm>
+#include <string>
 
 namespace troupe::store::internal {
 
@@ -39,6 +41,8 @@ bool data_pages::are_known(std::uint64_t from, std::uint64_t until) const {
 std::expected<void, store_error> data_pages::commit(range wanted, bool whole_steps) {
   wanted = {round_down(wanted.from, page_bytes),
             std::min(round_up(wanted.until, page_bytes), view_.header().capacity_bytes)};
+  if (auto room = check_room(wanted); !room)
+    return room;
   for (auto part = first_unknown(wanted); part.from < part.until; part = first_unknown({part.until, wanted.until})) {
     auto taken = whole_steps ? with_whole_steps(part) : part;
     auto done = take(taken);
@@ -66,6 +70,22 @@ data_pages::range data_pages::first_unknown(range among) const {
   while (until < longest && !is_known_step(until))
     until = end_of_step(until);
   return {from, std::min(until, longest)};
+}
+
+/// What is taken in several steps is not taken at all where the file system has too little now: pages cannot be given
+/// back, since another process may know of them already. One step is taken whole or not at all by the file system.
+std::expected<void, store_error> data_pages::check_room(range wanted) const {
+  const auto first = first_unknown(wanted);
+  if (first.until >= wanted.until)
+    return {};
+  const auto free = bytes_free(file_);
+  if (!free || *free >= wanted.until - first.from)
+    return {};
+  const auto missing = least_bytes_without_pages(file_, first.from, wanted.until);
+  if (missing <= *free)
+    return {};
+  return std::unexpected(store_error{store_errc::full, "the file system of the store has " + grouped(*free)
+                                                           + " bytes left, of " + grouped(missing) + " needed"});
 }
 
 data_pages::range data_pages::with_whole_steps(range part) const {

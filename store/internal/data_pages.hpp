@@ -44,6 +44,7 @@ private:
   };
 
   [[nodiscard]] std::expected<void, store_error> commit(range wanted, bool whole_steps);
+  [[nodiscard]] std::expected<void, store_error> check_room(range wanted) const;
   [[nodiscard]] range first_unknown(range among) const;
   [[nodiscard]] range with_whole_steps(range part) const;
   [[nodiscard]] std::expected<void, store_error> take(range part);

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -586,6 +587,36 @@ std::uint64_t bytes_taken(const owned_file& file) {
   if (!file.is_intact() || ::fstat(file.descriptor(), &status) != 0)
     return 0;
   return static_cast<std::uint64_t>(status.st_blocks) * block_bytes;
+}
+
+std::uint64_t least_bytes_without_pages(const owned_file& file, std::uint64_t from, std::uint64_t to) {
+  if (!file.is_intact())
+    return 0;
+  const auto taken = bytes_taken(file);
+  auto written = std::uint64_t{0};
+  auto written_there = std::uint64_t{0};
+  for (auto end = off_t{0};;) {
+    const auto data = ::lseek(file.descriptor(), end, SEEK_DATA);
+    if (data < 0 && errno == ENXIO) // Nothing behind.
+      break;
+    end = data < 0 ? data : ::lseek(file.descriptor(), data, SEEK_HOLE);
+    if (end < 0)
+      return 0;
+    const auto begin = static_cast<std::uint64_t>(data);
+    const auto until = static_cast<std::uint64_t>(end);
+    written += until - begin;
+    written_there += std::max(std::min(until, to), from) - std::min(std::max(begin, from), to);
+  }
+  const auto unwritten = taken - std::min(written, taken);
+  const auto missing = to - from - std::min(written_there, to - from);
+  return missing - std::min(unwritten, missing);
+}
+
+std::optional<std::uint64_t> bytes_free(const owned_file& file) {
+  struct statvfs status {};
+  if (!file.is_intact() || ::fstatvfs(file.descriptor(), &status) != 0 || status.f_blocks == 0) // 0: without a limit.
+    return std::nullopt;
+  return std::uint64_t{status.f_bavail} * status.f_frsize;
 }
 
 std::uint64_t random_number() {

@@ -108,6 +108,36 @@ TEST_F(pages_test, that_the_file_system_does_not_have_are_an_error_for_who_needs
   EXPECT_EQ(how, fine);
 }
 
+// Goal: an object that does not fit into what the file system has left takes nothing of it.
+TEST_F(pages_test, that_the_file_system_does_not_have_all_are_not_taken_in_part) {
+  const auto how = in_small_file_system("size=40m", [&] {
+    settings_.capacity_bytes = 128 * mebibyte;
+    auto store = open();
+    const auto data = file_ending_in(".data");
+    const auto small = put(store, "before");
+    const auto before = blocks_of(data);
+    if (code_of(store.put(bytes_of(std::string(100 * mebibyte, 'x')))) != store_errc::full)
+      return 1;
+    if (blocks_of(data) != before)
+      return 2;
+    auto claim = store.create_growing({}, 100 * mebibyte);
+    if (claim->building->commit(100 * mebibyte) || blocks_of(data) != before)
+      return 3;
+    claim->building.reset();
+    // What was taken and not written counts as there: the same room again, by a process that does not know of it.
+    { (void)store.create(34 * mebibyte); }
+    return child([&] {
+             auto mine = open();
+             return mine.create(34 * mebibyte) ? 0 : 1;
+           }).wait() == fine
+               ? 0
+               : 4;
+  });
+  if (how == no_mount)
+    GTEST_SKIP() << "no right to mount";
+  EXPECT_EQ(how, fine);
+}
+
 // --- Huge ------------------------------------------------------------------------------------------------------------
 
 /// Of the mapping of a file whose name ends so.
