@@ -1,11 +1,14 @@
 #include <troupe/store/inspection.hpp>
 
 #include <troupe/store/internal/attachment.hpp>
+#include <troupe/store/internal/clock.hpp>
 #include <troupe/store/internal/left_stores.hpp>
 #include <troupe/store/internal/store_places.hpp>
 #include <troupe/store/object_store.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 namespace troupe::store {
 
@@ -21,6 +24,18 @@ using namespace internal;
   return settings;
 }
 
+/// Calls `look` again while others open and close the store, so that it is in use at one look and not at the next.
+template <class Look>
+[[nodiscard]] auto until_settled(const options& settings, Look look) {
+  const auto until = deadline(settings.lock_timeout);
+  auto result = look();
+  while (!result && result.error().code() == store_errc::busy && !until.passed()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    result = look();
+  }
+  return result;
+}
+
 } // namespace
 
 std::vector<found_store> find_stores(const std::filesystem::path& directory) {
@@ -34,12 +49,14 @@ std::vector<found_store> find_stores(const std::filesystem::path& directory) {
 std::expected<store_summary, store_error> inspect(const std::string& name, const std::filesystem::path& directory,
                                                   const summary_query& what) {
   const auto settings = named(name, directory);
-  auto store = object_store::open(settings);
-  if (store)
-    return store->summary(what);
-  if (store.error().code() != store_errc::not_found)
-    return std::unexpected(store.error());
-  return summary_of_left_store(settings);
+  return until_settled(settings, [&]() -> std::expected<store_summary, store_error> {
+    auto store = object_store::open(settings);
+    if (store)
+      return store->summary(what);
+    if (store.error().code() != store_errc::not_found)
+      return std::unexpected(store.error());
+    return summary_of_left_store(settings);
+  });
 }
 
 std::vector<cleaned_store> clean_all(const std::filesystem::path& directory) {
@@ -69,18 +86,20 @@ std::vector<cleaned_store> clean_all(const std::filesystem::path& directory) {
 std::expected<std::optional<std::size_t>, store_error> clean(const std::string& name,
                                                              const std::filesystem::path& directory) {
   const auto settings = named(name, directory);
-  if (auto store = object_store::open(settings))
-    return std::optional{store->reap()};
-  else if (store.error().code() != store_errc::not_found)
-    return std::unexpected(store.error());
-  auto removed = remove_left_store(settings);
-  if (!removed)
-    return std::unexpected(removed.error());
-  for (auto more = places_of(directory).size(); more > 1 && removed; --more)
-    removed = remove_left_store(settings); // It may have left files in several places.
-  if (!removed && removed.error().code() != store_errc::not_found)
-    return std::unexpected(removed.error());
-  return std::nullopt;
+  return until_settled(settings, [&]() -> std::expected<std::optional<std::size_t>, store_error> {
+    if (auto store = object_store::open(settings))
+      return std::optional{store->reap()};
+    else if (store.error().code() != store_errc::not_found)
+      return std::unexpected(store.error());
+    auto removed = remove_left_store(settings);
+    if (!removed)
+      return std::unexpected(removed.error());
+    for (auto more = places_of(directory).size(); more > 1 && removed; --more)
+      removed = remove_left_store(settings); // It may have left files in several places.
+    if (!removed && removed.error().code() != store_errc::not_found)
+      return std::unexpected(removed.error());
+    return std::nullopt;
+  });
 }
 
 } // namespace troupe::store

@@ -181,7 +181,8 @@ lock_file::lock_file(lock_file&& other) noexcept
     : path_(std::move(other.path_)),
       descriptor_(std::exchange(other.descriptor_, -1)),
       identity_(other.identity_),
-      fork_epoch_(other.fork_epoch_) {}
+      fork_epoch_(other.fork_epoch_),
+      found_(other.found_) {}
 
 lock_file::~lock_file() {
   if (descriptor_ >= 0 && fork_epoch_ == current_fork_epoch())
@@ -232,10 +233,22 @@ pid_t lock_file::last_opener() const {
 }
 
 /// Only for texts: a full file system is no reason not to open.
-void lock_file::say_who_opens() const {
+void lock_file::say_who_opens() {
+  struct stat status {};
+  (void)::fstat(descriptor_, &status);
+  found_ = {read_opener(descriptor_), status.st_size, status.st_mtim};
   const auto pid = static_cast<std::uint32_t>(::getpid());
   if (file_bytes_max() >= sizeof(pid)) // Else a signal would end the process.
     (void)!::pwrite(descriptor_, &pid, sizeof(pid), 0);
+}
+
+void lock_file::leave_as_found() const {
+  const auto pid = static_cast<std::uint32_t>(found_.opener);
+  if (file_bytes_max() >= sizeof(pid))
+    (void)!::pwrite(descriptor_, &pid, sizeof(pid), 0);
+  (void)!::ftruncate(descriptor_, found_.size);
+  const auto times = std::array{timespec{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, found_.changed};
+  (void)::futimens(descriptor_, times.data());
 }
 
 std::expected<void, store_error> lock_file::check_owner() const {

@@ -44,6 +44,10 @@ public:
   [[nodiscard]] std::expected<void, store_error> lock_opening(std::chrono::milliseconds timeout);
   void unlock_opening();
 
+  /// For who has only looked: the file says what it said before this process had the open lock, its time included, by
+  /// which it is known how long the store has been left. Requires: the open lock is held.
+  void leave_as_found() const;
+
   /// The process that is opening or closing the store, or was the last one to do so; 0 when it has not said. For texts.
   [[nodiscard]] pid_t last_opener() const;
 
@@ -64,12 +68,18 @@ private:
   lock_file(std::filesystem::path path, int descriptor);
 
   [[nodiscard]] std::expected<void, store_error> check_owner() const;
-  void say_who_opens() const;
+  void say_who_opens();
 
   std::filesystem::path path_;
   int descriptor_;
   file_identity identity_;
   std::uint32_t fork_epoch_;
+  struct content {
+    pid_t opener = 0;
+    off_t size = 0;
+    timespec changed{};
+  };
+  content found_; // When the open lock was taken.
 };
 
 /// Whether that is there and another user's. Such files are not looked at: anybody may take any name in a directory

@@ -177,6 +177,7 @@ std::expected<store_summary, store_error> summary_of_left_store(const options& o
   auto left = lock_left_store(options);
   if (!left)
     return std::unexpected(left.error());
+  left->second.leave_as_found();
   if (!has_left(left->first.control))
     return std::unexpected(no_such_store(options)); // Whoever made it was killed before there was anything in it.
   auto files = map_files(left->first, options);

@@ -3,7 +3,9 @@
 
 #include <troupe/store/inspection.hpp>
 
+#include <filesystem>
 #include <fstream>
+#include <tuple>
 
 namespace troupe::store::test {
 
@@ -20,6 +22,8 @@ protected:
 
   [[nodiscard]] auto inspected() const { return inspect(settings_.name, settings_.directory); }
   [[nodiscard]] auto cleaned() const { return clean(settings_.name, settings_.directory); }
+
+  [[nodiscard]] static int first_byte_of(const std::filesystem::path& file) { return std::ifstream{file}.get(); }
 
   /// Puts two objects, and dies.
   void leave_one_behind() const {
@@ -68,11 +72,16 @@ TEST_F(inspection_test, what_dead_processes_left_is_seen_as_they_left_it_and_rem
   const auto there = found();
   ASSERT_TRUE(there);
   EXPECT_EQ(there->in_use_by, std::nullopt);
-  for (auto round = 0; round < 2; ++round) { // Looking changes nothing.
+  const auto lock = file_ending_in(".lock");
+  std::filesystem::last_write_time(lock, std::filesystem::last_write_time(lock) - 2h);
+  const auto state_of_lock = [&] { return std::tuple{std::filesystem::last_write_time(lock), std::filesystem::file_size(lock), first_byte_of(lock)}; };
+  const auto before = state_of_lock();
+  for (auto round = 0; round < 2; ++round) { // Looking changes nothing, nor how long nobody has used it.
     const auto summary = inspected();
     ASSERT_TRUE(summary) << message_of(summary);
     ASSERT_EQ(summary->rows.size(), 2u);
     EXPECT_EQ(summary->rows[0].captured_by, std::vector{summary->rows[1].id});
+    EXPECT_EQ(state_of_lock(), before);
   }
   const auto removed = cleaned();
   ASSERT_TRUE(removed) << message_of(removed);
