@@ -211,7 +211,8 @@ public:
   /// Takes a lock that senders need, for moments: meant for once in a while, not for every message.
   [[nodiscard]] link_stats stats() const;
 
-  /// Writes what was sent so far, then ends the link. Returns at once.
+  /// Writes what was sent so far, within node_options::drain_timeout, then ends the link; link_stats::undelivered counts
+  /// what had not left. Returns at once.
   void close();
 
 private:

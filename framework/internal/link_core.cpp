@@ -105,9 +105,19 @@ void link_core::close(const std::string& reason, std::chrono::milliseconds patie
   if (encoding_.is_idle())
     return;
   // Who encodes may have no thread to do so, or take long.
-  auto timer = std::make_shared<asio::steady_timer>(node_->io(), patience);
-  timer->async_wait([self = shared_from_this(), timer, reason](std::error_code) {
-    self->close_now(reason, std::chrono::milliseconds{0});
+  asio::post(node_->io(), [self = shared_from_this(), reason,
+                           until = std::chrono::steady_clock::now() + patience] { self->await_encoding(reason, until); });
+}
+
+/// I/O thread. What is not encoded by then does not leave. The node's end waits for the timer, so that it goes as soon
+/// as nobody encodes.
+void link_core::await_encoding(const std::string& reason, std::chrono::steady_clock::time_point until) {
+  if (is_closed() || encoding_.is_idle()) // Then close_now() comes, or has come.
+    return;
+  encoding_timer_ = std::make_unique<asio::steady_timer>(node_->io(), until);
+  encoding_timer_->async_wait([weak = weak_from_this(), reason](std::error_code cancelled) {
+    if (auto link = weak.lock(); link && !cancelled)
+      link->close_now(reason, std::chrono::milliseconds{0});
   });
 }
 
@@ -128,6 +138,7 @@ void link_core::close_now(const std::string& reason, std::chrono::milliseconds p
 
 /// I/O thread. What waits until the peer has consumed enough still leaves, as far as that happens in time.
 void link_core::begin_to_drain(const std::string& reason, std::chrono::milliseconds patience) {
+  encoding_timer_.reset();
   mentions_.clear(); // Of a message that is not taken in any more.
   drain_ = {reason, std::chrono::steady_clock::now() + patience,
             std::make_shared<asio::steady_timer>(node_->io(), patience)};
@@ -173,6 +184,7 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
   }
   handshake_timer_.reset();
   heartbeat_timer_.reset();
+  encoding_timer_.reset();
   drain_ = {};
   note_unfinished_handshake(reason);
   handshake_.reset();

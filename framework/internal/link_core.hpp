@@ -227,6 +227,7 @@ private:
             std::shared_ptr<const link_security> security);
 
   void close_now(const std::string& reason, std::chrono::milliseconds patience);
+  void await_encoding(const std::string& reason, std::chrono::steady_clock::time_point until);
   void begin_to_drain(const std::string& reason, std::chrono::milliseconds patience);
   [[nodiscard]] bool anything_waits() const;
   void end_drained();
@@ -619,7 +620,8 @@ private:
     std::chrono::steady_clock::time_point until;
     std::shared_ptr<asio::steady_timer> timer; // Null: this end does not close the link, or has said goodbye.
   };
-  drain drain_; // I/O thread only.
+  drain drain_;                                        // I/O thread only.
+  std::unique_ptr<asio::steady_timer> encoding_timer_; // The same. While closing waits for messages to be encoded.
 
   consumption_ptr<reply_consumption> replies_; // Set by make().
   std::atomic<bool> replies_wanted_{false};    // Requests or watchers wait for answers to be consumed.

@@ -224,6 +224,31 @@ TEST_F(large_messages, that_nobody_can_encode_do_not_hold_up_the_nodes_end) {
   goes_on.set_value();
 }
 
+// Goal: closing waits for what is being encoded, and the node's end no longer than that.
+// Method: a link is closed while its message waits for the only worker, which then comes back.
+TEST_F(large_messages, that_are_encoded_in_time_let_the_node_end_at_once) {
+  near_config_ = [](caf::actor_system_config& config) { config.set("scheduler.max-threads", 1); };
+  near_options_.drain_timeout = 60s;
+  auto reader = connect_to_reader();
+  std::promise<void> goes_on;
+  const auto until = goes_on.get_future().share();
+  std::promise<void> sent;
+  near().system.spawn([&, until](caf::event_based_actor* self) {
+    self->set_default_handler(caf::drop);
+    self->send(reader, large(1));
+    sent.set_value();
+    until.get();
+  });
+  sent.get_future().get();
+  link_->close();
+  EXPECT_TRUE(link_->is_open());
+  goes_on.set_value();
+  const auto begin = std::chrono::steady_clock::now();
+  near().home.reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
+  EXPECT_TRUE(tests::eventually([&] { return read() == std::vector{1}; }));
+}
+
 TEST_F(large_messages, of_actors_that_ask_first_are_never_refused) {
   auto reader = connect_to_reader({.actor_window_bytes = 2_MiB, .queue_bytes = 4_MiB, .actor_queue_bytes = 2_MiB});
   constexpr int count = 40;
