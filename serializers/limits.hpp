@@ -22,7 +22,7 @@ struct limits {
   /// How often keys of unordered containers are compared with others of their bucket, beyond what each key has free: 64
   /// times a short one, 8 times a long one. A key counts once more for every 32 bytes of it, a path for every 2.
   std::size_t hash_probes = 16 << 20;
-  std::size_t memory_bytes = 8_GiB; ///< All that decoding allocates.
+  std::size_t memory_bytes = 8_GiB; ///< All that decoding allocates for what types describe.
   /// Allocated bytes per received byte, decompressed, beyond `memory_free_bytes`. Large maps of small numbers, read as
   /// a `record`, may need more: an entry takes about 270 bytes.
   std::size_t memory_ratio = 64;

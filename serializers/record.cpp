@@ -5,6 +5,7 @@
 #include <list>
 
 #include <troupe/serializers/internal/record.hpp>
+#include <troupe/serializers/internal/self_contained.hpp>
 #include <troupe/serializers/internal/visit_read.hpp>
 #include <troupe/serializers/internal/visit_write.hpp>
 #include <troupe/serializers/type_registry.hpp>
@@ -341,7 +342,7 @@ bool read_record_of_kind(value_reader& from, value_kind kind, record& target) {
   }
   case value_kind::bytes: {
     std::span<const std::byte> view;
-    if (!from.bytes(view) || !from.charge(1, view.size()))
+    if (!from.bytes(view) || !from.charge(1, detail::copied_bytes(view.size())))
       return false;
     target = frame::copy_of(view);
     return true;

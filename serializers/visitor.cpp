@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <vector>
 
+#include <troupe/serializers/internal/self_contained.hpp>
 #include <troupe/serializers/value_reader.hpp>
 #include <troupe/serializers/value_writer.hpp>
 
@@ -209,7 +210,7 @@ bool value_reader::end_some() {
 
 bool value_reader::attached(frame& target) {
   std::span<const std::byte> view;
-  if (!bytes(view) || !charge(1, view.size()))
+  if (!bytes(view) || !charge(1, detail::copied_bytes(view.size())))
     return false;
   target = frame::copy_of(view);
   return true;

@@ -26,8 +26,9 @@ struct array_layout {
   array_shape shape;
   array_strides strides; // Empty: those of C order.
 };
-/// What a decoder is charged for one, beyond its lengths.
-inline constexpr std::size_t array_layout_bytes = sizeof(array_layout) + 3 * sizeof(void*);
+/// What a decoder is charged for one, beyond its lengths: with who counts its owners, and the block that malloc makes of
+/// the lengths.
+inline constexpr std::size_t array_layout_bytes = sizeof(array_layout) + 7 * sizeof(void*);
 
 /// The product of a shape; nothing when it overflows.
 [[nodiscard]] TROUPE_EXPORT std::optional<std::size_t> count_of(std::span<const std::size_t> shape);

@@ -57,6 +57,12 @@ inline constexpr std::size_t held_part_bytes = 48;
   return (size + sizeof(std::size_t) + 15) / 16 * 16;
 }
 
+/// What frame::copy_of takes for so much: the bytes where they are aligned, and a block for their owner.
+[[nodiscard]] constexpr std::size_t copied_bytes(std::size_t size) {
+  constexpr auto aligned = frame::alignment_bytes;
+  return size == 0 ? 0 : (size + aligned - 1) / aligned * aligned + 64;
+}
+
 /// Containers whose elements have nodes of their own.
 template <class T>
 inline constexpr bool has_nodes = !requires(const T& of) { of[0]; };
@@ -82,9 +88,9 @@ std::size_t held_bytes(const T& value) {
     return value.native().size()
            + held_part_bytes * static_cast<std::size_t>(std::ranges::count(value.native(), '/'));
   else if constexpr (of == shape::frame)
-    return Which == held::all ? value.size_bytes() : 0;
+    return Which == held::all ? copied_bytes(value.size_bytes()) : 0;
   else if constexpr (of == shape::array)
-    return Which == held::all ? value.bytes().size_bytes() : 0;
+    return Which == held::all && value.size() > 0 ? array_layout_bytes + copied_bytes(value.bytes().size_bytes()) : 0;
   else if constexpr (of == shape::numbers)
     return value.size() * sizeof(typename T::value_type);
   else if constexpr (of == shape::sequence)

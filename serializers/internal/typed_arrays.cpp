@@ -139,7 +139,7 @@ bool read_wire_array(typed_reader& from, std::size_t element_bytes, wire_array& 
   const auto count = elements_of(found, data_bytes / element_bytes);
   if (!count)
     return fail_array(from);
-  if (found.data.whole == nullptr && !from.charge(1, data_bytes))
+  if (found.data.whole == nullptr && !from.charge(1, copied_bytes(data_bytes)))
     return false;
   return *count <= data_bytes / element_bytes || check_repeated(from, *count, element_bytes);
 }

@@ -98,7 +98,7 @@ bool typed_read_array(typed_reader& from, array<T>& target) {
     return false;
   const auto* whole = found.data.whole;
   if (whole != nullptr && reinterpret_cast<std::uintptr_t>(found.data.bytes.data()) % alignof(T) != 0) {
-    if (!from.charge(1, found.data.bytes.size()))
+    if (!from.charge(1, copied_bytes(found.data.bytes.size())))
       return false;
     whole = nullptr;
   }

@@ -121,7 +121,7 @@ bool read_whole(value_reader& from, const array_parts& parts, array_rows<T>& row
   if (parts.as.type == name_of(kind_of<T>)) {
     made = array<T>::view_of(parts.whole);
     if (!made && bytes.size() % sizeof(T) == 0) // Where it does not lie aligned.
-      made = from.charge_memory(bytes.size()) ? array<T>::view_of(frame::copy_of(bytes)) : std::nullopt;
+      made = from.charge_memory(copied_bytes(bytes.size())) ? array<T>::view_of(frame::copy_of(bytes)) : std::nullopt;
     return made || fail_array(from);
   }
   const auto kind = number_kind_named(parts.as.type);
