@@ -50,7 +50,12 @@ protected:
 TEST_F(slow_actors, requests_to_another_actor_of_the_link_pass_those_that_are_slow) {
   publish_echo();
   connect();
-  for (auto time : {50us, 150us, 400us}) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) // Sending takes them as long as the shorter times.
+  const auto times = {400us};
+#else
+  const auto times = {50us, 150us, 400us};
+#endif
+  for (auto time : times) {
     const auto name = "slow " + std::to_string(time.count()) + " us";
     handled_ = std::make_shared<std::atomic<int>>(0);
     publish_slow(time, name);

@@ -189,7 +189,7 @@ TEST_P(evolution, a_new_program_understands_an_old_one) {
   EXPECT_EQ(back->left, back->right);
   EXPECT_EQ(back->wait, std::chrono::seconds(30));
   EXPECT_EQ(back->grid.shape(), (std::vector<std::size_t>{2, 2}));
-  EXPECT_EQ(back->grid[3], 4.0F);
+  EXPECT_EQ((back->grid[1, 1]), 4.0F);
   EXPECT_EQ(rich::text_of(back->blob), "kept");
   EXPECT_EQ(back->one->name, "thirteen");
 }
