@@ -25,8 +25,8 @@ struct attachment_list {
   std::map<std::string, attachment*> entries;
 };
 
-// Never destroyed, since handles may outlive main; exchanged for a new one in a forked child, where the old one's mutex
-// and condition belong to threads that are not there.
+// Never destroyed, since handles may outlive main; exchanged for a new one in a forked child, where those who wait for
+// the old one's condition are not there.
 attachment_list* list = new attachment_list;
 
 void before_fork() {
@@ -39,6 +39,7 @@ void after_fork_in_parent() {
 
 void after_fork_in_child() {
   fork_epoch.fetch_add(1);
+  list->mutex.unlock(); // By the thread that has locked it before the fork.
   list = new attachment_list;
 }
 
