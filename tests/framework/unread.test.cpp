@@ -349,9 +349,9 @@ TEST_F(slow_network, the_end_loses_nothing_that_was_written) {
   far_.reset();
   far_options_.drain_timeout = 20s;
   publish("echo",
-          far().system.spawn([]() -> caf::behavior { return {[](std::int32_t) { return std::string(5'000, 'x'); }}; }));
+          far().system.spawn([]() -> caf::behavior { return {[](std::int32_t) { return std::string(50'000, 'x'); }}; }));
   auto connected = connect_to(address_);
-  int small = 16'384;
+  int small = 131'072; // Of less than a segment, TCP may not tell for long that there is room again.
   ::setsockopt(connected, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
   raw_peer peer{connected, link_side::dialer, options_.credentials.secret};
   auto echo = peer.open_and_find("echo");
