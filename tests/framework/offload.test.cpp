@@ -74,6 +74,20 @@ protected:
     return find("reader");
   }
 
+  /// Returns when a large message waits to be encoded by the near end's only worker, which is held up to `until`.
+  void send_from_the_only_worker(const std::shared_future<void>& until) {
+    near_config_ = [](caf::actor_system_config& config) { config.set("scheduler.max-threads", 1); };
+    auto reader = connect_to_reader();
+    auto sent = std::make_shared<std::promise<void>>();
+    near().system.spawn([sent, reader, until](caf::event_based_actor* self) {
+      self->set_default_handler(caf::drop);
+      self->send(reader, large(1));
+      sent->set_value();
+      until.get(); // Nobody else runs meanwhile.
+    });
+    sent->get_future().get();
+  }
+
   std::vector<int> read() {
     std::lock_guard guard{mutex};
     return read_;
@@ -206,18 +220,8 @@ TEST_F(large_messages, make_room_for_newer_ones_where_the_link_says_so) {
 
 // A worker that never comes back must not keep the node from ending.
 TEST_F(large_messages, that_nobody_can_encode_do_not_hold_up_the_nodes_end) {
-  near_config_ = [](caf::actor_system_config& config) { config.set("scheduler.max-threads", 1); };
-  auto reader = connect_to_reader();
   std::promise<void> goes_on;
-  const auto until = goes_on.get_future().share();
-  std::promise<void> sent;
-  near().system.spawn([&, until](caf::event_based_actor* self) {
-    self->set_default_handler(caf::drop);
-    self->send(reader, large(1));
-    sent.set_value();
-    until.get(); // Nobody else runs meanwhile.
-  });
-  sent.get_future().get();
+  send_from_the_only_worker(goes_on.get_future().share());
   const auto begin = std::chrono::steady_clock::now();
   near().home.reset();
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 8s);
@@ -227,19 +231,9 @@ TEST_F(large_messages, that_nobody_can_encode_do_not_hold_up_the_nodes_end) {
 // Goal: closing waits for what is being encoded, and the node's end no longer than that.
 // Method: a link is closed while its message waits for the only worker, which then comes back.
 TEST_F(large_messages, that_are_encoded_in_time_let_the_node_end_at_once) {
-  near_config_ = [](caf::actor_system_config& config) { config.set("scheduler.max-threads", 1); };
   near_options_.drain_timeout = 60s;
-  auto reader = connect_to_reader();
   std::promise<void> goes_on;
-  const auto until = goes_on.get_future().share();
-  std::promise<void> sent;
-  near().system.spawn([&, until](caf::event_based_actor* self) {
-    self->set_default_handler(caf::drop);
-    self->send(reader, large(1));
-    sent.set_value();
-    until.get();
-  });
-  sent.get_future().get();
+  send_from_the_only_worker(goes_on.get_future().share());
   link_->close();
   EXPECT_TRUE(link_->is_open());
   goes_on.set_value();
