@@ -31,9 +31,9 @@ template <class Handle>
   return internal::is_ready(caf::actor_cast<caf::strong_actor_ptr>(receiver));
 }
 
-/// Sends `who` one `link_ready` as soon as `is_ready(receiver)`, which may be at once, or when the link ends: what is
-/// sent then fails with its reason. The library keeps `who` alive until then. A streaming actor
-/// sends while `is_ready` is true. Then it calls this function, and it continues when the `link_ready` arrives.
+/// Sends `who` one `link_ready` as soon as `is_ready(receiver)` is true, or when the link ends. Messages after the end
+/// of the link fail with its reason. The library keeps `who` alive until it has sent the `link_ready`. An actor that
+/// streams sends while `is_ready` is true, then calls this function, and continues when the `link_ready` arrives.
 ///
 /// Threads: any, also inside handlers.
 template <class Who, class Handle>

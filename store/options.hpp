@@ -16,7 +16,7 @@ struct options {
   std::string name = "default";
 
   /// Room for objects. Default: the least of 30 % of the memory, 90 % of what is free in `directory` and half of what
-  /// the process's cgroup may still take. Pages are taken with the first room that is made there, and stay until the store
+  /// the process's cgroup may still take. Pages are taken when room is first made there, and stay taken until the store
   /// is gone. Where `directory` has no such room and there is a `spill_directory`, the objects lie there
   /// (`object_store::notice` then says so).
   std::size_t capacity_bytes = 0;

@@ -26,8 +26,8 @@ struct array_layout {
   array_shape shape;
   array_strides strides; // Empty: those of C order.
 };
-/// What a decoder is charged for one, beyond its lengths: with who counts its owners, and the block that malloc makes of
-/// the lengths.
+/// What a decoder is charged for one layout, beyond its lengths. The charge includes the counter of the layout's owners,
+/// and what malloc adds to the block of the lengths.
 inline constexpr std::size_t array_layout_bytes = sizeof(array_layout) + 7 * sizeof(void*);
 
 /// The product of a shape; nothing when it overflows.

@@ -201,8 +201,8 @@ bool attachment::has_to_touch() const {
   return ahead > 0 && touched < header.capacity_bytes && touched < header.data_top + ahead - ahead / 4;
 }
 
-/// True while there is more to touch. A failure is not reported here: whoever needs the memory gets the error. Below
-/// `data_top`, room without pages stays without: it may have been claimed for bytes that never come.
+/// Gives whether more memory is left to touch. A failure is not reported here: whoever needs the memory gets the error.
+/// Room below `data_top` gets no pages here: somebody may have claimed it for bytes that never come.
 bool attachment::touch_some() {
   constexpr auto piece_bytes = std::uint64_t{4} << 20;
   const auto begin = touched_bytes_.load(std::memory_order_relaxed);

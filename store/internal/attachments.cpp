@@ -25,8 +25,8 @@ struct attachment_list {
   std::map<std::string, attachment*> entries;
 };
 
-// Never destroyed, since handles may outlive main; exchanged for a new one in a forked child, where those who wait for
-// the old one's condition are not there.
+// The list is never destroyed, since handles may outlive main. A forked child makes a new list: the threads that wait
+// for the old list's condition do not exist in the child.
 attachment_list* list = new attachment_list;
 
 void before_fork() {

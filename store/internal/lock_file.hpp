@@ -44,8 +44,8 @@ public:
   [[nodiscard]] std::expected<void, store_error> lock_opening(std::chrono::milliseconds timeout);
   void unlock_opening();
 
-  /// For who has only looked: the file says what it said before this process had the open lock, its time included, by
-  /// which it is known how long the store has been left. Requires: the open lock is held.
+  /// A process that has only looked at the store calls this: it restores the file's content and time from before this
+  /// process took the open lock. The time says since when nobody has used the store. Requires: the open lock is held.
   void leave_as_found() const;
 
   /// The process that is opening or closing the store, or was the last one to do so; 0 when it has not said. For texts.

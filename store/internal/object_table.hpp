@@ -181,8 +181,8 @@ public:
                                    std::uint32_t& waiter);
   void remove_waiter(std::uint32_t waiter);
   [[nodiscard]] bool anybody_waits() const { return view_.header().waiters.used != view_.header().waiters.free_rows; }
-  /// The smallest size that is wanted by a waiter who came before `waiter`; no_row stands for a newcomer. 0 if nobody
-  /// came before it. Removes the entries of dead processes and expired ones.
+  /// The smallest size that any waiter ahead of `waiter` wants; 0 if no waiter is ahead. For no_row, all waiters are
+  /// ahead. Removes the entries of dead processes and the expired ones.
   [[nodiscard]] std::uint64_t wanted_ahead(std::uint32_t waiter, std::int64_t now_ns);
 
   /// Whether that very process is attached.
