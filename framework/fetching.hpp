@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <troupe/base/export.hpp>
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 #include <troupe/framework/object_ref.hpp>
 
 namespace troupe {

@@ -8,7 +8,7 @@
 
 #include <troupe/base/export.hpp>
 #include <troupe/framework/link.hpp>
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 #include <troupe/serializers/describe.hpp>
 
 namespace troupe {

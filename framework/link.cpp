@@ -9,6 +9,7 @@
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/framework/message_types.hpp>
+#include <troupe/framework/node_error.hpp>
 #include <troupe/serializers/internal/type_text.hpp>
 
 namespace troupe {

@@ -5,6 +5,7 @@
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/out_of_band.hpp>
+#include <troupe/framework/node_error.hpp>
 #include <troupe/serializers/msgpack/described.hpp>
 
 namespace troupe::internal {

@@ -20,7 +20,7 @@
 #include <troupe/base/export.hpp>
 #include <troupe/framework/internal/object_environment.hpp>
 #include <troupe/framework/internal/object_source.hpp>
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 #include <troupe/serializers/array.hpp>
 #include <troupe/serializers/codec.hpp>
 #include <troupe/serializers/describe.hpp>

@@ -17,6 +17,7 @@
 
 #include <troupe/framework/arg.hpp>
 #include <troupe/framework/internal/caf_port/resolving_behavior.hpp>
+#include <troupe/framework/node_error.hpp>
 #include <troupe/framework/object_ref.hpp>
 
 namespace troupe {

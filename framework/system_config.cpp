@@ -15,6 +15,7 @@
 #include <troupe/framework/internal/log.hpp>
 #include <troupe/framework/internal/near_name.hpp>
 #include <troupe/framework/internal/text.hpp>
+#include <troupe/framework/node_error.hpp>
 
 namespace troupe {
 

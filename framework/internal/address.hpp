@@ -11,7 +11,7 @@
 
 #include <asio/generic/stream_protocol.hpp>
 
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 
 namespace troupe::internal {
 

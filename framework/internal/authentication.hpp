@@ -13,7 +13,7 @@
 
 #include <troupe/framework/internal/admin.hpp>
 #include <troupe/framework/internal/packet.hpp>
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 
 namespace troupe::internal {
 

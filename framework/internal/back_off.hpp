@@ -9,7 +9,7 @@
 #include <random>
 #include <string>
 
-#include <troupe/framework/reconnect.hpp>
+#include <troupe/framework/reconnect_policy.hpp>
 
 namespace troupe::internal {
 

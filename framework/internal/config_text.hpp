@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 
 namespace troupe::internal {
 

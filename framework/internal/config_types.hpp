@@ -12,7 +12,7 @@
 
 #include <troupe/framework/internal/config_text.hpp>
 #include <troupe/framework/options.hpp>
-#include <troupe/framework/reconnect.hpp>
+#include <troupe/framework/reconnect_policy.hpp>
 
 namespace troupe::internal {
 

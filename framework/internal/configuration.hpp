@@ -8,7 +8,7 @@
 
 #include <troupe/framework/internal/config_text.hpp>
 #include <troupe/framework/internal/option_table.hpp>
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 #include <troupe/serializers/family.hpp>
 
 namespace troupe::internal {

@@ -17,7 +17,7 @@
 #include <troupe/framework/internal/ticker.hpp>
 #include <troupe/framework/internal/transport.hpp>
 #include <troupe/framework/internal/write_pause.hpp>
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 
 namespace troupe::internal {
 

@@ -15,7 +15,7 @@
 
 #include <troupe/framework/internal/address.hpp>
 #include <troupe/framework/internal/stream_socket.hpp>
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 
 namespace troupe::internal {
 

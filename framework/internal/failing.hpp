@@ -1,7 +1,7 @@
 // What functions return that fail.
 #pragma once
 
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 
 #include <expected>
 #include <string>

@@ -11,7 +11,7 @@
 #include <troupe/framework/internal/admin.hpp>
 #include <troupe/framework/internal/handles/messages.hpp>
 #include <troupe/framework/internal/packet.hpp>
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 #include <troupe/serializers/limits.hpp>
 
 namespace troupe::internal {

@@ -18,7 +18,7 @@
 
 #include <troupe/framework/internal/handles/messages.hpp>
 #include <troupe/framework/internal/whereabouts.hpp>
-#include <troupe/framework/options.hpp>
+#include <troupe/framework/link_options.hpp>
 
 namespace troupe::internal {
 

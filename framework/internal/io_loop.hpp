@@ -26,7 +26,7 @@
 #include <troupe/framework/internal/io_batch.hpp>
 #include <troupe/framework/internal/limited_log.hpp>
 #include <troupe/framework/internal/spinning.hpp>
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 
 namespace troupe::internal {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <thread>
 
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 
 namespace troupe::internal {
 

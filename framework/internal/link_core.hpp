@@ -52,8 +52,8 @@
 #include <troupe/framework/internal/transfers.hpp>
 #include <troupe/framework/internal/understated_memory.hpp>
 #include <troupe/framework/internal/whereabouts.hpp>
-#include <troupe/framework/link.hpp>
-#include <troupe/framework/options.hpp>
+#include <troupe/framework/link_stats.hpp>
+#include <troupe/framework/link_options.hpp>
 #include <troupe/serializers/family.hpp>
 
 namespace troupe::internal {

@@ -17,6 +17,7 @@
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/framework/internal/send_admin.hpp>
 #include <troupe/framework/link_ready.hpp>
+#include <troupe/framework/node_error.hpp>
 
 namespace troupe::internal {
 

@@ -23,6 +23,7 @@
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/framework/internal/send_admin.hpp>
 #include <troupe/framework/internal/text.hpp>
+#include <troupe/framework/node_error.hpp>
 #include <troupe/serializers/compressed.hpp>
 
 namespace troupe::internal {

@@ -11,8 +11,8 @@
 #include <troupe/framework/internal/stream_socket.hpp>
 #include <troupe/framework/internal/tls_context.hpp>
 #include <troupe/framework/internal/transport.hpp>
-#include <troupe/framework/node_error.hpp>
-#include <troupe/framework/options.hpp>
+#include <troupe/framework/node_errc.hpp>
+#include <troupe/framework/link_options.hpp>
 
 namespace troupe::internal {
 

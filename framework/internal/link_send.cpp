@@ -12,6 +12,7 @@
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/framework/internal/outgoing_message.hpp>
+#include <troupe/framework/node_error.hpp>
 
 namespace troupe::internal {
 

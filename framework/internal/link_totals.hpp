@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include <troupe/framework/link.hpp>
+#include <troupe/framework/link_stats.hpp>
 
 namespace troupe::internal {
 

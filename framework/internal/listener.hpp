@@ -16,7 +16,7 @@
 #include <troupe/framework/internal/refusal_log.hpp>
 #include <troupe/framework/internal/socket_file.hpp>
 #include <troupe/framework/internal/stream_socket.hpp>
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 
 namespace troupe::internal {
 

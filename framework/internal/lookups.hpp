@@ -13,7 +13,7 @@
 #include <asio/steady_timer.hpp>
 
 #include <troupe/framework/internal/caf_port/finder.hpp>
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 
 namespace troupe::internal {
 

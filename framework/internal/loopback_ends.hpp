@@ -13,7 +13,7 @@
 #include <troupe/framework/internal/authentication.hpp>
 #include <troupe/framework/internal/packet.hpp>
 #include <troupe/framework/internal/stream_socket.hpp>
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 
 namespace troupe::internal {
 

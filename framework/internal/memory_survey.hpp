@@ -9,7 +9,7 @@
 
 #include <troupe/framework/internal/object_source.hpp>
 #include <troupe/framework/memory_summary.hpp>
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 #include <troupe/store/object_id.hpp>
 
 namespace troupe::internal {

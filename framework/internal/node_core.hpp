@@ -34,7 +34,7 @@
 #include <troupe/framework/internal/object_environment.hpp>
 #include <troupe/framework/internal/object_exchange.hpp>
 #include <troupe/framework/internal/waiting_room.hpp>
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 #include <troupe/framework/node_view.hpp>
 #include <troupe/framework/options.hpp>
 #include <troupe/framework/system_config.hpp>

@@ -28,7 +28,7 @@
 #include <troupe/framework/internal/object_tables.hpp>
 #include <troupe/framework/internal/packet.hpp>
 #include <troupe/framework/internal/stored_object.hpp>
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 #include <troupe/store/builder.hpp>
 #include <troupe/store/object_store.hpp>
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include <troupe/base/export.hpp>
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 #include <troupe/serializers/frame.hpp>
 #include <troupe/store/handle.hpp>
 #include <troupe/store/object_id.hpp>

@@ -10,7 +10,7 @@
 
 #include <troupe/framework/internal/config_types.hpp>
 #include <troupe/framework/options.hpp>
-#include <troupe/framework/reconnect.hpp>
+#include <troupe/framework/reconnect_policy.hpp>
 
 namespace troupe::internal {
 

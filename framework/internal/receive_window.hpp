@@ -12,7 +12,7 @@
 
 #include <troupe/base/salted_hash.hpp>
 #include <troupe/framework/internal/consumption.hpp>
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 
 namespace troupe::internal {
 

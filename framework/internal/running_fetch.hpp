@@ -7,7 +7,7 @@
 #include <mutex>
 #include <optional>
 
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 #include <troupe/framework/object_ref.hpp>
 
 namespace troupe::internal {

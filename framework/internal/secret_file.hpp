@@ -4,7 +4,7 @@
 #include <expected>
 #include <string>
 
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 
 namespace troupe::internal {
 

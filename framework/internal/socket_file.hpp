@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include <troupe/framework/internal/address.hpp>
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 
 namespace troupe::internal {
 

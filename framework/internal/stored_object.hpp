@@ -13,7 +13,7 @@
 
 #include <troupe/framework/internal/object_source.hpp>
 #include <troupe/framework/internal/object_tables.hpp>
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 #include <troupe/store/handle.hpp>
 
 namespace troupe::internal {

@@ -10,7 +10,7 @@
 #include <asio/generic/stream_protocol.hpp>
 
 #include <troupe/framework/internal/waiting_room.hpp>
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 
 namespace troupe::internal {
 

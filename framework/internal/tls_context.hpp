@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include <troupe/framework/node_error.hpp>
-#include <troupe/framework/options.hpp>
+#include <troupe/framework/node_errc.hpp>
+#include <troupe/framework/link_options.hpp>
 
 // As OpenSSL names them.
 struct ssl_st;

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <troupe/framework/link.hpp>
+#include <troupe/framework/link_stats.hpp>
 
 namespace troupe::internal {
 

@@ -10,7 +10,7 @@
 
 #include <troupe/base/salted_hash.hpp>
 #include <troupe/framework/internal/packet.hpp>
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 #include <troupe/serializers/frame.hpp>
 
 namespace troupe::internal {

@@ -9,7 +9,7 @@
 
 #include <troupe/base/export.hpp>
 #include <troupe/framework/fwd.hpp>
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 
 namespace prometheus {
 

@@ -18,6 +18,7 @@
 #include <troupe/framework/internal/caf_port/end_watch.hpp>
 #include <troupe/framework/internal/caf_port/passing_on.hpp>
 #include <troupe/framework/internal/running_fetch.hpp>
+#include <troupe/framework/node_error.hpp>
 
 namespace troupe::internal {
 

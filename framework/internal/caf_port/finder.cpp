@@ -6,6 +6,8 @@
 #include <caf/mailbox_element.hpp>
 #include <caf/make_actor.hpp>
 
+#include <troupe/framework/node_error.hpp>
+
 namespace troupe::internal {
 
 namespace {

@@ -11,7 +11,7 @@
 #include <caf/actor_system.hpp>
 #include <expected>
 
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 
 namespace troupe::internal {
 

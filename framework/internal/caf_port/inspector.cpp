@@ -11,6 +11,7 @@
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/request_runner.hpp>
 #include <troupe/framework/message_types.hpp>
+#include <troupe/framework/node_error.hpp>
 
 namespace troupe::internal {
 

@@ -10,7 +10,7 @@
 
 #include <troupe/framework/inspection.hpp>
 #include <troupe/framework/memory_summary.hpp>
-#include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_errc.hpp>
 
 namespace troupe::internal {
 

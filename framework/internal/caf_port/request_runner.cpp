@@ -6,6 +6,7 @@
 #include <caf/all.hpp>
 
 #include <troupe/framework/internal/caf_port/passing_on.hpp>
+#include <troupe/framework/node_error.hpp>
 
 namespace troupe::internal {
 

@@ -12,6 +12,7 @@
 
 #include <troupe/framework/internal/caf_port/postponed_messages.hpp>
 #include <troupe/framework/internal/limited_log.hpp>
+#include <troupe/framework/node_error.hpp>
 
 namespace troupe::internal {
 
