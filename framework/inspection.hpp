@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <troupe/base/export.hpp>
-#include <troupe/framework/link.hpp>
+#include <troupe/framework/link_stats.hpp>
 #include <troupe/framework/node_errc.hpp>
 #include <troupe/serializers/describe.hpp>
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include <troupe/framework/internal/configuration.hpp>
 #include <troupe/framework/internal/log.hpp>
 #include <troupe/framework/internal/near_name.hpp>
+#include <troupe/framework/internal/option_table.hpp>
 #include <troupe/framework/internal/text.hpp>
 #include <troupe/framework/node_error.hpp>
 
@@ -46,13 +48,22 @@ std::expected<std::vector<internal::config_item>, node_error> take_own(std::vect
   return items;
 }
 
+template <class Entry>
+std::vector<internal::help_row> help_of(std::span<const internal::option_row<Entry>> options) {
+  std::vector<internal::help_row> rows;
+  for (const auto& each : options)
+    rows.push_back({std::string{each.key}, std::string{each.meaning} + " (default: " + each.show(Entry{}) + ')'});
+  return rows;
+}
+
 } // namespace
 
 system_config::system_config() {
   set("scheduler.policy", caf::atom("sharing"));
   internal::add_system_module(*this);
   internal::mark_threads(*this);
-  internal::add_to_help(custom_options_);
+  internal::add_to_help(custom_options_, "troupe.node", help_of(internal::node_rows()));
+  internal::add_to_help(custom_options_, "troupe.links.default", help_of(internal::link_rows()));
   add_error_category(error_category, [](std::uint8_t code, caf::atom_value, const caf::message& context) {
     auto text = to_string(static_cast<node_errc>(code));
     if (context.match_elements<std::string>())

@@ -12,6 +12,7 @@
 #include <caf/actor_control_block.hpp>
 
 #include <troupe/base/salted_hash.hpp>
+#include <troupe/framework/internal/packet.hpp>
 
 namespace troupe::internal {
 
@@ -115,12 +116,7 @@ private:
 /// Requests that crossed the link and wait for their responses. Only what is listed may be answered.
 class pending_requests {
 public:
-  /// The one who asks, and CAF's id of the question (without flags).
-  struct key {
-    std::uint64_t asker = 0;
-    std::uint64_t number = 0;
-    bool operator==(const key&) const = default;
-  };
+  using key = question_key;
 
   struct entry {
     caf::weak_actor_ptr asker;

@@ -1,6 +1,6 @@
 #include <troupe/framework/internal/consumption.hpp>
 
-#include <troupe/framework/internal/io_batch.hpp>
+#include <troupe/framework/internal/consumed_batch.hpp>
 
 namespace troupe::internal {
 
@@ -45,7 +45,7 @@ receipt receipt::of_copy() const {
 
 void receipt::settle_now() noexcept {
   auto* to = std::exchange(to_, nullptr);
-  if (auto* batch = io_batch::current()) {
+  if (auto* batch = consumed_batch::current()) {
     batch->gather(*to, cost_);
     return;
   }

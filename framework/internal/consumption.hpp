@@ -38,7 +38,7 @@ protected:
 
 private:
   friend class receipt;
-  friend class io_batch;
+  friend class consumed_batch;
 
   void use() noexcept { uses_.fetch_add(1, std::memory_order_relaxed); }
   void let_go(std::uint64_t uses) noexcept;

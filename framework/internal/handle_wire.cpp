@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <troupe/framework/internal/authentication.hpp>
 #include <troupe/serializers/describe.hpp>
 #include <troupe/serializers/msgpack/described.hpp>
 
@@ -245,14 +244,6 @@ decoded head_of(admin_op op, const wire::pull_head& form) {
 }
 
 } // namespace
-
-std::uint64_t handle_number_of(const caf::node_id& node) {
-  const auto text = caf::to_string(node);
-  const auto hash = sha256(std::as_bytes(std::span{text}));
-  std::uint64_t number = 0;
-  std::memcpy(&number, hash.data(), sizeof number);
-  return number;
-}
 
 handle_packet encode_handle_message(const handles::message& what) {
   return std::visit(encoder{}, what);

@@ -6,8 +6,6 @@
 #include <expected>
 #include <utility>
 
-#include <caf/node_id.hpp>
-
 #include <troupe/framework/internal/admin.hpp>
 #include <troupe/framework/internal/handles/messages.hpp>
 #include <troupe/framework/internal/packet.hpp>
@@ -19,9 +17,6 @@ namespace troupe::internal {
 [[nodiscard]] constexpr bool is_about_handles(admin_op op) {
   return op >= admin_op::release_handle && op <= admin_op::handle_lost;
 }
-
-/// handles::node_name::node of a node: the same wherever it is asked.
-[[nodiscard]] std::uint64_t handle_number_of(const caf::node_id& node);
 
 struct handle_packet {
   admin_op op{};

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include <troupe/framework/internal/connection.hpp>
-#include <troupe/framework/internal/consumption.hpp>
 
 namespace troupe::internal {
 
@@ -14,35 +13,15 @@ thread_local io_batch* current_batch = nullptr;
 } // namespace
 
 io_batch* io_batch::current() noexcept {
-  return current_batch != nullptr && !current_batch->deposed_.load() ? current_batch : nullptr;
+  return current_batch != nullptr && !current_batch->consumed_.is_deposed() ? current_batch : nullptr;
 }
 
-io_batch::scope::scope(io_batch& batch) noexcept {
+io_batch::scope::scope(io_batch& batch) noexcept : consumed_(batch.consumed_) {
   current_batch = &batch;
 }
 
 io_batch::scope::~scope() {
   current_batch = nullptr;
-}
-
-void io_batch::gather(consumption& to, std::uint64_t cost) noexcept {
-  while (consumed_of_ != nullptr && consumed_of_ != &to)
-    settle(); // By which another may come.
-  consumed_of_ = &to;
-  consumed_bytes_ += cost;
-  ++consumed_messages_;
-  if (consumed_bytes_ >= to.gathered_max())
-    settle();
-}
-
-void io_batch::settle() noexcept {
-  auto* to = std::exchange(consumed_of_, nullptr);
-  if (to == nullptr)
-    return;
-  const auto bytes = std::exchange(consumed_bytes_, 0);
-  const auto messages = std::exchange(consumed_messages_, 0);
-  to->consumed(bytes); // May gather another.
-  to->let_go(messages);
 }
 
 void io_batch::read_on() {
@@ -53,13 +32,13 @@ void io_batch::read_on() {
 
 void io_batch::flush() {
   do {
-    while (consumed_of_ != nullptr)
-      settle(); // First, since it may have something to write.
+    while (!consumed_.empty())
+      consumed_.settle(); // First, since it may have something to write.
     std::swap(appended_, flushing_);
     for (const auto& one : flushing_)
       one->flush_batch(); // Lets go of what it has written, by which a message may end.
     flushing_.clear();
-  } while (consumed_of_ != nullptr || !appended_.empty());
+  } while (!consumed_.empty() || !appended_.empty());
 }
 
 } // namespace troupe::internal

@@ -2,17 +2,16 @@
 // appended to and one note of what was consumed; for the next rounds, what was read and is not handled yet.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
 #include <deque>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include <troupe/framework/internal/consumed_batch.hpp>
+
 namespace troupe::internal {
 
 class connection;
-class consumption;
 
 /// The connections that this thread has appended to since its round of work began. A thread that has one current writes
 /// nothing by itself in between, so that the answers to many messages leave in one write. The same for messages that
@@ -26,7 +25,7 @@ public:
 
   /// Any thread. Whether another thread goes on in place of this one's: nothing is gathered here then. Who asks for the
   /// current batch under a connection's mutex has what it gathers there flushed by the one who goes on.
-  void set_deposed(bool deposed) noexcept { deposed_.store(deposed); }
+  void set_deposed(bool deposed) noexcept { consumed_.set_deposed(deposed); }
 
   /// Makes a batch the calling thread's while it lives.
   class scope {
@@ -35,12 +34,12 @@ public:
     scope(const scope&) = delete;
     scope& operator=(const scope&) = delete;
     ~scope();
+
+  private:
+    consumed_batch::scope consumed_;
   };
 
   void add(std::shared_ptr<connection> appended) { appended_.push_back(std::move(appended)); }
-
-  /// A message of this cost is consumed; its receipt's use passes to the batch.
-  void gather(consumption& to, std::uint64_t cost) noexcept;
 
   /// Writes what each of them has waiting, and tells what was consumed.
   void flush();
@@ -54,13 +53,7 @@ public:
   void take_reading(io_batch& of) { reading_ = std::exchange(of.reading_, {}); }
 
 private:
-  void settle() noexcept;
-
-  std::atomic<bool> deposed_{false};
-
-  consumption* consumed_of_ = nullptr; // Whose messages were consumed last ...
-  std::uint64_t consumed_bytes_ = 0;
-  std::uint64_t consumed_messages_ = 0; // ... and how many of them, one use each.
+  consumed_batch consumed_;
   std::vector<std::shared_ptr<connection>> appended_;
   std::vector<std::shared_ptr<connection>> flushing_;
   std::deque<std::shared_ptr<connection>> reading_;

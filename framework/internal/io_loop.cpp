@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <caf/scheduler/abstract_coordinator.hpp>
-
 #include <troupe/framework/internal/new_thread.hpp>
 
 namespace troupe::internal {
@@ -25,110 +23,31 @@ constexpr int idle_looks_max = 50;
 // How long the loop's end waits for a thread that has nothing more to do but return from a handler.
 constexpr std::chrono::milliseconds return_patience{50};
 
-thread_local caf::execution_unit* thread_unit = nullptr;
 thread_local io_loop::duty thread_duty = io_loop::duty::none;
 
 } // namespace
 
-/// One thread's queue of actors to resume. Its lock is for the other thread only, which takes the queue away from one
-/// that is stuck.
-class io_loop::dispatcher final : public caf::execution_unit {
-public:
-  dispatcher(caf::actor_system& system, actor_paces& paces) : caf::execution_unit(&system), paces_(paces) {}
+/// What one of the two threads works with.
+struct io_loop::desk {
+  explicit desk(std::unique_ptr<round_worker> worker) : actors(std::move(worker)) {}
 
-  void exec_later(caf::resumable* job) override {
-    if (paces_.admit(job) == 0 || !push(job))
-      system().scheduler().enqueue(job);
-  }
-
-  [[nodiscard]] bool empty() {
-    std::lock_guard guard{mutex_};
-    return queue_.empty();
-  }
-
-  /// Resumes until the queue is empty or the time since `begin` is over; what is left then goes to the scheduler's
-  /// threads.
-  void run(const dispatch_budget& budget, clock::time_point begin) {
-    const auto deadline = begin + budget.time;
-    for (auto* job = next(); job != nullptr; job = next()) {
-      const auto messages = paces_.messages(job);
-      const auto result = job->resume(this, messages);
-      const auto end = clock::now();
-      const auto goes_on = result == caf::resumable::resume_later;
-      paces_.took(job, messages, goes_on, end - begin); // By now its address may be nothing but a name.
-      if (!goes_on)
-        caf::intrusive_ptr_release(job);
-      else if (end >= deadline)
-        system().scheduler().enqueue(job);
-      else
-        exec_later(job);
-      if (end >= deadline)
-        break;
-      begin = end;
-    }
-    hand_over();
-  }
-
-  /// Gives what is left to the scheduler's threads.
-  void hand_over() {
-    std::unique_lock guard{mutex_};
-    auto jobs = std::exchange(queue_, {});
-    guard.unlock();
-    for (auto* job : jobs)
-      system().scheduler().enqueue(job);
-  }
-
-  /// Another thread leads from now on: everything that is or comes into the queue goes to the scheduler, until `lead`.
   void depose() {
     batch.set_deposed(true);
-    {
-      std::lock_guard guard{mutex_};
-      deposed_ = true;
-    }
-    hand_over();
+    actors->depose();
   }
-
   void lead() {
     batch.set_deposed(false);
-    std::lock_guard guard{mutex_};
-    deposed_ = false;
+    actors->lead();
   }
 
+  const std::unique_ptr<round_worker> actors;
   io_batch batch;
-
-private:
-  /// False when another thread leads.
-  bool push(caf::resumable* job) {
-    std::lock_guard guard{mutex_};
-    if (!deposed_)
-      queue_.push_back(job);
-    return !deposed_;
-  }
-
-  caf::resumable* next() {
-    std::lock_guard guard{mutex_};
-    if (queue_.empty())
-      return nullptr;
-    auto* job = queue_.front();
-    queue_.pop_front();
-    return job;
-  }
-
-  actor_paces& paces_;
-  std::mutex mutex_;
-  // Guarded by mutex_.
-  std::deque<caf::resumable*> queue_;
-  bool deposed_ = false;
 };
 
-io_loop::io_loop(caf::actor_system& system, std::string owner, const dispatch_budget& budget)
-    : system_(system), owner_(std::move(owner)), budget_(budget) {}
+io_loop::io_loop(std::shared_ptr<loop_host> host, std::string owner, const dispatch_budget& budget)
+    : host_(std::move(host)), owner_(std::move(owner)), budget_(budget) {}
 
 io_loop::~io_loop() = default;
-
-caf::execution_unit* io_loop::unit() noexcept {
-  return thread_unit;
-}
 
 bool io_loop::may_wait() noexcept {
   return thread_duty != duty::handles_io;
@@ -148,7 +67,7 @@ std::expected<void, node_error> io_loop::start(std::function<void()> on_takeover
       result = std::unexpected{std::move(made).error()};
   }
   if (result)
-    keep_threads(system_, shared_from_this()); // The loop may be stopped while the system ends.
+    host_->keep(shared_from_this()); // The loop may be stopped while the system ends.
   {
     std::lock_guard guard{mutex_};
     started_ = result ? start_state::done : start_state::given_up;
@@ -169,7 +88,7 @@ bool io_loop::may_begin() {
 }
 
 void io_loop::stop() {
-  auto& system = system_; // *this may be gone at the end.
+  const auto host = host_; // *this may be gone at the end.
   work_.reset();
   is_left_ = true;
   if (!may_wait())
@@ -179,7 +98,7 @@ void io_loop::stop() {
     changed_.wait(guard, [this] { return stopped_; });
   }
   if (join_within(return_patience))
-    forget_threads(system, *this);
+    host->forget(*this);
 }
 
 bool io_loop::join_within(std::chrono::milliseconds patience) {
@@ -200,10 +119,10 @@ bool io_loop::join_within(std::chrono::milliseconds patience) {
 void io_loop::run_thread(std::size_t index) {
   if (!may_begin())
     return;
-  system_.thread_started();
+  host_->on_thread_started();
   thread_duty = duty::handles_io;
   run();
-  system_.thread_terminates();
+  host_->on_thread_ends();
   std::lock_guard guard{mutex_};
   has_left_[index] = true;
   changed_.notify_all();
@@ -211,10 +130,8 @@ void io_loop::run_thread(std::size_t index) {
 
 /// Both threads: the first one leads, the other stands by; they change places at each takeover.
 void io_loop::run() {
-  dispatcher own{system_, paces_};
-  io_batch::scope batching{own.batch};
-  if (budget_.enabled)
-    thread_unit = &own;
+  desk own{host_->make_worker(budget_.enabled)};
+  const io_batch::scope batching{own.batch};
   bool leads;
   {
     std::lock_guard guard{mutex_};
@@ -233,13 +150,12 @@ void io_loop::run() {
       break;
     leads = true;
   }
-  own.hand_over();
+  own.actors->hand_over();
   own.batch.flush();
-  thread_unit = nullptr;
 }
 
 /// Returns when all work is done, or when the other thread has taken over.
-void io_loop::lead(dispatcher& own) {
+void io_loop::lead(desk& own) {
   own.lead();
   leader_.store(&own, std::memory_order_release);
   spinning spin;
@@ -251,14 +167,14 @@ void io_loop::lead(dispatcher& own) {
         looked_at = now;
         look_at_all();
       }
-    } else if (own.empty() && wait_for_work(spin) == 0) {
+    } else if (own.actors->empty() && wait_for_work(spin) == 0) {
       break;
     }
     // What was read is handled before more is read: it is still in the caches, and mailboxes stay short.
-    for (int handlers = 0; handlers < handlers_per_round && own.empty() && !own.batch.has_more() && io_.poll_one() > 0;
+    for (int handlers = 0; handlers < handlers_per_round && own.actors->empty() && !own.batch.has_more() && io_.poll_one() > 0;
          ++handlers) {
     }
-    if (!own.empty() && !dispatch(own))
+    if (!own.actors->empty() && !dispatch(own))
       return;
     own.batch.flush();
     io_.restart();
@@ -297,9 +213,9 @@ std::size_t io_loop::wait_for_work(spinning& spin) {
 }
 
 /// False when the other thread has taken over meanwhile.
-bool io_loop::dispatch(dispatcher& own) {
+bool io_loop::dispatch(desk& own) {
   if (!covered_.load(std::memory_order_acquire)) {
-    own.hand_over(); // Nobody could take over from a handler that takes long.
+    own.actors->hand_over(); // Nobody could take over from a handler that takes long.
     return true;
   }
   auto mine = turn_.load(std::memory_order_relaxed) & ~std::uint64_t{1};
@@ -309,12 +225,12 @@ bool io_loop::dispatch(dispatcher& own) {
   if (!watching_.load()) // must see the other's.
     wake_watch();
   thread_duty = duty::runs_an_actor;
-  own.run(budget_, begin);
+  own.actors->run(begin, budget_.time);
   thread_duty = duty::handles_io;
   auto expected = mine | 1;
   if (turn_.compare_exchange_strong(expected, mine + 2, std::memory_order_acq_rel))
     return true;
-  own.hand_over();
+  own.actors->hand_over();
   own.batch.flush();
   return false;
 }
@@ -326,7 +242,7 @@ void io_loop::wake_watch() {
 }
 
 /// Returns when this thread leads, or all is over.
-void io_loop::stand_by(dispatcher& own) {
+void io_loop::stand_by(desk& own) {
   std::uint64_t seen = 0;
   int idle_looks = 0;
   std::unique_lock guard{mutex_};

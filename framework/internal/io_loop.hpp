@@ -6,7 +6,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <expected>
 #include <functional>
 #include <memory>
@@ -17,14 +16,9 @@
 #include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
 
-#include <caf/actor_system.hpp>
-#include <caf/execution_unit.hpp>
-#include <caf/resumable.hpp>
-
-#include <troupe/framework/internal/actor_paces.hpp>
-#include <troupe/framework/internal/caf_port/system_module.hpp>
 #include <troupe/framework/internal/io_batch.hpp>
 #include <troupe/framework/internal/limited_log.hpp>
+#include <troupe/framework/internal/round_worker.hpp>
 #include <troupe/framework/internal/spinning.hpp>
 #include <troupe/framework/node_errc.hpp>
 
@@ -53,8 +47,7 @@ public:
   /// What a thread does for a loop.
   enum class duty : std::uint8_t { none, runs_an_actor, handles_io };
 
-  /// Requires a system that is built from a troupe::system_config.
-  io_loop(caf::actor_system& system, std::string owner, const dispatch_budget& budget);
+  io_loop(std::shared_ptr<loop_host> host, std::string owner, const dispatch_budget& budget);
   io_loop(const io_loop&) = delete;
   io_loop& operator=(const io_loop&) = delete;
   ~io_loop() override;
@@ -76,12 +69,8 @@ public:
 
   [[nodiscard]] asio::io_context& context() noexcept { return io_; }
 
-  /// Where to enqueue what was received: the calling thread's unit, when it is the I/O thread and dispatches, else
-  /// null.
-  [[nodiscard]] static caf::execution_unit* unit() noexcept;
-
 private:
-  class dispatcher;
+  struct desk;
 
   /// Threads begin once all of them are there.
   enum class start_state : std::uint8_t { under_way, done, given_up };
@@ -89,19 +78,18 @@ private:
   void run_thread(std::size_t index);
   [[nodiscard]] bool may_begin();
   void run();
-  void lead(dispatcher& own);
+  void lead(desk& own);
   void look_at_all();
   std::size_t wait_for_work(spinning& spin);
-  bool dispatch(dispatcher& own);
-  void stand_by(dispatcher& own);
+  bool dispatch(desk& own);
+  void stand_by(desk& own);
   void wake_watch();
   [[nodiscard]] bool take_over(std::chrono::steady_clock::time_point now);
   [[nodiscard]] std::chrono::steady_clock::time_point next_look(std::chrono::steady_clock::time_point now) const;
   [[nodiscard]] std::chrono::steady_clock::time_point began_when() const;
 
   limited_log lines_{"the I/O thread"};
-  actor_paces paces_;
-  caf::actor_system& system_;
+  const std::shared_ptr<loop_host> host_;
   const std::string owner_; // The node's name.
   const dispatch_budget budget_;
   std::function<void()> on_takeover_;
@@ -112,7 +100,7 @@ private:
   // takeover replaces "dispatching" by the next turn's "leading".
   std::atomic<std::uint64_t> turn_{0};
   std::atomic<std::chrono::steady_clock::rep> dispatch_began_{0}; // The last one.
-  std::atomic<dispatcher*> leader_{nullptr};                      // The last to lead; lives as long as its thread.
+  std::atomic<desk*> leader_{nullptr};                      // The last to lead; lives as long as its thread.
   std::atomic<bool> covered_{false};                              // The other thread stands by.
   std::atomic<bool> watching_{false};                             // ... and looks at turn_ now and then.
 

@@ -39,7 +39,7 @@
 #include <troupe/framework/internal/link_security.hpp>
 #include <troupe/framework/internal/link_state.hpp>
 #include <troupe/framework/internal/lookups.hpp>
-#include <troupe/framework/internal/memory_survey.hpp>
+#include <troupe/framework/internal/link_memory.hpp>
 #include <troupe/framework/internal/negotiation.hpp>
 #include <troupe/framework/internal/object_charges.hpp>
 #include <troupe/framework/internal/object_exchange.hpp>

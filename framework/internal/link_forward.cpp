@@ -9,10 +9,10 @@
 
 #include <caf/system_messages.hpp>
 
+#include <troupe/framework/internal/caf_port/actor_dispatcher.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/question_id.hpp>
 #include <troupe/framework/internal/failing.hpp>
-#include <troupe/framework/internal/io_loop.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/framework/internal/outgoing_message.hpp>
@@ -105,7 +105,7 @@ bool link_core::forward(std::uint64_t receiver, const forwarded_message& what, c
     sent = message.commit(receiver, sender, id);
   if (!sent) {
     auto none = caf::make_mailbox_element(sender, id, {}, caf::message{});
-    undo(receiver, *none, sent.error(), io_loop::unit());
+    undo(receiver, *none, sent.error(), dispatching_unit());
   }
   return accepted;
 }

@@ -9,6 +9,7 @@
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
 
+#include <troupe/framework/internal/caf_port/node_ids.hpp>
 #include <troupe/framework/internal/handle_wire.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/loopback_ends.hpp>
@@ -19,24 +20,6 @@
 namespace troupe::internal {
 
 namespace {
-
-constexpr std::string_view hex_digits = "0123456789abcdef";
-
-/// An invalid node id when the text is none.
-caf::node_id read_node_id(std::uint32_t process, std::string_view host) {
-  caf::node_id::default_data::host_id_type bytes{};
-  if (host.size() != 2 * bytes.size())
-    return {};
-  for (std::size_t i = 0; i < host.size(); ++i) {
-    auto digit = hex_digits.find(host[i]);
-    if (digit == std::string_view::npos)
-      return {};
-    bytes[i / 2] = static_cast<std::uint8_t>(bytes[i / 2] << 4 | digit);
-  }
-  if (!caf::node_id::default_data::valid(bytes))
-    return {};
-  return caf::node_id{caf::make_counted<caf::node_id::default_data>(process, bytes)};
-}
 
 std::uint64_t random_number() {
   std::array<std::byte, sizeof(std::uint64_t)> bytes;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <troupe/framework/internal/authentication.hpp>
+#include <troupe/framework/internal/caf_port/node_ids.hpp>
 #include <troupe/framework/internal/failing.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/node_core.hpp>
@@ -31,20 +32,10 @@ digest proof_of_receipt(bytes_view key, std::uint64_t actor) {
   return hmac_sha256(key, std::as_bytes(std::span{text}));
 }
 
-struct node_name {
-  std::uint32_t process;
-  std::string host;
-};
-
-node_name name_of_node(const caf::node_id& node) {
-  const auto& data = static_cast<const caf::node_id::default_data&>(*node);
-  return {data.process_id(), hex(std::as_bytes(std::span{data.host_id()}))};
-}
-
 } // namespace
 
 introduce link_core::introduction_of(std::uint64_t number) const {
-  auto [process, host] = name_of_node(peer_node_);
+  auto [process, host] = text_of(peer_node_);
   auto proof = proof_of_receipt(peer_introduction_key_, number);
   return {.number = 0,
           .hops = 1,
@@ -100,7 +91,7 @@ std::expected<void, node_error> link_core::on_introduce(const introduce& what) {
     return violation("the peer introduces an actor of a host of " + grouped(what.host.size()) + " digits instead of "
                      + grouped(host_digits));
   introduced entry{.how = std::make_shared<const introduce>(what), .own = nullptr};
-  if (auto [process, host] = name_of_node(node_->system().node()); what.process == process && what.host == host)
+  if (auto [process, host] = text_of(node_->system().node()); what.process == process && what.host == host)
     if (auto by = node_->link_of(what.link))
       entry.own = by->recognize(what);
   std::unique_lock guard{mutex_};

@@ -11,12 +11,12 @@
 #include <caf/system_messages.hpp>
 
 #include <troupe/base/sizes.hpp>
+#include <troupe/framework/internal/caf_port/actor_dispatcher.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/passed_message.hpp>
 #include <troupe/framework/internal/caf_port/question_id.hpp>
 #include <troupe/framework/internal/failing.hpp>
 #include <troupe/framework/internal/imported_object.hpp>
-#include <troupe/framework/internal/io_loop.hpp>
 #include <troupe/framework/internal/kept_memory.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/message_extensions.hpp>
@@ -249,7 +249,7 @@ std::expected<void, node_error> link_core::deliver(const message_head& head, std
   if (auto* way_on = last_pair_.way_on)
     way_on->link()->pass_on(way_on->number(), std::move(whole), std::move(owed), head.extensions);
   else
-    last_pair_.receiver->enqueue(std::move(whole), io_loop::unit());
+    last_pair_.receiver->enqueue(std::move(whole), dispatching_unit());
   return {};
 }
 
@@ -303,7 +303,7 @@ std::expected<void, node_error> link_core::on_value(std::uint8_t flags, bytes_vi
   if (auto* way_on = last_pair_.way_on; way_on != nullptr && !head.extensions.empty())
     way_on->link()->pass_on(way_on->number(), std::move(whole), {}, head.extensions);
   else
-    last_pair_.receiver->enqueue(std::move(whole), io_loop::unit());
+    last_pair_.receiver->enqueue(std::move(whole), dispatching_unit());
   return {};
 }
 
@@ -317,7 +317,7 @@ std::expected<void, node_error> link_core::give_up(const message_head& head, nod
   const auto& sender = last_pair_.sender.get();
   auto text = caf::make_message(to_caf_error(reason));
   if ((head.flags & message_flags::response) != 0)
-    receiver->enqueue(sender, id_of(head), std::move(text), io_loop::unit());
+    receiver->enqueue(sender, id_of(head), std::move(text), dispatching_unit());
   else if ((head.flags & message_flags::request) != 0 && sender)
     sender->enqueue(receiver, id_of(head).response_id(), std::move(text), nullptr);
   return {};

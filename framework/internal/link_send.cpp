@@ -6,9 +6,9 @@
 #include <caf/mailbox_element.hpp>
 #include <caf/system_messages.hpp>
 
+#include <troupe/framework/internal/caf_port/actor_dispatcher.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/stage.hpp>
-#include <troupe/framework/internal/io_loop.hpp>
 #include <troupe/framework/internal/link_core.hpp>
 #include <troupe/framework/internal/node_core.hpp>
 #include <troupe/framework/internal/outgoing_message.hpp>
@@ -119,13 +119,13 @@ void link_core::send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf:
 }
 
 void link_core::pass_on(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed, bytes_view extensions) {
-  if (!begin_to_send(receiver, what, io_loop::unit()))
+  if (!begin_to_send(receiver, what, dispatching_unit()))
     return;
   // What is being encoded of the same pair came before.
   if (encoding_.has(receiver, itself(what->sender).get())
-      && encode_elsewhere(receiver, what, io_loop::unit(), extensions))
+      && encode_elsewhere(receiver, what, dispatching_unit(), extensions))
     return;
-  send_now(receiver, std::move(what), io_loop::unit(), &owed, extensions);
+  send_now(receiver, std::move(what), dispatching_unit(), &owed, extensions);
 }
 
 /// On this thread. Requires: a message of a supported sort. `owed`, where there is any, is held until it has left, and

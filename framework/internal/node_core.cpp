@@ -9,8 +9,10 @@
 
 #include <caf/all.hpp>
 
+#include <troupe/framework/internal/caf_port/actor_dispatcher.hpp>
 #include <troupe/framework/internal/caf_port/builtin_types.hpp>
 #include <troupe/framework/internal/caf_port/inspector.hpp>
+#include <troupe/framework/internal/caf_port/node_ids.hpp>
 #include <troupe/framework/internal/caf_port/spawner.hpp>
 #include <troupe/framework/internal/caf_port/system_module.hpp>
 #include <troupe/framework/internal/caf_port/task_runner.hpp>
@@ -79,7 +81,7 @@ node_core::node_core(caf::actor_system& system, type_registry& types, const fami
       families_(families),
       publish_first_(std::exchange(options.publish, {})),
       options_(std::move(options)),
-      loop_(std::make_shared<io_loop>(system, options_.name, dispatch_budget{.enabled = options_.dispatch})),
+      loop_(std::make_shared<io_loop>(make_loop_host(system), options_.name, dispatch_budget{.enabled = options_.dispatch})),
       encodings_(std::make_shared<encoding_cache>(loop_->context())),
       handshake_turns_(std::make_shared<handshake_turns>(loop_->context())),
       unproven_peers_(options_.unproven_peers_max, random_below) {}

@@ -10,11 +10,8 @@
 #include <utility>
 
 #include <troupe/framework/internal/authentication.hpp>
-#include <troupe/framework/internal/node_core.hpp>
 #include <troupe/framework/internal/object_proof.hpp>
 #include <troupe/framework/internal/stored_object.hpp>
-#include <troupe/framework/node.hpp>
-#include <troupe/framework/out_of_band.hpp>
 #include <troupe/serializers/msgpack/described.hpp>
 
 namespace troupe::internal {
@@ -276,15 +273,3 @@ void pop_out_of_band_guard() {
 }
 
 } // namespace troupe::internal
-
-namespace troupe {
-
-allow_out_of_band_handles::allow_out_of_band_handles(const node& of, const std::source_location& where) {
-  internal::push_out_of_band_guard(of.store() != nullptr ? of.store()->number() : 0, where);
-}
-
-allow_out_of_band_handles::~allow_out_of_band_handles() {
-  internal::pop_out_of_band_guard();
-}
-
-} // namespace troupe

@@ -162,6 +162,13 @@ struct message_flags {
 /// CAF's request ids have 60 bits; what lies above would be flags of its own.
 inline constexpr std::uint64_t request_number_max = 0x0fff'ffff'ffff'ffff;
 
+/// A request: the one who asks, and CAF's id of the question (without flags).
+struct question_key {
+  std::uint64_t asker = 0;
+  std::uint64_t number = 0;
+  bool operator==(const question_key&) const = default;
+};
+
 /// What stands before a message's elements.
 struct message_head {
   std::uint8_t flags = 0;

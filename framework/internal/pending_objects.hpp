@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <troupe/framework/internal/consumption.hpp>
-#include <troupe/framework/internal/memory_survey.hpp>
+#include <troupe/framework/internal/named_object.hpp>
 
 namespace troupe::internal {
 

@@ -16,7 +16,6 @@
 #include <caf/message.hpp>
 
 #include <troupe/base/salted_hash.hpp>
-#include <troupe/framework/internal/actor_tables.hpp>
 #include <troupe/framework/internal/consumption.hpp>
 #include <troupe/framework/internal/handle_account.hpp>
 #include <troupe/framework/internal/packet.hpp>
@@ -81,7 +80,7 @@ struct packed_message {
   // What is taken back when it is dropped.
   std::vector<store::handle> objects = {};
   std::vector<std::uint64_t> actors = {};
-  pending_requests::key question = {};
+  question_key question = {};
   caf::strong_actor_ptr settles = {}; // An asker whose request the message forwards: answered elsewhere once it leaves.
   std::vector<stored_frame> frames = {}; // Charged against the window for handles, with the objects in `mentions`.
   std::uint64_t handle_bytes = 0;        // What those count more for the receiver while it waits; `wait` says it.

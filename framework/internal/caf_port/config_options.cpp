@@ -8,7 +8,6 @@
 #include <caf/pec.hpp>
 #include <caf/settings.hpp>
 
-#include <troupe/framework/internal/option_table.hpp>
 #include <troupe/framework/node_error.hpp>
 
 namespace troupe::internal {
@@ -19,26 +18,19 @@ caf::string_view view(std::string_view text) {
   return {text.data(), text.size()};
 }
 
-template <class Entry>
-void add_rows(caf::config_option_set& options, const std::string& group, std::span<const option_row<Entry>> rows) {
+} // namespace
+
+void add_to_help(caf::config_option_set& options, const std::string& group, std::span<const help_row> rows) {
   for (const auto& row : rows) {
     auto category = group;
-    auto name = row.key;
+    std::string_view name = row.key;
     if (auto dot = name.rfind('.'); dot != std::string_view::npos) {
       category += '.' + std::string{name.substr(0, dot)};
       name.remove_prefix(dot + 1);
     }
-    auto meaning = std::string{row.meaning} + " (default: " + row.show(Entry{}) + ')';
     // CAF never reads them: troupe::system_config takes them before, so that their types matter for the list only.
-    options.add<std::string>(view(category), view(name), view(meaning));
+    options.add<std::string>(view(category), view(name), view(row.meaning));
   }
-}
-
-} // namespace
-
-void add_to_help(caf::config_option_set& options) {
-  add_rows(options, "troupe.node", node_rows());
-  add_rows(options, "troupe.links.default", link_rows());
 }
 
 std::string for_caf(const std::string& text) {

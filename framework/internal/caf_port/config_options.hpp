@@ -1,6 +1,7 @@
 // What CAF's configuration shows and says about options.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include <caf/config_option_set.hpp>
@@ -8,8 +9,14 @@
 
 namespace troupe::internal {
 
-/// Lists the options of `troupe.node` and `troupe.links.default` in what --long-help prints.
-void add_to_help(caf::config_option_set& options);
+/// An option in what --long-help prints.
+struct help_row {
+  std::string key; // Under its group, "tls.key".
+  std::string meaning;
+};
+
+/// Lists the options of a group, such as `troupe.node`.
+void add_to_help(caf::config_option_set& options, const std::string& group, std::span<const help_row> rows);
 
 /// The text of a configuration file in the form of which CAF counts lines and columns rightly.
 [[nodiscard]] std::string for_caf(const std::string& text);

@@ -2,27 +2,14 @@
 // end waits for.
 #pragma once
 
-#include <chrono>
 #include <memory>
-#include <string>
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
 
-namespace troupe::internal {
+#include <troupe/framework/internal/system_threads.hpp>
 
-/// Threads that use an actor system.
-class system_threads {
-public:
-  virtual ~system_threads() = default;
-  /// Waits until they have nothing more to do, and joins them. False when they still have after `patience`. From any
-  /// thread but those.
-  [[nodiscard]] virtual bool join_within(std::chrono::milliseconds patience) = 0;
-  /// Whether their owner has left them to the system.
-  [[nodiscard]] virtual bool is_left() const noexcept = 0;
-  /// The name of the node that they belong to.
-  [[nodiscard]] virtual const std::string& owner() const noexcept = 0;
-};
+namespace troupe::internal {
 
 /// Makes systems built from `config` identify themselves by a random node id of 160 bits.
 void add_system_module(caf::actor_system_config& config);
