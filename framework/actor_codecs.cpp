@@ -3,7 +3,7 @@
 #include <caf/message.hpp>
 #include <caf/message_builder.hpp>
 
-#include <troupe/framework/internal/link_extension.hpp>
+#include <troupe/framework/internal/objects/link_extension.hpp>
 
 namespace troupe::internal {
 

@@ -10,8 +10,8 @@
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/caf_threads.hpp>
-#include <troupe/framework/internal/running_fetch.hpp>
-#include <troupe/framework/internal/stored_object.hpp>
+#include <troupe/framework/internal/objects/running_fetch.hpp>
+#include <troupe/framework/internal/objects/stored_object.hpp>
 
 namespace troupe {
 

@@ -7,8 +7,8 @@
 #include <map>
 #include <span>
 
-#include <troupe/framework/internal/authentication.hpp>
-#include <troupe/framework/internal/inspection_name.hpp>
+#include <troupe/framework/internal/net/inspection_name.hpp>
+#include <troupe/framework/internal/trust/authentication.hpp>
 
 namespace troupe {
 

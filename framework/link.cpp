@@ -5,9 +5,9 @@
 #include <caf/scoped_actor.hpp>
 
 #include <troupe/framework/inspection.hpp>
-#include <troupe/framework/internal/caf_port/request_runner.hpp>
-#include <troupe/framework/internal/link_core.hpp>
-#include <troupe/framework/internal/node_core.hpp>
+#include <troupe/framework/internal/caf_port/actors/request_runner.hpp>
+#include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/node/node_core.hpp>
 #include <troupe/framework/message_types.hpp>
 #include <troupe/framework/node_error.hpp>
 #include <troupe/serializers/internal/type_text.hpp>

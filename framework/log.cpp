@@ -1,6 +1,6 @@
 #include <troupe/framework/log.hpp>
 
-#include <troupe/framework/internal/log.hpp>
+#include <troupe/framework/internal/words/log.hpp>
 
 #include <array>
 #include <cstdlib>
@@ -13,8 +13,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <troupe/framework/internal/error_stream.hpp>
-#include <troupe/framework/internal/text.hpp>
+#include <troupe/framework/internal/words/error_stream.hpp>
+#include <troupe/framework/internal/words/text.hpp>
 
 namespace troupe {
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include <troupe/framework/internal/configuration.hpp>
-#include <troupe/framework/internal/link_core.hpp>
-#include <troupe/framework/internal/link_keeper.hpp>
-#include <troupe/framework/internal/memory_survey.hpp>
-#include <troupe/framework/internal/node_core.hpp>
-#include <troupe/framework/internal/node_survey.hpp>
-#include <troupe/framework/internal/putting.hpp>
+#include <troupe/framework/internal/config/configuration.hpp>
+#include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/node/link_keeper.hpp>
+#include <troupe/framework/internal/node/memory_survey.hpp>
+#include <troupe/framework/internal/node/node_core.hpp>
+#include <troupe/framework/internal/node/node_survey.hpp>
+#include <troupe/framework/internal/objects/putting.hpp>
 #include <troupe/serializers/internal/type_text.hpp>
 
 namespace troupe {

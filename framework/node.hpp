@@ -23,10 +23,10 @@
 #include <caf/scoped_actor.hpp>
 #include <caf/unit.hpp>
 
-#include <troupe/framework/actor_codecs.hpp>
 #include <troupe/base/export.hpp>
+#include <troupe/framework/actor_codecs.hpp>
 #include <troupe/framework/fwd.hpp>
-#include <troupe/framework/internal/caf_port/fetcher.hpp>
+#include <troupe/framework/internal/caf_port/actors/fetcher.hpp>
 #include <troupe/framework/link.hpp>
 #include <troupe/framework/memory_summary.hpp>
 #include <troupe/framework/message_types.hpp>

@@ -1,7 +1,7 @@
 #include <troupe/framework/node_view.hpp>
 
-#include <troupe/framework/internal/link_core.hpp>
-#include <troupe/framework/internal/node_core.hpp>
+#include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/node/node_core.hpp>
 
 namespace troupe {
 

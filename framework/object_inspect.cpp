@@ -4,7 +4,7 @@
 #include <utility>
 
 #include <troupe/base/sizes.hpp>
-#include <troupe/framework/internal/out_of_band.hpp>
+#include <troupe/framework/internal/objects/out_of_band.hpp>
 #include <troupe/framework/node_error.hpp>
 #include <troupe/serializers/msgpack/described.hpp>
 

@@ -6,12 +6,12 @@
 #include <string>
 
 #include <troupe/base/sizes.hpp>
-#include <troupe/framework/internal/capturing.hpp>
-#include <troupe/framework/internal/link_extension.hpp>
-#include <troupe/framework/internal/object_tables.hpp>
-#include <troupe/framework/internal/out_of_band.hpp>
-#include <troupe/framework/internal/stored_object.hpp>
-#include <troupe/framework/internal/text.hpp>
+#include <troupe/framework/internal/objects/capturing.hpp>
+#include <troupe/framework/internal/objects/link_extension.hpp>
+#include <troupe/framework/internal/objects/object_tables.hpp>
+#include <troupe/framework/internal/objects/out_of_band.hpp>
+#include <troupe/framework/internal/objects/stored_object.hpp>
+#include <troupe/framework/internal/words/text.hpp>
 
 namespace troupe::internal {
 

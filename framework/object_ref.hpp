@@ -18,8 +18,8 @@
 #include <vector>
 
 #include <troupe/base/export.hpp>
-#include <troupe/framework/internal/object_environment.hpp>
-#include <troupe/framework/internal/object_source.hpp>
+#include <troupe/framework/internal/objects/object_environment.hpp>
+#include <troupe/framework/internal/objects/object_source.hpp>
 #include <troupe/framework/node_errc.hpp>
 #include <troupe/serializers/array.hpp>
 #include <troupe/serializers/codec.hpp>

@@ -1,6 +1,6 @@
 #include <troupe/framework/out_of_band.hpp>
 
-#include <troupe/framework/internal/out_of_band.hpp>
+#include <troupe/framework/internal/objects/out_of_band.hpp>
 #include <troupe/framework/node.hpp>
 
 namespace troupe {

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include <troupe/framework/internal/link_core.hpp>
-#include <troupe/framework/internal/link_keeper.hpp>
+#include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/node/link_keeper.hpp>
 
 namespace troupe {
 

@@ -16,7 +16,7 @@
 #include <caf/typed_behavior.hpp>
 
 #include <troupe/framework/arg.hpp>
-#include <troupe/framework/internal/caf_port/resolving_behavior.hpp>
+#include <troupe/framework/internal/caf_port/actors/resolving_behavior.hpp>
 #include <troupe/framework/node_error.hpp>
 #include <troupe/framework/object_ref.hpp>
 

@@ -12,11 +12,11 @@
 #include <troupe/framework/internal/caf_port/caf_threads.hpp>
 #include <troupe/framework/internal/caf_port/config_options.hpp>
 #include <troupe/framework/internal/caf_port/system_module.hpp>
-#include <troupe/framework/internal/configuration.hpp>
-#include <troupe/framework/internal/log.hpp>
-#include <troupe/framework/internal/near_name.hpp>
-#include <troupe/framework/internal/option_table.hpp>
-#include <troupe/framework/internal/text.hpp>
+#include <troupe/framework/internal/config/configuration.hpp>
+#include <troupe/framework/internal/config/near_name.hpp>
+#include <troupe/framework/internal/config/option_table.hpp>
+#include <troupe/framework/internal/words/log.hpp>
+#include <troupe/framework/internal/words/text.hpp>
 #include <troupe/framework/node_error.hpp>
 
 namespace troupe {

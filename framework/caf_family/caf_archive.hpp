@@ -24,8 +24,8 @@
 #include <caf/sec.hpp>
 #include <caf/serializer.hpp>
 
-#include <troupe/framework/actor_codecs.hpp>
 #include <troupe/base/export.hpp>
+#include <troupe/framework/actor_codecs.hpp>
 #include <troupe/framework/fwd.hpp>
 #include <troupe/serializers/coding.hpp>
 #include <troupe/serializers/encode_output.hpp>

@@ -13,8 +13,8 @@
 #include <prometheus/collectable.h>
 #include <prometheus/metric_family.h>
 
-#include <troupe/framework/internal/link_totals.hpp>
-#include <troupe/framework/internal/text.hpp>
+#include <troupe/framework/internal/link/link_totals.hpp>
+#include <troupe/framework/internal/words/text.hpp>
 #include <troupe/framework/node.hpp>
 
 namespace troupe {

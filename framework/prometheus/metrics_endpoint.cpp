@@ -14,7 +14,7 @@
 
 #include <prometheus/exposer.h>
 
-#include <troupe/framework/internal/text.hpp>
+#include <troupe/framework/internal/words/text.hpp>
 
 namespace troupe {
 

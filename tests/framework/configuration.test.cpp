@@ -6,8 +6,8 @@
 
 #include <unistd.h>
 
-#include <troupe/framework/internal/configuration.hpp>
-#include <troupe/framework/internal/near_name.hpp>
+#include <troupe/framework/internal/config/configuration.hpp>
+#include <troupe/framework/internal/config/near_name.hpp>
 
 #include "log_lines.hpp"
 #include "two_nodes.hpp"

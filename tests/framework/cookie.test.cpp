@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <troupe/framework/internal/secret_file.hpp>
+#include <troupe/framework/internal/trust/secret_file.hpp>
 
 #include "raw_peer.hpp"
 #include "two_nodes.hpp"

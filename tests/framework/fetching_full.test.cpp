@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <future>
 
-#include <troupe/framework/internal/stored_object.hpp>
+#include <troupe/framework/internal/objects/stored_object.hpp>
 
 #include "fake_object.hpp"
 #include "two_nodes.hpp"

@@ -13,7 +13,7 @@
 
 #include <openssl/ssl.h>
 
-#include <troupe/framework/internal/tls_meter.hpp>
+#include <troupe/framework/internal/trust/tls_meter.hpp>
 #include <troupe/framework/log.hpp>
 
 #include "certificates.hpp"

@@ -10,7 +10,7 @@
 #include <asio/local/connect_pair.hpp>
 #include <asio/local/stream_protocol.hpp>
 
-#include <troupe/framework/internal/loopback_ends.hpp>
+#include <troupe/framework/internal/net/loopback_ends.hpp>
 
 #include "other_process.hpp"
 #include "raw_peer.hpp"

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include <troupe/framework/internal/log.hpp>
+#include <troupe/framework/internal/words/log.hpp>
 
 #include "certificates.hpp"
 #include "raw_peer.hpp"

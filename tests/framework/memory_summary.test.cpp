@@ -5,7 +5,7 @@
 #include <future>
 
 #include <troupe/framework/inspection.hpp>
-#include <troupe/framework/internal/caf_port/inspector.hpp>
+#include <troupe/framework/internal/caf_port/actors/inspector.hpp>
 
 #include "two_nodes.hpp"
 

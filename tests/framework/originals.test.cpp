@@ -16,8 +16,8 @@
 #include <asio/post.hpp>
 #include <gtest/gtest.h>
 
-#include <troupe/framework/internal/crc32c.hpp>
-#include <troupe/framework/internal/exchange_room.hpp>
+#include <troupe/framework/internal/objects/exchange_room.hpp>
+#include <troupe/framework/internal/wire/crc32c.hpp>
 
 #include "two_nodes.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <caf/deep_to_string.hpp>
 
-#include <troupe/framework/internal/out_of_band.hpp>
+#include <troupe/framework/internal/objects/out_of_band.hpp>
 #include <troupe/framework/object_inspect.hpp>
 #include <troupe/serializers/msgpack/described.hpp>
 

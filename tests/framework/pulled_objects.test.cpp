@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include <troupe/framework/fetching.hpp>
-#include <troupe/framework/internal/object_tables.hpp>
+#include <troupe/framework/internal/objects/object_tables.hpp>
 
 #include "other_process.hpp"
 #include "three_nodes.hpp"

@@ -1,9 +1,9 @@
 // Values in the store: what is there once, what is read in place, what refers to what.
 #include <numeric>
 
-#include <troupe/framework/internal/object_tables.hpp>
-#include <troupe/framework/internal/putting.hpp>
-#include <troupe/framework/internal/stored_object.hpp>
+#include <troupe/framework/internal/objects/object_tables.hpp>
+#include <troupe/framework/internal/objects/putting.hpp>
+#include <troupe/framework/internal/objects/stored_object.hpp>
 #include <troupe/serializers/msgpack/described.hpp>
 
 #include "two_nodes.hpp"

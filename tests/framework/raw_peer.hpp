@@ -15,9 +15,9 @@
 
 #include <gtest/gtest.h>
 
-#include <troupe/framework/internal/admin.hpp>
-#include <troupe/framework/internal/authentication.hpp>
-#include <troupe/framework/internal/packet.hpp>
+#include <troupe/framework/internal/trust/authentication.hpp>
+#include <troupe/framework/internal/wire/admin.hpp>
+#include <troupe/framework/internal/wire/packet.hpp>
 #include <troupe/serializers/msgpack/described.hpp>
 
 namespace troupe::tests {

@@ -5,7 +5,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <troupe/framework/internal/address.hpp>
+#include <troupe/framework/internal/net/address.hpp>
 
 #include "two_nodes.hpp"
 

@@ -5,7 +5,7 @@
 #include <future>
 #include <map>
 
-#include <troupe/framework/internal/text.hpp>
+#include <troupe/framework/internal/words/text.hpp>
 
 #include "raw_peer.hpp"
 #include "two_nodes.hpp"

@@ -6,7 +6,7 @@
 #include <list>
 #include <set>
 
-#include <troupe/framework/internal/message_extensions.hpp>
+#include <troupe/framework/internal/wire/message_extensions.hpp>
 #include <troupe/serializers/record.hpp>
 
 #include "raw_peer.hpp"

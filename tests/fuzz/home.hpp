@@ -11,8 +11,8 @@
 
 #include <caf/all.hpp>
 
-#include <troupe/framework/internal/link_core.hpp>
-#include <troupe/framework/internal/node_core.hpp>
+#include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/node/node_core.hpp>
 #include <troupe/framework/node.hpp>
 
 #include "pipe.hpp"

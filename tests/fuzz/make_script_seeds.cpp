@@ -1,8 +1,8 @@
 // Seeds for the targets that play scripts: what honest peers do, and a little beyond.
 #include <initializer_list>
 
-#include <troupe/framework/internal/authentication.hpp>
-#include <troupe/framework/internal/packet.hpp>
+#include <troupe/framework/internal/trust/authentication.hpp>
+#include <troupe/framework/internal/wire/packet.hpp>
 #include <troupe/serializers/msgpack/described.hpp>
 
 #include "script.hpp"

@@ -3,9 +3,9 @@
 #include <fstream>
 #include <string_view>
 
-#include <troupe/framework/internal/authentication.hpp>
-#include <troupe/framework/internal/handle_wire.hpp>
-#include <troupe/framework/internal/packet.hpp>
+#include <troupe/framework/internal/trust/authentication.hpp>
+#include <troupe/framework/internal/wire/handle_wire.hpp>
+#include <troupe/framework/internal/wire/packet.hpp>
 #include <troupe/serializers/contract.hpp>
 #include <troupe/serializers/msgpack/described.hpp>
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <troupe/framework/internal/message_extensions.hpp>
+#include <troupe/framework/internal/wire/message_extensions.hpp>
 
 #include "decoding.hpp"
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include <troupe/framework/internal/admin.hpp>
-#include <troupe/framework/internal/authentication.hpp>
+#include <troupe/framework/internal/trust/authentication.hpp>
+#include <troupe/framework/internal/wire/admin.hpp>
 #include <troupe/serializers/msgpack/described.hpp>
 
 #include "home.hpp"

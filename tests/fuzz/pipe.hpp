@@ -10,7 +10,7 @@
 
 #include <asio/io_context.hpp>
 
-#include <troupe/framework/internal/transport.hpp>
+#include <troupe/framework/internal/net/transport.hpp>
 
 namespace fuzz {
 

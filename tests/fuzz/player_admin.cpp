@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include <troupe/framework/internal/text.hpp>
+#include <troupe/framework/internal/words/text.hpp>
 #include <troupe/serializers/contract.hpp>
 
 #include "decoding.hpp"

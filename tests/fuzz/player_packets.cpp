@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include <troupe/framework/internal/message_extensions.hpp>
+#include <troupe/framework/internal/wire/message_extensions.hpp>
 
 #include "decoding.hpp"
 

@@ -1,6 +1,6 @@
 #include "samples.hpp"
 
-#include <troupe/framework/internal/link_extension.hpp>
+#include <troupe/framework/internal/objects/link_extension.hpp>
 
 #include "decoding.hpp"
 

@@ -5,10 +5,10 @@
 #include <map>
 #include <optional>
 
-#include <troupe/framework/internal/handle_wire.hpp>
-#include <troupe/framework/internal/packet.hpp>
-#include <troupe/framework/internal/text.hpp>
-#include <troupe/framework/internal/transfers.hpp>
+#include <troupe/framework/internal/wire/handle_wire.hpp>
+#include <troupe/framework/internal/wire/packet.hpp>
+#include <troupe/framework/internal/wire/transfers.hpp>
+#include <troupe/framework/internal/words/text.hpp>
 #include <troupe/serializers/compressed.hpp>
 #include <troupe/serializers/contract.hpp>
 #include <troupe/serializers/msgpack/described.hpp>

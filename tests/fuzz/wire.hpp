@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include <troupe/framework/internal/admin.hpp>
+#include <troupe/framework/internal/wire/admin.hpp>
 
 namespace fuzz {
 

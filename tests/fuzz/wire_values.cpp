@@ -8,7 +8,7 @@
 
 #include <troupe/framework/actor_codecs.hpp>
 #include <troupe/framework/internal/caf_port/builtin_types.hpp>
-#include <troupe/framework/internal/link_extension.hpp>
+#include <troupe/framework/internal/objects/link_extension.hpp>
 #include <troupe/framework/object_ref.hpp>
 #include <troupe/framework/spawning.hpp>
 #include <troupe/framework/task.hpp>

@@ -7,7 +7,7 @@
 #include <caf/resumable.hpp>
 #include <caf/scheduler/abstract_coordinator.hpp>
 
-#include <troupe/framework/internal/actor_paces.hpp>
+#include <troupe/framework/internal/caf_port/actor_paces.hpp>
 #include <troupe/framework/internal/caf_port/system_module.hpp>
 
 namespace troupe::internal {

@@ -6,7 +6,7 @@
 #include <caf/actor_system.hpp>
 #include <caf/execution_unit.hpp>
 
-#include <troupe/framework/internal/round_worker.hpp>
+#include <troupe/framework/internal/net/round_worker.hpp>
 
 namespace troupe::internal {
 

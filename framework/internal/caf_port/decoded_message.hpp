@@ -12,7 +12,7 @@
 #include <caf/message.hpp>
 #include <caf/rtti_pair.hpp>
 
-#include <troupe/framework/internal/consumption.hpp>
+#include <troupe/framework/internal/flow/consumption.hpp>
 #include <troupe/serializers/type_registry.hpp>
 
 namespace troupe::internal {

@@ -6,8 +6,8 @@
 
 #include <caf/make_counted.hpp>
 
-#include <troupe/framework/internal/authentication.hpp>
-#include <troupe/framework/internal/text.hpp>
+#include <troupe/framework/internal/trust/authentication.hpp>
+#include <troupe/framework/internal/words/text.hpp>
 
 namespace troupe::internal {
 

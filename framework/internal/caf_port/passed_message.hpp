@@ -4,7 +4,7 @@
 #include <caf/mailbox_element.hpp>
 #include <caf/message.hpp>
 
-#include <troupe/framework/internal/consumption.hpp>
+#include <troupe/framework/internal/flow/consumption.hpp>
 
 namespace troupe::internal {
 

@@ -7,7 +7,7 @@
 #include <caf/mailbox_element.hpp>
 #include <caf/make_actor.hpp>
 
-#include <troupe/framework/internal/admin.hpp>
+#include <troupe/framework/internal/wire/admin.hpp>
 
 namespace troupe::internal {
 

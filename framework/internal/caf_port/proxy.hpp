@@ -12,7 +12,7 @@
 #include <caf/actor_proxy.hpp>
 #include <caf/actor_system.hpp>
 
-#include <troupe/framework/internal/consumption.hpp>
+#include <troupe/framework/internal/flow/consumption.hpp>
 
 namespace troupe::internal {
 

@@ -13,7 +13,7 @@
 
 #include <caf/node_id.hpp>
 
-#include <troupe/framework/internal/log.hpp>
+#include <troupe/framework/internal/words/log.hpp>
 
 namespace caf::net {
 

@@ -7,7 +7,7 @@
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
 
-#include <troupe/framework/internal/system_threads.hpp>
+#include <troupe/framework/internal/threads/system_threads.hpp>
 
 namespace troupe::internal {
 

@@ -1,5 +1,5 @@
 // Who may be run on the I/O thread, and for how many messages.
-#include <troupe/framework/internal/actor_paces.hpp>
+#include <troupe/framework/internal/caf_port/actor_paces.hpp>
 
 #include <algorithm>
 #include <vector>

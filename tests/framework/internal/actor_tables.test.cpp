@@ -1,4 +1,4 @@
-#include <troupe/framework/internal/actor_tables.hpp>
+#include <troupe/framework/internal/link/actor_tables.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include <troupe/framework/internal/address.hpp>
+#include <troupe/framework/internal/net/address.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include <troupe/framework/internal/authentication.hpp>
+#include <troupe/framework/internal/trust/authentication.hpp>
 
 #include <gtest/gtest.h>
 

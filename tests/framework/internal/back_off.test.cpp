@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <troupe/framework/internal/back_off.hpp>
+#include <troupe/framework/internal/node/back_off.hpp>
 
 namespace troupe::internal::tests {
 namespace {

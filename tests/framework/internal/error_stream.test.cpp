@@ -24,8 +24,8 @@
 
 #include <gtest/gtest.h>
 
-#include <troupe/framework/internal/error_stream.hpp>
-#include <troupe/framework/internal/log.hpp>
+#include <troupe/framework/internal/words/error_stream.hpp>
+#include <troupe/framework/internal/words/log.hpp>
 
 namespace troupe::tests {
 namespace {

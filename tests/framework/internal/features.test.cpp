@@ -1,4 +1,4 @@
-#include <troupe/framework/internal/features.hpp>
+#include <troupe/framework/internal/wire/features.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 // What counts against the windows for handles: each object once for its receiver, and once for the link.
-#include <troupe/framework/internal/handle_account.hpp>
+#include <troupe/framework/internal/flow/handle_account.hpp>
 
 #include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include <troupe/framework/internal/object_charges.hpp>
+#include <troupe/framework/internal/flow/object_charges.hpp>
 
 namespace troupe::internal {
 namespace {

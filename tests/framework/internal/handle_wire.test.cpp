@@ -1,11 +1,11 @@
 // What nodes say about handles, as bytes.
-#include <troupe/framework/internal/handle_wire.hpp>
+#include <troupe/framework/internal/wire/handle_wire.hpp>
 
 #include <array>
 
 #include <gtest/gtest.h>
 
-#include <troupe/framework/internal/crc32c.hpp>
+#include <troupe/framework/internal/wire/crc32c.hpp>
 #include <troupe/serializers/msgpack/described.hpp>
 
 namespace troupe::internal {

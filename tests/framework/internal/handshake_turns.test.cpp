@@ -1,4 +1,4 @@
-#include <troupe/framework/internal/handshake_turns.hpp>
+#include <troupe/framework/internal/trust/handshake_turns.hpp>
 
 #include <functional>
 #include <set>

@@ -1,5 +1,5 @@
 // The memory that stands for a connection within a process.
-#include <troupe/framework/internal/inproc.hpp>
+#include <troupe/framework/internal/net/inproc.hpp>
 
 #include <numeric>
 

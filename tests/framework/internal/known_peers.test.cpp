@@ -1,4 +1,4 @@
-#include <troupe/framework/internal/known_peers.hpp>
+#include <troupe/framework/internal/trust/known_peers.hpp>
 
 #include <caf/make_counted.hpp>
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <troupe/framework/internal/limited_log.hpp>
+#include <troupe/framework/internal/words/limited_log.hpp>
 
 namespace troupe::tests {
 namespace {

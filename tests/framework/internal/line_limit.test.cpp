@@ -1,4 +1,4 @@
-#include <troupe/framework/internal/line_limit.hpp>
+#include <troupe/framework/internal/words/line_limit.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include <troupe/framework/internal/listener.hpp>
+#include <troupe/framework/internal/net/listener.hpp>
 
 #include <array>
 #include <filesystem>

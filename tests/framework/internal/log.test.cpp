@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include <troupe/framework/internal/log.hpp>
+#include <troupe/framework/internal/words/log.hpp>
 
 namespace troupe::tests {
 namespace {

@@ -1,4 +1,4 @@
-#include <troupe/framework/internal/message_extensions.hpp>
+#include <troupe/framework/internal/wire/message_extensions.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include <troupe/framework/internal/negotiation.hpp>
+#include <troupe/framework/internal/link/negotiation.hpp>
 
 #include <gtest/gtest.h>
 

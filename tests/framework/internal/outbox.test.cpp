@@ -1,4 +1,4 @@
-#include <troupe/framework/internal/outbox.hpp>
+#include <troupe/framework/internal/wire/outbox.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The bytes of the link protocol, as framework/link-protocol.md works them out.
-#include <troupe/framework/internal/packet.hpp>
+#include <troupe/framework/internal/wire/packet.hpp>
 
 #include <gtest/gtest.h>
 

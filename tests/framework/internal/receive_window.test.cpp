@@ -1,5 +1,5 @@
 // What is received and not consumed: when the peer is told, and when it has sent too much.
-#include <troupe/framework/internal/receive_window.hpp>
+#include <troupe/framework/internal/flow/receive_window.hpp>
 
 #include <thread>
 

@@ -1,4 +1,4 @@
-#include <troupe/framework/internal/refusal_log.hpp>
+#include <troupe/framework/internal/words/refusal_log.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Which message may leave when: windows, waiting, dropping, replies, and lanes of large frames.
-#include <troupe/framework/internal/send_window.hpp>
+#include <troupe/framework/internal/flow/send_window.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include <caf/all.hpp>
 #include <gtest/gtest.h>
 
-#include <troupe/framework/internal/node_core.hpp>
+#include <troupe/framework/internal/node/node_core.hpp>
 
 #include "../two_nodes.hpp"
 

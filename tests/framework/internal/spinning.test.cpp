@@ -1,5 +1,5 @@
 // When a thread looks again before it sleeps.
-#include <troupe/framework/internal/spinning.hpp>
+#include <troupe/framework/internal/net/spinning.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include <troupe/framework/internal/stream_socket.hpp>
+#include <troupe/framework/internal/net/stream_socket.hpp>
 
 #include <asio/ip/tcp.hpp>
 #include <asio/local/stream_protocol.hpp>

@@ -1,4 +1,4 @@
-#include <troupe/framework/internal/text.hpp>
+#include <troupe/framework/internal/words/text.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include <troupe/framework/internal/tls_meter.hpp>
+#include <troupe/framework/internal/trust/tls_meter.hpp>
 
 #include <algorithm>
 

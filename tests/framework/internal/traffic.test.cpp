@@ -1,5 +1,5 @@
-#include <troupe/framework/internal/link_totals.hpp>
-#include <troupe/framework/internal/traffic.hpp>
+#include <troupe/framework/internal/link/link_totals.hpp>
+#include <troupe/framework/internal/link/traffic.hpp>
 
 #include <gtest/gtest.h>
 

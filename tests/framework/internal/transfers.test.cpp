@@ -1,4 +1,4 @@
-#include <troupe/framework/internal/transfers.hpp>
+#include <troupe/framework/internal/wire/transfers.hpp>
 
 #include <gtest/gtest.h>
 

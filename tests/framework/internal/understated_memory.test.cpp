@@ -1,4 +1,4 @@
-#include <troupe/framework/internal/understated_memory.hpp>
+#include <troupe/framework/internal/flow/understated_memory.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include <troupe/framework/internal/waiting_room.hpp>
+#include <troupe/framework/internal/trust/waiting_room.hpp>
 
 #include <random>
 #include <set>

@@ -1,5 +1,5 @@
 // What nodes are told of where others listen, and what of that they may dial.
-#include <troupe/framework/internal/whereabouts.hpp>
+#include <troupe/framework/internal/net/whereabouts.hpp>
 
 #include <gtest/gtest.h>
 

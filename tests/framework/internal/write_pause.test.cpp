@@ -1,5 +1,5 @@
 // When a message goes alone.
-#include <troupe/framework/internal/write_pause.hpp>
+#include <troupe/framework/internal/net/write_pause.hpp>
 
 #include <gtest/gtest.h>
 

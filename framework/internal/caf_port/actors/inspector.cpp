@@ -1,0 +1,86 @@
+#include <troupe/framework/internal/caf_port/actors/inspector.hpp>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include <caf/all.hpp>
+
+#include <troupe/framework/internal/caf_port/actors/request_runner.hpp>
+#include <troupe/framework/internal/caf_port/asker.hpp>
+#include <troupe/framework/message_types.hpp>
+#include <troupe/framework/node_error.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+template <class Answer, class Query>
+request_outcome answer(const std::function<std::expected<Answer, node_error>(const Query&)>& by, const Query& query,
+                       const char* permission) {
+  if (!by)
+    return to_caf_error(
+        {node_errc::not_allowed,
+         std::string{"this node's end of the link does not allow to ask that; it must have "} + permission});
+  auto known = by(query);
+  if (!known)
+    return to_caf_error(known.error());
+  return caf::make_message(*std::move(known));
+}
+
+/// How many answers are being made.
+class answer_count : public std::enable_shared_from_this<answer_count> {
+public:
+  /// Null as `link`: of somebody in this process.
+  [[nodiscard]] std::expected<std::shared_ptr<void>, node_error> enter(const void* link) {
+    std::lock_guard guard{mutex_};
+    const auto known = by_link_.find(link);
+    const auto refuse = [](const char* where, std::size_t limit) {
+      return std::unexpected{node_error{node_errc::link_busy, "so many questions about this node are being answered "
+                                                                  + std::string{where} + " already, limit "
+                                                                  + std::to_string(limit) + "; ask again"}};
+    };
+    if (known != by_link_.end() && known->second >= inspections_per_link_max)
+      return refuse("for this link", inspections_per_link_max);
+    if (all_ >= inspections_max)
+      return refuse("for all its links", inspections_max);
+    ++by_link_[link];
+    ++all_;
+    return std::shared_ptr<void>{nullptr, [self = shared_from_this(), link](void*) { self->leave(link); }};
+  }
+
+private:
+  void leave(const void* link) {
+    std::lock_guard guard{mutex_};
+    --all_;
+    if (--by_link_[link] == 0)
+      by_link_.erase(link);
+  }
+
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  std::map<const void*, std::size_t> by_link_; // The links are only told apart.
+  std::size_t all_ = 0;
+};
+
+} // namespace
+
+caf::actor spawn_inspector(caf::actor_system& system, inspection_answers answers) {
+  auto run = [answers = std::move(answers)](const caf::message& request) -> request_outcome {
+    if (request.size() == 1 && request.match_element<memory_query>(0))
+      return answer(answers.memory, request.get_as<memory_query>(0), "allow_memory_summary");
+    if (request.size() == 1 && request.match_element<report_query>(0))
+      return answer(answers.report, request.get_as<report_query>(0), "allow_inspection");
+    return to_caf_error(
+        {node_errc::unsupported, "link::memory_summary and link::report are answered here, and nothing else"});
+  };
+  auto admit = [count = std::make_shared<answer_count>()](const caf::strong_actor_ptr& sender) {
+    const auto* const from = sender ? as_proxy(itself(sender)) : nullptr;
+    return count->enter(from != nullptr ? from->link() : nullptr);
+  };
+  return spawn_request_runner(system, std::move(run), std::move(admit));
+}
+
+} // namespace troupe::internal

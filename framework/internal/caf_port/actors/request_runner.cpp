@@ -1,0 +1,66 @@
+#include <troupe/framework/internal/caf_port/actors/request_runner.hpp>
+
+#include <memory>
+#include <utility>
+
+#include <caf/all.hpp>
+
+#include <troupe/framework/internal/caf_port/passing_on.hpp>
+#include <troupe/framework/node_error.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+/// An actor for one message.
+template <class Handle>
+caf::behavior once(caf::event_based_actor* self, Handle handle) {
+  self->set_default_handler([handle](caf::scheduled_actor* me, caf::message_view& view) -> request_outcome {
+    static_cast<caf::event_based_actor*>(me)->quit();
+    return handle(view);
+  });
+  return {[](caf::unit_t) {}}; // An actor without any behavior would end at once.
+}
+
+} // namespace
+
+caf::actor spawn_request_runner(caf::actor_system& system, std::function<request_outcome(const caf::message&)> answer,
+                                request_admission admit) {
+  struct parts {
+    std::function<request_outcome(const caf::message&)> answer;
+    request_admission admit;
+  };
+  auto shared = std::make_shared<const parts>(std::move(answer), std::move(admit));
+  passes_on(shared.get());
+  return system.spawn<caf::hidden>([shared](caf::event_based_actor* self) -> caf::behavior {
+    self->set_default_handler([shared](caf::scheduled_actor* me, caf::message_view& view) -> request_outcome {
+      std::shared_ptr<void> admission;
+      if (shared->admit) {
+        auto admitted = shared->admit(me->current_sender());
+        if (!admitted)
+          return to_caf_error(admitted.error());
+        admission = *std::move(admitted);
+      }
+      // The admission ends with the worker, which is when its answer has left it.
+      auto worker = me->home_system().spawn([shared, admission](caf::event_based_actor* one) {
+        return once(one, [shared, admission](caf::message_view& request) {
+          takes_over(shared.get());
+          return shared->answer(request.move_content_to_message());
+        });
+      });
+      // Without a context it goes to the scheduler, whoever runs this.
+      caf::actor_cast<caf::abstract_actor*>(worker)->enqueue(me->current_sender(), me->current_message_id(),
+                                                             view.move_content_to_message(), nullptr);
+      return caf::delegated<caf::message>();
+    });
+    return {[](caf::unit_t) {}};
+  });
+}
+
+caf::actor spawn_refusal(caf::actor_system& system, node_error reason) {
+  return system.spawn<caf::hidden>([error = to_caf_error(reason)](caf::event_based_actor* self) {
+    return once(self, [error](caf::message_view&) -> request_outcome { return error; });
+  });
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,227 @@
+#include <troupe/framework/internal/config/configuration.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <map>
+#include <utility>
+
+#include <troupe/framework/internal/config/near_name.hpp>
+#include <troupe/framework/internal/net/address.hpp>
+#include <troupe/framework/internal/words/text.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+using shape = config_value::shape;
+using path = std::vector<std::string>;
+
+std::unexpected<node_error> fail(const config_place& where, const std::string& why) {
+  return std::unexpected{node_error{node_errc::bad_option, where.text() + ": " + why}};
+}
+
+/// "credentials.tls", the parts from `first` on.
+std::string joined(const path& parts, std::size_t first) {
+  std::string text;
+  for (auto i = first; i < parts.size(); ++i)
+    text += (i > first ? "." : "") + parts[i];
+  return text;
+}
+
+/// `parts` has `first` parts of the entry's own name, and then names a group or an option of it.
+template <class Entry>
+std::expected<void, node_error> check_item(const config_item& item, std::size_t first,
+                                           std::span<const option_row<Entry>> rows) {
+  const auto& parts = item.path;
+  std::string group;
+  for (auto i = first; i < parts.size(); ++i) {
+    auto known = keys_in(rows, group);
+    if (std::ranges::find(known, std::string_view{parts[i]}) == known.end()) {
+      path inside{parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(i)};
+      return known.empty() ? fail(item.place, dotted(inside) + " is an option, no group: nothing stands below it")
+                           : fail(item.place, dotted(inside) + " has no \"" + one_line(cut(parts[i])) + '"'
+                                                  + did_you_mean(parts[i], known));
+    }
+    group += (group.empty() ? "" : ".") + parts[i];
+  }
+  const auto* row = find_row(rows, group);
+  if (row == nullptr) {
+    if (item.value.form == shape::group)
+      return {};
+    std::string known;
+    for (auto key : keys_in(rows, group))
+      known += (known.empty() ? "" : ", ") + std::string{key};
+    return fail(item.place, dotted(parts) + " is a group: write " + dotted(parts) + " { ... }; known in it: " + known);
+  }
+  Entry scratch;
+  if (auto fits = row->assign(item.value, row->range, scratch); !fits)
+    return fail(item.place, dotted(parts) + ' ' + fits.error());
+  return {};
+}
+
+/// Below troupe.links: the name of an entry, and what is in it.
+std::expected<void, node_error> check_link_item(const config_item& item) {
+  const auto& name = item.path[1];
+  if (name != configuration::default_entry && name != configuration::accepted_entry) {
+    if (name.find("://") == std::string::npos) {
+      constexpr std::array<std::string_view, 2> known{configuration::default_entry, configuration::accepted_entry};
+      return fail(item.place, "troupe.links has no \"" + one_line(cut(name)) + '"' + did_you_mean(name, known)
+                                  + ", or a peer's address in double quotes");
+    }
+    if (auto at = parse_address(name); !at)
+      return fail(item.place, one_line(at.error().message()));
+  }
+  return check_item(item, 2, link_rows());
+}
+
+std::expected<void, node_error> check_node_item(const config_item& item) {
+  auto checked = check_item(item, 1, node_rows());
+  if (checked && item.path.back() == "listen")
+    for (const auto& element : item.value.elements)
+      if (auto at = parse_address(element.text); !at)
+        return fail(item.place, dotted(item.path) + ": " + one_line(at.error().message()));
+  return checked;
+}
+
+std::expected<void, node_error> check_any(const config_item& item) {
+  constexpr std::array<std::string_view, 2> known{"links", "node"};
+  if (item.path.empty())
+    return fail(item.place, "troupe is a group: write troupe { ... }; known in it: links, node");
+  const auto& first = item.path[0];
+  if (first == "node")
+    return check_node_item(item);
+  if (first != "links")
+    return fail(item.place, "troupe has no \"" + one_line(cut(first)) + '"' + did_you_mean(first, known));
+  if (item.path.size() > 1)
+    return check_link_item(item);
+  if (item.value.form != shape::group)
+    return fail(item.place, "troupe.links is a group: write troupe.links { default { ... } }");
+  return {};
+}
+
+/// Reads the items below the entry's name, all of which were checked.
+template <class Entry>
+void apply(const config_item& item, std::size_t first, std::span<const option_row<Entry>> rows, Entry& to) {
+  if (const auto* row = find_row(rows, joined(item.path, first))) {
+    [[maybe_unused]] auto fits = row->assign(item.value, row->range, to);
+    assert(fits);
+  }
+}
+
+bool is_of(const config_item& item, std::string_view entry) {
+  return item.path.size() > 1 && item.path[0] == "links" && item.path[1] == entry;
+}
+
+std::expected<void, node_error> check_names(const config_item& item, const family_set& families) {
+  const auto& key = item.path.back();
+  if (key != "serializers" && key != "deserializers" && key != "store-families")
+    return {};
+  auto known = families.names();
+  std::vector<std::string_view> names{known.begin(), known.end()};
+  for (const auto& element : item.value.elements)
+    if (families.find(element.text) == nullptr)
+      return fail(item.place, dotted(item.path) + " names the family \"" + one_line(cut(element.text))
+                                  + "\", which this node does not have" + did_you_mean(element.text, names));
+  return {};
+}
+
+} // namespace
+
+std::expected<configuration, node_error> configuration::make(std::vector<config_item> items) {
+  std::map<path, std::size_t> lines;
+  for (const auto& item : items) {
+    if (auto known = check_any(item); !known)
+      return std::unexpected{std::move(known).error()};
+    if (item.value.form == shape::group || item.place.line == 0)
+      continue;
+    auto [before, is_new] = lines.try_emplace(item.path, item.place.line);
+    if (!is_new)
+      return fail(item.place,
+                  dotted(item.path) + " is set in line " + std::to_string(before->second) + " already; leave one");
+  }
+  configuration result;
+  result.items_ = std::move(items);
+  return result;
+}
+
+node_options configuration::node() const {
+  node_entry entry;
+  for (const auto& item : items_)
+    if (!item.path.empty() && item.path[0] == "node")
+      apply(item, 1, node_rows(), entry);
+  entry.options.accepted_links = link(configuration::accepted_entry).options;
+  if (entry.has_store)
+    entry.options.store = std::move(entry.store);
+  else
+    entry.options.store = std::nullopt;
+  return std::move(entry.options);
+}
+
+link_entry configuration::link(std::string_view entry) const {
+  link_entry result;
+  for (auto name : {configuration::default_entry, entry})
+    for (const auto& item : items_)
+      if (is_of(item, name))
+        apply(item, 2, link_rows(), result);
+  return result;
+}
+
+link_entry configuration::own_link(std::string_view entry) const {
+  link_entry result;
+  for (const auto& item : items_)
+    if (is_of(item, entry))
+      apply(item, 2, link_rows(), result);
+  return result;
+}
+
+std::vector<std::string> configuration::entries() const {
+  std::vector<std::string> names;
+  for (const auto& item : items_)
+    if (item.path.size() > 1 && item.path[0] == "links" && std::ranges::find(names, item.path[1]) == names.end())
+      names.push_back(item.path[1]);
+  return names;
+}
+
+std::string configuration::place_of(std::string_view entry) const {
+  for (auto name : {entry, configuration::default_entry})
+    for (const auto& item : items_)
+      if (is_of(item, name))
+        return item.place.text();
+  return {};
+}
+
+std::string configuration::place_of_node() const {
+  auto found =
+      std::ranges::find_if(items_, [](const auto& item) { return !item.path.empty() && item.path[0] == "node"; });
+  return found == items_.end() ? std::string{} : found->place.text();
+}
+
+std::expected<void, node_error> configuration::check_families(const family_set& known) const {
+  for (auto item = items_.begin(); item != items_.end(); ++item)
+    if (!item->path.empty() && !is_set_again(item))
+      if (auto names = check_names(*item, known); !names)
+        return names;
+  return {};
+}
+
+std::expected<void, node_error> configuration::check_families(const family_set& known, std::string_view entry) const {
+  const auto is_replaced = [&](const config_item& of_default) {
+    auto path = of_default.path;
+    path[1] = entry;
+    return std::ranges::find(items_, path, &config_item::path) != items_.end();
+  };
+  for (auto item = items_.begin(); item != items_.end(); ++item)
+    if ((is_of(*item, entry) || (is_of(*item, configuration::default_entry) && !is_replaced(*item)))
+        && !is_set_again(item))
+      if (auto names = check_names(*item, known); !names)
+        return names;
+  return {};
+}
+
+bool configuration::is_set_again(std::vector<config_item>::const_iterator item) const {
+  return std::find_if(item + 1, items_.end(), [&](const auto& later) { return later.path == item->path; })
+         != items_.end();
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,172 @@
+// The actors that a link has sent (exports) and received (imports), each with its count. Pure tables: the link that
+// owns them guards them with its own lock, and drops the references they give back outside of it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <caf/actor_control_block.hpp>
+
+#include <troupe/base/salted_hash.hpp>
+#include <troupe/framework/internal/wire/packet.hpp>
+
+namespace troupe::internal {
+
+/// Actors that the peer may address, because they were found by it or sent to it.
+///
+/// Invariants:
+/// 1. An entry's count is above zero and says how often the actor was sent and not yet released.
+/// 2. A number, once given, stands for the same actor as long as the link lives: actor ids are never used again.
+class actor_exports {
+public:
+  /// `home`: the node that the link's own side is; actors of other nodes (proxies) get numbers of this link's own.
+  explicit actor_exports(caf::node_id home);
+
+  /// Counts one more sending of `actor` and gives its number.
+  std::uint64_t add(const caf::strong_actor_ptr& actor);
+
+  /// Whether it is one of another node's actors.
+  [[nodiscard]] static bool is_foreign(std::uint64_t number) noexcept { return (number & foreign_bit) != 0; }
+  /// Whether it is that of an actor that the peer may address. Then it has been introduced.
+  [[nodiscard]] bool has(const caf::strong_actor_ptr& actor) const;
+
+  /// The peer was sent a plain message of that actor: once it may pass it on to this node, with it as its sender.
+  void allow_return(std::uint64_t number);
+  /// Uses one of these up. False where none is left: then the peer was sent nothing that it could have passed on.
+  [[nodiscard]] bool take_return(std::uint64_t number);
+
+  /// The actor behind a number that the peer uses; null when it was never given, or has been released.
+  [[nodiscard]] caf::strong_actor_ptr find(std::uint64_t number) const;
+
+  /// Takes back `count` sendings. Gives the reference to drop (null while some are left), or nullopt when the peer
+  /// releases more than it was sent.
+  [[nodiscard]] std::optional<caf::strong_actor_ptr> release(std::uint64_t number, std::uint64_t count);
+
+  [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
+  /// Of other nodes.
+  [[nodiscard]] std::size_t foreign_size() const noexcept { return foreign_numbers_.size(); }
+
+  /// Everything at once, at the link's end.
+  [[nodiscard]] std::vector<caf::strong_actor_ptr> take_all();
+
+private:
+  struct entry {
+    caf::strong_actor_ptr actor;
+    std::uint64_t count = 0;
+    std::uint64_t returns = 0; // Plain messages of it that the peer may still pass on to this node.
+  };
+
+  static constexpr std::uint64_t foreign_bit = std::uint64_t{1} << 63;
+
+  caf::node_id home_;
+  std::unordered_map<std::uint64_t, entry, detail::salted_hash> entries_;
+  std::unordered_map<const caf::actor_control_block*, std::uint64_t> foreign_numbers_;
+  // The last to be added, since most messages are of the same sender as the one before; null: none.
+  entry* last_ = nullptr;
+  std::uint64_t last_number_ = 0;
+  std::uint64_t next_foreign_; // From a random start: two links to one node must not name two actors alike.
+};
+
+/// Actors of the peer, each represented by a proxy while somebody here refers to it.
+///
+/// Invariants:
+/// 1. An entry's count says how often the actor was received since its last release was sent.
+/// 2. The proxy of an entry may be dying (its last reference gone): then the next receipt makes a new one.
+class actor_imports {
+public:
+  /// Counts one more receipt; gives the living proxy, or null: then `put` must follow.
+  caf::strong_actor_ptr receive(std::uint64_t number);
+  void put(std::uint64_t number, const caf::strong_actor_ptr& proxy);
+
+  /// Counts more receipts of an actor whose proxy lives.
+  void add(std::uint64_t number, std::uint64_t count);
+
+  /// The living proxy, or null; counts nothing.
+  [[nodiscard]] caf::strong_actor_ptr find(std::uint64_t number) const;
+
+  /// The proxy at `control` is being destroyed. Gives the count to release to the peer; 0 when a newer proxy has taken
+  /// its place, which then stands for all receipts.
+  [[nodiscard]] std::uint64_t gone(std::uint64_t number, const caf::actor_control_block* control);
+
+  /// Keeps the proxy alive until the peer says that its actor is down, since a monitor alone does not.
+  /// False when it is kept already.
+  bool hold(std::uint64_t number, caf::strong_actor_ptr proxy);
+  /// Gives the reference to drop, or null.
+  [[nodiscard]] caf::strong_actor_ptr let_go(std::uint64_t number);
+
+  [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
+
+  /// Everything at once, at the link's end: the proxies that still live.
+  [[nodiscard]] std::vector<caf::strong_actor_ptr> take_all();
+
+private:
+  struct entry {
+    caf::weak_actor_ptr proxy;
+    std::uint64_t count = 0;
+  };
+
+  std::unordered_map<std::uint64_t, entry, detail::salted_hash> entries_;
+  std::unordered_map<std::uint64_t, caf::strong_actor_ptr, detail::salted_hash> held_;
+};
+
+/// Requests that crossed the link and wait for their responses. Only what is listed may be answered.
+class pending_requests {
+public:
+  using key = question_key;
+
+  struct entry {
+    caf::weak_actor_ptr asker;
+    bool urgent = false;
+    caf::strong_actor_ptr forwarded_for = {};    // The asker of another link's request; null for one of this node's.
+    std::uint64_t receiver = 0;                  // Who was asked.
+    std::uint64_t reserved_bytes = 0;            // For the reply; zero until the request has left.
+    std::chrono::steady_clock::time_point since; // When the reservation was made.
+  };
+  struct reservation {
+    std::uint64_t receiver;
+    std::uint64_t bytes;
+  };
+
+  /// One question may go to several actors: then there are as many entries.
+  void add(key k, entry e);
+  /// Something once per request: the response may be delivered. Where several were asked, the entry of `receiver`, or
+  /// another where that one was not asked: it has let somebody else answer.
+  std::optional<entry> take(key k, std::uint64_t receiver);
+
+  /// The request to `receiver` has left. False when it is not pending any more.
+  [[nodiscard]] bool reserve(key k, const reservation& what, std::chrono::steady_clock::time_point now);
+
+  /// Takes the reservations made before `deadline`, or whose asker is gone. Their requests may still be answered.
+  [[nodiscard]] std::vector<reservation> reclaim_reservations(std::chrono::steady_clock::time_point deadline);
+
+  /// Takes the oldest of those whose reservations were reclaimed, where there are more than `kept`: half of them, so
+  /// that this is rare.
+  [[nodiscard]] std::vector<std::pair<key, entry>> take_oldest_unreserved(std::size_t kept);
+
+  [[nodiscard]] std::vector<std::pair<key, entry>> take_all();
+  [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
+
+private:
+  struct key_hash {
+    std::size_t operator()(const key& k) const { // A peer numbers the requests that it has forwarded here.
+      constexpr detail::salted_hash hash;
+      return hash(hash(k.asker) ^ k.number);
+    }
+  };
+
+  using entry_map = std::unordered_multimap<key, entry, key_hash>;
+
+  entry_map::iterator find(const key& k, std::uint64_t receiver);
+  void sweep();
+
+  entry_map entries_;
+  std::vector<reservation> swept_; // Of what was swept, not reclaimed yet.
+  std::size_t sweep_at_ =
+      1024; // A request that timed out leaves its entry; askers that are gone are swept from here on.
+};
+
+} // namespace troupe::internal

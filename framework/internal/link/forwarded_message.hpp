@@ -1,0 +1,34 @@
+// A message for an actor of another node, as it came from the peer: not decoded, to be passed on over the link that
+// leads there.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include <caf/actor_control_block.hpp>
+
+#include <troupe/framework/internal/caf_port/decoded_message.hpp>
+#include <troupe/framework/internal/objects/object_source.hpp>
+#include <troupe/framework/internal/wire/packet.hpp>
+#include <troupe/serializers/frame.hpp>
+#include <troupe/serializers/payload.hpp>
+
+namespace troupe::internal {
+
+/// Lifetime: views of what the link that it came over keeps while it handles the packet.
+struct forwarded_element {
+  const header_fields* fields = nullptr;
+  bytes_view header;
+  bool comes_again = false; // The peer has numbered this header.
+  std::span<const frame> frames;
+  std::span<const caf::strong_actor_ptr> actors;
+  std::span<const object_source_ptr> objects;
+};
+
+struct forwarded_message {
+  const signature* types = nullptr; // Aliases that this node's registry does not have are no obstacle.
+  std::vector<forwarded_element> elements;
+  bytes_view extensions = {}; // As they came.
+};
+
+} // namespace troupe::internal

@@ -1,0 +1,419 @@
+// The actors of a link: how they are named, looked up and monitored, and when they are let go.
+#include <chrono>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <caf/actor_cast.hpp>
+
+#include <troupe/base/sizes.hpp>
+#include <troupe/framework/internal/caf_port/actors/finder.hpp>
+#include <troupe/framework/internal/caf_port/actors/request_runner.hpp>
+#include <troupe/framework/internal/caf_port/asker.hpp>
+#include <troupe/framework/internal/caf_port/question_id.hpp>
+#include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/link/link_watch.hpp>
+#include <troupe/framework/internal/link/send_admin.hpp>
+#include <troupe/framework/internal/node/node_core.hpp>
+#include <troupe/framework/internal/words/failing.hpp>
+#include <troupe/framework/internal/words/text.hpp>
+#include <troupe/framework/node_error.hpp>
+#include <troupe/serializers/function.hpp>
+#include <troupe/serializers/internal/type_text.hpp>
+
+namespace troupe::internal {
+
+// -- actors as they are named
+
+/// Requires mutex_. Counts one sending where the actor is this end's.
+actor_name link_core::name_of_actor(const caf::strong_actor_ptr& actor) {
+  if (!actor)
+    return {};
+  if (auto* remote = as_proxy(actor); remote != nullptr && remote->link() == this)
+    return {actor_name::side::yours, remote->number()};
+  auto is_new = !actor_exports_.has(actor);
+  auto number = actor_exports_.add(actor);
+  if (is_new && actor_exports::is_foreign(number))
+    introduce_actor(actor, number);
+  return {actor_name::side::mine, number};
+}
+
+actor_name link_core::export_actor(const caf::strong_actor_ptr& actor) {
+  std::lock_guard guard{mutex_};
+  return name_of_actor(actor);
+}
+
+void link_core::take_back_actor(std::uint64_t number) {
+  std::unique_lock guard{mutex_};
+  auto dropped = release_export(number, 1);
+  guard.unlock();
+}
+
+/// Requires mutex_. As actor_exports::release; the reference is to be dropped outside of the lock.
+std::optional<caf::strong_actor_ptr> link_core::release_export(std::uint64_t number, std::uint64_t count) {
+  auto dropped = actor_exports_.release(number, count);
+  if (dropped && *dropped && actor_exports::is_foreign(number))
+    send_admin_locked(admin_op::withdraw, withdraw{number});
+  return dropped;
+}
+
+std::expected<caf::strong_actor_ptr, node_error> link_core::import_actor(const actor_name& name) {
+  std::unique_lock guard{mutex_};
+  return import_actor(name, guard, true);
+}
+
+std::expected<caf::strong_actor_ptr, node_error>
+link_core::import_actor(const actor_name& name, const std::unique_lock<std::mutex>&, bool recognizes) {
+  if (name.whose == actor_name::side::nobody)
+    return nullptr;
+  if (name.whose == actor_name::side::yours) {
+    if (auto own = actor_exports_.find(name.number))
+      return own;
+    return fail(node_errc::protocol_violation,
+                "the peer names actor " + grouped(name.number) + ", which it was never given");
+  }
+  if (name.whose != actor_name::side::mine || name.number == 0)
+    return fail(node_errc::protocol_violation, "an actor's name cannot be read");
+  if (!is_open())
+    return std::unexpected{node_error{node_errc::link_down, "the link to " + peer_name_ + " is down"}};
+  auto met = actor_exports::is_foreign(name.number) ? introduced_.find(name.number) : introduced_.end();
+  if (recognizes && met != introduced_.end() && met->second.own) {
+    send_admin_locked(admin_op::release_actor, release_actor{name.number, 1});
+    return met->second.own;
+  }
+  if (auto known = actor_imports_.receive(name.number))
+    return known;
+  auto made = make_proxy(node_->system(), peer_node_, name.number, shared_from_this(),
+                         met != introduced_.end() ? met->second.how : nullptr);
+  actor_imports_.put(name.number, made);
+  return made;
+}
+
+// -- of a message that has come
+
+/// Puts the receiver and the sender that a head names into last_pair_.
+std::expected<void, node_error> link_core::find_actors(const message_head& head) {
+  bool returned = (head.flags & message_flags::returned) != 0;
+  auto& last = last_pair_;
+  if (!returned && last.is_reusable && last.receiver_number == head.receiver && last.sender_number == head.sender) {
+    last.uncounted += head.sender != 0 ? 1 : 0;
+    return {};
+  }
+  settle_last_pair();
+  std::unique_lock guard{mutex_};
+  auto receiver = actor_exports_.find(head.receiver);
+  if (!receiver)
+    return fail(node_errc::protocol_violation,
+                "the peer sends to actor " + grouped(head.receiver) + ", which it was never given");
+  auto side = head.sender == 0 ? actor_name::side::nobody : returned ? actor_name::side::yours : actor_name::side::mine;
+  std::optional<pending_requests::entry> asked; // Dropped without the lock.
+  bool is_unasked = false;
+  // Else the peer could speak in the name of every actor that it was ever given.
+  const bool is_believed = !returned || (head.flags & message_flags::request) != 0
+                           || ((head.flags & message_flags::response) == 0 && actor_exports_.take_return(head.sender));
+  if (returned && (head.flags & message_flags::request) != 0) {
+    // This end's own question comes back for somebody else of this end to answer: only one that is pending can.
+    // It may have been answered meanwhile, given up, or forwarded to several.
+    asked = pending_.take({head.sender, head.request_number}, 0);
+    is_unasked = !asked;
+    if (asked) {
+      sending_.unreserve_reply(asked->receiver, asked->reserved_bytes);
+      taken_answer_ = {asked->asker, question_id(head.request_number, asked->urgent).response_id()};
+    }
+  }
+  // Never one's own actor by introduction: what answers it has to go back by the way that the message came.
+  auto sender = import_actor({side, head.sender}, guard, false);
+  if (asked)
+    pump_for_reply_room(guard);
+  else
+    guard.unlock();
+  if (!sender)
+    return std::unexpected{std::move(sender).error()};
+  if (!is_believed) {
+    warnings_.warn([&] {
+      return "a message from " + peer_name_ + " names this node's actor " + grouped(head.sender)
+             + " as its sender, which has sent " + peer_name_
+             + " nothing that it could pass on; it is delivered without a sender";
+    });
+    sender->reset();
+  }
+  last = {.receiver_number = head.receiver,
+          .sender_number = head.sender,
+          .receiver = std::move(receiver),
+          .sender = prepaid_actor{*std::move(sender)},
+          .way_on = nullptr,
+          .is_reusable = !returned,
+          .is_unasked = is_unasked};
+  last.way_on = as_proxy(last.receiver);
+  return {};
+}
+
+/// Tells the table what it does not know yet, and lets go of both actors.
+void link_core::settle_last_pair() {
+  if (last_pair_.uncounted > 0) {
+    std::lock_guard guard{mutex_};
+    actor_imports_.add(last_pair_.sender_number, last_pair_.uncounted);
+  }
+  last_pair_ = {};
+}
+
+void link_core::on_all_handled() {
+  settle_last_pair();
+  end_proxies(node_->system(), std::exchange(ended_proxies_, {}));
+  if (is_open())
+    ends_for_unread();
+}
+
+/// Who is to get an answer, where one is due.
+caf::strong_actor_ptr link_core::sender_of(const message_head& head) {
+  const auto& sender = last_pair_.sender.get();
+  if ((head.flags & message_flags::request) == 0 || last_pair_.way_on != nullptr || as_proxy(sender) == nullptr)
+    return last_pair_.sender.take();
+  return make_asker(node_->system(), sender,
+                    message_id_of(head.request_number, (head.flags & message_flags::urgent) != 0, false));
+}
+
+// -- names
+
+caf::actor link_core::task_runner_of(std::type_index function, std::string& name) {
+  auto& system = node_->system();
+  const auto known = node_->types().find_function(function);
+  if (!known)
+    return spawn_refusal(system, {node_errc::not_found,
+                                  detail::type_text(function)
+                                      + " is not registered here; add it to the node's type registry, and to that of "
+                                      + peer_name_ + ", with types.add_function"});
+  name = known->name();
+  return helper_of_peer(task_runner_, " runs no tasks for this link; its end of the link must have allow_tasks");
+}
+
+caf::actor link_core::spawner() {
+  return helper_of_peer(spawner_, " spawns no actors for this link; its end of the link must have allow_spawn");
+}
+
+caf::actor link_core::inspector() {
+  return helper_of_peer(inspector_,
+                        " says nothing of itself over this link; its end of the link must have allow_memory_summary "
+                        "or allow_inspection");
+}
+
+/// `helper`: one of the members; read under the lock.
+caf::actor link_core::helper_of_peer(const caf::strong_actor_ptr& helper, std::string_view why_none) {
+  std::unique_lock guard{mutex_};
+  auto found = helper;
+  auto open = is_open();
+  guard.unlock();
+  if (found)
+    return caf::actor_cast<caf::actor>(std::move(found));
+  auto& system = node_->system();
+  if (!open)
+    return spawn_refusal(system, {node_errc::link_down, "the link to " + peer_name_ + " is down"});
+  return spawn_refusal(system, {node_errc::not_allowed, peer_name_ + std::string{why_none}});
+}
+
+namespace {
+
+actor_name name_in(const found& answer) {
+  return {answer.readers ? actor_name::side::yours : actor_name::side::mine, answer.actor};
+}
+
+} // namespace
+
+bool link_core::forget_question(std::uint64_t number) {
+  std::unique_lock guard{mutex_};
+  auto unanswered = queries_.extract(number);
+  guard.unlock(); // What it holds is let go of without the lock.
+  return !unanswered.empty();
+}
+
+std::uint64_t link_core::look_up(std::string_view name, const std::set<std::string>& interface, on_lookup then) {
+  if (name.size() > alias_bytes_max) {
+    then(fail(node_errc::not_found, "a published name has at most 1,024 bytes, this one " + grouped(name.size())));
+    return 0;
+  }
+  std::unique_lock guard{mutex_};
+  if (!is_open()) {
+    guard.unlock();
+    then(fail(node_errc::link_down, "the link to " + peer_name_ + " is down"));
+    return 0;
+  }
+  auto number = next_query_++;
+  queries_.emplace(number, [this, name = std::string{name}, interface, then = std::move(then)](auto answer) {
+    then(found_actor(name, interface, answer)); // This lives as long as its table.
+  });
+  send_admin_locked(admin_op::find, find_query{number, std::string{name}});
+  return number;
+}
+
+/// What the peer's answer comes to.
+std::expected<caf::strong_actor_ptr, node_error>
+link_core::found_actor(const std::string& name, const std::set<std::string>& interface,
+                       const std::expected<found, node_error>& answer) {
+  warnings_.say(log_level::debug, [&] {
+    return "asked " + peer_name_ + " for \"" + cut(name) + "\": "
+           + (!answer              ? answer.error().message()
+              : answer->actor == 0 ? "nothing of that name"
+                                   : "actor " + grouped(answer->actor));
+  });
+  if (!answer)
+    return std::unexpected{answer.error()};
+  if (answer->actor == 0)
+    return fail(node_errc::not_found, peer_name_ + " has nothing published as \"" + name + '"');
+  auto actor = import_actor(name_in(*answer));
+  if (!actor)
+    return actor;
+  std::set<std::string> offered{answer->interface.begin(), answer->interface.end()};
+  // Whoever asks for an untyped handle takes any actor; CAF's own rule is that a typed one is none.
+  if (!interface.empty() && !node_->system().assignable(offered, interface))
+    return fail(node_errc::interface_mismatch,
+                "\"" + name + "\" at " + peer_name_ + " does not have the interface asked for: it has "
+                    + std::to_string(offered.size()) + " kinds of messages, asked for are "
+                    + std::to_string(interface.size()));
+  if (auto* remote = as_proxy(*actor))
+    remote->set_message_types(std::move(offered)); // For those whom this node introduces.
+  return actor;
+}
+
+void link_core::on_find(const find_query& query) {
+  found answer{.query = query.query, .actor = 0, .interface = {}};
+  auto actor = hides_names_ ? nullptr : node_->published(query.name);
+  if (actor && !can_name(itself(actor))) {
+    warnings_.warn(
+        [&] { return "\"" + cut(query.name) + "\" is not shown to " + peer_name_ + ": " + why_not_named(); });
+    actor = nullptr;
+  }
+  if (actor) {
+    auto interface = caf::actor_cast<caf::abstract_actor*>(actor)->message_types();
+    answer.interface.assign(interface.begin(), interface.end());
+    auto name = export_actor(itself(actor));
+    answer.actor = name.number;
+    answer.readers = name.whose == actor_name::side::yours;
+  }
+  warnings_.say(log_level::debug, [&] {
+    return peer_name_ + " asks for \"" + cut(query.name)
+           + "\": " + (answer.actor == 0 ? "nothing of that name" : "actor " + grouped(answer.actor));
+  });
+  send_admin(admin_op::found, answer);
+}
+
+std::expected<void, node_error> link_core::on_found(const found& answer) {
+  std::unique_lock guard{mutex_};
+  auto query = queries_.extract(answer.query);
+  const auto own = answer.readers ? actor_exports_.find(answer.actor) : nullptr;
+  guard.unlock();
+  if (query) {
+    query.mapped()(answer);
+    if (answer.readers && answer.actor != 0 && !own) // Who asked has got the same reason.
+      return fail(node_errc::protocol_violation,
+                  "the peer names actor " + grouped(answer.actor) + ", which it was never given");
+  } else if (answer.actor != 0) {
+    // Nobody waits any more: receive and drop the handle, so that the peer's count goes back.
+    if (auto dropped = import_actor(name_in(answer)); !dropped)
+      return std::unexpected{std::move(dropped).error()};
+  }
+  return {};
+}
+
+// -- the end of actors
+
+void link_core::watch(std::uint64_t number, caf::strong_actor_ptr proxy) {
+  std::lock_guard guard{mutex_};
+  if (!is_closed() && actor_imports_.hold(number, std::move(proxy)) && is_open()) // Else the link's end tells of it.
+    send_admin_locked(admin_op::monitor, monitor{number});
+}
+
+void link_core::unwatch(std::uint64_t number) {
+  caf::strong_actor_ptr held; // Let go outside of the lock.
+  std::lock_guard guard{mutex_};
+  held = actor_imports_.let_go(number);
+  if (held && is_open())
+    send_admin_locked(admin_op::demonitor, monitor{number});
+}
+
+/// Of an actor that has ended meanwhile, nothing is left to do.
+void link_core::on_demonitor(const monitor& what) {
+  std::unique_lock guard{mutex_};
+  auto watched = watched_.extract(what.actor);
+  guard.unlock();
+  if (!watched)
+    return;
+  if (auto actor = watched.mapped().lock())
+    actor->get()->detach(caf::attachable::token{link_watch::key{this}});
+}
+
+std::expected<void, node_error> link_core::on_monitor(const monitor& what) {
+  std::unique_lock guard{mutex_};
+  auto actor = actor_exports_.find(what.actor);
+  bool is_new = actor && watched_.try_emplace(what.actor, actor.get()).second;
+  guard.unlock();
+  if (!actor)
+    return fail(node_errc::protocol_violation,
+                "the peer monitors actor " + grouped(what.actor) + ", which it was never given");
+  warnings_.say(log_level::debug, [&] { return peer_name_ + " monitors actor " + grouped(what.actor); });
+  if (is_new)
+    actor->get()->attach(caf::attachable_ptr{new link_watch{shared_from_this(), what.actor}});
+  return {};
+}
+
+void link_core::watched_actor_ended(std::uint64_t number, const caf::error& reason) {
+  down message{.actor = number, .reason_code = 0, .reason_category = {}, .reason_text = {}};
+  if (reason) {
+    message.reason_code = reason.code();
+    message.reason_category = caf::to_string(reason.category());
+    // A text arrives as it is, whatever the number of nodes in between; of what else may stand there, its rendering.
+    if (const auto& context = reason.context(); context.match_elements<std::string>())
+      message.reason_text = cut(context.get_as<std::string>(0));
+    else if (!context.empty())
+      message.reason_text = cut(caf::to_string(context));
+  }
+  std::lock_guard guard{mutex_};
+  watched_.erase(number); // Monitored again, it is answered again.
+  send_admin_locked(admin_op::down, message);
+}
+
+void link_core::on_down(const down& what) {
+  std::unique_lock guard{mutex_};
+  auto held = actor_imports_.let_go(what.actor);
+  guard.unlock();
+  warnings_.say(log_level::debug, [&] {
+    return "actor " + grouped(what.actor) + " of " + peer_name_ + " is down"
+           + (what.reason_text.empty() ? "" : ": " + cut(what.reason_text));
+  });
+  if (!held)
+    return;
+  caf::error reason;
+  if (what.reason_code != 0) {
+    auto category = caf::atom_from_string(what.reason_category);
+    reason = category == error_category || !what.reason_text.empty()
+                 ? caf::error{what.reason_code, category, caf::make_message(what.reason_text)}
+                 : caf::error{what.reason_code, category};
+  }
+  ended_proxies_.push_back({std::move(held), std::move(reason)});
+}
+
+// -- releases
+
+void link_core::proxy_gone(std::uint64_t number, const caf::actor_control_block* control) {
+  std::lock_guard guard{mutex_};
+  if (auto count = actor_imports_.gone(number, control); count > 0) {
+    sending_.forget(number);
+    send_admin_locked(admin_op::release_actor, release_actor{number, count});
+  }
+}
+
+std::expected<void, node_error> link_core::on_release_actor(const release_actor& what) {
+  std::unique_lock guard{mutex_};
+  auto dropped = release_export(what.actor, what.count);
+  guard.unlock();
+  if (dropped && *dropped) {
+    receiving_->release(what.actor);
+    receiving_handles_->release(what.actor);
+  }
+  if (!dropped)
+    return fail(node_errc::protocol_violation, "the peer releases actor " + grouped(what.actor) + " "
+                                                   + grouped(what.count) + " times, more than it was sent");
+  return {};
+}
+
+} // namespace troupe::internal

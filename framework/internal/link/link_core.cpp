@@ -1,0 +1,430 @@
+#include <troupe/framework/internal/link/link_core.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include <asio/post.hpp>
+
+#include <caf/exit_reason.hpp>
+
+#include <troupe/base/sizes.hpp>
+#include <troupe/framework/internal/caf_port/question_id.hpp>
+#include <troupe/framework/internal/link/link_watch.hpp>
+#include <troupe/framework/internal/link/send_admin.hpp>
+#include <troupe/framework/internal/node/node_core.hpp>
+#include <troupe/framework/internal/objects/imported_object.hpp>
+#include <troupe/framework/internal/wire/handle_wire.hpp>
+#include <troupe/framework/internal/words/failing.hpp>
+#include <troupe/framework/internal/words/text.hpp>
+#include <troupe/framework/node_error.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+std::atomic<std::uint64_t> next_serial{1};
+
+bool is_credit(const packet_head& head) {
+  return head.kind == packet_kind::admin && head.detail == static_cast<std::uint8_t>(admin_op::credit);
+}
+
+std::unexpected<node_error> unknown_detail(const packet_head& head) {
+  return fail(node_errc::protocol_violation, "packet of kind " + std::to_string(static_cast<int>(head.kind))
+                                                 + " has flags " + std::to_string(head.detail & binding_flags)
+                                                 + ", which have to be understood; this version knows none");
+}
+
+} // namespace
+
+// -- life
+
+link_core::link_core(std::shared_ptr<node_core> node, const link_options& options, role side,
+                     std::shared_ptr<const link_security> security)
+    : serial_(next_serial.fetch_add(1, std::memory_order_relaxed)),
+      node_(std::move(node)),
+      options_(options),
+      role_(side),
+      security_(std::move(security)),
+      detailed_stats_(node_->options().detailed_stats),
+      pending_objects_(std::make_shared<pending_objects>()),
+      offload_bytes_(options.offload_bytes),
+      actor_exports_(node_->system().node()),
+      lookups_(*this),
+      transfers_({.frame_bytes_max = options.message_bytes, .total_bytes_max = options.message_bytes}),
+      warnings_("this link", &node_->lines()) {}
+
+link_core::~link_core() = default;
+
+std::expected<void, node_error> link_core::check_durations(const link_options& options) {
+  if (options.heartbeat_interval.count() <= 0 || options.heartbeat_timeout < options.heartbeat_interval)
+    return fail(node_errc::bad_option, "heartbeat_timeout must be at least heartbeat_interval, which is above zero");
+  if (options.connect_timeout.count() <= 0)
+    return fail(node_errc::bad_option, "connect_timeout is " + std::to_string(options.connect_timeout.count())
+                                           + " ms: nobody could connect in that time");
+  if (options.block_timeout.count() < 0)
+    return fail(node_errc::bad_option,
+                "block_timeout is " + std::to_string(options.block_timeout.count()) + " ms; 0 is not to wait at all");
+  return {};
+}
+
+std::expected<std::shared_ptr<link_core>, node_error> link_core::make(std::shared_ptr<node_core> node,
+                                                                      const link_options& options, role side,
+                                                                      std::shared_ptr<const link_security> security) {
+  const auto& known = node->families();
+  if (options.serializers.empty())
+    return fail(node_errc::bad_option, "a link needs at least one family in `serializers`");
+  const auto& accepted = options.deserializers.empty() ? options.serializers : options.deserializers;
+  if (options.window_bytes == 0 || options.actor_window_bytes == 0 || options.handle_window_bytes == 0
+      || options.actor_handle_window_bytes == 0 || options.queue_bytes == 0 || options.actor_queue_bytes == 0)
+    return fail(node_errc::bad_option, "a link's windows and queues have at least one byte");
+  if (auto good = check_durations(options); !good)
+    return std::unexpected{std::move(good).error()};
+  auto link = std::shared_ptr<link_core>{new link_core{std::move(node), options, side, std::move(security)}};
+  auto sends = resolve_families(options.serializers, known, options.trusted_families);
+  if (!sends)
+    return std::unexpected{std::move(sends).error()};
+  auto accepts = resolve_families(accepted, known, options.trusted_families);
+  if (!accepts)
+    return std::unexpected{std::move(accepts).error()};
+  link->names_ = {options.serializers, accepted};
+  link->replies_.reset(new reply_consumption{link, link->received_signatures_});
+  link->accept_now(accepted);
+  return link;
+}
+
+void link_core::enter(link_state next) {
+  assert(may_follow(state_.load(std::memory_order_relaxed), next));
+  // Whoever sees `open` sees what the handshake set before.
+  state_.store(next, std::memory_order_release);
+}
+
+void link_core::close(const std::string& reason, std::chrono::milliseconds patience) {
+  encoding_.end([self = shared_from_this(), reason, patience] { self->close_now(reason, patience); });
+  if (encoding_.is_idle())
+    return;
+  // Who encodes may have no thread to do so, or take long.
+  asio::post(node_->io(), [self = shared_from_this(), reason,
+                           until = std::chrono::steady_clock::now() + patience] { self->await_encoding(reason, until); });
+}
+
+/// I/O thread. What is not encoded by then does not leave. The node's end waits for the timer, so that it goes as soon
+/// as nobody encodes.
+void link_core::await_encoding(const std::string& reason, std::chrono::steady_clock::time_point until) {
+  if (is_closed() || encoding_.is_idle()) // Then close_now() comes, or has come.
+    return;
+  encoding_timer_ = std::make_unique<asio::steady_timer>(node_->io(), until);
+  encoding_timer_->async_wait([weak = weak_from_this(), reason](std::error_code cancelled) {
+    if (auto link = weak.lock(); link && !cancelled)
+      link->close_now(reason, std::chrono::milliseconds{0});
+  });
+}
+
+void link_core::close_now(const std::string& reason, std::chrono::milliseconds patience) {
+  {
+    std::lock_guard guard{mutex_};
+    auto now = state_.load(std::memory_order_relaxed);
+    if (!may_follow(now, link_state::closing))
+      return;
+    enter(link_state::closing);
+  }
+  // On the I/O thread, which may not have connected it yet; start() then finds it closing.
+  asio::post(node_->io(), [self = shared_from_this(), reason, patience] {
+    if (self->connection_)
+      self->begin_to_drain(reason, patience);
+  });
+}
+
+/// I/O thread. What waits until the peer has consumed enough still leaves, as far as that happens in time.
+void link_core::begin_to_drain(const std::string& reason, std::chrono::milliseconds patience) {
+  encoding_timer_.reset();
+  mentions_.clear(); // Of a message that is not taken in any more.
+  drain_ = {reason, std::chrono::steady_clock::now() + patience,
+            std::make_shared<asio::steady_timer>(node_->io(), patience)};
+  if (!anything_waits())
+    return end_drained();
+  drain_.timer->async_wait([weak = weak_from_this()](std::error_code cancelled) {
+    if (auto link = weak.lock(); link && !cancelled)
+      link->end_drained();
+  });
+}
+
+bool link_core::anything_waits() const {
+  std::lock_guard guard{mutex_};
+  return sending_.anything_waits() || !bulk_.empty();
+}
+
+/// I/O thread, not under the mutex. The peer takes nothing in that comes behind a goodbye.
+void link_core::end_if_drained() {
+  if (drain_.timer && !anything_waits())
+    end_drained();
+}
+
+/// I/O thread. Once.
+void link_core::end_drained() {
+  auto drained = std::exchange(drain_, {});
+  if (!drained.timer)
+    return;
+  drained.timer->cancel();
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(drained.until - std::chrono::steady_clock::now());
+  send_admin(admin_op::goodbye, goodbye{drained.reason});
+  connection_->close({node_errc::link_down, "this end closed the link: " + drained.reason},
+                     std::max(left, std::chrono::milliseconds{0}));
+}
+
+void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
+  counters_.undelivered.fetch_add(unwritten, std::memory_order_relaxed);
+  if (receiving_) // It was open.
+    warnings_.say(log_level::info, [&] { return "link to " + peer_name_ + " is down: " + reason.message(); });
+  warnings_.settle();
+  {
+    std::lock_guard guard{mutex_};
+    enter(link_state::closed);
+  }
+  handshake_timer_.reset();
+  heartbeat_timer_.reset();
+  encoding_timer_.reset();
+  drain_ = {};
+  note_unfinished_handshake(reason);
+  handshake_.reset();
+  node_->unproven_peer_is_gone(this);
+  if (peer_is_known_)
+    node_->known_peer_is_gone(peer_node_);
+  settle_opening(std::unexpected{reason});
+  for (auto& waiting : encoding_.take_all())
+    undo(waiting.receiver, *waiting.what, {node_errc::link_down, "the link to " + peer_name_ + " is down"}, nullptr);
+  const node_error down{node_errc::link_down, "the link to " + peer_name_ + " is down: " + reason.message()};
+  fail_change(down);
+  fail_everything(down, unwritten);
+  if (counts_handles_)
+    node_->exchange()->link_down(channel_, down.message());
+  transfers_.clear();
+  mentions_.clear();
+  clear_elements();
+  settle_last_pair();
+  received_headers_.clear();
+  if (shares_store_) {
+    auto store = *node_->store();
+    // Only what was on its way here: the peer may still read, and take over, what this end wrote before.
+    if (auto abandoned = store.abandon(peer_process_, receive_channel()); !abandoned)
+      warnings_.warn([&] {
+        return "what was in flight from " + peer_name_ + " stays in the store for now: " + abandoned.error().message();
+      });
+    node_->reap_soon();
+  }
+  if (auto tell = std::exchange(life_events_.ended, nullptr))
+    tell(reason);
+  node_->link_ended(this);
+}
+
+void link_core::fail_everything(const node_error& reason, std::uint64_t unwritten) {
+  std::unique_lock guard{mutex_};
+  auto queries = std::exchange(queries_, {});
+  auto requests = pending_.take_all();
+  auto proxies = actor_imports_.take_all();
+  auto exported = actor_exports_.take_all();
+  auto objects = object_exports_.take_all();
+  object_imports_.clear();
+  auto met = std::exchange(introduced_, {});
+  auto watched = std::exchange(watched_, {});
+  auto unsent = sending_.take_all();
+  std::ranges::move(bulk_.take_all(), std::back_inserter(unsent));
+  auto told = take_ready_watchers();
+  auto runner = std::exchange(task_runner_, nullptr);
+  auto spawner = std::exchange(spawner_, nullptr);
+  auto inspector = std::exchange(inspector_, nullptr);
+  room_.notify_all();
+  guard.unlock();
+  counters_.undelivered.fetch_add(unsent.size(), std::memory_order_relaxed);
+  if (const auto lost = unwritten + unsent.size(); lost > 0)
+    warnings_.warn([&] {
+      return grouped(lost) + (lost == 1 ? " message" : " messages") + " to " + peer_name_ + " had not left: "
+             + reason.message();
+    });
+  for (const auto& message : unsent)
+    for (const auto& object : message.objects)
+      object.take_back(peer_process_, send_channel());
+  for (auto& [who, receiver] : told)
+    tell_ready(who, receiver);
+  // From here on nothing new enters the tables: every path checks the state under the lock.
+  for (auto& [number, query] : queries)
+    query(std::unexpected{reason});
+  lookups_.end(reason);
+  for (auto& proxy : proxies)
+    ended_proxies_.push_back({std::move(proxy), caf::make_error(caf::exit_reason::remote_link_unreachable)});
+  end_proxies(node_->system(), std::exchange(ended_proxies_, {}));
+  for (const auto& [number, weak] : watched)
+    if (auto actor = weak.lock())
+      actor->get()->detach(caf::attachable::token{link_watch::key{this}});
+  auto error = to_caf_error(reason);
+  if (auto taken = std::exchange(taken_answer_, std::nullopt))
+    if (auto asker = taken->asker.lock())
+      asker->enqueue(nullptr, taken->answer, caf::make_message(error), nullptr);
+  for (auto& [key, request] : requests)
+    if (auto asker = request.asker.lock())
+      asker->enqueue(nullptr, question_id(key.number, request.urgent).response_id(), caf::make_message(error), nullptr);
+}
+
+// -- packets
+
+std::expected<void, node_error> link_core::on_packet(const packet_head& head, bytes_view body) {
+  auto state = state_.load(std::memory_order_acquire);
+  if (state == link_state::closing && !(drain_.timer && is_credit(head)))
+    return {}; // This end closes the link; what still arrives is not delivered any more.
+  std::expected<void, node_error> handled;
+  if (state == link_state::greeting) {
+    if (head.kind != packet_kind::admin)
+      handled = fail(node_errc::protocol_violation, "a packet of kind " + std::to_string(static_cast<int>(head.kind))
+                                                        + " came before the handshake was over");
+    else
+      return on_greeting(head, body); // Says itself why it refuses.
+  } else if (static_cast<std::uint8_t>(head.kind) >= first_skippable_number) {
+    return {}; // Of a newer version, which can do without an answer.
+  } else if (!mentions_.empty() && head.kind != packet_kind::message && head.kind != packet_kind::handles) {
+    handled = fail(node_errc::protocol_violation, "a message's objects are described and the message does not follow");
+  } else {
+    switch (head.kind) {
+    case packet_kind::message:
+      handled = on_message(head.detail, body);
+      break;
+    case packet_kind::value:
+      handled = on_value(head.detail, body);
+      break;
+    case packet_kind::chunk:
+      handled = on_chunk(head.detail, body);
+      break;
+    case packet_kind::signature:
+      handled = (head.detail & binding_flags) == 0 ? on_signature(body) : unknown_detail(head);
+      break;
+    case packet_kind::header:
+      handled = (head.detail & binding_flags) == 0 ? on_header(body) : unknown_detail(head);
+      break;
+    case packet_kind::handles:
+      handled = (head.detail & binding_flags) == 0 ? on_handles(body) : unknown_detail(head);
+      break;
+    case packet_kind::object_chunk:
+      handled = (head.detail & binding_flags) == 0 ? on_object_chunk(body) : unknown_detail(head);
+      break;
+    case packet_kind::admin:
+      handled = on_admin(static_cast<admin_op>(head.detail), body);
+      break;
+    default:
+      handled = fail(node_errc::protocol_violation, "a packet of kind " + std::to_string(static_cast<int>(head.kind))
+                                                        + " has to be understood, and this version does not know it");
+    }
+  }
+  if (handled)
+    taken_answer_.reset();
+  if (!handled)
+    take_leave(handled.error());
+  return handled;
+}
+
+void link_core::on_bad_packet(const node_error& reason) {
+  const auto state = state_.load(std::memory_order_acquire);
+  if (state == link_state::greeting)
+    static_cast<void>(refuse_peer(reason));
+  else if (state == link_state::open)
+    take_leave(reason);
+}
+
+/// Says why the link ends, here and to the peer.
+void link_core::take_leave(const node_error& reason) {
+  const auto expected_end = reason.code() == node_errc::link_down; // The peer said goodbye.
+  warnings_.say(expected_end ? log_level::info : log_level::warning,
+                [&] { return "link to " + peer_name_ + " ends: " + reason.message(); });
+  if (!expected_end) // Who has said goodbye reads no more.
+    send_admin(admin_op::goodbye, goodbye{cut(reason.message())});
+}
+
+std::expected<void, node_error> link_core::on_admin(admin_op op, bytes_view body) {
+  settle_last_pair(); // It may be about one of them.
+  auto with = [&]<class Admin>(auto handle) -> std::expected<void, node_error> {
+    auto what = msgpack::decode_described<Admin>(body, options_.receive_limits);
+    if (!what)
+      return fail(node_errc::protocol_violation, "admin message " + std::to_string(static_cast<int>(op))
+                                                     + " cannot be read: " + what.error().message());
+    return handle(*what);
+  };
+  switch (op) {
+  case admin_op::find:
+    return with.operator()<find_query>(
+        [this](const auto& what) { return on_find(what), std::expected<void, node_error>{}; });
+  case admin_op::found:
+    return with.operator()<found>([this](const auto& what) { return on_found(what); });
+  case admin_op::monitor:
+    return with.operator()<monitor>([this](const auto& what) { return on_monitor(what); });
+  case admin_op::demonitor:
+    return with.operator()<monitor>(
+        [this](const auto& what) { return on_demonitor(what), std::expected<void, node_error>{}; });
+  case admin_op::introduce:
+    return with.operator()<introduce>([this](const auto& what) { return on_introduce(what); });
+  case admin_op::withdraw:
+    return with.operator()<withdraw>([this](const auto& what) { return on_withdraw(what); });
+  case admin_op::down:
+    return with.operator()<down>([this](const auto& what) { return on_down(what), std::expected<void, node_error>{}; });
+  case admin_op::release_actor:
+    return with.operator()<release_actor>([this](const auto& what) { return on_release_actor(what); });
+  case admin_op::release_object:
+    return with.operator()<release_object>([this](const auto& what) { return on_release_object(what); });
+  case admin_op::credit:
+    return with.operator()<credit>([this](const auto& what) { return on_credit(what); });
+  case admin_op::type_refused:
+    return with.operator()<type_refused>([this](const auto& what) { return on_type_refused(what); });
+  case admin_op::reconfigure:
+    return with.operator()<family_change>([this](const auto& what) { return on_reconfigure(what); });
+  case admin_op::reconfigured:
+    return with.operator()<reconfigured>([this](const auto& what) { return on_reconfigured(what); });
+  case admin_op::whereabouts:
+    return with.operator()<whereabouts>([this](auto& what) { return on_whereabouts(std::move(what)); });
+  case admin_op::ping:
+    return with.operator()<ping>(
+        [this](const auto&) { return send_admin(admin_op::pong, ping{}), std::expected<void, node_error>{}; });
+  case admin_op::pong:
+    return with.operator()<ping>([](const auto&) { return std::expected<void, node_error>{}; }); // It was heard.
+  case admin_op::goodbye:
+  case admin_op::refuse:
+    return with.operator()<goodbye>([](const auto& what) -> std::expected<void, node_error> {
+      return fail(node_errc::link_down, "the peer closed the link: " + one_line(cut(what.reason)));
+    });
+  default:
+    if (is_about_handles(op))
+      return on_handle_message(op, body);
+    if (static_cast<std::uint8_t>(op) >= first_skippable_number)
+      return {}; // Of a newer version, which can do without an answer.
+    return fail(node_errc::protocol_violation, "admin message " + std::to_string(static_cast<int>(op))
+                                                   + (op <= last_admin_op ? " is out of place on an open link"
+                                                                          : " has to be understood, and this version "
+                                                                            "does not know it"));
+  }
+}
+
+// -- releases
+
+imported_object::~imported_object() {
+  if (auto link = link_.lock())
+    link->object_gone(object_.id(), this);
+}
+
+void link_core::object_gone(const store::object_id& id, const imported_object* owner) {
+  std::lock_guard guard{mutex_};
+  if (auto count = object_imports_.gone(id, owner); count > 0)
+    send_admin_locked(admin_op::release_object, release_object{id.index, id.generation, count});
+}
+
+std::expected<void, node_error> link_core::on_release_object(const release_object& what) {
+  if (!shares_store_)
+    return fail(node_errc::protocol_violation, "the peer releases an object, but no store is shared");
+  store::object_id id{node_->store()->number(), what.index, what.generation};
+  std::unique_lock guard{mutex_};
+  auto dropped = object_exports_.release(id, what.count);
+  guard.unlock();
+  if (!dropped)
+    return fail(node_errc::protocol_violation, "the peer releases object " + store::to_string(id) + " "
+                                                   + grouped(what.count) + " times, more than it was sent");
+  return {};
+}
+
+} // namespace troupe::internal

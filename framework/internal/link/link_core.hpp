@@ -1,0 +1,660 @@
+// One link: its handshake, what it has sent and received and not yet released, and the two paths of a message.
+// The files beside it: link_core.cpp (life and end), link_actors.cpp (names, monitors, releases), link_handshake.cpp,
+// link_negotiation.cpp (what both ends send with and accept, and how that changes), link_send.cpp, link_receive.cpp,
+// link_flow.cpp (back-pressure, heartbeats), link_encoding.cpp (large messages off their senders' threads),
+// link_forward.cpp, link_introductions.cpp (actors of third nodes), link_handles.cpp, link_stats.cpp, link_memory.cpp.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <asio/steady_timer.hpp>
+
+#include <troupe/base/salted_hash.hpp>
+#include <troupe/framework/inspection.hpp>
+#include <troupe/framework/internal/caf_port/actors/finder.hpp>
+#include <troupe/framework/internal/caf_port/decoded_message.hpp>
+#include <troupe/framework/internal/caf_port/prepaid_actor.hpp>
+#include <troupe/framework/internal/caf_port/proxy.hpp>
+#include <troupe/framework/internal/flow/encoding_lane.hpp>
+#include <troupe/framework/internal/flow/object_charges.hpp>
+#include <troupe/framework/internal/flow/receive_window.hpp>
+#include <troupe/framework/internal/flow/send_window.hpp>
+#include <troupe/framework/internal/flow/understated_memory.hpp>
+#include <troupe/framework/internal/link/actor_tables.hpp>
+#include <troupe/framework/internal/link/link_handshake.hpp>
+#include <troupe/framework/internal/link/link_memory.hpp>
+#include <troupe/framework/internal/link/link_state.hpp>
+#include <troupe/framework/internal/link/lookups.hpp>
+#include <troupe/framework/internal/link/negotiation.hpp>
+#include <troupe/framework/internal/link/sending_terms.hpp>
+#include <troupe/framework/internal/link/traffic.hpp>
+#include <troupe/framework/internal/net/connection.hpp>
+#include <troupe/framework/internal/net/link_security.hpp>
+#include <troupe/framework/internal/net/whereabouts.hpp>
+#include <troupe/framework/internal/objects/link_extension.hpp>
+#include <troupe/framework/internal/objects/object_exchange.hpp>
+#include <troupe/framework/internal/objects/object_tables.hpp>
+#include <troupe/framework/internal/objects/pending_objects.hpp>
+#include <troupe/framework/internal/wire/admin.hpp>
+#include <troupe/framework/internal/wire/transfers.hpp>
+#include <troupe/framework/internal/words/limited_log.hpp>
+#include <troupe/framework/link_options.hpp>
+#include <troupe/framework/link_stats.hpp>
+#include <troupe/serializers/family.hpp>
+
+namespace troupe::internal {
+
+class outgoing_message;
+
+/// How many families a link's lists may name.
+inline constexpr std::size_t families_max = 64;
+
+/// A link's families in order, and the names by which they were given.
+struct family_list {
+  std::vector<std::string> names;
+  std::vector<const family*> families;
+};
+
+/// The families of `names` in order. Fails with `bad_option` for one that is not there, or that the options do not
+/// admit.
+[[nodiscard]] std::expected<family_list, node_error> resolve_families(const std::vector<std::string>& names,
+                                                                      const family_set& known, bool trusted);
+
+/// A payload's header that the peer sends once and then names by number.
+struct received_header {
+  byte_vector bytes; // What `fields` views.
+  header_fields fields;
+  const family* by = nullptr;                       // Null while this end does not accept it.
+  std::shared_ptr<const type_entry> type = nullptr; // Null where the registry did not have it when the header came.
+  traffic* counted_as = nullptr;                    // Null like these two, and where nothing is counted.
+};
+
+/// Threads: `send`, `watch`, `proxy_gone`, `object_gone`, `find`, `close` and the readers from any thread; the rest,
+/// and everything whose name starts with `on_`, on the node's I/O thread.
+/// Locks: `mutex_` guards the tables and what the connection has waiting. Under it only locks are taken that are held
+/// for moments and under which no other is taken (of the I/O context's queue, of a value lane); no actor reference,
+/// handle or frame is dropped, and nothing of CAF or of the store is called that could wait.
+class link_core final : public connection_events,
+                        public proxy_link,
+                        public exchange_link,
+                        public std::enable_shared_from_this<link_core> {
+public:
+  using role = link_side;
+
+  /// Fails with `bad_option` for timeouts that no link could keep.
+  [[nodiscard]] static std::expected<void, node_error> check_durations(const link_options& options);
+
+  /// Fails with `bad_option` when a list names a family that is not there or not allowed.
+  [[nodiscard]] static std::expected<std::shared_ptr<link_core>, node_error>
+  make(std::shared_ptr<node_core> node, const link_options& options, role side,
+       std::shared_ptr<const link_security> security);
+
+  ~link_core() override;
+
+  // -- life
+
+  /// I/O thread. Greets the peer; ends the link when the handshake takes longer than `patience`. Notes in `refusals`,
+  /// where there are any, why the peer is not let in.
+  void start(std::shared_ptr<transport> bytes, std::chrono::milliseconds patience,
+             std::shared_ptr<refusal_log> refusals = nullptr);
+
+  /// What became of the link, told on the I/O thread: once when it is open or has failed to, once when it has ended.
+  struct life_events {
+    std::function<void(const std::expected<void, node_error>&)> opened;
+    std::function<void(const node_error&)> ended;
+  };
+  /// Before start().
+  void tell(life_events whom) { life_events_ = std::move(whom); }
+  /// Before start(). The peer may look, and finds no actors.
+  void hide_names() { hides_names_ = true; }
+
+  /// I/O thread. Ends a link whose peer has not proven who it is, to make room for others.
+  void displace();
+
+  /// Blocks until the link is open or has failed.
+  [[nodiscard]] std::expected<void, node_error> wait_until_open();
+
+  /// Takes `patience` at most: what is being encoded, and what waits for credit, leaves as far as it may in that time;
+  /// then says goodbye, and ends when all is written.
+  void close(const std::string& reason, std::chrono::milliseconds patience);
+
+  [[nodiscard]] bool is_open() const noexcept { return state_.load(std::memory_order_acquire) == link_state::open; }
+  [[nodiscard]] bool is_closed() const noexcept { return state_.load(std::memory_order_acquire) == link_state::closed; }
+
+  // -- for proxies and frames
+
+  void send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context) override;
+  void watch(std::uint64_t number, caf::strong_actor_ptr proxy) override;
+  void unwatch(std::uint64_t number) override;
+  void proxy_gone(std::uint64_t number, const caf::actor_control_block* control) override;
+  void object_gone(const store::object_id& id, const imported_object* owner);
+  [[nodiscard]] bool is_ready(std::uint64_t receiver) override;
+  void notify_when_ready(std::uint64_t receiver, const caf::strong_actor_ptr& proxy,
+                         const caf::strong_actor_ptr& who) override;
+  [[nodiscard]] bool forward(std::uint64_t receiver, const forwarded_message& what, const caf::strong_actor_ptr& sender,
+                             caf::message_id id, receipt& owed) override;
+  void pass_on(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed, bytes_view extensions) override;
+  /// I/O thread. Writes what the last one has left for the end of its round of work.
+  void flush_batch();
+
+  void write_handles() override;
+  void end_for_handles(const node_error& why) override;
+
+  /// Encodes and sends one of the messages that wait for it. Called once for each node_core::encode_soon().
+  void encode_next();
+
+  // -- link_actors.cpp, for codecs of actor handles
+
+  /// Counts one sending; `take_back` undoes it.
+  [[nodiscard]] actor_name export_actor(const caf::strong_actor_ptr& actor);
+  void take_back_actor(std::uint64_t number);
+  /// The actor that the peer means, a proxy or one of this node's own. Fails with `protocol_violation` for a number
+  /// that the peer was never given.
+  [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> import_actor(const actor_name& name);
+  /// The same with mutex_ held. `recognizes`: an actor of this node's is itself, also where a third node has named it.
+  [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error>
+  import_actor(const actor_name& name, const std::unique_lock<std::mutex>& guard, bool recognizes);
+
+  // -- link_introductions.cpp
+  [[nodiscard]] introduce introduction_of(std::uint64_t number) const override;
+  /// Whether the actor may be named to the peer: it has not come through too many nodes, nor have too many of third
+  /// nodes been named already; and what is said where it may not.
+  [[nodiscard]] bool can_name(const caf::strong_actor_ptr& actor) const;
+  [[nodiscard]] static std::string why_not_named();
+  /// This node's own actor, where the introduction proves that this link has given it to the peer.
+  [[nodiscard]] caf::strong_actor_ptr recognize(const introduce& what) const;
+
+  // -- for the public link
+
+  /// Names at the peer that this end waits for.
+  [[nodiscard]] lookups& names_there() noexcept { return lookups_; }
+  /// Asks once: calls `then` once, at once or on the I/O thread. Gives the question's number; 0 where there is none.
+  std::uint64_t look_up(std::string_view name, const std::set<std::string>& interface, on_lookup then);
+  /// Nobody waits for the answer any more; false when it has come.
+  bool forget_question(std::uint64_t number);
+
+  /// Who runs that function in the peer, and its name; where nobody does, an actor that answers with the reason.
+  [[nodiscard]] caf::actor task_runner_of(std::type_index function, std::string& name);
+
+  /// Who spawns actors in the peer; where nobody does, an actor that answers with the reason.
+  [[nodiscard]] caf::actor spawner();
+  /// The same for what the peer keeps.
+  [[nodiscard]] caf::actor inspector();
+
+  [[nodiscard]] node_core& node() const noexcept { return *node_; }
+  /// No other link of this process ever has the same; above zero.
+  [[nodiscard]] std::uint64_t serial() const noexcept { return serial_; }
+  [[nodiscard]] const link_options& options() const noexcept { return options_; }
+  [[nodiscard]] const std::string& peer_name() const noexcept override { return peer_name_; }
+  /// Once it is open. All zero where its objects come with their bytes.
+  [[nodiscard]] const handles::node_name& peer_handles() const noexcept { return peer_handles_; }
+  /// I/O thread, once it is open. Tells the peer where this node listens.
+  void say_whereabouts();
+  /// Once it has started.
+  [[nodiscard]] link_place place() const { return {security_->kind, connection_->near_host()}; }
+  [[nodiscard]] std::uint64_t object_bytes_max() const noexcept override {
+    return options_.receive_limits.object_bytes;
+  }
+  [[nodiscard]] std::expected<void, node_error> reconfigure(const link_changes& changes,
+                                                            std::chrono::milliseconds timeout);
+  [[nodiscard]] std::vector<std::string> effective_serializers() const;
+  [[nodiscard]] std::vector<std::string> deserializers() const;
+  [[nodiscard]] bool shares_store() const noexcept { return shares_store_; }
+  [[nodiscard]] link_stats stats() const;
+  [[nodiscard]] link_memory memory(std::span<const store::object_id> of) const;
+  [[nodiscard]] link_report report() const;
+  /// The totals at the link's end. What is counted later, the node is told.
+  [[nodiscard]] link_stats settle_stats();
+
+private:
+  friend class outgoing_message;
+
+  link_core(std::shared_ptr<node_core> node, const link_options& options, role side,
+            std::shared_ptr<const link_security> security);
+
+  void close_now(const std::string& reason, std::chrono::milliseconds patience);
+  void await_encoding(const std::string& reason, std::chrono::steady_clock::time_point until);
+  void begin_to_drain(const std::string& reason, std::chrono::milliseconds patience);
+  [[nodiscard]] bool anything_waits() const;
+  void end_drained();
+  void end_if_drained();
+
+  [[nodiscard]] std::uint64_t send_channel() const noexcept { return channel_ + (role_ == role::acceptor ? 1 : 0); }
+  [[nodiscard]] std::uint64_t receive_channel() const noexcept { return channel_ + (role_ == role::dialer ? 1 : 0); }
+
+  void enter(link_state next); // The only writer of state_. Requires mutex_.
+
+  // -- link_handshake.cpp
+  template <class Admin>
+  void say(admin_op op, const Admin& what);
+  template <class Admin>
+  std::expected<void, node_error> hear(admin_op due, const packet_head& head, bytes_view body, const limits& bounds,
+                                       std::expected<void, node_error> (link_core::*handle)(const Admin&));
+  std::expected<void, node_error> on_expected(const packet_head& head, bytes_view body);
+  void send_hello(bool shares_store);
+  std::expected<void, node_error> on_greeting(const packet_head& head, bytes_view body);
+  std::expected<void, node_error> on_refuse(bytes_view body) const;
+  std::expected<void, node_error> on_early_goodbye(bytes_view body) const;
+  std::expected<void, node_error> on_greet(const greet& theirs);
+  std::expected<void, node_error> on_prove(const prove& theirs);
+  std::expected<void, node_error> on_hello(const hello& theirs);
+  std::expected<void, node_error> on_ready(const ready& theirs);
+  std::expected<void, node_error> on_opened(const opened& theirs);
+  void let_peer_in();
+  [[nodiscard]] bool wants_to_share_store() const;
+  std::expected<void, node_error> agree_on_families(const hello& theirs);
+  [[nodiscard]] bool agrees_on_store(const hello& theirs) const;
+  std::expected<void, node_error> become_open();
+  std::unexpected<node_error> refuse_peer(node_error reason);
+  void note_unfinished_handshake(const node_error& reason);
+  void settle_opening(std::expected<void, node_error> result);
+
+  // -- link_core.cpp
+  std::expected<void, node_error> on_packet(const packet_head& head, bytes_view body) override;
+  void on_bad_packet(const node_error& reason) override;
+  void take_leave(const node_error& reason);
+  bool refill(outbox& out) override;
+  void on_closed(const node_error& reason, std::uint64_t unwritten) override;
+  std::expected<void, node_error> on_admin(admin_op op, bytes_view body);
+  std::expected<caf::strong_actor_ptr, node_error> found_actor(const std::string& name,
+                                                               const std::set<std::string>& interface,
+                                                               const std::expected<found, node_error>& answer);
+  void on_find(const find_query& query);
+  std::expected<void, node_error> on_found(const found& answer);
+  std::expected<void, node_error> on_monitor(const monitor& what);
+  void on_demonitor(const monitor& what);
+  void on_down(const down& what);
+  std::expected<void, node_error> on_release_actor(const release_actor& what);
+  std::expected<void, node_error> on_release_object(const release_object& what);
+  /// `unwritten`: messages that the connection had taken and not written.
+  void fail_everything(const node_error& reason, std::uint64_t unwritten);
+  friend class link_watch;
+  void watched_actor_ended(std::uint64_t number, const caf::error& reason);
+  template <class Admin>
+  bool send_admin(admin_op op, const Admin& what);
+  template <class Admin>
+  bool send_admin_locked(admin_op op, const Admin& what);
+
+  // -- link_flow.cpp
+  struct ready_watcher {
+    std::uint64_t receiver;
+    caf::strong_actor_ptr proxy;
+    caf::strong_actor_ptr who; // Lives until it is told, though nobody else may refer to it.
+  };
+  class reply_consumption;
+  /// How a message is held to the bounds.
+  enum class urgency : std::uint8_t {
+    ordinary,
+    always_waits,  // Is never refused for want of room, nor dropped: somebody else bounds it, or it ends an actor.
+    answers_anyway // An error in place of an answer.
+  };
+  std::expected<send_window::admission, node_error> admit(std::unique_lock<std::mutex>& guard, const message_head& head,
+                                                          std::uint64_t cost, const behind_handles& behind,
+                                                          std::vector<packed_message>& dropped, urgency how);
+  std::expected<void, node_error> admit_answer() const;
+  [[nodiscard]] std::uint64_t unread_answers_bound() const;
+  bool ends_for_unread();
+  void reserve_answer(const pending_requests::key& question, std::uint64_t receiver);
+  void reclaim_reservations();
+  void give_up_old_requests();
+  [[nodiscard]] bool accepts_messages() const;
+  [[nodiscard]] node_error busy_error(std::uint64_t receiver, bool request) const;
+  void undo_dropped(packed_message message);
+  void pump(std::unique_lock<std::mutex>& guard);
+  static void settle_returned(const packed_message& message);
+  void leave(packed_message message, outbox& out);
+  void append_packed(packed_message message, outbox& out);
+  std::expected<void, node_error> on_credit(const credit& what);
+  void report_consumed();
+  void settle_replies();
+  [[nodiscard]] bool anybody_waits() const;
+  void want_replies_if_any_wait();
+  void pump_for_reply_room(std::unique_lock<std::mutex>& guard);
+  [[nodiscard]] std::vector<std::pair<caf::strong_actor_ptr, caf::strong_actor_ptr>> take_ready_watchers();
+  static void tell_ready(const caf::strong_actor_ptr& who, const caf::strong_actor_ptr& receiver);
+  void start_heartbeat();
+  void beat_after(std::chrono::milliseconds pause);
+  [[nodiscard]] bool beat();
+
+  [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> import_helper(std::uint64_t number);
+  [[nodiscard]] caf::actor helper_of_peer(const caf::strong_actor_ptr& helper, std::string_view why_none);
+
+  // -- link_introductions.cpp
+  /// What the peer has introduced.
+  struct introduced {
+    std::shared_ptr<const introduce> how;
+    caf::strong_actor_ptr own; // Where it turned out to be an actor of this node.
+  };
+  void introduce_actor(const caf::strong_actor_ptr& actor, std::uint64_t number);
+  std::optional<caf::strong_actor_ptr> release_export(std::uint64_t number, std::uint64_t count);
+  std::expected<void, node_error> on_introduce(const introduce& what);
+  std::expected<void, node_error> on_withdraw(const withdraw& what);
+
+  // -- link_handles.cpp
+  [[nodiscard]] std::expected<void, node_error> count_handles();
+  [[nodiscard]] std::optional<exchange_channel> shared_channel() const;
+  void append_handle_messages(outbox& out);
+  void append_whereabouts(std::span<const handles::handle_descriptor> before, outbox& out);
+  std::expected<void, node_error> on_whereabouts(whereabouts what);
+  void append_mentions(std::span<const outgoing_mention> mentions, outbox& out);
+  bool append_piece(outbox& out);
+  std::expected<void, node_error> on_handles(bytes_view body);
+  std::expected<void, node_error> on_object_chunk(bytes_view body);
+  std::expected<void, node_error> on_handle_message(admin_op op, bytes_view body);
+  std::expected<void, node_error> claim_mentions(std::uint64_t count);
+
+  // -- link_encoding.cpp
+  bool encode_elsewhere(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context,
+                        bytes_view extensions = {});
+  [[nodiscard]] caf::strong_actor_ptr imported(std::uint64_t number) const;
+  [[nodiscard]] bool has_room_for(std::uint64_t receiver) const;
+
+  // -- link_stats.cpp
+  [[nodiscard]] link_stats stats_locked() const;
+  void count_unsent(const node_error& reason);
+  [[nodiscard]] bool is_detailed() const noexcept { return detailed_stats_; }
+  [[nodiscard]] traffic* sent_as(const family* by, const type_entry& type);
+  [[nodiscard]] traffic* received_as(const family* by, std::string_view type);
+  void count_passed(const caf::message& content, std::uint64_t size_bytes);
+  static void count_decoded(traffic& counted_as, traffic_timer& timer, std::span<const frame> frames);
+  void log_received(std::string_view what, std::uint64_t number, std::string_view meaning);
+  void log_drop();
+
+  // -- link_send.cpp
+  [[nodiscard]] std::optional<node_error> why_not(const caf::mailbox_element& what) const;
+  bool begin_to_send(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context);
+  void send_now(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context,
+                receipt* owed = nullptr, bytes_view extensions = {});
+  void undo(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason, caf::execution_unit* context);
+  void tell_who_waits(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason,
+                      caf::execution_unit* context);
+  [[nodiscard]] actor_name name_of_actor(const caf::strong_actor_ptr& actor);
+  [[nodiscard]] std::uint64_t signature_number(const std::vector<const type_entry*>& types, outbox& out);
+  [[nodiscard]] std::optional<std::uint64_t> header_number(const family& by, const type_entry& type,
+                                                           const sending_terms& terms, bool is_counted);
+
+  // -- link_negotiation.cpp
+  void apply_locally(const link_changes& changes, sending_terms& terms);
+  void renew_terms(const std::function<void(sending_terms&)>& change = {});
+  void fail_change(const node_error& reason);
+  void announce_change(std::uint64_t number);
+  void accept_now(std::vector<std::string> names);
+  void acknowledge_if_due(outbox* out);
+  void no_longer_waits(std::uint64_t epoch, outbox* out);
+  std::expected<void, node_error> on_reconfigure(const family_change& what);
+  std::expected<void, node_error> on_reconfigured(const reconfigured& what);
+  std::expected<void, node_error> on_type_refused(const type_refused& what);
+  void refuse_type(const std::string& alias, const type_entry* known);
+  [[nodiscard]] std::string lists_text(const sending_terms& terms) const;
+
+  // -- link_forward.cpp
+  std::expected<bool, node_error> forward(const message_head& head, const signature& types, receipt& owed);
+  [[nodiscard]] std::uint64_t signature_number(const signature& types, outbox& out);
+  [[nodiscard]] std::uint64_t header_number(bytes_view header);
+  [[nodiscard]] bool can_define_for_others(const signature& types);
+
+  // -- link_receive.cpp
+  struct received_element {
+    element_descriptor descriptor;
+    bool is_plain = false; // One frame, which lies in the packet, and no actors.
+    std::vector<frame> frames;
+    std::vector<caf::strong_actor_ptr> actors; // As the descriptor mentions them.
+    std::vector<object_source_ptr> objects;
+    std::optional<node_error> lost; // Why a frame could not be claimed, where that is nobody's fault.
+    void clear();
+  };
+  void clear_elements();
+  [[nodiscard]] receipt noted(receipt owed); // link_memory.cpp
+  std::expected<void, node_error> admit_message_flags(std::uint8_t flags) const;
+  std::expected<void, node_error> on_message(std::uint8_t flags, bytes_view body);
+  std::expected<void, node_error> on_plain_message(message_head& head, const signature& types,
+                                                   const plain_element& element, std::size_t body_bytes);
+  std::expected<void, node_error> deliver(const message_head& head, std::uint32_t type_token,
+                                          message_under_construction&& message, receipt owed = {});
+  std::expected<void, node_error> on_value(std::uint8_t flags, bytes_view body);
+  std::expected<void, node_error> on_chunk(std::uint8_t flags, bytes_view body);
+  std::expected<void, node_error> on_signature(bytes_view body);
+  std::expected<void, node_error> on_header(bytes_view body);
+  std::expected<received_header, node_error> admit_header(bytes_view bytes);
+  [[nodiscard]] std::expected<const received_header*, node_error> numbered_header(std::uint64_t number) const;
+  std::expected<const received_header*, node_error> header_of(std::uint64_t number, bytes_view own,
+                                                              const type_entry& type);
+  std::expected<void, node_error> charge_definition(std::size_t size_bytes);
+  /// What a message takes here and is not in its packet.
+  struct bytes_beside_packet {
+    std::uint64_t chunk_bytes = 0;                       // Came ahead in chunks.
+    std::uint64_t decompressed_bytes = 0;                // What compressed frames become.
+    std::uint64_t mention_bytes = 0;                     // Stand-ins of the actors that it mentions.
+    std::uint64_t handle_bytes = 0;                      // In the store of both ends, or behind references.
+    std::vector<store::object_id> counted_objects = {};  // That count with this message.
+    std::vector<store::object_id> repeated_objects = {}; // That count with an earlier one.
+  };
+  std::expected<bytes_beside_packet, node_error> read_elements(packet_reader& in, std::size_t count,
+                                                               bool frames_are_repeated);
+  void add_behind_handles(bytes_beside_packet& beside, const frame_descriptor& frame, bool is_repeated) const;
+  std::expected<frame, node_error> claim_frame(packet_reader& in, const frame_descriptor& from, bool is_body);
+  std::expected<frame, node_error> claim_object(const frame_descriptor& from);
+  std::expected<std::shared_ptr<const imported_object>, node_error> adopt_object(const store::object_id& id);
+  /// The actors of the last message, until all that was read is handled, since most messages are of the same pair.
+  struct last_pair {
+    std::uint64_t receiver_number = 0;
+    std::uint64_t sender_number = 0; // 0: nobody; then `sender` is null.
+    caf::strong_actor_ptr receiver;
+    prepaid_actor sender;
+    proxy* way_on = nullptr;     // The receiver, where it is another node's.
+    bool is_reusable = false;    // Nothing but its numbers decides.
+    bool is_unasked = false;     // Forwards a request that is not pending: not delivered.
+    std::uint64_t uncounted = 0; // Mentions of the sender that the table does not know of yet.
+  };
+  std::expected<void, node_error> find_actors(const message_head& head);
+  void settle_last_pair();
+  void on_all_handled() override;
+  std::expected<void, node_error> decode(const signature& types, message_under_construction& into);
+  std::expected<void, node_error> decode_element(const received_element& element, const type_entry& type,
+                                                 message_under_construction& into);
+  std::expected<void, node_error> decode_value_of(const received_header& header, const type_entry& type,
+                                                  std::span<const frame> frames, link_extension& extension,
+                                                  message_under_construction& into);
+  std::expected<void, node_error> give_up(const message_head& head, node_error reason);
+  [[nodiscard]] caf::strong_actor_ptr sender_of(const message_head& head);
+  [[nodiscard]] std::expected<receipt, node_error> charge(const message_head& head, std::uint64_t cost);
+  [[nodiscard]] std::expected<receipt, node_error> charge_handles(const message_head& head, receipt owed,
+                                                                  const bytes_beside_packet& beside);
+  [[nodiscard]] std::expected<void, node_error> charge_understated(const message_head& head, std::uint64_t cost,
+                                                                   message_under_construction& message);
+  [[nodiscard]] std::uint64_t stated_bytes(const message_head& head) const;
+  [[nodiscard]] std::uint64_t share_of_window(std::uint64_t handle_bytes) const;
+  [[nodiscard]] bool is_deliverable(message_head& head, std::uint64_t cost, receipt& owed);
+  [[nodiscard]] bool take_pending(message_head& head, std::uint64_t cost, receipt& owed);
+  [[nodiscard]] bool refuses_bare_error(const message_head& head, std::uint32_t type_token);
+  [[nodiscard]] std::expected<void, node_error> admit_exit(const message_head& head) const;
+
+  // Set by make(), never changed.
+  const std::uint64_t serial_;
+  const std::shared_ptr<node_core> node_;
+  const link_options options_;
+  const role role_;
+  const std::shared_ptr<const link_security> security_;
+  const bool detailed_stats_;
+  const digest introduction_key_ = random_digest(); // The peer proves with it what it got on this link.
+  family_names names_;                              // As the hello says; later, negotiation_ knows.
+
+  bool hides_names_ = false; // Set before start().
+  const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+  const std::shared_ptr<pending_objects> pending_objects_;
+  end_addresses addresses_; // Set by start().
+  // Set in the handshake, before the link is open; then only read.
+  std::string own_id_; // The two nodes' ids, as text.
+  std::string peer_id_;
+  std::string peer_name_ = "unknown peer";
+  caf::node_id peer_node_;
+  feature_set features_; // What both ends have.
+  bool shares_store_ = false;
+  std::uint64_t peer_runner_ = 0;        // The actor there that runs tasks; 0: this link does not allow them.
+  std::uint64_t peer_spawner_ = 0;       // The same for spawning ...
+  std::uint64_t peer_inspector_ = 0;     // ... and for looking.
+  bool peer_takes_exits_ = false;        // Exit messages may go there.
+  std::uint64_t peer_link_ = 0;          // The peer's name for this link ...
+  byte_vector peer_introduction_key_;    // ... and how to prove to it what it has given away on it.
+  std::uint64_t peer_message_bytes_ = 0; // The largest message that the peer takes ...
+  std::uint64_t peer_header_bytes_ = 0;  // ... the largest header ...
+  std::uint64_t peer_frames_ = 0;        // ... and the most frames of an element.
+  handles::node_name peer_handles_;      // Whose objects come over this link; all zero: they come with their bytes.
+  byte_vector peer_token_;               // What the peer is known again by.
+  std::set<handles::node_name> introduced_nodes_; // To the peer: guarded by mutex_.
+  bool counts_handles_ = false;                   // Objects are mentioned by handles that the node's exchange counts.
+  receive_bounds windows_;                        // Of either direction.
+  receive_bounds handle_windows_{UINT64_MAX, UINT64_MAX}; // The same for bytes behind handles.
+  store::process_id peer_process_;
+  std::uint64_t channel_ = 0;          // Even: what the dialer sends; the next number: what the acceptor sends.
+  bool peer_verifies_ = false;         // Wants everything to be encoded.
+  std::shared_ptr<value_lane> values_; // Null where only bytes pass.
+
+  std::shared_ptr<connection> connection_; // Set by start().
+  std::atomic<link_state> state_{link_state::greeting};
+  std::atomic<std::uint64_t> next_transfer_{1};
+  std::atomic<std::uint64_t> terms_number_{0}; // Of terms_; stored with mutex_ held.
+  std::atomic<std::size_t> offload_bytes_;     // link_options
+
+  encoding_lane encoding_; // Has a lock of its own, under which nothing is called.
+
+  const std::shared_ptr<std::mutex> shared_mutex_ = std::make_shared<std::mutex>(); // The connection's, too.
+  std::mutex& mutex_ = *shared_mutex_;
+  std::condition_variable room_;        // Callers outside of actors wait here for credit,
+  std::condition_variable change_over_; // ... and here for others' changes of the lists.
+  // Guarded by mutex_.
+  negotiation negotiation_;
+  std::shared_ptr<const sending_terms> terms_; // Set when the link opens.
+  struct own_terms {
+    troupe::compression compression = troupe::compression::none;
+    std::size_t spill_bytes = 0;
+    std::size_t offload_bytes = 0;
+  };
+  std::optional<std::promise<std::expected<void, node_error>>> change_; // This end's, under way.
+  own_terms before_change_;                                             // To take back what the peer refuses.
+  send_window sending_;
+  bulk_lanes bulk_;
+  bool piece_is_next_ = false; // Of bytes that the peer has asked for, before the next chunk of a message.
+  std::vector<ready_watcher> ready_watchers_;
+  actor_exports actor_exports_;
+  actor_imports actor_imports_;
+  std::unordered_map<std::uint64_t, introduced, detail::salted_hash> introduced_; // By the peer's numbers.
+  caf::strong_actor_ptr task_runner_; // The peer's, a proxy; null where the link does not allow tasks.
+  caf::strong_actor_ptr spawner_;     // The same for spawning ...
+  caf::strong_actor_ptr inspector_;   // ... and for looking.
+  object_exports object_exports_;
+  object_imports object_imports_;
+  pending_requests pending_;
+  struct signature_hash {
+    std::size_t operator()(const std::vector<const type_entry*>& types) const noexcept;
+  };
+  std::unordered_map<std::vector<const type_entry*>, std::uint64_t, signature_hash> sent_signatures_;
+  std::map<std::pair<const family*, const type_entry*>, std::uint64_t> sent_headers_;
+  std::uint64_t sent_signature_count_ = 0; // Of all, with those of others.
+  std::uint64_t sent_header_count_ = 0;
+  // What this node has passed on and not made itself.
+  std::map<std::vector<std::string>, std::uint64_t> others_signatures_;
+  std::unordered_map<std::string, std::uint64_t> others_headers_; // By their bytes.
+  std::size_t others_definition_bytes_ = 0;
+  std::unordered_map<std::uint64_t, caf::weak_actor_ptr> watched_; // By the peer; each has a link_watch attached.
+  std::unordered_map<std::uint64_t, std::function<void(const std::expected<found, node_error>&)>> queries_;
+  std::uint64_t next_query_ = 1;
+  lookups lookups_; // Has rules of its own for threads.
+
+  // I/O thread only.
+  const std::shared_ptr<std::deque<signature>> received_signatures_ = // Stay as long as messages that have them.
+      std::make_shared<std::deque<signature>>();
+  std::vector<std::unique_ptr<received_header>> received_headers_;
+  std::set<std::string, std::less<>> told_types_; // That this end cannot read.
+  std::optional<received_header> own_header_;     // Of the last element that brought one.
+  struct passed_type {
+    traffic* counted_as = nullptr; // Null where the registry does not have the type.
+    std::shared_ptr<const type_entry> type;
+  };
+  std::map<caf::rtti_pair, passed_type> passed_types_; // Of values.
+  std::size_t received_definition_bytes_ = 0;          // Of headers and signatures together.
+  transfers transfers_;
+  std::vector<object_mention> mentions_;      // Of the message that is to come next.
+  std::unique_ptr<receive_window> receiving_; // From the opening on.
+  std::unique_ptr<receive_window> receiving_handles_;
+  object_charges object_charges_;
+  std::unique_ptr<understated_memory> understated_;
+  std::size_t decoded_bytes_ = 0; // That decoding the last message has allocated.
+  std::uint64_t heard_bytes_ = 0;  // Read from the peer until heard_at_.
+  std::uint64_t heard_slices_ = 0; // Taken by the peer until heard_at_.
+  std::chrono::steady_clock::time_point heard_at_;
+  family_list accepted_;                                       // What this end accepts now.
+  context received_context_;                                   // Of values that are received.
+  std::shared_ptr<const object_environment> received_objects_; // With this link's allow-list.
+  std::vector<received_element> elements_;                     // Reused from message to message ...
+  std::size_t element_count_ = 0;                              // ... of which so many are in use.
+  last_pair last_pair_;
+  std::vector<ended_proxy> ended_proxies_; // Of the packets that are being handled.
+  /// A request's answer that was taken from those pending and is not delivered yet: who gets an error where the link
+  /// ends in between.
+  struct taken_answer {
+    caf::weak_actor_ptr asker;
+    caf::message_id answer;
+  };
+  std::optional<taken_answer> taken_answer_;
+  std::unique_ptr<link_handshake> handshake_; // From start() until the link is open.
+  bool peer_is_known_ = false;                // It counts among the node's known peers.
+  std::shared_ptr<void> handshake_timer_;
+  std::shared_ptr<asio::steady_timer> heartbeat_timer_;
+  struct drain {
+    std::string reason;
+    std::chrono::steady_clock::time_point until;
+    std::shared_ptr<asio::steady_timer> timer; // Null: this end does not close the link, or has said goodbye.
+  };
+  drain drain_;                                        // I/O thread only.
+  std::unique_ptr<asio::steady_timer> encoding_timer_; // The same. While closing waits for messages to be encoded.
+
+  consumption_ptr<reply_consumption> replies_; // Set by make().
+  std::atomic<bool> replies_wanted_{false};    // Requests or watchers wait for answers to be consumed.
+  limited_log warnings_;
+  traffic_table sent_traffic_;
+  traffic_table received_traffic_;
+  bool settled_ = false; // Guarded by mutex_: the node has these figures.
+
+  std::promise<std::expected<void, node_error>> opened_;
+  bool opened_settled_ = false; // I/O thread only.
+  life_events life_events_;     // Set before start(), then I/O thread only.
+
+  struct counters {
+    std::atomic<std::uint64_t> messages_sent{0}, messages_received{0}, handle_bytes_sent{0}, handle_bytes_received{0},
+        pulled_bytes_sent{0}, pulled_bytes_received{0}, spilled_bytes{0}, unserializable{0}, refused_by_policy{0},
+        undecodable{0}, undelivered{0}, store_fallbacks{0}, refused_at_bound{0}, dropped{0}, forwarded{0};
+  };
+  mutable counters counters_;
+};
+
+/// Counts the answers that actors here have consumed, so that new requests find room for theirs.
+class link_core::reply_consumption final : public consumption {
+public:
+  static constexpr std::uint64_t gathered_bytes_max = 16 * 1024;
+
+  reply_consumption(std::weak_ptr<link_core> link, std::shared_ptr<const void> keeps)
+      : consumption(gathered_bytes_max, std::move(keeps)), link_(std::move(link)) {}
+  void consumed(std::uint64_t cost) noexcept override;
+
+  std::atomic<std::uint64_t> consumed_bytes{0}; // Not settled yet.
+
+private:
+  std::weak_ptr<link_core> link_;
+};
+
+} // namespace troupe::internal

@@ -1,0 +1,459 @@
+// Back-pressure on a link: what may be sent, what has been consumed, and whether the peer is alive at all.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
+
+#include <caf/actor_cast.hpp>
+#include <caf/send.hpp>
+
+#include <troupe/base/sizes.hpp>
+#include <troupe/framework/internal/caf_port/asker.hpp>
+#include <troupe/framework/internal/caf_port/caf_threads.hpp>
+#include <troupe/framework/internal/caf_port/question_id.hpp>
+#include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/link/send_admin.hpp>
+#include <troupe/framework/internal/node/node_core.hpp>
+#include <troupe/framework/link_ready.hpp>
+#include <troupe/framework/node_error.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
+  return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/// How full the windows for bytes behind handles are, where there are any.
+std::string handles_text(const send_window& window, std::uint64_t receiver) {
+  const auto& bounds = window.bounds();
+  const auto out = window.outstanding_handle_bytes();
+  const auto queued = window.queued_handle_bytes();
+  if (out + queued == 0 || bounds.handle_window == UINT64_MAX)
+    return {};
+  return "; behind handles the actor has " + grouped(window.outstanding_handle_bytes(receiver)) + " of "
+         + grouped(bounds.actor_handle_window) + " and " + grouped(window.queued_handle_bytes(receiver)) + " of "
+         + grouped(bounds.actor_handle_queue) + ", the link " + grouped(out) + " of " + grouped(bounds.handle_window)
+         + " and " + grouped(queued) + " of " + grouped(bounds.handle_queue);
+}
+
+// A request that is not answered for so long no longer keeps room for its answer from others.
+constexpr std::chrono::seconds reply_patience{30};
+
+// So many requests may stay unanswered for longer than that.
+constexpr std::size_t unanswered_max = 65'536;
+
+} // namespace
+
+// -- sending
+
+/// Whether a message may leave or wait; an error that is an answer always may. Requires the mutex, which is released
+/// while the caller blocks.
+std::expected<send_window::admission, node_error> link_core::admit(std::unique_lock<std::mutex>& guard,
+                                                                   const message_head& head, std::uint64_t cost,
+                                                                   const behind_handles& behind,
+                                                                   std::vector<packed_message>& dropped, urgency how) {
+  auto down = [this] { return node_error{node_errc::link_down, "the link to " + peer_name_ + " is down"}; };
+  if (!accepts_messages())
+    return std::unexpected{down()};
+  if ((head.flags & message_flags::response) != 0) {
+    if (auto room = how == urgency::answers_anyway ? std::expected<void, node_error>{} : admit_answer(); !room)
+      return std::unexpected{std::move(room).error()};
+    return send_window::admission::leaves;
+  }
+  // Tasks differ too much for the last one's answer to say what the next one's will take, and none may hold up others.
+  bool request = (head.flags & message_flags::request) != 0 && head.receiver != peer_runner_;
+  auto verdict = [&] {
+    if (request)
+      settle_replies();
+    return sending_.admit(head.receiver, cost, request, behind);
+  };
+  auto admitted = verdict();
+  if (admitted == send_window::admission::leaves)
+    return admitted;
+  if (request && !sending_.has_room_for_reply(head.receiver)) {
+    replies_wanted_.store(true, std::memory_order_release);
+    reclaim_reservations();
+    admitted = verdict();
+  }
+  if (admitted == send_window::admission::at_bound && how == urgency::always_waits)
+    return send_window::admission::waits;
+  if (admitted == send_window::admission::at_bound && options_.block_timeout.count() > 0 && may_block()) {
+    room_.wait_for(guard, options_.block_timeout,
+                   [&] { return !accepts_messages() || (admitted = verdict()) != send_window::admission::at_bound; });
+    if (!accepts_messages())
+      return std::unexpected{down()};
+  }
+  while (admitted == send_window::admission::at_bound && options_.when_full == when_full::drop_oldest) {
+    auto oldest = sending_.drop_oldest(head.receiver);
+    if (!oldest)
+      break;
+    dropped.push_back(*std::move(oldest));
+    admitted = verdict();
+  }
+  if (admitted == send_window::admission::at_bound)
+    return std::unexpected{busy_error(head.receiver, request)};
+  return admitted;
+}
+
+/// Answers do not wait for credit, but a peer that asks and does not read gets no more of them. Requires the mutex.
+std::expected<void, node_error> link_core::admit_answer() const {
+  auto unread = connection_->unwritten_bytes() + bulk_.bytes();
+  if (unread <= unread_answers_bound())
+    return {};
+  return std::unexpected{node_error{node_errc::link_busy, grouped(unread) + " bytes wait until " + peer_name_
+                                                              + " reads, limit " + grouped(unread_answers_bound())
+                                                              + "; ask for less at a time, or raise "
+                                                                "unread_answer_bytes there"}};
+}
+
+/// Requires the mutex.
+std::uint64_t link_core::unread_answers_bound() const {
+  // One message may exceed the window, and is on its way.
+  return saturating_sum(std::max(sending_.bounds().window, sending_.outstanding_bytes()), options_.unread_answer_bytes);
+}
+
+/// I/O thread. Whether the link ends because small packets, which nothing else bounds, wait for a peer that does not
+/// read: errors in place of answers, and what it asked of the link itself.
+bool link_core::ends_for_unread() {
+  std::unique_lock guard{mutex_};
+  auto unread = connection_->unwritten_bytes();
+  // One answer may exceed the bound, as far as it does not go in chunks.
+  auto limit = saturating_sum(unread_answers_bound(),
+                              std::max<std::uint64_t>(options_.unread_answer_bytes, 2 * packet_body_bytes_max));
+  guard.unlock();
+  if (unread <= limit)
+    return false;
+  connection_->close({node_errc::link_down, "the peer goes on asking and does not read: " + grouped(unread)
+                                                + " bytes wait for it, limit " + grouped(limit)},
+                     std::chrono::milliseconds{0});
+  return true;
+}
+
+/// A request leaves: room for its answer is kept from now on. Requires the mutex.
+void link_core::reserve_answer(const pending_requests::key& question, std::uint64_t receiver) {
+  if (question.asker == 0 || receiver == peer_runner_)
+    return;
+  auto bytes = sending_.reserve_reply(receiver);
+  if (!pending_.reserve(question, {receiver, bytes}, clock::now()))
+    sending_.unreserve_reply(receiver, bytes);
+}
+
+/// Requires the mutex.
+void link_core::reclaim_reservations() {
+  for (const auto& [receiver, bytes] : pending_.reclaim_reservations(clock::now() - reply_patience))
+    sending_.unreserve_reply(receiver, bytes);
+}
+
+/// I/O thread. A request that timed out where it was asked stays pending here, since CAF does not say so: of those that
+/// have not been answered for long, the oldest are given up when there are too many.
+void link_core::give_up_old_requests() {
+  std::unique_lock guard{mutex_};
+  auto given_up = pending_.take_oldest_unreserved(unanswered_max);
+  guard.unlock();
+  for (auto& [question, asked] : given_up)
+    if (auto asker = asked.asker.lock())
+      asker->enqueue(nullptr, question_id(question.number, asked.urgent).response_id(),
+                     caf::make_message(to_caf_error(
+                         {node_errc::timed_out, peer_name_ + " has not answered for long, and "
+                                                    + grouped(unanswered_max) + " later requests neither"})),
+                     nullptr);
+}
+
+/// Requires the mutex.
+bool link_core::accepts_messages() const {
+  return is_open() && connection_->open_outbox() != nullptr;
+}
+
+node_error link_core::busy_error(std::uint64_t receiver, bool request) const {
+  const auto& bounds = sending_.bounds();
+  if (request && !sending_.has_room_for_reply(receiver))
+    return {node_errc::link_busy, "the link to " + peer_name_ + " expects answers of " + grouped(sending_.reply_bytes())
+                                      + " bytes, limit " + grouped(bounds.replies)
+                                      + "; ask again after link_ready, or raise window_bytes"};
+  return {node_errc::link_busy,
+          "actor " + grouped(receiver) + " at " + peer_name_ + " has " + grouped(sending_.outstanding_bytes(receiver))
+              + " of " + grouped(bounds.actor_window) + " bytes to consume and "
+              + grouped(sending_.queued_bytes(receiver)) + " of " + grouped(bounds.actor_queue)
+              + " waiting for it here, the link " + grouped(sending_.outstanding_bytes()) + " of "
+              + grouped(bounds.window) + " and " + grouped(sending_.queued_bytes()) + " of " + grouped(bounds.queue)
+              + handles_text(sending_, receiver) + "; send again after link_ready"};
+}
+
+/// A message was taken out of those that wait: takes back what it counted, tells who asked.
+void link_core::undo_dropped(packed_message message) {
+  counters_.dropped.fetch_add(1, std::memory_order_relaxed);
+  log_drop();
+  std::vector<caf::strong_actor_ptr> released; // Dropped outside of the lock.
+  std::vector<store::handle> objects;
+  std::unique_lock guard{mutex_};
+  auto release = [&](std::uint64_t number) {
+    if (auto last = release_export(number, 1); last && *last)
+      released.push_back(*std::move(last));
+  };
+  for (auto number : message.actors)
+    release(number);
+  if (message.sender != 0 && (message.flags & message_flags::returned) == 0) {
+    if (message.question.asker == 0 && (message.flags & message_flags::response) == 0)
+      (void)actor_exports_.take_return(message.sender); // The peer has nothing to send back in its name.
+    release(message.sender);
+  }
+  for (const auto& object : message.objects)
+    if (auto last = object_exports_.release(object.id(), 1); last && *last)
+      objects.push_back(**std::move(last));
+  auto asked = pending_.take(message.question, message.receiver);
+  if (asked)
+    sending_.unreserve_reply(message.receiver, asked->reserved_bytes);
+  if (!message.value)
+    no_longer_waits(message.peer_epoch, connection_->open_outbox());
+  guard.unlock();
+  for (const auto& object : message.objects)
+    object.take_back(peer_process_, send_channel());
+  if (!asked)
+    return;
+  if (auto asker = asked->asker.lock())
+    asker->enqueue(nullptr, question_id(message.question.number, asked->urgent).response_id(),
+                   caf::make_message(to_caf_error(
+                       {node_errc::link_busy, "the request was dropped, the oldest of those that waited for "
+                                                  + peer_name_ + ", to make room for a newer message"})),
+                   nullptr);
+}
+
+/// Who asks what this end forwards back is answered at the other end.
+void link_core::settle_returned(const packed_message& message) {
+  if (auto* asking = as_asker(message.settles))
+    asking->settle();
+}
+
+/// Lets what waits leave, as far as it may now. Releases the mutex.
+void link_core::pump(std::unique_lock<std::mutex>& guard) {
+  settle_replies();
+  // Also while the link closes, until the goodbye.
+  if (auto* out = connection_ ? connection_->open_outbox() : nullptr) {
+    while (auto message = sending_.next()) {
+      reserve_answer(message->question, message->receiver);
+      settle_returned(*message);
+      leave(*std::move(message), *out);
+    }
+  }
+  auto told = take_ready_watchers();
+  want_replies_if_any_wait();
+  room_.notify_all();
+  if (connection_)
+    connection_->flush(guard);
+  else
+    guard.unlock();
+  for (auto& [who, receiver] : told)
+    tell_ready(who, receiver);
+}
+
+/// Requires the mutex. For room to send in, or for answers.
+bool link_core::anybody_waits() const {
+  return sending_.anything_waits() || !ready_watchers_.empty();
+}
+
+/// Requires the mutex.
+void link_core::want_replies_if_any_wait() {
+  replies_wanted_.store(anybody_waits(), std::memory_order_release);
+}
+
+/// Room for an answer has come free without one that could be consumed. Requires the mutex, and releases it.
+void link_core::pump_for_reply_room(std::unique_lock<std::mutex>& guard) {
+  if (anybody_waits())
+    pump(guard);
+  else
+    guard.unlock();
+}
+
+/// Requires the mutex. The message is charged already.
+void link_core::leave(packed_message message, outbox& out) {
+  if (message.transfers.empty() && !bulk_.has(bulk_lanes::key_of(message.receiver, message.sender, message.flags))) {
+    append_packed(std::move(message), out);
+  } else {
+    bulk_.add(std::move(message));
+    connection_->write_refills();
+  }
+}
+
+/// Requires the mutex.
+void link_core::append_packed(packed_message message, outbox& out) {
+  append_mentions(message.mentions, out);
+  out.append_packet(message.value ? packet_kind::value : packet_kind::message, message.flags, message.body);
+  if (message.value)
+    values_->push(*message.value);
+  else
+    no_longer_waits(message.peer_epoch, &out);
+  out.keep(std::make_shared<packed_message>(std::move(message))); // Its frames end outside of the lock.
+}
+
+/// Chunks of messages and of objects that the peer has asked for take turns.
+bool link_core::refill(outbox& out) {
+  piece_is_next_ = !piece_is_next_;
+  if ((piece_is_next_ || bulk_.empty()) && append_piece(out))
+    return true;
+  if (bulk_.empty())
+    return false;
+  auto step = bulk_.next();
+  if (step.chunk) {
+    byte_vector start;
+    append_chunk_head(start, *step.chunk, step.first);
+    out.append_packet(packet_kind::chunk, step.first ? chunk_flags::first : std::uint8_t{0}, start,
+                      std::move(step.bytes));
+  } else {
+    append_packed(*std::move(step.message), out);
+  }
+  if (drain_.timer && bulk_.empty())
+    asio::post(node_->io(), [self = shared_from_this()] { self->end_if_drained(); });
+  return true; // Asked again, it says whether there was more.
+}
+
+void link_core::flush_batch() {
+  if (connection_)
+    connection_->flush_batch();
+}
+
+// -- credit
+
+std::expected<void, node_error> link_core::on_credit(const credit& what) {
+  std::unique_lock guard{mutex_};
+  if (!sending_.credit(what.actor, what.bytes, what.handle_bytes)) {
+    auto outstanding = sending_.outstanding_bytes(what.actor);
+    auto behind_handles = sending_.outstanding_handle_bytes(what.actor);
+    guard.unlock();
+    return std::unexpected{
+        node_error{node_errc::protocol_violation, "the peer has consumed " + grouped(what.bytes) + " bytes of actor "
+                                                      + grouped(what.actor) + ", which was sent " + grouped(outstanding)
+                                                      + ", and " + grouped(what.handle_bytes) + " behind handles, of "
+                                                      + grouped(behind_handles)}};
+  }
+  pump(guard);
+  end_if_drained();
+  return {};
+}
+
+/// I/O thread.
+void link_core::report_consumed() {
+  for (const auto& [actor, bytes] : receiving_->take_due())
+    send_admin(admin_op::credit, credit{.actor = actor, .bytes = bytes});
+  for (const auto& [actor, bytes] : receiving_handles_->take_due())
+    send_admin(admin_op::credit, credit{.actor = actor, .handle_bytes = bytes});
+}
+
+/// Takes note of the answers that were consumed. Requires the mutex.
+void link_core::settle_replies() {
+  if (auto consumed = replies_->consumed_bytes.exchange(0, std::memory_order_acq_rel); consumed > 0)
+    sending_.consume_reply(consumed);
+}
+
+void link_core::reply_consumption::consumed(std::uint64_t cost) noexcept {
+  consumed_bytes.fetch_add(cost, std::memory_order_acq_rel);
+  if (auto link = link_.lock(); link && link->replies_wanted_.exchange(false, std::memory_order_acq_rel))
+    asio::post(link->node_->io(), [weak = link_] {
+      if (auto alive = weak.lock()) {
+        std::unique_lock guard{alive->mutex_};
+        alive->pump(guard);
+      }
+    });
+}
+
+// -- link_ready
+
+bool link_core::is_ready(std::uint64_t receiver) {
+  std::lock_guard guard{mutex_};
+  settle_replies();
+  return accepts_messages() && has_room_for(receiver);
+}
+
+void link_core::notify_when_ready(std::uint64_t receiver, const caf::strong_actor_ptr& proxy,
+                                  const caf::strong_actor_ptr& who) {
+  std::unique_lock guard{mutex_};
+  replies_wanted_.store(true); // Before what was consumed so far is looked at: what comes later finds it.
+  settle_replies();
+  if (accepts_messages() && !has_room_for(receiver)) {
+    ready_watchers_.push_back({receiver, proxy, who});
+    return;
+  }
+  want_replies_if_any_wait();
+  guard.unlock();
+  tell_ready(who, proxy);
+}
+
+/// Takes out those whose receiver has room again, or will never have. Requires the mutex.
+std::vector<std::pair<caf::strong_actor_ptr, caf::strong_actor_ptr>> link_core::take_ready_watchers() {
+  std::vector<std::pair<caf::strong_actor_ptr, caf::strong_actor_ptr>> told;
+  bool open = is_open();
+  std::erase_if(ready_watchers_, [&](ready_watcher& watcher) {
+    if (open && !has_room_for(watcher.receiver))
+      return false;
+    told.emplace_back(std::move(watcher.who), std::move(watcher.proxy));
+    return true;
+  });
+  return told;
+}
+
+void link_core::tell_ready(const caf::strong_actor_ptr& who, const caf::strong_actor_ptr& receiver) {
+  who->enqueue(nullptr, caf::make_message_id(), caf::make_message(link_ready{caf::actor_cast<caf::actor>(receiver)}),
+               nullptr);
+}
+
+// -- heartbeats
+
+/// I/O thread. Looks at the peer's life from now on.
+void link_core::start_heartbeat() {
+  auto pause = std::max<std::chrono::milliseconds>(
+      std::min(options_.heartbeat_interval, options_.heartbeat_timeout / 3), std::chrono::milliseconds{10});
+  heard_bytes_ = connection_->bytes_read();
+  heard_at_ = clock::now();
+  auto timer = std::make_shared<asio::steady_timer>(node_->io());
+  heartbeat_timer_ = timer;
+  beat_after(pause);
+}
+
+void link_core::beat_after(std::chrono::milliseconds pause) {
+  heartbeat_timer_->expires_after(pause);
+  heartbeat_timer_->async_wait([weak = weak_from_this(), pause](std::error_code cancelled) {
+    auto link = weak.lock();
+    if (!cancelled && link && link->is_open() && link->beat())
+      link->beat_after(pause);
+  });
+}
+
+/// False when the peer has been silent for too long, and the link ends.
+bool link_core::beat() {
+  auto now = clock::now();
+  if (auto heard = connection_->bytes_read(); heard != std::exchange(heard_bytes_, heard))
+    heard_at_ = now;
+  // On a slow network a pong comes behind all that was written before its ping; who reads that is alive.
+  if (auto taken = connection_->slices_taken(); taken != std::exchange(heard_slices_, taken))
+    heard_at_ = now;
+  {
+    std::unique_lock guard{mutex_};
+    reclaim_reservations();
+    if (anybody_waits())
+      pump(guard);
+  }
+  if (ends_for_unread())
+    return false;
+  give_up_old_requests();
+  auto silent = now - heard_at_;
+  auto stalled = connection_->stalled();
+  if (silent < options_.heartbeat_timeout && stalled < options_.heartbeat_timeout) {
+    if (silent >= options_.heartbeat_interval)
+      send_admin(admin_op::ping, ping{});
+    return true;
+  }
+  auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(std::max(silent, stalled)).count();
+  connection_->close(
+      {node_errc::link_down, stalled >= options_.heartbeat_timeout
+                                 ? "the peer has taken nothing for " + grouped(static_cast<std::uint64_t>(ms)) + " ms"
+                                 : "the peer has been silent for " + grouped(static_cast<std::uint64_t>(ms)) + " ms"},
+      std::chrono::milliseconds{0});
+  return false;
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,206 @@
+// Messages for actors of other nodes, which this one has introduced: they are passed on as they came, without being
+// decoded, where the link that leads there accepts their families.
+#include <algorithm>
+#include <cassert>
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <caf/system_messages.hpp>
+
+#include <troupe/framework/internal/caf_port/actor_dispatcher.hpp>
+#include <troupe/framework/internal/caf_port/asker.hpp>
+#include <troupe/framework/internal/caf_port/question_id.hpp>
+#include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/link/outgoing_message.hpp>
+#include <troupe/framework/internal/node/node_core.hpp>
+#include <troupe/framework/internal/words/failing.hpp>
+#include <troupe/framework/internal/words/text.hpp>
+#include <troupe/serializers/compressed.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+// What this node defines on a link for other nodes, whose number and size it does not choose: a quarter of what the
+// reader takes.
+constexpr std::size_t others_signatures_max = 16'384;
+constexpr std::size_t others_headers_max = 4'096;
+constexpr std::size_t others_definition_bytes_max = 4 * 1024 * 1024;
+
+/// Whether that type's one value is all that the message holds.
+template <class T>
+bool is_only(const signature& types, const type_registry& known) {
+  const auto* type = known.find<T>();
+  return type != nullptr && types.aliases.size() == 1 && types.aliases[0] == type->alias();
+}
+
+caf::message_id id_of(const message_head& head) {
+  return message_id_of(head.request_number, (head.flags & message_flags::urgent) != 0,
+                       (head.flags & message_flags::response) != 0);
+}
+
+} // namespace
+
+// -- the link that the message came over
+
+/// True where the message was passed on, and nothing is left to do. Requires: all of it is claimed.
+std::expected<bool, node_error> link_core::forward(const message_head& head, const signature& types, receipt& owed) {
+  if (last_pair_.way_on == nullptr)
+    return false;
+  std::deque<received_header> own; // Of elements that bring theirs.
+  forwarded_message what{.types = &types, .elements = {}, .extensions = head.extensions};
+  if (is_only<caf::exit_msg>(types, node_->types()))
+    if (auto admitted = admit_exit(head); !admitted)
+      return std::unexpected{std::move(admitted).error()};
+  for (std::size_t i = 0; i < element_count_; ++i) {
+    const auto& element = elements_[i];
+    if (element.lost || element.frames.empty())
+      return false; // Is answered where messages are decoded.
+    auto number = element.descriptor.header_number;
+    const received_header* header = nullptr;
+    if (number > 0) {
+      auto numbered = numbered_header(number);
+      if (!numbered)
+        return std::unexpected{std::move(numbered).error()};
+      header = *numbered;
+    } else {
+      auto admitted = admit_header(element.descriptor.header);
+      if (!admitted)
+        return std::unexpected{std::move(admitted).error()};
+      header = &own.emplace_back(*std::move(admitted));
+    }
+    if (header->fields.type != types.aliases[i])
+      return violation("a payload of type \"" + std::string{header->fields.type}
+                       + "\" stands where the signature says \"" + types.aliases[i] + '"');
+    what.elements.push_back({.fields = &header->fields,
+                             .header = header->bytes,
+                             .comes_again = number > 0,
+                             .frames = element.frames,
+                             .actors = element.actors,
+                             .objects = element.objects});
+  }
+  auto& way_on = *last_pair_.way_on;
+  auto forwarded = way_on.link()->forward(way_on.number(), what, last_pair_.sender.get(), id_of(head), owed);
+  counters_.forwarded.fetch_add(forwarded ? 1 : 0, std::memory_order_relaxed);
+  return forwarded;
+}
+
+// -- the link that leads on
+
+bool link_core::forward(std::uint64_t receiver, const forwarded_message& what, const caf::strong_actor_ptr& sender,
+                        caf::message_id id, receipt& owed) {
+  if (is_only<caf::exit_msg>(*what.types, node_->types()) && !peer_takes_exits_)
+    return false;
+  // What is being encoded of the same pair came before.
+  if (!is_open() || encoding_.has(receiver, itself(sender).get()) || !can_define_for_others(*what.types))
+    return false;
+  thread_local outgoing_message message;
+  const std::unique_ptr<outgoing_message, void (*)(outgoing_message*)> cleared{&message,
+                                                                               [](auto* used) { used->clear(); }};
+  auto accepted = message.accepts(*this, what);
+  auto sent = accepted ? message.take(what, std::move(owed)) : std::expected<void, node_error>{};
+  if (accepted && sent)
+    sent = message.commit(receiver, sender, id);
+  if (!sent) {
+    auto none = caf::make_mailbox_element(sender, id, {}, caf::message{});
+    undo(receiver, *none, sent.error(), dispatching_unit());
+  }
+  return accepted;
+}
+
+bool outgoing_message::accepts(link_core& link, const forwarded_message& message) {
+  assert(!in_use());
+  link_ = &link;
+  take_terms(true); // So the peer's lists are these until it has left.
+  return std::ranges::all_of(message.elements, [this](const auto& element) {
+    return std::ranges::find(terms_->peer_accepts, element.fields->family) != terms_->peer_accepts.end();
+  });
+}
+
+std::expected<void, node_error> outgoing_message::take(const forwarded_message& message, receipt owed) {
+  auto& link = *link_;
+  forwarded_types_ = message.types;
+  extend(message.extensions);
+  owed_ = std::move(owed);
+  // Who has sent it waits for credit as long as it waits here: that bounds it. An error in place of an answer is small.
+  const auto* errors = link.node().types().find<caf::error>();
+  urgency_ = message.types->aliases.size() == 1 && errors != nullptr && message.types->aliases[0] == errors->alias()
+                 ? link_core::urgency::answers_anyway
+                 : link_core::urgency::always_waits;
+  for (const auto& element : message.elements) {
+    if (element.header.size() > link.peer_header_bytes_ || element.frames.size() > link.peer_frames_)
+      return std::unexpected{node_error{
+          node_errc::unserializable,
+          "payload with a header of " + grouped(element.header.size()) + " bytes and " + grouped(element.frames.size())
+              + " frames, " + link.peer_name() + " reads at most " + grouped(link.peer_header_bytes_) + " and "
+              + grouped(link.peer_frames_) + " (receive_limits.header_bytes and frames of its link)"}};
+    descriptor_.frames.clear();
+    descriptor_.actors.clear();
+    descriptor_.objects = 0;
+    for (const auto& object : element.objects) {
+      auto mentioned = mention(object);
+      if (!mentioned)
+        return std::unexpected{describe(mentioned.error())};
+      if (*mentioned == 0)
+        return std::unexpected{node_error{node_errc::unsupported, "an object_ref cannot be passed on to "
+                                                                      + link.peer_name()
+                                                                      + ", which has no store to count it in"}};
+    }
+    for (const auto& actor : element.actors)
+      if (auto named = mention(actor); !named)
+        return std::unexpected{describe(named.error())};
+    descriptor_.header_number = element.comes_again ? link.header_number(element.header) : 0;
+    descriptor_.header = element.header;
+    decompressed_bytes_ += decompressed_bytes(element.fields->frame_codecs);
+    const auto& body = element.frames.front();
+    if (auto appended = append_frames(body.bytes(), body.owner() ? &body : nullptr, element.frames.subspan(1));
+        !appended)
+      return appended;
+  }
+  return check_size();
+}
+
+/// Whether the signature is defined on this link, or may be.
+bool link_core::can_define_for_others(const signature& types) {
+  std::lock_guard guard{mutex_};
+  return others_signatures_.contains(types.aliases)
+         || (others_signatures_.size() < others_signatures_max
+             && others_definition_bytes_ < others_definition_bytes_max);
+}
+
+/// Requires the mutex.
+std::uint64_t link_core::signature_number(const signature& types, outbox& out) {
+  auto [known, is_new] = others_signatures_.try_emplace(types.aliases, sent_signature_count_);
+  if (is_new) {
+    ++sent_signature_count_;
+    byte_vector body;
+    append_signature(body, {.number = known->second, .aliases = types.aliases});
+    others_definition_bytes_ += body.size() + alias_cost_bytes * (1 + types.aliases.size());
+    out.append_packet(packet_kind::signature, 0, body);
+  }
+  return known->second;
+}
+
+/// 0: it has to stand in each element.
+std::uint64_t link_core::header_number(bytes_view header) {
+  std::lock_guard guard{mutex_};
+  std::string bytes{reinterpret_cast<const char*>(header.data()), header.size()};
+  if (auto known = others_headers_.find(bytes); known != others_headers_.end())
+    return known->second;
+  auto* out = connection_->open_outbox();
+  if (out == nullptr || others_headers_.size() >= others_headers_max
+      || others_definition_bytes_ >= others_definition_bytes_max)
+    return 0;
+  auto number = ++sent_header_count_;
+  byte_vector body;
+  append_header(body, {number, header});
+  others_definition_bytes_ += body.size() + header_cost_bytes;
+  out->append_packet(packet_kind::header, 0, body);
+  connection_->flush_soon();
+  others_headers_.emplace(std::move(bytes), number);
+  return number;
+}
+
+} // namespace troupe::internal

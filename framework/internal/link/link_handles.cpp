@@ -1,0 +1,260 @@
+// Objects in messages: how they are mentioned, and what the two nodes say about handles beside that. The protocol:
+// framework/handle-protocol.md.
+#include <array>
+#include <string>
+#include <utility>
+
+#include <caf/node_id.hpp>
+
+#include <troupe/base/sizes.hpp>
+#include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/link/outgoing_message.hpp>
+#include <troupe/framework/internal/node/node_core.hpp>
+#include <troupe/framework/internal/objects/imported_object.hpp>
+#include <troupe/framework/internal/objects/stored_object.hpp>
+#include <troupe/framework/internal/wire/handle_wire.hpp>
+#include <troupe/framework/internal/words/failing.hpp>
+#include <troupe/framework/object_ref.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+// What stands in one packet of descriptions.
+constexpr std::size_t mentions_bytes_max = packet_body_bytes_max - object_mention_bytes_max;
+
+/// An object that was lost before its handle came.
+class lost_object final : public object_source {
+public:
+  explicit lost_object(std::uint64_t size_bytes) : size_bytes_(size_bytes) {}
+
+  [[nodiscard]] std::uint64_t size_bytes() const override { return size_bytes_; }
+  [[nodiscard]] std::optional<frame> here() const override { return std::nullopt; }
+  [[nodiscard]] std::optional<node_error> why_lost() const override { return reason(); }
+  fetch_id fetch(std::chrono::steady_clock::time_point, answer then) override {
+    then(std::unexpected{reason()});
+    return 0;
+  }
+  void cancel(fetch_id) override {}
+
+private:
+  [[nodiscard]] node_error reason() const {
+    return {node_errc::object_lost,
+            "the object's " + grouped(size_bytes_) + " bytes were lost before this handle to them came"};
+  }
+
+  const std::uint64_t size_bytes_;
+};
+
+} // namespace
+
+// -- the link's life
+
+std::expected<void, node_error> link_core::count_handles() {
+  const auto& exchange = node_->exchange();
+  if (!exchange || peer_handles_.incarnation == 0)
+    return {};
+  counts_handles_ = exchange->link_up(shared_from_this(), channel_, peer_handles_, peer_token_, shared_channel());
+  if (!counts_handles_)
+    return violation("the peer has given this link the number of another");
+  return {};
+}
+
+std::optional<exchange_channel> link_core::shared_channel() const {
+  if (!shares_store_)
+    return std::nullopt;
+  return exchange_channel{peer_process_, send_channel(), receive_channel()};
+}
+
+void link_core::end_for_handles(const node_error& why) {
+  connection_->close(why, std::chrono::milliseconds{0});
+}
+
+// -- out
+
+void link_core::write_handles() {
+  std::unique_lock guard{mutex_};
+  auto* out = is_open() ? connection_->open_outbox() : nullptr;
+  if (out == nullptr)
+    return;
+  append_handle_messages(*out);
+  if (node_->exchange()->has_piece(channel_))
+    connection_->write_refills();
+  connection_->flush(guard);
+}
+
+/// Requires the mutex.
+void link_core::append_handle_messages(outbox& out) {
+  for (const auto& each : node_->exchange()->take_messages(channel_)) {
+    if (const auto* head = std::get_if<handles::pull_head>(&each))
+      append_whereabouts(head->captured, out);
+    else if (const auto* answer = std::get_if<handles::adopted>(&each))
+      append_whereabouts({&answer->handle, 1}, out);
+    const auto packet = encode_handle_message(each);
+    out.append_packet(packet_kind::admin, static_cast<std::uint8_t>(packet.op), packet.body);
+  }
+}
+
+/// Counts the objects of the message that comes next. Requires the mutex.
+void link_core::append_mentions(std::span<const outgoing_mention> mentions, outbox& out) {
+  if (mentions.empty())
+    return;
+  std::vector<std::shared_ptr<exchanged_object>> objects;
+  for (const auto& each : mentions)
+    if (each.counted)
+      objects.push_back(each.counted);
+  std::vector<object_mention> counted;
+  if (!objects.empty()) {
+    append_handle_messages(out);
+    counted = node_->exchange()->count_out(channel_, objects);
+    for (const auto& each : counted)
+      append_whereabouts({&each.handle, 1}, out);
+  }
+  auto next = counted.begin();
+  byte_vector body;
+  for (const auto& each : mentions) {
+    if (each.counted) {
+      next->is_repeated = each.is_repeated;
+      append_object_mention(body, *next++);
+    } else {
+      object_mention stored{.what = each.is_lost ? object_mention::kind::lost : object_mention::kind::stored,
+                            .handle = {}};
+      stored.handle.name = each.stored;
+      stored.handle.size_bytes = each.size_bytes;
+      stored.is_repeated = each.is_repeated;
+      append_object_mention(body, stored);
+    }
+    if (body.size() > mentions_bytes_max) {
+      out.append_packet(packet_kind::handles, 0, body);
+      body.clear();
+    }
+  }
+  if (!body.empty())
+    out.append_packet(packet_kind::handles, 0, body);
+}
+
+/// Requires the mutex.
+bool link_core::append_piece(outbox& out) {
+  if (!counts_handles_)
+    return false;
+  auto piece = node_->exchange()->next_piece(channel_);
+  if (!piece)
+    return false;
+  add_alone(counters_.pulled_bytes_sent, piece->bytes.size_bytes());
+  out.append_packet(packet_kind::object_chunk, 0, piece->start, std::move(piece->bytes));
+  return true;
+}
+
+std::expected<std::uint32_t, serialize_error> outgoing_message::mention(const object_state& object) {
+  return mention(object.source);
+}
+
+/// What lies in the store of both ends is handed over at once; what the peer has to pull is counted when the message
+/// leaves. 0: neither can be, and its bytes have to travel.
+std::expected<std::uint32_t, serialize_error> outgoing_message::mention(const object_source_ptr& object) {
+  const auto& exchange = link_->node().exchange();
+  if (!exchange || !link_->counts_handles_)
+    return 0;
+  if (mentions_.size() == message_objects_max)
+    return std::unexpected{
+        serialize_error{serialize_errc::limit_exceeded,
+                        "a message with more than " + grouped(message_objects_max) + " object_refs in it"}};
+  outgoing_mention made{.counted = nullptr, .stored = {}, .size_bytes = object->size_bytes()};
+  const auto stored = link_->shares_store() ? object->stored() : store::handle{};
+  if (!stored.empty() && stored.id().store == link_->node().store()->number()
+      && stored.hand_over(link_->peer_process_, link_->send_channel())) {
+    objects_.push_back(stored);
+    made.stored = stored.id();
+    made.which = stored.id();
+    handle_bytes_ += made.size_bytes;
+  } else if (std::dynamic_pointer_cast<lost_object>(object)) {
+    made.is_lost = true; // Whoever reads it is told so, here as elsewhere.
+  } else if (made.counted = exchange->object_of(object); made.counted) {
+    const auto known = made.counted->what();
+    made.which = {.store = 0, .index = known.index, .generation = known.generation};
+  } else {
+    return 0;
+  }
+  mentions_.push_back(std::move(made));
+  return static_cast<std::uint32_t>(++descriptor_.objects);
+}
+
+// -- in
+
+std::expected<void, node_error> link_core::on_handles(bytes_view body) {
+  packet_reader in{body};
+  while (in.ok() && !in.rest().empty()) {
+    if (mentions_.size() == message_objects_max)
+      return violation("more than " + grouped(message_objects_max) + " objects are described for one message");
+    mentions_.push_back(read_object_mention(in));
+  }
+  if (!in.ok())
+    return violation("a description of objects cannot be read");
+  return {};
+}
+
+/// The objects that were described for the message that has been read; they are received whatever becomes of it.
+std::expected<void, node_error> link_core::claim_mentions(std::uint64_t count) {
+  if (count != mentions_.size())
+    return violation("a message mentions " + grouped(count) + " objects, and " + grouped(mentions_.size())
+                     + " are described");
+  const auto described = std::exchange(mentions_, {});
+  std::vector<object_source_ptr> sources(described.size());
+  if (counts_handles_) {
+    auto received = node_->exchange()->receive(channel_, described);
+    if (!received)
+      return std::unexpected{std::move(received).error()};
+    sources = *std::move(received);
+  }
+  for (std::size_t i = 0; i < described.size(); ++i) {
+    const auto& handle = described[i].handle;
+    if (described[i].what == object_mention::kind::counted && !sources[i])
+      return violation("a handle comes over a link that counts none");
+    if (described[i].what == object_mention::kind::lost) {
+      sources[i] = std::make_shared<lost_object>(handle.size_bytes);
+    } else if (described[i].what == object_mention::kind::stored) {
+      if (!shares_store_ || handle.name.store != node_->store()->number())
+        return violation("an object lies in a store that this link does not share");
+      auto imported = adopt_object(handle.name);
+      if (!imported && imported.error().code() == node_errc::protocol_violation)
+        return std::unexpected{std::move(imported).error()};
+      if (!imported) {
+        sources[i] = std::make_shared<lost_object>(handle.size_bytes);
+        continue;
+      }
+      const auto object = (*imported)->object();
+      counters_.handle_bytes_received.fetch_add(object.size_bytes(), std::memory_order_relaxed);
+      sources[i] = std::make_shared<stored_object>(object, *std::move(imported));
+    }
+  }
+  auto next = sources.begin();
+  for (std::size_t i = 0; i < element_count_; ++i) {
+    auto& element = elements_[i];
+    const auto last = next + static_cast<std::ptrdiff_t>(element.descriptor.objects);
+    element.objects.assign(next, last);
+    next = last;
+  }
+  return {};
+}
+
+std::expected<void, node_error> link_core::on_object_chunk(bytes_view body) {
+  if (!counts_handles_)
+    return violation("bytes of an object come over a link that counts no handles");
+  packet_reader in{body};
+  const auto head = read_object_chunk_head(in);
+  if (!in.ok())
+    return violation("a chunk of an object cannot be read");
+  add_alone(counters_.pulled_bytes_received, head.what.size_bytes);
+  return node_->exchange()->on_chunk(channel_, head, in.rest());
+}
+
+std::expected<void, node_error> link_core::on_handle_message(admin_op op, bytes_view body) {
+  if (!counts_handles_)
+    return violation("a message about handles comes over a link that counts none");
+  const auto what = decode_handle_message(op, body, options_.receive_limits);
+  if (!what)
+    return std::unexpected{what.error()};
+  return node_->exchange()->on_message(channel_, *what);
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,76 @@
+// What a link says to who asks: what it keeps of objects, and its figures.
+#include <algorithm>
+#include <utility>
+
+#include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/objects/pending_objects.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+void add_queued(const packed_message& message, std::vector<named_object>& to) {
+  for (const auto& object : message.objects)
+    to.push_back({object.id()});
+  for (const auto& mention : message.mentions)
+    if (mention.counted)
+      to.push_back({std::nullopt, mention.counted});
+}
+
+} // namespace
+
+/// The receipt of the message that has been read: until it is consumed, what it names is listed.
+receipt link_core::noted(receipt owed) {
+  std::vector<named_object> named;
+  for (std::size_t i = 0; i < element_count_; ++i) {
+    const auto& element = elements_[i];
+    for (const auto& each : element.frames)
+      if (const auto& owner = each.owner(); owner && owner->is_shared())
+        if (const auto* stored = dynamic_cast<const stored_bytes*>(owner.get()))
+          named.push_back({stored->object().id()});
+    for (const auto& each : element.objects)
+      named.push_back({std::nullopt, each});
+  }
+  if (named.empty())
+    return owed;
+  return pending_objects_->note(std::move(named), std::move(owed), received_signatures_);
+}
+
+/// Of exports only those of these objects, a few in each hold of the lock: there may be millions.
+link_memory link_core::memory(std::span<const store::object_id> of) const {
+  link_memory result{
+      .channel = channel_, .serial = serial_, .peer = peer_name_, .exported = {}, .queued = {}, .pending = {}};
+  result.pending = pending_objects_->list();
+  constexpr std::size_t looks_max = 256;
+  for (std::size_t at = 0; at < of.size(); at += looks_max) {
+    const std::lock_guard guard{mutex_};
+    for (const auto& id : of.subspan(at, std::min(looks_max, of.size() - at)))
+      if (const auto found = object_exports_.find(id))
+        result.exported.push_back({id, found->count, found->since});
+  }
+  const std::lock_guard guard{mutex_};
+  const auto add = [&](const packed_message& each) { add_queued(each, result.queued); };
+  sending_.each_waiting(add);
+  bulk_.each(add);
+  return result;
+}
+
+link_report link_core::report() const {
+  link_report result;
+  result.number = serial_;
+  result.peer = peer_name_;
+  result.transport = name_of(security_->kind);
+  result.is_dialed = role_ == role::dialer;
+  result.shares_store = shares_store_;
+  result.age_ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - since_).count();
+  result.serializers = effective_serializers();
+  result.deserializers = deserializers();
+  result.stats = stats();
+  const std::lock_guard guard{mutex_};
+  if (terms_)
+    result.compression = to_string(terms_->context.compression);
+  return result;
+}
+
+} // namespace troupe::internal

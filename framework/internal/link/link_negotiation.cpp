@@ -1,0 +1,311 @@
+// What both ends send with and accept: how it changes on a live link, and which types the peer cannot read.
+#include <algorithm>
+#include <bit>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <asio/post.hpp>
+
+#include <troupe/base/sizes.hpp>
+#include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/link/send_admin.hpp>
+#include <troupe/framework/internal/node/node_core.hpp>
+#include <troupe/framework/internal/words/failing.hpp>
+#include <troupe/framework/internal/words/log.hpp>
+#include <troupe/framework/internal/words/text.hpp>
+#include <troupe/serializers/contract.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+std::atomic<std::uint64_t> next_terms{1};
+
+// So many types each end may have refused; what comes on top is refused message by message.
+constexpr std::size_t refused_types_max = 1024;
+
+// A type's contract is told where it is not longer; a longer one is not compared.
+constexpr std::size_t contract_bytes_max = 16_KiB;
+
+bool names_are_bounded(const std::vector<std::string>& names) {
+  return names.size() <= families_max
+         && std::ranges::all_of(names, [](const auto& name) { return name.size() <= alias_bytes_max; });
+}
+
+std::string hex_of(std::uint32_t fingerprint) {
+  const auto highest_first = std::byteswap(fingerprint);
+  static_assert(std::endian::native == std::endian::little);
+  return hex(std::as_bytes(std::span{&highest_first, 1}));
+}
+
+} // namespace
+
+std::expected<family_list, node_error> resolve_families(const std::vector<std::string>& names, const family_set& known,
+                                                        bool trusted) {
+  if (names.size() > families_max)
+    return fail(node_errc::bad_option, "a link lists at most " + grouped(families_max) + " families");
+  auto families = known.resolve(names);
+  if (!families)
+    return fail(node_errc::bad_option, families.error().message());
+  for (const auto* one : *families)
+    if (one->needs_trust() && !trusted)
+      return fail(node_errc::bad_option, "family " + std::string{one->name()}
+                                             + " trusts its input; list it only with trusted_families = true, and only "
+                                               "for peers that could as well run code here");
+  return family_list{names, *std::move(families)};
+}
+
+// -- what this end sends by
+
+/// What follows from the lists as they are now, and what else `change` says. Requires mutex_.
+void link_core::renew_terms(const std::function<void(sending_terms&)>& change) {
+  auto renewed = std::make_shared<sending_terms>(*terms_);
+  renewed->number = next_terms.fetch_add(1, std::memory_order_relaxed);
+  renewed->peer_epoch = negotiation_.peer_epoch();
+  renewed->serializers = negotiation_.mine().serializers;
+  renewed->peer_accepts = negotiation_.theirs().deserializers;
+  renewed->families.clear();
+  for (const auto& name : renewed->serializers)
+    if (std::ranges::find(renewed->peer_accepts, name) != renewed->peer_accepts.end())
+      renewed->families.push_back(node_->families().find(name));
+  renewed->context.families = renewed->families;
+  if (change)
+    change(*renewed);
+  // Who finds the new number takes the mutex to get at them.
+  terms_number_.store(renewed->number, std::memory_order_release);
+  terms_ = std::move(renewed);
+}
+
+/// What of a change concerns this end only. Requires mutex_.
+void link_core::apply_locally(const link_changes& changes, sending_terms& terms) {
+  if (changes.compression && security_->kind != transport_kind::inproc)
+    terms.context.compression = *changes.compression;
+  if (changes.spill_bytes)
+    terms.spill_bytes = *changes.spill_bytes;
+  if (changes.offload_bytes)
+    offload_bytes_.store(*changes.offload_bytes, std::memory_order_relaxed);
+}
+
+std::string link_core::lists_text(const sending_terms& terms) const {
+  return node_->options().name + " sends with " + bracketed(terms.serializers) + ", " + peer_name_ + " accepts "
+         + bracketed(terms.peer_accepts);
+}
+
+// -- this end's changes
+
+std::expected<void, node_error> link_core::reconfigure(const link_changes& changes, std::chrono::milliseconds timeout) {
+  if (changes.serializers && changes.serializers->empty())
+    return fail(node_errc::bad_option, "a link needs at least one family in `serializers`");
+  for (const auto* list : {&changes.serializers, &changes.deserializers})
+    if (*list)
+      if (auto known = resolve_families(**list, node_->families(), options_.trusted_families); !known)
+        return std::unexpected{std::move(known).error()};
+  const auto deadline =
+      std::chrono::steady_clock::now()
+      + std::clamp<std::chrono::milliseconds>(timeout, std::chrono::milliseconds{0}, std::chrono::hours{24});
+  std::unique_lock guard{mutex_};
+  if (!change_over_.wait_until(guard, deadline, [this] { return !is_open() || !negotiation_.is_changing(); }))
+    return fail(node_errc::timed_out, peer_name_ + " has not answered the change before within "
+                                          + std::to_string(timeout.count()) + " ms; nothing of this one has happened");
+  if (!is_open())
+    return fail(node_errc::link_down, "the link to " + peer_name_ + " is down");
+  auto wanted = negotiation_.mine();
+  if (changes.serializers)
+    wanted.serializers = *changes.serializers;
+  if (changes.deserializers)
+    wanted.deserializers = changes.deserializers->empty() ? wanted.serializers : *changes.deserializers;
+  if (!have_in_common(wanted, negotiation_.theirs()))
+    return fail(node_errc::nothing_in_common,
+                nothing_in_common_text(node_->options().name, wanted, peer_name_, negotiation_.theirs()));
+  const auto concerns_peer = wanted != negotiation_.mine();
+  std::future<std::expected<void, node_error>> answer;
+  std::uint64_t number = 0;
+  if (concerns_peer) {
+    before_change_ = {.compression = terms_->context.compression,
+                      .spill_bytes = terms_->spill_bytes,
+                      .offload_bytes = offload_bytes_.load(std::memory_order_relaxed)};
+    number = negotiation_.begin(std::move(wanted));
+    answer = change_.emplace().get_future();
+  }
+  renew_terms([&](sending_terms& terms) { apply_locally(changes, terms); });
+  guard.unlock();
+  if (!concerns_peer)
+    return {};
+  asio::post(node_->io(), [self = shared_from_this(), number] { self->announce_change(number); });
+  if (answer.wait_until(deadline) != std::future_status::ready)
+    return fail(node_errc::timed_out,
+                peer_name_ + " has not acknowledged within " + std::to_string(timeout.count())
+                    + " ms; the change stands, and the older families are accepted until then. Something there "
+                      "waits to be consumed, or the peer is slow");
+  return answer.get();
+}
+
+/// I/O thread. From here on the peer may send with either list; then it is told.
+void link_core::announce_change(std::uint64_t number) {
+  std::unique_lock guard{mutex_};
+  if (!is_open() || !negotiation_.is_changing())
+    return;
+  auto names = negotiation_.mine();
+  auto accepted = negotiation_.accepted();
+  guard.unlock();
+  accept_now(std::move(accepted));
+  send_admin(admin_op::reconfigure, family_change{number, names.serializers, names.deserializers});
+}
+
+std::expected<void, node_error> link_core::on_reconfigured(const reconfigured& what) {
+  const auto is_accepted = what.refusal.empty();
+  std::unique_lock guard{mutex_};
+  if (!negotiation_.settle(what.number, is_accepted))
+    return fail(node_errc::protocol_violation,
+                "the peer answers change " + grouped(what.number) + " of the families, which it was not told");
+  renew_terms([&](sending_terms& terms) {
+    if (is_accepted)
+      return;
+    terms.context.compression = before_change_.compression;
+    terms.spill_bytes = before_change_.spill_bytes;
+    offload_bytes_.store(before_change_.offload_bytes, std::memory_order_relaxed);
+  });
+  auto accepted = negotiation_.accepted();
+  auto change = std::exchange(change_, std::nullopt);
+  guard.unlock();
+  log(log_level::debug, "to " + peer_name_ + ": accepts " + bracketed(accepted)
+                            + (is_accepted ? "" : "; a change was refused: " + one_line(cut(what.refusal))));
+  accept_now(std::move(accepted)); // The peer has left the others behind.
+  change_over_.notify_all();
+  if (change)
+    change->set_value(is_accepted
+                          ? std::expected<void, node_error>{}
+                          : fail(node_errc::nothing_in_common,
+                                 peer_name_ + " refused, and nothing has changed: " + one_line(cut(what.refusal))));
+  return {};
+}
+
+/// The link has ended.
+void link_core::fail_change(const node_error& reason) {
+  std::unique_lock guard{mutex_};
+  auto change = std::exchange(change_, std::nullopt);
+  guard.unlock();
+  change_over_.notify_all();
+  if (change)
+    change->set_value(std::unexpected{reason});
+}
+
+/// I/O thread. Refuses all families but these from now on, in payloads within payloads and in objects, too.
+void link_core::accept_now(std::vector<std::string> names) {
+  accepted_.families.clear();
+  for (const auto& name : names)
+    accepted_.families.push_back(node_->families().find(name));
+  accepted_.names = std::move(names);
+  received_context_.families = accepted_.families;
+  auto circles =
+      received_objects_ ? received_objects_->circles : std::make_shared<circle_account>(options_.cycle_bytes);
+  received_objects_ = std::make_shared<object_environment>(
+      object_environment{node_->types(), node_->families(), accepted_.names, options_.receive_limits,
+                         options_.allow_cycles, std::move(circles)});
+  for (auto& header : received_headers_)
+    header->by = check_accepted(header->fields.family, accepted_.families).value_or(nullptr);
+}
+
+// -- the peer's
+
+std::expected<void, node_error> link_core::on_reconfigure(const family_change& what) {
+  if (!names_are_bounded(what.serializers) || !names_are_bounded(what.deserializers))
+    return fail(node_errc::protocol_violation,
+                "the peer lists more than 64 families, or one of a name longer than 1,024 bytes");
+  std::unique_lock guard{mutex_};
+  if (!negotiation_.is_in_turn(what.number))
+    return fail(node_errc::protocol_violation, "the peer changes its families for the " + grouped(what.number)
+                                                   + "th time out of turn, or before the last change is answered");
+  auto* out = connection_->open_outbox();
+  family_names theirs{what.serializers, what.deserializers};
+  if (!negotiation_.change_peer(what.number, theirs)) {
+    auto text = nothing_in_common_text(node_->options().name, negotiation_.mine(), peer_name_, theirs);
+    send_admin_locked(admin_op::reconfigured, reconfigured{what.number, cut(text)});
+    return {};
+  }
+  renew_terms();
+  acknowledge_if_due(out);
+  return {};
+}
+
+/// Once nothing that was encoded by older lists can follow in `out`. Requires mutex_.
+void link_core::acknowledge_if_due(outbox* out) {
+  const auto number = negotiation_.take_acknowledgement();
+  if (!number || out == nullptr)
+    return;
+  out->append_packet(packet_kind::admin, static_cast<std::uint8_t>(admin_op::reconfigured),
+                     msgpack::encode_described(reconfigured{*number, {}}));
+  connection_->flush_soon();
+}
+
+/// A message that was encoded by that epoch's lists has been appended to `out`, or never will be. Requires mutex_.
+void link_core::no_longer_waits(std::uint64_t epoch, outbox* out) {
+  negotiation_.remove_waiting(epoch);
+  acknowledge_if_due(out);
+}
+
+// -- types
+
+/// I/O thread. Tells the peer, once, that it need not send that type. `known` is what has the alias here.
+void link_core::refuse_type(const std::string& alias, const type_entry* known) {
+  if (told_types_.size() >= refused_types_max || !told_types_.insert(alias).second)
+    return;
+  type_refused what{.alias = alias, .is_known = known != nullptr, .fingerprint = 0, .contract = {}};
+  if (known != nullptr) {
+    what.fingerprint = known->fingerprint();
+    what.contract = contract_of(*known);
+    if (what.contract.size() > contract_bytes_max)
+      what.contract.clear();
+  }
+  send_admin(admin_op::type_refused, what);
+}
+
+/// From now on values of the type fail where they are sent, unless this end finds that others of its values may pass.
+std::expected<void, node_error> link_core::on_type_refused(const type_refused& what) {
+  const auto* type = node_->types().find(std::string_view{what.alias});
+  if (type == nullptr)
+    return {}; // Then it is not sent either.
+  const auto named = "type \"" + type->alias() + "\"";
+  std::string text;
+  if (!what.is_known) {
+    text = peer_name_ + " has no " + named + " in its registry (fingerprint here " + hex_of(type->fingerprint())
+           + "); add it there with types.add<T>(\"" + type->alias() + "\")";
+  } else {
+    if (what.contract.empty() || what.contract.size() > contract_bytes_max)
+      return {};
+    const auto obstacle = find_unreadable(contract_of(*type), what.contract);
+    if (!obstacle || !*obstacle)
+      return {}; // It was that value, not the type.
+    text = peer_name_ + " has another version of " + named + " (fingerprint there " + hex_of(what.fingerprint)
+           + ", here " + hex_of(type->fingerprint())
+           + ") and cannot read this end's: " + one_line(cut((*obstacle)->place)) + ": "
+           + one_line(cut((*obstacle)->what)) + "; build both ends from one version of it";
+  }
+  std::lock_guard guard{mutex_};
+  if (!is_open()
+      || (terms_->refused && (terms_->refused->size() >= refused_types_max || terms_->refused->contains(type))))
+    return {};
+  auto refused =
+      terms_->refused ? std::make_shared<refused_types>(*terms_->refused) : std::make_shared<refused_types>();
+  refused->emplace(type, std::move(text));
+  renew_terms([&](sending_terms& terms) { terms.refused = std::move(refused); });
+  return {};
+}
+
+// -- readers
+
+std::vector<std::string> link_core::effective_serializers() const {
+  std::lock_guard guard{mutex_};
+  std::vector<std::string> names;
+  for (const auto* one : terms_->families)
+    names.emplace_back(one->name());
+  return names;
+}
+
+std::vector<std::string> link_core::deserializers() const {
+  std::lock_guard guard{mutex_};
+  return negotiation_.accepted();
+}
+
+} // namespace troupe::internal

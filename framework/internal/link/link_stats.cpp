@@ -1,0 +1,150 @@
+// What a link counts.
+#include <algorithm>
+#include <span>
+#include <string>
+
+#include <caf/message.hpp>
+
+#include <troupe/framework/internal/caf_port/builtin_types.hpp>
+#include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/link/link_totals.hpp>
+#include <troupe/framework/internal/node/node_core.hpp>
+#include <troupe/framework/internal/words/text.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+/// In the place of a family, where a value was handed over as it is.
+constexpr std::string_view no_family = "none";
+
+bool is_policy(node_errc code) {
+  return code == node_errc::refused_family || code == node_errc::unsupported || code == node_errc::not_allowed;
+}
+
+} // namespace
+
+link_stats link_core::stats() const {
+  std::lock_guard guard{mutex_};
+  return stats_locked();
+}
+
+link_stats link_core::settle_stats() {
+  std::lock_guard guard{mutex_};
+  settled_ = true;
+  auto result = stats_locked();
+  clear_gauges(result);
+  return result;
+}
+
+link_stats link_core::stats_locked() const {
+  auto read = [](const std::atomic<std::uint64_t>& counter) { return counter.load(std::memory_order_relaxed); };
+  const auto outstanding = sending_.outstanding_bytes();
+  link_stats result{.messages_sent = read(counters_.messages_sent),
+                    .messages_received = read(counters_.messages_received),
+                    .socket_bytes_sent = connection_ ? connection_->bytes_written() : 0,
+                    .socket_bytes_received = connection_ ? connection_->bytes_read() : 0,
+                    .handle_bytes_sent = read(counters_.handle_bytes_sent),
+                    .handle_bytes_received = read(counters_.handle_bytes_received),
+                    .pulled_bytes_sent = read(counters_.pulled_bytes_sent),
+                    .pulled_bytes_received = read(counters_.pulled_bytes_received),
+                    .spilled_bytes = read(counters_.spilled_bytes),
+                    .unserializable = read(counters_.unserializable),
+                    .refused_by_policy = read(counters_.refused_by_policy),
+                    .undecodable = read(counters_.undecodable),
+                    .undelivered = read(counters_.undelivered),
+                    .store_fallbacks = read(counters_.store_fallbacks),
+                    .refused_at_bound = read(counters_.refused_at_bound),
+                    .dropped = read(counters_.dropped),
+                    .forwarded = read(counters_.forwarded),
+                    .unconsumed_bytes_there = outstanding,
+                    .waiting_bytes = sending_.queued_bytes() + encoding_.bytes(),
+                    .unconsumed_bytes_here = receiving_ ? receiving_->unconsumed_bytes() : 0,
+                    .unconsumed_handle_bytes_there = sending_.outstanding_handle_bytes(),
+                    .waiting_handle_bytes = sending_.queued_handle_bytes(),
+                    .unconsumed_handle_bytes_here = receiving_handles_ ? receiving_handles_->unconsumed_bytes() : 0,
+                    .unread_bytes = connection_ && !is_closed() ? connection_->unwritten_bytes() + bulk_.bytes() : 0,
+                    .large_frame_bytes_here = transfers_.living_bytes(),
+                    .window_bytes = windows_.window,
+                    .credit_bytes = windows_.window - std::min(windows_.window, outstanding),
+                    .actors_exported = actor_exports_.size(),
+                    .actors_imported = actor_imports_.size(),
+                    .by_type = {}};
+  sent_traffic_.add_to(result.by_type, &type_stats::sent);
+  received_traffic_.add_to(result.by_type, &type_stats::received);
+  for (const auto& row : result.by_type) {
+    result.encode_time += row.sent.time;
+    result.decode_time += row.received.time;
+  }
+  return result;
+}
+
+/// Also of a link that has ended, to which something here still sends.
+void link_core::count_unsent(const node_error& reason) {
+  link_stats more;
+  if (reason.code() == node_errc::link_busy) {
+    more.refused_at_bound = 1;
+  } else if (reason.code() == node_errc::link_down) {
+    more.undelivered = 1;
+  } else {
+    more.unserializable = 1;
+    more.refused_by_policy = is_policy(reason.code()) ? 1 : 0;
+  }
+  std::unique_lock guard{mutex_};
+  counters_.refused_at_bound.fetch_add(more.refused_at_bound, std::memory_order_relaxed);
+  counters_.undelivered.fetch_add(more.undelivered, std::memory_order_relaxed);
+  counters_.unserializable.fetch_add(more.unserializable, std::memory_order_relaxed);
+  counters_.refused_by_policy.fetch_add(more.refused_by_policy, std::memory_order_relaxed);
+  const auto is_late = settled_;
+  guard.unlock();
+  if (is_late)
+    node_->note_late(more);
+}
+
+/// Null where nothing is counted.
+traffic* link_core::sent_as(const family* by, const type_entry& type) {
+  return is_detailed() ? &sent_traffic_.of(by != nullptr ? by->name() : no_family, type.alias()) : nullptr;
+}
+
+/// The same. Requires: a type of this node's registry, and a family that this end accepts.
+traffic* link_core::received_as(const family* by, std::string_view type) {
+  return is_detailed() ? &received_traffic_.of(by != nullptr ? by->name() : no_family, type) : nullptr;
+}
+
+/// I/O thread. A message that came beside the bytes.
+void link_core::count_passed(const caf::message& content, std::uint64_t size_bytes) {
+  if (!is_detailed())
+    return;
+  for (std::size_t i = 0; i < content.size(); ++i) {
+    auto [at, is_new] = passed_types_.try_emplace(content.type(i));
+    if (is_new)
+      if (const auto* type = entry_of(content.type(i), node_->types()))
+        at->second = {received_as(nullptr, type->alias()), type->shared_from_this()};
+    const auto& [counted_as, type] = at->second;
+    if (counted_as != nullptr)
+      counted_as->count(content.size() == 1 ? size_bytes : type->memory_bytes(content.get(i)));
+  }
+}
+
+void link_core::count_decoded(traffic& counted_as, traffic_timer& timer, std::span<const frame> frames) {
+  timer.stop();
+  timer.add_to(counted_as);
+  std::uint64_t bytes = 0;
+  for (const auto& each : frames)
+    bytes += each.size_bytes();
+  counted_as.count(bytes);
+}
+
+/// I/O thread. What the peer has defined, which it may do tens of thousands of times.
+void link_core::log_received(std::string_view what, std::uint64_t number, std::string_view meaning) {
+  warnings_.say(log_level::debug, [&] {
+    return "from " + peer_name_ + ": " + std::string{what} + ' ' + grouped(number) + " is " + cut(meaning);
+  });
+}
+
+void link_core::log_drop() {
+  warnings_.say(log_level::debug,
+                [&] { return "a message that waited for " + peer_name_ + " makes room for a newer one"; });
+}
+
+} // namespace troupe::internal

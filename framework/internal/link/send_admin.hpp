@@ -1,0 +1,29 @@
+// link_core::send_admin, for the files that use it.
+#pragma once
+
+#include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/serializers/msgpack/described.hpp>
+
+namespace troupe::internal {
+
+template <class Admin>
+bool link_core::send_admin(admin_op op, const Admin& what) {
+  if (!connection_)
+    return false;
+  auto body = msgpack::encode_described(what);
+  return connection_->write(
+      [&](outbox& out) { out.append_packet(packet_kind::admin, static_cast<std::uint8_t>(op), body); });
+}
+
+/// The same with mutex_ held.
+template <class Admin>
+bool link_core::send_admin_locked(admin_op op, const Admin& what) {
+  auto* out = connection_ ? connection_->open_outbox() : nullptr;
+  if (out == nullptr)
+    return false;
+  out->append_packet(packet_kind::admin, static_cast<std::uint8_t>(op), msgpack::encode_described(what));
+  connection_->flush_soon();
+  return true;
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,245 @@
+#include <troupe/framework/internal/net/address.hpp>
+
+#include <troupe/framework/internal/threads/new_thread.hpp>
+#include <troupe/framework/internal/words/failing.hpp>
+
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <cstring>
+#include <future>
+#include <memory>
+#include <utility>
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <asio/local/stream_protocol.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+std::expected<address, node_error> parse_unix(address result, std::string_view path) {
+  constexpr std::size_t path_bytes_max = 107; // sun_path, less its end.
+  if (path.size() < 2 || path.size() > path_bytes_max || (path[0] != '/' && path[0] != '@'))
+    return fail(node_errc::bad_address, "address \"" + result.text
+                                            + "\" needs an absolute path or @name of 2 to 107 bytes, has "
+                                            + std::to_string(path.size()));
+  result.path = path;
+  return result;
+}
+
+std::expected<address, node_error> parse_inproc(address result, std::string_view name) {
+  constexpr std::size_t name_bytes_max = 255;
+  if (name.empty() || name.size() > name_bytes_max)
+    return fail(node_errc::bad_address,
+                "address \"" + result.text + "\" needs a name of 1 to 255 bytes, has " + std::to_string(name.size()));
+  result.path = name;
+  return result;
+}
+
+std::expected<address, node_error> parse_host_and_port(address result, std::string_view rest) {
+  auto refuse = [&](std::string why) { return fail(node_errc::bad_address, "address \"" + result.text + "\" " + why); };
+  constexpr std::size_t host_bytes_max = 253; // As DNS has it.
+  std::string_view host, port;
+  if (rest.starts_with('[')) {
+    auto end = rest.find(']');
+    if (end == std::string_view::npos)
+      return refuse("has a [ without its ]");
+    host = rest.substr(1, end - 1);
+    port = rest.substr(end + 1);
+    if (host.find(':') == std::string_view::npos)
+      return refuse("has brackets around something that is no IPv6 address");
+  } else {
+    auto colon = rest.find(':');
+    host = rest.substr(0, colon);
+    port = colon == std::string_view::npos ? std::string_view{} : rest.substr(colon);
+    if (port.find(':', 1) != std::string_view::npos)
+      return refuse("has several colons; IPv6 addresses stand in brackets, as in tcp://[::1]:4000");
+  }
+  constexpr std::string_view known = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:%";
+  if (host.empty() || host.size() > host_bytes_max || host.find_first_not_of(known) != std::string_view::npos)
+    return refuse("needs a host: a name, an IPv4 address or an IPv6 address in brackets");
+  std::uint16_t number = 0;
+  auto digits = port.empty() ? port : port.substr(1);
+  auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (!port.starts_with(':') || digits.empty() || error != std::errc{} || end != digits.data() + digits.size())
+    return refuse("needs a port from 0 to 65535 behind its host, as in tcp://localhost:4000");
+  result.host = host;
+  result.port = number;
+  return result;
+}
+
+/// What a lookup finds. It cannot be interrupted.
+struct lookup {
+  int error = 0;
+  std::vector<stream_endpoint> endpoints;
+};
+
+lookup look_up(const std::string& host, const std::string& port) {
+  addrinfo hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICSERV;
+  addrinfo* list = nullptr;
+  lookup result;
+  result.error = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &list);
+  if (result.error != 0)
+    return result;
+  for (const auto* one = list; one != nullptr; one = one->ai_next)
+    if (one->ai_family == AF_INET || one->ai_family == AF_INET6)
+      result.endpoints.emplace_back(one->ai_addr, one->ai_addrlen, IPPROTO_TCP);
+  ::freeaddrinfo(list);
+  return result;
+}
+
+} // namespace
+
+std::string_view name_of(transport_kind kind) {
+  switch (kind) {
+  case transport_kind::unix_socket:
+    return "unix";
+  case transport_kind::tcp:
+    return "tcp";
+  case transport_kind::tls:
+    return "tls";
+  case transport_kind::inproc:
+    return "inproc";
+  }
+  return "";
+}
+
+std::expected<address, node_error> parse_address(std::string_view text) {
+  address result{.text = std::string{text}, .path = {}, .host = {}};
+  auto rest_behind = [&](std::string_view scheme) { return text.substr(scheme.size()); };
+  if (text.starts_with("unix://"))
+    return parse_unix(std::move(result), rest_behind("unix://"));
+  if (text.starts_with("inproc://")) {
+    result.kind = transport_kind::inproc;
+    return parse_inproc(std::move(result), rest_behind("inproc://"));
+  }
+  if (text.starts_with("tcp://")) {
+    result.kind = transport_kind::tcp;
+    return parse_host_and_port(std::move(result), rest_behind("tcp://"));
+  }
+  if (text.starts_with("tls://")) {
+    result.kind = transport_kind::tls;
+    return parse_host_and_port(std::move(result), rest_behind("tls://"));
+  }
+  return fail(node_errc::bad_address, "address \"" + result.text
+                                          + "\" is not one this node can use; known: unix:///path/of/socket, "
+                                            "unix://@name, tcp://host:port, tls://host:port, inproc://name");
+}
+
+std::string with_port(const address& at, std::uint16_t port) {
+  auto host = at.host.find(':') == std::string::npos ? at.host : '[' + at.host + ']';
+  return (at.kind == transport_kind::tls ? "tls://" : "tcp://") + host + ':' + std::to_string(port);
+}
+
+std::future<std::expected<std::vector<stream_endpoint>, node_error>> resolve_aside(const address& at) {
+  using endpoints = std::expected<std::vector<stream_endpoint>, node_error>;
+  auto promise = std::make_shared<std::promise<endpoints>>();
+  auto result = promise->get_future();
+  if (at.kind == transport_kind::unix_socket) {
+    auto path = at.path;
+    if (path[0] == '@')
+      path[0] = '\0';
+    promise->set_value(std::vector<stream_endpoint>{asio::local::stream_protocol::endpoint{path}});
+    return result;
+  }
+  auto look = [at]() -> endpoints {
+    auto found = look_up(at.host, std::to_string(at.port));
+    if (found.error != 0 || found.endpoints.empty())
+      return fail(node_errc::bad_address,
+                  "the host of " + at.text + " cannot be found: "
+                      + (found.error != 0 ? ::gai_strerror(found.error) : "it has no IPv4 or IPv6 address"));
+    return std::move(found.endpoints);
+  };
+  if (has_numeric_host(at)) {
+    promise->set_value(look());
+    return result;
+  }
+  if (auto looking = new_thread("looking up the host of " + at.text + " needs a thread",
+                                [look, promise] { promise->set_value(look()); }))
+    looking->detach();
+  else // Later there may be one.
+    promise->set_value(fail(node_errc::cannot_connect, looking.error().message()));
+  return result;
+}
+
+std::expected<std::vector<stream_endpoint>, node_error> resolve(const address& at, std::chrono::milliseconds timeout) {
+  auto result = resolve_aside(at);
+  if (result.wait_for(timeout) != std::future_status::ready)
+    return fail(node_errc::timed_out,
+                "the host of " + at.text + " was not found within " + std::to_string(timeout.count()) + " ms");
+  return result.get();
+}
+
+bool is_of_this_host(const stream_endpoint& endpoint) {
+  const auto* any = endpoint.data();
+  if (any->sa_family == AF_INET) {
+    sockaddr_in v4;
+    std::memcpy(&v4, any, sizeof(v4));
+    return ntohl(v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+  }
+  if (any->sa_family == AF_INET6) {
+    sockaddr_in6 v6;
+    std::memcpy(&v6, any, sizeof(v6));
+    return IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr) != 0;
+  }
+  return true;
+}
+
+std::string text_of(transport_kind kind, const stream_endpoint& endpoint) {
+  const auto* any = endpoint.data();
+  const auto scheme = std::string{name_of(kind)} + "://";
+  if (any->sa_family == AF_UNIX) {
+    constexpr auto begin = offsetof(sockaddr_un, sun_path);
+    if (endpoint.size() <= begin)
+      return {};
+    std::string path(reinterpret_cast<const char*>(any) + begin, endpoint.size() - begin);
+    if (path[0] == '\0')
+      path[0] = '@';
+    else
+      path.resize(path.find_last_not_of('\0') + 1); // The kernel counts the end of the text.
+    return scheme + path;
+  }
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (any->sa_family == AF_INET) {
+    sockaddr_in v4;
+    std::memcpy(&v4, any, sizeof(v4));
+    ::inet_ntop(AF_INET, &v4.sin_addr, text.data(), text.size());
+    return scheme + text.data() + ':' + std::to_string(port_of(endpoint));
+  }
+  if (any->sa_family == AF_INET6) {
+    sockaddr_in6 v6;
+    std::memcpy(&v6, any, sizeof(v6));
+    ::inet_ntop(AF_INET6, &v6.sin6_addr, text.data(), text.size());
+    return scheme + '[' + text.data() + "]:" + std::to_string(port_of(endpoint));
+  }
+  return {};
+}
+
+bool has_numeric_host(const address& at) {
+  addrinfo hints{};
+  hints.ai_flags = AI_NUMERICHOST;
+  addrinfo* list = nullptr;
+  if (::getaddrinfo(at.host.c_str(), nullptr, &hints, &list) != 0)
+    return false;
+  ::freeaddrinfo(list);
+  return true;
+}
+
+std::uint16_t port_of(const stream_endpoint& endpoint) {
+  // The port lies at the same place in both families.
+  static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port));
+  sockaddr_in any{};
+  std::memcpy(&any, endpoint.data(), std::min(sizeof(any), endpoint.size()));
+  return ntohs(any.sin_port);
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,252 @@
+#include <troupe/framework/internal/net/connection.hpp>
+
+#include <cstring>
+#include <utility>
+
+#include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
+
+#include <troupe/base/sizes.hpp>
+#include <troupe/framework/internal/net/io_batch.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+// Of an open link; grows to what the largest packet needs. Before, room for the largest packet of an unknown peer.
+constexpr std::size_t read_buffer_bytes = 64_KiB;
+constexpr std::size_t first_read_buffer_bytes = packet_head_bytes + unproven_body_bytes_max;
+
+// So many packets are handled in a row, or what takes so long: a few bytes may be much work. The clock is looked at
+// behind every fourth packet, and behind larger ones.
+constexpr int packets_per_turn = 64;
+constexpr int packets_per_look = 4;
+constexpr std::size_t larger_packet_bytes = 1_KiB;
+constexpr std::chrono::microseconds turn_time{500};
+
+// How long a peer that broke the protocol has to read why its link ends.
+constexpr std::chrono::milliseconds farewell_time{200};
+
+node_error read_failure(std::error_code error) {
+  if (error.category() == admission_category())
+    return {node_errc::refused, error.message()};
+  return {node_errc::link_down, "the peer has closed the connection: " + error.message()};
+}
+
+} // namespace
+
+connection::connection(asio::io_context& io, std::shared_ptr<transport> bytes, std::shared_ptr<std::mutex> mutex)
+    : io_(io), mutex_(std::move(mutex)), bytes_(std::move(bytes)), read_buffer_(first_read_buffer_bytes) {}
+
+connection::~connection() = default;
+
+void connection::start(std::shared_ptr<connection_events> events) {
+  events_ = std::move(events);
+  write([](outbox& out) { out.append(make_preamble()); });
+  read_next();
+}
+
+/// The peer takes nothing any more, but what it sent before may still be unread. Requires being the writer.
+void connection::stop_writing(node_error reason) {
+  outbox dropped;
+  {
+    std::lock_guard guard{*mutex_};
+    closing_ = true;
+    std::swap(dropped, waiting_);
+  }
+  unwritten_ += dropped.messages() + writing_.messages();
+  writing_.clear();
+  close_reason_ = std::move(reason);
+  end_later(farewell_time);
+}
+
+void connection::end_later(std::chrono::milliseconds patience) {
+  drain_timer_ = std::make_unique<asio::steady_timer>(io_, patience);
+  drain_timer_->async_wait([self = shared_from_this()](std::error_code cancelled) {
+    if (!cancelled && !self->ended_)
+      self->end(node_error{*self->close_reason_});
+  });
+}
+
+/// All that could be written is. Where closing now could lose it, only after the peer has closed.
+void connection::end_when_read() {
+  if (is_lingering_)
+    return;
+  if (!bytes_->finish_writing()) {
+    end(node_error{*close_reason_});
+    return;
+  }
+  is_lingering_ = true;
+  end_later(farewell_time);
+  if (!is_reading_)
+    read_next();
+}
+
+void connection::read_next() {
+  if (is_lingering_)
+    read_begin_ = read_end_ = 0;
+  if (read_begin_ > 0) {
+    std::memmove(read_buffer_.data(), read_buffer_.data() + read_begin_, read_end_ - read_begin_);
+    read_end_ -= std::exchange(read_begin_, 0);
+  }
+  if (body_bytes_max_ == packet_body_bytes_max && read_buffer_.size() < read_buffer_bytes)
+    read_buffer_.resize(read_buffer_bytes);
+  is_reading_ = true;
+  bytes_->read_some(std::span{read_buffer_}.subspan(read_end_),
+                    [self = shared_from_this()](std::error_code error, std::size_t count) {
+                      self->is_reading_ = false;
+                      if (self->ended_)
+                        return;
+                      if (error) {
+                        self->end(self->is_lingering_ ? node_error{*self->close_reason_} : read_failure(error));
+                        return;
+                      }
+                      self->bytes_read_.fetch_add(count, std::memory_order_relaxed);
+                      self->read_end_ += count;
+                      if (self->is_lingering_)
+                        self->read_next();
+                      else
+                        self->go_on_reading();
+                    });
+}
+
+/// Handles what has been read: a turn of it, so that the messages of this turn are handled while they are in the
+/// caches.
+void connection::go_on_reading() {
+  if (is_lingering_) // Since its turn was put off.
+    return;
+  auto result = parse();
+  if (result == parsed::turn_over) {
+    io_batch::current()->read_on_later(shared_from_this());
+    return;
+  }
+  if (events_)
+    events_->on_all_handled();
+  if (!ended_ && result == parsed::more_bytes_wanted)
+    read_next();
+}
+
+void connection::read_on() {
+  if (!ended_)
+    go_on_reading();
+}
+
+connection::parsed connection::parse() {
+  if (!greeted_) {
+    if (read_end_ - read_begin_ < preamble_bytes)
+      return parsed::more_bytes_wanted;
+    if (auto greeting = handle_preamble(); !greeting) {
+      end(greeting.error());
+      return parsed::closing;
+    }
+  }
+  const auto until = std::chrono::steady_clock::now() + turn_time;
+  auto looks = false;
+  for (int packets = 0; read_end_ - read_begin_ >= packet_head_bytes; ++packets) {
+    if (packets == packets_per_turn || (looks && std::chrono::steady_clock::now() >= until))
+      return parsed::turn_over;
+    auto head = read_packet_head(
+        std::span<const std::byte, packet_head_bytes>{read_buffer_.data() + read_begin_, packet_head_bytes});
+    if (head.body_bytes > body_bytes_max_ || head.reserved != 0) {
+      const node_error reason{
+          node_errc::protocol_violation,
+          head.reserved != 0 ? "a packet's reserved bytes are " + grouped(head.reserved) + ", not zero"
+                             : "a packet of " + grouped(head.body_bytes) + " bytes, limit " + grouped(body_bytes_max_)};
+      events_->on_bad_packet(reason);
+      close(reason, farewell_time);
+      return parsed::closing;
+    }
+    looks = packets % packets_per_look == packets_per_look - 1 || head.body_bytes >= larger_packet_bytes;
+    auto packet_bytes = packet_head_bytes + head.body_bytes;
+    if (read_end_ - read_begin_ < packet_bytes) {
+      if (read_buffer_.size() < packet_bytes)
+        read_buffer_.resize(2 * packet_bytes);
+      return parsed::more_bytes_wanted;
+    }
+    auto body = bytes_view{read_buffer_}.subspan(read_begin_ + packet_head_bytes, head.body_bytes);
+    read_begin_ += packet_bytes;
+    auto handled = guarded_on_packet(head, body);
+    if (ended_)
+      return parsed::closing;
+    if (!handled) {
+      auto peer_waits = handled.error().code() != node_errc::link_down;
+      close(handled.error(), peer_waits ? farewell_time : std::chrono::milliseconds{0});
+      return parsed::closing;
+    }
+  }
+  return parsed::more_bytes_wanted;
+}
+
+/// Memory that runs out, or a user type that throws where nobody expects it, ends this link only.
+std::expected<void, node_error> connection::guarded_on_packet(const packet_head& head, bytes_view body) {
+  try {
+    return events_->on_packet(head, body);
+  } catch (const std::exception& failure) {
+    return std::unexpected{
+        node_error{node_errc::undecodable, "a packet cannot be handled: " + std::string{exception_text(failure)}}};
+  } catch (...) {
+    return std::unexpected{node_error{node_errc::undecodable, "a packet cannot be handled: something was thrown"}};
+  }
+}
+
+std::expected<void, node_error> connection::handle_preamble() {
+  auto version = read_preamble(std::span<const std::byte, preamble_bytes>{read_buffer_.data(), preamble_bytes});
+  if (!version)
+    return std::unexpected{node_error{node_errc::protocol_violation, "the peer does not speak Troupe's link protocol"}};
+  if (*version != protocol_version)
+    return std::unexpected{node_error{node_errc::protocol_violation, "the peer speaks version "
+                                                                         + std::to_string(*version)
+                                                                         + " of the link protocol, this node version "
+                                                                         + std::to_string(protocol_version)}};
+  read_begin_ += preamble_bytes;
+  greeted_ = true;
+  return {};
+}
+
+void connection::close(node_error reason, std::chrono::milliseconds patience) {
+  {
+    std::lock_guard guard{*mutex_};
+    if (std::exchange(closing_, true))
+      return;
+  }
+  asio::post(io_, [self = shared_from_this(), reason = std::move(reason), patience]() mutable {
+    if (self->ended_)
+      return;
+    self->close_reason_ = std::move(reason);
+    bool idle;
+    {
+      std::lock_guard guard{*self->mutex_};
+      idle = self->writer_ == writer::nobody && self->waiting_.empty() && !self->refills_;
+      if (!idle && self->writer_ == writer::nobody)
+        self->hand_to_io_thread();
+    }
+    if (idle)
+      self->end_when_read();
+    else
+      self->end_later(patience);
+  });
+}
+
+void connection::end(const node_error& reason) {
+  if (std::exchange(ended_, true))
+    return;
+  outbox dropped; // Frames may release what they hold, which must not happen under the lock.
+  {
+    std::lock_guard guard{*mutex_};
+    closing_ = true;
+    std::swap(dropped, waiting_);
+    unwritten_ += dropped.messages() + (writer_ == writer::io_thread ? writing_.messages() : 0);
+  }
+  std::shared_ptr<transport> bytes;
+  {
+    std::lock_guard guard{transport_mutex_}; // Nobody writes by itself any more.
+    bytes = std::exchange(bytes_, nullptr);  // The socket must not outlive the I/O context; *this may.
+  }
+  bytes->close();
+  drain_timer_.reset();
+  auto events = std::exchange(events_, nullptr);
+  if (events)
+    events->on_closed(reason, unwritten_);
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,257 @@
+// The writing half of a connection: who writes when.
+#include <algorithm>
+#include <utility>
+
+#include <asio/post.hpp>
+
+#include <troupe/base/sizes.hpp>
+#include <troupe/framework/internal/net/connection.hpp>
+#include <troupe/framework/internal/net/io_batch.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+// Who appends this much writes it, since a larger write costs no less per byte.
+constexpr std::size_t batch_bytes = 64_KiB;
+
+// So many ticks that find nothing end the ticking, which the next burst begins again.
+constexpr int idle_ticks_max = 20;
+
+// What a transport that does not take everything at once is given at a time.
+constexpr std::size_t slice_bytes = 64_KiB;
+
+// The I/O thread reads again after so many writes, or bytes, in a row: what arrives meanwhile waits. Chunks of large
+// frames are as large as that.
+constexpr int writes_in_a_row_max = 16;
+constexpr std::size_t bytes_in_a_row_max = 256_KiB;
+
+} // namespace
+
+void connection::flush(std::unique_lock<std::mutex>& guard) {
+  if (writer_ != writer::nobody || waiting_.empty()) {
+    guard.unlock(); // Whoever writes looks again before it stops.
+    return;
+  }
+  if (io_batch::current() != nullptr) {
+    flush_soon();
+    guard.unlock();
+    return;
+  }
+  if (waiting_.size_bytes() >= batch_bytes) {
+    write_by_caller(guard);
+    return;
+  }
+  if (deferred_) {
+    guard.unlock();
+    return;
+  }
+  if (pause_.is_over(clock::now(), bytes_read())) {
+    write_by_caller(guard);
+    return;
+  }
+  deferred_ = true;
+  start_ticking();
+  guard.unlock();
+}
+
+void connection::flush_soon() {
+  if (writer_ != writer::nobody || waiting_.empty())
+    return;
+  if (auto* batch = io_batch::current(); batch == nullptr) {
+    hand_to_io_thread();
+  } else if (!batched_) {
+    batched_ = true;
+    batch->add(shared_from_this());
+  }
+}
+
+void connection::flush_batch() {
+  std::unique_lock guard{*mutex_};
+  batched_ = false;
+  if (writer_ == writer::nobody && !waiting_.empty())
+    write_by_caller(guard);
+}
+
+void connection::write_refills() {
+  refills_ = true;
+  if (writer_ == writer::nobody && !closing_)
+    hand_to_io_thread();
+}
+
+/// Requires the mutex and nobody writing.
+void connection::hand_to_io_thread() {
+  writer_ = writer::io_thread;
+  asio::post(io_, [self = shared_from_this()] { self->write_by_io_thread(); });
+}
+
+/// Requires the mutex and being the writer.
+void connection::take_waiting() {
+  std::swap(waiting_, writing_);
+  writing_bytes_.store(writing_.size_bytes(), std::memory_order_relaxed);
+  deferred_ = false;
+}
+
+/// Requires being the writer, without the mutex.
+std::expected<std::size_t, std::error_code> connection::write_now() {
+  writing_.gather(pieces_);
+  std::lock_guard guard{transport_mutex_};
+  if (!bytes_)
+    return std::unexpected{std::make_error_code(std::errc::not_connected)};
+  auto written = bytes_->write_now(pieces_);
+  if (written)
+    bytes_written_.fetch_add(*written, std::memory_order_relaxed);
+  return written;
+}
+
+/// Requires nobody writing; releases the mutex.
+void connection::write_by_caller(std::unique_lock<std::mutex>& guard) {
+  writer_ = writer::caller;
+  take_waiting();
+  guard.unlock();
+  auto written = write_now();
+  if (written && *written == writing_.size_bytes()) {
+    writing_.clear(); // Without the mutex: frames may release what they hold.
+    guard.lock();
+    pause_.begin(clock::now(), bytes_read());
+    writing_bytes_.store(0, std::memory_order_relaxed);
+    writer_ = writer::nobody;
+    if (refills_ || closing_) {
+      hand_to_io_thread();
+    } else if (!waiting_.empty()) {
+      deferred_ = true;
+      start_ticking();
+    }
+    guard.unlock();
+    return;
+  }
+  guard.lock();
+  writer_ = writer::io_thread;
+  guard.unlock();
+  asio::post(io_, [self = shared_from_this(), written] {
+    if (written)
+      self->write_rest(*written);
+    else if (self->ended_)
+      self->writing_.clear();
+    else
+      self->stop_writing({node_errc::link_down, "the peer cannot be written to: " + written.error().message()});
+  });
+}
+
+// -- on the I/O thread
+
+/// Requires the mutex.
+void connection::start_ticking() {
+  if (std::exchange(ticking_, true))
+    return;
+  asio::post(io_, [self = shared_from_this()] {
+    self->idle_ticks_ = 0;
+    ticker::of(self->io_).add(self);
+  });
+}
+
+tick_result connection::tick() {
+  if (ended_)
+    return tick_result::over;
+  std::unique_lock guard{*mutex_};
+  const auto is_useful = std::exchange(deferred_, false);
+  idle_ticks_ = is_useful ? 0 : idle_ticks_ + 1;
+  ticking_ = idle_ticks_ < idle_ticks_max;
+  const auto result = !ticking_ ? tick_result::over : is_useful ? tick_result::useful : tick_result::idle;
+  if (writer_ == writer::nobody && !waiting_.empty())
+    write_by_caller(guard);
+  return result;
+}
+
+void connection::write_by_io_thread() {
+  auto begin = bytes_written();
+  for (int writes = 0; writes < writes_in_a_row_max && bytes_written() - begin < bytes_in_a_row_max; ++writes)
+    if (!write_once())
+      return;
+  asio::post(io_, [self = shared_from_this()] { self->write_by_io_thread(); });
+}
+
+/// False when nothing is left, or the transport has to be waited for, or the connection has ended.
+bool connection::write_once() {
+  if (ended_)
+    return false;
+  std::unique_lock guard{*mutex_};
+  take_waiting();
+  if (refills_)
+    refills_ = events_->refill(writing_);
+  if (writing_.empty()) {
+    pause_.begin(clock::now(), bytes_read());
+    writer_ = writer::nobody;
+    guard.unlock();
+    if (close_reason_)
+      end_when_read();
+    return false;
+  }
+  guard.unlock();
+  auto written = write_now();
+  if (!written) {
+    stop_writing({node_errc::link_down, "the peer cannot be written to: " + written.error().message()});
+    return false;
+  }
+  if (*written < writing_.size_bytes()) {
+    write_rest(*written);
+    return false;
+  }
+  writing_.clear();
+  return true;
+}
+
+/// Waits until the transport takes what is left behind the first `written` bytes: a slice of it at a time, so that a
+/// slow network is seen to move.
+void connection::write_rest(std::size_t written) {
+  if (ended_) {
+    writing_.clear();
+    return;
+  }
+  writing_bytes_.store(writing_.size_bytes() - written, std::memory_order_relaxed);
+  auto bytes = std::min(slice_bytes, writing_.size_bytes() - written);
+  gather_behind(written, bytes);
+  stalled_since_.store(clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+  bytes_->write(pieces_, [self = shared_from_this(), written, bytes](std::error_code error) {
+    self->stalled_since_.store(0, std::memory_order_relaxed);
+    if (self->ended_) {
+      // Frames may hold the very actors that hold this link: they must go, whatever ended the writing.
+      self->writing_.clear();
+      return;
+    }
+    if (error) {
+      self->stop_writing({node_errc::link_down, "the peer cannot be written to: " + error.message()});
+      return;
+    }
+    self->bytes_written_.fetch_add(bytes, std::memory_order_relaxed);
+    self->slices_taken_.fetch_add(1, std::memory_order_relaxed);
+    if (written + bytes < self->writing_.size_bytes()) {
+      self->write_rest(written + bytes);
+      return;
+    }
+    self->writing_.clear();
+    self->write_by_io_thread();
+  });
+}
+
+/// Puts into pieces_ what is to be written behind the first `written` bytes, `bytes_max` of it at most.
+void connection::gather_behind(std::size_t written, std::size_t bytes_max) {
+  writing_.gather(pieces_);
+  std::erase_if(pieces_, [&](bytes_view& piece) {
+    auto skipped = std::min(written, piece.size());
+    written -= skipped;
+    piece = piece.subspan(skipped);
+    piece = piece.first(std::min(bytes_max, piece.size()));
+    bytes_max -= piece.size();
+    return piece.empty();
+  });
+}
+
+clock::duration connection::stalled() const {
+  auto since = stalled_since_.load(std::memory_order_relaxed);
+  return since == 0 ? clock::duration::zero() : clock::now().time_since_epoch() - clock::duration{since};
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,44 @@
+#include <troupe/framework/internal/net/io_batch.hpp>
+
+#include <utility>
+
+#include <troupe/framework/internal/net/connection.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+thread_local io_batch* current_batch = nullptr;
+
+} // namespace
+
+io_batch* io_batch::current() noexcept {
+  return current_batch != nullptr && !current_batch->consumed_.is_deposed() ? current_batch : nullptr;
+}
+
+io_batch::scope::scope(io_batch& batch) noexcept : consumed_(batch.consumed_) {
+  current_batch = &batch;
+}
+
+io_batch::scope::~scope() {
+  current_batch = nullptr;
+}
+
+void io_batch::read_on() {
+  auto next = std::move(reading_.front());
+  reading_.pop_front();
+  next->read_on();
+}
+
+void io_batch::flush() {
+  do {
+    while (!consumed_.empty())
+      consumed_.settle(); // First, since it may have something to write.
+    std::swap(appended_, flushing_);
+    for (const auto& one : flushing_)
+      one->flush_batch(); // Lets go of what it has written, by which a message may end.
+    flushing_.clear();
+  } while (!consumed_.empty() || !appended_.empty());
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,122 @@
+// The node's I/O thread: sockets, timers, and the actors whose messages it has just read.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
+
+#include <troupe/framework/internal/net/io_batch.hpp>
+#include <troupe/framework/internal/net/round_worker.hpp>
+#include <troupe/framework/internal/net/spinning.hpp>
+#include <troupe/framework/internal/words/limited_log.hpp>
+#include <troupe/framework/node_errc.hpp>
+
+namespace troupe::internal {
+
+/// How much the I/O thread works for actors before it reads again.
+struct dispatch_budget {
+  bool enabled = true;
+  std::chrono::microseconds time{300};     // Of all actors, between two looks at the sockets, as far as handlers end.
+  std::chrono::microseconds overrun{1000}; // A handler that takes longer loses the sockets, after twice this at most.
+  std::chrono::microseconds spin{50};      // How long to look for more before sleeping, where that has paid of late.
+};
+
+/// Runs an io_context, and after each round of its work resumes the actors that the round has put messages into, since
+/// waking a scheduler's thread for them costs several times what a short handler does. What is not done when the budget
+/// is used up goes to CAF's scheduler, as do actors that have been slow before; then the sockets are looked at.
+///
+/// A handler that takes longer than that does not hold up the sockets either: a second thread, otherwise asleep, takes
+/// them over, and until the first one is back all actors go to CAF's scheduler. So "the I/O thread" is whichever of the
+/// two leads; what is only touched on the I/O thread is never touched by both.
+///
+/// Threads: start from the thread that owns it; the rest from any.
+/// Lifetime: its threads share it, so that one that is stuck in a handler when all else is over finds it in the end.
+class io_loop : public std::enable_shared_from_this<io_loop>, public system_threads {
+public:
+  /// What a thread does for a loop.
+  enum class duty : std::uint8_t { none, runs_an_actor, handles_io };
+
+  io_loop(std::shared_ptr<loop_host> host, std::string owner, const dispatch_budget& budget);
+  io_loop(const io_loop&) = delete;
+  io_loop& operator=(const io_loop&) = delete;
+  ~io_loop() override;
+
+  /// `on_takeover` is called on the new I/O thread: what the old one has appended is still unwritten. Fails with
+  /// `bad_option` where the system gives no thread; then nothing has run, and the loop can only be destroyed.
+  [[nodiscard]] std::expected<void, node_error> start(std::function<void()> on_takeover);
+
+  /// Waits until no work is left, and for the threads. One that is still in a handler then, and the calling one, are
+  /// left to the actor system, which waits for them at its own end. Waits for nothing where `may_wait` says so.
+  void stop();
+
+  /// False on the threads of this and of other loops while they handle I/O: others' work waits behind them.
+  [[nodiscard]] static bool may_wait() noexcept;
+
+  [[nodiscard]] bool join_within(std::chrono::milliseconds patience) override;
+  [[nodiscard]] bool is_left() const noexcept override { return is_left_.load(); }
+  [[nodiscard]] const std::string& owner() const noexcept override { return owner_; }
+
+  [[nodiscard]] asio::io_context& context() noexcept { return io_; }
+
+private:
+  struct desk;
+
+  /// Threads begin once all of them are there.
+  enum class start_state : std::uint8_t { under_way, done, given_up };
+
+  void run_thread(std::size_t index);
+  [[nodiscard]] bool may_begin();
+  void run();
+  void lead(desk& own);
+  void look_at_all();
+  std::size_t wait_for_work(spinning& spin);
+  bool dispatch(desk& own);
+  void stand_by(desk& own);
+  void wake_watch();
+  [[nodiscard]] bool take_over(std::chrono::steady_clock::time_point now);
+  [[nodiscard]] std::chrono::steady_clock::time_point next_look(std::chrono::steady_clock::time_point now) const;
+  [[nodiscard]] std::chrono::steady_clock::time_point began_when() const;
+
+  limited_log lines_{"the I/O thread"};
+  const std::shared_ptr<loop_host> host_;
+  const std::string owner_; // The node's name.
+  const dispatch_budget budget_;
+  std::function<void()> on_takeover_;
+  asio::io_context io_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
+
+  // The leader's turn: its number in the upper bits, whether it dispatches in the lowest. Written by the leader; a
+  // takeover replaces "dispatching" by the next turn's "leading".
+  std::atomic<std::uint64_t> turn_{0};
+  std::atomic<std::chrono::steady_clock::rep> dispatch_began_{0}; // The last one.
+  std::atomic<desk*> leader_{nullptr};                      // The last to lead; lives as long as its thread.
+  std::atomic<bool> covered_{false};                              // The other thread stands by.
+  std::atomic<bool> watching_{false};                             // ... and looks at turn_ now and then.
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_.
+  bool standing_by_ = false; // The other thread may take over.
+  bool watch_wanted_ = false;
+  start_state started_ = start_state::under_way;
+  bool stopped_ = false;
+  std::array<bool, 2> has_left_{};
+
+  std::size_t threads_started_ = 0; // Set by start().
+  std::atomic<bool> is_left_{false};
+  std::mutex joining_;
+  std::array<std::thread, 2> threads_; // Whose lambdas share this loop. Joined under joining_.
+};
+
+} // namespace troupe::internal

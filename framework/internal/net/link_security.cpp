@@ -1,0 +1,198 @@
+#include <troupe/framework/internal/net/link_security.hpp>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include <troupe/framework/internal/net/socket_transport.hpp>
+#include <troupe/framework/internal/net/tls_transport.hpp>
+#include <troupe/framework/internal/trust/secret_file.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+constexpr std::string_view elsewhere_without_secret =
+    " is not on this host: set credentials.secret or credentials.secret_file to what the node there has, or use tls://";
+
+std::unexpected<node_error> fail(std::string text) {
+  return std::unexpected{node_error{node_errc::bad_option, std::move(text)}};
+}
+
+/// The secret that the options give; empty when they give none.
+std::expected<std::string, node_error> given_secret(const credentials& with) {
+  if (!with.secret.empty() && !with.secret_file.empty())
+    return fail("credentials.secret and credentials.secret_file are both set; set one");
+  if (!with.secret_file.empty())
+    return read_secret_file(with.secret_file);
+  if (!with.secret.empty() && with.secret.size() < secret_bytes_min)
+    return fail("credentials.secret has " + std::to_string(with.secret.size())
+                + " bytes, a secret at least 16; make one with: openssl rand -hex 32");
+  if (with.secret.size() > secret_bytes_max)
+    return fail("credentials.secret has more than 4,096 bytes");
+  return with.secret;
+}
+
+std::expected<std::string, node_error> cookie(const credentials& with) {
+  if (!with.cookie_file.empty())
+    return read_or_make_cookie(with.cookie_file);
+  auto path = default_cookie_file();
+  return path ? read_or_make_cookie(*path) : path;
+}
+
+/// Over plain TCP there is always a secret: the one given, or on one host the cookie.
+std::expected<link_security, node_error> security_for_tcp(const address& at, std::span<const stream_endpoint> endpoints,
+                                                          const credentials& with, const std::string& without) {
+  auto secret = given_secret(with);
+  const auto one_host = std::ranges::all_of(endpoints, is_of_this_host);
+  const auto is_cookie = secret && secret->empty();
+  if (is_cookie)
+    secret = one_host ? cookie(with) : fail(at.text + without);
+  if (!secret)
+    return std::unexpected{std::move(secret).error()};
+  link_security result{.kind = at.kind, .secret = *std::move(secret), .is_cookie = is_cookie};
+  if (!one_host)
+    result.caution = "trusted network only: at " + at.text
+                     + " the secret lets only those in who know it, but does not protect what is then said; use tls:// "
+                       "where others have access to the network";
+  return result;
+}
+
+bool has_files(const tls_options& with) {
+  return !with.certificate_file.empty() || !with.key_file.empty() || !with.authority_file.empty();
+}
+
+/// The first credential that links over that transport never look at; empty: they use them all.
+std::string unused_at(transport_kind kind, const credentials& own) {
+  const auto& tls = own.tls;
+  const std::pair<std::string_view, bool> of_tls[] = {{"tls.certificate_file", !tls.certificate_file.empty()},
+                                                      {"tls.key_file", !tls.key_file.empty()},
+                                                      {"tls.authority_file", !tls.authority_file.empty()},
+                                                      {"tls.server_name", !tls.server_name.empty()}};
+  if (tls.require_client_certificate)
+    return "tls.require_client_certificate";
+  if (kind == transport_kind::tls)
+    return own.cookie_file.empty() ? std::string{} : "cookie_file";
+  for (const auto& [name, is_set] : of_tls)
+    if (is_set)
+      return std::string{name};
+  if (kind == transport_kind::tcp)
+    return {};
+  if (!own.secret.empty())
+    return "secret";
+  if (!own.secret_file.empty())
+    return "secret_file";
+  return own.cookie_file.empty() ? std::string{} : "cookie_file";
+}
+
+std::string why_unused(transport_kind kind, const std::string& what) {
+  if (what == "tls.require_client_certificate")
+    return "is for those who listen: set it in accepted_links";
+  if (kind == transport_kind::tls)
+    return "is for plain TCP: remove it, and set secret or secret_file where a certificate does not suffice";
+  if (kind == transport_kind::tcp)
+    return "does nothing over plain TCP: write tls:// for encrypted links";
+  return std::string{"does nothing "}
+         + (kind == transport_kind::inproc ? "within a process" : "at a unix socket, where this user alone gets in")
+         + ": remove it";
+}
+
+} // namespace
+
+std::expected<void, node_error> check_credentials(const credentials& with) {
+  if (auto secret = given_secret(with); !secret)
+    return std::unexpected{std::move(secret).error()};
+  if (!has_files(with.tls))
+    return {};
+  if (auto context = make_dialing_tls(with.tls); !context)
+    return std::unexpected{std::move(context).error()};
+  return {};
+}
+
+std::expected<void, node_error> check_listening(const credentials& with) {
+  if (with.tls.require_client_certificate && with.tls.authority_file.empty())
+    return fail("credentials.tls.require_client_certificate asks peers for certificates, but nothing says whose: set "
+                "credentials.tls.authority_file");
+  return check_credentials(with);
+}
+
+std::expected<void, node_error> check_dialing(const address& to, const credentials& with, const credentials& own) {
+  if (const auto what = unused_at(to.kind, own); !what.empty())
+    return fail("credentials." + what + ' ' + why_unused(to.kind, what));
+  if (auto good = check_credentials(with); !good)
+    return good;
+  if (to.kind != transport_kind::tcp || !has_numeric_host(to) || !with.secret.empty() || !with.secret_file.empty())
+    return {};
+  const auto endpoints = resolve_aside(to).get(); // Looks up nothing.
+  if (endpoints && !std::ranges::all_of(*endpoints, is_of_this_host))
+    return fail(to.text + std::string{elsewhere_without_secret});
+  return {};
+}
+
+std::expected<link_security, node_error>
+security_for_listening(const address& at, std::span<const stream_endpoint> endpoints, const credentials& with) {
+  link_security result{.kind = at.kind};
+  if (at.kind != transport_kind::tls) // Whose own messages say more.
+    if (auto good = check_listening(with); !good)
+      return std::unexpected{std::move(good).error()};
+  if (at.kind == transport_kind::unix_socket || at.kind == transport_kind::inproc)
+    return result;
+  if (at.kind == transport_kind::tcp)
+    return security_for_tcp(at, endpoints, with,
+                            " can be reached from other hosts, and nothing says who may come in: set "
+                            "credentials.secret or credentials.secret_file of accepted_links, to the same at all "
+                            "peers; or listen at tls://, or at 127.0.0.1 for processes of this host only");
+  auto secret = given_secret(with);
+  if (!secret)
+    return std::unexpected{std::move(secret).error()};
+  if (with.tls.certificate_file.empty() || with.tls.key_file.empty())
+    return fail(at.text + " needs a certificate: set credentials.tls.certificate_file and key_file of accepted_links");
+  if (with.tls.require_client_certificate && with.tls.authority_file.empty())
+    return fail(at.text
+                + " asks peers for certificates, but nothing says whose: set credentials.tls.authority_file of "
+                  "accepted_links");
+  if (!with.tls.require_client_certificate && secret->empty())
+    return fail(at.text
+                + " would let anybody in: set credentials.tls.require_client_certificate and authority_file of "
+                  "accepted_links, or credentials.secret, or both");
+  auto context = make_listening_tls(with.tls);
+  if (!context)
+    return std::unexpected{std::move(context).error()};
+  result.secret = *std::move(secret);
+  result.tls = *std::move(context);
+  return result;
+}
+
+std::expected<link_security, node_error>
+security_for_dialing(const address& to, std::span<const stream_endpoint> endpoints, const credentials& with) {
+  link_security result{.kind = to.kind};
+  if (to.kind != transport_kind::tls)
+    if (auto good = check_credentials(with); !good)
+      return std::unexpected{std::move(good).error()};
+  if (to.kind == transport_kind::unix_socket || to.kind == transport_kind::inproc)
+    return result;
+  if (to.kind == transport_kind::tcp)
+    return security_for_tcp(to, endpoints, with, std::string{elsewhere_without_secret});
+  auto secret = given_secret(with);
+  if (!secret)
+    return std::unexpected{std::move(secret).error()};
+  result.secret = *std::move(secret);
+  auto context = make_dialing_tls(with.tls);
+  if (!context)
+    return std::unexpected{std::move(context).error()};
+  result.tls = *std::move(context);
+  result.tls_server = with.tls.server_name.empty() ? to.host : with.tls.server_name;
+  return result;
+}
+
+std::expected<std::shared_ptr<transport>, node_error>
+make_transport(stream_socket socket, const link_security& security, std::shared_ptr<handshake_turns> turns) {
+  if (security.kind == transport_kind::tls)
+    return make_tls_transport(std::move(socket), security.tls, security.tls_server, std::move(turns));
+  if (security.kind == transport_kind::unix_socket)
+    if (auto same = check_same_user(socket); !same)
+      return std::unexpected{std::move(same).error()};
+  return make_socket_transport(std::move(socket));
+}
+
+} // namespace troupe::internal

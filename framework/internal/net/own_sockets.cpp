@@ -1,0 +1,103 @@
+#include <troupe/framework/internal/net/own_sockets.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace troupe::internal {
+
+namespace {
+
+/// A descriptor, and what it stood for when it was opened: others close it, and its number may be taken again.
+struct own_socket {
+  int descriptor;
+  dev_t device;
+  ino_t inode;
+
+  [[nodiscard]] bool is_open() const {
+    struct stat now {};
+    return ::fstat(descriptor, &now) == 0 && now.st_dev == device && now.st_ino == inode;
+  }
+};
+
+struct own_sockets {
+  std::mutex mutex; // Held while one is opened, and while this process forks.
+  std::vector<own_socket> all;
+  std::size_t sweep_at = 64;
+};
+
+// Never destroyed, since nodes may outlive main.
+own_sockets& sockets() {
+  static auto* const kept = new own_sockets;
+  return *kept;
+}
+
+void before_fork() {
+  sockets().mutex.lock();
+}
+
+void after_fork_in_parent() {
+  sockets().mutex.unlock();
+}
+
+/// Calls only what a signal handler may call.
+void after_fork_in_child() {
+  auto& mine = sockets();
+  auto nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const auto opened = nothing;
+  for (const auto& each : mine.all) {
+    if (!each.is_open())
+      continue;
+    if (nothing >= 0) {
+      ::dup3(nothing, each.descriptor, O_CLOEXEC);
+      continue;
+    }
+    ::close(each.descriptor); // No number was left for the first one.
+    nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  }
+  if (opened >= 0)
+    ::close(opened);
+  mine.all.clear();
+  mine.mutex.unlock();
+}
+
+void watch_forks() {
+  static const auto watching = ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  static_cast<void>(watching);
+}
+
+template <class Open>
+int open_listed(Open open) {
+  watch_forks();
+  auto& mine = sockets();
+  const std::lock_guard guard{mine.mutex};
+  if (mine.all.size() >= mine.sweep_at) {
+    std::erase_if(mine.all, [](const auto& each) { return !each.is_open(); });
+    mine.sweep_at = std::max<std::size_t>(64, 2 * mine.all.size());
+  }
+  mine.all.reserve(std::max(mine.sweep_at, mine.all.size() + 1)); // Nothing can fail once the socket is there.
+  const auto made = open();
+  struct stat status {};
+  if (made >= 0 && ::fstat(made, &status) == 0)
+    mine.all.push_back({made, status.st_dev, status.st_ino});
+  return made;
+}
+
+} // namespace
+
+int make_own_socket(int domain, int type, int protocol) {
+  return open_listed([&] { return ::socket(domain, type, protocol); });
+}
+
+int accept_own_socket(int listening) {
+  return open_listed([&] { return ::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC); });
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,62 @@
+#include <troupe/framework/internal/net/ticker.hpp>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include <asio/io_context.hpp>
+
+#include <troupe/framework/internal/net/connection.hpp>
+#include <troupe/framework/internal/net/write_pause.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+/// What waits is written after so many times `write_pause::long_enough` at the latest.
+constexpr int waits_max = 16;
+
+/// How many times that until the next tick. Each further connection adds two: whom it wakes wants a core as well.
+int waits_for(int useful) {
+  return std::clamp(2 * useful - 1, 1, waits_max);
+}
+
+} // namespace
+
+ticker::ticker(asio::execution_context& io)
+    : asio::execution_context::service(io),
+      timer_(std::make_unique<asio::steady_timer>(static_cast<asio::io_context&>(io))) {}
+
+ticker::~ticker() = default;
+
+void ticker::shutdown() noexcept {
+  timer_.reset();
+  ticking_.clear();
+}
+
+void ticker::add(std::shared_ptr<connection> what) {
+  ticking_.push_back(std::move(what));
+  if (ticking_.size() == 1)
+    wait();
+}
+
+void ticker::wait() {
+  timer_->expires_after(write_pause::long_enough * waits_for(useful_));
+  timer_->async_wait([this](std::error_code cancelled) {
+    if (!cancelled)
+      tick();
+  });
+}
+
+void ticker::tick() {
+  useful_ = 0;
+  std::erase_if(ticking_, [this](const auto& each) {
+    const auto result = each->tick();
+    useful_ += result == tick_result::useful ? 1 : 0;
+    return result == tick_result::over;
+  });
+  if (!ticking_.empty())
+    wait();
+}
+
+} // namespace troupe::internal

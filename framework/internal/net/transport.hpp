@@ -1,0 +1,84 @@
+// What carries a link's bytes: in order, with gathered writes. All but write_now() runs on the node's I/O thread.
+#pragma once
+
+#include <cstddef>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <system_error>
+
+#include <caf/message.hpp>
+
+#include <troupe/framework/internal/wire/packet.hpp>
+
+namespace troupe::internal {
+
+class loopback_ends;
+
+/// Errors that say why a peer was not let in, or did not let this end in, before any byte was read.
+[[nodiscard]] const std::error_category& admission_category();
+
+/// Messages that go beside the bytes as they are, where both ends are in one process. They come out in the order in
+/// which they were pushed; a packet tells when the next one is due.
+class value_lane {
+public:
+  virtual ~value_lane() = default;
+  /// Any thread, also under the link's lock: drops nothing and does not wait. Takes the value, unless this connection
+  /// has ended.
+  virtual void push(caf::message& value) = 0;
+  /// I/O thread. Nothing where none was pushed.
+  [[nodiscard]] virtual std::optional<caf::message> pop() = 0;
+};
+
+/// Where the two ends of a connection are, as addresses; empty for an end without one.
+struct end_addresses {
+  std::string near;
+  std::string far;
+};
+
+/// One connection's bytes, both ways. At most one read and one write are under way at a time, and each keeps the
+/// transport alive until it has called back, also after close().
+class transport {
+public:
+  virtual ~transport() = default;
+
+  /// Reads at least one byte into `into`, then calls `done` with how many; with an error at the end of the stream.
+  virtual void read_some(std::span<std::byte> into, std::function<void(std::error_code, std::size_t)> done) = 0;
+
+  /// Writes all of `pieces` in order, then calls `done`. The bytes must stay until then, the list of pieces need not.
+  virtual void write(std::span<const bytes_view> pieces, std::function<void(std::error_code)> done) = 0;
+
+  /// Any thread, but never while another write of this transport is under way, nor while it is closed: writes at once
+  /// what the kernel takes, and gives how many bytes that was; 0 when it takes nothing now, or when this transport
+  /// writes on the I/O thread only.
+  virtual std::expected<std::size_t, std::error_code> write_now(std::span<const bytes_view> pieces) = 0;
+
+  /// Bytes that the two ends of this connection derive from its encryption and nobody else knows; empty without one.
+  /// There once anything was read.
+  [[nodiscard]] virtual byte_vector session_key() const { return {}; }
+
+  /// The connection's addresses, where it is a plain one within this host; null otherwise. Lives as long as the
+  /// transport.
+  [[nodiscard]] virtual const loopback_ends* loopback() const noexcept { return nullptr; }
+
+  /// Before close().
+  [[nodiscard]] virtual end_addresses addresses() const { return {}; }
+
+  /// This end's address in numbers; empty where the connection uses no network. Any thread, never changes.
+  [[nodiscard]] virtual std::string near_host() const { return {}; }
+
+  /// Null where only bytes pass. Lives as long as the transport.
+  [[nodiscard]] virtual value_lane* values() noexcept { return nullptr; }
+
+  /// Tells the peer that nothing more will be written. True where what was written before is only sure to arrive when
+  /// this end reads on until the peer has closed, too.
+  [[nodiscard]] virtual bool finish_writing() { return false; }
+
+  /// Ends the connection; what is under way is called back with an error. Idempotent.
+  virtual void close() = 0;
+};
+
+} // namespace troupe::internal

@@ -1,0 +1,310 @@
+#include <troupe/framework/internal/node/memory_survey.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/node/node_core.hpp>
+#include <troupe/framework/internal/objects/object_exchange.hpp>
+#include <troupe/framework/internal/objects/out_of_band.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+std::int64_t milliseconds(std::chrono::nanoseconds age) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(age).count();
+}
+
+bool has(const std::vector<pid_t>& processes, pid_t one) {
+  return std::ranges::find(processes, one) != processes.end();
+}
+
+class survey {
+public:
+  survey(const node_core& node, const memory_query& query) : node_(node), query_(query) {}
+
+  std::expected<memory_summary, node_error> run() {
+    if (node_.store()) {
+      auto store = *node_.store();
+      const auto known =
+          store.summary({.rows_max = static_cast<std::size_t>(query_.objects_max), .only_own = !query_.whole_store});
+      if (!known)
+        return std::unexpected{
+            node_error{node_errc::object_lost, "the store cannot be asked: " + known.error().message()}};
+      result_.processes.push_back({own_, node_.options().name, known->name, {}});
+      look_at_store(*known);
+    } else {
+      result_.processes.push_back({own_, node_.options().name, {}, {}});
+    }
+    std::vector<link_memory> links;
+    for (const auto& link : node_.open_links())
+      links.push_back(link->memory(stored_));
+    if (node_.exchange()) {
+      look_at_handles(links, false);
+      look_at_handles(links, true); // What has moved counts where it has moved to.
+    }
+    for (const auto& link : links)
+      look_at(link);
+    look_outside_messages();
+    finish();
+    return std::move(result_);
+  }
+
+private:
+  memory_object& row(std::string name) {
+    const auto [at, is_new] = places_.try_emplace(std::move(name), result_.objects.size());
+    if (is_new)
+      result_.objects.emplace_back().object = at->first;
+    return result_.objects[at->second];
+  }
+
+  void look_at_store(const store::store_summary& known) {
+    auto said = memory_of(known);
+    for (std::size_t i = 0; i < said.objects.size(); ++i)
+      if (query_.whole_store || has(known.rows[i].holders, static_cast<pid_t>(own_))) {
+        row(to_string(known.rows[i].id)) = std::move(said.objects[i]);
+        stored_.push_back(known.rows[i].id);
+      }
+    result_.objects_left_off = known.rows_left_off;
+    result_.bytes_left_off = known.bytes_left_off;
+    is_cut_ = known.rows_left_off > 0;
+  }
+
+  /// The row of an object that is told of; null where it is one of those that are left off.
+  memory_object* row_of(const std::string& name) {
+    const auto found = places_.find(name);
+    if (found != places_.end())
+      return &result_.objects[found->second];
+    return is_cut_ ? nullptr : &row(name);
+  }
+
+  /// In batches, so that messages with handles are held up for moments only, however many there are.
+  void look_at_handles(std::span<const link_memory> links, bool moved) {
+    constexpr std::uint32_t batch = 512;
+    for (std::uint32_t first = 0;; first += batch) {
+      const auto known = node_.exchange()->rows(first, batch);
+      for (const auto& entry : known.entries)
+        if (entry.moved_to.has_value() == moved)
+          moved ? add_moved(entry, known.now, links) : add_entry(entry, known.now, links);
+      if (known.are_all)
+        return;
+    }
+  }
+
+  void add_entry(const handles::entry_row& entry, handles::time_point now, std::span<const link_memory> links) {
+    const auto name = to_string(entry.place ? *entry.place : entry.name);
+    auto* const known = entry.place ? row_of(name) : &row(name);
+    if (known == nullptr)
+      return;
+    auto& made = *known;
+    handles_.emplace(entry.known_as, made.object);
+    if (entry.place) { // The exchange holds it once, for all who have references by it.
+      handles_of_links_[made.object] += 1;
+      references_[made.object] += entry.references;
+    } else {
+      made.state = entry.is_lost ? "lost" : entry.is_unfinished ? "unfinished" : "remote";
+      made.size_bytes = entry.size_bytes;
+      made.age_ms = milliseconds(now - entry.since);
+      auto holder = holder_over(entry.source, links);
+      holder.reason = memory_reason::handle;
+      holder.count = entry.references;
+      holder.age_ms = made.age_ms;
+      if (entry.references > 0)
+        made.holders.push_back(std::move(holder));
+      if (entry.is_fetched)
+        made.holders.push_back({.reason = memory_reason::fetched, .process = own_, .count = 1});
+    }
+    add_exports(entry, now, links, made);
+    if (!entry.place)
+      cut_where_there_are_many();
+  }
+
+  void add_moved(const handles::entry_row& entry, handles::time_point now, std::span<const link_memory> links) {
+    const auto target = handles_.find(*entry.moved_to);
+    const auto place = target != handles_.end() ? places_.find(target->second) : places_.end();
+    if (place == places_.end())
+      return;
+    auto& made = result_.objects[place->second];
+    handles_.emplace(entry.known_as, made.object);
+    if (!made.store.empty())
+      references_[made.object] += entry.references;
+    else if (const auto held = std::ranges::find(made.holders, memory_reason::handle, &memory_holder::reason);
+             held != made.holders.end())
+      held->count += entry.references;
+    add_exports(entry, now, links, made);
+  }
+
+  void add_exports(const handles::entry_row& entry, handles::time_point now, std::span<const link_memory> links,
+                   memory_object& made) {
+    for (const auto& each : entry.exports) {
+      auto holder = holder_over(each.link, links);
+      holder.reason = each.phase == handles::link_phase::up ? memory_reason::exported : memory_reason::lost_link;
+      holder.count = each.count;
+      holder.age_ms = milliseconds(now - each.since);
+      if (holder.reason == memory_reason::lost_link)
+        holder.where = node_.exchange()->why_ended(each.link);
+      made.holders.push_back(std::move(holder));
+    }
+  }
+
+  /// The largest stay, so that memory for twice as many as were asked for is enough.
+  void cut_where_there_are_many() {
+    constexpr std::uint64_t few = 1'000;
+    if (result_.objects.size() < 2 * std::max(std::min(query_.objects_max, UINT64_MAX / 4), few))
+      return;
+    leave_off();
+    is_cut_ = true;
+    places_.clear();
+    for (std::size_t i = 0; i < result_.objects.size(); ++i)
+      places_.emplace(result_.objects[i].object, i);
+    std::erase_if(handles_, [&](const auto& each) { return !places_.contains(each.second); });
+    std::erase_if(references_, [&](const auto& each) { return !places_.contains(each.first); });
+    std::erase_if(handles_of_links_, [&](const auto& each) { return !places_.contains(each.first); });
+  }
+
+  void leave_off() {
+    auto& objects = result_.objects;
+    std::ranges::stable_sort(objects, std::ranges::greater{}, &memory_object::size_bytes);
+    while (objects.size() > query_.objects_max) {
+      ++result_.objects_left_off;
+      result_.bytes_left_off += objects.back().size_bytes;
+      objects.pop_back();
+    }
+  }
+
+  [[nodiscard]] memory_holder holder_over(handles::link_number channel, std::span<const link_memory> links) const {
+    memory_holder result{.process = own_};
+    if (const auto found = std::ranges::find(links, channel, &link_memory::channel); found != links.end()) {
+      result.link = found->serial;
+      result.peer = found->peer;
+    }
+    return result;
+  }
+
+  void look_at(const link_memory& link) {
+    const auto now = std::chrono::steady_clock::now();
+    for (const auto& each : link.exported) {
+      const auto name = to_string(each.object);
+      auto* const made = row_of(name);
+      if (made == nullptr)
+        continue;
+      ++handles_of_links_[name];
+      made->holders.push_back({.reason = memory_reason::exported,
+                               .process = own_,
+                               .count = each.count,
+                               .link = link.serial,
+                               .peer = link.peer,
+                               .age_ms = milliseconds(now - each.since)});
+    }
+    for (const auto& each : link.queued) {
+      if (each.stored)
+        ++handles_of_links_[to_string(*each.stored)];
+      add_message(each, memory_reason::queued_message, link);
+    }
+    for (const auto& each : link.pending)
+      add_message(each, memory_reason::pending_message, link);
+  }
+
+  void add_message(const named_object& object, memory_reason reason, const link_memory& link) {
+    const auto name = name_of(object);
+    if (!name)
+      return;
+    auto* const made = row_of(*name);
+    if (made == nullptr)
+      return;
+    auto& holders = made->holders;
+    auto known = std::ranges::find_if(
+        holders, [&](const auto& each) { return each.reason == reason && each.link == link.serial; });
+    if (known == holders.end())
+      known =
+          holders.insert(holders.end(), {.reason = reason, .process = own_, .link = link.serial, .peer = link.peer});
+    ++known->count;
+    if (object.since)
+      known->age_ms = std::max(known->age_ms, milliseconds(std::chrono::steady_clock::now() - *object.since));
+  }
+
+  [[nodiscard]] std::optional<std::string> name_of(const named_object& object) const {
+    if (object.stored)
+      return to_string(*object.stored);
+    if (const auto place = object.source->place())
+      return to_string(*place);
+    const auto counted = std::dynamic_pointer_cast<exchanged_object>(object.source);
+    if (!counted)
+      return std::nullopt;
+    const auto found = handles_.find(counted->what());
+    return found != handles_.end() ? std::optional{found->second} : std::nullopt;
+  }
+
+  void look_outside_messages() {
+    const auto now = std::chrono::system_clock::now();
+    for (const auto& pin : out_of_band_pins(node_.store() ? node_.store()->number() : 0)) {
+      auto& made = row(pin.object ? to_string(*pin.object) : pin.where);
+      if (!pin.object) {
+        made.state = "in memory";
+        made.size_bytes = pin.size_bytes;
+      }
+      made.holders.push_back({.reason = memory_reason::out_of_band,
+                              .process = own_,
+                              .count = pin.serializations,
+                              .where = pin.where,
+                              .age_ms = milliseconds(now - pin.since)});
+    }
+  }
+
+  /// What links and the exchange hold is told as what they hold it for, so that what is left are references.
+  void count_references(memory_object& of) {
+    const auto is_handle = [this](const memory_holder& each) {
+      return each.reason == memory_reason::handle && each.process == own_ && each.link == 0;
+    };
+    const auto found = std::ranges::find_if(of.holders, is_handle);
+    const auto by_exchange = references_.find(of.object);
+    const auto more = by_exchange != references_.end() ? by_exchange->second : 0;
+    const auto held = handles_of_links_.find(of.object);
+    const auto others = held != handles_of_links_.end() ? held->second : 0;
+    const auto all = found != of.holders.end() ? found->count : 0;
+    const auto count = all - std::min(all, others) + more;
+    if (found != of.holders.end() && count == 0)
+      of.holders.erase(found);
+    else if (found != of.holders.end())
+      found->count = count;
+    else if (count > 0)
+      of.holders.insert(of.holders.begin(), {.reason = memory_reason::handle, .process = own_, .count = count});
+  }
+
+  /// What has gone since the store was asked has no state.
+  void finish() {
+    auto& objects = result_.objects;
+    for (auto& each : objects)
+      if (!each.store.empty())
+        count_references(each);
+    std::erase_if(objects, [](const memory_object& each) { return each.state.empty(); });
+    leave_off();
+  }
+
+  const node_core& node_;
+  const memory_query query_;
+  const std::uint32_t own_ = static_cast<std::uint32_t>(::getpid());
+  memory_summary result_;
+  std::vector<store::object_id> stored_;                // Of those told of.
+  bool is_cut_ = false;                                 // What has no row is one of those left off.
+  std::unordered_map<std::string, std::size_t> places_; // By name.
+  std::unordered_map<std::string, std::uint64_t> handles_of_links_;
+  std::unordered_map<std::string, std::uint64_t> references_; // By way of the exchange.
+  std::map<handles::reference, std::string> handles_;         // What the ledger's handles are called.
+};
+
+} // namespace
+
+std::expected<memory_summary, node_error> survey_memory(const node_core& node, const memory_query& query) {
+  return survey{node, query}.run();
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,219 @@
+// One process's end of the network: the I/O thread, the links, the names, the store attachment.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <expected>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <asio/io_context.hpp>
+#include <asio/steady_timer.hpp>
+
+#include <caf/actor_control_block.hpp>
+#include <caf/actor_system.hpp>
+
+#include <troupe/framework/fwd.hpp>
+#include <troupe/framework/internal/caf_port/encoding_cache.hpp>
+#include <troupe/framework/internal/net/inproc.hpp>
+#include <troupe/framework/internal/net/io_loop.hpp>
+#include <troupe/framework/internal/net/link_security.hpp>
+#include <troupe/framework/internal/net/listener.hpp>
+#include <troupe/framework/internal/node/introductions.hpp>
+#include <troupe/framework/internal/objects/object_environment.hpp>
+#include <troupe/framework/internal/objects/object_exchange.hpp>
+#include <troupe/framework/internal/trust/authentication.hpp>
+#include <troupe/framework/internal/trust/handshake_turns.hpp>
+#include <troupe/framework/internal/trust/known_peers.hpp>
+#include <troupe/framework/internal/trust/waiting_room.hpp>
+#include <troupe/framework/internal/words/limited_log.hpp>
+#include <troupe/framework/node_errc.hpp>
+#include <troupe/framework/node_view.hpp>
+#include <troupe/framework/options.hpp>
+#include <troupe/framework/system_config.hpp>
+#include <troupe/serializers/family.hpp>
+#include <troupe/serializers/type_registry.hpp>
+#include <troupe/store/object_store.hpp>
+
+namespace troupe::internal {
+
+/// Threads: every member from any thread, `shut_down` once.
+/// Lifetime: held by the node and by its links; `shut_down` ends the links and the threads, what is left is memory.
+/// Called by what the I/O thread handles, it only begins that.
+class node_core : public std::enable_shared_from_this<node_core> {
+public:
+  node_core(caf::actor_system& system, type_registry& types, const family_set& families, node_options options);
+  ~node_core();
+
+  /// Opens the store, publishes what the options name, listens, starts the I/O thread.
+  [[nodiscard]] std::expected<void, node_error> start();
+  /// Listens at all of `addresses`, or, when one of them fails, at none. Fails with `unsupported` on I/O threads.
+  [[nodiscard]] std::expected<void, node_error> listen(std::span<const std::string> addresses);
+  void shut_down();
+
+  [[nodiscard]] std::expected<void, node_error> publish(std::string name, caf::strong_actor_ptr actor);
+  bool unpublish(std::string_view name);
+  /// Null when nothing has that name.
+  [[nodiscard]] caf::strong_actor_ptr published(std::string_view name) const;
+
+  [[nodiscard]] std::expected<std::shared_ptr<link_core>, node_error> connect(std::string_view to,
+                                                                              const link_options& options);
+  /// For a link of its own that somebody else starts; false once the node is closing.
+  [[nodiscard]] bool add_link(const std::shared_ptr<link_core>& link);
+  /// Begins with it, until the node ends. Fails with `link_down` once the node is closing.
+  [[nodiscard]] std::expected<void, node_error> keep(const std::shared_ptr<link_keeper>& keeper);
+  /// Has it clean up on the I/O thread and lets go of it; does nothing the second time.
+  void stop_keeping(const std::shared_ptr<link_keeper>& keeper);
+  /// Fails with `bad_option` for an entry of the configuration that could never make a link; the text names its place.
+  [[nodiscard]] std::expected<void, node_error> check_configuration();
+  [[nodiscard]] std::vector<std::shared_ptr<link_core>> open_links() const;
+  void link_ended(link_core* link);
+  /// The open link of that link_core::serial; null where there is none.
+  [[nodiscard]] std::shared_ptr<link_core> link_of(std::uint64_t serial) const;
+  /// Where this node listens, with the ports that the system chose.
+  [[nodiscard]] std::vector<std::string> addresses() const;
+
+  /// What this node is known again by.
+  [[nodiscard]] const node_key& key() const noexcept { return key_; }
+  /// I/O thread. Counts one more link to `peer`; false when it is linked already and known by another token.
+  [[nodiscard]] bool know_peer(const caf::node_id& peer, bytes_view token);
+  void known_peer_is_gone(const caf::node_id& peer);
+  /// I/O thread. The peer has proven who it is, or its link has ended. Nothing happens where it did not wait.
+  void unproven_peer_is_gone(link_core* link);
+  /// I/O thread. Gives up the connection of a peer that has not proven who it is; false where there is none.
+  bool displace_unproven_peer();
+  /// I/O thread. A peer that shared the store is gone, perhaps killed: clears up after it now and for a while, since a
+  /// process that is dying closes its sockets before it is seen to be dead.
+  void reap_soon();
+
+  /// Has link_core::encode_next() called by an actor, on a thread of the system's scheduler. One message of the node's
+  /// is encoded at a time, links take turns.
+  void encode_soon(std::weak_ptr<link_core> link);
+  /// Runs what peers submit; made when it is first asked for.
+  [[nodiscard]] caf::strong_actor_ptr task_runner();
+  /// The same for actors that peers spawn.
+  [[nodiscard]] caf::strong_actor_ptr spawner();
+  /// Whether that is one of these, or of the inspectors: what runs tasks, spawns or looks does so for the peers of all
+  /// links, so none of them ends it, however the peer came by it.
+  [[nodiscard]] bool serves_all_links(const caf::strong_actor_ptr& actor) const;
+  /// The same for what they may ask about this node; null for nothing.
+  [[nodiscard]] caf::strong_actor_ptr inspector(const link_options& terms);
+
+  [[nodiscard]] std::chrono::steady_clock::time_point since() const noexcept { return since_; }
+
+  // -- node_totals.cpp
+  [[nodiscard]] node_stats stats() const;
+  [[nodiscard]] bool is_closing() const;
+  void note_opened_link() noexcept { links_opened_.fetch_add(1, std::memory_order_relaxed); }
+  void note_refused_peer() noexcept { peers_refused_.fetch_add(1, std::memory_order_relaxed); }
+  /// For what a link counts after link_ended() has asked it for its totals.
+  void note_late(const link_stats& more);
+  /// What all links together may say, since peers decide how many there are.
+  [[nodiscard]] limited_log& lines() noexcept { return lines_; }
+
+  [[nodiscard]] caf::actor_system& system() const noexcept { return system_; }
+  /// The system's; null where it is none of Troupe's.
+  [[nodiscard]] const system_config* config() const;
+  [[nodiscard]] const type_registry& types() const noexcept { return types_; }
+  [[nodiscard]] const family_set& families() const noexcept { return families_; }
+  [[nodiscard]] const node_options& options() const noexcept { return options_; }
+  [[nodiscard]] const std::optional<store::object_store>& store() const noexcept { return store_; }
+  /// With what objects that were put here are read again.
+  [[nodiscard]] const std::shared_ptr<const object_environment>& objects() const noexcept { return objects_; }
+  [[nodiscard]] asio::io_context& io() noexcept { return loop_->context(); }
+  /// Null for a node without a store.
+  [[nodiscard]] const std::shared_ptr<object_exchange>& exchange() const noexcept { return exchange_; }
+  /// Null for a node without a store.
+  [[nodiscard]] const std::shared_ptr<class introductions>& introductions() const noexcept { return introductions_; }
+  [[nodiscard]] encoding_cache& encodings() noexcept { return *encodings_; }
+
+private:
+  [[nodiscard]] std::expected<void, node_error> check_entry(const configuration& from, const std::string& entry);
+  void use_store(store::object_store opened);
+  void make_exchange();
+  void flush_links();
+  void encode_next();
+  void stop_listening();
+  /// Where peers come in at some addresses.
+  struct open_doors {
+    std::vector<std::string> addresses;
+    std::vector<std::shared_ptr<listener>> listeners;
+    std::vector<std::unique_ptr<inproc_listener>> inproc_listeners;
+  };
+  [[nodiscard]] std::expected<void, node_error> publish_first();
+  [[nodiscard]] std::expected<void, node_error> listen_at(const std::string& text, open_doors& doors);
+  [[nodiscard]] std::expected<void, node_error> listen_in_process(const address& at, open_doors& doors);
+  /// I/O thread, once it runs.
+  void keep_open(open_doors doors);
+  [[nodiscard]] std::expected<std::shared_ptr<transport>, node_error>
+  dial_to(const address& at, std::span<const stream_endpoint> endpoints, const link_security& security,
+          std::chrono::steady_clock::time_point until);
+  /// The terms on which peers come in.
+  struct entrance {
+    link_options options;
+    link_security security;
+    bool hides_names = false;
+  };
+  [[nodiscard]] std::expected<std::shared_ptr<listener>, node_error>
+  open_entrance(const address& at, const stream_endpoint& endpoint, entrance terms);
+  void open_inspection();
+  void on_accept(stream_socket socket, const entrance& by, const std::shared_ptr<const link_security>& security,
+                 const std::shared_ptr<refusal_log>& refusals);
+  void reap_next();
+
+  // Set by the constructor or by start(), then only read.
+  caf::actor_system& system_;
+  type_registry& types_;
+  const family_set& families_;
+  std::vector<publication> publish_first_; // Empty after start(): the names hold the actors from then on.
+  const node_options options_;             // Without what is to be published.
+  std::optional<store::object_store> store_;
+  std::shared_ptr<const object_environment> objects_;
+  const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+  const node_key key_; // Tells this node from others that claim its id.
+
+  std::shared_ptr<io_loop> loop_;
+  const std::shared_ptr<encoding_cache> encodings_;
+  std::shared_ptr<object_exchange> exchange_;
+  std::shared_ptr<class introductions> introductions_;
+  bool running_ = false;                                           // Set by start().
+  std::vector<std::shared_ptr<listener>> listeners_;               // I/O thread, once it runs.
+  std::vector<std::unique_ptr<inproc_listener>> inproc_listeners_; // I/O thread, once it runs.
+  asio::steady_timer reap_timer_{loop_->context()};                // I/O thread.
+  int reaps_left_ = 0;                                             // I/O thread.
+  bool ending_ = false;                                            // I/O thread.
+  known_peers known_peers_;                                        // I/O thread.
+  const std::shared_ptr<handshake_turns> handshake_turns_;         // I/O thread.
+  waiting_room<link_core*> unproven_peers_;                        // I/O thread.
+  std::vector<std::weak_ptr<link_core>> inspecting_links_;         // I/O thread.
+
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  std::vector<std::string> addresses_;
+  std::map<std::string, caf::strong_actor_ptr, std::less<>> names_;
+  std::vector<std::shared_ptr<link_core>> links_;
+  std::vector<std::shared_ptr<link_keeper>> keepers_;
+  caf::strong_actor_ptr task_runner_;
+  caf::strong_actor_ptr spawner_;
+  std::map<std::pair<bool, bool>, caf::strong_actor_ptr> inspectors_; // By what may be asked: memory, a report.
+  caf::strong_actor_ptr encoder_;
+  std::deque<std::weak_ptr<link_core>> encoding_; // Have something to encode.
+  std::condition_variable links_changed_;
+  bool closing_ = false;
+  link_stats ended_links_; // The sums.
+
+  mutable std::mutex late_mutex_;
+  link_stats late_; // Guarded by late_mutex_, under which no other is taken.
+  std::atomic<std::uint64_t> links_opened_{0};
+  std::atomic<std::uint64_t> peers_refused_{0};
+  limited_log lines_{"this node's links", 50};
+};
+
+} // namespace troupe::internal

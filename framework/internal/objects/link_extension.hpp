@@ -1,0 +1,56 @@
+// What codecs of handles find in their context while a message is encoded for a link or decoded from one.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <caf/actor_control_block.hpp>
+
+#include <troupe/framework/fwd.hpp>
+#include <troupe/framework/internal/objects/object_environment.hpp>
+#include <troupe/framework/internal/objects/object_source.hpp>
+#include <troupe/serializers/context.hpp>
+#include <troupe/serializers/serialize_error.hpp>
+
+namespace troupe::internal {
+
+/// How an actor is named on a link by the end that sends the name.
+struct actor_name {
+  enum class side : std::uint8_t { nobody = 0, mine = 1, yours = 2 };
+  side whose = side::nobody;
+  std::uint64_t number = 0;
+};
+
+/// One message's view of its link.
+class link_extension : public context_extension {
+public:
+  /// Encoding: counts one sending, undone when the message is not sent. Gives the actor's place in the list of those
+  /// that the element mentions, counted from 1; 0 for null.
+  [[nodiscard]] virtual std::expected<std::uint32_t, serialize_error> mention(const caf::strong_actor_ptr& actor) = 0;
+  /// Decoding: the actor in that place.
+  [[nodiscard]] virtual std::expected<caf::strong_actor_ptr, serialize_error> mentioned(std::uint32_t place) = 0;
+  /// Encoding: counts one sending of a handle to the object, undone when the message is not sent. Gives its place in
+  /// the list of those that the element mentions, counted from 1; 0 when its bytes must travel instead.
+  [[nodiscard]] virtual std::expected<std::uint32_t, serialize_error> mention(const object_state& object) = 0;
+  /// Decoding: the object in that place.
+  [[nodiscard]] virtual std::expected<object_source_ptr, serialize_error> mentioned_object(std::uint32_t place) = 0;
+  /// Decoding: with what an object that arrives here can be read later.
+  [[nodiscard]] virtual std::shared_ptr<const object_environment> objects() const = 0;
+
+  /// Whether payloads within this one may mention handles. Default: yes.
+  [[nodiscard]] virtual bool reads_mentions_of_parts() const { return true; }
+
+  // Payloads within payloads: nested_mentions.cpp.
+  [[nodiscard]] std::unique_ptr<context_extension> for_part() final;
+  [[nodiscard]] std::expected<std::vector<std::byte>, serialize_error> mention_all(const kept_mentions& what) final;
+  [[nodiscard]] std::expected<std::shared_ptr<const kept_mentions>, serialize_error>
+  find_all(std::span<const std::byte> note) final;
+};
+
+/// The extension of a context, or the error that a handle cannot travel outside a message.
+[[nodiscard]] std::expected<link_extension*, serialize_error> extension_of(const context& ctx, std::string_view what);
+
+} // namespace troupe::internal

@@ -1,9 +1,0 @@
-#include <troupe/framework/internal/text.hpp>
-
-namespace troupe::internal {
-
-std::string one_line(std::string_view text) {
-  return one_line(text, 8 * quoted_bytes_max);
-}
-
-} // namespace troupe::internal

@@ -1,0 +1,159 @@
+// How many TLS handshakes a node begins in a second, and whose is next.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <asio/io_context.hpp>
+#include <asio/steady_timer.hpp>
+
+#include <troupe/framework/internal/trust/waiting_room.hpp>
+
+namespace troupe::internal {
+
+/// So many in a second, some of them at once. Pure.
+class rate_limit {
+public:
+  using clock = std::chrono::steady_clock;
+
+  rate_limit(double per_second, double at_once) : per_second_(per_second), at_once_(at_once), left_(at_once) {}
+
+  [[nodiscard]] bool allows(clock::time_point now) const { return left_at(now) >= 1; }
+  void take(clock::time_point now) {
+    left_ = left_at(now) - 1;
+    since_ = now;
+  }
+  /// As if nothing had been taken yet.
+  [[nodiscard]] bool is_full(clock::time_point now) const { return left_at(now) >= at_once_; }
+
+private:
+  [[nodiscard]] double left_at(clock::time_point now) const {
+    return std::min(at_once_, left_ + per_second_ * std::chrono::duration<double>(now - since_).count());
+  }
+
+  const double per_second_;
+  const double at_once_;
+  double left_;
+  clock::time_point since_ = {}; // When left_ was right.
+};
+
+/// A handshake costs the node a signature, which is the larger part of a millisecond of the thread that serves all
+/// links, and anybody may ask for one. So no more than these are begun; the others wait for their turn. The wide
+/// networks take turns, so that who floods waits behind himself. Pure: the clock is handed in.
+template <class Candidate>
+class turn_order {
+public:
+  using clock = rate_limit::clock;
+  static constexpr double per_second = 100;
+  static constexpr double at_once = 20;
+  static constexpr double per_second_of_source = 25; // An IPv4 address, or an IPv6 network of 64 bits.
+  static constexpr double at_once_of_source = 10;
+
+  void enter(Candidate candidate, const peer_source& source) {
+    waiting_[source.networks.front()].push_back({std::move(candidate), source.networks.back()});
+  }
+
+  /// Whose turn it is now; nothing where nobody waits, or it is too early. `is_there` says of a candidate whether it
+  /// still waits; others are dropped.
+  template <class Predicate>
+  [[nodiscard]] std::optional<Candidate> next(clock::time_point now, Predicate is_there) {
+    forget(now, is_there);
+    if (waiting_.empty() || !all_.allows(now))
+      return std::nullopt;
+    auto network = waiting_.upper_bound(last_network_);
+    for (std::size_t count = waiting_.size(); count > 0; --count, ++network) {
+      if (network == waiting_.end())
+        network = waiting_.begin();
+      auto& line = network->second;
+      const auto first = std::ranges::find_if(line, [&](const entry& one) { return source_of(one).allows(now); });
+      if (first == line.end())
+        continue;
+      all_.take(now);
+      source_of(*first).take(now);
+      last_network_ = network->first;
+      auto result = std::move(first->candidate);
+      line.erase(first);
+      return result;
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] bool is_empty() const {
+    return std::ranges::all_of(waiting_, [](const auto& each) { return each.second.empty(); });
+  }
+
+private:
+  struct entry {
+    Candidate candidate;
+    std::string source;
+  };
+
+  rate_limit& source_of(const entry& one) {
+    return sources_.try_emplace(one.source, per_second_of_source, at_once_of_source).first->second;
+  }
+
+  template <class Predicate>
+  void forget(clock::time_point now, Predicate is_there) {
+    for (auto& [network, line] : waiting_)
+      std::erase_if(line, [&](const entry& one) { return !is_there(one.candidate); });
+    std::erase_if(waiting_, [](const auto& each) { return each.second.empty(); });
+    std::erase_if(sources_, [&](const auto& each) { return each.second.is_full(now); });
+  }
+
+  rate_limit all_{per_second, at_once};
+  std::map<std::string, rate_limit> sources_;        // By the narrow network; those that have used some.
+  std::map<std::string, std::deque<entry>> waiting_; // By the wide network.
+  std::string last_network_;
+};
+
+/// What waits for its turn. Lives until then, or is dropped.
+class handshake_candidate {
+public:
+  virtual ~handshake_candidate() = default;
+  virtual void begin_handshake() = 0;
+};
+
+/// The turns of all listeners of a node.
+///
+/// Threads: the I/O thread.
+class handshake_turns : public std::enable_shared_from_this<handshake_turns> {
+public:
+  explicit handshake_turns(asio::io_context& io) : timer_(io) {}
+
+  /// Has the candidate begin when it is its turn, perhaps at once; never where it has ended meanwhile.
+  void enter(std::weak_ptr<handshake_candidate> candidate, const peer_source& source) {
+    order_.enter(std::move(candidate), source);
+    if (!is_waiting_)
+      go_on();
+  }
+
+private:
+  void go_on() {
+    const auto is_there = [](const std::weak_ptr<handshake_candidate>& one) { return !one.expired(); };
+    while (auto next = order_.next(rate_limit::clock::now(), is_there))
+      if (const auto candidate = next->lock())
+        candidate->begin_handshake();
+    is_waiting_ = !order_.is_empty();
+    if (!is_waiting_)
+      return;
+    constexpr std::chrono::milliseconds pause{5};
+    timer_.expires_after(pause);
+    timer_.async_wait([weak = weak_from_this()](std::error_code cancelled) {
+      if (const auto self = weak.lock(); self && !cancelled)
+        self->go_on();
+    });
+  }
+
+  asio::steady_timer timer_;
+  bool is_waiting_ = false; // The timer runs.
+  turn_order<std::weak_ptr<handshake_candidate>> order_;
+};
+
+} // namespace troupe::internal

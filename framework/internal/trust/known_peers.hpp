@@ -1,0 +1,30 @@
+// Which nodes this one is linked to, and by what each is known again. Pure; the caller locks.
+#pragma once
+
+#include <cstddef>
+#include <map>
+
+#include <caf/node_id.hpp>
+
+#include <troupe/framework/internal/wire/packet.hpp>
+
+namespace troupe::internal {
+
+/// Two links to one node are legal, but the second must bring the token of the first: nobody takes the id of a node
+/// that is linked already.
+class known_peers {
+public:
+  /// Counts one more link to `id`, or gives false when it is linked and known by another token.
+  [[nodiscard]] bool enter(const caf::node_id& id, bytes_view token);
+  /// Undoes one `enter` that gave true.
+  void leave(const caf::node_id& id);
+
+private:
+  struct peer {
+    byte_vector token;
+    std::size_t links = 0;
+  };
+  std::map<caf::node_id, peer> peers_;
+};
+
+} // namespace troupe::internal

@@ -1,0 +1,147 @@
+#include <troupe/framework/internal/trust/tls_context.hpp>
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include <arpa/inet.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <unistd.h>
+
+namespace troupe::internal {
+
+namespace {
+
+// A chain of certificates that a peer may make this end keep before it is let in.
+constexpr long chain_bytes_max = 16 * 1024;
+
+// How large a record this end writes until the peer is let in, for which OpenSSL keeps a buffer.
+constexpr long first_record_bytes = 2 * 1024;
+
+std::unexpected<node_error> fail(std::string text) {
+  return std::unexpected{node_error{node_errc::bad_option, std::move(text)}};
+}
+
+/// The newest of OpenSSL's errors; empties its list.
+std::string openssl_reason() {
+  auto code = ::ERR_peek_last_error();
+  const auto* reason = ::ERR_reason_error_string(code);
+  ::ERR_clear_error();
+  return reason != nullptr ? reason : "unknown reason";
+}
+
+std::expected<void, node_error> readable(const char* option, const std::string& file) {
+  if (::access(file.c_str(), R_OK) != 0)
+    return fail(std::string{"credentials.tls."} + option + " \"" + file + "\" cannot be read: " + std::strerror(errno));
+  return {};
+}
+
+/// An encrypted key is an error; OpenSSL would ask the terminal for its passphrase.
+int no_passphrase(char*, int, int, void*) {
+  return 0;
+}
+
+std::expected<tls_context, node_error> make_context(const SSL_METHOD* method) {
+  tls_context context{::SSL_CTX_new(method), ::SSL_CTX_free};
+  if (!context || ::SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION) != 1)
+    return fail("OpenSSL offers no TLS 1.3: " + openssl_reason());
+  // Every link is a session of its own: nothing of an old one lets anybody in.
+  ::SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
+  ::SSL_CTX_set_num_tickets(context.get(), 0);
+  ::SSL_CTX_set_mode(context.get(),
+                     SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  ::SSL_CTX_set_max_cert_list(context.get(), chain_bytes_max);
+  ::SSL_CTX_set_default_passwd_cb(context.get(), no_passphrase);
+  return context;
+}
+
+std::expected<void, node_error> use_certificate(ssl_ctx_st* context, const tls_options& options) {
+  if (options.certificate_file.empty() != options.key_file.empty())
+    return fail("credentials.tls.certificate_file and key_file belong together; one of them is empty");
+  if (options.certificate_file.empty())
+    return {};
+  if (auto there = readable("certificate_file", options.certificate_file); !there)
+    return there;
+  if (auto there = readable("key_file", options.key_file); !there)
+    return there;
+  if (::SSL_CTX_use_certificate_chain_file(context, options.certificate_file.c_str()) != 1)
+    return fail("credentials.tls.certificate_file \"" + options.certificate_file
+                + "\" holds no usable certificate in PEM: " + openssl_reason());
+  if (::SSL_CTX_use_PrivateKey_file(context, options.key_file.c_str(), SSL_FILETYPE_PEM) != 1)
+    return fail("credentials.tls.key_file \"" + options.key_file
+                + "\" holds no usable key in PEM without a passphrase, or not the certificate's: " + openssl_reason());
+  if (::SSL_CTX_check_private_key(context) != 1)
+    return fail("credentials.tls.key_file \"" + options.key_file
+                + "\" is not the certificate's key: " + openssl_reason());
+  return {};
+}
+
+std::expected<void, node_error> use_authorities(ssl_ctx_st* context, const tls_options& options) {
+  if (options.authority_file.empty())
+    return {};
+  if (auto there = readable("authority_file", options.authority_file); !there)
+    return there;
+  if (::SSL_CTX_load_verify_file(context, options.authority_file.c_str()) != 1)
+    return fail("credentials.tls.authority_file \"" + options.authority_file
+                + "\" holds no certificates in PEM: " + openssl_reason());
+  return {};
+}
+
+bool is_ip_address(const std::string& text) {
+  in6_addr any;
+  return ::inet_pton(AF_INET, text.c_str(), &any) == 1 || ::inet_pton(AF_INET6, text.c_str(), &any) == 1;
+}
+
+} // namespace
+
+std::expected<tls_context, node_error> make_listening_tls(const tls_options& options) {
+  auto context = make_context(::TLS_server_method());
+  if (!context)
+    return context;
+  if (auto used = use_certificate(context->get(), options); !used)
+    return std::unexpected{used.error()};
+  if (auto used = use_authorities(context->get(), options); !used)
+    return std::unexpected{used.error()};
+  ::SSL_CTX_set_verify(context->get(),
+                       options.require_client_certificate ? SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT
+                                                          : SSL_VERIFY_NONE,
+                       nullptr);
+  return context;
+}
+
+std::expected<tls_context, node_error> make_dialing_tls(const tls_options& options) {
+  auto context = make_context(::TLS_client_method());
+  if (!context)
+    return context;
+  if (auto used = use_certificate(context->get(), options); !used)
+    return std::unexpected{used.error()};
+  if (auto used = use_authorities(context->get(), options); !used)
+    return std::unexpected{used.error()};
+  if (options.authority_file.empty() && ::SSL_CTX_set_default_verify_paths(context->get()) != 1)
+    return fail("the system's certificate authorities cannot be read: " + openssl_reason());
+  ::SSL_CTX_set_verify(context->get(), SSL_VERIFY_PEER, nullptr);
+  return context;
+}
+
+ssl_st* make_tls_session(const tls_context& context, const std::string& server) {
+  std::unique_ptr<ssl_st, void (*)(ssl_st*)> session{::SSL_new(context.get()), ::SSL_free};
+  if (!session || ::SSL_set_max_send_fragment(session.get(), first_record_bytes) != 1)
+    throw std::bad_alloc{};
+  if (server.empty())
+    return session.release();
+  auto* expected = ::SSL_get0_param(session.get());
+  ::X509_VERIFY_PARAM_set_hostflags(expected, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  int done = 0;
+  if (is_ip_address(server))
+    done = ::X509_VERIFY_PARAM_set1_ip_asc(expected, server.c_str());
+  else if (::X509_VERIFY_PARAM_set1_host(expected, server.data(), server.size()) == 1)
+    done = static_cast<int>(::SSL_set_tlsext_host_name(session.get(), server.c_str()));
+  if (done != 1)
+    throw std::bad_alloc{}; // A name that was not set would let every certificate pass.
+  return session.release();
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,36 @@
+// What a node says about those that it does not let in.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <asio/io_context.hpp>
+#include <asio/steady_timer.hpp>
+
+#include <troupe/framework/internal/words/line_limit.hpp>
+#include <troupe/framework/internal/words/log.hpp>
+
+namespace troupe::internal {
+
+/// The refused attempts at one address. Anybody can try as often as he likes, and must not be able to fill the log: ten
+/// lines a second are written, and then one that says how many more attempts there were.
+///
+/// Threads: the I/O thread.
+class refusal_log : public std::enable_shared_from_this<refusal_log> {
+public:
+  refusal_log(asio::io_context& io, std::string address);
+  /// Says what was not said yet.
+  ~refusal_log();
+
+  void note(log_level level, std::string_view text);
+
+private:
+  void summarize();
+
+  const std::string address_;
+  line_limit limit_;
+  asio::steady_timer second_; // Runs while there is something to summarize.
+};
+
+} // namespace troupe::internal
