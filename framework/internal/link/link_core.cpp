@@ -12,9 +12,9 @@
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/question_id.hpp>
+#include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/link/link_watch.hpp>
 #include <troupe/framework/internal/link/send_admin.hpp>
-#include <troupe/framework/internal/node/node_core.hpp>
 #include <troupe/framework/internal/objects/imported_object.hpp>
 #include <troupe/framework/internal/wire/handle_wire.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
@@ -41,7 +41,7 @@ std::unexpected<node_error> unknown_detail(const packet_head& head) {
 
 // -- life
 
-link_core::link_core(std::shared_ptr<node_core> node, const link_options& options, role side,
+link_core::link_core(std::shared_ptr<link_host> node, const link_options& options, role side,
                      std::shared_ptr<const link_security> security)
     : serial_(next_serial.fetch_add(1, std::memory_order_relaxed)),
       node_(std::move(node)),
@@ -70,7 +70,7 @@ std::expected<void, node_error> link_core::check_durations(const link_options& o
   return {};
 }
 
-std::expected<std::shared_ptr<link_core>, node_error> link_core::make(std::shared_ptr<node_core> node,
+std::expected<std::shared_ptr<link_core>, node_error> link_core::make(std::shared_ptr<link_host> node,
                                                                       const link_options& options, role side,
                                                                       std::shared_ptr<const link_security> security) {
   const auto& known = node->families();

@@ -58,6 +58,7 @@
 
 namespace troupe::internal {
 
+class link_host;
 class outgoing_message;
 
 /// How many families a link's lists may name.
@@ -100,7 +101,7 @@ public:
 
   /// Fails with `bad_option` when a list names a family that is not there or not allowed.
   [[nodiscard]] static std::expected<std::shared_ptr<link_core>, node_error>
-  make(std::shared_ptr<node_core> node, const link_options& options, role side,
+  make(std::shared_ptr<link_host> node, const link_options& options, role side,
        std::shared_ptr<const link_security> security);
 
   ~link_core() override;
@@ -154,7 +155,7 @@ public:
   void write_handles() override;
   void end_for_handles(const node_error& why) override;
 
-  /// Encodes and sends one of the messages that wait for it. Called once for each node_core::encode_soon().
+  /// Encodes and sends one of the messages that wait for it. Called once for each link_host::encode_soon().
   void encode_next();
 
   // -- link_actors.cpp, for codecs of actor handles
@@ -195,7 +196,7 @@ public:
   /// The same for what the peer keeps.
   [[nodiscard]] caf::actor inspector();
 
-  [[nodiscard]] node_core& node() const noexcept { return *node_; }
+  [[nodiscard]] link_host& node() const noexcept { return *node_; }
   /// No other link of this process ever has the same; above zero.
   [[nodiscard]] std::uint64_t serial() const noexcept { return serial_; }
   [[nodiscard]] const link_options& options() const noexcept { return options_; }
@@ -223,7 +224,7 @@ public:
 private:
   friend class outgoing_message;
 
-  link_core(std::shared_ptr<node_core> node, const link_options& options, role side,
+  link_core(std::shared_ptr<link_host> node, const link_options& options, role side,
             std::shared_ptr<const link_security> security);
 
   void close_now(const std::string& reason, std::chrono::milliseconds patience);
@@ -485,7 +486,7 @@ private:
 
   // Set by make(), never changed.
   const std::uint64_t serial_;
-  const std::shared_ptr<node_core> node_;
+  const std::shared_ptr<link_host> node_;
   const link_options options_;
   const role role_;
   const std::shared_ptr<const link_security> security_;

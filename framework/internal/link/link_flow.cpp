@@ -14,8 +14,8 @@
 #include <troupe/framework/internal/caf_port/caf_threads.hpp>
 #include <troupe/framework/internal/caf_port/question_id.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/link/send_admin.hpp>
-#include <troupe/framework/internal/node/node_core.hpp>
 #include <troupe/framework/link_ready.hpp>
 #include <troupe/framework/node_error.hpp>
 

@@ -13,8 +13,8 @@
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/question_id.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/link/outgoing_message.hpp>
-#include <troupe/framework/internal/node/node_core.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/text.hpp>
 #include <troupe/serializers/compressed.hpp>

@@ -11,9 +11,9 @@
 
 #include <troupe/framework/internal/caf_port/node_ids.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/link/send_admin.hpp>
 #include <troupe/framework/internal/net/loopback_ends.hpp>
-#include <troupe/framework/internal/node/node_core.hpp>
 #include <troupe/framework/internal/wire/handle_wire.hpp>
 #include <troupe/framework/internal/words/text.hpp>
 
@@ -74,7 +74,7 @@ std::expected<void, node_error> check_nobody_between(const connection& over, lin
 
 /// What this end lets lie behind handles: what its options say, and of its store half for one link and a quarter for
 /// one actor, so that a slow actor leaves room for the others.
-receive_bounds own_handle_windows(const link_options& options, const node_core& node) {
+receive_bounds own_handle_windows(const link_options& options, const link_host& node) {
   receive_bounds result{.window = options.handle_window_bytes, .actor_window = options.actor_handle_window_bytes};
   if (!node.store())
     return result;

@@ -6,8 +6,8 @@
 
 #include <troupe/framework/internal/caf_port/node_ids.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/link/send_admin.hpp>
-#include <troupe/framework/internal/node/node_core.hpp>
 #include <troupe/framework/internal/trust/authentication.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/text.hpp>

@@ -9,8 +9,8 @@
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/link/send_admin.hpp>
-#include <troupe/framework/internal/node/node_core.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/log.hpp>
 #include <troupe/framework/internal/words/text.hpp>

@@ -16,8 +16,8 @@
 #include <troupe/framework/internal/caf_port/passed_message.hpp>
 #include <troupe/framework/internal/caf_port/question_id.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/link/send_admin.hpp>
-#include <troupe/framework/internal/node/node_core.hpp>
 #include <troupe/framework/internal/objects/imported_object.hpp>
 #include <troupe/framework/internal/wire/kept_memory.hpp>
 #include <troupe/framework/internal/wire/message_extensions.hpp>

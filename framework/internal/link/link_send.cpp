@@ -10,8 +10,8 @@
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/stage.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/link/outgoing_message.hpp>
-#include <troupe/framework/internal/node/node_core.hpp>
 #include <troupe/framework/node_error.hpp>
 
 namespace troupe::internal {

@@ -5,9 +5,8 @@
 #include <vector>
 
 #include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/link/send_admin.hpp>
-#include <troupe/framework/internal/node/introductions.hpp>
-#include <troupe/framework/internal/node/node_core.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 
 namespace troupe::internal {
@@ -35,7 +34,7 @@ void link_core::append_whereabouts(std::span<const handles::handle_descriptor> b
         || introduced_nodes_.contains(each.offer->exporter))
       continue;
     const auto& who = each.offer->exporter;
-    const auto known = node_->introductions()->of(who);
+    const auto known = node_->whereabouts().of(who);
     auto told = known ? tellable(known->addresses, known->is_on_this_host, place(), addresses_of_this_host())
                       : std::vector<std::string>{};
     if (told.empty())
@@ -58,7 +57,7 @@ std::expected<void, node_error> link_core::on_whereabouts(whereabouts what) {
                        + std::to_string(told_address_bytes_max));
   const handles::node_name who{what.node, what.incarnation};
   if (counts_handles_ && who != node_->exchange()->self())
-    node_->introductions()->learn(shared_from_this(), who, std::move(what.addresses));
+    node_->whereabouts().learn(shared_from_this(), who, std::move(what.addresses));
   return {};
 }
 

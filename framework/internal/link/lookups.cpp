@@ -10,7 +10,8 @@
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
-#include <troupe/framework/internal/node/node_core.hpp>
+#include <troupe/framework/internal/link/link_host.hpp>
+#include <troupe/framework/internal/net/io_loop.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 
 namespace troupe::internal {

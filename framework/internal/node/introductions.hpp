@@ -17,31 +17,26 @@
 #include <asio/steady_timer.hpp>
 
 #include <troupe/framework/internal/handles/messages.hpp>
+#include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/net/whereabouts.hpp>
 #include <troupe/framework/link_options.hpp>
 
 namespace troupe::internal {
 
-class link_core;
 class link_keeper;
 class node_core;
 
 /// Threads: `of` any, the rest on the I/O thread.
-class introductions : public std::enable_shared_from_this<introductions> {
+class introductions final : public whereabouts_book, public std::enable_shared_from_this<introductions> {
 public:
   explicit introductions(std::weak_ptr<node_core> node) : node_(std::move(node)) {}
 
-  /// The peer of that link has said where a node listens, itself or another.
-  void learn(const std::shared_ptr<link_core>& from, const handles::node_name& who, std::vector<std::string> addresses);
+  void learn(const std::shared_ptr<link_core>& from, const handles::node_name& who,
+             std::vector<std::string> addresses) override;
   /// The link has ended.
   void forget(std::uint64_t link);
 
-  /// What a node has said of itself.
-  struct own_words {
-    std::vector<std::string> addresses;
-    bool is_on_this_host = false;
-  };
-  [[nodiscard]] std::optional<own_words> of(const handles::node_name& who) const;
+  [[nodiscard]] std::optional<own_words> of(const handles::node_name& who) const override;
 
   /// Dials the node, at what others have said, with the options of the links over which they have. Nothing happens
   /// where nobody has, or nobody may. A link that comes of it and is lost is made anew within

@@ -75,14 +75,27 @@ inspection_answers answers_of(const std::weak_ptr<node_core>& of, bool memory, b
 
 } // namespace
 
+namespace {
+
+std::shared_ptr<io_loop> make_loop(caf::actor_system& system, const node_options& options) {
+  return std::make_shared<io_loop>(make_loop_host(system), options.name, dispatch_budget{.enabled = options.dispatch});
+}
+
+node_options without_publications(node_options options) {
+  options.publish.clear();
+  return options;
+}
+
+} // namespace
+
 node_core::node_core(caf::actor_system& system, type_registry& types, const family_set& families, node_options options)
-    : system_(system),
-      types_(types),
-      families_(families),
-      publish_first_(std::exchange(options.publish, {})),
-      options_(std::move(options)),
-      loop_(std::make_shared<io_loop>(make_loop_host(system), options_.name, dispatch_budget{.enabled = options_.dispatch})),
-      encodings_(std::make_shared<encoding_cache>(loop_->context())),
+    : node_core(system, types, families, options, make_loop(system, options)) {}
+
+node_core::node_core(caf::actor_system& system, type_registry& types, const family_set& families, node_options options,
+                     std::shared_ptr<io_loop> loop)
+    : link_host(system, types, families, without_publications(options), loop->context()),
+      publish_first_(std::move(options.publish)),
+      loop_(std::move(loop)),
       handshake_turns_(std::make_shared<handshake_turns>(loop_->context())),
       unproven_peers_(options_.unproven_peers_max, random_below) {}
 

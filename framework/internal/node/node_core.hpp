@@ -21,7 +21,7 @@
 #include <caf/actor_system.hpp>
 
 #include <troupe/framework/fwd.hpp>
-#include <troupe/framework/internal/caf_port/encoding_cache.hpp>
+#include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/net/inproc.hpp>
 #include <troupe/framework/internal/net/io_loop.hpp>
 #include <troupe/framework/internal/net/link_security.hpp>
@@ -47,10 +47,10 @@ namespace troupe::internal {
 /// Threads: every member from any thread, `shut_down` once.
 /// Lifetime: held by the node and by its links; `shut_down` ends the links and the threads, what is left is memory.
 /// Called by what the I/O thread handles, it only begins that.
-class node_core : public std::enable_shared_from_this<node_core> {
+class node_core : public link_host, public std::enable_shared_from_this<node_core> {
 public:
   node_core(caf::actor_system& system, type_registry& types, const family_set& families, node_options options);
-  ~node_core();
+  ~node_core() override;
 
   /// Opens the store, publishes what the options name, listens, starts the I/O thread.
   [[nodiscard]] std::expected<void, node_error> start();
@@ -60,8 +60,7 @@ public:
 
   [[nodiscard]] std::expected<void, node_error> publish(std::string name, caf::strong_actor_ptr actor);
   bool unpublish(std::string_view name);
-  /// Null when nothing has that name.
-  [[nodiscard]] caf::strong_actor_ptr published(std::string_view name) const;
+  [[nodiscard]] caf::strong_actor_ptr published(std::string_view name) const override;
 
   [[nodiscard]] std::expected<std::shared_ptr<link_core>, node_error> connect(std::string_view to,
                                                                               const link_options& options);
@@ -74,67 +73,42 @@ public:
   /// Fails with `bad_option` for an entry of the configuration that could never make a link; the text names its place.
   [[nodiscard]] std::expected<void, node_error> check_configuration();
   [[nodiscard]] std::vector<std::shared_ptr<link_core>> open_links() const;
-  void link_ended(link_core* link);
-  /// The open link of that link_core::serial; null where there is none.
-  [[nodiscard]] std::shared_ptr<link_core> link_of(std::uint64_t serial) const;
-  /// Where this node listens, with the ports that the system chose.
-  [[nodiscard]] std::vector<std::string> addresses() const;
+  void link_ended(link_core* link) override;
+  [[nodiscard]] std::shared_ptr<link_core> link_of(std::uint64_t serial) const override;
+  [[nodiscard]] std::vector<std::string> addresses() const override;
 
-  /// What this node is known again by.
-  [[nodiscard]] const node_key& key() const noexcept { return key_; }
-  /// I/O thread. Counts one more link to `peer`; false when it is linked already and known by another token.
-  [[nodiscard]] bool know_peer(const caf::node_id& peer, bytes_view token);
-  void known_peer_is_gone(const caf::node_id& peer);
-  /// I/O thread. The peer has proven who it is, or its link has ended. Nothing happens where it did not wait.
-  void unproven_peer_is_gone(link_core* link);
+  [[nodiscard]] bool know_peer(const caf::node_id& peer, bytes_view token) override;
+  void known_peer_is_gone(const caf::node_id& peer) override;
+  void unproven_peer_is_gone(link_core* link) override;
   /// I/O thread. Gives up the connection of a peer that has not proven who it is; false where there is none.
   bool displace_unproven_peer();
-  /// I/O thread. A peer that shared the store is gone, perhaps killed: clears up after it now and for a while, since a
-  /// process that is dying closes its sockets before it is seen to be dead.
-  void reap_soon();
+  void reap_soon() override;
 
-  /// Has link_core::encode_next() called by an actor, on a thread of the system's scheduler. One message of the node's
-  /// is encoded at a time, links take turns.
-  void encode_soon(std::weak_ptr<link_core> link);
-  /// Runs what peers submit; made when it is first asked for.
-  [[nodiscard]] caf::strong_actor_ptr task_runner();
-  /// The same for actors that peers spawn.
-  [[nodiscard]] caf::strong_actor_ptr spawner();
-  /// Whether that is one of these, or of the inspectors: what runs tasks, spawns or looks does so for the peers of all
-  /// links, so none of them ends it, however the peer came by it.
-  [[nodiscard]] bool serves_all_links(const caf::strong_actor_ptr& actor) const;
-  /// The same for what they may ask about this node; null for nothing.
-  [[nodiscard]] caf::strong_actor_ptr inspector(const link_options& terms);
+  void encode_soon(std::weak_ptr<link_core> link) override;
+  [[nodiscard]] caf::strong_actor_ptr task_runner() override;
+  [[nodiscard]] caf::strong_actor_ptr spawner() override;
+  [[nodiscard]] bool serves_all_links(const caf::strong_actor_ptr& actor) const override;
+  [[nodiscard]] caf::strong_actor_ptr inspector(const link_options& terms) override;
 
   [[nodiscard]] std::chrono::steady_clock::time_point since() const noexcept { return since_; }
 
   // -- node_totals.cpp
   [[nodiscard]] node_stats stats() const;
   [[nodiscard]] bool is_closing() const;
-  void note_opened_link() noexcept { links_opened_.fetch_add(1, std::memory_order_relaxed); }
-  void note_refused_peer() noexcept { peers_refused_.fetch_add(1, std::memory_order_relaxed); }
-  /// For what a link counts after link_ended() has asked it for its totals.
-  void note_late(const link_stats& more);
-  /// What all links together may say, since peers decide how many there are.
-  [[nodiscard]] limited_log& lines() noexcept { return lines_; }
+  void note_opened_link() noexcept override { links_opened_.fetch_add(1, std::memory_order_relaxed); }
+  void note_refused_peer() noexcept override { peers_refused_.fetch_add(1, std::memory_order_relaxed); }
+  void note_late(const link_stats& more) override;
 
-  [[nodiscard]] caf::actor_system& system() const noexcept { return system_; }
   /// The system's; null where it is none of Troupe's.
   [[nodiscard]] const system_config* config() const;
-  [[nodiscard]] const type_registry& types() const noexcept { return types_; }
-  [[nodiscard]] const family_set& families() const noexcept { return families_; }
-  [[nodiscard]] const node_options& options() const noexcept { return options_; }
-  [[nodiscard]] const std::optional<store::object_store>& store() const noexcept { return store_; }
-  /// With what objects that were put here are read again.
-  [[nodiscard]] const std::shared_ptr<const object_environment>& objects() const noexcept { return objects_; }
-  [[nodiscard]] asio::io_context& io() noexcept { return loop_->context(); }
-  /// Null for a node without a store.
-  [[nodiscard]] const std::shared_ptr<object_exchange>& exchange() const noexcept { return exchange_; }
+  [[nodiscard]] whereabouts_book& whereabouts() override { return *introductions_; }
   /// Null for a node without a store.
   [[nodiscard]] const std::shared_ptr<class introductions>& introductions() const noexcept { return introductions_; }
-  [[nodiscard]] encoding_cache& encodings() noexcept { return *encodings_; }
 
 private:
+  node_core(caf::actor_system& system, type_registry& types, const family_set& families, node_options options,
+            std::shared_ptr<io_loop> loop);
+
   [[nodiscard]] std::expected<void, node_error> check_entry(const configuration& from, const std::string& entry);
   void use_store(store::object_store opened);
   void make_exchange();
@@ -169,19 +143,9 @@ private:
   void reap_next();
 
   // Set by the constructor or by start(), then only read.
-  caf::actor_system& system_;
-  type_registry& types_;
-  const family_set& families_;
   std::vector<publication> publish_first_; // Empty after start(): the names hold the actors from then on.
-  const node_options options_;             // Without what is to be published.
-  std::optional<store::object_store> store_;
-  std::shared_ptr<const object_environment> objects_;
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
-  const node_key key_; // Tells this node from others that claim its id.
-
-  std::shared_ptr<io_loop> loop_;
-  const std::shared_ptr<encoding_cache> encodings_;
-  std::shared_ptr<object_exchange> exchange_;
+  const std::shared_ptr<io_loop> loop_;
   std::shared_ptr<class introductions> introductions_;
   bool running_ = false;                                           // Set by start().
   std::vector<std::shared_ptr<listener>> listeners_;               // I/O thread, once it runs.
@@ -213,7 +177,6 @@ private:
   link_stats late_; // Guarded by late_mutex_, under which no other is taken.
   std::atomic<std::uint64_t> links_opened_{0};
   std::atomic<std::uint64_t> peers_refused_{0};
-  limited_log lines_{"this node's links", 50};
 };
 
 } // namespace troupe::internal
