@@ -2,6 +2,7 @@
 // that owns it guards it with its own lock, and drops the messages it gives back outside of it.
 #pragma once
 
+#include <any>
 #include <cstdint>
 #include <deque>
 #include <list>
@@ -13,7 +14,6 @@
 #include <vector>
 
 #include <caf/actor_control_block.hpp>
-#include <caf/message.hpp>
 
 #include <troupe/base/salted_hash.hpp>
 #include <troupe/framework/internal/flow/consumption.hpp>
@@ -72,7 +72,7 @@ struct packed_message {
   std::uint8_t flags = 0;                 // message_flags
   std::uint64_t cost = 0;                 // Charged against the window; zero for what is never held back.
   byte_vector body;                       // Head and elements.
-  std::optional<caf::message> value = {}; // Goes beside the bytes, instead of elements.
+  std::any value = {};                    // Goes beside the bytes, instead of elements; else empty.
   std::vector<outgoing_transfer> transfers = {};
   std::vector<outgoing_mention> mentions = {};
   // The receiver, and the peer's actors that the message mentions: released to the peer after the message only.

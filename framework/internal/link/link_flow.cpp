@@ -209,7 +209,7 @@ void link_core::undo_dropped(packed_message message) {
   auto asked = pending_.take(message.question, message.receiver);
   if (asked)
     sending_.unreserve_reply(message.receiver, asked->reserved_bytes);
-  if (!message.value)
+  if (!message.value.has_value())
     no_longer_waits(message.peer_epoch, connection_->open_outbox());
   guard.unlock();
   for (const auto& object : message.objects)
@@ -283,9 +283,9 @@ void link_core::leave(packed_message message, outbox& out) {
 /// Requires the mutex.
 void link_core::append_packed(packed_message message, outbox& out) {
   append_mentions(message.mentions, out);
-  out.append_packet(message.value ? packet_kind::value : packet_kind::message, message.flags, message.body);
-  if (message.value)
-    values_->push(*message.value);
+  out.append_packet(message.value.has_value() ? packet_kind::value : packet_kind::message, message.flags, message.body);
+  if (message.value.has_value())
+    values_->push(message.value);
   else
     no_longer_waits(message.peer_epoch, &out);
   out.keep(std::make_shared<packed_message>(std::move(message))); // Its frames end outside of the lock.

@@ -285,8 +285,9 @@ std::expected<void, node_error> link_core::on_value(std::uint8_t flags, bytes_vi
   auto size_bytes = in.varint();
   if (!in.finished() || !values_)
     return violation("the packet of a message that goes beside the bytes cannot be read, or there is no beside");
-  auto content = values_->pop();
-  if (!content)
+  auto value = values_->pop();
+  auto* content = std::any_cast<caf::message>(&value);
+  if (content == nullptr)
     return violation("no message came with its packet");
   if (auto found = find_actors(head); !found)
     return found;
@@ -299,7 +300,7 @@ std::expected<void, node_error> link_core::on_value(std::uint8_t flags, bytes_vi
   count_passed(*content, size_bytes);
   if (refuses_bare_error(head, content->type_token()))
     return {};
-  auto whole = make_passed_message(sender_of(head), id_of(head), *std::move(content), *std::move(owed));
+  auto whole = make_passed_message(sender_of(head), id_of(head), std::move(*content), *std::move(owed));
   if (auto* way_on = last_pair_.way_on; way_on != nullptr && !head.extensions.empty())
     way_on->link()->pass_on(way_on->number(), std::move(whole), {}, head.extensions);
   else

@@ -482,7 +482,7 @@ std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver,
   auto admitted = link.admit(guard, head, std::max(cost_without_head() + message_head_bytes_max, stated_bytes_),
                              behind_handles{stored_frames_, mentions_}, dropped, urgency_);
   // Where it had to wait for room the peer may have changed its lists, and acknowledged that nothing older follows.
-  const auto is_late = !value_ && !is_counted_ && terms_->peer_epoch != link.negotiation_.peer_epoch();
+  const auto is_late = !value_.has_value() && !is_counted_ && terms_->peer_epoch != link.negotiation_.peer_epoch();
   if (admitted && !is_late) {
     pending_requests::key question{};
     auto* asking = id.is_request() ? as_asker(sender) : nullptr;
@@ -561,7 +561,7 @@ void outgoing_message::write_or_pack(message_head& head, send_window::admission 
                                      const pending_requests::key& question) {
   auto& link = *link_;
   auto& out = *link.connection_->open_outbox();
-  head.signature = value_ ? 0 : signature_number(out);
+  head.signature = value_.has_value() ? 0 : signature_number(out);
   start_.clear();
   append_message_head(start_, head);
   bool data = (head.flags & message_flags::response) == 0;
@@ -575,9 +575,9 @@ void outgoing_message::write_or_pack(message_head& head, send_window::admission 
   bool behind_bulk = link.bulk_.has(bulk_lanes::key_of(head.receiver, head.sender, head.flags));
   if (admitted == send_window::admission::leaves && transfers_.empty() && !behind_bulk) {
     link.append_mentions(mentions_, out);
-    out.append_packet(value_ ? packet_kind::value : packet_kind::message, head.flags, start_, elements_);
-    if (value_)
-      link.values_->push(*value_);
+    out.append_packet(value_.has_value() ? packet_kind::value : packet_kind::message, head.flags, start_, elements_);
+    if (value_.has_value())
+      link.values_->push(value_);
     return;
   }
   packed_message packed{
@@ -588,7 +588,7 @@ void outgoing_message::write_or_pack(message_head& head, send_window::admission 
   packed.body.reserve(start_.size() + elements_.size());
   packed.body.insert(packed.body.end(), start_.begin(), start_.end());
   packed.body.insert(packed.body.end(), elements_.begin(), elements_.end());
-  packed.value = std::exchange(value_, std::nullopt);
+  packed.value = std::exchange(value_, {});
   packed.transfers = std::move(transfers_);
   packed.mentions = std::move(mentions_);
   packed.objects = std::move(objects_);
@@ -598,7 +598,7 @@ void outgoing_message::write_or_pack(message_head& head, send_window::admission 
   packed.question = question;
   packed.settles = std::move(settles_);
   packed.peer_epoch = terms_->peer_epoch;
-  if (!packed.value)
+  if (!packed.value.has_value())
     link.negotiation_.add_waiting(packed.peer_epoch);
   if (admitted == send_window::admission::waits) {
     link.sending_.wait(std::move(packed));

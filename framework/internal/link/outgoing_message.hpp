@@ -135,7 +135,7 @@ private:
   byte_vector elements_;              // Descriptors and inline bytes of all elements, as they go into the packet.
   byte_vector start_;                 // The message's head.
   byte_vector extensions_;            // Goes with it.
-  std::optional<caf::message> value_; // Goes beside the bytes; then elements_ says only how large it is.
+  std::any value_; // A caf::message that goes beside the bytes; then elements_ says only how large it is. Else empty.
   std::vector<outgoing_transfer> transfers_;                // Go ahead in chunks.
   std::vector<store::handle> objects_;                      // Handed over, one count each.
   std::vector<std::uint64_t> actors_;                       // Exported, one count each.

@@ -1,6 +1,7 @@
 #include <troupe/framework/internal/net/inproc.hpp>
 
 #include <algorithm>
+#include <any>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -54,16 +55,16 @@ public:
     return written;
   }
 
-  void push(caf::message& value) {
+  void push(std::any& value) {
     std::lock_guard guard{mutex_};
     if (!reader_closed_ && !writer_closed_)
       values_.push_back(std::move(value));
   }
 
-  std::optional<caf::message> pop() {
+  std::any pop() {
     std::lock_guard guard{mutex_};
     if (values_.empty())
-      return std::nullopt;
+      return {};
     auto value = std::move(values_.front());
     values_.pop_front();
     return value;
@@ -77,7 +78,7 @@ public:
   }
 
   void close_reader() {
-    std::deque<caf::message> dropped; // Outside of the lock.
+    std::deque<std::any> dropped; // Outside of the lock.
     std::lock_guard guard{mutex_};
     reader_closed_ = true;
     buffer_.clear();
@@ -143,7 +144,7 @@ private:
   // Guarded by mutex_.
   byte_vector buffer_;
   std::size_t begin_ = 0; // Read up to here.
-  std::deque<caf::message> values_;
+  std::deque<std::any> values_;
   bool writer_closed_ = false;
   bool reader_closed_ = false;
   std::span<std::byte> into_;
@@ -171,8 +172,8 @@ public:
 
   [[nodiscard]] end_addresses addresses() const override { return addresses_; }
   [[nodiscard]] value_lane* values() noexcept override { return this; }
-  void push(caf::message& value) override { out_->push(value); }
-  std::optional<caf::message> pop() override { return in_->pop(); }
+  void push(std::any& value) override { out_->push(value); }
+  std::any pop() override { return in_->pop(); }
 
 private:
   void close_both() {

@@ -1,6 +1,7 @@
 // What carries a link's bytes: in order, with gathered writes. All but write_now() runs on the node's I/O thread.
 #pragma once
 
+#include <any>
 #include <cstddef>
 #include <expected>
 #include <functional>
@@ -9,8 +10,6 @@
 #include <span>
 #include <string>
 #include <system_error>
-
-#include <caf/message.hpp>
 
 #include <troupe/framework/internal/wire/packet.hpp>
 
@@ -21,16 +20,16 @@ class loopback_ends;
 /// Errors that say why a peer was not let in, or did not let this end in, before any byte was read.
 [[nodiscard]] const std::error_category& admission_category();
 
-/// Messages that go beside the bytes as they are, where both ends are in one process. They come out in the order in
+/// Values that go beside the bytes as they are, where both ends are in one process. They come out in the order in
 /// which they were pushed; a packet tells when the next one is due.
 class value_lane {
 public:
   virtual ~value_lane() = default;
   /// Any thread, also under the link's lock: drops nothing and does not wait. Takes the value, unless this connection
   /// has ended.
-  virtual void push(caf::message& value) = 0;
-  /// I/O thread. Nothing where none was pushed.
-  [[nodiscard]] virtual std::optional<caf::message> pop() = 0;
+  virtual void push(std::any& value) = 0;
+  /// I/O thread. Empty where none was pushed.
+  [[nodiscard]] virtual std::any pop() = 0;
 };
 
 /// Where the two ends of a connection are, as addresses; empty for an end without one.

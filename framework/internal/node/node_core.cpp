@@ -574,11 +574,11 @@ void node_core::on_accept(stream_socket socket, const entrance& by,
 }
 
 bool node_core::know_peer(const caf::node_id& peer, bytes_view token) {
-  return known_peers_.enter(peer, token);
+  return known_peers_.enter(caf::to_string(peer), token);
 }
 
 void node_core::known_peer_is_gone(const caf::node_id& peer) {
-  known_peers_.leave(peer);
+  known_peers_.leave(caf::to_string(peer));
 }
 
 void node_core::unproven_peer_is_gone(link_core* link) {

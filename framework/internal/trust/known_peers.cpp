@@ -6,8 +6,8 @@
 
 namespace troupe::internal {
 
-bool known_peers::enter(const caf::node_id& id, bytes_view token) {
-  auto [place, is_new] = peers_.try_emplace(id);
+bool known_peers::enter(std::string_view id, bytes_view token) {
+  auto [place, is_new] = peers_.try_emplace(std::string{id});
   auto& known = place->second;
   if (is_new)
     known.token.assign(token.begin(), token.end());
@@ -17,7 +17,7 @@ bool known_peers::enter(const caf::node_id& id, bytes_view token) {
   return true;
 }
 
-void known_peers::leave(const caf::node_id& id) {
+void known_peers::leave(std::string_view id) {
   auto found = peers_.find(id);
   assert(found != peers_.end());
   if (--found->second.links == 0)

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
-
-#include <caf/node_id.hpp>
+#include <string>
+#include <string_view>
 
 #include <troupe/framework/internal/wire/packet.hpp>
 
@@ -14,17 +15,17 @@ namespace troupe::internal {
 /// that is linked already.
 class known_peers {
 public:
-  /// Counts one more link to `id`, or gives false when it is linked and known by another token.
-  [[nodiscard]] bool enter(const caf::node_id& id, bytes_view token);
+  /// Counts one more link to the node whose id has the text `id`, or gives false when it is linked and known by another token.
+  [[nodiscard]] bool enter(std::string_view id, bytes_view token);
   /// Undoes one `enter` that gave true.
-  void leave(const caf::node_id& id);
+  void leave(std::string_view id);
 
 private:
   struct peer {
     byte_vector token;
     std::size_t links = 0;
   };
-  std::map<caf::node_id, peer> peers_;
+  std::map<std::string, peer, std::less<>> peers_;
 };
 
 } // namespace troupe::internal

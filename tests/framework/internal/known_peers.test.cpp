@@ -1,6 +1,5 @@
 #include <troupe/framework/internal/trust/known_peers.hpp>
 
-#include <caf/make_counted.hpp>
 #include <gtest/gtest.h>
 
 #include "bytes.hpp"
@@ -12,10 +11,7 @@ using tests::bytes_of;
 
 class peers : public testing::Test {
 protected:
-  static caf::node_id id(std::uint32_t process) {
-    return caf::node_id{
-        caf::make_counted<caf::node_id::default_data>(process, caf::node_id::default_data::host_id_type{1})};
-  }
+  static std::string id(std::uint32_t process) { return "host#" + std::to_string(process); }
   bool enter(std::uint32_t process, std::string_view token) { return known_.enter(id(process), bytes_of(token)); }
 
   known_peers known_;
