@@ -1,6 +1,6 @@
 #include <troupe/store/builder.hpp>
 
-#include <troupe/store/internal/attachment.hpp>
+#include <troupe/store/internal/attachment/attachment.hpp>
 
 #include <algorithm>
 #include <utility>

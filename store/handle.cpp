@@ -1,6 +1,6 @@
 #include <troupe/store/handle.hpp>
 
-#include <troupe/store/internal/attachment.hpp>
+#include <troupe/store/internal/attachment/attachment.hpp>
 
 #include <optional>
 #include <utility>

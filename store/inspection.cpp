@@ -1,9 +1,9 @@
 #include <troupe/store/inspection.hpp>
 
-#include <troupe/store/internal/attachment.hpp>
-#include <troupe/store/internal/clock.hpp>
-#include <troupe/store/internal/left_stores.hpp>
-#include <troupe/store/internal/store_places.hpp>
+#include <troupe/store/internal/attachment/attachment.hpp>
+#include <troupe/store/internal/attachment/left_stores.hpp>
+#include <troupe/store/internal/files/store_places.hpp>
+#include <troupe/store/internal/host/clock.hpp>
 #include <troupe/store/object_store.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include <troupe/store/object_store.hpp>
 
-#include <troupe/store/internal/attachment.hpp>
-#include <troupe/store/internal/attachments.hpp>
+#include <troupe/store/internal/attachment/attachment.hpp>
+#include <troupe/store/internal/attachment/attachments.hpp>
 
 #include <bit>
 #include <cstring>

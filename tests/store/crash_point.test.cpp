@@ -1,7 +1,7 @@
 // A process is killed at every step of every mutation; what is left must be whole.
 #include "support.hpp"
 
-#include <troupe/store/internal/crash_point.hpp>
+#include <troupe/store/internal/host/crash_point.hpp>
 
 #include <new>
 

@@ -1,7 +1,7 @@
 // Very many: objects, processes at once, and processes that die at once.
 #include "spilling.hpp"
 
-#include <troupe/store/internal/crash_point.hpp>
+#include <troupe/store/internal/host/crash_point.hpp>
 
 #include <pthread.h>
 

@@ -1,8 +1,8 @@
 // From create to the last release: ids, sizes, the order of going, who keeps what, and that nothing stays behind.
 #include "spilling.hpp"
 
-#include <troupe/store/internal/crash_point.hpp>
-#include <troupe/store/internal/layout.hpp>
+#include <troupe/store/internal/host/crash_point.hpp>
+#include <troupe/store/internal/table/layout.hpp>
 
 #include <fcntl.h>
 

@@ -1,8 +1,8 @@
 // Objects in one process: create, seal, put, find, pin, capture, full.
 #include "support.hpp"
 
-#include <troupe/store/internal/crash_point.hpp>
-#include <troupe/store/internal/layout.hpp>
+#include <troupe/store/internal/host/crash_point.hpp>
+#include <troupe/store/internal/table/layout.hpp>
 
 #include <fcntl.h>
 

@@ -2,8 +2,8 @@
 #include "spilling.hpp"
 #include "support.hpp"
 
-#include <troupe/store/internal/crash_point.hpp>
-#include <troupe/store/internal/layout.hpp>
+#include <troupe/store/internal/host/crash_point.hpp>
+#include <troupe/store/internal/table/layout.hpp>
 
 #include <cstring>
 

@@ -1,8 +1,8 @@
 // Opening and closing: one attachment per process, races, refusals, sweeping.
 #include "support.hpp"
 
-#include <troupe/store/internal/crash_point.hpp>
-#include <troupe/store/internal/layout.hpp>
+#include <troupe/store/internal/host/crash_point.hpp>
+#include <troupe/store/internal/table/layout.hpp>
 
 #include <fcntl.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 // Objects that are larger than the store: each lies in a file of its own in the spill directory.
 #include "spilling.hpp"
 
-#include <troupe/store/internal/crash_point.hpp>
+#include <troupe/store/internal/host/crash_point.hpp>
 
 #include <sys/mman.h>
 #include <sys/mount.h>

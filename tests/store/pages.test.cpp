@@ -1,7 +1,7 @@
 // Pages of the data file: ready before they are needed, huge where asked for, protected where that is asked for.
 #include "spilling.hpp"
 
-#include <troupe/store/internal/crash_point.hpp>
+#include <troupe/store/internal/host/crash_point.hpp>
 
 #include <sys/resource.h>
 

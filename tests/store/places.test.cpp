@@ -3,7 +3,7 @@
 #include "support.hpp"
 
 #include <troupe/store/inspection.hpp>
-#include <troupe/store/internal/layout.hpp>
+#include <troupe/store/internal/table/layout.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 // Many want room at once: the order in which they get it, how long they wait, and what may be spilled meanwhile.
 #include "spilling.hpp"
 
-#include <troupe/store/internal/crash_point.hpp>
+#include <troupe/store/internal/host/crash_point.hpp>
 
 #include <random>
 

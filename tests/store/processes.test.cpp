@@ -1,7 +1,7 @@
 // Several processes, one store: who holds, who dies, who may write.
 #include "support.hpp"
 
-#include <troupe/store/internal/crash_point.hpp>
+#include <troupe/store/internal/host/crash_point.hpp>
 
 #include <fcntl.h>
 

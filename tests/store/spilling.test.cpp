@@ -1,7 +1,7 @@
 // Memory is full: what nobody reads goes to disk and comes back, whoever dies meanwhile.
 #include "spilling.hpp"
 
-#include <troupe/store/internal/crash_point.hpp>
+#include <troupe/store/internal/host/crash_point.hpp>
 
 #include <fstream>
 

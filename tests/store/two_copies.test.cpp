@@ -2,7 +2,7 @@
 #include "second_copy.hpp"
 #include "support.hpp"
 
-#include <troupe/store/internal/lock_file.hpp>
+#include <troupe/store/internal/files/lock_file.hpp>
 
 namespace troupe::store::test {
 

@@ -22,30 +22,31 @@ may_include store 'store/|base/'
 may_include serializers 'serializers/|base/'
 may_include framework 'framework/|serializers/|store/|base/'
 
-# A room of framework/internal includes itself and those before it, so that a reader who knows these needs no others.
-rooms=(words threads handles wire trust flow net objects caf_port caf_port/actors config link node)
-in_rooms=framework/internal
-allowed=
-for room in "${rooms[@]}"; do
-  allowed+="${allowed:+|}$room"
+# check_rooms FOLDER ROOM...: each room of a folder includes itself and those before it, so that a reader who knows these
+# needs no others; there is nothing in the folder but rooms.
+check_rooms() {
+  local in=$1 allowed='' room line
+  shift
+  for room in "$@"; do
+    allowed+="${allowed:+|}$room"
+    while IFS= read -r line; do
+      [ -n "$line" ] && breach "forbidden include of a room behind it: $line"
+    done < <(find "$in/$room" -maxdepth 1 -name '*.[hc]pp' -exec grep -noHE "#include <troupe/$in/[^>]*>" {} + |
+      grep -vE "#include <troupe/$in/($allowed)/[^/]*>")
+  done
   while IFS= read -r line; do
-    [ -n "$line" ] && breach "forbidden include of a room behind it: $line"
-  done < <(grep -rnoE "#include <troupe/$in_rooms/[^>]*>" $in_rooms/"$room"/*.hpp $in_rooms/"$room"/*.cpp |
-    grep -vE "#include <troupe/$in_rooms/($allowed)/[^/]*>")
-done
-while IFS= read -r folder; do
-  case " ${rooms[*]} " in
-    *" ${folder#"$in_rooms"/} "*) ;;
-    *) breach "no room: $folder" ;;
-  esac
-done < <(find $in_rooms -mindepth 1 -type d)
-while IFS= read -r file; do
-  breach "in no room: $file"
-done < <(find $in_rooms -maxdepth 1 -type f)
+    case " $* " in
+      *" ${line#"$in"/} "*) ;;
+      *) breach "no room, or in none: $line" ;;
+    esac
+  done < <(find "$in" -mindepth 1 -type d -o -type f -path "$in/*" -not -path "$in/*/*")
+}
+check_rooms framework/internal words threads handles wire trust flow net objects caf_port caf_port/actors config link node
+check_rooms store/internal host table files liveness spill attachment
 for room in words threads handles wire trust net config; do
   while IFS= read -r line; do
     [ -n "$line" ] && breach "knows CAF: $line"
-  done < <(grep -rn '#include <caf/' $in_rooms/$room)
+  done < <(grep -rn '#include <caf/' framework/internal/$room)
 done
 
 for folder in samples bench tools; do

@@ -67,7 +67,7 @@ struct wait {
 
 class world;
 
-/// A node's view of its host's store: counts per process, as store/internal/local_counts.hpp has them.
+/// A node's view of its host's store: counts per process, as store/internal/attachment/local_counts.hpp has them.
 class process_objects final : public handles::local_objects {
 public:
   process_objects(world& in, node_index self) : world_(in), self_(self) {}

@@ -1,4 +1,4 @@
-#include <troupe/store/internal/capacity.hpp>
+#include <troupe/store/internal/files/capacity.hpp>
 
 #include <gtest/gtest.h>
 

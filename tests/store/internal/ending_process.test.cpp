@@ -1,4 +1,4 @@
-#include <troupe/store/internal/ending_process.hpp>
+#include <troupe/store/internal/host/ending_process.hpp>
 
 #include <gtest/gtest.h>
 

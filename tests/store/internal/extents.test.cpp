@@ -1,6 +1,6 @@
 // Free room against a model that is too simple to be wrong; hints against lost ones.
-#include <troupe/store/internal/extents.hpp>
-#include <troupe/store/internal/hints.hpp>
+#include <troupe/store/internal/table/extents.hpp>
+#include <troupe/store/internal/table/hints.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,44 @@
+// Clearing up after processes that are gone.
+#pragma once
+
+#include <troupe/store/internal/files/lock_file.hpp>
+#include <troupe/store/internal/table/control_view.hpp>
+#include <troupe/store/internal/table/object_table.hpp>
+#include <troupe/store/internal/table/table_lock.hpp>
+
+#include <algorithm>
+#include <chrono>
+
+namespace troupe::store::internal {
+
+/// Clears the columns of all slots whose process is gone: their holder bits, unfinished objects and what is in flight
+/// to them; then the slots are free. One pass for all of them, in batches, so that nobody waits long for the lock.
+/// `self` is not looked at. Gives the number of slots freed. Who is killed in here is no loss: the next one does it
+/// again. Fails as lock_table() does, at the first time.
+[[nodiscard]] std::expected<std::size_t, store_error> reap_dead(control_view view, const lock_file& lock,
+                                                                std::uint32_t self, std::chrono::milliseconds timeout);
+
+/// Reclaims until no hints are left, in batches. `self` is the caller's slot. Fails as lock_table() does.
+[[nodiscard]] std::expected<void, store_error> reclaim_all(control_view view, std::uint32_t self,
+                                                           std::chrono::milliseconds timeout);
+
+/// Drops all entries in flight for which `matches(entry)` holds, in batches. Fails with `busy` or `corrupt` half-way.
+template <class Matches>
+std::expected<void, store_error> drop_flights(control_view view, std::uint32_t self, std::chrono::milliseconds timeout,
+                                              Matches matches) {
+  constexpr auto batch = std::uint32_t{4096};
+  for (auto first = std::uint32_t{0};; first += batch) {
+    let_others_go_first(view);
+    const auto guard = lock_table(view, self, timeout);
+    if (!guard)
+      return std::unexpected(guard.error());
+    const auto used = view.header().flights.used;
+    if (first >= used)
+      return {};
+    for (auto at = first; at < std::min(first + batch, used); ++at)
+      if (view.flight(at).count.load() != 0 && matches(view.flight(at)))
+        object_table(view).drop_flight(at);
+  }
+}
+
+} // namespace troupe::store::internal

@@ -1,0 +1,123 @@
+// Where things lie in one process's mapping of the control file.
+#pragma once
+
+#include <troupe/store/internal/table/layout.hpp>
+
+#include <atomic>
+#include <cassert>
+#include <type_traits>
+
+namespace troupe::store::internal {
+
+/// Copies are cheap; valid while the mapping is.
+class control_view {
+public:
+  control_view() = default;
+  explicit control_view(void* base) : base_(static_cast<std::byte*>(base)) {}
+
+  [[nodiscard]] control_header& header() const { return *reinterpret_cast<control_header*>(base_); }
+
+  [[nodiscard]] object_row_entry& object(std::uint32_t index) const {
+    return row<object_row_entry>(header().objects, index);
+  }
+
+  [[nodiscard]] capture_edge& edge(std::uint32_t index) const { return row<capture_edge>(header().edges, index); }
+
+  [[nodiscard]] flight_entry& flight(std::uint32_t index) const { return row<flight_entry>(header().flights, index); }
+
+  [[nodiscard]] waiter_entry& waiter(std::uint32_t index) const { return row<waiter_entry>(header().waiters, index); }
+
+  [[nodiscard]] spill_file_entry& spill_file(std::uint32_t index) const {
+    return row<spill_file_entry>(header().spill_files, index);
+  }
+
+  [[nodiscard]] call_site_entry& call_site(std::uint32_t index) const {
+    return row<call_site_entry>(header().call_sites, index);
+  }
+
+  [[nodiscard]] origin_entry& origin(std::uint32_t index) const { return row<origin_entry>(header().origins, index); }
+
+  /// The first row of that bucket, or no_row.
+  [[nodiscard]] std::uint32_t& origin_bucket(std::uint32_t bucket) const {
+    assert(bucket < origin_buckets);
+    return reinterpret_cast<std::uint32_t*>(base_ + header().origin_buckets_offset)[bucket];
+  }
+
+  /// Where objects are spilled to; empty: nowhere.
+  [[nodiscard]] const char* spill_directory() const {
+    return reinterpret_cast<const char*>(base_ + header().spill_directory_offset);
+  }
+
+  [[nodiscard]] extent_node& node(std::uint32_t index) const {
+    return reinterpret_cast<extent_node*>(base_ + header().nodes_offset)[index];
+  }
+
+  [[nodiscard]] std::uint32_t index_of(const extent_node& node) const {
+    return static_cast<std::uint32_t>(&node - reinterpret_cast<extent_node*>(base_ + header().nodes_offset));
+  }
+
+  [[nodiscard]] hint_words& hints() const { return *reinterpret_cast<hint_words*>(base_ + header().hints_offset); }
+
+  [[nodiscard]] process_slot& slot(std::uint32_t index) const { return header().slots[index]; }
+
+private:
+  template <class Row>
+  [[nodiscard]] Row& row(const growing_table& table, std::uint32_t index) const {
+    assert(index < table.rows_max);
+    return reinterpret_cast<Row*>(base_ + table.file_offset)[index];
+  }
+
+  std::byte* base_ = nullptr;
+};
+
+/// Writes what a crash must find in this order among the stores before and after it. The compiler keeps the order; that
+/// a processor may make stores visible in another one does not matter, since a killed process's finished instructions
+/// all take effect. Not for what two processes decide by who sees whose store first.
+template <class T>
+void store_in_order(std::atomic<T>& where, std::type_identity_t<T> value) {
+  where.store(value, std::memory_order_release);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+/// Whether that row's generations are used up: once free it is never used again, so that no old id finds anything.
+[[nodiscard]] inline bool is_retired(const object_row_entry& row) {
+  return row.generation.load() == generation_max;
+}
+
+/// Sets, clears and reads the bit of one slot. All sequentially consistent: of two processes that clear the last two
+/// bits at once, at least one must see that none is left.
+inline void set_bit(slot_bits& bits, std::uint32_t slot) {
+  bits[slot / 64].fetch_or(std::uint64_t{1} << slot % 64);
+}
+
+/// The same where all other bits are clear, and nobody else sets or clears any.
+inline void set_only_bit(slot_bits& bits, std::uint32_t slot) {
+  store_in_order(bits[slot / 64], std::uint64_t{1} << slot % 64);
+}
+
+inline void clear_bit(slot_bits& bits, std::uint32_t slot) {
+  bits[slot / 64].fetch_and(~(std::uint64_t{1} << slot % 64));
+}
+
+/// The same for who has the table's lock, without which nobody sets one: where it is the only bit there, nobody else
+/// changes the word.
+inline void clear_bit_locked(slot_bits& bits, std::uint32_t slot) {
+  auto& word = bits[slot / 64];
+  if (word.load(std::memory_order_relaxed) == std::uint64_t{1} << slot % 64)
+    store_in_order(word, 0);
+  else
+    clear_bit(bits, slot);
+}
+
+[[nodiscard]] inline bool has_bit(const slot_bits& bits, std::uint32_t slot) {
+  return (bits[slot / 64].load() >> slot % 64 & 1) != 0;
+}
+
+[[nodiscard]] inline bool has_any_bit(const slot_bits& bits) {
+  auto all = std::uint64_t{0};
+  for (const auto& word : bits)
+    all |= word.load();
+  return all != 0;
+}
+
+} // namespace troupe::store::internal

@@ -1,0 +1,82 @@
+// The objects that lie in memory, the longest unused first. Derived.
+//
+// Exact for what is found and sealed; a pin, which takes no lock, only marks its object, and whoever looks for room
+// gives marked ones a second chance.
+#pragma once
+
+#include <troupe/store/internal/table/control_view.hpp>
+
+namespace troupe::store::internal {
+
+/// Requires for every call: the table's lock is held.
+class lru_list {
+public:
+  explicit lru_list(control_view view) : view_(view) {}
+
+  void clear() const {
+    auto& header = view_.header();
+    header.lru_first = header.lru_last = no_row;
+  }
+
+  /// As the last one, used just now. Requires: it is not in the list.
+  void add(std::uint32_t index) const {
+    stamp(view_.object(index));
+    append(index);
+  }
+
+  /// As the last one, used when it was used. Requires: it is not in the list.
+  void append(std::uint32_t index) const {
+    auto& header = view_.header();
+    auto& row = view_.object(index);
+    row.lru_before = header.lru_last;
+    row.lru_after = no_row;
+    (header.lru_last == no_row ? header.lru_first : view_.object(header.lru_last).lru_after) = index;
+    header.lru_last = index;
+  }
+
+  /// Requires: it is in the list.
+  void remove(std::uint32_t index) const {
+    auto& header = view_.header();
+    const auto& row = view_.object(index);
+    (row.lru_before == no_row ? header.lru_first : view_.object(row.lru_before).lru_after) = row.lru_after;
+    (row.lru_after == no_row ? header.lru_last : view_.object(row.lru_after).lru_before) = row.lru_before;
+  }
+
+  /// Makes it the last one. Requires: it is in the list.
+  void touch(std::uint32_t index) const {
+    if (view_.header().lru_last == index)
+      return stamp(view_.object(index));
+    remove(index);
+    add(index);
+  }
+
+private:
+  void stamp(object_row_entry& row) const {
+    auto& uses = view_.header().uses;
+    const auto use = uses.load(std::memory_order_relaxed) + 1;
+    uses.store(use, std::memory_order_relaxed);
+    row.last_used.store(use, std::memory_order_relaxed);
+  }
+
+  control_view view_;
+};
+
+/// Whether an object in that state has an extent in the data file, and so is in the list.
+[[nodiscard]] inline bool lies_in_memory(const object_row_entry& row, object_state state) {
+  return state != object_state::free && state != object_state::spilled && row.place == 0;
+}
+[[nodiscard]] inline bool lies_in_memory(const object_row_entry& row) {
+  return lies_in_memory(row, row.state.load());
+}
+
+/// Whether only the copy on disk is valid.
+[[nodiscard]] constexpr bool is_spilled(object_state state) {
+  return state == object_state::spilled || state == object_state::restoring;
+}
+
+/// Requires: the row is not free.
+[[nodiscard]] inline bool has_copy_on_disk(const object_row_entry& row) {
+  return row.spill_file.load(std::memory_order_relaxed) != no_row;
+}
+
+} // namespace troupe::store::internal
