@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks the tree itself: dependencies between folders, files that no target knows, files grown too long, and that the
+# Checks the tree itself: dependencies between folders, files that no target knows, and that the
 # README shows the program that is built. Prints every breach; status 1 when there is one.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -77,12 +77,6 @@ while IFS= read -r source; do
   done
   [ "$known" = 1 ] || breach "in no target: $source"
 done < <(find base framework serializers store samples tests bench tools -name '*.cpp' 2>/dev/null)
-
-lines_max=800
-while read -r lines file; do
-  [ "$file" = total ] && continue
-  [ "$lines" -gt "$lines_max" ] && breach "longer than $lines_max lines: $file has $lines"
-done < <(find base framework serializers store samples tests bench tools \( -name '*.cpp' -o -name '*.hpp' \) -exec wc -l {} + 2>/dev/null)
 
 # The smallest program in the README is the sample, but for the sample's first comment.
 shown=$(sed -n '/^```cpp$/,/^```$/{p;/^```$/q}' README.md | sed '1d;$d')
