@@ -39,7 +39,7 @@ std::expected<node, node_error> node::open(caf::actor_system& system, type_regis
 
 std::expected<node, node_error> node::open_as_configured(caf::actor_system& system, type_registry& types,
                                                          const family_set& families, std::vector<publication> publish) {
-  const auto* config = dynamic_cast<const system_config*>(&system.config());
+  const auto* config = internal::node_core::config_of(system);
   if (config == nullptr)
     return open(system, types, families, node_options{}); // Says what is missing.
   auto options = config->node_options_with(families);

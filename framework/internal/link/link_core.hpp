@@ -2,7 +2,8 @@
 // The files beside it: link_core.cpp (life and end), link_actors.cpp (names, monitors, releases), link_handshake.cpp,
 // link_negotiation.cpp (what both ends send with and accept, and how that changes), link_send.cpp, link_receive.cpp,
 // link_flow.cpp (back-pressure, heartbeats), link_encoding.cpp (large messages off their senders' threads),
-// link_forward.cpp, link_introductions.cpp (actors of third nodes), link_handles.cpp, link_stats.cpp, link_memory.cpp.
+// link_forward.cpp, link_introductions.cpp (actors of third nodes), link_handles.cpp, link_whereabouts.cpp,
+// link_stats.cpp, link_memory.cpp.
 #pragma once
 
 #include <atomic>

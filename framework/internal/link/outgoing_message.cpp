@@ -222,11 +222,11 @@ outgoing_message::known_type* outgoing_message::known(const caf::rtti_pair& rtti
   return &slot;
 }
 
-/// `form` is what was encoded of it for another link; null where it has to be encoded.
 // What values that nobody can measure, as they have pointers or codecs of their own, take where they are decoded, per
 // byte of their bodies.
 constexpr std::size_t rebuilt_ratio = 4;
 
+/// `form` is what was encoded of it for another link; null where it has to be encoded.
 std::expected<void, node_error> outgoing_message::encode_element(known_type& known, const void* value,
                                                                  const encoded_element* form) {
   const auto& type = *known.type;

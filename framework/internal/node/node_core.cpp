@@ -616,8 +616,8 @@ void node_core::stop_keeping(const std::shared_ptr<link_keeper>& keeper) {
     asio::post(io(), [keeper] { keeper->clean_up(); });
 }
 
-const system_config* node_core::config() const {
-  return dynamic_cast<const system_config*>(&system_.config());
+const system_config* node_core::config_of(const caf::actor_system& system) {
+  return dynamic_cast<const system_config*>(&system.config());
 }
 
 std::expected<void, node_error> node_core::check_configuration() {

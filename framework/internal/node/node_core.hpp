@@ -100,7 +100,8 @@ public:
   void note_late(const link_stats& more) override;
 
   /// The system's; null where it is none of Troupe's.
-  [[nodiscard]] const system_config* config() const;
+  [[nodiscard]] static const system_config* config_of(const caf::actor_system& system);
+  [[nodiscard]] const system_config* config() const { return config_of(system_); }
   [[nodiscard]] whereabouts_book& whereabouts() override { return *introductions_; }
   /// Null for a node without a store.
   [[nodiscard]] const std::shared_ptr<class introductions>& introductions() const noexcept { return introductions_; }
