@@ -7,6 +7,7 @@
 #include <troupe/framework/internal/net/socket_transport.hpp>
 #include <troupe/framework/internal/net/tls_transport.hpp>
 #include <troupe/framework/internal/trust/secret_file.hpp>
+#include <troupe/framework/internal/words/failing.hpp>
 
 namespace troupe::internal {
 
@@ -15,21 +16,17 @@ namespace {
 constexpr std::string_view elsewhere_without_secret =
     " is not on this host: set credentials.secret or credentials.secret_file to what the node there has, or use tls://";
 
-std::unexpected<node_error> fail(std::string text) {
-  return std::unexpected{node_error{node_errc::bad_option, std::move(text)}};
-}
-
 /// The secret that the options give; empty when they give none.
 std::expected<std::string, node_error> given_secret(const credentials& with) {
   if (!with.secret.empty() && !with.secret_file.empty())
-    return fail("credentials.secret and credentials.secret_file are both set; set one");
+    return bad_option("credentials.secret and credentials.secret_file are both set; set one");
   if (!with.secret_file.empty())
     return read_secret_file(with.secret_file);
   if (!with.secret.empty() && with.secret.size() < secret_bytes_min)
-    return fail("credentials.secret has " + std::to_string(with.secret.size())
-                + " bytes, a secret at least 16; make one with: openssl rand -hex 32");
+    return bad_option("credentials.secret has " + std::to_string(with.secret.size())
+                      + " bytes, a secret at least 16; make one with: openssl rand -hex 32");
   if (with.secret.size() > secret_bytes_max)
-    return fail("credentials.secret has more than 4,096 bytes");
+    return bad_option("credentials.secret has more than 4,096 bytes");
   return with.secret;
 }
 
@@ -47,7 +44,7 @@ std::expected<link_security, node_error> security_for_tcp(const address& at, std
   const auto one_host = std::ranges::all_of(endpoints, is_of_this_host);
   const auto is_cookie = secret && secret->empty();
   if (is_cookie)
-    secret = one_host ? cookie(with) : fail(at.text + without);
+    secret = one_host ? cookie(with) : bad_option(at.text + without);
   if (!secret)
     return std::unexpected{std::move(secret).error()};
   link_security result{.kind = at.kind, .secret = *std::move(secret), .is_cookie = is_cookie};
@@ -111,21 +108,22 @@ std::expected<void, node_error> check_credentials(const credentials& with) {
 
 std::expected<void, node_error> check_listening(const credentials& with) {
   if (with.tls.require_client_certificate && with.tls.authority_file.empty())
-    return fail("credentials.tls.require_client_certificate asks peers for certificates, but nothing says whose: set "
-                "credentials.tls.authority_file");
+    return bad_option(
+        "credentials.tls.require_client_certificate asks peers for certificates, but nothing says whose: set "
+        "credentials.tls.authority_file");
   return check_credentials(with);
 }
 
 std::expected<void, node_error> check_dialing(const address& to, const credentials& with, const credentials& own) {
   if (const auto what = unused_at(to.kind, own); !what.empty())
-    return fail("credentials." + what + ' ' + why_unused(to.kind, what));
+    return bad_option("credentials." + what + ' ' + why_unused(to.kind, what));
   if (auto good = check_credentials(with); !good)
     return good;
   if (to.kind != transport_kind::tcp || !has_numeric_host(to) || !with.secret.empty() || !with.secret_file.empty())
     return {};
   const auto endpoints = resolve_aside(to).get(); // Looks up nothing.
   if (endpoints && !std::ranges::all_of(*endpoints, is_of_this_host))
-    return fail(to.text + std::string{elsewhere_without_secret});
+    return bad_option(to.text + std::string{elsewhere_without_secret});
   return {};
 }
 
@@ -146,15 +144,16 @@ security_for_listening(const address& at, std::span<const stream_endpoint> endpo
   if (!secret)
     return std::unexpected{std::move(secret).error()};
   if (with.tls.certificate_file.empty() || with.tls.key_file.empty())
-    return fail(at.text + " needs a certificate: set credentials.tls.certificate_file and key_file of accepted_links");
+    return bad_option(at.text
+                      + " needs a certificate: set credentials.tls.certificate_file and key_file of accepted_links");
   if (with.tls.require_client_certificate && with.tls.authority_file.empty())
-    return fail(at.text
-                + " asks peers for certificates, but nothing says whose: set credentials.tls.authority_file of "
-                  "accepted_links");
+    return bad_option(at.text
+                      + " asks peers for certificates, but nothing says whose: set credentials.tls.authority_file of "
+                        "accepted_links");
   if (!with.tls.require_client_certificate && secret->empty())
-    return fail(at.text
-                + " would let anybody in: set credentials.tls.require_client_certificate and authority_file of "
-                  "accepted_links, or credentials.secret, or both");
+    return bad_option(at.text
+                      + " would let anybody in: set credentials.tls.require_client_certificate and authority_file of "
+                        "accepted_links, or credentials.secret, or both");
   auto context = make_listening_tls(with.tls);
   if (!context)
     return std::unexpected{std::move(context).error()};

@@ -6,14 +6,13 @@
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/objects/stored_object.hpp>
+#include <troupe/serializers/internal/failing.hpp>
 
 namespace troupe::internal {
 
 namespace {
 
-std::unexpected<serialize_error> failure(serialize_errc code, std::string text) {
-  return std::unexpected{serialize_error{code, std::move(text)}};
-}
+using detail::failure;
 
 std::unexpected<serialize_error> no_actors() {
   return failure(serialize_errc::out_of_band_handle,

@@ -8,14 +8,13 @@
 #include <troupe/framework/internal/objects/link_extension.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
 #include <troupe/framework/object_ref.hpp>
+#include <troupe/serializers/internal/failing.hpp>
 
 namespace troupe::internal {
 
 namespace {
 
-std::unexpected<serialize_error> failure(serialize_errc code, std::string text) {
-  return std::unexpected{serialize_error{code, std::move(text)}};
-}
+using detail::failure;
 
 struct mention_list {
   std::vector<caf::strong_actor_ptr> actors;

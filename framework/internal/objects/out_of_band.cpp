@@ -12,6 +12,7 @@
 #include <troupe/framework/internal/objects/object_proof.hpp>
 #include <troupe/framework/internal/objects/stored_object.hpp>
 #include <troupe/framework/internal/trust/authentication.hpp>
+#include <troupe/serializers/internal/failing.hpp>
 #include <troupe/serializers/msgpack/described.hpp>
 
 namespace troupe::internal {
@@ -20,9 +21,7 @@ namespace {
 
 constexpr const char* allowing_variable = "TROUPE_ALLOW_OUT_OF_BAND_HANDLES";
 
-std::unexpected<serialize_error> failure(serialize_errc code, std::string text) {
-  return std::unexpected{serialize_error{code, std::move(text)}};
-}
+using detail::failure;
 
 struct guard {
   std::uint64_t store;

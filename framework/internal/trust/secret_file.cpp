@@ -13,6 +13,7 @@
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/trust/authentication.hpp>
+#include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/text.hpp>
 
 namespace troupe::internal {
@@ -21,10 +22,6 @@ namespace {
 
 constexpr std::string_view hex_digits = "0123456789abcdef";
 constexpr std::size_t cookie_digits = 64;
-
-std::unexpected<node_error> fail(std::string text) {
-  return std::unexpected{node_error{node_errc::bad_option, std::move(text)}};
-}
 
 /// Owns a descriptor.
 class open_file {
@@ -49,30 +46,31 @@ private:
 std::expected<void, node_error> check_owner_and_mode(const open_file& file, const std::string& path) {
   struct stat status {};
   if (::fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode))
-    return fail("\"" + path + "\" is no ordinary file");
+    return bad_option("\"" + path + "\" is no ordinary file");
   if (status.st_uid != ::geteuid() && status.st_uid != 0)
-    return fail("\"" + path + "\" belongs to user " + std::to_string(status.st_uid) + ", this process runs as user "
-                + std::to_string(::geteuid()) + "; a secret must be a file of its own user");
+    return bad_option("\"" + path + "\" belongs to user " + std::to_string(status.st_uid)
+                      + ", this process runs as user " + std::to_string(::geteuid())
+                      + "; a secret must be a file of its own user");
   if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-    return fail("\"" + path
-                + "\" can be reached by other users, a secret must not be; if it is meant to be one, run: chmod 600 "
-                + path);
+    return bad_option(
+        "\"" + path
+        + "\" can be reached by other users, a secret must not be; if it is meant to be one, run: chmod 600 " + path);
   if (static_cast<std::size_t>(status.st_size) > secret_bytes_max)
-    return fail("\"" + path + "\" has " + grouped(static_cast<std::uint64_t>(status.st_size))
-                + " bytes, a secret at most 4,096");
+    return bad_option("\"" + path + "\" has " + grouped(static_cast<std::uint64_t>(status.st_size))
+                      + " bytes, a secret at most 4,096");
   return {};
 }
 
 std::expected<std::string, node_error> read_private(const std::string& path) {
   open_file file{path, O_RDONLY};
   if (!file.is_open())
-    return fail("\"" + path + "\" cannot be read: " + std::strerror(errno));
+    return bad_option("\"" + path + "\" cannot be read: " + std::strerror(errno));
   if (auto good = check_owner_and_mode(file, path); !good)
     return std::unexpected{good.error()};
   std::array<char, secret_bytes_max> bytes;
   auto count = ::read(file.number(), bytes.data(), bytes.size());
   if (count < 0)
-    return fail("\"" + path + "\" cannot be read: " + std::strerror(errno));
+    return bad_option("\"" + path + "\" cannot be read: " + std::strerror(errno));
   std::string text{bytes.data(), static_cast<std::size_t>(count)};
   while (text.ends_with('\n') || text.ends_with('\r'))
     text.pop_back();
@@ -89,7 +87,7 @@ std::expected<void, node_error> make_cookie(const std::string& path) {
     if (!error)
       std::filesystem::permissions(folder, std::filesystem::perms::owner_all, error);
     if (error)
-      return fail("the folder of the cookie file \"" + path + "\" cannot be made: " + error.message());
+      return bad_option("the folder of the cookie file \"" + path + "\" cannot be made: " + error.message());
   }
   auto random = hex(random_digest());
   auto temporary = path + '.' + random.substr(0, 16);
@@ -105,7 +103,7 @@ std::expected<void, node_error> make_cookie(const std::string& path) {
     reason = std::strerror(errno);
   ::unlink(temporary.c_str());
   if (!reason.empty())
-    return fail("the cookie file \"" + path + "\" cannot be made: " + reason);
+    return bad_option("the cookie file \"" + path + "\" cannot be made: " + reason);
   return {};
 }
 
@@ -114,10 +112,10 @@ std::expected<void, node_error> make_cookie(const std::string& path) {
 std::expected<std::string, node_error> read_secret_file(const std::string& path) {
   auto text = read_private(path);
   if (!text)
-    return fail("credentials.secret_file: " + text.error().message());
+    return bad_option("credentials.secret_file: " + text.error().message());
   if (text->size() < secret_bytes_min)
-    return fail("credentials.secret_file \"" + path + "\" has " + std::to_string(text->size())
-                + " bytes, a secret at least 16; make one with: openssl rand -hex 32");
+    return bad_option("credentials.secret_file \"" + path + "\" has " + std::to_string(text->size())
+                      + " bytes, a secret at least 16; make one with: openssl rand -hex 32");
   return text;
 }
 
@@ -133,8 +131,8 @@ std::expected<std::string, node_error> default_cookie_file() {
            + (value == nullptr || *value == '\0' ? " is not set"
                                                  : " is no absolute path (\"" + one_line(cut(value)) + "\")");
   };
-  return fail("there is no place for the cookie file: " + state_of("XDG_RUNTIME_DIR", runtime) + ", and "
-              + state_of("HOME", home) + "; set credentials.cookie_file or credentials.secret");
+  return bad_option("there is no place for the cookie file: " + state_of("XDG_RUNTIME_DIR", runtime) + ", and "
+                    + state_of("HOME", home) + "; set credentials.cookie_file or credentials.secret");
 }
 
 std::expected<std::string, node_error> read_or_make_cookie(const std::string& path) {
@@ -143,10 +141,10 @@ std::expected<std::string, node_error> read_or_make_cookie(const std::string& pa
       return std::unexpected{made.error()};
   auto text = read_private(path);
   if (!text)
-    return fail("the cookie file " + text.error().message());
+    return bad_option("the cookie file " + text.error().message());
   if (text->size() != cookie_digits || text->find_first_not_of(hex_digits) != std::string::npos)
-    return fail("the cookie file \"" + path
-                + "\" does not hold 64 hexadecimal digits; delete it, and the next node makes a new one");
+    return bad_option("the cookie file \"" + path
+                      + "\" does not hold 64 hexadecimal digits; delete it, and the next node makes a new one");
   return text;
 }
 

@@ -11,6 +11,8 @@
 #include <openssl/x509v3.h>
 #include <unistd.h>
 
+#include <troupe/framework/internal/words/failing.hpp>
+
 namespace troupe::internal {
 
 namespace {
@@ -20,10 +22,6 @@ constexpr long chain_bytes_max = 16 * 1024;
 
 // How large a record this end writes until the peer is let in, for which OpenSSL keeps a buffer.
 constexpr long first_record_bytes = 2 * 1024;
-
-std::unexpected<node_error> fail(std::string text) {
-  return std::unexpected{node_error{node_errc::bad_option, std::move(text)}};
-}
 
 /// The newest of OpenSSL's errors; empties its list.
 std::string openssl_reason() {
@@ -35,7 +33,8 @@ std::string openssl_reason() {
 
 std::expected<void, node_error> readable(const char* option, const std::string& file) {
   if (::access(file.c_str(), R_OK) != 0)
-    return fail(std::string{"credentials.tls."} + option + " \"" + file + "\" cannot be read: " + std::strerror(errno));
+    return bad_option(std::string{"credentials.tls."} + option + " \"" + file
+                      + "\" cannot be read: " + std::strerror(errno));
   return {};
 }
 
@@ -47,7 +46,7 @@ int no_passphrase(char*, int, int, void*) {
 std::expected<tls_context, node_error> make_context(const SSL_METHOD* method) {
   tls_context context{::SSL_CTX_new(method), ::SSL_CTX_free};
   if (!context || ::SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION) != 1)
-    return fail("OpenSSL offers no TLS 1.3: " + openssl_reason());
+    return bad_option("OpenSSL offers no TLS 1.3: " + openssl_reason());
   // Every link is a session of its own: nothing of an old one lets anybody in.
   ::SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
   ::SSL_CTX_set_num_tickets(context.get(), 0);
@@ -60,7 +59,7 @@ std::expected<tls_context, node_error> make_context(const SSL_METHOD* method) {
 
 std::expected<void, node_error> use_certificate(ssl_ctx_st* context, const tls_options& options) {
   if (options.certificate_file.empty() != options.key_file.empty())
-    return fail("credentials.tls.certificate_file and key_file belong together; one of them is empty");
+    return bad_option("credentials.tls.certificate_file and key_file belong together; one of them is empty");
   if (options.certificate_file.empty())
     return {};
   if (auto there = readable("certificate_file", options.certificate_file); !there)
@@ -68,14 +67,15 @@ std::expected<void, node_error> use_certificate(ssl_ctx_st* context, const tls_o
   if (auto there = readable("key_file", options.key_file); !there)
     return there;
   if (::SSL_CTX_use_certificate_chain_file(context, options.certificate_file.c_str()) != 1)
-    return fail("credentials.tls.certificate_file \"" + options.certificate_file
-                + "\" holds no usable certificate in PEM: " + openssl_reason());
+    return bad_option("credentials.tls.certificate_file \"" + options.certificate_file
+                      + "\" holds no usable certificate in PEM: " + openssl_reason());
   if (::SSL_CTX_use_PrivateKey_file(context, options.key_file.c_str(), SSL_FILETYPE_PEM) != 1)
-    return fail("credentials.tls.key_file \"" + options.key_file
-                + "\" holds no usable key in PEM without a passphrase, or not the certificate's: " + openssl_reason());
+    return bad_option("credentials.tls.key_file \"" + options.key_file
+                      + "\" holds no usable key in PEM without a passphrase, or not the certificate's: "
+                      + openssl_reason());
   if (::SSL_CTX_check_private_key(context) != 1)
-    return fail("credentials.tls.key_file \"" + options.key_file
-                + "\" is not the certificate's key: " + openssl_reason());
+    return bad_option("credentials.tls.key_file \"" + options.key_file
+                      + "\" is not the certificate's key: " + openssl_reason());
   return {};
 }
 
@@ -85,8 +85,8 @@ std::expected<void, node_error> use_authorities(ssl_ctx_st* context, const tls_o
   if (auto there = readable("authority_file", options.authority_file); !there)
     return there;
   if (::SSL_CTX_load_verify_file(context, options.authority_file.c_str()) != 1)
-    return fail("credentials.tls.authority_file \"" + options.authority_file
-                + "\" holds no certificates in PEM: " + openssl_reason());
+    return bad_option("credentials.tls.authority_file \"" + options.authority_file
+                      + "\" holds no certificates in PEM: " + openssl_reason());
   return {};
 }
 
@@ -121,7 +121,7 @@ std::expected<tls_context, node_error> make_dialing_tls(const tls_options& optio
   if (auto used = use_authorities(context->get(), options); !used)
     return std::unexpected{used.error()};
   if (options.authority_file.empty() && ::SSL_CTX_set_default_verify_paths(context->get()) != 1)
-    return fail("the system's certificate authorities cannot be read: " + openssl_reason());
+    return bad_option("the system's certificate authorities cannot be read: " + openssl_reason());
   ::SSL_CTX_set_verify(context->get(), SSL_VERIFY_PEER, nullptr);
   return context;
 }

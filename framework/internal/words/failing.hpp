@@ -13,6 +13,11 @@ namespace troupe::internal {
   return std::unexpected{node_error{code, std::move(text)}};
 }
 
+/// Of what the program or its configuration says.
+[[nodiscard]] inline std::unexpected<node_error> bad_option(std::string text) {
+  return fail(node_errc::bad_option, std::move(text));
+}
+
 /// Of what a peer must not do: the link ends.
 [[nodiscard]] inline std::unexpected<node_error> violation(std::string text) {
   return fail(node_errc::protocol_violation, std::move(text));
