@@ -7,6 +7,7 @@
 
 #include <troupe/framework/caf_family/caf_type.hpp>
 #include <troupe/framework/message_types.hpp>
+#include <troupe/framework/node_error.hpp>
 #include <troupe/framework/object_ref.hpp>
 #include <troupe/serializers/inspect.hpp>
 
