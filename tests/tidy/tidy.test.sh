@@ -18,6 +18,7 @@ may_include() {
   done < <(grep -rnoE '#include <troupe/[^>]*>' "$1" --include='*.hpp' --include='*.cpp' | grep -vE "#include <troupe/($2)")
 }
 may_include base 'base/'
+may_include processes 'processes/'
 may_include store 'store/|base/'
 may_include serializers 'serializers/|base/'
 may_include framework 'framework/|serializers/|store/|base/'
@@ -51,7 +52,8 @@ done
 
 for folder in samples bench tools; do
   if [ -d "$folder" ]; then
-    may_include "$folder" '(base|framework|serializers|store)/[^/]*\.hpp|(framework/(caf_family|prometheus)|serializers/(cereal|json|msgpack|protobuf))/'
+    support=$([ "$folder" = samples ] || echo '|processes')
+    may_include "$folder" "(base|framework|serializers|store$support)/[^/]*\.hpp|(framework/(caf_family|prometheus)|serializers/(cereal|json|msgpack|protobuf))/"
   fi
 done
 for folder in store serializers; do
@@ -76,7 +78,7 @@ while IFS= read -r source; do
     folder=$(dirname "$folder")
   done
   [ "$known" = 1 ] || breach "in no target: $source"
-done < <(find base framework serializers store samples tests bench tools -name '*.cpp' 2>/dev/null)
+done < <(find base processes framework serializers store samples tests bench tools -name '*.cpp' 2>/dev/null)
 
 # The smallest program in the README is the sample, but for the sample's first comment.
 shown=$(sed -n '/^```cpp$/,/^```$/{p;/^```$/q}' README.md | sed '1d;$d')

@@ -1,0 +1,35 @@
+// Until when something is waited for.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+namespace troupe::processes {
+
+/// How long to wait at most; nullopt: without a limit.
+using time_limit = std::optional<std::chrono::milliseconds>;
+
+/// The end of a patience that began when this was made.
+class deadline {
+public:
+  explicit deadline(time_limit patience) {
+    if (patience)
+      at_ = std::chrono::steady_clock::now() + *patience;
+  }
+
+  [[nodiscard]] bool has_passed() const { return at_ && std::chrono::steady_clock::now() >= *at_; }
+
+  /// As poll() takes it: milliseconds, or -1 without a limit.
+  [[nodiscard]] int left_for_poll() const {
+    if (!at_)
+      return -1;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*at_ - std::chrono::steady_clock::now()).count();
+    return static_cast<int>(std::clamp<std::chrono::milliseconds::rep>(left, 0, 1 << 30));
+  }
+
+private:
+  std::optional<std::chrono::steady_clock::time_point> at_;
+};
+
+} // namespace troupe::processes

@@ -1,0 +1,36 @@
+// How a process ended.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+
+namespace troupe::processes {
+
+/// The end of a process: it exited with a code, or a signal killed it.
+struct ending {
+  bool exited = false;
+  int code = 0;   // 0 where a signal killed it.
+  int signal = 0; // 0 where it exited.
+
+  bool operator==(const ending&) const = default;
+
+  /// As a shell says it: the code, or 128 + signal.
+  [[nodiscard]] int status() const { return exited ? code : 128 + signal; }
+};
+
+[[nodiscard]] constexpr ending exited_with(int code) {
+  return {true, code, 0};
+}
+[[nodiscard]] constexpr ending killed_by(int signal) {
+  return {false, 0, signal};
+}
+
+/// Of a status as waitpid() gives it, of a process that has ended.
+[[nodiscard]] ending ending_of(int wait_status);
+
+/// "ended with status 3", "was killed by signal 9 (Killed)".
+[[nodiscard]] std::string text_of(const ending& how);
+
+std::ostream& operator<<(std::ostream& out, const ending& how);
+
+} // namespace troupe::processes
