@@ -51,7 +51,7 @@ attachment::attachment(opened_store opened, std::string key)
     : store_(std::move(opened)),
       key_(std::move(key)),
       view_(store_.files.view),
-      table_(view_),
+      reader_(view_),
       counts_(view_.header().objects.rows_max),
       writable_(static_cast<std::byte*>(store_.files.writable.get_address())),
       readable_(static_cast<const std::byte*>(store_.files.readable.get_address())),
@@ -193,9 +193,9 @@ std::expected<void, store_error> attachment::capture(std::uint32_t index, std::s
       const auto guard = lock();
       if (!guard)
         return std::unexpected(guard.error());
-      count = table_.count_captured(index) + ids.size();
+      count = object_table(*guard).count_captured(index) + ids.size();
       if (count <= captured_max)
-        what = table_.capture(index, ids);
+        what = object_table(*guard).capture(index, ids);
     }
     if (count > captured_max)
       return std::unexpected(too_many_captured(count));
@@ -215,7 +215,7 @@ std::expected<void, store_error> attachment::seal(std::uint32_t index, std::size
     const auto guard = lock();
     if (!guard)
       return std::unexpected(guard.error());
-    table_.shrink(index, size_bytes);
+    object_table(*guard).shrink(index, size_bytes);
   }
   auto& row = view_.object(index);
   if (shrunk && row.place != 0)
@@ -259,7 +259,7 @@ std::expected<held_object, store_error> attachment::find(const object_id& id) {
   const auto guard = lock();
   if (!guard)
     return std::unexpected(guard.error());
-  return find_locked(id);
+  return find_locked(*guard, id);
 }
 
 std::vector<std::expected<held_object, store_error>> attachment::find_all(std::span<const object_id> ids) {
@@ -273,23 +273,22 @@ std::vector<std::expected<held_object, store_error>> attachment::find_all(std::s
       break;
     }
     for (const auto& id : batch.first(std::min<std::size_t>(batch.size(), reclaim_batch)))
-      result.push_back(find_locked(id));
+      result.push_back(find_locked(*guard, id));
   }
   return result;
 }
 
-/// Requires: the lock is held.
-std::expected<held_object, store_error> attachment::find_locked(const object_id& id) {
-  if (const auto what = table_.look_up(id); what != outcome::done)
+std::expected<held_object, store_error> attachment::find_locked(table_held held, const object_id& id) {
+  if (const auto what = object_table(held).look_up(id); what != outcome::done)
     return std::unexpected(error_of(what, id));
   hold(id.index);
   reach(crash_point::find_held);
-  touch(id.index);
+  touch(held, id.index);
   return held_object{id.index, id.generation};
 }
 
 bool attachment::contains(const object_id& id) const {
-  return usable() && table_.look_up(id) == outcome::done;
+  return usable() && reader_.look_up(id) == outcome::done;
 }
 
 /// Requires: it has one.
@@ -298,10 +297,9 @@ std::span<std::byte> attachment::extent_of(std::uint32_t index) const {
   return {writable_ + row.offset, extent_length(row.size_bytes.load(), row.metadata_bytes)};
 }
 
-/// Requires: the lock is held.
-void attachment::touch(std::uint32_t index) noexcept {
+void attachment::touch(table_held held, std::uint32_t index) noexcept {
   if (lies_in_memory(view_.object(index)))
-    lru_list(view_).touch(index);
+    lru_list(held).touch(index);
 }
 
 void attachment::hold(std::uint32_t index) noexcept {
@@ -352,7 +350,7 @@ attachment::clearing attachment::clear_hold(std::uint32_t index) noexcept {
     reach(crash_point::release_cleared);
     if (has_any_bit(holders))
       return clearing::leaves_others;
-    table_.free_if_unreferenced(index);
+    object_table(*guard).free_if_unreferenced(index);
     return clearing::was_last;
   }
   clear_bit(holders, store_.self.slot);
@@ -376,7 +374,7 @@ std::expected<std::vector<object_id>, store_error> attachment::captured(std::uin
     const auto guard = lock();
     if (!guard)
       return std::unexpected(guard.error());
-    count = table_.list_captured(index, ids);
+    count = object_table(*guard).list_captured(index, ids);
   }
   return std::vector(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(count));
 }
@@ -391,7 +389,7 @@ std::expected<void, store_error> attachment::hand_over(std::uint32_t index, std:
       const auto guard = lock();
       if (!guard)
         return std::unexpected(guard.error());
-      const auto what = table_.add_flight(key, view_.slot(store_.self.slot).pid.load());
+      const auto what = object_table(*guard).add_flight(key, view_.slot(store_.self.slot).pid.load());
       if (what == outcome::done)
         return {};
       if (what != outcome::need_flights)
@@ -410,8 +408,9 @@ void attachment::take_back(std::uint32_t index, std::uint32_t generation, const 
   const auto guard = lock();
   if (!guard)
     return;
-  if (const auto flight = table_.find_flight({index, generation, store_.self, to, channel}); flight != no_row)
-    table_.take_flight(flight);
+  if (const auto flight = object_table(*guard).find_flight({index, generation, store_.self, to, channel});
+      flight != no_row)
+    object_table(*guard).take_flight(flight);
 }
 
 std::expected<held_object, store_error> attachment::adopt(const object_id& id, const process_id& from,
@@ -419,17 +418,17 @@ std::expected<held_object, store_error> attachment::adopt(const object_id& id, c
   const auto guard = lock();
   if (!guard)
     return std::unexpected(guard.error());
-  if (const auto what = table_.look_up(id); what != outcome::done)
+  if (const auto what = object_table(*guard).look_up(id); what != outcome::done)
     return std::unexpected(error_of(what, id));
-  const auto flight = table_.find_flight({id.index, id.generation, from, store_.self, channel});
+  const auto flight = object_table(*guard).find_flight({id.index, id.generation, from, store_.self, channel});
   if (flight == no_row)
     return std::unexpected(store_error{store_errc::not_found,
                                        "object " + to_string(id) + " is not in flight from process " + to_string(from)
                                            + " to this one on channel " + std::to_string(channel)});
   hold(id.index); // Before the entry goes: in between the object has two holders, never none.
-  touch(id.index);
+  touch(*guard, id.index);
   reach(crash_point::adopt_held);
-  table_.take_flight(flight);
+  object_table(*guard).take_flight(flight);
   return held_object{id.index, id.generation};
 }
 
@@ -472,7 +471,7 @@ std::expected<void, store_error> attachment::drop_ended_channels() {
     return {};
   // Who is gone before the entries are looked at sends no more.
   auto gone = ended;
-  std::erase_if(gone, [&](const auto& channel) { return table_.is_attached(channel.first); });
+  std::erase_if(gone, [&](const auto& channel) { return reader_.is_attached(channel.first); });
   auto dropped = drop_flights(view_, store_.self.slot, settings().lock_timeout, [&](const flight_entry& flight) {
     const auto peer = other_end(flight, store_.self);
     return peer && ended.contains({*peer, flight.channel});
@@ -486,7 +485,7 @@ std::expected<void, store_error> attachment::drop_ended_channels() {
 }
 
 bool attachment::shares_with(const process_id& peer) const {
-  return check_lock_file() && table_.is_attached(peer) && (peer == store_.self || store_.lock.is_locked(peer.slot));
+  return check_lock_file() && reader_.is_attached(peer) && (peer == store_.self || store_.lock.is_locked(peer.slot));
 }
 
 // --- Looking after it ------------------------------------------------------------------------------------------------
@@ -535,7 +534,7 @@ std::expected<void, store_error> attachment::verify() {
   if (!guard)
     return std::unexpected(guard.error());
   try {
-    if (auto checked = internal::verify(view_); !checked)
+    if (auto checked = internal::verify(*guard); !checked)
       return std::unexpected(
           store_error{store_errc::corrupt, "the store's table contradicts itself: " + checked.error()});
   } catch (const std::bad_alloc&) {

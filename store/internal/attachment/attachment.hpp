@@ -146,7 +146,7 @@ public:
   [[nodiscard]] std::expected<bool, store_error> wait_until(const std::function<bool()>& is_so,
                                                             std::chrono::milliseconds timeout);
   [[nodiscard]] bool is_being_written(const object_id& id) const {
-    return usable() && table_.look_up(id) == outcome::unsealed;
+    return usable() && reader_.look_up(id) == outcome::unsealed;
   }
   void note_progress(std::uint32_t index) noexcept;
   [[nodiscard]] std::optional<std::uint32_t> progress_of(const object_id& id) const noexcept;
@@ -184,7 +184,7 @@ public:
 
 private:
   [[nodiscard]] bool usable() const {
-    return !forked() && !poisoned_.load(std::memory_order_relaxed) && table_.is_attached(store_.self);
+    return !forked() && !poisoned_.load(std::memory_order_relaxed) && reader_.is_attached(store_.self);
   }
   [[nodiscard]] std::expected<void, store_error> check_lock_file() const;
   [[nodiscard]] std::expected<table_guard, store_error> lock();
@@ -202,8 +202,8 @@ private:
   [[nodiscard]] store_error error_of_captured(outcome what, std::span<const object_id> captured) const;
   [[nodiscard]] std::expected<void, store_error> commit_all(std::span<const creation> wanted,
                                                             std::span<const std::uint32_t> indexes);
-  [[nodiscard]] bool is_room_being_made(std::int64_t since_ns) const;
-  [[nodiscard]] outcome create_some(std::span<const creation> wanted, std::span<std::uint32_t> indexes,
+  [[nodiscard]] bool is_room_being_made(table_held held, std::int64_t since_ns) const;
+  [[nodiscard]] outcome create_some(table_held held, std::span<const creation> wanted, std::span<std::uint32_t> indexes,
                                     std::size_t& made);
   [[nodiscard]] std::uint32_t own_pid() const { return view_.slot(store_.self.slot).pid.load(); }
   [[nodiscard]] std::uint32_t call_site_of(const std::source_location& where);
@@ -239,8 +239,8 @@ private:
   [[nodiscard]] std::expected<std::uint64_t, store_error> spill_by_writing(std::uint64_t wanted_bytes, search among,
                                                                            std::int64_t until_ns);
   [[nodiscard]] std::expected<std::uint64_t, store_error> evict_copied(std::uint64_t wanted_bytes, search among);
-  [[nodiscard]] object_table::victims begin_spill(std::uint64_t wanted_bytes, std::span<std::uint32_t> victims,
-                                                  std::uint32_t& file, outcome& what);
+  [[nodiscard]] object_table::victims begin_spill(table_held held, std::uint64_t wanted_bytes,
+                                                  std::span<std::uint32_t> victims, std::uint32_t& file, outcome& what);
   [[nodiscard]] std::expected<std::uint64_t, store_error>
   spill_batch(std::uint64_t wanted_bytes, std::uint64_t& calls_for_all, const disk_pause& pause);
   [[nodiscard]] std::expected<std::vector<spill_place>, store_error>
@@ -271,7 +271,7 @@ private:
   static constexpr std::size_t jobs = 7;
   void in_background(job what) noexcept;
   void end_background() noexcept;
-  [[nodiscard]] bool has_to_touch() const;
+  [[nodiscard]] bool has_to_touch(table_held held) const;
   [[nodiscard]] bool touch_some();
   void look_for_dead();
   void remove_spill_files_if_wanted() noexcept;
@@ -280,14 +280,14 @@ private:
   void hold_new(std::uint32_t index) noexcept;
   enum class clearing : std::uint8_t { leaves_others, was_last, was_last_and_is_hinted };
   clearing clear_hold(std::uint32_t index) noexcept;
-  [[nodiscard]] std::expected<held_object, store_error> find_locked(const object_id& id);
-  void touch(std::uint32_t index) noexcept;
+  [[nodiscard]] std::expected<held_object, store_error> find_locked(table_held held, const object_id& id);
+  void touch(table_held held, std::uint32_t index) noexcept;
   [[nodiscard]] std::span<std::byte> extent_of(std::uint32_t index) const;
 
   opened_store store_;
   const std::string key_;
   control_view view_;
-  object_table table_;
+  table_reader reader_;
   local_counts counts_;
   std::atomic<std::uint64_t> users_{1}; // References to this, and objects that this process holds.
   std::byte* const writable_;

@@ -143,7 +143,7 @@ private:
     if (!guard)
       return 0;
     const auto& header = of_.view_.header();
-    const auto kept = header.capacity_bytes / 100 * spill_down_to_percent + of_.table_.bytes_being_spilled();
+    const auto kept = header.capacity_bytes / 100 * spill_down_to_percent + object_table(*guard).bytes_being_spilled();
     return header.bytes_in_use > kept ? header.bytes_in_use - kept : 0;
   }
 
@@ -193,9 +193,9 @@ void attachment::look_for_dead() {
     (void)reap();
 }
 
-/// Whether there is less ready than was asked for, by enough to be worth it. Requires: the lock is held.
-bool attachment::has_to_touch() const {
-  const auto& header = view_.header();
+/// Whether there is less ready than was asked for, by enough to be worth it.
+bool attachment::has_to_touch(table_held held) const {
+  const auto& header = held.view().header();
   const auto ahead = std::min<std::uint64_t>(store_.settings.pretouch_bytes, header.capacity_bytes);
   const auto touched = touched_bytes_.load(std::memory_order_relaxed);
   return ahead > 0 && touched < header.capacity_bytes && touched < header.data_top + ahead - ahead / 4;

@@ -9,10 +9,10 @@ std::expected<object_of_origin, store_error> attachment::find_origin(const objec
   const auto guard = lock();
   if (!guard)
     return std::unexpected(guard.error());
-  const auto what = table_.look_up(origin, id);
+  const auto what = object_table(*guard).look_up(origin, id);
   if (what == outcome::done) {
     hold(id.index);
-    touch(id.index);
+    touch(*guard, id.index);
     result.sealed = held_object{id.index, id.generation};
   } else if (what == outcome::unsealed) {
     result.being_written = id;

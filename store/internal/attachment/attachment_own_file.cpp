@@ -49,8 +49,9 @@ std::expected<std::uint32_t, store_error> attachment::create_row_with_file(const
       const auto guard = lock();
       if (!guard)
         return std::unexpected(guard.error());
-      table_.reclaim(reclaim_batch);
-      what = table_.create_in_own_file(wanted, store_.self, index, [this](std::uint32_t row) { hold_new(row); });
+      object_table(*guard).reclaim(reclaim_batch);
+      what = object_table(*guard).create_in_own_file(wanted, store_.self, index,
+                                                     [this](std::uint32_t row) { hold_new(row); });
     }
     if (what == outcome::done)
       return index;

@@ -60,27 +60,27 @@ public:
     if (row_ == no_row)
       return;
     if (const auto guard = of_.lock())
-      of_.table_.remove_waiter(row_);
+      object_table(*guard).remove_waiter(row_);
     else if (guard.error().code() == store_errc::busy)
       of_.view_.waiter(row_).expires_ns = 0;
     of_.announce(); // The next one may be first now.
   }
 
-  /// The least that anybody before this one waits for; 0: nobody does, and its turn has come. Requires: the lock is held.
-  [[nodiscard]] std::uint64_t wanted_ahead() const {
-    if (!of_.table_.anybody_waits())
+  /// The least that anybody before this one waits for; 0: nobody does, and its turn has come.
+  [[nodiscard]] std::uint64_t wanted_ahead(table_held held) const {
+    auto table = object_table(held);
+    if (!table.anybody_waits())
       return 0;
     const auto now_ns = monotonic_ns();
     if (row_ != no_row)
       of_.view_.waiter(row_).expires_ns = now_ns + waiter_life.count();
-    return of_.table_.wanted_ahead(row_, now_ns);
+    return table.wanted_ahead(row_, now_ns);
   }
 
-  /// Requires: the lock is held.
-  [[nodiscard]] outcome take(std::uint64_t size_bytes) {
+  [[nodiscard]] outcome take(table_held held, std::uint64_t size_bytes) {
     if (row_ != no_row)
       return outcome::done;
-    return of_.table_.add_waiter(of_.store_.self, size_bytes, monotonic_ns() + waiter_life.count(), row_);
+    return object_table(held).add_waiter(of_.store_.self, size_bytes, monotonic_ns() + waiter_life.count(), row_);
   }
 
 private:
@@ -93,7 +93,7 @@ store_error attachment::full_error(std::uint64_t size_bytes, const std::string& 
   const auto& header = view_.header();
   if (const auto guard = lock_table(view_, store_.self.slot, store_.settings.lock_timeout))
     text += grouped(header.capacity_bytes - header.bytes_in_use) + " free of " + grouped(header.capacity_bytes)
-            + " (longest free piece " + grouped(extent_map(view_).longest()) + ")";
+            + " (longest free piece " + grouped(extent_map(*guard).longest()) + ")";
   else
     text += "a capacity of " + grouped(header.capacity_bytes);
   return {store_errc::full,
@@ -141,11 +141,13 @@ std::expected<void, store_error> attachment::commit_all(std::span<const creation
   return {};
 }
 
-/// Makes up to so many rows in one hold of the lock. Requires: the lock is held.
-outcome attachment::create_some(std::span<const creation> wanted, std::span<std::uint32_t> indexes, std::size_t& made) {
+/// Makes up to so many rows in one hold of the lock.
+outcome attachment::create_some(table_held held, std::span<const creation> wanted, std::span<std::uint32_t> indexes,
+                                std::size_t& made) {
   const auto end = std::min(wanted.size(), made + reclaim_batch);
   for (; made < end; ++made)
-    if (const auto what = table_.create(wanted[made], indexes[made], [this](std::uint32_t row) { hold_new(row); });
+    if (const auto what =
+            object_table(held).create(wanted[made], indexes[made], [this](std::uint32_t row) { hold_new(row); });
         what != outcome::done)
       return what;
   return outcome::done;
@@ -154,7 +156,7 @@ outcome attachment::create_some(std::span<const creation> wanted, std::span<std:
 /// An id in `captured` is not what it has to be.
 store_error attachment::error_of_captured(outcome what, std::span<const object_id> captured) const {
   const auto missing =
-      std::ranges::find_if(captured, [&](const object_id& id) { return table_.look_up(id) != outcome::done; });
+      std::ranges::find_if(captured, [&](const object_id& id) { return reader_.look_up(id) != outcome::done; });
   return error_of(what, missing == captured.end() ? captured.front() : *missing);
 }
 
@@ -181,20 +183,20 @@ std::expected<void, store_error> attachment::create_rows(std::span<const creatio
       if (!guard)
         return std::unexpected(guard.error());
       const auto& header = view_.header();
-      table_.reclaim(reclaim_batch);
-      wanted_ahead = my_turn.wanted_ahead();
+      object_table(*guard).reclaim(reclaim_batch);
+      wanted_ahead = my_turn.wanted_ahead(*guard);
       if (wanted_ahead == 0)
-        what = create_some(wanted, indexes, made);
+        what = create_some(*guard, wanted, indexes, made);
       if (what == outcome::no_space && grace.count() > 0)
-        if (const auto taken = my_turn.take(left_of(wanted, made)); taken != outcome::done)
+        if (const auto taken = my_turn.take(*guard, left_of(wanted, made)); taken != outcome::done)
           what = taken;
-      wants_touch = store_.settings.pretouch_bytes > 0 && has_to_touch();
+      wants_touch = store_.settings.pretouch_bytes > 0 && has_to_touch(*guard);
       if (what == outcome::no_space && began_ns > 0)
-        is_being_made = is_room_being_made(began_ns);
+        is_being_made = is_room_being_made(*guard, began_ns);
       is_nearly_full = header.bytes_in_use > header.capacity_bytes / 100 * ahead_percent;
       spilling_ended_ns = header.spilling_ended_ns;
-      has_disk_failed = header.spilling_failed_ns > 0
-                        && monotonic_ns() - header.spilling_failed_ns < failed_disk_life.count();
+      has_disk_failed =
+          header.spilling_failed_ns > 0 && monotonic_ns() - header.spilling_failed_ns < failed_disk_life.count();
     }
     if (is_nearly_full && spills_.is_there())
       in_background(job::spill);
@@ -247,11 +249,12 @@ std::expected<void, store_error> attachment::create_rows(std::span<const creatio
 }
 
 /// Whether memory is full only until somebody has spilled; who has waited for that long enough believes it no more.
-/// Requires: the lock is held, and has been since there was no room.
-bool attachment::is_room_being_made(std::int64_t since_ns) const {
+/// Requires: the lock has been held since there was no room.
+bool attachment::is_room_being_made(table_held held, std::int64_t since_ns) const {
   const auto now_ns = monotonic_ns();
   return now_ns - since_ns < others_spill_life.count()
-         && now_ns - view_.header().spilling_failed_ns >= failed_disk_life.count() && table_.bytes_being_spilled() > 0;
+         && now_ns - view_.header().spilling_failed_ns >= failed_disk_life.count()
+         && object_table(held).bytes_being_spilled() > 0;
 }
 
 /// 0 when call sites are not recorded, or there is no more room for them.
@@ -266,8 +269,8 @@ std::uint32_t attachment::call_site_of(const std::source_location& where) {
   for (auto failures = 0;;) {
     auto what = outcome::done;
     if (const auto guard = lock())
-      what = table_.take_call_site(std::string_view{text}.substr(text.size() - std::min(text.size(), call_site_length)),
-                                   known->second);
+      what = object_table(*guard).take_call_site(
+          std::string_view{text}.substr(text.size() - std::min(text.size(), call_site_length)), known->second);
     if (what == outcome::done || !grow_or_reap(what, failures))
       return known->second; // An object without a call site is better than none.
   }

@@ -88,8 +88,8 @@ std::expected<std::uint64_t, store_error> attachment::evict_copied(std::uint64_t
     const auto guard = lock();
     if (!guard)
       return std::unexpected(guard.error());
-    freed +=
-        among == search::all ? table_.evict_copied(wanted_bytes - freed, where) : table_.evict_old_copied(wanted_bytes);
+    freed += among == search::all ? object_table(*guard).evict_copied(wanted_bytes - freed, where)
+                                  : object_table(*guard).evict_old_copied(wanted_bytes);
     if (freed > 0)
       view_.header().spilling_ended_ns = monotonic_ns();
     if (among == search::some)
@@ -140,7 +140,7 @@ attachment::spill_batch(std::uint64_t wanted_bytes, std::uint64_t& calls_for_all
       const auto guard = lock();
       if (!guard)
         return std::unexpected(guard.error());
-      const auto chosen = begin_spill(wanted_bytes, victims, file, what);
+      const auto chosen = begin_spill(*guard, wanted_bytes, victims, file, what);
       victims.resize(chosen.to_write);
       evicted_bytes += chosen.evicted_bytes;
       calls_for_all = chosen.calls_for_all;
@@ -167,19 +167,19 @@ attachment::spill_batch(std::uint64_t wanted_bytes, std::uint64_t& calls_for_all
   return places ? spilled : std::unexpected(places.error());
 }
 
-/// Requires: the lock is held. Nobody frees or moves a victim that has to be written until end_spill().
-object_table::victims attachment::begin_spill(std::uint64_t wanted_bytes, std::span<std::uint32_t> victims,
-                                              std::uint32_t& file, outcome& what) {
-  auto chosen = table_.choose_victims(wanted_bytes, victims);
+/// Nobody frees or moves a victim that has to be written until end_spill().
+object_table::victims attachment::begin_spill(table_held held, std::uint64_t wanted_bytes,
+                                              std::span<std::uint32_t> victims, std::uint32_t& file, outcome& what) {
+  auto chosen = object_table(held).choose_victims(wanted_bytes, victims);
   if (chosen.evicted_bytes > 0)
     view_.header().spilling_ended_ns = monotonic_ns();
   if (chosen.to_write == 0)
     return chosen;
-  what = table_.take_spill_file(store_.self, file);
+  what = object_table(held).take_spill_file(store_.self, file);
   if (what != outcome::done)
     chosen.to_write = 0;
   for (const auto index : victims.first(chosen.to_write)) {
-    table_.begin_spill(index, store_.self.slot);
+    object_table(held).begin_spill(index, store_.self.slot);
     view_.spill_file(file).size_bytes += extent_of(index).size(); // As planned, for who else wants to spill.
   }
   return chosen;
@@ -224,15 +224,15 @@ attachment::end_spill(std::uint32_t file, std::span<const std::uint32_t> victims
   auto size_bytes = std::uint64_t{0};
   for (const auto index : victims.first(places.size()))
     size_bytes += extent_length(view_.object(index).size_bytes.load(), view_.object(index).metadata_bytes);
-  table_.end_spill_file(file, size_bytes);
+  object_table(*guard).end_spill_file(file, size_bytes);
   auto freed = std::uint64_t{0};
   for (auto at = std::size_t{0}; at < victims.size(); ++at) {
     const auto& row = view_.object(victims[at]);
     if (at >= places.size())
-      table_.give_up_spill(victims[at]);
-    else if (table_.end_spill(victims[at], places[at]))
+      object_table(*guard).give_up_spill(victims[at]);
+    else if (object_table(*guard).end_spill(victims[at], places[at]))
       freed += extent_length(row.size_bytes.load(), row.metadata_bytes);
-    table_.free_if_unreferenced(victims[at]); // Its last holder has left it to us.
+    object_table(*guard).free_if_unreferenced(victims[at]); // Its last holder has left it to us.
   }
   auto& header = view_.header();
   if (view_.spill_file(file).live_objects == 0)
@@ -251,7 +251,7 @@ std::expected<void, store_error> attachment::remove_spill_files() {
     {
       const auto guard = lock_table(view_, store_.self.slot, store_.settings.lock_timeout);
       if (guard)
-        file = table_.take_file_to_remove(store_.self);
+        file = object_table(*guard).take_file_to_remove(store_.self);
       else
         wanted.store(1);
       if (!guard)
@@ -266,7 +266,7 @@ std::expected<void, store_error> attachment::remove_spill_files() {
       wanted.store(1);
       return std::unexpected(guard.error());
     }
-    table_.end_removal(file);
+    object_table(*guard).end_removal(file);
   }
 }
 
@@ -290,12 +290,12 @@ bool attachment::give_up_half_done() {
       return guard.error().code() != store_errc::busy;
     for (const auto& [file, objects] : half_done_) {
       for (const auto index : objects) {
-        file == no_row ? table_.give_up_restore(index) : table_.give_up_spill(index);
-        table_.free_if_unreferenced(index);
+        file == no_row ? object_table(*guard).give_up_restore(index) : object_table(*guard).give_up_spill(index);
+        object_table(*guard).free_if_unreferenced(index);
       }
       if (file == no_row)
         continue;
-      table_.end_spill_file(file, 0);
+      object_table(*guard).end_spill_file(file, 0);
       view_.header().spill_files_to_remove.store(1);
     }
     half_done_.clear();
@@ -344,16 +344,16 @@ std::expected<mapping_ptr, store_error> attachment::restore(std::uint32_t index,
       const auto guard = lock();
       if (!guard)
         return std::unexpected(guard.error());
-      table_.reclaim(reclaim_batch);
+      object_table(*guard).reclaim(reclaim_batch);
       const auto state = row.state.load();
       if (state == object_state::sealed || state == object_state::spilling)
         return nullptr;
       if (state == object_state::spilled) {
-        what = table_.begin_restore(index, store_.self.slot);
+        what = object_table(*guard).begin_restore(index, store_.self.slot);
         is_ours = what == outcome::done;
       }
       worker = row.worker_slot;
-      is_being_made = what == outcome::no_space && is_room_being_made(began_ns);
+      is_being_made = what == outcome::no_space && is_room_being_made(*guard, began_ns);
       grace_from_ns = std::max(began_ns, view_.header().spilling_ended_ns);
     }
     if (is_ours) {
@@ -415,9 +415,9 @@ std::expected<void, store_error> attachment::read_back(std::uint32_t index, cons
       return std::unexpected(guard.error());
     }
     if (done)
-      table_.end_restore(index);
+      object_table(*guard).end_restore(index);
     else
-      table_.give_up_restore(index);
+      object_table(*guard).give_up_restore(index);
   }
   announce();
   if (!done)

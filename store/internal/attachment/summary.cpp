@@ -23,8 +23,9 @@ namespace {
   return pids;
 }
 
-/// Requires: the lock is held, the row is not free.
-[[nodiscard]] object_row copy_row(control_view view, std::uint32_t index, std::int64_t now) {
+/// Requires: the row is not free.
+[[nodiscard]] object_row copy_row(table_held held, std::uint32_t index, std::int64_t now) {
+  const auto view = held.view();
   const auto& entry = view.object(index);
   auto row = object_row{};
   row.id = {view.header().store_number, index, entry.generation.load()};
@@ -38,7 +39,7 @@ namespace {
     row.call_site = view.call_site(entry.call_site - 1).text.data();
   row.holders = pids_of(view, entry.holders);
   row.pinned_by = pids_of(view, entry.pinners);
-  const auto table = object_table(view);
+  const auto table = object_table(held);
   row.captures.resize(table.count_captured(index));
   table.list_captured(index, row.captures);
   for (auto at = entry.first_flight.load(); at != no_row; at = view.flight(at).next) {
@@ -49,15 +50,15 @@ namespace {
   return row;
 }
 
-/// Requires: the lock is held, or nobody is attached.
-void copy_totals(control_view view, store_summary& summary) {
+void copy_totals(table_held held, store_summary& summary) {
+  const auto view = held.view();
   const auto& header = view.header();
   summary.bytes_in_use = header.bytes_in_use;
   summary.high_water_bytes = header.high_water_bytes;
   summary.objects = header.live_objects;
   summary.spilled_objects = header.spilled_objects;
   summary.spilled_bytes = header.spilled_bytes;
-  const auto table = object_table(view);
+  const auto table = object_table(held);
   for (auto at = std::uint32_t{0}; at < header.waiters.used; ++at) { // The dead stay until somebody comes behind them.
     const auto& waiter = view.waiter(at);
     if (waiter.ticket.load() != 0 && waiter.expires_ns != 0 && table.is_attached({waiter.slot, waiter.nonce}))
@@ -85,10 +86,11 @@ void copy_totals(control_view view, store_summary& summary) {
   return summary;
 }
 
-void copy_rows(control_view view, std::uint32_t first, std::uint32_t end, std::int64_t now, store_summary& summary) {
+void copy_rows(table_held held, std::uint32_t first, std::uint32_t end, std::int64_t now, store_summary& summary) {
+  const auto view = held.view();
   for (auto index = first; index < std::min(end, view.header().objects.used); ++index)
     if (view.object(index).state.load() != object_state::free)
-      summary.rows.push_back(copy_row(view, index, now));
+      summary.rows.push_back(copy_row(held, index, now));
 }
 
 void copy_processes(control_view view, store_summary& summary) {
@@ -110,10 +112,10 @@ void connect_captures(std::vector<object_row>& rows) {
 } // namespace
 
 store_summary collect_summary_of_left(const mapped_store& files, const std::string& name) {
-  const auto view = files.view;
   auto summary = begin_summary(files, name);
-  copy_totals(view, summary);
-  copy_rows(view, 0, no_row, monotonic_ns(), summary);
+  const auto held = table_held::vouched_for(files.view); // Nobody is attached.
+  copy_totals(held, summary);
+  copy_rows(held, 0, no_row, monotonic_ns(), summary);
   connect_captures(summary.rows);
   return summary;
 }
@@ -123,7 +125,7 @@ namespace {
 // So many rows are looked at in one hold of the lock.
 constexpr auto batch = std::uint32_t{256};
 
-/// `look(first, end)` for all rows of a table that are in use, in batches, each under one hold of the lock.
+/// `look(held, first, end)` for all rows of a table that are in use, in batches, each under one hold of the lock.
 template <class Look>
 [[nodiscard]] std::expected<void, store_error> in_batches(control_view view, const opened_store& store,
                                                           const growing_table& table, Look look) {
@@ -132,7 +134,7 @@ template <class Look>
     const auto guard = lock_table(view, store.self.slot, store.settings.lock_timeout);
     if (!guard)
       return std::unexpected(guard.error());
-    look(first, std::min(first + batch, table.used));
+    look(table_held{*guard}, first, std::min(first + batch, table.used));
     if (first + batch >= table.used)
       return {};
   }
@@ -188,7 +190,7 @@ private:
   for (auto at = std::size_t{0}; at < rows.size(); ++at)
     position.emplace(rows[at].id, at);
   const auto& header = view.header();
-  return in_batches(view, store, header.edges, [&](std::uint32_t first, std::uint32_t end) {
+  return in_batches(view, store, header.edges, [&](table_held, std::uint32_t first, std::uint32_t end) {
     for (auto at = first; at < end; ++at) {
       const auto& edge = view.edge(at);
       const auto generation = edge.outer_generation.load();
@@ -207,14 +209,15 @@ private:
                                                                const summary_query& what, std::int64_t now,
                                                                store_summary& summary) {
   auto largest = largest_objects(what.rows_max);
-  auto done = in_batches(view, store, view.header().objects, [&](std::uint32_t first, std::uint32_t end) {
-    if (first == 0)
-      copy_totals(view, summary);
-    for (auto index = first; index < end; ++index)
-      if (const auto& row = view.object(index);
-          row.state.load() != object_state::free && (!what.only_own || has_bit(row.holders, store.self.slot)))
-        largest.add({row.size_bytes.load(), index, row.generation.load()});
-  });
+  auto done =
+      in_batches(view, store, view.header().objects, [&](table_held held, std::uint32_t first, std::uint32_t end) {
+        if (first == 0)
+          copy_totals(held, summary);
+        for (auto index = first; index < end; ++index)
+          if (const auto& row = view.object(index);
+              row.state.load() != object_state::free && (!what.only_own || has_bit(row.holders, store.self.slot)))
+            largest.add({row.size_bytes.load(), index, row.generation.load()});
+      });
   if (!done)
     return done;
   const auto chosen = largest.take();
@@ -228,7 +231,7 @@ private:
     for (const auto& one : std::span{chosen}.subspan(at, std::min<std::size_t>(batch, chosen.size() - at)))
       if (view.object(one.index).generation.load() == one.generation
           && view.object(one.index).state.load() != object_state::free)
-        summary.rows.push_back(copy_row(view, one.index, now));
+        summary.rows.push_back(copy_row(*guard, one.index, now));
   }
   return connect_largest(view, store, summary.rows);
 }
@@ -243,10 +246,10 @@ std::expected<store_summary, store_error> collect_summary(control_view view, con
   if (what.only_own || what.rows_max < SIZE_MAX)
     done = collect_largest(view, store, what, now, summary);
   else
-    done = in_batches(view, store, view.header().objects, [&](std::uint32_t first, std::uint32_t end) {
+    done = in_batches(view, store, view.header().objects, [&](table_held held, std::uint32_t first, std::uint32_t end) {
       if (first == 0)
-        copy_totals(view, summary);
-      copy_rows(view, first, end, now, summary);
+        copy_totals(held, summary);
+      copy_rows(held, first, end, now, summary);
     });
   if (!done)
     return std::unexpected(done.error());
@@ -262,7 +265,7 @@ std::expected<store_summary, store_error> collect_totals(control_view view, cons
   const auto guard = lock_table(view, store.self.slot, store.settings.lock_timeout);
   if (!guard)
     return std::unexpected(guard.error());
-  copy_totals(view, summary);
+  copy_totals(*guard, summary);
   copy_processes(view, summary);
   return summary;
 }

@@ -116,7 +116,7 @@ void init_header(void* base, const control_plan& plan, std::uint64_t capacity, s
   init_table(header.origins, plan.origins, sizeof(origin_entry), origins_max, 1024);
   for (auto bucket = std::uint32_t{0}; bucket < origin_buckets; ++bucket)
     view.origin_bucket(bucket) = no_row;
-  extent_map(view).clear();
+  extent_map(table_held::vouched_for(view)).clear();
   init_table_lock(view);
 }
 

@@ -12,9 +12,9 @@ namespace {
 
 constexpr auto batch_rows = std::uint32_t{1024};
 
-/// Whether the slot is still the dead process's, and not reaped by somebody else meanwhile. Requires: the lock is held.
-[[nodiscard]] bool is_still(control_view view, const process_id& dead) {
-  const auto& slot = view.slot(dead.slot);
+/// Whether the slot is still the dead process's, and not reaped by somebody else meanwhile.
+[[nodiscard]] bool is_still(table_held held, const process_id& dead) {
+  const auto& slot = held.view().slot(dead.slot);
   return slot.state.load() != slot_state::free && slot.nonce.load() == dead.nonce;
 }
 
@@ -23,9 +23,9 @@ class dead_slots {
 public:
   void add(const process_id& dead) { all_.push_back(dead); }
 
-  /// Forgets those that somebody else has reaped meanwhile. Gives whether any are left. Requires: the lock is held.
-  bool keep_those_that_still_are(control_view view) {
-    std::erase_if(all_, [&](const process_id& dead) { return !is_still(view, dead); });
+  /// Forgets those that somebody else has reaped meanwhile. Gives whether any are left.
+  bool keep_those_that_still_are(table_held held) {
+    std::erase_if(all_, [&](const process_id& dead) { return !is_still(held, dead); });
     mask_ = {};
     for (const auto& dead : all_)
       mask_[dead.slot / 64] |= std::uint64_t{1} << dead.slot % 64;
@@ -67,10 +67,9 @@ private:
   return dead;
 }
 
-/// Requires: the lock is held.
-void reap_row(control_view view, std::uint32_t index, const dead_slots& dead) {
-  auto table = object_table(view);
-  auto& row = view.object(index);
+void reap_row(table_held held, std::uint32_t index, const dead_slots& dead) {
+  auto table = object_table(held);
+  auto& row = held.view().object(index);
   const auto state = row.state.load();
   if (state == object_state::free)
     return;
@@ -96,7 +95,7 @@ void reap_row(control_view view, std::uint32_t index, const dead_slots& dead) {
   const auto guard = lock_table(view, self, timeout);
   if (!guard)
     return std::unexpected(guard.error());
-  dead.keep_those_that_still_are(view);
+  dead.keep_those_that_still_are(*guard);
   for (const auto& each : dead.all())
     view.slot(each.slot).state.store(slot_state::reaping); // Nobody hands anything over to it from now on.
   reach(crash_point::reap_marked);
@@ -111,10 +110,10 @@ void reap_row(control_view view, std::uint32_t index, const dead_slots& dead) {
     if (!guard)
       return std::unexpected(guard.error());
     const auto used = view.header().objects.used;
-    if (!dead.keep_those_that_still_are(view) || first >= used)
+    if (!dead.keep_those_that_still_are(*guard) || first >= used)
       return {};
     for (auto index = first; index < std::min(first + batch_rows, used); ++index)
-      reap_row(view, index, dead);
+      reap_row(*guard, index, dead);
     reach(crash_point::reap_batch_done);
   }
 }
@@ -124,7 +123,7 @@ free_slots(control_view view, dead_slots& dead, std::uint32_t self, std::chrono:
   const auto guard = lock_table(view, self, timeout);
   if (!guard)
     return std::unexpected(guard.error());
-  if (dead.keep_those_that_still_are(view)) // They may have been writing or removing a file.
+  if (dead.keep_those_that_still_are(*guard)) // They may have been writing or removing a file.
     view.header().spill_files_to_remove.store(1);
   view.header().lock_waiting.store(0, std::memory_order_relaxed); // One of them may have died while it waited.
   for (const auto& each : dead.all()) {
@@ -158,7 +157,7 @@ std::expected<void, store_error> reclaim_all(control_view view, std::uint32_t se
     const auto guard = lock_table(view, self, timeout);
     if (!guard)
       return std::unexpected(guard.error());
-    more = object_table(view).reclaim(batch_rows);
+    more = object_table(*guard).reclaim(batch_rows);
   }
   return {};
 }

@@ -37,7 +37,7 @@ std::expected<void, store_error> drop_flights(control_view view, std::uint32_t s
       return {};
     for (auto at = first; at < std::min(first + batch, used); ++at)
       if (view.flight(at).count.load() != 0 && matches(view.flight(at)))
-        object_table(view).drop_flight(at);
+        object_table(*guard).drop_flight(at);
   }
 }
 

@@ -4,16 +4,16 @@
 // priority), so that the lowest piece that is long enough is found on one way down. All of it is derived.
 #pragma once
 
-#include <troupe/store/internal/table/control_view.hpp>
+#include <troupe/store/internal/table/table_held.hpp>
 
 #include <optional>
 
 namespace troupe::store::internal {
 
-/// Requires for every call: the table's lock is held; lengths are multiples of alignment_bytes and not 0.
+/// Gives out pieces of the data file. Requires for every call: lengths are multiples of alignment_bytes and not 0.
 class extent_map {
 public:
-  explicit extent_map(control_view view) : view_(view) {}
+  explicit extent_map(table_held held) : view_(held.view()) {}
 
   /// Forgets everything: all of the data file is free.
   void clear();

@@ -4,14 +4,14 @@
 // gives marked ones a second chance.
 #pragma once
 
-#include <troupe/store/internal/table/control_view.hpp>
+#include <troupe/store/internal/table/table_held.hpp>
 
 namespace troupe::store::internal {
 
-/// Requires for every call: the table's lock is held.
+/// Orders the objects in memory by their last use.
 class lru_list {
 public:
-  explicit lru_list(control_view view) : view_(view) {}
+  explicit lru_list(table_held held) : view_(held.view()) {}
 
   void clear() const {
     auto& header = view_.header();

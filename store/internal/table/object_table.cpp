@@ -36,7 +36,7 @@ outcome object_table::check_captured(std::span<const object_id> ids) const {
 std::optional<std::uint64_t> object_table::take_extent(std::uint64_t length) {
   auto offset = std::uint64_t{0};
   if (length > 0) {
-    const auto taken = extent_map(view_).allocate(length);
+    const auto taken = extent_map(held_).allocate(length);
     if (!taken)
       return std::nullopt;
     offset = *taken;
@@ -52,9 +52,9 @@ std::optional<std::uint64_t> object_table::take_extent(std::uint64_t length) {
 void object_table::return_extent(std::uint32_t index) {
   const auto& row = view_.object(index);
   const auto length = length_of(row);
-  lru_list(view_).remove(index);
+  lru_list(held_).remove(index);
   if (length > 0)
-    extent_map(view_).release(row.offset, length);
+    extent_map(held_).release(row.offset, length);
   view_.header().bytes_in_use -= length;
 }
 
@@ -149,7 +149,7 @@ std::size_t object_table::list_captured(std::uint32_t index, std::span<object_id
 
 void object_table::publish(std::uint32_t index) {
   if (view_.object(index).place == 0)
-    lru_list(view_).add(index);
+    lru_list(held_).add(index);
   store_in_order(view_.object(index).state, object_state::writing);
   reach(crash_point::create_published);
 }
@@ -166,7 +166,7 @@ void object_table::shrink(std::uint32_t index, std::uint64_t size_bytes) {
     auto& file = view_.spill_file(row.spill_file.load());
     file.size_bytes = file.live_bytes = after;
   } else if (after < before) {
-    extent_map(view_).release(row.offset + after, before - after);
+    extent_map(held_).release(row.offset + after, before - after);
     view_.header().bytes_in_use -= before - after;
   }
   reach(crash_point::seal_tail_returned);
@@ -190,7 +190,7 @@ outcome object_table::take_call_site(std::string_view text, std::uint32_t& site)
   return outcome::done;
 }
 
-outcome object_table::look_up(const object_id& id) const {
+outcome table_reader::look_up(const object_id& id) const {
   const auto& header = view_.header();
   if (id.store != header.store_number || id.index >= header.objects.committed.load() || id.generation == 0)
     return outcome::not_found;
@@ -205,7 +205,7 @@ outcome object_table::look_up(const object_id& id) const {
   return row.generation.load() == id.generation ? outcome::done : outcome::not_found;
 }
 
-bool object_table::unreferenced(std::uint32_t index) const {
+bool table_reader::unreferenced(std::uint32_t index) const {
   const auto& row = view_.object(index);
   return !has_any_bit(row.holders) && row.captured_by.load() == 0 && row.first_flight.load() == no_row;
 }

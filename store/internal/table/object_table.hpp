@@ -2,7 +2,7 @@
 // read after a kill at any instruction; the order stands in store/format.md.
 #pragma once
 
-#include <troupe/store/internal/table/control_view.hpp>
+#include <troupe/store/internal/table/table_held.hpp>
 #include <troupe/store/object_id.hpp>
 
 #include <cstddef>
@@ -59,10 +59,34 @@ struct flight_key {
   std::uint64_t channel = 0;
 };
 
-/// Requires for every call: the table's lock is held, unless it says otherwise.
-class object_table {
+/// Reads what can be read of the table without its lock; then an answer may be out of date.
+class table_reader {
 public:
-  explicit object_table(control_view view) : view_(view) {}
+  explicit table_reader(control_view view) : view_(view) {}
+
+  /// Whether `id` names a sealed object that something holds.
+  [[nodiscard]] outcome look_up(const object_id& id) const;
+
+  /// Whether nothing at all keeps the object. Requires: the row is not free.
+  [[nodiscard]] bool unreferenced(std::uint32_t index) const;
+
+  /// Whether that very process is attached.
+  [[nodiscard]] bool is_attached(const process_id& process) const {
+    return process.slot < slots_max && process.nonce != 0
+           && view_.slot(process.slot).state.load() == slot_state::attached
+           && view_.slot(process.slot).nonce.load() == process.nonce;
+  }
+
+protected:
+  control_view view_;
+};
+
+/// Changes the table. Its lookups are those of who has the lock, and so are true until that is given back.
+class object_table : public table_reader {
+public:
+  explicit object_table(table_held held) : table_reader(held.view()), held_(held) {}
+
+  using table_reader::look_up;
 
   /// Makes a row in the state `writing`. `hold(index)` must set the creator's holder bit.
   template <class Hold>
@@ -95,12 +119,6 @@ public:
 
   /// Makes an object in the state `writing` smaller.
   void shrink(std::uint32_t index, std::uint64_t size_bytes);
-
-  /// Whether `id` names a sealed object that something holds. Without the lock the answer may be out of date.
-  [[nodiscard]] outcome look_up(const object_id& id) const;
-
-  /// Whether nothing at all keeps the object. Requires: the row is not free.
-  [[nodiscard]] bool unreferenced(std::uint32_t index) const;
 
   /// Frees hinted rows that nothing keeps, and what they captured; looks at about `rows_max` rows. Gives whether there
   /// are hints left.
@@ -185,13 +203,6 @@ public:
   /// ahead. Removes the entries of dead processes and the expired ones.
   [[nodiscard]] std::uint64_t wanted_ahead(std::uint32_t waiter, std::int64_t now_ns);
 
-  /// Whether that very process is attached.
-  [[nodiscard]] bool is_attached(const process_id& process) const {
-    return process.slot < slots_max && process.nonce != 0
-           && view_.slot(process.slot).state.load() == slot_state::attached
-           && view_.slot(process.slot).nonce.load() == process.nonce;
-  }
-
 private:
   [[nodiscard]] outcome check_room(const creation& wanted) const;
   [[nodiscard]] outcome check_captured(std::span<const object_id> ids) const;
@@ -212,7 +223,7 @@ private:
   [[nodiscard]] std::uint32_t take_object_row();
   void publish(std::uint32_t index);
 
-  control_view view_;
+  table_held held_;
 };
 
 template <class Hold>

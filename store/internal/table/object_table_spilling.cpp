@@ -42,7 +42,7 @@ object_table::victims object_table::choose_victims(std::uint64_t wanted_bytes, s
     const auto length = length_of(row);
     const auto can_go = row.state.load() == object_state::sealed && length > 0 && !is_pinned(row);
     if (!can_go || row.used.exchange(0) != 0) {
-      lru_list(view_).touch(index);
+      lru_list(held_).touch(index);
       continue;
     }
     if (has_copy_on_disk(row)) {
@@ -168,7 +168,7 @@ outcome object_table::begin_restore(std::uint32_t index, std::uint32_t worker) {
   row.worker_slot = static_cast<std::uint16_t>(worker);
   reach(crash_point::restore_placed);
   row.state.store(object_state::restoring);
-  lru_list(view_).add(index);
+  lru_list(held_).add(index);
   reach(crash_point::restore_begun);
   return outcome::done;
 }

@@ -71,13 +71,14 @@ void end_evictions(const control_view& view) {
 }
 
 /// By their stamps, since the order itself is lost.
-void rebuild_lru(const control_view& view) {
+void rebuild_lru(table_held held) {
+  const auto view = held.view();
   auto found = std::vector<std::pair<std::uint64_t, std::uint32_t>>{};
   for (auto index = std::uint32_t{0}; index < view.header().objects.used; ++index)
     if (const auto& row = view.object(index); lies_in_memory(row))
       found.emplace_back(row.last_used.load(), index);
   std::ranges::sort(found);
-  const auto list = lru_list(view);
+  const auto list = lru_list(held);
   list.clear();
   for (const auto& [stamp, index] : found)
     list.append(index);
@@ -187,7 +188,8 @@ void rebuild_flights(const control_view& view) {
   }
 }
 
-void rebuild_origins(const control_view& view) {
+void rebuild_origins(table_held held) {
+  const auto view = held.view();
   auto& table = view.header().origins;
   table.first_free = no_row;
   table.free_rows = 0;
@@ -196,7 +198,7 @@ void rebuild_origins(const control_view& view) {
   for (auto at = table.used; at-- > 0;) {
     auto& origin = view.origin(at);
     if (is_live(view, origin.index, origin.generation.load())) {
-      auto& bucket = object_table(view).bucket_of({origin.high, origin.low});
+      auto& bucket = object_table(held).bucket_of({origin.high, origin.low});
       origin.next = bucket;
       bucket = at;
       view.object(origin.index).origin_or_next_free = at;
@@ -211,7 +213,8 @@ void rebuild_origins(const control_view& view) {
   return std::string(what) + ": " + std::to_string(is) + " is recorded, " + std::to_string(should_be) + " is true";
 }
 
-[[nodiscard]] result verify_extents(const control_view& view) {
+[[nodiscard]] result verify_extents(table_held held) {
+  const auto view = held.view();
   auto live = live_extents(view);
   if (!live)
     return std::unexpected(live.error());
@@ -220,7 +223,7 @@ void rebuild_origins(const control_view& view) {
     bytes += piece.length;
   if (bytes != view.header().bytes_in_use)
     return std::unexpected(difference("bytes in use", view.header().bytes_in_use, bytes));
-  extent_map(view).for_each([&](std::uint64_t offset, std::uint64_t length) {
+  extent_map(held).for_each([&](std::uint64_t offset, std::uint64_t length) {
     live->push_back({offset, length, no_row});
   });
   std::sort(live->begin(), live->end(), [](const extent& a, const extent& b) { return a.offset < b.offset; });
@@ -240,7 +243,8 @@ void rebuild_origins(const control_view& view) {
   return {};
 }
 
-[[nodiscard]] result verify_lru(const control_view& view) {
+[[nodiscard]] result verify_lru(table_held held) {
+  const auto view = held.view();
   const auto& header = view.header();
   auto in_memory = std::uint64_t{0};
   for (auto index = std::uint32_t{0}; index < header.objects.used; ++index)
@@ -258,7 +262,8 @@ void rebuild_origins(const control_view& view) {
   return {};
 }
 
-[[nodiscard]] result verify_spilled(const control_view& view) {
+[[nodiscard]] result verify_spilled(table_held held) {
+  const auto view = held.view();
   const auto& header = view.header();
   struct contents {
     std::uint32_t objects = 0;
@@ -308,7 +313,8 @@ void rebuild_origins(const control_view& view) {
   return {};
 }
 
-[[nodiscard]] result verify_waiters(const control_view& view) {
+[[nodiscard]] result verify_waiters(table_held held) {
+  const auto view = held.view();
   const auto& table = view.header().waiters;
   auto free_rows = std::uint32_t{0};
   for (auto at = std::uint32_t{0}; at < table.used; ++at)
@@ -319,7 +325,8 @@ void rebuild_origins(const control_view& view) {
 }
 
 /// Each origin is of one living object, which knows it, and is found.
-[[nodiscard]] result verify_origins(const control_view& view) {
+[[nodiscard]] result verify_origins(table_held held) {
+  const auto view = held.view();
   const auto& header = view.header();
   const auto& table = header.origins;
   auto free_rows = std::uint32_t{0};
@@ -331,7 +338,7 @@ void rebuild_origins(const control_view& view) {
     }
     if (!is_live(view, origin.index, origin.generation.load()) || view.object(origin.index).origin_or_next_free != at)
       return std::unexpected("origin " + std::to_string(at) + " is of an object that does not have it");
-    if (object_table(view).find_origin({origin.high, origin.low}) != at)
+    if (object_table(held).find_origin({origin.high, origin.low}) != at)
       return std::unexpected("origin " + std::to_string(at) + " is not found, or another object's too");
   }
   if (free_rows != table.free_rows)
@@ -362,7 +369,8 @@ void rebuild_origins(const control_view& view) {
   return {};
 }
 
-[[nodiscard]] result verify_rows(const control_view& view) {
+[[nodiscard]] result verify_rows(table_held held) {
+  const auto view = held.view();
   const auto& header = view.header();
   auto captured = std::vector<std::uint32_t>(header.objects.used, 0);
   auto edges = std::vector<std::uint32_t>(header.objects.used, 0);
@@ -424,14 +432,15 @@ void rebuild_origins(const control_view& view) {
 
 } // namespace
 
-std::expected<void, std::string> recover(control_view view) {
+std::expected<void, std::string> recover(table_held held) {
+  const auto view = held.view();
   reach(crash_point::recover_started);
   end_evictions(view);
   auto live = live_extents(view);
   if (!live)
     return std::unexpected(live.error());
   auto& header = view.header();
-  auto extents = extent_map(view);
+  auto extents = extent_map(held);
   extents.clear();
   header.bytes_in_use = 0;
   for (const auto& piece : *live) {
@@ -443,10 +452,10 @@ std::expected<void, std::string> recover(control_view view) {
   rebuild_objects(view);
   rebuild_edges(view);
   rebuild_flights(view);
-  rebuild_lru(view);
+  rebuild_lru(held);
   rebuild_spill_files(view);
   rebuild_waiters(view);
-  rebuild_origins(view);
+  rebuild_origins(held);
   reach(crash_point::recover_rows_built);
   for (auto index = std::uint32_t{0}; index < header.objects.used; ++index)
     if (is_live(view.object(index)) && !has_any_bit(view.object(index).holders))
@@ -455,9 +464,9 @@ std::expected<void, std::string> recover(control_view view) {
   return {};
 }
 
-std::expected<void, std::string> verify(control_view view) {
+std::expected<void, std::string> verify(table_held held) {
   for (const auto& part : {verify_extents, verify_lru, verify_spilled, verify_waiters, verify_origins, verify_rows})
-    if (auto checked = part(view); !checked)
+    if (auto checked = part(held); !checked)
       return checked;
   return {};
 }

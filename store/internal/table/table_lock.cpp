@@ -25,7 +25,7 @@ namespace {
   header.lock_owner.store(slot);
   header.rebuild_wanted.store(1);
   try {
-    if (auto rebuilt = recover(view); !rebuilt) {
+    if (auto rebuilt = recover(table_held::vouched_for(view)); !rebuilt) {
       pthread_mutex_unlock(&header.lock); // If its owner died, it is not made consistent: it fails for everybody.
       return std::unexpected(
           store_error{store_errc::corrupt, "the store's table contradicts itself: " + rebuilt.error()});
@@ -209,13 +209,13 @@ void reclaim_hinted(control_view view, std::uint32_t self) noexcept {
     auto guard = try_lock_table(view, self);
     if (!guard)
       return;
-    reclaim_some(view);
+    reclaim_some(*guard);
     guard->leave_hints(); // The next round looks.
   }
 }
 
-void reclaim_some(control_view view) noexcept {
-  (void)object_table(view).reclaim(reclaim_batch);
+void reclaim_some(table_held held) noexcept {
+  (void)object_table(held).reclaim(reclaim_batch);
 }
 
 void let_others_go_first(control_view view) {

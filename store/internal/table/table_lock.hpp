@@ -1,8 +1,8 @@
 // The lock of the object table: process-shared and robust, with its owner's slot beside it.
 #pragma once
 
-#include <troupe/store/internal/table/control_view.hpp>
 #include <troupe/store/internal/table/hints.hpp>
+#include <troupe/store/internal/table/table_held.hpp>
 #include <troupe/store/store_error.hpp>
 
 #include <chrono>
@@ -15,7 +15,7 @@ namespace troupe::store::internal {
 void reclaim_hinted(control_view view, std::uint32_t self) noexcept;
 
 /// The same for who has the lock.
-void reclaim_some(control_view view) noexcept;
+void reclaim_some(table_held held) noexcept;
 
 /// Holds the lock while it lives. No system call, no allocation and no copying of payload while one is around.
 class table_guard {
@@ -31,12 +31,16 @@ public:
     if (!owns_)
       return;
     if (looks_for_hints_ && any_hint(view_.hints())) [[unlikely]]
-      reclaim_some(view_);
+      reclaim_some(*this);
     view_.header().lock_owner.store(no_slot, std::memory_order_relaxed);
     pthread_mutex_unlock(&view_.header().lock);
     if (looks_for_hints_ && any_hint(view_.hints())) [[unlikely]] // Somebody could not have the lock meanwhile.
       reclaim_hinted(view_, slot_);
   }
+
+  // NOLINTNEXTLINE: a guard is a proof; not of a temporary, which is gone before the proof is used.
+  operator table_held() const& { return table_held::vouched_for(view_); }
+  operator table_held() const&& = delete;
 
   /// For who has just reclaimed as much as one call should.
   void leave_hints() { looks_for_hints_ = false; }

@@ -31,7 +31,7 @@ protected:
     header->nodes_offset = round_up(sizeof(control_header), 64);
     header->objects.committed.store(static_cast<std::uint32_t>(units - 2));
     view_ = control_view{base};
-    extents_ = std::make_unique<extent_map>(view_);
+    extents_ = std::make_unique<extent_map>(table_held::vouched_for(view_));
     extents_->clear();
   }
 
