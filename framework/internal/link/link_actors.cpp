@@ -26,8 +26,8 @@ namespace troupe::internal {
 
 // -- actors as they are named
 
-/// Requires mutex_. Counts one sending where the actor is this end's.
-actor_name link_core::name_of_actor(const caf::strong_actor_ptr& actor) {
+/// Counts one sending where the actor is this end's.
+actor_name link_core::name_of_actor(const link_held& held, const caf::strong_actor_ptr& actor) {
   if (!actor)
     return {};
   if (auto* remote = as_proxy(actor); remote != nullptr && remote->link() == this)
@@ -35,36 +35,37 @@ actor_name link_core::name_of_actor(const caf::strong_actor_ptr& actor) {
   auto is_new = !actor_exports_.has(actor);
   auto number = actor_exports_.add(actor);
   if (is_new && actor_exports::is_foreign(number))
-    introduce_actor(actor, number);
+    introduce_actor(held, actor, number);
   return {actor_name::side::mine, number};
 }
 
 actor_name link_core::export_actor(const caf::strong_actor_ptr& actor) {
-  std::lock_guard guard{mutex_};
-  return name_of_actor(actor);
+  const auto held = mutex_.lock();
+  return name_of_actor(held, actor);
 }
 
 void link_core::take_back_actor(std::uint64_t number) {
-  std::unique_lock guard{mutex_};
-  auto dropped = release_export(number, 1);
-  guard.unlock();
+  auto held = mutex_.lock();
+  auto dropped = release_export(held, number, 1);
+  held.unlock();
 }
 
-/// Requires mutex_. As actor_exports::release; the reference is to be dropped outside of the lock.
-std::optional<caf::strong_actor_ptr> link_core::release_export(std::uint64_t number, std::uint64_t count) {
+/// As actor_exports::release; the reference is to be dropped outside of the lock.
+std::optional<caf::strong_actor_ptr> link_core::release_export(const link_held& held, std::uint64_t number,
+                                                               std::uint64_t count) {
   auto dropped = actor_exports_.release(number, count);
   if (dropped && *dropped && actor_exports::is_foreign(number))
-    send_admin_locked(admin_op::withdraw, withdraw{number});
+    send_admin_locked(held, admin_op::withdraw, withdraw{number});
   return dropped;
 }
 
 std::expected<caf::strong_actor_ptr, node_error> link_core::import_actor(const actor_name& name) {
-  std::unique_lock guard{mutex_};
-  return import_actor(name, guard, true);
+  auto held = mutex_.lock();
+  return import_actor(held, name, true);
 }
 
-std::expected<caf::strong_actor_ptr, node_error>
-link_core::import_actor(const actor_name& name, const std::unique_lock<std::mutex>&, bool recognizes) {
+std::expected<caf::strong_actor_ptr, node_error> link_core::import_actor(const link_held& held, const actor_name& name,
+                                                                         bool recognizes) {
   if (name.whose == actor_name::side::nobody)
     return nullptr;
   if (name.whose == actor_name::side::yours) {
@@ -79,7 +80,7 @@ link_core::import_actor(const actor_name& name, const std::unique_lock<std::mute
     return std::unexpected{node_error{node_errc::link_down, "the link to " + peer_name_ + " is down"}};
   auto met = actor_exports::is_foreign(name.number) ? introduced_.find(name.number) : introduced_.end();
   if (recognizes && met != introduced_.end() && met->second.own) {
-    send_admin_locked(admin_op::release_actor, release_actor{name.number, 1});
+    send_admin_locked(held, admin_op::release_actor, release_actor{name.number, 1});
     return met->second.own;
   }
   if (auto known = actor_imports_.receive(name.number))
@@ -101,7 +102,7 @@ std::expected<void, node_error> link_core::find_actors(const message_head& head)
     return {};
   }
   settle_last_pair();
-  std::unique_lock guard{mutex_};
+  auto held = mutex_.lock();
   auto receiver = actor_exports_.find(head.receiver);
   if (!receiver)
     return fail(node_errc::protocol_violation,
@@ -123,11 +124,11 @@ std::expected<void, node_error> link_core::find_actors(const message_head& head)
     }
   }
   // Never one's own actor by introduction: what answers it has to go back by the way that the message came.
-  auto sender = import_actor({side, head.sender}, guard, false);
+  auto sender = import_actor(held, {side, head.sender}, false);
   if (asked)
-    pump_for_reply_room(guard);
+    pump_for_reply_room(held);
   else
-    guard.unlock();
+    held.unlock();
   if (!sender)
     return std::unexpected{std::move(sender).error()};
   if (!is_believed) {
@@ -152,7 +153,7 @@ std::expected<void, node_error> link_core::find_actors(const message_head& head)
 /// Tells the table what it does not know yet, and lets go of both actors.
 void link_core::settle_last_pair() {
   if (last_pair_.uncounted > 0) {
-    std::lock_guard guard{mutex_};
+    const auto held = mutex_.lock();
     actor_imports_.add(last_pair_.sender_number, last_pair_.uncounted);
   }
   last_pair_ = {};
@@ -200,10 +201,10 @@ caf::actor link_core::inspector() {
 
 /// `helper`: one of the members; read under the lock.
 caf::actor link_core::helper_of_peer(const caf::strong_actor_ptr& helper, std::string_view why_none) {
-  std::unique_lock guard{mutex_};
+  auto held = mutex_.lock();
   auto found = helper;
   auto open = is_open();
-  guard.unlock();
+  held.unlock();
   if (found)
     return caf::actor_cast<caf::actor>(std::move(found));
   auto& system = node_->system();
@@ -221,9 +222,9 @@ actor_name name_in(const found& answer) {
 } // namespace
 
 bool link_core::forget_question(std::uint64_t number) {
-  std::unique_lock guard{mutex_};
+  auto held = mutex_.lock();
   auto unanswered = queries_.extract(number);
-  guard.unlock(); // What it holds is let go of without the lock.
+  held.unlock(); // What it holds is let go of without the lock.
   return !unanswered.empty();
 }
 
@@ -232,9 +233,9 @@ std::uint64_t link_core::look_up(std::string_view name, const std::set<std::stri
     then(fail(node_errc::not_found, "a published name has at most 1,024 bytes, this one " + grouped(name.size())));
     return 0;
   }
-  std::unique_lock guard{mutex_};
+  auto held = mutex_.lock();
   if (!is_open()) {
-    guard.unlock();
+    held.unlock();
     then(fail(node_errc::link_down, "the link to " + peer_name_ + " is down"));
     return 0;
   }
@@ -242,7 +243,7 @@ std::uint64_t link_core::look_up(std::string_view name, const std::set<std::stri
   queries_.emplace(number, [this, name = std::string{name}, interface, then = std::move(then)](auto answer) {
     then(found_actor(name, interface, answer)); // This lives as long as its table.
   });
-  send_admin_locked(admin_op::find, find_query{number, std::string{name}});
+  send_admin_locked(held, admin_op::find, find_query{number, std::string{name}});
   return number;
 }
 
@@ -298,10 +299,10 @@ void link_core::on_find(const find_query& query) {
 }
 
 std::expected<void, node_error> link_core::on_found(const found& answer) {
-  std::unique_lock guard{mutex_};
+  auto held = mutex_.lock();
   auto query = queries_.extract(answer.query);
   const auto own = answer.readers ? actor_exports_.find(answer.actor) : nullptr;
-  guard.unlock();
+  held.unlock();
   if (query) {
     query.mapped()(answer);
     if (answer.readers && answer.actor != 0 && !own) // Who asked has got the same reason.
@@ -318,24 +319,24 @@ std::expected<void, node_error> link_core::on_found(const found& answer) {
 // -- the end of actors
 
 void link_core::watch(std::uint64_t number, caf::strong_actor_ptr proxy) {
-  std::lock_guard guard{mutex_};
+  const auto held = mutex_.lock();
   if (!is_closed() && actor_imports_.hold(number, std::move(proxy)) && is_open()) // Else the link's end tells of it.
-    send_admin_locked(admin_op::monitor, monitor{number});
+    send_admin_locked(held, admin_op::monitor, monitor{number});
 }
 
 void link_core::unwatch(std::uint64_t number) {
-  caf::strong_actor_ptr held; // Let go outside of the lock.
-  std::lock_guard guard{mutex_};
-  held = actor_imports_.let_go(number);
-  if (held && is_open())
-    send_admin_locked(admin_op::demonitor, monitor{number});
+  caf::strong_actor_ptr kept; // Let go outside of the lock.
+  const auto held = mutex_.lock();
+  kept = actor_imports_.let_go(number);
+  if (kept && is_open())
+    send_admin_locked(held, admin_op::demonitor, monitor{number});
 }
 
 /// Of an actor that has ended meanwhile, nothing is left to do.
 void link_core::on_demonitor(const monitor& what) {
-  std::unique_lock guard{mutex_};
+  auto held = mutex_.lock();
   auto watched = watched_.extract(what.actor);
-  guard.unlock();
+  held.unlock();
   if (!watched)
     return;
   if (auto actor = watched.mapped().lock())
@@ -343,10 +344,10 @@ void link_core::on_demonitor(const monitor& what) {
 }
 
 std::expected<void, node_error> link_core::on_monitor(const monitor& what) {
-  std::unique_lock guard{mutex_};
+  auto held = mutex_.lock();
   auto actor = actor_exports_.find(what.actor);
   bool is_new = actor && watched_.try_emplace(what.actor, actor.get()).second;
-  guard.unlock();
+  held.unlock();
   if (!actor)
     return fail(node_errc::protocol_violation,
                 "the peer monitors actor " + grouped(what.actor) + ", which it was never given");
@@ -367,20 +368,20 @@ void link_core::watched_actor_ended(std::uint64_t number, const caf::error& reas
     else if (!context.empty())
       message.reason_text = cut(caf::to_string(context));
   }
-  std::lock_guard guard{mutex_};
+  const auto held = mutex_.lock();
   watched_.erase(number); // Monitored again, it is answered again.
-  send_admin_locked(admin_op::down, message);
+  send_admin_locked(held, admin_op::down, message);
 }
 
 void link_core::on_down(const down& what) {
-  std::unique_lock guard{mutex_};
-  auto held = actor_imports_.let_go(what.actor);
-  guard.unlock();
+  auto held = mutex_.lock();
+  auto kept = actor_imports_.let_go(what.actor);
+  held.unlock();
   warnings_.say(log_level::debug, [&] {
     return "actor " + grouped(what.actor) + " of " + peer_name_ + " is down"
            + (what.reason_text.empty() ? "" : ": " + cut(what.reason_text));
   });
-  if (!held)
+  if (!kept)
     return;
   caf::error reason;
   if (what.reason_code != 0) {
@@ -389,23 +390,23 @@ void link_core::on_down(const down& what) {
                  ? caf::error{what.reason_code, category, caf::make_message(what.reason_text)}
                  : caf::error{what.reason_code, category};
   }
-  ended_proxies_.push_back({std::move(held), std::move(reason)});
+  ended_proxies_.push_back({std::move(kept), std::move(reason)});
 }
 
 // -- releases
 
 void link_core::proxy_gone(std::uint64_t number, const caf::actor_control_block* control) {
-  std::lock_guard guard{mutex_};
+  const auto held = mutex_.lock();
   if (auto count = actor_imports_.gone(number, control); count > 0) {
     sending_.forget(number);
-    send_admin_locked(admin_op::release_actor, release_actor{number, count});
+    send_admin_locked(held, admin_op::release_actor, release_actor{number, count});
   }
 }
 
 std::expected<void, node_error> link_core::on_release_actor(const release_actor& what) {
-  std::unique_lock guard{mutex_};
-  auto dropped = release_export(what.actor, what.count);
-  guard.unlock();
+  auto held = mutex_.lock();
+  auto dropped = release_export(held, what.actor, what.count);
+  held.unlock();
   if (dropped && *dropped) {
     receiving_->release(what.actor);
     receiving_handles_->release(what.actor);

@@ -95,7 +95,7 @@ std::expected<std::shared_ptr<link_core>, node_error> link_core::make(std::share
   return link;
 }
 
-void link_core::enter(link_state next) {
+void link_core::enter(const link_held&, link_state next) {
   assert(may_follow(state_.load(std::memory_order_relaxed), next));
   // Whoever sees `open` sees what the handshake set before.
   state_.store(next, std::memory_order_release);
@@ -106,8 +106,9 @@ void link_core::close(const std::string& reason, std::chrono::milliseconds patie
   if (encoding_.is_idle())
     return;
   // Who encodes may have no thread to do so, or take long.
-  asio::post(node_->io(), [self = shared_from_this(), reason,
-                           until = std::chrono::steady_clock::now() + patience] { self->await_encoding(reason, until); });
+  asio::post(node_->io(), [self = shared_from_this(), reason, until = std::chrono::steady_clock::now() + patience] {
+    self->await_encoding(reason, until);
+  });
 }
 
 /// I/O thread. What is not encoded by then does not leave. The node's end waits for the timer, so that it goes as soon
@@ -124,11 +125,11 @@ void link_core::await_encoding(const std::string& reason, std::chrono::steady_cl
 
 void link_core::close_now(const std::string& reason, std::chrono::milliseconds patience) {
   {
-    std::lock_guard guard{mutex_};
+    const auto held = mutex_.lock();
     auto now = state_.load(std::memory_order_relaxed);
     if (!may_follow(now, link_state::closing))
       return;
-    enter(link_state::closing);
+    enter(held, link_state::closing);
   }
   // On the I/O thread, which may not have connected it yet; start() then finds it closing.
   asio::post(node_->io(), [self = shared_from_this(), reason, patience] {
@@ -152,7 +153,7 @@ void link_core::begin_to_drain(const std::string& reason, std::chrono::milliseco
 }
 
 bool link_core::anything_waits() const {
-  std::lock_guard guard{mutex_};
+  const auto held = mutex_.lock();
   return sending_.anything_waits() || !bulk_.empty();
 }
 
@@ -180,8 +181,8 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
     warnings_.say(log_level::info, [&] { return "link to " + peer_name_ + " is down: " + reason.message(); });
   warnings_.settle();
   {
-    std::lock_guard guard{mutex_};
-    enter(link_state::closed);
+    const auto held = mutex_.lock();
+    enter(held, link_state::closed);
   }
   handshake_timer_.reset();
   heartbeat_timer_.reset();
@@ -220,7 +221,7 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
 }
 
 void link_core::fail_everything(const node_error& reason, std::uint64_t unwritten) {
-  std::unique_lock guard{mutex_};
+  auto held = mutex_.lock();
   auto queries = std::exchange(queries_, {});
   auto requests = pending_.take_all();
   auto proxies = actor_imports_.take_all();
@@ -231,17 +232,17 @@ void link_core::fail_everything(const node_error& reason, std::uint64_t unwritte
   auto watched = std::exchange(watched_, {});
   auto unsent = sending_.take_all();
   std::ranges::move(bulk_.take_all(), std::back_inserter(unsent));
-  auto told = take_ready_watchers();
+  auto told = take_ready_watchers(held);
   auto runner = std::exchange(task_runner_, nullptr);
   auto spawner = std::exchange(spawner_, nullptr);
   auto inspector = std::exchange(inspector_, nullptr);
   room_.notify_all();
-  guard.unlock();
+  held.unlock();
   counters_.undelivered.fetch_add(unsent.size(), std::memory_order_relaxed);
   if (const auto lost = unwritten + unsent.size(); lost > 0)
     warnings_.warn([&] {
-      return grouped(lost) + (lost == 1 ? " message" : " messages") + " to " + peer_name_ + " had not left: "
-             + reason.message();
+      return grouped(lost) + (lost == 1 ? " message" : " messages") + " to " + peer_name_
+             + " had not left: " + reason.message();
     });
   for (const auto& message : unsent)
     for (const auto& object : message.objects)
@@ -409,18 +410,18 @@ imported_object::~imported_object() {
 }
 
 void link_core::object_gone(const store::object_id& id, const imported_object* owner) {
-  std::lock_guard guard{mutex_};
+  const auto held = mutex_.lock();
   if (auto count = object_imports_.gone(id, owner); count > 0)
-    send_admin_locked(admin_op::release_object, release_object{id.index, id.generation, count});
+    send_admin_locked(held, admin_op::release_object, release_object{id.index, id.generation, count});
 }
 
 std::expected<void, node_error> link_core::on_release_object(const release_object& what) {
   if (!shares_store_)
     return fail(node_errc::protocol_violation, "the peer releases an object, but no store is shared");
   store::object_id id{node_->store()->number(), what.index, what.generation};
-  std::unique_lock guard{mutex_};
+  auto held = mutex_.lock();
   auto dropped = object_exports_.release(id, what.count);
-  guard.unlock();
+  held.unlock();
   if (!dropped)
     return fail(node_errc::protocol_violation, "the peer releases object " + store::to_string(id) + " "
                                                    + grouped(what.count) + " times, more than it was sent");

@@ -44,6 +44,7 @@
 #include <troupe/framework/internal/link/sending_terms.hpp>
 #include <troupe/framework/internal/link/traffic.hpp>
 #include <troupe/framework/internal/net/connection.hpp>
+#include <troupe/framework/internal/net/link_mutex.hpp>
 #include <troupe/framework/internal/net/link_security.hpp>
 #include <troupe/framework/internal/net/whereabouts.hpp>
 #include <troupe/framework/internal/objects/link_extension.hpp>
@@ -87,9 +88,7 @@ struct received_header {
 
 /// Threads: `send`, `watch`, `proxy_gone`, `object_gone`, `find`, `close` and the readers from any thread; the rest,
 /// and everything whose name starts with `on_`, on the node's I/O thread.
-/// Locks: `mutex_` guards the tables and what the connection has waiting. Under it only locks are taken that are held
-/// for moments and under which no other is taken (of the I/O context's queue, of a value lane); no actor reference,
-/// handle or frame is dropped, and nothing of CAF or of the store is called that could wait.
+/// Locks: see link_mutex; what may be taken under it are those of the I/O context's queue and of a value lane.
 class link_core final : public connection_events,
                         public proxy_link,
                         public exchange_link,
@@ -167,9 +166,9 @@ public:
   /// The actor that the peer means, a proxy or one of this node's own. Fails with `protocol_violation` for a number
   /// that the peer was never given.
   [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> import_actor(const actor_name& name);
-  /// The same with mutex_ held. `recognizes`: an actor of this node's is itself, also where a third node has named it.
-  [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error>
-  import_actor(const actor_name& name, const std::unique_lock<std::mutex>& guard, bool recognizes);
+  /// The same. `recognizes`: an actor of this node's is itself, also where a third node has named it.
+  [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> import_actor(const link_held& held,
+                                                                              const actor_name& name, bool recognizes);
 
   // -- link_introductions.cpp
   [[nodiscard]] introduce introduction_of(std::uint64_t number) const override;
@@ -238,7 +237,7 @@ private:
   [[nodiscard]] std::uint64_t send_channel() const noexcept { return channel_ + (role_ == role::acceptor ? 1 : 0); }
   [[nodiscard]] std::uint64_t receive_channel() const noexcept { return channel_ + (role_ == role::dialer ? 1 : 0); }
 
-  void enter(link_state next); // The only writer of state_. Requires mutex_.
+  void enter(const link_held& held, link_state next); // The only writer of state_.
 
   // -- link_handshake.cpp
   template <class Admin>
@@ -269,7 +268,7 @@ private:
   std::expected<void, node_error> on_packet(const packet_head& head, bytes_view body) override;
   void on_bad_packet(const node_error& reason) override;
   void take_leave(const node_error& reason);
-  bool refill(outbox& out) override;
+  bool refill(const link_held& held, outbox& out) override;
   void on_closed(const node_error& reason, std::uint64_t unwritten) override;
   std::expected<void, node_error> on_admin(admin_op op, bytes_view body);
   std::expected<caf::strong_actor_ptr, node_error> found_actor(const std::string& name,
@@ -289,7 +288,7 @@ private:
   template <class Admin>
   bool send_admin(admin_op op, const Admin& what);
   template <class Admin>
-  bool send_admin_locked(admin_op op, const Admin& what);
+  bool send_admin_locked(const link_held& held, admin_op op, const Admin& what);
 
   // -- link_flow.cpp
   struct ready_watcher {
@@ -304,29 +303,30 @@ private:
     always_waits,  // Is never refused for want of room, nor dropped: somebody else bounds it, or it ends an actor.
     answers_anyway // An error in place of an answer.
   };
-  std::expected<send_window::admission, node_error> admit(std::unique_lock<std::mutex>& guard, const message_head& head,
-                                                          std::uint64_t cost, const behind_handles& behind,
+  std::expected<send_window::admission, node_error> admit(link_held& held, const message_head& head, std::uint64_t cost,
+                                                          const behind_handles& behind,
                                                           std::vector<packed_message>& dropped, urgency how);
-  std::expected<void, node_error> admit_answer() const;
-  [[nodiscard]] std::uint64_t unread_answers_bound() const;
+  std::expected<void, node_error> admit_answer(const link_held& held) const;
+  [[nodiscard]] std::uint64_t unread_answers_bound(const link_held& held) const;
   bool ends_for_unread();
-  void reserve_answer(const pending_requests::key& question, std::uint64_t receiver);
-  void reclaim_reservations();
+  void reserve_answer(const link_held& held, const pending_requests::key& question, std::uint64_t receiver);
+  void reclaim_reservations(const link_held& held);
   void give_up_old_requests();
-  [[nodiscard]] bool accepts_messages() const;
-  [[nodiscard]] node_error busy_error(std::uint64_t receiver, bool request) const;
+  [[nodiscard]] bool accepts_messages(const link_held& held) const;
+  [[nodiscard]] node_error busy_error(const link_held& held, std::uint64_t receiver, bool request) const;
   void undo_dropped(packed_message message);
-  void pump(std::unique_lock<std::mutex>& guard);
+  void pump(link_held& held);
   static void settle_returned(const packed_message& message);
-  void leave(packed_message message, outbox& out);
-  void append_packed(packed_message message, outbox& out);
+  void leave(const link_held& held, packed_message message, outbox& out);
+  void append_packed(const link_held& held, packed_message message, outbox& out);
   std::expected<void, node_error> on_credit(const credit& what);
   void report_consumed();
-  void settle_replies();
-  [[nodiscard]] bool anybody_waits() const;
-  void want_replies_if_any_wait();
-  void pump_for_reply_room(std::unique_lock<std::mutex>& guard);
-  [[nodiscard]] std::vector<std::pair<caf::strong_actor_ptr, caf::strong_actor_ptr>> take_ready_watchers();
+  void settle_replies(const link_held& held);
+  [[nodiscard]] bool anybody_waits(const link_held& held) const;
+  void want_replies_if_any_wait(const link_held& held);
+  void pump_for_reply_room(link_held& held);
+  [[nodiscard]] std::vector<std::pair<caf::strong_actor_ptr, caf::strong_actor_ptr>>
+  take_ready_watchers(const link_held& held);
   static void tell_ready(const caf::strong_actor_ptr& who, const caf::strong_actor_ptr& receiver);
   void start_heartbeat();
   void beat_after(std::chrono::milliseconds pause);
@@ -341,19 +341,19 @@ private:
     std::shared_ptr<const introduce> how;
     caf::strong_actor_ptr own; // Where it turned out to be an actor of this node.
   };
-  void introduce_actor(const caf::strong_actor_ptr& actor, std::uint64_t number);
-  std::optional<caf::strong_actor_ptr> release_export(std::uint64_t number, std::uint64_t count);
+  void introduce_actor(const link_held& held, const caf::strong_actor_ptr& actor, std::uint64_t number);
+  std::optional<caf::strong_actor_ptr> release_export(const link_held& held, std::uint64_t number, std::uint64_t count);
   std::expected<void, node_error> on_introduce(const introduce& what);
   std::expected<void, node_error> on_withdraw(const withdraw& what);
 
   // -- link_handles.cpp
   [[nodiscard]] std::expected<void, node_error> count_handles();
   [[nodiscard]] std::optional<exchange_channel> shared_channel() const;
-  void append_handle_messages(outbox& out);
-  void append_whereabouts(std::span<const handles::handle_descriptor> before, outbox& out);
+  void append_handle_messages(const link_held& held, outbox& out);
+  void append_whereabouts(const link_held& held, std::span<const handles::handle_descriptor> before, outbox& out);
   std::expected<void, node_error> on_whereabouts(whereabouts what);
-  void append_mentions(std::span<const outgoing_mention> mentions, outbox& out);
-  bool append_piece(outbox& out);
+  void append_mentions(const link_held& held, std::span<const outgoing_mention> mentions, outbox& out);
+  bool append_piece(const link_held& held, outbox& out);
   std::expected<void, node_error> on_handles(bytes_view body);
   std::expected<void, node_error> on_object_chunk(bytes_view body);
   std::expected<void, node_error> on_handle_message(admin_op op, bytes_view body);
@@ -363,10 +363,10 @@ private:
   bool encode_elsewhere(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context,
                         bytes_view extensions = {});
   [[nodiscard]] caf::strong_actor_ptr imported(std::uint64_t number) const;
-  [[nodiscard]] bool has_room_for(std::uint64_t receiver) const;
+  [[nodiscard]] bool has_room_for(const link_held& held, std::uint64_t receiver) const;
 
   // -- link_stats.cpp
-  [[nodiscard]] link_stats stats_locked() const;
+  [[nodiscard]] link_stats stats_locked(const link_held& held) const;
   void count_unsent(const node_error& reason);
   [[nodiscard]] bool is_detailed() const noexcept { return detailed_stats_; }
   [[nodiscard]] traffic* sent_as(const family* by, const type_entry& type);
@@ -384,19 +384,20 @@ private:
   void undo(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason, caf::execution_unit* context);
   void tell_who_waits(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason,
                       caf::execution_unit* context);
-  [[nodiscard]] actor_name name_of_actor(const caf::strong_actor_ptr& actor);
-  [[nodiscard]] std::uint64_t signature_number(const std::vector<const type_entry*>& types, outbox& out);
+  [[nodiscard]] actor_name name_of_actor(const link_held& held, const caf::strong_actor_ptr& actor);
+  [[nodiscard]] std::uint64_t signature_number(const link_held& held, const std::vector<const type_entry*>& types,
+                                               outbox& out);
   [[nodiscard]] std::optional<std::uint64_t> header_number(const family& by, const type_entry& type,
                                                            const sending_terms& terms, bool is_counted);
 
   // -- link_negotiation.cpp
-  void apply_locally(const link_changes& changes, sending_terms& terms);
-  void renew_terms(const std::function<void(sending_terms&)>& change = {});
+  void apply_locally(const link_held& held, const link_changes& changes, sending_terms& terms);
+  void renew_terms(const link_held& held, const std::function<void(sending_terms&)>& change = {});
   void fail_change(const node_error& reason);
   void announce_change(std::uint64_t number);
   void accept_now(std::vector<std::string> names);
-  void acknowledge_if_due(outbox* out);
-  void no_longer_waits(std::uint64_t epoch, outbox* out);
+  void acknowledge_if_due(const link_held& held, outbox* out);
+  void no_longer_waits(const link_held& held, std::uint64_t epoch, outbox* out);
   std::expected<void, node_error> on_reconfigure(const family_change& what);
   std::expected<void, node_error> on_reconfigured(const reconfigured& what);
   std::expected<void, node_error> on_type_refused(const type_refused& what);
@@ -405,7 +406,7 @@ private:
 
   // -- link_forward.cpp
   std::expected<bool, node_error> forward(const message_head& head, const signature& types, receipt& owed);
-  [[nodiscard]] std::uint64_t signature_number(const signature& types, outbox& out);
+  [[nodiscard]] std::uint64_t signature_number(const link_held& held, const signature& types, outbox& out);
   [[nodiscard]] std::uint64_t header_number(bytes_view header);
   [[nodiscard]] bool can_define_for_others(const signature& types);
 
@@ -529,13 +530,13 @@ private:
   std::shared_ptr<connection> connection_; // Set by start().
   std::atomic<link_state> state_{link_state::greeting};
   std::atomic<std::uint64_t> next_transfer_{1};
-  std::atomic<std::uint64_t> terms_number_{0}; // Of terms_; stored with mutex_ held.
+  std::atomic<std::uint64_t> terms_number_{0}; // Of terms_; stored under the lock.
   std::atomic<std::size_t> offload_bytes_;     // link_options
 
   encoding_lane encoding_; // Has a lock of its own, under which nothing is called.
 
-  const std::shared_ptr<std::mutex> shared_mutex_ = std::make_shared<std::mutex>(); // The connection's, too.
-  std::mutex& mutex_ = *shared_mutex_;
+  const std::shared_ptr<link_mutex> shared_mutex_ = std::make_shared<link_mutex>(); // The connection's, too.
+  link_mutex& mutex_ = *shared_mutex_;
   std::condition_variable room_;        // Callers outside of actors wait here for credit,
   std::condition_variable change_over_; // ... and here for others' changes of the lists.
   // Guarded by mutex_.
@@ -595,7 +596,7 @@ private:
   std::unique_ptr<receive_window> receiving_handles_;
   object_charges object_charges_;
   std::unique_ptr<understated_memory> understated_;
-  std::size_t decoded_bytes_ = 0; // That decoding the last message has allocated.
+  std::size_t decoded_bytes_ = 0;  // That decoding the last message has allocated.
   std::uint64_t heard_bytes_ = 0;  // Read from the peer until heard_at_.
   std::uint64_t heard_slices_ = 0; // Taken by the peer until heard_at_.
   std::chrono::steady_clock::time_point heard_at_;

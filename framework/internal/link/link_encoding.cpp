@@ -80,18 +80,18 @@ void link_core::encode_next() {
     undo(next->receiver, *next->what, {node_errc::link_down, "the link to " + peer_name_ + " is down"}, nullptr);
   if (encoding_.done(next->receiver, next->size_bytes, next->is_answer))
     node_->encode_soon(weak_from_this());
-  std::unique_lock guard{mutex_};
+  auto held = mutex_.lock();
   if (!ready_watchers_.empty() && is_open())
-    pump(guard);
+    pump(held);
 }
 
 caf::strong_actor_ptr link_core::imported(std::uint64_t number) const {
-  std::lock_guard guard{mutex_};
+  const auto held = mutex_.lock();
   return actor_imports_.find(number);
 }
 
-/// Requires the mutex. Whether the next message to that receiver would be sent, or find room to wait in.
-bool link_core::has_room_for(std::uint64_t receiver) const {
+/// Whether the next message to that receiver would be sent, or find room to wait in.
+bool link_core::has_room_for(const link_held&, std::uint64_t receiver) const {
   return sending_.is_ready(receiver) && !encoding_.has(receiver)
          && encoding_.has_room(windows_.window + options_.queue_bytes);
 }

@@ -52,17 +52,16 @@ constexpr std::size_t unanswered_max = 65'536;
 
 // -- sending
 
-/// Whether a message may leave or wait; an error that is an answer always may. Requires the mutex, which is released
-/// while the caller blocks.
-std::expected<send_window::admission, node_error> link_core::admit(std::unique_lock<std::mutex>& guard,
-                                                                   const message_head& head, std::uint64_t cost,
-                                                                   const behind_handles& behind,
+/// Whether a message may leave or wait; an error that is an answer always may. Lets go of the lock while the caller
+/// blocks.
+std::expected<send_window::admission, node_error> link_core::admit(link_held& held, const message_head& head,
+                                                                   std::uint64_t cost, const behind_handles& behind,
                                                                    std::vector<packed_message>& dropped, urgency how) {
   auto down = [this] { return node_error{node_errc::link_down, "the link to " + peer_name_ + " is down"}; };
-  if (!accepts_messages())
+  if (!accepts_messages(held))
     return std::unexpected{down()};
   if ((head.flags & message_flags::response) != 0) {
-    if (auto room = how == urgency::answers_anyway ? std::expected<void, node_error>{} : admit_answer(); !room)
+    if (auto room = how == urgency::answers_anyway ? std::expected<void, node_error>{} : admit_answer(held); !room)
       return std::unexpected{std::move(room).error()};
     return send_window::admission::leaves;
   }
@@ -70,7 +69,7 @@ std::expected<send_window::admission, node_error> link_core::admit(std::unique_l
   bool request = (head.flags & message_flags::request) != 0 && head.receiver != peer_runner_;
   auto verdict = [&] {
     if (request)
-      settle_replies();
+      settle_replies(held);
     return sending_.admit(head.receiver, cost, request, behind);
   };
   auto admitted = verdict();
@@ -78,15 +77,16 @@ std::expected<send_window::admission, node_error> link_core::admit(std::unique_l
     return admitted;
   if (request && !sending_.has_room_for_reply(head.receiver)) {
     replies_wanted_.store(true, std::memory_order_release);
-    reclaim_reservations();
+    reclaim_reservations(held);
     admitted = verdict();
   }
   if (admitted == send_window::admission::at_bound && how == urgency::always_waits)
     return send_window::admission::waits;
   if (admitted == send_window::admission::at_bound && options_.block_timeout.count() > 0 && may_block()) {
-    room_.wait_for(guard, options_.block_timeout,
-                   [&] { return !accepts_messages() || (admitted = verdict()) != send_window::admission::at_bound; });
-    if (!accepts_messages())
+    room_.wait_for(held.for_waiting(), options_.block_timeout, [&] {
+      return !accepts_messages(held) || (admitted = verdict()) != send_window::admission::at_bound;
+    });
+    if (!accepts_messages(held))
       return std::unexpected{down()};
   }
   while (admitted == send_window::admission::at_bound && options_.when_full == when_full::drop_oldest) {
@@ -97,23 +97,22 @@ std::expected<send_window::admission, node_error> link_core::admit(std::unique_l
     admitted = verdict();
   }
   if (admitted == send_window::admission::at_bound)
-    return std::unexpected{busy_error(head.receiver, request)};
+    return std::unexpected{busy_error(held, head.receiver, request)};
   return admitted;
 }
 
-/// Answers do not wait for credit, but a peer that asks and does not read gets no more of them. Requires the mutex.
-std::expected<void, node_error> link_core::admit_answer() const {
-  auto unread = connection_->unwritten_bytes() + bulk_.bytes();
-  if (unread <= unread_answers_bound())
+/// Answers do not wait for credit, but a peer that asks and does not read gets no more of them.
+std::expected<void, node_error> link_core::admit_answer(const link_held& held) const {
+  auto unread = connection_->unwritten_bytes(held) + bulk_.bytes();
+  if (unread <= unread_answers_bound(held))
     return {};
   return std::unexpected{node_error{node_errc::link_busy, grouped(unread) + " bytes wait until " + peer_name_
-                                                              + " reads, limit " + grouped(unread_answers_bound())
+                                                              + " reads, limit " + grouped(unread_answers_bound(held))
                                                               + "; ask for less at a time, or raise "
                                                                 "unread_answer_bytes there"}};
 }
 
-/// Requires the mutex.
-std::uint64_t link_core::unread_answers_bound() const {
+std::uint64_t link_core::unread_answers_bound(const link_held&) const {
   // One message may exceed the window, and is on its way.
   return saturating_sum(std::max(sending_.bounds().window, sending_.outstanding_bytes()), options_.unread_answer_bytes);
 }
@@ -121,12 +120,12 @@ std::uint64_t link_core::unread_answers_bound() const {
 /// I/O thread. Whether the link ends because small packets, which nothing else bounds, wait for a peer that does not
 /// read: errors in place of answers, and what it asked of the link itself.
 bool link_core::ends_for_unread() {
-  std::unique_lock guard{mutex_};
-  auto unread = connection_->unwritten_bytes();
+  auto held = mutex_.lock();
+  auto unread = connection_->unwritten_bytes(held);
   // One answer may exceed the bound, as far as it does not go in chunks.
-  auto limit = saturating_sum(unread_answers_bound(),
+  auto limit = saturating_sum(unread_answers_bound(held),
                               std::max<std::uint64_t>(options_.unread_answer_bytes, 2 * packet_body_bytes_max));
-  guard.unlock();
+  held.unlock();
   if (unread <= limit)
     return false;
   connection_->close({node_errc::link_down, "the peer goes on asking and does not read: " + grouped(unread)
@@ -135,8 +134,8 @@ bool link_core::ends_for_unread() {
   return true;
 }
 
-/// A request leaves: room for its answer is kept from now on. Requires the mutex.
-void link_core::reserve_answer(const pending_requests::key& question, std::uint64_t receiver) {
+/// A request leaves: room for its answer is kept from now on.
+void link_core::reserve_answer(const link_held&, const pending_requests::key& question, std::uint64_t receiver) {
   if (question.asker == 0 || receiver == peer_runner_)
     return;
   auto bytes = sending_.reserve_reply(receiver);
@@ -144,8 +143,7 @@ void link_core::reserve_answer(const pending_requests::key& question, std::uint6
     sending_.unreserve_reply(receiver, bytes);
 }
 
-/// Requires the mutex.
-void link_core::reclaim_reservations() {
+void link_core::reclaim_reservations(const link_held&) {
   for (const auto& [receiver, bytes] : pending_.reclaim_reservations(clock::now() - reply_patience))
     sending_.unreserve_reply(receiver, bytes);
 }
@@ -153,9 +151,9 @@ void link_core::reclaim_reservations() {
 /// I/O thread. A request that timed out where it was asked stays pending here, since CAF does not say so: of those that
 /// have not been answered for long, the oldest are given up when there are too many.
 void link_core::give_up_old_requests() {
-  std::unique_lock guard{mutex_};
+  auto held = mutex_.lock();
   auto given_up = pending_.take_oldest_unreserved(unanswered_max);
-  guard.unlock();
+  held.unlock();
   for (auto& [question, asked] : given_up)
     if (auto asker = asked.asker.lock())
       asker->enqueue(nullptr, question_id(question.number, asked.urgent).response_id(),
@@ -165,12 +163,11 @@ void link_core::give_up_old_requests() {
                      nullptr);
 }
 
-/// Requires the mutex.
-bool link_core::accepts_messages() const {
-  return is_open() && connection_->open_outbox() != nullptr;
+bool link_core::accepts_messages(const link_held& held) const {
+  return is_open() && connection_->open_outbox(held) != nullptr;
 }
 
-node_error link_core::busy_error(std::uint64_t receiver, bool request) const {
+node_error link_core::busy_error(const link_held&, std::uint64_t receiver, bool request) const {
   const auto& bounds = sending_.bounds();
   if (request && !sending_.has_room_for_reply(receiver))
     return {node_errc::link_busy, "the link to " + peer_name_ + " expects answers of " + grouped(sending_.reply_bytes())
@@ -191,9 +188,9 @@ void link_core::undo_dropped(packed_message message) {
   log_drop();
   std::vector<caf::strong_actor_ptr> released; // Dropped outside of the lock.
   std::vector<store::handle> objects;
-  std::unique_lock guard{mutex_};
+  auto held = mutex_.lock();
   auto release = [&](std::uint64_t number) {
-    if (auto last = release_export(number, 1); last && *last)
+    if (auto last = release_export(held, number, 1); last && *last)
       released.push_back(*std::move(last));
   };
   for (auto number : message.actors)
@@ -210,8 +207,8 @@ void link_core::undo_dropped(packed_message message) {
   if (asked)
     sending_.unreserve_reply(message.receiver, asked->reserved_bytes);
   if (!message.value.has_value())
-    no_longer_waits(message.peer_epoch, connection_->open_outbox());
-  guard.unlock();
+    no_longer_waits(held, message.peer_epoch, connection_->open_outbox(held));
+  held.unlock();
   for (const auto& object : message.objects)
     object.take_back(peer_process_, send_channel());
   if (!asked)
@@ -230,71 +227,70 @@ void link_core::settle_returned(const packed_message& message) {
     asking->settle();
 }
 
-/// Lets what waits leave, as far as it may now. Releases the mutex.
-void link_core::pump(std::unique_lock<std::mutex>& guard) {
-  settle_replies();
+/// Lets what waits leave, as far as it may now. Lets go of the lock.
+void link_core::pump(link_held& held) {
+  settle_replies(held);
   // Also while the link closes, until the goodbye.
-  if (auto* out = connection_ ? connection_->open_outbox() : nullptr) {
+  if (auto* out = connection_ ? connection_->open_outbox(held) : nullptr) {
     while (auto message = sending_.next()) {
-      reserve_answer(message->question, message->receiver);
+      reserve_answer(held, message->question, message->receiver);
       settle_returned(*message);
-      leave(*std::move(message), *out);
+      leave(held, *std::move(message), *out);
     }
   }
-  auto told = take_ready_watchers();
-  want_replies_if_any_wait();
+  auto told = take_ready_watchers(held);
+  want_replies_if_any_wait(held);
   room_.notify_all();
   if (connection_)
-    connection_->flush(guard);
+    connection_->flush(held);
   else
-    guard.unlock();
+    held.unlock();
   for (auto& [who, receiver] : told)
     tell_ready(who, receiver);
 }
 
-/// Requires the mutex. For room to send in, or for answers.
-bool link_core::anybody_waits() const {
+/// For room to send in, or for answers.
+bool link_core::anybody_waits(const link_held&) const {
   return sending_.anything_waits() || !ready_watchers_.empty();
 }
 
-/// Requires the mutex.
-void link_core::want_replies_if_any_wait() {
-  replies_wanted_.store(anybody_waits(), std::memory_order_release);
+void link_core::want_replies_if_any_wait(const link_held& held) {
+  replies_wanted_.store(anybody_waits(held), std::memory_order_release);
 }
 
-/// Room for an answer has come free without one that could be consumed. Requires the mutex, and releases it.
-void link_core::pump_for_reply_room(std::unique_lock<std::mutex>& guard) {
-  if (anybody_waits())
-    pump(guard);
+/// Room for an answer has come free without one that could be consumed. Lets go of the
+/// lock.
+void link_core::pump_for_reply_room(link_held& held) {
+  if (anybody_waits(held))
+    pump(held);
   else
-    guard.unlock();
+    held.unlock();
 }
 
-/// Requires the mutex. The message is charged already.
-void link_core::leave(packed_message message, outbox& out) {
+/// The message is charged already.
+void link_core::leave(const link_held& held, packed_message message, outbox& out) {
   if (message.transfers.empty() && !bulk_.has(bulk_lanes::key_of(message.receiver, message.sender, message.flags))) {
-    append_packed(std::move(message), out);
+    append_packed(held, std::move(message), out);
   } else {
     bulk_.add(std::move(message));
-    connection_->write_refills();
+    connection_->write_refills(held);
   }
 }
 
-/// Requires the mutex.
-void link_core::append_packed(packed_message message, outbox& out) {
-  append_mentions(message.mentions, out);
+void link_core::append_packed(const link_held& held, packed_message message, outbox& out) {
+  append_mentions(held, message.mentions, out);
   out.append_packet(message.value.has_value() ? packet_kind::value : packet_kind::message, message.flags, message.body);
   if (message.value.has_value())
     values_->push(message.value);
   else
-    no_longer_waits(message.peer_epoch, &out);
+    no_longer_waits(held, message.peer_epoch, &out);
   out.keep(std::make_shared<packed_message>(std::move(message))); // Its frames end outside of the lock.
 }
 
 /// Chunks of messages and of objects that the peer has asked for take turns.
-bool link_core::refill(outbox& out) {
+bool link_core::refill(const link_held& held, outbox& out) {
   piece_is_next_ = !piece_is_next_;
-  if ((piece_is_next_ || bulk_.empty()) && append_piece(out))
+  if ((piece_is_next_ || bulk_.empty()) && append_piece(held, out))
     return true;
   if (bulk_.empty())
     return false;
@@ -305,7 +301,7 @@ bool link_core::refill(outbox& out) {
     out.append_packet(packet_kind::chunk, step.first ? chunk_flags::first : std::uint8_t{0}, start,
                       std::move(step.bytes));
   } else {
-    append_packed(*std::move(step.message), out);
+    append_packed(held, *std::move(step.message), out);
   }
   if (drain_.timer && bulk_.empty())
     asio::post(node_->io(), [self = shared_from_this()] { self->end_if_drained(); });
@@ -320,18 +316,18 @@ void link_core::flush_batch() {
 // -- credit
 
 std::expected<void, node_error> link_core::on_credit(const credit& what) {
-  std::unique_lock guard{mutex_};
+  auto held = mutex_.lock();
   if (!sending_.credit(what.actor, what.bytes, what.handle_bytes)) {
     auto outstanding = sending_.outstanding_bytes(what.actor);
     auto behind_handles = sending_.outstanding_handle_bytes(what.actor);
-    guard.unlock();
+    held.unlock();
     return std::unexpected{
         node_error{node_errc::protocol_violation, "the peer has consumed " + grouped(what.bytes) + " bytes of actor "
                                                       + grouped(what.actor) + ", which was sent " + grouped(outstanding)
                                                       + ", and " + grouped(what.handle_bytes) + " behind handles, of "
                                                       + grouped(behind_handles)}};
   }
-  pump(guard);
+  pump(held);
   end_if_drained();
   return {};
 }
@@ -344,8 +340,8 @@ void link_core::report_consumed() {
     send_admin(admin_op::credit, credit{.actor = actor, .handle_bytes = bytes});
 }
 
-/// Takes note of the answers that were consumed. Requires the mutex.
-void link_core::settle_replies() {
+/// Takes note of the answers that were consumed.
+void link_core::settle_replies(const link_held&) {
   if (auto consumed = replies_->consumed_bytes.exchange(0, std::memory_order_acq_rel); consumed > 0)
     sending_.consume_reply(consumed);
 }
@@ -355,8 +351,8 @@ void link_core::reply_consumption::consumed(std::uint64_t cost) noexcept {
   if (auto link = link_.lock(); link && link->replies_wanted_.exchange(false, std::memory_order_acq_rel))
     asio::post(link->node_->io(), [weak = link_] {
       if (auto alive = weak.lock()) {
-        std::unique_lock guard{alive->mutex_};
-        alive->pump(guard);
+        auto held = alive->mutex_.lock();
+        alive->pump(held);
       }
     });
 }
@@ -364,31 +360,32 @@ void link_core::reply_consumption::consumed(std::uint64_t cost) noexcept {
 // -- link_ready
 
 bool link_core::is_ready(std::uint64_t receiver) {
-  std::lock_guard guard{mutex_};
-  settle_replies();
-  return accepts_messages() && has_room_for(receiver);
+  const auto held = mutex_.lock();
+  settle_replies(held);
+  return accepts_messages(held) && has_room_for(held, receiver);
 }
 
 void link_core::notify_when_ready(std::uint64_t receiver, const caf::strong_actor_ptr& proxy,
                                   const caf::strong_actor_ptr& who) {
-  std::unique_lock guard{mutex_};
+  auto held = mutex_.lock();
   replies_wanted_.store(true); // Before what was consumed so far is looked at: what comes later finds it.
-  settle_replies();
-  if (accepts_messages() && !has_room_for(receiver)) {
+  settle_replies(held);
+  if (accepts_messages(held) && !has_room_for(held, receiver)) {
     ready_watchers_.push_back({receiver, proxy, who});
     return;
   }
-  want_replies_if_any_wait();
-  guard.unlock();
+  want_replies_if_any_wait(held);
+  held.unlock();
   tell_ready(who, proxy);
 }
 
-/// Takes out those whose receiver has room again, or will never have. Requires the mutex.
-std::vector<std::pair<caf::strong_actor_ptr, caf::strong_actor_ptr>> link_core::take_ready_watchers() {
+/// Takes out those whose receiver has room again, or will never have.
+std::vector<std::pair<caf::strong_actor_ptr, caf::strong_actor_ptr>>
+link_core::take_ready_watchers(const link_held& held) {
   std::vector<std::pair<caf::strong_actor_ptr, caf::strong_actor_ptr>> told;
   bool open = is_open();
   std::erase_if(ready_watchers_, [&](ready_watcher& watcher) {
-    if (open && !has_room_for(watcher.receiver))
+    if (open && !has_room_for(held, watcher.receiver))
       return false;
     told.emplace_back(std::move(watcher.who), std::move(watcher.proxy));
     return true;
@@ -432,10 +429,10 @@ bool link_core::beat() {
   if (auto taken = connection_->slices_taken(); taken != std::exchange(heard_slices_, taken))
     heard_at_ = now;
   {
-    std::unique_lock guard{mutex_};
-    reclaim_reservations();
-    if (anybody_waits())
-      pump(guard);
+    auto held = mutex_.lock();
+    reclaim_reservations(held);
+    if (anybody_waits(held))
+      pump(held);
   }
   if (ends_for_unread())
     return false;

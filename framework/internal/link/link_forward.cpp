@@ -164,14 +164,13 @@ std::expected<void, node_error> outgoing_message::take(const forwarded_message& 
 
 /// Whether the signature is defined on this link, or may be.
 bool link_core::can_define_for_others(const signature& types) {
-  std::lock_guard guard{mutex_};
+  const auto held = mutex_.lock();
   return others_signatures_.contains(types.aliases)
          || (others_signatures_.size() < others_signatures_max
              && others_definition_bytes_ < others_definition_bytes_max);
 }
 
-/// Requires the mutex.
-std::uint64_t link_core::signature_number(const signature& types, outbox& out) {
+std::uint64_t link_core::signature_number(const link_held&, const signature& types, outbox& out) {
   auto [known, is_new] = others_signatures_.try_emplace(types.aliases, sent_signature_count_);
   if (is_new) {
     ++sent_signature_count_;
@@ -185,11 +184,11 @@ std::uint64_t link_core::signature_number(const signature& types, outbox& out) {
 
 /// 0: it has to stand in each element.
 std::uint64_t link_core::header_number(bytes_view header) {
-  std::lock_guard guard{mutex_};
+  const auto held = mutex_.lock();
   std::string bytes{reinterpret_cast<const char*>(header.data()), header.size()};
   if (auto known = others_headers_.find(bytes); known != others_headers_.end())
     return known->second;
-  auto* out = connection_->open_outbox();
+  auto* out = connection_->open_outbox(held);
   if (out == nullptr || others_headers_.size() >= others_headers_max
       || others_definition_bytes_ >= others_definition_bytes_max)
     return 0;
@@ -198,7 +197,7 @@ std::uint64_t link_core::header_number(bytes_view header) {
   append_header(body, {number, header});
   others_definition_bytes_ += body.size() + header_cost_bytes;
   out->append_packet(packet_kind::header, 0, body);
-  connection_->flush_soon();
+  connection_->flush_soon(held);
   others_headers_.emplace(std::move(bytes), number);
   return number;
 }

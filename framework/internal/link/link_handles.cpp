@@ -73,30 +73,29 @@ void link_core::end_for_handles(const node_error& why) {
 // -- out
 
 void link_core::write_handles() {
-  std::unique_lock guard{mutex_};
-  auto* out = is_open() ? connection_->open_outbox() : nullptr;
+  auto held = mutex_.lock();
+  auto* out = is_open() ? connection_->open_outbox(held) : nullptr;
   if (out == nullptr)
     return;
-  append_handle_messages(*out);
+  append_handle_messages(held, *out);
   if (node_->exchange()->has_piece(channel_))
-    connection_->write_refills();
-  connection_->flush(guard);
+    connection_->write_refills(held);
+  connection_->flush(held);
 }
 
-/// Requires the mutex.
-void link_core::append_handle_messages(outbox& out) {
+void link_core::append_handle_messages(const link_held& held, outbox& out) {
   for (const auto& each : node_->exchange()->take_messages(channel_)) {
     if (const auto* head = std::get_if<handles::pull_head>(&each))
-      append_whereabouts(head->captured, out);
+      append_whereabouts(held, head->captured, out);
     else if (const auto* answer = std::get_if<handles::adopted>(&each))
-      append_whereabouts({&answer->handle, 1}, out);
+      append_whereabouts(held, {&answer->handle, 1}, out);
     const auto packet = encode_handle_message(each);
     out.append_packet(packet_kind::admin, static_cast<std::uint8_t>(packet.op), packet.body);
   }
 }
 
-/// Counts the objects of the message that comes next. Requires the mutex.
-void link_core::append_mentions(std::span<const outgoing_mention> mentions, outbox& out) {
+/// Counts the objects of the message that comes next.
+void link_core::append_mentions(const link_held& held, std::span<const outgoing_mention> mentions, outbox& out) {
   if (mentions.empty())
     return;
   std::vector<std::shared_ptr<exchanged_object>> objects;
@@ -105,10 +104,10 @@ void link_core::append_mentions(std::span<const outgoing_mention> mentions, outb
       objects.push_back(each.counted);
   std::vector<object_mention> counted;
   if (!objects.empty()) {
-    append_handle_messages(out);
+    append_handle_messages(held, out);
     counted = node_->exchange()->count_out(channel_, objects);
     for (const auto& each : counted)
-      append_whereabouts({&each.handle, 1}, out);
+      append_whereabouts(held, {&each.handle, 1}, out);
   }
   auto next = counted.begin();
   byte_vector body;
@@ -133,8 +132,7 @@ void link_core::append_mentions(std::span<const outgoing_mention> mentions, outb
     out.append_packet(packet_kind::handles, 0, body);
 }
 
-/// Requires the mutex.
-bool link_core::append_piece(outbox& out) {
+bool link_core::append_piece(const link_held&, outbox& out) {
   if (!counts_handles_)
     return false;
   auto piece = node_->exchange()->next_piece(channel_);

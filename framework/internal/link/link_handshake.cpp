@@ -97,7 +97,7 @@ void link_core::start(std::shared_ptr<transport> bytes, std::chrono::millisecond
   }
   addresses_ = bytes->addresses();
   {
-    std::lock_guard guard{mutex_}; // Statistics are read meanwhile.
+    const auto held = mutex_.lock(); // Statistics are read meanwhile.
     connection_ = std::make_shared<connection>(node_->io(), std::move(bytes), shared_mutex_);
   }
   // The member owns it alone, so that dropping it cancels it.
@@ -137,7 +137,7 @@ void link_core::say(admin_op op, const Admin& what) {
                    .kind = packet_kind::admin,
                    .detail = static_cast<std::uint8_t>(op)};
   handshake_->proofs.said.add_packet(role_, head, body);
-  connection_->write([&](outbox& out) { out.append_packet(head.kind, head.detail, body); });
+  connection_->write([&](const link_held&, outbox& out) { out.append_packet(head.kind, head.detail, body); });
 }
 
 std::expected<void, node_error> link_core::wait_until_open() {
@@ -179,16 +179,16 @@ void link_core::send_hello(bool shares_store) {
              .actor_handle_window_bytes = handle_windows_.actor_window};
   if (options_.allow_tasks) {
     auto runner = node_->task_runner();
-    std::lock_guard guard{mutex_};
+    const auto held = mutex_.lock();
     mine.tasks = actor_exports_.add(runner);
   }
   if (options_.allow_spawn) {
     auto spawner = node_->spawner();
-    std::lock_guard guard{mutex_};
+    const auto held = mutex_.lock();
     mine.spawner = actor_exports_.add(spawner);
   }
   if (auto inspector = node_->inspector(options_)) {
-    std::lock_guard guard{mutex_};
+    const auto held = mutex_.lock();
     mine.inspector = actor_exports_.add(inspector);
   }
   if (wants_to_share_store()) {
@@ -315,7 +315,7 @@ void link_core::let_peer_in() {
   node_->unproven_peer_is_gone(this);
   const auto own = own_handle_windows(options_, *node_);
   {
-    std::lock_guard guard{mutex_}; // Statistics are read meanwhile.
+    const auto held = mutex_.lock(); // Statistics are read meanwhile.
     handle_windows_ = own;
   }
   if (role_ == role::dialer)
@@ -357,7 +357,7 @@ std::expected<void, node_error> link_core::on_hello(const hello& theirs) {
     return std::unexpected{
         node_error{node_errc::protocol_violation, "the peer takes no messages: its window is empty"}};
   {
-    std::lock_guard guard{mutex_}; // As above.
+    const auto held = mutex_.lock(); // As above.
     // Neither end is made to keep more for the other, on its way out or in, than its own options say.
     windows_ = {.window = std::min<std::uint64_t>(theirs.window_bytes, options_.window_bytes),
                 .actor_window = std::min<std::uint64_t>(theirs.actor_window_bytes, options_.actor_window_bytes)};
@@ -428,7 +428,7 @@ std::expected<void, node_error> link_core::agree_on_families(const hello& theirs
     return cut(theirs.name) + " says that it sends with " + cut(bracketed(theirs.serializers)) + " and accepts "
            + cut(bracketed(theirs.deserializers));
   });
-  std::lock_guard guard{mutex_};
+  const auto held = mutex_.lock();
   negotiation_.open(names_, std::move(peers));
   return {};
 }
@@ -455,7 +455,7 @@ std::expected<void, node_error> link_core::become_open() {
   own_id_ = caf::to_string(node_->system().node());
   peer_id_ = caf::to_string(peer_node_);
   {
-    std::lock_guard guard{mutex_};
+    const auto held = mutex_.lock();
     if (state_.load(std::memory_order_relaxed) != link_state::greeting)
       return std::unexpected{node_error{node_errc::link_down, "this end closed the link in the handshake"}};
     auto report = [weak = weak_from_this()] {
@@ -501,10 +501,10 @@ std::expected<void, node_error> link_core::become_open() {
     first.context.limits.header_bytes = peer_header_bytes_;
     first.context.limits.frames = peer_frames_;
     terms_ = std::make_shared<const sending_terms>(std::move(first));
-    renew_terms();
+    renew_terms(held);
     if (!options_.verify_serialization && !peer_verifies_)
       values_ = connection_->values();
-    enter(link_state::open);
+    enter(held, link_state::open);
   }
   handshake_timer_.reset();
   handshake_.reset();
@@ -514,7 +514,7 @@ std::expected<void, node_error> link_core::become_open() {
   if (!inspector)
     return std::unexpected{std::move(inspector).error()};
   {
-    std::lock_guard guard{mutex_};
+    const auto held = mutex_.lock();
     if (is_open()) {
       task_runner_ = *std::move(runner);
       spawner_ = *std::move(spawner);

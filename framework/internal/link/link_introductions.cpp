@@ -46,8 +46,7 @@ introduce link_core::introduction_of(std::uint64_t number) const {
           .proof = {proof.begin(), proof.end()}};
 }
 
-/// Requires mutex_.
-void link_core::introduce_actor(const caf::strong_actor_ptr& actor, std::uint64_t number) {
+void link_core::introduce_actor(const link_held& held, const caf::strong_actor_ptr& actor, std::uint64_t number) {
   const auto* remote = as_proxy(actor);
   if (remote == nullptr)
     return; // Of another network of CAF's.
@@ -56,7 +55,7 @@ void link_core::introduce_actor(const caf::strong_actor_ptr& actor, std::uint64_
   if (known != nullptr)
     ++what.hops;
   what.number = number;
-  send_admin_locked(admin_op::introduce, what);
+  send_admin_locked(held, admin_op::introduce, what);
 }
 
 bool link_core::can_name(const caf::strong_actor_ptr& actor) const {
@@ -65,7 +64,7 @@ bool link_core::can_name(const caf::strong_actor_ptr& actor) const {
     return true;
   if (remote->introduction() != nullptr && remote->introduction()->hops >= hops_max)
     return false;
-  std::lock_guard guard{mutex_};
+  const auto held = mutex_.lock();
   return actor_exports_.has(actor) || actor_exports_.foreign_size() < introduced_max;
 }
 
@@ -78,7 +77,7 @@ caf::strong_actor_ptr link_core::recognize(const introduce& what) const {
   if (actor_exports::is_foreign(what.actor)
       || !same_digest(what.proof, proof_of_receipt(introduction_key_, what.actor)))
     return nullptr;
-  std::lock_guard guard{mutex_};
+  const auto held = mutex_.lock();
   return actor_exports_.find(what.actor);
 }
 
@@ -94,20 +93,20 @@ std::expected<void, node_error> link_core::on_introduce(const introduce& what) {
   if (auto [process, host] = text_of(node_->system().node()); what.process == process && what.host == host)
     if (auto by = node_->link_of(what.link))
       entry.own = by->recognize(what);
-  std::unique_lock guard{mutex_};
+  auto held = mutex_.lock();
   if (introduced_.size() >= introduced_max)
     return violation("the peer introduces more than " + grouped(introduced_max) + " actors of other nodes");
   auto is_new = introduced_.emplace(what.number, std::move(entry)).second;
-  guard.unlock();
+  held.unlock();
   if (!is_new)
     return violation("the peer introduces two actors under one number");
   return {};
 }
 
 std::expected<void, node_error> link_core::on_withdraw(const withdraw& what) {
-  std::unique_lock guard{mutex_};
+  auto held = mutex_.lock();
   auto dropped = introduced_.extract(what.number);
-  guard.unlock();
+  held.unlock();
   if (!dropped)
     return violation("the peer withdraws an actor that it has not introduced");
   return {};

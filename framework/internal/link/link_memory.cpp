@@ -43,12 +43,12 @@ link_memory link_core::memory(std::span<const store::object_id> of) const {
   result.pending = pending_objects_->list();
   constexpr std::size_t looks_max = 256;
   for (std::size_t at = 0; at < of.size(); at += looks_max) {
-    const std::lock_guard guard{mutex_};
+    const auto held = mutex_.lock();
     for (const auto& id : of.subspan(at, std::min(looks_max, of.size() - at)))
       if (const auto found = object_exports_.find(id))
         result.exported.push_back({id, found->count, found->since});
   }
-  const std::lock_guard guard{mutex_};
+  const auto held = mutex_.lock();
   const auto add = [&](const packed_message& each) { add_queued(each, result.queued); };
   sending_.each_waiting(add);
   bulk_.each(add);
@@ -67,7 +67,7 @@ link_report link_core::report() const {
   result.serializers = effective_serializers();
   result.deserializers = deserializers();
   result.stats = stats();
-  const std::lock_guard guard{mutex_};
+  const auto held = mutex_.lock();
   if (terms_)
     result.compression = to_string(terms_->context.compression);
   return result;

@@ -58,8 +58,8 @@ std::expected<family_list, node_error> resolve_families(const std::vector<std::s
 
 // -- what this end sends by
 
-/// What follows from the lists as they are now, and what else `change` says. Requires mutex_.
-void link_core::renew_terms(const std::function<void(sending_terms&)>& change) {
+/// What follows from the lists as they are now, and what else `change` says.
+void link_core::renew_terms(const link_held&, const std::function<void(sending_terms&)>& change) {
   auto renewed = std::make_shared<sending_terms>(*terms_);
   renewed->number = next_terms.fetch_add(1, std::memory_order_relaxed);
   renewed->peer_epoch = negotiation_.peer_epoch();
@@ -77,8 +77,8 @@ void link_core::renew_terms(const std::function<void(sending_terms&)>& change) {
   terms_ = std::move(renewed);
 }
 
-/// What of a change concerns this end only. Requires mutex_.
-void link_core::apply_locally(const link_changes& changes, sending_terms& terms) {
+/// What of a change concerns this end only.
+void link_core::apply_locally(const link_held&, const link_changes& changes, sending_terms& terms) {
   if (changes.compression && security_->kind != transport_kind::inproc)
     terms.context.compression = *changes.compression;
   if (changes.spill_bytes)
@@ -104,8 +104,9 @@ std::expected<void, node_error> link_core::reconfigure(const link_changes& chang
   const auto deadline =
       std::chrono::steady_clock::now()
       + std::clamp<std::chrono::milliseconds>(timeout, std::chrono::milliseconds{0}, std::chrono::hours{24});
-  std::unique_lock guard{mutex_};
-  if (!change_over_.wait_until(guard, deadline, [this] { return !is_open() || !negotiation_.is_changing(); }))
+  auto held = mutex_.lock();
+  if (!change_over_.wait_until(held.for_waiting(), deadline,
+                               [this] { return !is_open() || !negotiation_.is_changing(); }))
     return fail(node_errc::timed_out, peer_name_ + " has not answered the change before within "
                                           + std::to_string(timeout.count()) + " ms; nothing of this one has happened");
   if (!is_open())
@@ -128,8 +129,8 @@ std::expected<void, node_error> link_core::reconfigure(const link_changes& chang
     number = negotiation_.begin(std::move(wanted));
     answer = change_.emplace().get_future();
   }
-  renew_terms([&](sending_terms& terms) { apply_locally(changes, terms); });
-  guard.unlock();
+  renew_terms(held, [&](sending_terms& terms) { apply_locally(held, changes, terms); });
+  held.unlock();
   if (!concerns_peer)
     return {};
   asio::post(node_->io(), [self = shared_from_this(), number] { self->announce_change(number); });
@@ -143,23 +144,23 @@ std::expected<void, node_error> link_core::reconfigure(const link_changes& chang
 
 /// I/O thread. From here on the peer may send with either list; then it is told.
 void link_core::announce_change(std::uint64_t number) {
-  std::unique_lock guard{mutex_};
+  auto held = mutex_.lock();
   if (!is_open() || !negotiation_.is_changing())
     return;
   auto names = negotiation_.mine();
   auto accepted = negotiation_.accepted();
-  guard.unlock();
+  held.unlock();
   accept_now(std::move(accepted));
   send_admin(admin_op::reconfigure, family_change{number, names.serializers, names.deserializers});
 }
 
 std::expected<void, node_error> link_core::on_reconfigured(const reconfigured& what) {
   const auto is_accepted = what.refusal.empty();
-  std::unique_lock guard{mutex_};
+  auto held = mutex_.lock();
   if (!negotiation_.settle(what.number, is_accepted))
     return fail(node_errc::protocol_violation,
                 "the peer answers change " + grouped(what.number) + " of the families, which it was not told");
-  renew_terms([&](sending_terms& terms) {
+  renew_terms(held, [&](sending_terms& terms) {
     if (is_accepted)
       return;
     terms.context.compression = before_change_.compression;
@@ -168,7 +169,7 @@ std::expected<void, node_error> link_core::on_reconfigured(const reconfigured& w
   });
   auto accepted = negotiation_.accepted();
   auto change = std::exchange(change_, std::nullopt);
-  guard.unlock();
+  held.unlock();
   log(log_level::debug, "to " + peer_name_ + ": accepts " + bracketed(accepted)
                             + (is_accepted ? "" : "; a change was refused: " + one_line(cut(what.refusal))));
   accept_now(std::move(accepted)); // The peer has left the others behind.
@@ -183,9 +184,9 @@ std::expected<void, node_error> link_core::on_reconfigured(const reconfigured& w
 
 /// The link has ended.
 void link_core::fail_change(const node_error& reason) {
-  std::unique_lock guard{mutex_};
+  auto held = mutex_.lock();
   auto change = std::exchange(change_, std::nullopt);
-  guard.unlock();
+  held.unlock();
   change_over_.notify_all();
   if (change)
     change->set_value(std::unexpected{reason});
@@ -213,36 +214,36 @@ std::expected<void, node_error> link_core::on_reconfigure(const family_change& w
   if (!names_are_bounded(what.serializers) || !names_are_bounded(what.deserializers))
     return fail(node_errc::protocol_violation,
                 "the peer lists more than 64 families, or one of a name longer than 1,024 bytes");
-  std::unique_lock guard{mutex_};
+  auto held = mutex_.lock();
   if (!negotiation_.is_in_turn(what.number))
     return fail(node_errc::protocol_violation, "the peer changes its families for the " + grouped(what.number)
                                                    + "th time out of turn, or before the last change is answered");
-  auto* out = connection_->open_outbox();
+  auto* out = connection_->open_outbox(held);
   family_names theirs{what.serializers, what.deserializers};
   if (!negotiation_.change_peer(what.number, theirs)) {
     auto text = nothing_in_common_text(node_->options().name, negotiation_.mine(), peer_name_, theirs);
-    send_admin_locked(admin_op::reconfigured, reconfigured{what.number, cut(text)});
+    send_admin_locked(held, admin_op::reconfigured, reconfigured{what.number, cut(text)});
     return {};
   }
-  renew_terms();
-  acknowledge_if_due(out);
+  renew_terms(held);
+  acknowledge_if_due(held, out);
   return {};
 }
 
-/// Once nothing that was encoded by older lists can follow in `out`. Requires mutex_.
-void link_core::acknowledge_if_due(outbox* out) {
+/// Once nothing that was encoded by older lists can follow in `out`.
+void link_core::acknowledge_if_due(const link_held& held, outbox* out) {
   const auto number = negotiation_.take_acknowledgement();
   if (!number || out == nullptr)
     return;
   out->append_packet(packet_kind::admin, static_cast<std::uint8_t>(admin_op::reconfigured),
                      msgpack::encode_described(reconfigured{*number, {}}));
-  connection_->flush_soon();
+  connection_->flush_soon(held);
 }
 
-/// A message that was encoded by that epoch's lists has been appended to `out`, or never will be. Requires mutex_.
-void link_core::no_longer_waits(std::uint64_t epoch, outbox* out) {
+/// A message that was encoded by that epoch's lists has been appended to `out`, or never will be.
+void link_core::no_longer_waits(const link_held& held, std::uint64_t epoch, outbox* out) {
   negotiation_.remove_waiting(epoch);
-  acknowledge_if_due(out);
+  acknowledge_if_due(held, out);
 }
 
 // -- types
@@ -282,21 +283,21 @@ std::expected<void, node_error> link_core::on_type_refused(const type_refused& w
            + ") and cannot read this end's: " + one_line(cut((*obstacle)->place)) + ": "
            + one_line(cut((*obstacle)->what)) + "; build both ends from one version of it";
   }
-  std::lock_guard guard{mutex_};
+  const auto held = mutex_.lock();
   if (!is_open()
       || (terms_->refused && (terms_->refused->size() >= refused_types_max || terms_->refused->contains(type))))
     return {};
   auto refused =
       terms_->refused ? std::make_shared<refused_types>(*terms_->refused) : std::make_shared<refused_types>();
   refused->emplace(type, std::move(text));
-  renew_terms([&](sending_terms& terms) { terms.refused = std::move(refused); });
+  renew_terms(held, [&](sending_terms& terms) { terms.refused = std::move(refused); });
   return {};
 }
 
 // -- readers
 
 std::vector<std::string> link_core::effective_serializers() const {
-  std::lock_guard guard{mutex_};
+  const auto held = mutex_.lock();
   std::vector<std::string> names;
   for (const auto* one : terms_->families)
     names.emplace_back(one->name());
@@ -304,7 +305,7 @@ std::vector<std::string> link_core::effective_serializers() const {
 }
 
 std::vector<std::string> link_core::deserializers() const {
-  std::lock_guard guard{mutex_};
+  const auto held = mutex_.lock();
   return negotiation_.accepted();
 }
 

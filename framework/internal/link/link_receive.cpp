@@ -382,8 +382,8 @@ std::expected<void, node_error> link_core::charge_understated(const message_head
     return undecodable("its values take about " + grouped(takes) + " bytes where it states " + grouped(known) + ", and "
                        + grouped(understated_->living_bytes())
                        + " that were not stated either are not consumed yet, of at most "
-                       + grouped(understated_windows * windows_.window) + " ("
-                       + std::to_string(understated_windows) + " times link_options::window_bytes)");
+                       + grouped(understated_windows * windows_.window) + " (" + std::to_string(understated_windows)
+                       + " times link_options::window_bytes)");
   message.owe(*std::move(owed), received_signatures_);
   return {};
 }
@@ -416,14 +416,14 @@ bool link_core::is_deliverable(message_head& head, std::uint64_t cost, receipt& 
 /// Whether the response answers something that was asked here.
 bool link_core::take_pending(message_head& head, std::uint64_t cost, receipt& owed) {
   cost = std::max(cost, stated_bytes(head));
-  std::unique_lock guard{mutex_};
+  auto held = mutex_.lock();
   auto asked = pending_.take({head.receiver, head.request_number}, head.sender);
   if (asked) {
     sending_.unreserve_reply(asked->receiver, asked->reserved_bytes);
     sending_.expect_replies_of(asked->receiver, cost);
     sending_.add_unconsumed_reply(cost);
   }
-  guard.unlock();
+  held.unlock();
   if (asked) {
     if (asked->forwarded_for)
       as_asker(asked->forwarded_for)->settle();
@@ -464,8 +464,7 @@ void link_core::clear_elements() {
     elements_.resize(kept_max);
 }
 
-std::expected<link_core::bytes_beside_packet, node_error> link_core::read_elements(packet_reader& in,
-                                                                                   std::size_t count,
+std::expected<link_core::bytes_beside_packet, node_error> link_core::read_elements(packet_reader& in, std::size_t count,
                                                                                    bool frames_are_repeated) {
   const auto& bounds = options_.receive_limits;
   // A stored frame costs this node no memory and has no other bound than its object.
@@ -584,14 +583,14 @@ std::expected<std::shared_ptr<const imported_object>, node_error> link_core::ado
     return violation("object " + store::to_string(id) + " was not handed over: " + adopted.error().message());
   if (!adopted)
     return std::unexpected{node_error{node_errc::object_lost, adopted.error().message()}};
-  std::unique_lock guard{mutex_};
+  auto held = mutex_.lock();
   auto owner = object_imports_.receive(id);
-  guard.unlock();
+  held.unlock();
   if (!owner) {
     owner = std::make_shared<const imported_object>(*std::move(adopted), weak_from_this());
-    guard.lock();
+    held.lock();
     object_imports_.put(id, owner);
-    guard.unlock();
+    held.unlock();
   }
   return owner;
 }

@@ -181,8 +181,8 @@ std::size_t link_core::signature_hash::operator()(const std::vector<const type_e
   return hash;
 }
 
-/// Defines the signature for the peer where it is new. Requires mutex_.
-std::uint64_t link_core::signature_number(const std::vector<const type_entry*>& types, outbox& out) {
+/// Defines the signature for the peer where it is new.
+std::uint64_t link_core::signature_number(const link_held&, const std::vector<const type_entry*>& types, outbox& out) {
   if (auto known = sent_signatures_.find(types); known != sent_signatures_.end())
     return known->second;
   auto number = sent_signature_count_++;
@@ -200,7 +200,7 @@ std::uint64_t link_core::signature_number(const std::vector<const type_entry*>& 
 /// taken, and does not wait for this message: then it may not accept the family any more.
 std::optional<std::uint64_t> link_core::header_number(const family& by, const type_entry& type,
                                                       const sending_terms& terms, bool is_counted) {
-  std::unique_lock guard{mutex_};
+  auto held = mutex_.lock();
   if (!is_counted && terms.peer_epoch != negotiation_.peer_epoch())
     return std::nullopt;
   auto [known, is_new] = sent_headers_.try_emplace({&by, &type}, sent_header_count_ + 1);
@@ -209,13 +209,13 @@ std::optional<std::uint64_t> link_core::header_number(const family& by, const ty
     auto header = standard_header(by, type);
     byte_vector body;
     append_header(body, {known->second, header.bytes()});
-    if (auto* out = connection_->open_outbox()) {
+    if (auto* out = connection_->open_outbox(held)) {
       out->append_packet(packet_kind::header, 0, body); // Leaves with the message at the latest.
-      connection_->flush_soon();
+      connection_->flush_soon(held);
     }
   }
   const auto number = known->second;
-  guard.unlock();
+  held.unlock();
   if (is_new)
     warnings_.say(log_level::debug, [&] {
       return "to " + peer_name_ + ": header " + grouped(number) + " is \"" + type.alias() + "\" by "

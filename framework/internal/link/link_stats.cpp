@@ -25,19 +25,19 @@ bool is_policy(node_errc code) {
 } // namespace
 
 link_stats link_core::stats() const {
-  std::lock_guard guard{mutex_};
-  return stats_locked();
+  const auto held = mutex_.lock();
+  return stats_locked(held);
 }
 
 link_stats link_core::settle_stats() {
-  std::lock_guard guard{mutex_};
+  const auto held = mutex_.lock();
   settled_ = true;
-  auto result = stats_locked();
+  auto result = stats_locked(held);
   clear_gauges(result);
   return result;
 }
 
-link_stats link_core::stats_locked() const {
+link_stats link_core::stats_locked(const link_held& held) const {
   auto read = [](const std::atomic<std::uint64_t>& counter) { return counter.load(std::memory_order_relaxed); };
   const auto outstanding = sending_.outstanding_bytes();
   link_stats result{.messages_sent = read(counters_.messages_sent),
@@ -63,7 +63,8 @@ link_stats link_core::stats_locked() const {
                     .unconsumed_handle_bytes_there = sending_.outstanding_handle_bytes(),
                     .waiting_handle_bytes = sending_.queued_handle_bytes(),
                     .unconsumed_handle_bytes_here = receiving_handles_ ? receiving_handles_->unconsumed_bytes() : 0,
-                    .unread_bytes = connection_ && !is_closed() ? connection_->unwritten_bytes() + bulk_.bytes() : 0,
+                    .unread_bytes =
+                        connection_ && !is_closed() ? connection_->unwritten_bytes(held) + bulk_.bytes() : 0,
                     .large_frame_bytes_here = transfers_.living_bytes(),
                     .window_bytes = windows_.window,
                     .credit_bytes = windows_.window - std::min(windows_.window, outstanding),
@@ -90,13 +91,13 @@ void link_core::count_unsent(const node_error& reason) {
     more.unserializable = 1;
     more.refused_by_policy = is_policy(reason.code()) ? 1 : 0;
   }
-  std::unique_lock guard{mutex_};
+  auto held = mutex_.lock();
   counters_.refused_at_bound.fetch_add(more.refused_at_bound, std::memory_order_relaxed);
   counters_.undelivered.fetch_add(more.undelivered, std::memory_order_relaxed);
   counters_.unserializable.fetch_add(more.unserializable, std::memory_order_relaxed);
   counters_.refused_by_policy.fetch_add(more.refused_by_policy, std::memory_order_relaxed);
   const auto is_late = settled_;
-  guard.unlock();
+  held.unlock();
   if (is_late)
     node_->note_late(more);
 }

@@ -27,8 +27,8 @@ void link_core::say_whereabouts() {
     send_admin(admin_op::whereabouts, whereabouts{self.node, self.incarnation, std::move(told)});
 }
 
-/// Of the nodes that offer what these are behind. Requires the mutex.
-void link_core::append_whereabouts(std::span<const handles::handle_descriptor> before, outbox& out) {
+/// Of the nodes that offer what these are behind.
+void link_core::append_whereabouts(const link_held&, std::span<const handles::handle_descriptor> before, outbox& out) {
   for (const auto& each : before) {
     if (!each.offer || !features_.has(feature::whereabouts) || each.offer->exporter == peer_handles_
         || introduced_nodes_.contains(each.offer->exporter))

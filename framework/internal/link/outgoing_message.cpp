@@ -31,8 +31,8 @@ void outgoing_message::clear() {
       link_->take_back_actor(number);
   }
   if (link_ != nullptr && is_counted_) {
-    std::lock_guard guard{link_->mutex_};
-    stop_counting(link_->connection_->open_outbox());
+    const auto held = link_->mutex_.lock();
+    stop_counting(held, link_->connection_->open_outbox(held));
   }
   is_outdated_ = false;
   link_ = nullptr;
@@ -138,7 +138,7 @@ void outgoing_message::take_terms(bool is_counted) {
   auto& known = known_terms_[link_->serial() % known_terms_.size()];
   if (is_counted || !known || known->number != link_->terms_number_.load(std::memory_order_acquire)) {
     auto older = std::move(known); // Ends outside of the lock.
-    std::lock_guard guard{link_->mutex_};
+    const auto held = link_->mutex_.lock();
     known = link_->terms_;
     if (is_counted)
       link_->negotiation_.add_waiting(known->peer_epoch);
@@ -155,9 +155,9 @@ void outgoing_message::take_terms(bool is_counted) {
 }
 
 /// Requires the link's mutex, and that it is counted.
-void outgoing_message::stop_counting(outbox* out) {
+void outgoing_message::stop_counting(const link_held& held, outbox* out) {
   is_counted_ = false;
-  link_->no_longer_waits(terms_->peer_epoch, out);
+  link_->no_longer_waits(held, terms_->peer_epoch, out);
 }
 
 std::unexpected<node_error> outgoing_message::outdated() {
@@ -477,9 +477,9 @@ std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver,
     return fail(node_errc::unserializable, "its sender cannot be named: " + link_core::why_not_named());
   const std::uint64_t message_head_bytes_max = 50 + extensions_.size(); // With five numbers of at most ten bytes.
   std::vector<packed_message> dropped;
-  std::unique_lock guard{link.mutex_};
+  auto held = link.mutex_.lock();
   stated_bytes_ = link.features_.has(feature::value_bytes) ? value_bytes_of(extensions_) : 0;
-  auto admitted = link.admit(guard, head, std::max(cost_without_head() + message_head_bytes_max, stated_bytes_),
+  auto admitted = link.admit(held, head, std::max(cost_without_head() + message_head_bytes_max, stated_bytes_),
                              behind_handles{stored_frames_, mentions_}, dropped, urgency_);
   // Where it had to wait for room the peer may have changed its lists, and acknowledged that nothing older follows.
   const auto is_late = !value_.has_value() && !is_counted_ && terms_->peer_epoch != link.negotiation_.peer_epoch();
@@ -487,7 +487,7 @@ std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver,
     pending_requests::key question{};
     auto* asking = id.is_request() ? as_asker(sender) : nullptr;
     if (sender) {
-      auto name = link.name_of_actor(itself(sender));
+      auto name = link.name_of_actor(held, itself(sender));
       head.sender = name.number;
       if (name.whose == actor_name::side::yours) {
         head.flags |= message_flags::returned; // The answer will not cross this link.
@@ -509,19 +509,19 @@ std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver,
                                    .reserved_bytes = 0,
                                    .since = {}});
     if (*admitted == send_window::admission::leaves)
-      link.reserve_answer(question, receiver);
-    write_or_pack(head, *admitted, question);
+      link.reserve_answer(held, question, receiver);
+    write_or_pack(held, head, *admitted, question);
     add_alone(link.counters_.messages_sent, 1);
     add_alone(link.counters_.handle_bytes_sent, handle_bytes_);
     if (is_counted_)
-      stop_counting(link.connection_->open_outbox());
+      stop_counting(held, link.connection_->open_outbox(held));
     for (const auto& [counted_as, bytes] : carried_)
       counted_as->count(bytes);
-    link.connection_->flush(guard);
+    link.connection_->flush(held);
     if (new_signature_)
       log_new_signature();
   } else {
-    guard.unlock();
+    held.unlock();
   }
   for (auto& message : dropped)
     link.undo_dropped(std::move(message));
@@ -532,14 +532,13 @@ std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver,
   return {};
 }
 
-/// Requires the link's mutex.
-std::uint64_t outgoing_message::signature_number(outbox& out) {
+std::uint64_t outgoing_message::signature_number(const link_held& held, outbox& out) {
   if (forwarded_types_ != nullptr)
-    return link_->signature_number(*forwarded_types_, out);
+    return link_->signature_number(held, *forwarded_types_, out);
   if (types_.size() == 1 && last_known_->signature != unknown_signature)
     return last_known_->signature;
   const auto defined = link_->sent_signatures_.size();
-  const auto number = link_->signature_number(types_, out);
+  const auto number = link_->signature_number(held, types_, out);
   if (link_->sent_signatures_.size() > defined)
     new_signature_ = number;
   if (types_.size() == 1)
@@ -556,12 +555,12 @@ void outgoing_message::log_new_signature() const {
   });
 }
 
-/// Requires the link's mutex and an open link.
-void outgoing_message::write_or_pack(message_head& head, send_window::admission admitted,
+/// Requires an open link.
+void outgoing_message::write_or_pack(const link_held& held, message_head& head, send_window::admission admitted,
                                      const pending_requests::key& question) {
   auto& link = *link_;
-  auto& out = *link.connection_->open_outbox();
-  head.signature = value_.has_value() ? 0 : signature_number(out);
+  auto& out = *link.connection_->open_outbox(held);
+  head.signature = value_.has_value() ? 0 : signature_number(held, out);
   start_.clear();
   append_message_head(start_, head);
   bool data = (head.flags & message_flags::response) == 0;
@@ -574,7 +573,7 @@ void outgoing_message::write_or_pack(message_head& head, send_window::admission 
     head.flags |= message_flags::repeated;
   bool behind_bulk = link.bulk_.has(bulk_lanes::key_of(head.receiver, head.sender, head.flags));
   if (admitted == send_window::admission::leaves && transfers_.empty() && !behind_bulk) {
-    link.append_mentions(mentions_, out);
+    link.append_mentions(held, mentions_, out);
     out.append_packet(value_.has_value() ? packet_kind::value : packet_kind::message, head.flags, start_, elements_);
     if (value_.has_value())
       link.values_->push(value_);
@@ -604,7 +603,7 @@ void outgoing_message::write_or_pack(message_head& head, send_window::admission 
     link.sending_.wait(std::move(packed));
   } else {
     link.bulk_.add(std::move(packed));
-    link.connection_->write_refills();
+    link.connection_->write_refills(held);
   }
 }
 

@@ -94,13 +94,13 @@ private:
   };
 
   void take_terms(bool is_counted);
-  void stop_counting(outbox* out);
+  void stop_counting(const link_held& held, outbox* out);
   [[nodiscard]] std::unexpected<node_error> outdated();
   [[nodiscard]] known_type* known(const caf::rtti_pair& rtti);
   std::expected<void, node_error> encode_element(known_type& type, const void* value, const encoded_element* known);
   [[nodiscard]] std::optional<encoded_element> take_encoded(const family* by, const type_entry& type);
   [[nodiscard]] frame put_once(bytes_view bytes, const frame* as);
-  [[nodiscard]] std::uint64_t signature_number(outbox& out);
+  [[nodiscard]] std::uint64_t signature_number(const link_held& held, outbox& out);
   void log_new_signature() const;
   /// What it takes at the other end, but for its head.
   [[nodiscard]] std::uint64_t cost_without_head() const noexcept {
@@ -114,7 +114,8 @@ private:
   std::expected<std::optional<frame_descriptor>, node_error> place_in_store(bytes_view bytes, const frame* shared);
   void carries(known_type& type, const family* by, std::uint64_t size_bytes);
   [[nodiscard]] bool passes(const caf::type_erased_tuple& content);
-  void write_or_pack(message_head& head, send_window::admission admitted, const pending_requests::key& question);
+  void write_or_pack(const link_held& held, message_head& head, send_window::admission admitted,
+                     const pending_requests::key& question);
   [[nodiscard]] node_error describe(const serialize_error& error) const;
 
   std::array<known_type, 64> known_types_;                           // By a hash; the last one to come stays.
@@ -132,9 +133,9 @@ private:
   std::shared_ptr<encoded_message> kept_; // What is encoded now, for other links; null where nobody sends it again.
   element_descriptor descriptor_;
   frame header_;
-  byte_vector elements_;              // Descriptors and inline bytes of all elements, as they go into the packet.
-  byte_vector start_;                 // The message's head.
-  byte_vector extensions_;            // Goes with it.
+  byte_vector elements_;   // Descriptors and inline bytes of all elements, as they go into the packet.
+  byte_vector start_;      // The message's head.
+  byte_vector extensions_; // Goes with it.
   std::any value_; // A caf::message that goes beside the bytes; then elements_ says only how large it is. Else empty.
   std::vector<outgoing_transfer> transfers_;                // Go ahead in chunks.
   std::vector<store::handle> objects_;                      // Handed over, one count each.
@@ -154,8 +155,8 @@ private:
   std::uint64_t decompressed_bytes_ = 0; // What compressed frames become at the other end.
   std::uint64_t handle_bytes_ = 0;
   std::vector<stored_frame> stored_frames_;
-  std::uint64_t owned_bytes_ = 0;    // What the values take once they are decoded, as far as that is known.
-  std::uint64_t stated_bytes_ = 0;   // The same, as the peer is told.
+  std::uint64_t owned_bytes_ = 0;  // What the values take once they are decoded, as far as that is known.
+  std::uint64_t stated_bytes_ = 0; // The same, as the peer is told.
 };
 
 } // namespace troupe::internal

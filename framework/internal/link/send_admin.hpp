@@ -11,18 +11,19 @@ bool link_core::send_admin(admin_op op, const Admin& what) {
   if (!connection_)
     return false;
   auto body = msgpack::encode_described(what);
-  return connection_->write(
-      [&](outbox& out) { out.append_packet(packet_kind::admin, static_cast<std::uint8_t>(op), body); });
+  return connection_->write([&](const link_held&, outbox& out) {
+    out.append_packet(packet_kind::admin, static_cast<std::uint8_t>(op), body);
+  });
 }
 
-/// The same with mutex_ held.
+/// The same where the lock is held already.
 template <class Admin>
-bool link_core::send_admin_locked(admin_op op, const Admin& what) {
-  auto* out = connection_ ? connection_->open_outbox() : nullptr;
+bool link_core::send_admin_locked(const link_held& held, admin_op op, const Admin& what) {
+  auto* out = connection_ ? connection_->open_outbox(held) : nullptr;
   if (out == nullptr)
     return false;
   out->append_packet(packet_kind::admin, static_cast<std::uint8_t>(op), msgpack::encode_described(what));
-  connection_->flush_soon();
+  connection_->flush_soon(held);
   return true;
 }
 

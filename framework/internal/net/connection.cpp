@@ -35,14 +35,14 @@ node_error read_failure(std::error_code error) {
 
 } // namespace
 
-connection::connection(asio::io_context& io, std::shared_ptr<transport> bytes, std::shared_ptr<std::mutex> mutex)
+connection::connection(asio::io_context& io, std::shared_ptr<transport> bytes, std::shared_ptr<link_mutex> mutex)
     : io_(io), mutex_(std::move(mutex)), bytes_(std::move(bytes)), read_buffer_(first_read_buffer_bytes) {}
 
 connection::~connection() = default;
 
 void connection::start(std::shared_ptr<connection_events> events) {
   events_ = std::move(events);
-  write([](outbox& out) { out.append(make_preamble()); });
+  write([](const link_held&, outbox& out) { out.append(make_preamble()); });
   read_next();
 }
 
@@ -50,7 +50,7 @@ void connection::start(std::shared_ptr<connection_events> events) {
 void connection::stop_writing(node_error reason) {
   outbox dropped;
   {
-    std::lock_guard guard{*mutex_};
+    const auto held = mutex_->lock();
     closing_ = true;
     std::swap(dropped, waiting_);
   }
@@ -205,7 +205,7 @@ std::expected<void, node_error> connection::handle_preamble() {
 
 void connection::close(node_error reason, std::chrono::milliseconds patience) {
   {
-    std::lock_guard guard{*mutex_};
+    const auto held = mutex_->lock();
     if (std::exchange(closing_, true))
       return;
   }
@@ -215,10 +215,10 @@ void connection::close(node_error reason, std::chrono::milliseconds patience) {
     self->close_reason_ = std::move(reason);
     bool idle;
     {
-      std::lock_guard guard{*self->mutex_};
+      const auto held = self->mutex_->lock();
       idle = self->writer_ == writer::nobody && self->waiting_.empty() && !self->refills_;
       if (!idle && self->writer_ == writer::nobody)
-        self->hand_to_io_thread();
+        self->hand_to_io_thread(held);
     }
     if (idle)
       self->end_when_read();
@@ -232,7 +232,7 @@ void connection::end(const node_error& reason) {
     return;
   outbox dropped; // Frames may release what they hold, which must not happen under the lock.
   {
-    std::lock_guard guard{*mutex_};
+    const auto held = mutex_->lock();
     closing_ = true;
     std::swap(dropped, waiting_);
     unwritten_ += dropped.messages() + (writer_ == writer::io_thread ? writing_.messages() : 0);

@@ -13,6 +13,7 @@
 #include <asio/io_context.hpp>
 #include <asio/steady_timer.hpp>
 
+#include <troupe/framework/internal/net/link_mutex.hpp>
 #include <troupe/framework/internal/net/ticker.hpp>
 #include <troupe/framework/internal/net/transport.hpp>
 #include <troupe/framework/internal/net/write_pause.hpp>
@@ -33,8 +34,8 @@ public:
   /// All that has been read is handled.
   virtual void on_all_handled() = 0;
   /// Appends the next piece of what is too large to wait in the outbox; false when there is no more of it. Called on
-  /// the I/O thread before each write, with the mutex held.
-  virtual bool refill(outbox& out) = 0;
+  /// the I/O thread before each write.
+  virtual bool refill(const link_held& held, outbox& out) = 0;
   /// Once, last. `reason` says which end closed and why; `unwritten` how many messages were appended and not written.
   /// Of those that were being written all count, though the first may have left.
   virtual void on_closed(const node_error& reason, std::uint64_t unwritten) = 0;
@@ -52,33 +53,33 @@ public:
 class connection : public std::enable_shared_from_this<connection> {
 public:
   /// `mutex` is shared with the events, so that a message's tables and its bytes change under one lock.
-  connection(asio::io_context& io, std::shared_ptr<transport> bytes, std::shared_ptr<std::mutex> mutex);
+  connection(asio::io_context& io, std::shared_ptr<transport> bytes, std::shared_ptr<link_mutex> mutex);
   ~connection();
 
   /// Writes and expects the preamble, then reads packets.
   void start(std::shared_ptr<connection_events> events);
 
-  /// Where to append, or null after the end. Requires the mutex; flush() or flush_soon() must follow.
-  [[nodiscard]] outbox* open_outbox() noexcept { return closing_ ? nullptr : &waiting_; }
+  /// Where to append, or null after the end; flush() or flush_soon() must follow.
+  [[nodiscard]] outbox* open_outbox(const link_held&) noexcept { return closing_ ? nullptr : &waiting_; }
 
-  /// Sees to it that what was appended is written, perhaps by the caller. Requires the mutex, and releases it.
-  void flush(std::unique_lock<std::mutex>& guard);
+  /// Sees to it that what was appended is written, perhaps by the caller. Lets go of the lock.
+  void flush(link_held& held);
 
-  /// The same, but never writes by itself and keeps the mutex.
-  void flush_soon();
+  /// The same, but never writes by itself and keeps the lock.
+  void flush_soon(const link_held& held);
 
-  /// Has the I/O thread write, asking for refills. Requires the mutex.
-  void write_refills();
+  /// Has the I/O thread write, asking for refills.
+  void write_refills(const link_held& held);
 
   /// Appends and flushes. After the end, `append` is not called and the answer is false.
   template <class Append>
   bool write(Append&& append) {
-    std::unique_lock guard{*mutex_};
-    auto* out = open_outbox();
+    auto held = mutex_->lock();
+    auto* out = open_outbox(held);
     if (out == nullptr)
       return false;
-    append(*out);
-    flush(guard);
+    append(held, *out);
+    flush(held);
     return true;
   }
 
@@ -92,8 +93,8 @@ public:
   /// I/O thread. The next turn of what was read and not handled.
   void read_on();
 
-  /// Appended and not taken by the transport, refills left out. Requires the mutex.
-  [[nodiscard]] std::uint64_t unwritten_bytes() const noexcept {
+  /// Appended and not taken by the transport, refills left out.
+  [[nodiscard]] std::uint64_t unwritten_bytes(const link_held&) const noexcept {
     return waiting_.size_bytes() + writing_bytes_.load(std::memory_order_relaxed);
   }
 
@@ -133,14 +134,14 @@ private:
   enum class writer : std::uint8_t { nobody, caller, io_thread };
 
   // Writing.
-  void write_by_caller(std::unique_lock<std::mutex>& guard);
-  void hand_to_io_thread();
-  void start_ticking();
+  void write_by_caller(link_held& held);
+  void hand_to_io_thread(const link_held& held);
+  void start_ticking(const link_held& held);
   void write_by_io_thread();
   [[nodiscard]] bool write_once();
   void write_rest(std::size_t written);
   void gather_behind(std::size_t written, std::size_t bytes_max);
-  void take_waiting();
+  void take_waiting(const link_held& held);
   [[nodiscard]] std::expected<std::size_t, std::error_code> write_now();
   void stop_writing(node_error reason);
   void end_later(std::chrono::milliseconds patience);
@@ -156,7 +157,7 @@ private:
   std::expected<void, node_error> guarded_on_packet(const packet_head& head, bytes_view body);
 
   asio::io_context& io_;
-  const std::shared_ptr<std::mutex> mutex_;
+  const std::shared_ptr<link_mutex> mutex_;
 
   // Guarded by *mutex_.
   outbox waiting_;

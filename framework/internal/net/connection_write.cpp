@@ -30,38 +30,38 @@ constexpr std::size_t bytes_in_a_row_max = 256_KiB;
 
 } // namespace
 
-void connection::flush(std::unique_lock<std::mutex>& guard) {
+void connection::flush(link_held& held) {
   if (writer_ != writer::nobody || waiting_.empty()) {
-    guard.unlock(); // Whoever writes looks again before it stops.
+    held.unlock(); // Whoever writes looks again before it stops.
     return;
   }
   if (io_batch::current() != nullptr) {
-    flush_soon();
-    guard.unlock();
+    flush_soon(held);
+    held.unlock();
     return;
   }
   if (waiting_.size_bytes() >= batch_bytes) {
-    write_by_caller(guard);
+    write_by_caller(held);
     return;
   }
   if (deferred_) {
-    guard.unlock();
+    held.unlock();
     return;
   }
   if (pause_.is_over(clock::now(), bytes_read())) {
-    write_by_caller(guard);
+    write_by_caller(held);
     return;
   }
   deferred_ = true;
-  start_ticking();
-  guard.unlock();
+  start_ticking(held);
+  held.unlock();
 }
 
-void connection::flush_soon() {
+void connection::flush_soon(const link_held& held) {
   if (writer_ != writer::nobody || waiting_.empty())
     return;
   if (auto* batch = io_batch::current(); batch == nullptr) {
-    hand_to_io_thread();
+    hand_to_io_thread(held);
   } else if (!batched_) {
     batched_ = true;
     batch->add(shared_from_this());
@@ -69,32 +69,32 @@ void connection::flush_soon() {
 }
 
 void connection::flush_batch() {
-  std::unique_lock guard{*mutex_};
+  auto held = mutex_->lock();
   batched_ = false;
   if (writer_ == writer::nobody && !waiting_.empty())
-    write_by_caller(guard);
+    write_by_caller(held);
 }
 
-void connection::write_refills() {
+void connection::write_refills(const link_held& held) {
   refills_ = true;
   if (writer_ == writer::nobody && !closing_)
-    hand_to_io_thread();
+    hand_to_io_thread(held);
 }
 
-/// Requires the mutex and nobody writing.
-void connection::hand_to_io_thread() {
+/// Requires nobody writing.
+void connection::hand_to_io_thread(const link_held&) {
   writer_ = writer::io_thread;
   asio::post(io_, [self = shared_from_this()] { self->write_by_io_thread(); });
 }
 
-/// Requires the mutex and being the writer.
-void connection::take_waiting() {
+/// Requires being the writer.
+void connection::take_waiting(const link_held&) {
   std::swap(waiting_, writing_);
   writing_bytes_.store(writing_.size_bytes(), std::memory_order_relaxed);
   deferred_ = false;
 }
 
-/// Requires being the writer, without the mutex.
+/// Requires being the writer, without the lock.
 std::expected<std::size_t, std::error_code> connection::write_now() {
   writing_.gather(pieces_);
   std::lock_guard guard{transport_mutex_};
@@ -106,30 +106,30 @@ std::expected<std::size_t, std::error_code> connection::write_now() {
   return written;
 }
 
-/// Requires nobody writing; releases the mutex.
-void connection::write_by_caller(std::unique_lock<std::mutex>& guard) {
+/// Requires nobody writing; lets go of the lock.
+void connection::write_by_caller(link_held& held) {
   writer_ = writer::caller;
-  take_waiting();
-  guard.unlock();
+  take_waiting(held);
+  held.unlock();
   auto written = write_now();
   if (written && *written == writing_.size_bytes()) {
     writing_.clear(); // Without the mutex: frames may release what they hold.
-    guard.lock();
+    held.lock();
     pause_.begin(clock::now(), bytes_read());
     writing_bytes_.store(0, std::memory_order_relaxed);
     writer_ = writer::nobody;
     if (refills_ || closing_) {
-      hand_to_io_thread();
+      hand_to_io_thread(held);
     } else if (!waiting_.empty()) {
       deferred_ = true;
-      start_ticking();
+      start_ticking(held);
     }
-    guard.unlock();
+    held.unlock();
     return;
   }
-  guard.lock();
+  held.lock();
   writer_ = writer::io_thread;
-  guard.unlock();
+  held.unlock();
   asio::post(io_, [self = shared_from_this(), written] {
     if (written)
       self->write_rest(*written);
@@ -142,8 +142,7 @@ void connection::write_by_caller(std::unique_lock<std::mutex>& guard) {
 
 // -- on the I/O thread
 
-/// Requires the mutex.
-void connection::start_ticking() {
+void connection::start_ticking(const link_held&) {
   if (std::exchange(ticking_, true))
     return;
   asio::post(io_, [self = shared_from_this()] {
@@ -155,13 +154,13 @@ void connection::start_ticking() {
 tick_result connection::tick() {
   if (ended_)
     return tick_result::over;
-  std::unique_lock guard{*mutex_};
+  auto held = mutex_->lock();
   const auto is_useful = std::exchange(deferred_, false);
   idle_ticks_ = is_useful ? 0 : idle_ticks_ + 1;
   ticking_ = idle_ticks_ < idle_ticks_max;
   const auto result = !ticking_ ? tick_result::over : is_useful ? tick_result::useful : tick_result::idle;
   if (writer_ == writer::nobody && !waiting_.empty())
-    write_by_caller(guard);
+    write_by_caller(held);
   return result;
 }
 
@@ -177,19 +176,19 @@ void connection::write_by_io_thread() {
 bool connection::write_once() {
   if (ended_)
     return false;
-  std::unique_lock guard{*mutex_};
-  take_waiting();
+  auto held = mutex_->lock();
+  take_waiting(held);
   if (refills_)
-    refills_ = events_->refill(writing_);
+    refills_ = events_->refill(held, writing_);
   if (writing_.empty()) {
     pause_.begin(clock::now(), bytes_read());
     writer_ = writer::nobody;
-    guard.unlock();
+    held.unlock();
     if (close_reason_)
       end_when_read();
     return false;
   }
-  guard.unlock();
+  held.unlock();
   auto written = write_now();
   if (!written) {
     stop_writing({node_errc::link_down, "the peer cannot be written to: " + written.error().message()});
