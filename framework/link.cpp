@@ -10,7 +10,7 @@
 #include <troupe/framework/internal/node/node_core.hpp>
 #include <troupe/framework/message_types.hpp>
 #include <troupe/framework/node_error.hpp>
-#include <troupe/serializers/internal/type_text.hpp>
+#include <troupe/serializers/internal/words/type_text.hpp>
 
 namespace troupe {
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include <troupe/serializers/circle_account.hpp>
-#include <troupe/serializers/internal/dynamic.hpp>
-#include <troupe/serializers/internal/shared_nesting.hpp>
-#include <troupe/serializers/internal/type_text.hpp>
+#include <troupe/serializers/internal/coding/dynamic.hpp>
+#include <troupe/serializers/internal/coding/shared_nesting.hpp>
+#include <troupe/serializers/internal/words/type_text.hpp>
 
 namespace troupe {
 

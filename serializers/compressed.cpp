@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <troupe/serializers/internal/compressing.hpp>
+#include <troupe/serializers/internal/payload/compressing.hpp>
 
 namespace troupe {
 

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include <troupe/serializers/function.hpp>
-#include <troupe/serializers/internal/contract_text.hpp>
-#include <troupe/serializers/internal/type_text.hpp>
+#include <troupe/serializers/internal/diagnose/contract_text.hpp>
+#include <troupe/serializers/internal/words/type_text.hpp>
 
 namespace troupe {
 

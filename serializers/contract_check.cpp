@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include <troupe/serializers/contract.hpp>
-#include <troupe/serializers/internal/contract_text.hpp>
+#include <troupe/serializers/internal/diagnose/contract_text.hpp>
 
 namespace troupe {
 

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <exception>
 
-#include <troupe/serializers/internal/compressing.hpp>
-#include <troupe/serializers/internal/elements_family.hpp>
-#include <troupe/serializers/internal/error_payload.hpp>
-#include <troupe/serializers/internal/failing.hpp>
-#include <troupe/serializers/internal/part_payloads.hpp>
-#include <troupe/serializers/internal/pieces.hpp>
-#include <troupe/serializers/internal/repeats.hpp>
-#include <troupe/serializers/internal/trace.hpp>
+#include <troupe/serializers/internal/diagnose/trace.hpp>
+#include <troupe/serializers/internal/payload/compressing.hpp>
+#include <troupe/serializers/internal/payload/elements_family.hpp>
+#include <troupe/serializers/internal/payload/error_payload.hpp>
+#include <troupe/serializers/internal/payload/part_payloads.hpp>
+#include <troupe/serializers/internal/payload/pieces.hpp>
+#include <troupe/serializers/internal/payload/repeats.hpp>
+#include <troupe/serializers/internal/words/failing.hpp>
 #include <troupe/serializers/json/json_family.hpp>
 #include <troupe/serializers/msgpack/msgpack_family.hpp>
 #include <troupe/serializers/splitting.hpp>

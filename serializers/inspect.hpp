@@ -16,8 +16,8 @@
 #include <troupe/base/export.hpp>
 #include <troupe/serializers/context.hpp>
 #include <troupe/serializers/family.hpp>
-#include <troupe/serializers/internal/inspecting.hpp>
-#include <troupe/serializers/internal/type_text.hpp>
+#include <troupe/serializers/internal/diagnose/inspecting.hpp>
+#include <troupe/serializers/internal/words/type_text.hpp>
 #include <troupe/serializers/serialize_error.hpp>
 #include <troupe/serializers/type_registry.hpp>
 

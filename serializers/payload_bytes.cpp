@@ -10,7 +10,7 @@
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/serializers/coding.hpp>
-#include <troupe/serializers/internal/failing.hpp>
+#include <troupe/serializers/internal/words/failing.hpp>
 
 namespace troupe {
 

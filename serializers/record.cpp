@@ -4,10 +4,10 @@
 #include <iterator>
 #include <list>
 
-#include <troupe/serializers/internal/record.hpp>
-#include <troupe/serializers/internal/self_contained.hpp>
-#include <troupe/serializers/internal/visit_read.hpp>
-#include <troupe/serializers/internal/visit_write.hpp>
+#include <troupe/serializers/internal/shape/self_contained.hpp>
+#include <troupe/serializers/internal/visit/record.hpp>
+#include <troupe/serializers/internal/visit/visit_read.hpp>
+#include <troupe/serializers/internal/visit/visit_write.hpp>
 #include <troupe/serializers/type_registry.hpp>
 
 namespace troupe {

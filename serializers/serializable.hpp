@@ -9,7 +9,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include <troupe/serializers/internal/parts.hpp>
+#include <troupe/serializers/internal/shape/parts.hpp>
 
 namespace troupe {
 

@@ -1,6 +1,6 @@
 #include <troupe/serializers/serialize.hpp>
 
-#include <troupe/serializers/internal/error_payload.hpp>
+#include <troupe/serializers/internal/payload/error_payload.hpp>
 #include <troupe/serializers/record.hpp>
 
 namespace troupe {

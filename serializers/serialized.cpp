@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include <troupe/base/sizes.hpp>
-#include <troupe/serializers/internal/compressing.hpp>
-#include <troupe/serializers/internal/error_payload.hpp>
-#include <troupe/serializers/internal/failing.hpp>
-#include <troupe/serializers/internal/part_payloads.hpp>
-#include <troupe/serializers/internal/type_text.hpp>
+#include <troupe/serializers/internal/payload/compressing.hpp>
+#include <troupe/serializers/internal/payload/error_payload.hpp>
+#include <troupe/serializers/internal/payload/part_payloads.hpp>
+#include <troupe/serializers/internal/words/failing.hpp>
+#include <troupe/serializers/internal/words/type_text.hpp>
 
 namespace troupe {
 

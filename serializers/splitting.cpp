@@ -3,8 +3,8 @@
 #include <cassert>
 #include <utility>
 
-#include <troupe/serializers/internal/compressing.hpp>
-#include <troupe/serializers/internal/pieces.hpp>
+#include <troupe/serializers/internal/payload/compressing.hpp>
+#include <troupe/serializers/internal/payload/pieces.hpp>
 
 namespace troupe {
 

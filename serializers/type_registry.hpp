@@ -20,16 +20,16 @@
 #include <vector>
 
 #include <troupe/base/export.hpp>
-#include <troupe/serializers/internal/inspecting.hpp>
-#include <troupe/serializers/internal/part_access.hpp>
-#include <troupe/serializers/internal/schema.hpp>
-#include <troupe/serializers/internal/self_contained.hpp>
-#include <troupe/serializers/internal/stand_in.hpp>
-#include <troupe/serializers/internal/typed_arrays.hpp>
-#include <troupe/serializers/internal/typed_reader.hpp>
-#include <troupe/serializers/internal/typed_writer.hpp>
-#include <troupe/serializers/internal/visit_read.hpp>
-#include <troupe/serializers/internal/visit_write.hpp>
+#include <troupe/serializers/internal/coding/part_access.hpp>
+#include <troupe/serializers/internal/coding/stand_in.hpp>
+#include <troupe/serializers/internal/diagnose/inspecting.hpp>
+#include <troupe/serializers/internal/shape/self_contained.hpp>
+#include <troupe/serializers/internal/typed/schema.hpp>
+#include <troupe/serializers/internal/typed/typed_arrays.hpp>
+#include <troupe/serializers/internal/typed/typed_reader.hpp>
+#include <troupe/serializers/internal/typed/typed_writer.hpp>
+#include <troupe/serializers/internal/visit/visit_read.hpp>
+#include <troupe/serializers/internal/visit/visit_write.hpp>
 #include <troupe/serializers/payload.hpp>
 
 namespace troupe {
@@ -376,4 +376,4 @@ type_entry::type_entry(std::in_place_type_t<T>, std::string alias, std::optional
 
 } // namespace troupe
 
-#include <troupe/serializers/internal/registering.hpp>
+#include <troupe/serializers/internal/registry/registering.hpp>

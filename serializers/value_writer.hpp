@@ -8,7 +8,7 @@
 #include <troupe/base/export.hpp>
 #include <troupe/serializers/coding.hpp>
 #include <troupe/serializers/frame.hpp>
-#include <troupe/serializers/internal/array_layout.hpp>
+#include <troupe/serializers/internal/words/array_layout.hpp>
 #include <troupe/serializers/number.hpp>
 
 namespace troupe {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <vector>
 
-#include <troupe/serializers/internal/self_contained.hpp>
+#include <troupe/serializers/internal/shape/self_contained.hpp>
 #include <troupe/serializers/value_reader.hpp>
 #include <troupe/serializers/value_writer.hpp>
 

@@ -29,9 +29,9 @@
 #include <troupe/framework/fwd.hpp>
 #include <troupe/serializers/coding.hpp>
 #include <troupe/serializers/encode_output.hpp>
-#include <troupe/serializers/internal/common.hpp>
-#include <troupe/serializers/internal/parts.hpp>
-#include <troupe/serializers/internal/visit_write.hpp>
+#include <troupe/serializers/internal/coding/common.hpp>
+#include <troupe/serializers/internal/shape/parts.hpp>
+#include <troupe/serializers/internal/visit/visit_write.hpp>
 
 namespace troupe {
 

@@ -1,7 +1,7 @@
 #include <troupe/serializers/cereal/cereal_archive.hpp>
 
 #include <troupe/base/sizes.hpp>
-#include <troupe/serializers/internal/type_text.hpp>
+#include <troupe/serializers/internal/words/type_text.hpp>
 
 namespace troupe {
 

@@ -32,8 +32,8 @@
 #include <troupe/base/export.hpp>
 #include <troupe/serializers/coding.hpp>
 #include <troupe/serializers/encode_output.hpp>
-#include <troupe/serializers/internal/body_arrays.hpp>
-#include <troupe/serializers/internal/common.hpp>
+#include <troupe/serializers/internal/coding/common.hpp>
+#include <troupe/serializers/internal/typed/body_arrays.hpp>
 
 #if !CEREAL_THREAD_SAFE
 #error "cereal would share a table of versions between threads: define CEREAL_THREAD_SAFE=1 for the whole program, \

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include <troupe/serializers/internal/visit_read.hpp>
-#include <troupe/serializers/internal/visit_write.hpp>
+#include <troupe/serializers/internal/visit/visit_read.hpp>
+#include <troupe/serializers/internal/visit/visit_write.hpp>
 #include <troupe/serializers/json/json_reader.hpp>
 #include <troupe/serializers/json/json_writer.hpp>
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include <troupe/serializers/internal/visit_read.hpp>
-#include <troupe/serializers/internal/visit_write.hpp>
+#include <troupe/serializers/internal/visit/visit_read.hpp>
+#include <troupe/serializers/internal/visit/visit_write.hpp>
 #include <troupe/serializers/limits.hpp>
 #include <troupe/serializers/msgpack/msgpack_coder.hpp>
 

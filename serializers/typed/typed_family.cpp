@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <troupe/serializers/internal/schema_reader.hpp>
+#include <troupe/serializers/internal/typed/schema_reader.hpp>
 #include <troupe/serializers/type_registry.hpp>
 
 namespace troupe {

@@ -5,7 +5,7 @@
 #include <zstd.h>
 
 #include <troupe/serializers/compressed.hpp>
-#include <troupe/serializers/internal/part_payloads.hpp>
+#include <troupe/serializers/internal/payload/part_payloads.hpp>
 #include <troupe/serializers/msgpack/described.hpp>
 
 #include "hostile.hpp"

@@ -1,6 +1,6 @@
 // Goal: as in hostile.test.cpp, for payloads that consist of payloads: `serialized` inside messages, collections that
 // travel element by element, and types that travel attribute by attribute.
-#include <troupe/serializers/internal/part_payloads.hpp>
+#include <troupe/serializers/internal/payload/part_payloads.hpp>
 #include <troupe/serializers/msgpack/described.hpp>
 
 #include "hostile.hpp"

@@ -3,8 +3,8 @@
 
 #include <gmock/gmock.h>
 
-#include <troupe/serializers/internal/visit_read.hpp>
-#include <troupe/serializers/internal/visit_write.hpp>
+#include <troupe/serializers/internal/visit/visit_read.hpp>
+#include <troupe/serializers/internal/visit/visit_write.hpp>
 #include <troupe/serializers/value_pieces.hpp>
 
 namespace {

@@ -43,6 +43,7 @@ check_rooms() {
   done < <(find "$in" -mindepth 1 -type d -o -type f -path "$in/*" -not -path "$in/*/*")
 }
 check_rooms framework/internal words threads handles wire trust flow net objects caf_port caf_port/actors config link node
+check_rooms serializers/internal words shape coding visit typed payload diagnose registry
 check_rooms store/internal host table files liveness spill attachment
 for room in words threads handles wire trust net config; do
   while IFS= read -r line; do

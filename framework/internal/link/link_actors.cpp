@@ -20,7 +20,7 @@
 #include <troupe/framework/internal/words/text.hpp>
 #include <troupe/framework/node_error.hpp>
 #include <troupe/serializers/function.hpp>
-#include <troupe/serializers/internal/type_text.hpp>
+#include <troupe/serializers/internal/words/type_text.hpp>
 
 namespace troupe::internal {
 

@@ -6,7 +6,7 @@
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/objects/stored_object.hpp>
-#include <troupe/serializers/internal/failing.hpp>
+#include <troupe/serializers/internal/words/failing.hpp>
 
 namespace troupe::internal {
 

@@ -8,7 +8,7 @@
 #include <troupe/framework/internal/objects/link_extension.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
 #include <troupe/framework/object_ref.hpp>
-#include <troupe/serializers/internal/failing.hpp>
+#include <troupe/serializers/internal/words/failing.hpp>
 
 namespace troupe::internal {
 

@@ -12,7 +12,7 @@
 #include <troupe/framework/internal/objects/object_proof.hpp>
 #include <troupe/framework/internal/objects/stored_object.hpp>
 #include <troupe/framework/internal/trust/authentication.hpp>
-#include <troupe/serializers/internal/failing.hpp>
+#include <troupe/serializers/internal/words/failing.hpp>
 #include <troupe/serializers/msgpack/described.hpp>
 
 namespace troupe::internal {

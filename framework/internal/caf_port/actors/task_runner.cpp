@@ -12,7 +12,7 @@
 #include <troupe/framework/internal/caf_port/decoded_message.hpp>
 #include <troupe/framework/internal/words/text.hpp>
 #include <troupe/framework/task.hpp>
-#include <troupe/serializers/internal/type_text.hpp>
+#include <troupe/serializers/internal/words/type_text.hpp>
 
 namespace troupe::internal {
 

@@ -1,0 +1,432 @@
+// Which shape a C++ type has on its way through a family; every reader and writer branches on this, and on nothing
+// else.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <ratio>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <typeindex>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <troupe/serializers/array.hpp>
+#include <troupe/serializers/codec.hpp>
+#include <troupe/serializers/describe.hpp>
+#include <troupe/serializers/internal/words/type_text.hpp>
+#include <troupe/serializers/number.hpp>
+
+namespace troupe {
+
+class record;
+
+} // namespace troupe
+
+namespace troupe::detail {
+
+enum class shape {
+  hook,        // codec<T> or reduce/rebuild: travels as another type
+  structure,   // TROUPE_DESCRIBE
+  enumeration, // with or without names
+  boolean,
+  number,
+  text,       // std::string
+  path,       // std::filesystem::path
+  duration,   // std::chrono
+  time_point, // std::chrono
+  unit,       // std::monostate
+  optional,
+  unique, // std::unique_ptr
+  shared, // std::shared_ptr
+  weak,   // std::weak_ptr
+  variant,
+  tuple, // std::tuple, std::pair
+  fixed, // std::array, built-in arrays
+  frame,
+  array,    // troupe::array
+  numbers,  // std::vector of numbers
+  sequence, // vector, list, deque and what looks like them
+  set,      // set, unordered_set and their multi forms
+  map,      // map, unordered_map and their multi forms
+  record,   // troupe::record
+  unsupported,
+};
+
+template <class T>
+inline constexpr shape special_shape = shape::unsupported;
+template <class... Rest>
+inline constexpr shape special_shape<std::basic_string<char, Rest...>> = shape::text;
+template <>
+inline constexpr shape special_shape<std::filesystem::path> = shape::path;
+template <class Rep, class Period>
+inline constexpr shape special_shape<std::chrono::duration<Rep, Period>> =
+    numeric<Rep> ? shape::duration : shape::unsupported;
+template <class Clock, class Duration>
+inline constexpr shape special_shape<std::chrono::time_point<Clock, Duration>> =
+    numeric<typename Duration::rep> ? shape::time_point : shape::unsupported;
+template <>
+inline constexpr shape special_shape<std::monostate> = shape::unit;
+template <class T>
+inline constexpr shape special_shape<std::optional<T>> = shape::optional;
+template <class T>
+inline constexpr bool is_pointee = std::is_object_v<T> && !std::is_array_v<T> && !std::is_volatile_v<T>;
+template <class T>
+inline constexpr shape special_shape<std::unique_ptr<T>> = is_pointee<T> ? shape::unique : shape::unsupported;
+template <class T>
+inline constexpr shape special_shape<std::shared_ptr<T>> = is_pointee<T> ? shape::shared : shape::unsupported;
+template <class T>
+inline constexpr shape special_shape<std::weak_ptr<T>> = is_pointee<T> ? shape::weak : shape::unsupported;
+template <class... Options>
+inline constexpr shape special_shape<std::variant<Options...>> = shape::variant;
+template <class... Parts>
+inline constexpr shape special_shape<std::tuple<Parts...>> = shape::tuple;
+template <class First, class Second>
+inline constexpr shape special_shape<std::pair<First, Second>> = shape::tuple;
+template <class T, std::size_t Count>
+inline constexpr shape special_shape<std::array<T, Count>> = shape::fixed;
+template <class T, std::size_t Count>
+inline constexpr shape special_shape<T[Count]> = shape::fixed;
+template <>
+inline constexpr shape special_shape<troupe::frame> = shape::frame;
+template <class T>
+inline constexpr shape special_shape<troupe::array<T>> = shape::array;
+template <>
+inline constexpr shape special_shape<troupe::record> = shape::record;
+template <class T, class... Rest>
+inline constexpr shape special_shape<std::vector<T, Rest...>> = numeric<T> ? shape::numbers : shape::sequence;
+
+template <class T>
+concept map_like = requires(T& container, const T& constant) {
+  typename T::mapped_type;
+  constant.begin();
+  constant.size();
+  container.emplace(std::declval<typename T::key_type>(), std::declval<typename T::mapped_type>());
+};
+template <class T>
+concept set_like = requires(T& container, const T& constant) {
+  typename T::key_type;
+  constant.begin();
+  constant.size();
+  container.insert(std::declval<typename T::key_type>());
+};
+template <class T>
+concept sequence_like = requires(T& container, const T& constant) {
+  constant.begin();
+  constant.size();
+  container.clear();
+  container.push_back(std::declval<typename T::value_type>());
+};
+
+template <class T>
+consteval shape find_shape() {
+  if constexpr (std::is_const_v<T> || std::is_volatile_v<T>)
+    return shape::unsupported; // Nothing can be read into it.
+  else if constexpr (hooked<T>)
+    return shape::hook;
+  else if constexpr (described<T>)
+    return shape::structure;
+  else if constexpr (std::is_same_v<T, bool>)
+    return shape::boolean;
+  else if constexpr (numeric<T>)
+    return shape::number;
+  else if constexpr (std::is_enum_v<T>)
+    return shape::enumeration;
+  else if constexpr (special_shape<T> != shape::unsupported)
+    return special_shape<T>;
+  else if constexpr (map_like<T>)
+    return shape::map;
+  else if constexpr (set_like<T>)
+    return shape::set;
+  else if constexpr (sequence_like<T>)
+    return shape::sequence;
+  else
+    return shape::unsupported;
+}
+
+template <class T>
+inline constexpr shape shape_of = find_shape<T>();
+
+/// Pointers to such a class may point to what derives from it, and say so by alias.
+template <class T>
+inline constexpr bool may_be_derived = std::is_polymorphic_v<T> && !std::is_final_v<T>;
+
+/// Whether a value of this very class can be made; such as abstract ones stand for what derives from them.
+template <class T>
+consteval bool makeable() {
+  constexpr auto of = shape_of<T>;
+  return !std::is_abstract_v<T> && of != shape::unsupported
+         && (std::is_default_constructible_v<T> || of == shape::hook);
+}
+
+template <class T>
+inline constexpr bool is_byte =
+    std::is_same_v<T, std::byte> || std::is_same_v<T, unsigned char> || std::is_same_v<T, char>;
+
+// Whether a value of this type may look like an empty optional, so that an optional of it needs a shell of its own.
+template <class T>
+consteval bool nullable() {
+  constexpr auto of = shape_of<T>;
+  if constexpr (of == shape::hook)
+    return nullable<typename hook<T>::form>();
+  else
+    return of == shape::optional || of == shape::unique || of == shape::shared || of == shape::weak || of == shape::unit
+           || of == shape::record || of == shape::unsupported; // Whose codec may give any form.
+}
+
+/// Whether every value of the type travels as one text.
+template <class T>
+consteval bool travels_as_text() {
+  constexpr auto of = shape_of<T>;
+  if constexpr (of == shape::hook)
+    return travels_as_text<typename hook<T>::form>();
+  else
+    return of == shape::text || of == shape::path || described_enum<T>;
+}
+
+/// Maps whose keys travel as texts, no two the same.
+template <class T>
+consteval bool text_keyed() {
+  return travels_as_text<typename T::key_type>() && requires(T & map) {
+    map.emplace(std::declval<typename T::key_type>(), std::declval<typename T::mapped_type>()).second;
+  };
+}
+
+/// Whether copies compile. Containers claim to be copyable whatever they hold, so their elements are asked; `Above` are
+/// the types that are being asked already, further up in a type that contains itself.
+template <class T, class... Above>
+consteval bool copyable() {
+  constexpr auto of = shape_of<T>;
+  if constexpr ((std::is_same_v<T, Above> || ... || false))
+    return true;
+  else if constexpr (!std::is_copy_constructible_v<T>)
+    return false;
+  else if constexpr (of == shape::structure)
+    return []<std::size_t... Index>(std::index_sequence<Index...>) {
+      return (true && ...
+              && copyable<std::remove_all_extents_t<typename fields_of<T>::template type<Index>>, T, Above...>());
+    }
+  (std::make_index_sequence<fields_of<T>::count>{});
+  else if constexpr (of == shape::tuple) return []<std::size_t... Index>(std::index_sequence<Index...>) {
+    return (true && ... && copyable<std::tuple_element_t<Index, T>, T, Above...>());
+  }
+  (std::make_index_sequence<std::tuple_size_v<T>>{});
+  else if constexpr (of == shape::optional || of == shape::sequence
+                     || of == shape::set) return copyable<typename T::value_type, T, Above...>();
+  else if constexpr (of == shape::map) return copyable<typename T::key_type, T, Above...>()
+      && copyable<typename T::mapped_type, T, Above...>();
+  else return true;
+}
+
+template <class... Types>
+inline constexpr bool all_move = (true && ... && std::is_move_constructible_v<Types>);
+template <class T>
+inline constexpr bool options_move = true;
+template <class... Options>
+inline constexpr bool options_move<std::variant<Options...>> = all_move<Options...>;
+
+/// Whether the type holds something that has no way into its place there, since it can neither be moved nor copied.
+template <class T>
+consteval bool holds_unmovable() {
+  constexpr auto of = shape_of<T>;
+  if constexpr (of == shape::sequence || of == shape::set || of == shape::optional)
+    return !all_move<typename T::value_type>;
+  else if constexpr (of == shape::map)
+    return !all_move<typename T::key_type, typename T::mapped_type>;
+  else if constexpr (of == shape::variant)
+    return !options_move<T>;
+  else
+    return false;
+}
+
+template <class T>
+struct fixed_extent; // Element type and count of std::array and built-in arrays.
+template <class T, std::size_t Count>
+struct fixed_extent<std::array<T, Count>> {
+  using element = T;
+  static constexpr std::size_t count = Count;
+};
+template <class T, std::size_t Count>
+struct fixed_extent<T[Count]> {
+  using element = T;
+  static constexpr std::size_t count = Count;
+};
+
+// The size on the `typed` wire of types that always have the same and need no state to be written; 0 for all others.
+template <class T>
+consteval std::size_t fixed_bytes();
+
+template <class T, std::size_t... Index>
+consteval std::size_t fixed_fields(std::index_sequence<Index...>) {
+  constexpr bool all_fixed = (true && ... && (fixed_bytes<typename fields_of<T>::template type<Index>>() > 0));
+  if constexpr (all_fixed)
+    return (0 + ... + fixed_bytes<typename fields_of<T>::template type<Index>>());
+  else
+    return 0;
+}
+
+template <class T, std::size_t... Index>
+consteval std::size_t fixed_parts(std::index_sequence<Index...>) {
+  constexpr bool all_fixed = (true && ... && (fixed_bytes<std::tuple_element_t<Index, T>>() > 0));
+  if constexpr (all_fixed)
+    return (0 + ... + fixed_bytes<std::tuple_element_t<Index, T>>());
+  else
+    return 0;
+}
+
+template <class T>
+consteval std::size_t fixed_bytes() {
+  constexpr auto of = shape_of<T>;
+  if constexpr (of == shape::boolean || of == shape::number || of == shape::enumeration)
+    return sizeof(T);
+  else if constexpr (of == shape::structure)
+    return fixed_fields<T>(std::make_index_sequence<fields_of<T>::count>{});
+  else if constexpr (of == shape::tuple)
+    return fixed_parts<T>(std::make_index_sequence<std::tuple_size_v<T>>{});
+  else if constexpr (of == shape::fixed)
+    return fixed_extent<T>::count * fixed_bytes<typename fixed_extent<T>::element>();
+  else if constexpr (of == shape::duration)
+    return fixed_bytes<typename T::rep>();
+  else if constexpr (of == shape::time_point)
+    return fixed_bytes<typename T::rep>();
+  else
+    return 0;
+}
+
+/// The bytes of the run of fixed-size fields that starts at Index; 0 when Index does not start one.
+template <class T, std::size_t Index>
+consteval std::size_t run_bytes() {
+  constexpr auto sizes = []<std::size_t... I>(std::index_sequence<I...>) {
+    return std::array<std::size_t, sizeof...(I)>{fixed_bytes<typename fields_of<T>::template type<I>>()...};
+  }
+  (std::make_index_sequence<fields_of<T>::count>{});
+  if (Index > 0 && sizes[Index - 1] > 0)
+    return 0;
+  std::size_t total = 0;
+  for (auto i = Index; i < sizes.size() && sizes[i] > 0; ++i)
+    total += sizes[i];
+  return total;
+}
+
+template <class Period>
+inline const std::string period_text = std::to_string(Period::num) + "/" + std::to_string(Period::den);
+
+template <class Clock>
+std::string clock_name() {
+  if constexpr (std::is_same_v<Clock, std::chrono::system_clock>)
+    return "system clock";
+  else if constexpr (std::is_same_v<Clock, std::chrono::steady_clock>)
+    return "steady clock";
+  else
+    return portable_type_text(typeid(Clock));
+}
+
+/// What a duration or a point in time counts.
+template <class T>
+const std::string& unit_of() {
+  if constexpr (shape_of<T> == shape::duration) {
+    return period_text<typename T::period>;
+  } else {
+    static const auto text = clock_name<typename T::clock>() + " " + period_text<typename T::period>;
+    return text;
+  }
+}
+
+template <std::size_t Count>
+std::array<std::string, Count> distinct_labels(std::array<std::string, Count> labels,
+                                               const std::array<std::type_index, Count>& types) {
+  auto distinct = labels;
+  for (std::size_t i = 0; i < Count; ++i)
+    for (std::size_t j = 0; j < Count; ++j)
+      if (types[j] != types[i] && labels[j] == labels[i]) {
+        distinct[i] += " " + portable_type_text(types[i]);
+        break;
+      }
+  for (auto i = Count; i-- > 0;)
+    if (const auto same = std::count(distinct.begin(), distinct.begin() + static_cast<std::ptrdiff_t>(i), distinct[i]))
+      distinct[i] += "#" + std::to_string(same + 1);
+  return distinct;
+}
+
+template <class T, class... Above>
+std::string label_of();
+
+template <class... Labelled>
+std::string joined_labels(const Labelled&... labels) {
+  std::string text;
+  ((text += (text.empty() ? "" : ",") + labels), ...);
+  return text;
+}
+
+template <class T>
+struct arguments_of;
+template <template <class...> class Template, class... Types>
+struct arguments_of<Template<Types...>> {
+  template <class... Above>
+  static std::string labels() {
+    return joined_labels(label_of<Types, Above...>()...);
+  }
+};
+
+/// A name for the type that is the same on every machine and compiler; it tells a variant's alternatives apart.
+/// `Above` are the types that are being named already, around one that contains itself.
+template <class T, class... Above>
+std::string label_of() {
+  constexpr auto of = shape_of<T>;
+  if constexpr (of == shape::structure || described_enum<T>)
+    return std::string(spelled_name<T>);
+  else if constexpr ((std::is_same_v<T, Above> || ... || false))
+    return portable_type_text(typeid(T));
+  else if constexpr (of == shape::hook || of == shape::enumeration || of == shape::unsupported)
+    return portable_type_text(typeid(T)); // Their form is no name: others may have the same.
+  else if constexpr (of == shape::boolean)
+    return "bool";
+  else if constexpr (of == shape::number)
+    return std::string(name_of(kind_of<T>));
+  else if constexpr (of == shape::text)
+    return "str";
+  else if constexpr (of == shape::path)
+    return "path";
+  else if constexpr (of == shape::unit)
+    return "none";
+  else if constexpr (of == shape::record)
+    return "record";
+  else if constexpr (of == shape::frame)
+    return "frame";
+  else if constexpr (of == shape::duration || of == shape::time_point)
+    return unit_of<T>();
+  else if constexpr (of == shape::tuple)
+    return "tuple<" + arguments_of<T>::template labels<T, Above...>() + ">";
+  else if constexpr (of == shape::variant)
+    return "variant<" + arguments_of<T>::template labels<T, Above...>() + ">";
+  else if constexpr (of == shape::optional || of == shape::array)
+    return (of == shape::array ? "array<" : "optional<") + label_of<typename T::value_type, T, Above...>() + ">";
+  else if constexpr (of == shape::unique || of == shape::shared || of == shape::weak)
+    return "pointer<" + label_of<std::remove_const_t<typename T::element_type>, T, Above...>() + ">";
+  else if constexpr (of == shape::fixed)
+    return "fixed<" + label_of<typename fixed_extent<T>::element, T, Above...>() + ">";
+  else if constexpr (of == shape::map)
+    return "map<"
+           + joined_labels(label_of<typename T::key_type, T, Above...>(),
+                           label_of<typename T::mapped_type, T, Above...>())
+           + ">";
+  else
+    return "list<" + label_of<typename T::value_type, T, Above...>() + ">";
+}
+
+/// The labels of a variant's alternatives. Different types whose names would be the same (a list and a set, structs of
+/// two namespaces) have their whole names behind it; where one type is there twice, the later ones get "#2", "#3", ...
+template <class... Options>
+const std::array<std::string, sizeof...(Options)>& variant_labels(const std::variant<Options...>*) {
+  static const auto labels =
+      distinct_labels(std::array<std::string, sizeof...(Options)>{label_of<Options>()...}, {typeid(Options)...});
+  return labels;
+}
+
+} // namespace troupe::detail

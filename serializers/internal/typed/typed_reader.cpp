@@ -1,0 +1,66 @@
+#include <troupe/serializers/internal/typed/typed_reader.hpp>
+
+#include <troupe/serializers/internal/typed/schema_reader.hpp>
+
+namespace troupe::detail {
+
+bool typed_reader::cut(std::uint64_t needed) {
+  return fail(serialize_errc::malformed,
+              "needs " + grouped(needed) + " more, and " + grouped(left()) + " bytes are left");
+}
+
+// At most ten bytes, and no more than the number needs: each number has one form only.
+bool typed_reader::long_varint(std::uint64_t& value) {
+  value = 0;
+  for (unsigned shift = 0; shift < 64; shift += 7) {
+    if (at_ == end_)
+      return cut(1);
+    const auto byte = std::to_integer<std::uint64_t>(*at_++);
+    value |= (byte & 0x7f) << shift;
+    if (byte < 0x80) {
+      const auto too_long = (byte == 0 && shift > 0) || (shift == 63 && byte > 1);
+      return !too_long || fail(serialize_errc::malformed, "a number in more bytes than it needs");
+    }
+  }
+  return fail(serialize_errc::malformed, "a number of more than 64 bits");
+}
+
+bool typed_reader::from_frame(block& found, std::uint64_t count, std::size_t element_bytes) {
+  if (!next_frame(found.whole))
+    return false;
+  found.bytes = found.whole->bytes();
+  if (found.bytes.size() % element_bytes == 0 && found.bytes.size() / element_bytes == count)
+    return true;
+  return fail(serialize_errc::malformed, grouped(count) + " elements of " + grouped(element_bytes)
+                                             + " bytes said to lie in a frame of " + grouped(found.bytes.size()));
+}
+
+bool typed_reader::next_frame(const frame*& found) {
+  if (frames_.empty())
+    return fail(serialize_errc::malformed, "refers to a frame that is not there");
+  found = &frames_.front();
+  frames_ = frames_.subspan(1);
+  return true;
+}
+
+bool typed_reader::count(std::size_t& value, std::size_t least_bytes) {
+  std::uint64_t read = 0;
+  if (!varint(read))
+    return false;
+  value = read;
+  return least_bytes == 0 || read <= left() / least_bytes || cut(read);
+}
+
+bool typed_reader::finish() {
+  if (left() > 0)
+    return fail(serialize_errc::malformed, grouped(left()) + " bytes are left over");
+  return frames_.empty() || fail(serialize_errc::malformed, grouped(frames_.size()) + " frames are left over");
+}
+
+schema_reader& typed_reader::other_versions() {
+  if (!other_versions_)
+    other_versions_ = std::make_shared<schema_reader>(*this);
+  return *other_versions_;
+}
+
+} // namespace troupe::detail

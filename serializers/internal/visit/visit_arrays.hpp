@@ -1,0 +1,280 @@
+// Reads arrays from a value_reader; visit_read.hpp includes this.
+#pragma once
+
+#include <troupe/serializers/internal/visit/visit_read.hpp>
+
+namespace troupe::detail {
+
+/// The elements of an array while they are read, and what lists they lie in.
+template <class T>
+struct array_rows {
+  std::vector<T> values;
+  std::vector<std::size_t> lengths; // Of the lists, outermost first.
+  std::size_t rank = 0;             // 0 until the first number.
+  std::size_t reserved = 0;         // Room in `values` that is paid for.
+};
+
+// A list of numbers, or of lists of the same length each.
+template <class T>
+bool visit_read_rows(value_reader& from, array_rows<T>& rows, std::size_t level) {
+  constexpr auto unknown = static_cast<std::size_t>(-1);
+  const auto fail_ragged = [&] {
+    return from.fail(serialize_errc::malformed, "an array whose lists within each other differ in length");
+  };
+  std::size_t expected = 0;
+  if (!from.enter() || !from.begin_list(expected) || !from.charge(expected, sizeof(T)))
+    return false;
+  if (level == 0) {
+    rows.values.reserve(expected);
+    rows.reserved = expected;
+  }
+  if (rows.lengths.size() <= level)
+    rows.lengths.resize(level + 1, unknown);
+  std::size_t count = 0;
+  bool of_lists = false;
+  const auto done = visit_read_each(from, [&] {
+    if (count++ == 0) {
+      of_lists = from.kind() == value_kind::list;
+      if (rows.rank == 0 && !of_lists)
+        rows.rank = level + 1;
+      if (rows.rank > 0 && of_lists != (level + 1 < rows.rank))
+        return fail_ragged();
+    }
+    if (of_lists)
+      return (rows.reserved > 0 || from.charge(1, 0)) && visit_read_rows(from, rows, level + 1);
+    return make_room(from, rows.values, rows.reserved) && read_back(from, rows.values, visitor_into(from));
+  });
+  if (!done)
+    return false;
+  from.leave();
+  if (rows.lengths[level] == unknown)
+    rows.lengths[level] = count;
+  return rows.lengths[level] == count || fail_ragged();
+}
+
+// The data of an array in whatever form it has: bytes, one number, a list, or lists within lists.
+template <class T>
+bool visit_read_rows(value_reader& from, array_rows<T>& rows) {
+  const auto as_bytes = from.at_bytes();
+  if (!as_bytes && from.kind() != value_kind::list)
+    return read_back(from, rows.values, visitor_into(from)); // Of no dimension.
+  if (!as_bytes)
+    return visit_read_rows(from, rows, 0);
+  if (!visit_read_numbers(from, rows.values))
+    return false;
+  rows.lengths = {rows.values.size()};
+  return true;
+}
+
+/// What says of an array how its elements lie.
+struct array_parts {
+  decoding::array_from_frame as; // Its elements are set where they came as a frame.
+  frame whole;                   // That frame.
+  bool is_whole = false;         // It has them in C order.
+  bool has_type = false;
+  bool has_shape = false;
+  bool has_data_shape = false;
+  bool has_order = false;
+  bool has_data = false;
+};
+
+// Whether a field comes for the first time.
+inline bool once(value_reader& from, bool& seen) {
+  return !std::exchange(seen, true) || from.fail(serialize_errc::malformed, "a field twice");
+}
+
+// One field of an array that is not its data; `known` says whether it is one.
+inline bool read_array_field(value_reader& from, std::string_view name, array_parts& parts, bool& known) {
+  known = true;
+  if (name == "shape")
+    return (once(from, parts.has_shape) && visit_read_numbers(from, parts.as.shape)
+            && check_dimensions(from, parts.as.shape.size()))
+           || from.within("shape");
+  if (name == "data_shape")
+    return (once(from, parts.has_data_shape) && visit_read_numbers(from, parts.as.data_shape)
+            && check_dimensions(from, parts.as.data_shape.size()))
+           || from.within("data_shape");
+  if (name == "type") {
+    std::string_view type;
+    if (from.kind() != value_kind::text) // It is for others, unless there is a frame.
+      return (from.charge(1, 0) && from.skip()) || from.within("type");
+    if (!once(from, parts.has_type) || !from.text(type))
+      return from.within("type");
+    parts.as.type = type.substr(0, 8);
+    return true;
+  }
+  known = name == "order";
+  if (!known)
+    return true;
+  std::string_view order;
+  if (!once(from, parts.has_order) || !from.text(order))
+    return from.within("order");
+  parts.as.is_fortran = order == "F";
+  return parts.as.is_fortran || order == "C" || from.fail(serialize_errc::malformed, "an array in an unknown order")
+         || from.within("order");
+}
+
+// The elements that came as a frame: where they lie, or converted.
+template <class T>
+bool read_whole(value_reader& from, const array_parts& parts, array_rows<T>& rows, std::optional<array<T>>& made) {
+  const auto bytes = parts.whole.bytes();
+  if (parts.as.type == name_of(kind_of<T>)) {
+    made = array<T>::view_of(parts.whole);
+    if (!made && bytes.size() % sizeof(T) == 0) // Where it does not lie aligned.
+      made = from.charge_memory(copied_bytes(bytes.size())) ? array<T>::view_of(frame::copy_of(bytes)) : std::nullopt;
+    return made || fail_array(from);
+  }
+  const auto kind = number_kind_named(parts.as.type);
+  if (!kind)
+    return from.fail(serialize_errc::malformed, "an array in a frame that does not say of what type");
+  const auto element_bytes = size_of(*kind);
+  const auto count = bytes.size() / element_bytes;
+  if (bytes.size() % element_bytes != 0)
+    return fail_array(from);
+  if (!from.charge(1, 0) || !from.charge_memory(count * sizeof(T)))
+    return false;
+  rows.values.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto value = number::load(*kind, bytes.data() + i * element_bytes);
+    if (!value.to(rows.values[i]))
+      return from.fail(serialize_errc::malformed, value.text() + " does not fit " + std::string(name_of(kind_of<T>)));
+  }
+  return true;
+}
+
+// The array of the rows, repeated and ordered as the parts say.
+template <class T>
+bool make_array(value_reader& from, array_parts& parts, array_rows<T>& rows, array<T>& target) {
+  const auto& lengths = parts.has_data_shape ? parts.as.data_shape : parts.has_shape ? parts.as.shape : rows.lengths;
+  if (!check_dimensions(from, lengths.size()))
+    return false;
+  // Lists within each other say the shape once more; one list says nothing but how many elements there are.
+  std::optional<array<T>> whole;
+  if (parts.is_whole && !read_whole(from, parts, rows, whole))
+    return from.within("data");
+  const auto count = whole ? whole->size() : rows.values.size();
+  if (parts.is_whole)
+    rows.lengths = {count};
+  const auto rank = static_cast<std::ptrdiff_t>(std::min(rows.lengths.size(), lengths.size()));
+  const auto fits =
+      rows.lengths.size() < 2
+      || (rows.lengths.size() == lengths.size()
+          && std::equal(rows.lengths.begin(), rows.lengths.end(), lengths.begin(), lengths.begin() + rank));
+  if (!fits || count_of(lengths) != count)
+    return fail_array(from);
+  // The array and each that is made of it has a shape and strides of its own.
+  const auto arrays = 1U + (whole ? 1U : 0U) + (parts.as.is_fortran ? 1U : 0U) + (parts.has_data_shape ? 1U : 0U);
+  if (!charge_layouts(from, arrays, lengths.size()))
+    return false;
+  auto made = whole ? *array<T>::view_of(whole->bytes(), lengths) : array<T>(std::move(rows.values), lengths);
+  if (parts.as.is_fortran) {
+    if (!from.charge_memory(made.size() * sizeof(T)))
+      return false;
+    made = made.contiguous(memory_order::fortran);
+  }
+  if (parts.has_data_shape) {
+    auto repeated =
+        parts.has_shape && parts.as.shape.size() == lengths.size() ? made.broadcast_to(parts.as.shape) : std::nullopt;
+    if (!repeated)
+      return fail_array(from);
+    if (!check_repeated(from, repeated->size(), sizeof(T)))
+      return false;
+    made = *std::move(repeated);
+  }
+  target = std::move(made);
+  return true;
+}
+
+// The elements of an array, unless it has been made of the same ones before: then `known` gets it.
+template <class T>
+bool read_array_data(value_reader& from, array_parts& parts, array_rows<T>& rows, const array<T>*& known) {
+  if (!once(from, parts.has_data))
+    return false;
+  parts.is_whole = from.kind() == value_kind::frame;
+  if (parts.is_whole && !from.attached(parts.whole))
+    return false;
+  std::string_view type;
+  const auto* const elements = parts.is_whole ? &parts.whole : from.array_frame(type);
+  if (elements != nullptr) {
+    parts.as.elements = elements->bytes().data();
+    parts.as.size_bytes = elements->size_bytes();
+  }
+  if (parts.is_whole)
+    return true;
+  if (elements != nullptr) {
+    parts.as.type = type;
+    parts.whole = *elements;
+    known = static_cast<const array<T>*>(from.find_array(parts.as));
+    if (known != nullptr)
+      return from.skip();
+  }
+  return visit_read_rows(from, rows);
+}
+
+// What referring to an array that is there already takes.
+template <class T>
+bool refer_to_array(value_reader& from, const array<T>& known, array<T>& target) {
+  target = known;
+  return from.charge(1, 1);
+}
+
+// Elements that were copied or converted make one array, however often they come.
+template <class T>
+bool keep_made_array(value_reader& from, array_parts& parts, const array<T>& made) {
+  const auto* const first = reinterpret_cast<const std::byte*>(made.data());
+  if (parts.as.elements == nullptr || !parts.has_shape || first == parts.as.elements)
+    return true;
+  const auto lengths = parts.as.shape.size() + parts.as.data_shape.size();
+  if (!from.charge_memory(sizeof(parts) + lengths * sizeof(std::size_t) + sizeof(made) + shared_bytes))
+    return false;
+  from.keep_array(std::move(parts.as), std::move(parts.whole), std::make_shared<const array<T>>(made));
+  return true;
+}
+
+template <class T>
+bool visit_read_array(value_reader& from, array<T>& target) {
+  array_parts parts;
+  parts.as.made = typeid(array<T>);
+  array_rows<T> rows;
+  const array<T>* known_array = nullptr;
+  std::size_t number = 0;
+  bool again = false;
+  const auto is_numbered = from.at_numbered_array(number, again);
+  if (is_numbered && again)
+    if (const auto* known = static_cast<const array<T>*>(from.find_array(number, typeid(array<T>))))
+      return refer_to_array(from, *known, target) && from.skip(); // Where it is of another type, it is read once more.
+  if (from.failed() || !from.begin_structure())
+    return false;
+  for (;;) {
+    std::string_view name;
+    bool more = false;
+    if (!from.field(name, more))
+      return false;
+    if (!more)
+      break;
+    if (name == "data") {
+      if (!read_array_data(from, parts, rows, known_array))
+        return from.within("data");
+      continue;
+    }
+    bool known = false;
+    if (!read_array_field(from, name, parts, known) || (!known && (!from.charge(1, 0) || !from.skip())))
+      return false;
+  }
+  if (!parts.has_data)
+    rows.lengths = {0};
+  if (parts.is_whole && parts.has_shape)
+    known_array = static_cast<const array<T>*>(from.find_array(parts.as));
+  if (known_array != nullptr)
+    return refer_to_array(from, *known_array, target);
+  if (!make_array(from, parts, rows, target) || !keep_made_array(from, parts, target))
+    return false;
+  if (is_numbered && from.find_array(number, typeid(array<T>)) == nullptr) {
+    if (!from.charge_memory(sizeof(target) + shared_bytes))
+      return false;
+    from.keep_array(number, typeid(array<T>), std::make_shared<const array<T>>(target));
+  }
+  return true;
+}
+
+} // namespace troupe::detail
