@@ -24,7 +24,7 @@
 #include <troupe/serializers/array.hpp>
 #include <troupe/serializers/codec.hpp>
 #include <troupe/serializers/describe.hpp>
-#include <troupe/serializers/serialize.hpp>
+#include <troupe/serializers/serialize_calls.hpp>
 
 namespace troupe {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include <troupe/base/export.hpp>
-#include <troupe/serializers/type_registry.hpp>
+#include <troupe/serializers/type_entry.hpp>
 
 namespace troupe {
 

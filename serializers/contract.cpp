@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include <troupe/serializers/function.hpp>
+#include <troupe/serializers/function_entry.hpp>
 #include <troupe/serializers/internal/diagnose/contract_text.hpp>
 #include <troupe/serializers/internal/words/type_text.hpp>
 

@@ -14,7 +14,7 @@
 #include <troupe/serializers/json/json_family.hpp>
 #include <troupe/serializers/msgpack/msgpack_family.hpp>
 #include <troupe/serializers/splitting.hpp>
-#include <troupe/serializers/type_registry.hpp>
+#include <troupe/serializers/type_entry.hpp>
 #include <troupe/serializers/typed/typed_family.hpp>
 
 namespace troupe {

@@ -9,7 +9,8 @@
 
 #include <troupe/base/export.hpp>
 #include <troupe/serializers/codec.hpp>
-#include <troupe/serializers/serialize.hpp>
+#include <troupe/serializers/internal/shape/shapes.hpp>
+#include <troupe/serializers/serialize_calls.hpp>
 
 namespace troupe {
 

@@ -2,7 +2,8 @@
 #include <fmt/format.h>
 
 #include <troupe/base/text.hpp>
-#include <troupe/serializers/type_registry.hpp>
+#include <troupe/serializers/type_entry.hpp>
+#include <troupe/serializers/value_writer.hpp>
 
 namespace troupe {
 

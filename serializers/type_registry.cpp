@@ -7,7 +7,7 @@
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/serializers/family.hpp>
-#include <troupe/serializers/function.hpp>
+#include <troupe/serializers/function_entry.hpp>
 #include <troupe/serializers/record.hpp>
 #include <troupe/serializers/serialized.hpp>
 

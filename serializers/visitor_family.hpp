@@ -5,7 +5,7 @@
 #include <concepts>
 
 #include <troupe/serializers/family.hpp>
-#include <troupe/serializers/type_registry.hpp>
+#include <troupe/serializers/type_entry.hpp>
 #include <troupe/serializers/value_reader.hpp>
 #include <troupe/serializers/value_writer.hpp>
 

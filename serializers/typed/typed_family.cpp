@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include <troupe/serializers/internal/typed/schema_reader.hpp>
-#include <troupe/serializers/type_registry.hpp>
+#include <troupe/serializers/type_entry.hpp>
 
 namespace troupe {
 

@@ -5,7 +5,7 @@
 
 #include <caf/rtti_pair.hpp>
 
-#include <troupe/serializers/type_registry.hpp>
+#include <troupe/serializers/type_entry.hpp>
 
 namespace troupe::internal {
 

@@ -13,7 +13,7 @@
 #include <caf/rtti_pair.hpp>
 
 #include <troupe/framework/internal/flow/consumption.hpp>
-#include <troupe/serializers/type_registry.hpp>
+#include <troupe/serializers/type_entry.hpp>
 
 namespace troupe::internal {
 

@@ -17,7 +17,7 @@ namespace {
 using shape = config_value::shape;
 using path = std::vector<std::string>;
 
-std::unexpected<node_error> fail(const config_place& where, const std::string& why) {
+std::unexpected<node_error> fail_at(const config_place& where, const std::string& why) {
   return std::unexpected{node_error{node_errc::bad_option, where.text() + ": " + why}};
 }
 
@@ -39,9 +39,9 @@ std::expected<void, node_error> check_item(const config_item& item, std::size_t 
     auto known = keys_in(rows, group);
     if (std::ranges::find(known, std::string_view{parts[i]}) == known.end()) {
       path inside{parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(i)};
-      return known.empty() ? fail(item.place, dotted(inside) + " is an option, no group: nothing stands below it")
-                           : fail(item.place, dotted(inside) + " has no \"" + one_line(cut(parts[i])) + '"'
-                                                  + did_you_mean(parts[i], known));
+      return known.empty() ? fail_at(item.place, dotted(inside) + " is an option, no group: nothing stands below it")
+                           : fail_at(item.place, dotted(inside) + " has no \"" + one_line(cut(parts[i])) + '"'
+                                                     + did_you_mean(parts[i], known));
     }
     group += (group.empty() ? "" : ".") + parts[i];
   }
@@ -52,11 +52,12 @@ std::expected<void, node_error> check_item(const config_item& item, std::size_t 
     std::string known;
     for (auto key : keys_in(rows, group))
       known += (known.empty() ? "" : ", ") + std::string{key};
-    return fail(item.place, dotted(parts) + " is a group: write " + dotted(parts) + " { ... }; known in it: " + known);
+    return fail_at(item.place,
+                   dotted(parts) + " is a group: write " + dotted(parts) + " { ... }; known in it: " + known);
   }
   Entry scratch;
   if (auto fits = row->assign(item.value, row->range, scratch); !fits)
-    return fail(item.place, dotted(parts) + ' ' + fits.error());
+    return fail_at(item.place, dotted(parts) + ' ' + fits.error());
   return {};
 }
 
@@ -66,11 +67,11 @@ std::expected<void, node_error> check_link_item(const config_item& item) {
   if (name != configuration::default_entry && name != configuration::accepted_entry) {
     if (name.find("://") == std::string::npos) {
       constexpr std::array<std::string_view, 2> known{configuration::default_entry, configuration::accepted_entry};
-      return fail(item.place, "troupe.links has no \"" + one_line(cut(name)) + '"' + did_you_mean(name, known)
-                                  + ", or a peer's address in double quotes");
+      return fail_at(item.place, "troupe.links has no \"" + one_line(cut(name)) + '"' + did_you_mean(name, known)
+                                     + ", or a peer's address in double quotes");
     }
     if (auto at = parse_address(name); !at)
-      return fail(item.place, one_line(at.error().message()));
+      return fail_at(item.place, one_line(at.error().message()));
   }
   return check_item(item, 2, link_rows());
 }
@@ -80,23 +81,23 @@ std::expected<void, node_error> check_node_item(const config_item& item) {
   if (checked && item.path.back() == "listen")
     for (const auto& element : item.value.elements)
       if (auto at = parse_address(element.text); !at)
-        return fail(item.place, dotted(item.path) + ": " + one_line(at.error().message()));
+        return fail_at(item.place, dotted(item.path) + ": " + one_line(at.error().message()));
   return checked;
 }
 
 std::expected<void, node_error> check_any(const config_item& item) {
   constexpr std::array<std::string_view, 2> known{"links", "node"};
   if (item.path.empty())
-    return fail(item.place, "troupe is a group: write troupe { ... }; known in it: links, node");
+    return fail_at(item.place, "troupe is a group: write troupe { ... }; known in it: links, node");
   const auto& first = item.path[0];
   if (first == "node")
     return check_node_item(item);
   if (first != "links")
-    return fail(item.place, "troupe has no \"" + one_line(cut(first)) + '"' + did_you_mean(first, known));
+    return fail_at(item.place, "troupe has no \"" + one_line(cut(first)) + '"' + did_you_mean(first, known));
   if (item.path.size() > 1)
     return check_link_item(item);
   if (item.value.form != shape::group)
-    return fail(item.place, "troupe.links is a group: write troupe.links { default { ... } }");
+    return fail_at(item.place, "troupe.links is a group: write troupe.links { default { ... } }");
   return {};
 }
 
@@ -121,8 +122,8 @@ std::expected<void, node_error> check_names(const config_item& item, const famil
   std::vector<std::string_view> names{known.begin(), known.end()};
   for (const auto& element : item.value.elements)
     if (families.find(element.text) == nullptr)
-      return fail(item.place, dotted(item.path) + " names the family \"" + one_line(cut(element.text))
-                                  + "\", which this node does not have" + did_you_mean(element.text, names));
+      return fail_at(item.place, dotted(item.path) + " names the family \"" + one_line(cut(element.text))
+                                     + "\", which this node does not have" + did_you_mean(element.text, names));
   return {};
 }
 
@@ -137,8 +138,8 @@ std::expected<configuration, node_error> configuration::make(std::vector<config_
       continue;
     auto [before, is_new] = lines.try_emplace(item.path, item.place.line);
     if (!is_new)
-      return fail(item.place,
-                  dotted(item.path) + " is set in line " + std::to_string(before->second) + " already; leave one");
+      return fail_at(item.place,
+                     dotted(item.path) + " is set in line " + std::to_string(before->second) + " already; leave one");
   }
   configuration result;
   result.items_ = std::move(items);

@@ -19,7 +19,7 @@
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/text.hpp>
 #include <troupe/framework/node_error.hpp>
-#include <troupe/serializers/function.hpp>
+#include <troupe/serializers/function_entry.hpp>
 #include <troupe/serializers/internal/words/type_text.hpp>
 
 namespace troupe::internal {

@@ -343,7 +343,7 @@ void link_core::take_leave(const node_error& reason) {
 std::expected<void, node_error> link_core::on_admin(admin_op op, bytes_view body) {
   settle_last_pair(); // It may be about one of them.
   auto with = [&]<class Admin>(auto handle) -> std::expected<void, node_error> {
-    auto what = msgpack::decode_described<Admin>(body, options_.receive_limits);
+    auto what = decode_admin<Admin>(body, options_.receive_limits);
     if (!what)
       return fail(node_errc::protocol_violation, "admin message " + std::to_string(static_cast<int>(op))
                                                      + " cannot be read: " + what.error().message());

@@ -132,7 +132,7 @@ void link_core::displace() {
 /// Sends a part of the handshake, which counts among what was said.
 template <class Admin>
 void link_core::say(admin_op op, const Admin& what) {
-  auto body = msgpack::encode_described(what);
+  auto body = encode_admin(what);
   packet_head head{.body_bytes = static_cast<std::uint32_t>(body.size()),
                    .kind = packet_kind::admin,
                    .detail = static_cast<std::uint8_t>(op)};
@@ -214,7 +214,7 @@ std::expected<void, node_error> link_core::on_greeting(const packet_head& head, 
 }
 
 std::expected<void, node_error> link_core::on_refuse(bytes_view body) const {
-  auto theirs = msgpack::decode_described<refuse>(body, unproven_limits);
+  auto theirs = decode_admin<refuse>(body, unproven_limits);
   auto reason = one_line(theirs ? theirs->reason : theirs.error().message(), quoted_bytes_max);
   // Whoever has not proven itself says nothing that is for good.
   const auto is_proven = handshake_->step == handshake_step::hello || handshake_->step == handshake_step::agreement;
@@ -226,7 +226,7 @@ std::expected<void, node_error> link_core::on_refuse(bytes_view body) const {
 
 /// Whoever has not proven itself may say anything here: it is bounded, and shown as the peer's words.
 std::expected<void, node_error> link_core::on_early_goodbye(bytes_view body) const {
-  const auto theirs = msgpack::decode_described<goodbye>(body, unproven_limits);
+  const auto theirs = decode_admin<goodbye>(body, unproven_limits);
   const auto reason = theirs && !theirs->reason.empty() ? ": " + one_line(theirs->reason, quoted_bytes_max) : "";
   return std::unexpected{node_error{node_errc::link_down, "the peer closed the link in the handshake" + reason}};
 }
@@ -259,7 +259,7 @@ std::expected<void, node_error> link_core::hear(admin_op due, const packet_head&
   if (head.detail != static_cast<std::uint8_t>(due))
     return std::unexpected{node_error{node_errc::protocol_violation, "admin message " + std::to_string(head.detail)
                                                                          + " is out of place in the handshake"}};
-  auto what = msgpack::decode_described<Admin>(body, bounds);
+  auto what = decode_admin<Admin>(body, bounds);
   if (!what)
     return std::unexpected{
         node_error{node_errc::protocol_violation, "admin message " + std::to_string(head.detail)

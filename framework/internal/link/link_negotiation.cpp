@@ -236,7 +236,7 @@ void link_core::acknowledge_if_due(const link_held& held, outbox* out) {
   if (!number || out == nullptr)
     return;
   out->append_packet(packet_kind::admin, static_cast<std::uint8_t>(admin_op::reconfigured),
-                     msgpack::encode_described(reconfigured{*number, {}}));
+                     encode_admin(reconfigured{*number, {}}));
   connection_->flush_soon(held);
 }
 

@@ -43,7 +43,7 @@ void link_core::append_whereabouts(const link_held&, std::span<const handles::ha
       introduced_nodes_.clear();
     introduced_nodes_.insert(who);
     out.append_packet(packet_kind::admin, static_cast<std::uint8_t>(admin_op::whereabouts),
-                      msgpack::encode_described(whereabouts{who.node, who.incarnation, std::move(told)}));
+                      encode_admin(whereabouts{who.node, who.incarnation, std::move(told)}));
   }
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <troupe/framework/internal/link/link_core.hpp>
-#include <troupe/serializers/msgpack/described.hpp>
+#include <troupe/framework/internal/wire/admin.hpp>
 
 namespace troupe::internal {
 
@@ -10,7 +10,7 @@ template <class Admin>
 bool link_core::send_admin(admin_op op, const Admin& what) {
   if (!connection_)
     return false;
-  auto body = msgpack::encode_described(what);
+  auto body = encode_admin(what);
   return connection_->write([&](const link_held&, outbox& out) {
     out.append_packet(packet_kind::admin, static_cast<std::uint8_t>(op), body);
   });
@@ -22,7 +22,7 @@ bool link_core::send_admin_locked(const link_held& held, admin_op op, const Admi
   auto* out = connection_ ? connection_->open_outbox(held) : nullptr;
   if (out == nullptr)
     return false;
-  out->append_packet(packet_kind::admin, static_cast<std::uint8_t>(op), msgpack::encode_described(what));
+  out->append_packet(packet_kind::admin, static_cast<std::uint8_t>(op), encode_admin(what));
   connection_->flush_soon(held);
   return true;
 }

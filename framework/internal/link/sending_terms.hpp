@@ -10,7 +10,7 @@
 
 #include <troupe/serializers/context.hpp>
 #include <troupe/serializers/family.hpp>
-#include <troupe/serializers/type_registry.hpp>
+#include <troupe/serializers/type_entry.hpp>
 
 namespace troupe::internal {
 

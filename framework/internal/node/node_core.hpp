@@ -39,7 +39,7 @@
 #include <troupe/framework/options.hpp>
 #include <troupe/framework/system_config.hpp>
 #include <troupe/serializers/family.hpp>
-#include <troupe/serializers/type_registry.hpp>
+#include <troupe/serializers/type_entry.hpp>
 #include <troupe/store/object_store.hpp>
 
 namespace troupe::internal {

@@ -8,7 +8,7 @@
 #include <troupe/serializers/circle_account.hpp>
 #include <troupe/serializers/family.hpp>
 #include <troupe/serializers/limits.hpp>
-#include <troupe/serializers/type_registry.hpp>
+#include <troupe/serializers/type_entry.hpp>
 
 namespace troupe::internal {
 

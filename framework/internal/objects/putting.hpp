@@ -14,7 +14,7 @@
 #include <troupe/framework/internal/objects/object_exchange.hpp>
 #include <troupe/framework/object_ref.hpp>
 #include <troupe/serializers/describe.hpp>
-#include <troupe/serializers/type_registry.hpp>
+#include <troupe/serializers/type_entry.hpp>
 #include <troupe/store/object_store.hpp>
 
 namespace troupe::internal {

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <expected>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include <troupe/framework/internal/wire/features.hpp>
 #include <troupe/serializers/describe.hpp>
 #include <troupe/serializers/limits.hpp>
+#include <troupe/serializers/serialize_error.hpp>
 
 namespace troupe::internal {
 
@@ -241,5 +244,13 @@ struct ping {
   std::uint64_t reserved = 0;
 };
 TROUPE_DESCRIBE(ping, reserved)
+
+/// An admin message as its bytes and back, as msgpack::encode_described and decode_described have it. admin.cpp
+/// instantiates both for the messages above: a new one has a line there.
+template <class Admin>
+[[nodiscard]] std::vector<std::byte> encode_admin(const Admin& what);
+template <class Admin>
+[[nodiscard]] std::expected<Admin, serialize_error> decode_admin(std::span<const std::byte> body,
+                                                                 const limits& bounds = {});
 
 } // namespace troupe::internal

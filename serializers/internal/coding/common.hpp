@@ -17,6 +17,7 @@
 #include <troupe/base/export.hpp>
 #include <troupe/serializers/coding.hpp>
 #include <troupe/serializers/internal/coding/dynamic.hpp>
+#include <troupe/serializers/internal/coding/memory.hpp>
 #include <troupe/serializers/internal/coding/unit_text.hpp>
 #include <troupe/serializers/internal/shape/self_contained.hpp>
 #include <troupe/serializers/internal/shape/shapes.hpp>
@@ -146,44 +147,6 @@ made<T> rebuilt(decoding& state, typename hook<T>::form&& form) {
     return rebuilt_here<T>(state, std::move(form));
 }
 
-/// Memory for a T as `new T` gets it and `delete` gives it back.
-template <class T>
-struct new_memory {
-  static constexpr bool is_wide = alignof(T) > __STDCPP_DEFAULT_NEW_ALIGNMENT__;
-  static void* allocate() {
-    if constexpr (is_wide && requires { T::operator new (sizeof(T), std::align_val_t{alignof(T)}); })
-      return T::operator new (sizeof(T), std::align_val_t{alignof(T)});
-    else if constexpr (requires { T::operator new(sizeof(T)); })
-      return T::operator new(sizeof(T));
-    else if constexpr (is_wide)
-      return ::operator new (sizeof(T), std::align_val_t{alignof(T)});
-    else
-      return ::operator new(sizeof(T));
-  }
-  static void release(void* memory) {
-    if constexpr (is_wide && requires { T::operator delete (memory, std::align_val_t{alignof(T)}); })
-      T::operator delete (memory, std::align_val_t{alignof(T)});
-    else if constexpr (is_wide && requires { T::operator delete (memory, sizeof(T), std::align_val_t{alignof(T)}); })
-      T::operator delete (memory, sizeof(T), std::align_val_t{alignof(T)});
-    else if constexpr (requires { T::operator delete(memory); })
-      T::operator delete(memory);
-    else if constexpr (requires { T::operator delete(memory, sizeof(T)); })
-      T::operator delete(memory, sizeof(T));
-    else if constexpr (is_wide)
-      ::operator delete (memory, std::align_val_t{alignof(T)});
-    else
-      ::operator delete(memory);
-  }
-};
-
-/// Memory for a T in which there is none; `read` constructs one.
-template <class T>
-union memory_for {
-  memory_for() {}
-  ~memory_for() {}
-  T value;
-};
-
 /// What stands behind the count of a duration or point in time where it travels as a text.
 template <class T>
 const std::string& suffix_of() {
@@ -203,11 +166,6 @@ consteval bool movable_new() {
   return !std::is_abstract_v<
              T> && std::move_constructible<T> && (std::is_default_constructible_v<T> || shape_of<T> == shape::hook || shape_of<T> == shape::unsupported);
 }
-
-template <class T>
-inline constexpr bool is_memory = false;
-template <class T>
-inline constexpr bool is_memory<memory_for<T>> = true;
 
 /// Makes a T with `read`, a callable that reads into a T& of any type that travels.
 template <class T>

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <shared_mutex>
+#include <string>
 #include <string_view>
 #include <typeindex>
 #include <unordered_map>
@@ -30,6 +31,12 @@ enum class placing : std::uint8_t {
 /// What a type "has" whose codec makes pointers, where a value stands.
 inline constexpr std::string_view codec_for_pointers =
     "a codec that makes pointers to it, and is no pointer here: hold it by a unique_ptr or shared_ptr";
+
+/// A part of a type that has no codec of its own.
+struct foreign_type {
+  std::type_index type;
+  std::string place; // "samples[].lock"
+};
 
 struct stand_in {
   std::shared_ptr<const type_entry> form;

@@ -3,16 +3,17 @@
 #include <array>
 
 #include <troupe/serializers/any_value.hpp>
+#include <troupe/serializers/internal/coding/part_access.hpp>
 #include <troupe/serializers/internal/payload/part_payloads.hpp>
 #include <troupe/serializers/msgpack/described.hpp>
-#include <troupe/serializers/type_registry.hpp>
+#include <troupe/serializers/type_entry.hpp>
 
 namespace troupe::detail {
 
 namespace {
 
-std::unexpected<serialize_error> failure(const type_entry& entry, std::string_view place,
-                                         const serialize_error& error) {
+std::unexpected<serialize_error> failure_at(const type_entry& entry, std::string_view place,
+                                            const serialize_error& error) {
   return std::unexpected(
       serialize_error(error.code(), "elements: " + entry.alias() + std::string(place) + ": " + error.message()));
 }
@@ -45,9 +46,9 @@ std::size_t type_of(const part_access& access, std::size_t index, const std::str
 /// A part of no type that the value could have there.
 std::unexpected<serialize_error> no_alternative(const type_entry& entry, const part_access& access,
                                                 const parts_decoder& parts, std::size_t index) {
-  return failure(entry, place_of(index, access),
-                 {serialize_errc::layout_mismatch,
-                  "'" + parts.name(index).substr(0, 100) + "' is no alternative of this variant"});
+  return failure_at(entry, place_of(index, access),
+                    {serialize_errc::layout_mismatch,
+                     "'" + parts.name(index).substr(0, 100) + "' is no alternative of this variant"});
 }
 
 /// Opens the payload, and checks all that is in it unless that was done.
@@ -55,21 +56,21 @@ std::expected<parts_decoder, serialize_error> open_parts(const type_entry& entry
                                                          const context& ctx) {
   const auto* access = entry.parts();
   if (access == nullptr || frames.empty())
-    return failure(entry, "", {serialize_errc::malformed, "no payload of a collection"});
+    return failure_at(entry, "", {serialize_errc::malformed, "no payload of a collection"});
   auto list = msgpack::decode_described<payload_parts>(frames[0].bytes(), ctx.limits);
   if (!list)
-    return failure(entry, "", list.error());
+    return failure_at(entry, "", list.error());
   auto parts = parts_decoder::open(*std::move(list), frames.subspan(1), ctx);
   if (!parts)
-    return failure(entry, "", parts.error());
+    return failure_at(entry, "", parts.error());
   if (!access->complete(parts->size()))
-    return failure(entry, "", {serialize_errc::malformed, "of " + grouped(parts->size()) + " parts"});
+    return failure_at(entry, "", {serialize_errc::malformed, "of " + grouped(parts->size()) + " parts"});
   for (std::size_t i = 0; i < parts->size() && !ctx.parts_are_checked; ++i) {
     const auto type = type_of(*access, i, parts->name(i));
     if (type == access->types.size())
       return no_alternative(entry, *access, *parts, i);
     if (auto done = parts->check(i, entry_of(access->types[type], ctx)); !done)
-      return failure(entry, place_of(i, *access), done.error());
+      return failure_at(entry, place_of(i, *access), done.error());
   }
   return parts;
 }
@@ -89,7 +90,7 @@ std::expected<void, serialize_error> elements_family::encode(const type_entry& e
                                                              const context& ctx, encode_output& output) const {
   const auto* access = entry.parts();
   if (access == nullptr)
-    return failure(entry, "", {serialize_errc::not_supported, unsupported(entry)});
+    return failure_at(entry, "", {serialize_errc::not_supported, unsupported(entry)});
   parts_encoder parts(ctx);
   std::expected<void, serialize_error> done;
   std::size_t index = 0;
@@ -97,7 +98,7 @@ std::expected<void, serialize_error> elements_family::encode(const type_entry& e
     const auto& of = access->types[type];
     done = parts.add(of.name, entry_of(of, ctx), part);
     if (!done)
-      done = failure(entry, place_of(index, *access), done.error());
+      done = failure_at(entry, place_of(index, *access), done.error());
     ++index;
     return done.has_value();
   });
@@ -139,7 +140,7 @@ std::expected<void, serialize_error> elements_family::decode(const type_entry& e
       const auto& of = entry_of(access->types[type], ctx);
       made[k] = any_value(of);
       if (auto done = parts->decode(i + k, of, made[k].data()); !done)
-        return failure(entry, place_of(i, *access), done.error());
+        return failure_at(entry, place_of(i, *access), done.error());
       made[k].complete(of);
       places[k] = made[k].data();
     }

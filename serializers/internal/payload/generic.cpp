@@ -6,7 +6,7 @@
 #include <troupe/serializers/family.hpp>
 #include <troupe/serializers/internal/payload/part_payloads.hpp>
 #include <troupe/serializers/msgpack/described.hpp>
-#include <troupe/serializers/type_registry.hpp>
+#include <troupe/serializers/type_entry.hpp>
 
 namespace troupe::detail {
 
@@ -19,7 +19,7 @@ struct generic_header {
 };
 TROUPE_DESCRIBE(generic_header, small, parts)
 
-std::unexpected<serialize_error> failure(std::string_view name, const serialize_error& error) {
+std::unexpected<serialize_error> failure_of(std::string_view name, const serialize_error& error) {
   return std::unexpected(serialize_error(error.code(), "." + std::string(name) + ": " + error.message()));
 }
 
@@ -55,10 +55,10 @@ std::expected<own_form, serialize_error> to_form(const std::vector<attribute>& a
     if (each.is_small(value)) {
       auto bytes = encode_small(each, value, ctx);
       if (!bytes)
-        return failure(each.name, bytes.error());
+        return failure_of(each.name, bytes.error());
       header.small.emplace(each.name, *std::move(bytes));
     } else if (auto added = parts.add(each.name, entry_of(each, ctx), value); !added) {
-      return failure(each.name, added.error());
+      return failure_of(each.name, added.error());
     }
   }
   header.parts = parts.list();
@@ -74,7 +74,7 @@ std::expected<parts_decoder, serialize_error> open_parts(const std::vector<attri
   for (std::size_t i = 0; i < parts->size(); ++i)
     if (const auto found = std::ranges::find(attributes, parts->name(i), &attribute::name); found != attributes.end())
       if (auto done = parts->check(i, entry_of(*found, ctx)); !done)
-        return failure(found->name, done.error());
+        return failure_of(found->name, done.error());
   return parts;
 }
 
@@ -103,7 +103,7 @@ std::expected<void, serialize_error> from_form(const std::vector<attribute>& att
   for (const auto& [name, value] : header->small)
     if (const auto found = find(name); found != attributes.end()) // Others are of another version.
       if (auto done = decode_small(*found, value, found->into(object), of_small); !done)
-        return failure(name, done.error());
+        return failure_of(name, done.error());
   std::vector<bool> seen(attributes.size());
   for (std::size_t i = 0; i < parts->size(); ++i) {
     const auto found = find(parts->name(i));
@@ -111,10 +111,10 @@ std::expected<void, serialize_error> from_form(const std::vector<attribute>& att
       continue;
     const auto index = static_cast<std::size_t>(found - attributes.begin());
     if (seen[index] || header->small.contains(parts->name(i)))
-      return failure(found->name, {serialize_errc::malformed, "an attribute twice"});
+      return failure_of(found->name, {serialize_errc::malformed, "an attribute twice"});
     seen[index] = true;
     if (auto done = parts->decode(i, entry_of(*found, ctx), found->into(object)); !done)
-      return failure(found->name, done.error());
+      return failure_of(found->name, done.error());
   }
   return {};
 }

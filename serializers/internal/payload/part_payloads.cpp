@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
+#include <troupe/serializers/coding.hpp>
 #include <troupe/serializers/internal/payload/repeats.hpp>
 #include <troupe/serializers/internal/words/failing.hpp>
-#include <troupe/serializers/type_registry.hpp>
+#include <troupe/serializers/type_entry.hpp>
 
 namespace troupe::detail {
 

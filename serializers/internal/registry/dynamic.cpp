@@ -5,7 +5,7 @@
 
 #include <troupe/serializers/internal/coding/common.hpp>
 #include <troupe/serializers/internal/typed/schema_reader.hpp>
-#include <troupe/serializers/type_registry.hpp>
+#include <troupe/serializers/type_entry.hpp>
 
 namespace troupe::detail {
 

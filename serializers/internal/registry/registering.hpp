@@ -1,12 +1,22 @@
-// The templates of type_registry, whose header includes this: codecs as users give them, made into what entries keep.
+// The templates of type_entry and type_registry: all that is made for a type, and codecs as users give them, made into
+// what entries keep.
 #pragma once
 
 #include <concepts>
 #include <type_traits>
 #include <utility>
 
+#include <troupe/serializers/internal/coding/part_access.hpp>
+#include <troupe/serializers/internal/diagnose/inspecting.hpp>
 #include <troupe/serializers/internal/payload/generic.hpp>
-#include <troupe/serializers/type_registry.hpp>
+#include <troupe/serializers/internal/shape/self_contained.hpp>
+#include <troupe/serializers/internal/typed/schema.hpp>
+#include <troupe/serializers/internal/typed/typed_arrays.hpp>
+#include <troupe/serializers/internal/typed/typed_reader.hpp>
+#include <troupe/serializers/internal/typed/typed_writer.hpp>
+#include <troupe/serializers/internal/visit/visit_read.hpp>
+#include <troupe/serializers/internal/visit/visit_write.hpp>
+#include <troupe/serializers/type_entry.hpp>
 
 namespace troupe::detail {
 
@@ -96,6 +106,68 @@ std::shared_ptr<stand_in> make_stand_in(To to, From from, std::shared_ptr<const 
 } // namespace troupe::detail
 
 namespace troupe {
+
+template <class T>
+type_entry::type_entry(std::in_place_type_t<T>, std::string alias, std::optional<own_codec> own)
+    : alias_(std::move(alias)),
+      info_(typeid(T)),
+      type_(typeid(T)),
+      size_bytes_(sizeof(T)),
+      alignment_bytes_(alignof(T)),
+      value_bytes_(&detail::new_value_bytes<T>),
+      own_(std::move(own)) {
+  life_.allocate = &detail::new_memory<T>::allocate;
+  life_.release = &detail::new_memory<T>::release;
+  if constexpr (std::is_default_constructible_v<T>)
+    life_.construct = [](void* at) { ::new (at) T(); };
+  if constexpr (std::is_default_constructible_v<T> && std::is_move_assignable_v<T>)
+    life_.reset = [](void* at) { *static_cast<T*>(at) = T(); };
+  else if constexpr (std::is_nothrow_default_constructible_v<T>)
+    life_.reset = [](void* at) { std::destroy_at(static_cast<T*>(at)), ::new (at) T(); };
+  else
+    life_.reset = [](void*) {};
+  if constexpr (std::is_class_v<T> && (std::has_virtual_destructor_v<T> || !std::is_abstract_v<T>))
+    life_.share = [](void* made) -> std::shared_ptr<void> { return std::shared_ptr<T>(static_cast<T*>(made)); };
+  if constexpr (described<T>)
+    detail::each_base<T>([this]<class Base>(const Base*) {
+      bases_.push_back({.type = typeid(Base),
+                        .of = [](void* derived) -> void* { return static_cast<Base*>(static_cast<T*>(derived)); }});
+    });
+  life_.destroy = [](void* at) { static_cast<T*>(at)->~T(); };
+  if constexpr (detail::copyable<T>())
+    life_.copy = [](void* at, const void* source) { ::new (at) T(*static_cast<const T*>(source)); };
+  if constexpr (std::move_constructible<T>)
+    life_.move = [](void* at, void* source) { ::new (at) T(std::move(*static_cast<T*>(source))); };
+  codecs_.inspect = [](detail::type_inspector& by) { by.add<T>(""); };
+  if constexpr (detail::self_contained<T>())
+    if (!own_) {
+      held_bytes_ = [](const void* value) {
+        return detail::held_bytes<detail::held::all>(*static_cast<const T*>(value));
+      };
+      owned_bytes_ = [](const void* value) {
+        return detail::held_bytes<detail::held::owned>(*static_cast<const T*>(value));
+      };
+    }
+  parts_ = detail::part_access_of<T>();
+  detail::schema_builder builder;
+  builder.build<T>();
+  unsupported_ = builder.unsupported();
+  foreign_ = builder.take_foreign();
+  schema_ = builder.take();
+  fingerprint_ = detail::fingerprint_of(schema_);
+  codecs_.typed_write = [](detail::typed_writer& to, const void* value) {
+    return detail::typed_write(to, *static_cast<const T*>(value));
+  };
+  codecs_.typed_read = [](detail::typed_reader& from, void* target) {
+    return detail::read_into<T>(from, target, detail::typed_into(from));
+  };
+  codecs_.visit_write = [](value_writer& to, const void* value) {
+    return detail::visit_write(to, *static_cast<const T*>(value));
+  };
+  codecs_.visit_read = [](value_reader& from, void* target) {
+    return detail::read_into<T>(from, target, detail::visitor_into(from));
+  };
+}
 
 template <class Part>
 std::shared_ptr<const type_entry> detail::part_entry() {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <troupe/base/export.hpp>
+#include <troupe/serializers/internal/coding/stand_in.hpp>
 #include <troupe/serializers/internal/shape/shapes.hpp>
 
 namespace troupe::detail {
@@ -44,12 +45,6 @@ enum class schema_code : std::uint8_t {
   foreign = 30, // a type whose codec the registry has; the value says which form it has
   record = 31,  // a record, always of the same alternatives
   form = 32,    // node; of a type without fields that contains itself; numbered as structures are
-};
-
-/// A part of a type that has no codec of its own.
-struct foreign_type {
-  std::type_index type;
-  std::string place; // "samples[].lock"
 };
 
 class TROUPE_EXPORT schema_builder {

@@ -4,7 +4,7 @@
 #include <caf/actor.hpp>
 #include <caf/actor_system.hpp>
 
-#include <troupe/serializers/type_registry.hpp>
+#include <troupe/serializers/type_entry.hpp>
 
 namespace troupe::internal {
 

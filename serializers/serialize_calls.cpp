@@ -1,4 +1,4 @@
-#include <troupe/serializers/serialize.hpp>
+#include <troupe/serializers/serialize_calls.hpp>
 
 #include <troupe/serializers/internal/payload/error_payload.hpp>
 #include <troupe/serializers/record.hpp>

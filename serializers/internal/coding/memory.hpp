@@ -1,0 +1,52 @@
+// Memory for values that are made later.
+#pragma once
+
+#include <cstddef>
+#include <new>
+
+namespace troupe::detail {
+
+/// Memory for a T as `new T` gets it and `delete` gives it back.
+template <class T>
+struct new_memory {
+  static constexpr bool is_wide = alignof(T) > __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+  static void* allocate() {
+    if constexpr (is_wide && requires { T::operator new (sizeof(T), std::align_val_t{alignof(T)}); })
+      return T::operator new (sizeof(T), std::align_val_t{alignof(T)});
+    else if constexpr (requires { T::operator new(sizeof(T)); })
+      return T::operator new(sizeof(T));
+    else if constexpr (is_wide)
+      return ::operator new (sizeof(T), std::align_val_t{alignof(T)});
+    else
+      return ::operator new(sizeof(T));
+  }
+  static void release(void* memory) {
+    if constexpr (is_wide && requires { T::operator delete (memory, std::align_val_t{alignof(T)}); })
+      T::operator delete (memory, std::align_val_t{alignof(T)});
+    else if constexpr (is_wide && requires { T::operator delete (memory, sizeof(T), std::align_val_t{alignof(T)}); })
+      T::operator delete (memory, sizeof(T), std::align_val_t{alignof(T)});
+    else if constexpr (requires { T::operator delete(memory); })
+      T::operator delete(memory);
+    else if constexpr (requires { T::operator delete(memory, sizeof(T)); })
+      T::operator delete(memory, sizeof(T));
+    else if constexpr (is_wide)
+      ::operator delete (memory, std::align_val_t{alignof(T)});
+    else
+      ::operator delete(memory);
+  }
+};
+
+/// Memory for a T in which there is none; `read` constructs one.
+template <class T>
+union memory_for {
+  memory_for() {}
+  ~memory_for() {}
+  T value;
+};
+
+template <class T>
+inline constexpr bool is_memory = false;
+template <class T>
+inline constexpr bool is_memory<memory_for<T>> = true;
+
+} // namespace troupe::detail

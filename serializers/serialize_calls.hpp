@@ -1,0 +1,86 @@
+// The calls of serialize.hpp alone, for code that registers no types.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <vector>
+
+#include <troupe/base/export.hpp>
+#include <troupe/serializers/any_value.hpp>
+#include <troupe/serializers/family.hpp>
+#include <troupe/serializers/internal/coding/memory.hpp>
+#include <troupe/serializers/payload_bytes.hpp>
+#include <troupe/serializers/type_entry.hpp>
+
+namespace troupe {
+
+/// What becomes of a value that no listed family can carry.
+enum class on_error : std::uint8_t {
+  raise,   ///< serialize() fails.
+  message, ///< The payload carries the error's text, and the receiver gets it as the error `sent_as_text`.
+};
+
+struct serialize_options {
+  std::vector<std::string> serializers = {"typed", "msgpack"};
+  troupe::on_error on_error = troupe::on_error::message;
+  troupe::iterate iterate = troupe::iterate::automatic;
+  troupe::context context = {};
+};
+
+struct deserialize_options {
+  std::vector<std::string> deserializers = {"typed", "msgpack"};
+  troupe::context context = {};
+};
+
+[[nodiscard]] TROUPE_EXPORT std::expected<payload, serialize_error>
+serialize_entry(const type_entry& entry, const void* value, const serialize_options& options,
+                const type_registry& types, const family_set& families);
+/// Decodes into a default-constructed value of that entry's type, or where that has no default constructor into memory
+/// for one. The payload's alias must be the entry's.
+[[nodiscard]] TROUPE_EXPORT std::expected<void, serialize_error>
+deserialize_entry(const type_entry& entry, void* target, const payload& from, const deserialize_options& options,
+                  const type_registry& types, const family_set& families);
+
+/// Encodes with the first family of the list that supports the type. Fails with `unknown_type` for unregistered types,
+/// `unknown_family`, and `clash` where the registry or the families have errors; what else can fail is up to
+/// `options.on_error`.
+template <class T>
+[[nodiscard]] std::expected<payload, serialize_error>
+serialize(const T& value, const serialize_options& options, const type_registry& types, const family_set& families) {
+  const auto* entry = types.find<T>();
+  if (entry == nullptr)
+    return std::unexpected(types.why_not_found(typeid(T)));
+  return serialize_entry(*entry, &value, options, types, families);
+}
+
+/// Decodes a T. A payload of a family that is not listed is refused before anything of it is decoded.
+template <std::move_constructible T>
+[[nodiscard]] std::expected<T, serialize_error> deserialize(const payload& from, const deserialize_options& options,
+                                                            const type_registry& types, const family_set& families) {
+  const auto* entry = types.find<T>();
+  if (entry == nullptr)
+    return std::unexpected(types.why_not_found(typeid(T)));
+  if constexpr (std::is_default_constructible_v<T>) {
+    auto value = T();
+    if (auto done = deserialize_entry(*entry, &value, from, options, types, families); !done)
+      return std::unexpected(std::move(done.error()));
+    return value;
+  } else {
+    detail::memory_for<T> place;
+    if (auto done = deserialize_entry(*entry, &place.value, from, options, types, families); !done)
+      return std::unexpected(std::move(done.error()));
+    std::expected<T, serialize_error> value(std::move(place.value));
+    place.value.~T();
+    return value;
+  }
+}
+
+/// Decodes whatever type the payload's alias names; a `record` where this process has no type of that alias, and the
+/// payload says of itself what it consists of (`typed`, `msgpack` and `json` do). any_value::alias() is the payload's.
+[[nodiscard]] TROUPE_EXPORT std::expected<any_value, serialize_error>
+deserialize_any(const payload& from, const deserialize_options& options, const type_registry& types,
+                const family_set& families);
+
+} // namespace troupe

@@ -1,0 +1,318 @@
+// What is known of the types that a node can send and receive, by alias. To register types, include type_registry.hpp.
+#pragma once
+
+#include <atomic>
+#include <concepts>
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <typeindex>
+#include <unordered_map>
+#include <vector>
+
+#include <troupe/base/export.hpp>
+#include <troupe/serializers/describe.hpp>
+#include <troupe/serializers/internal/coding/stand_in.hpp>
+#include <troupe/serializers/payload.hpp>
+
+namespace troupe {
+
+class family;
+class function_entry;
+class value_reader;
+class value_writer;
+
+namespace detail {
+
+class type_inspector;
+class typed_reader;
+class typed_writer;
+struct part_access;
+template <class T, class... Above>
+std::string label_of();
+
+} // namespace detail
+
+/// What a type's own codec makes of a value: bytes for the header, which come back untouched, and frames.
+struct own_form {
+  std::vector<std::byte> header;
+  std::vector<frame> frames;
+};
+TROUPE_DESCRIBE(own_form, header, frames)
+
+/// A type's own codec for values that travel alone; any exceptions become errors.
+struct own_codec {
+  std::string family = "typed"; // The one that it belongs to.
+  std::function<std::expected<own_form, serialize_error>(const void* value, const context&)> to_frames;
+  /// Into a value, or where the type has no default constructor into memory for one.
+  std::function<std::expected<void, serialize_error>(void* target, std::span<const std::byte> header,
+                                                     std::span<const frame> frames, const context&)>
+      from_frames;
+  /// Of codecs whose frames are payloads: whether the families of all that these hold are accepted. Decodes none.
+  std::function<std::expected<void, serialize_error>(std::span<const std::byte> header, std::span<const frame> frames,
+                                                     const context&)>
+      check_parts;
+  bool makes_pointers = false; // Then the type does not travel alone.
+};
+
+/// All that is known about a registered type. Stays at one address while its registry lives, and longer where somebody
+/// holds it by shared_from_this().
+///
+/// Threads: any, at once.
+class TROUPE_EXPORT type_entry : public std::enable_shared_from_this<type_entry> {
+public:
+  /// What can be done with a value at an address. Null where the type cannot.
+  struct lifecycle {
+    void* (*allocate)() = nullptr;           // memory for one, as `new` gets it
+    void (*release)(void* memory) = nullptr; // in which there is none
+    void (*construct)(void* at) = nullptr;   // by default
+    void (*destroy)(void* at) = nullptr;
+    void (*copy)(void* at, const void* source) = nullptr; // construct
+    void (*move)(void* at, void* source) = nullptr;       // construct
+    void (*reset)(void* at) = nullptr;                    // to what construct() makes
+    std::shared_ptr<void> (*share)(void* made) = nullptr; // takes over what `new` made
+  };
+  /// The codecs made from the type's description. Reading takes a value, or where construct() is null memory for one,
+  /// in which there is one when it succeeds.
+  struct codec_slots {
+    bool (*typed_write)(detail::typed_writer&, const void*) = nullptr;
+    bool (*typed_read)(detail::typed_reader&, void*) = nullptr;
+    bool (*visit_write)(value_writer&, const void*) = nullptr;
+    bool (*visit_read)(value_reader&, void*) = nullptr;
+    void (*inspect)(detail::type_inspector&) = nullptr; // For people: what the type consists of.
+  };
+
+  /// Makes the entry of T, as type_registry::add does.
+  template <class T>
+  type_entry(std::in_place_type_t<T>, std::string alias, std::optional<own_codec> own);
+
+  [[nodiscard]] const std::string& alias() const { return alias_; }
+  [[nodiscard]] std::type_index type() const { return type_; }
+  [[nodiscard]] const std::type_info& info() const { return info_; }
+  [[nodiscard]] std::size_t size_bytes() const { return size_bytes_; }
+  [[nodiscard]] std::size_t alignment_bytes() const { return alignment_bytes_; }
+  /// What a default value takes, with what it has on the heap.
+  [[nodiscard]] std::size_t value_bytes() const { return value_bytes_(); }
+  [[nodiscard]] const lifecycle& life() const { return life_; }
+  [[nodiscard]] const codec_slots& codecs() const { return codecs_; }
+  /// The codec that came with this very type, or null; also while another one is registered for it, and where it serves
+  /// pointers to the type only.
+  [[nodiscard]] const own_codec* own() const {
+    return own_ && !own_->makes_pointers && (!stand_ins_ || !stand_ins_->is_registered(type_)) ? &*own_ : nullptr;
+  }
+  /// Where and why the type cannot travel by description ("samples[].lock: std::mutex has ..."); empty when it can, as
+  /// its registry has a codec for all that needs one.
+  [[nodiscard]] std::string unsupported() const { return foreign_.empty() ? unsupported_ : unsupported_now(); }
+  /// What its values consist of, where that can be encoded one by one: a collection's elements, a variant's
+  /// alternative. Null for all other types.
+  [[nodiscard]] const detail::part_access* parts() const { return parts_ ? parts_() : nullptr; }
+  /// The classes that it is described to derive from.
+  struct base {
+    std::type_index type;
+    void* (*of)(void* derived);
+  };
+  [[nodiscard]] std::span<const base> bases() const { return bases_; }
+
+  /// Whether values mean the same wherever they are: nothing in them, such as a handle, that a codec translates for
+  /// where it goes.
+  [[nodiscard]] bool is_self_contained() const { return held_bytes_ != nullptr; }
+  /// What a value takes in memory, roughly. Requires: is_self_contained().
+  [[nodiscard]] std::size_t memory_bytes(const void* value) const { return size_bytes_ + held_bytes_(value); }
+  /// The same without frames and arrays, which only view their memory. Requires: self-contained.
+  [[nodiscard]] std::size_t owned_bytes(const void* value) const { return size_bytes_ + owned_bytes_(value); }
+
+  /// The type's layout, and its hash: equal layouts are decoded without looking at it.
+  [[nodiscard]] std::span<const std::byte> schema() const { return schema_; }
+  [[nodiscard]] std::uint32_t fingerprint() const { return fingerprint_; }
+
+  /// The header of this type's payloads in that family when the codec adds nothing; made once.
+  [[nodiscard]] frame standard_header(const family& of) const;
+
+  /// Writes the value to any writer, and builds it from any reader. False when that failed or the type has no
+  /// description; the coder knows why.
+  bool write(value_writer& to, const void* value) const;
+  bool read(value_reader& from, void* target) const;
+
+  /// Whatever the user of the registry wants to find again by type: one object per class A, the last one attached.
+  template <class A>
+  void attach(std::shared_ptr<A> object) const {
+    attach_as(typeid(A), std::move(object));
+  }
+  /// Null when there is none. Quick, and stays valid while the entry lives, whatever is attached later.
+  template <class A>
+  [[nodiscard]] A* attachment() const {
+    return static_cast<A*>(attached_as(typeid(A)));
+  }
+
+private:
+  /// One of a chain that only grows, at its front.
+  struct attached {
+    std::type_index as;
+    std::shared_ptr<void> object;
+    std::unique_ptr<const attached> next;
+  };
+  friend class type_registry;
+  [[nodiscard]] std::string unsupported_now() const;
+  void attach_as(std::type_index as, std::shared_ptr<void> object) const;
+  [[nodiscard]] void* attached_as(std::type_index as) const;
+
+  const std::string alias_;
+  const std::type_info& info_;
+  const std::type_index type_;
+  const std::size_t size_bytes_;
+  const std::size_t alignment_bytes_;
+  std::size_t (*const value_bytes_)();
+  lifecycle life_;
+  codec_slots codecs_;
+  const std::optional<own_codec> own_;
+  std::vector<std::byte> schema_;
+  std::uint32_t fingerprint_ = 0;
+  std::string unsupported_;
+  std::vector<detail::foreign_type> foreign_;
+  std::vector<base> bases_;
+  const detail::part_access* (*parts_)() = nullptr;
+  std::shared_ptr<detail::stand_in_table> stand_ins_; // The registry's.
+  std::size_t (*held_bytes_)(const void*) = nullptr;  // Null where values are not self-contained.
+  std::size_t (*owned_bytes_)(const void*) = nullptr; // Likewise.
+
+  mutable std::mutex mutex_; // Guards what follows.
+  mutable std::vector<std::pair<std::string, frame>> headers_;
+  mutable std::unique_ptr<const attached> attachments_;
+  // The front of attachments_ once more, for readers: stored with release, so that who loads it with acquire sees all
+  // that it leads to. Encoders and decoders look here for every value, in many threads; a lock would be felt.
+  mutable std::atomic<const attached*> first_attached_ = nullptr;
+};
+
+/// The types by alias and by C++ type. Starts with the numbers ("i32", "f64", ...), "bool", "str", "bytes", vectors
+/// ("list<f64>") and arrays ("array<f64>") of them.
+///
+/// Threads: any, at once. Members of described types need no entry of their own; what travels alone does.
+class TROUPE_EXPORT type_registry {
+public:
+  type_registry();
+  type_registry(const type_registry&) = delete;
+  type_registry& operator=(const type_registry&) = delete;
+
+  /// Registers a described type under the name that travels, of at most 32,768 bytes, since a header has to hold it. A
+  /// clash is remembered in errors(), and from then on nothing is opened, serialized or deserialized with this
+  /// registry: each try fails with the clash. Adding the same twice does nothing: the first codec stays.
+  template <class T>
+  type_registry& add(std::string alias) {
+    insert(std::make_unique<type_entry>(std::in_place_type<T>, std::move(alias), std::nullopt));
+    return *this;
+  }
+
+  /// Registers a type with a codec of its own: `to_frames(const T&, const context&) -> expected<own_form,
+  /// serialize_error>` and `from_frames(span<const byte> header, span<const frame>, const context&) -> expected<T,
+  /// serialize_error>`. What it wrote comes back to it untouched. It is `family`'s where the type travels alone, and
+  /// serves all families where a type without description stands inside another value.
+  ///
+  /// When from_frames gives `expected<unique_ptr<T>, serialize_error>`, the codec serves pointers to T, and what they
+  /// point to may be of any class that derives from T and has no alias itself; T may be abstract.
+  template <class T, class ToFrames, class FromFrames>
+  type_registry& add(std::string alias, ToFrames to_frames, FromFrames from_frames, std::string family = "typed");
+
+  /// Registers a described type whose attributes travel each as they can: small ones in the header, the others as
+  /// payloads of their own, by the first listed family that carries them. So what no single family carries as a whole
+  /// may travel. It is `family` that does so, by which name both ends must have it.
+  template <described T>
+  type_registry& register_generic(std::string alias, std::string family = "typed");
+
+  /// Lets a type that cannot be changed, and has no description, travel in the form of another one, alone and inside
+  /// other values: `to(const T&) -> Form` and `from(Form) -> T`. Both may take a `const context&` behind it, give an
+  /// `expected<..., serialize_error>`, and `from` a unique_ptr<T>, as in add(). To travel alone it needs an alias as
+  /// well. A second registration replaces the first one, from the next value on.
+  template <class T, class To, class From>
+  type_registry& register_serializer(To to, From from);
+  /// The type cannot travel any more, unless it came with a codec. Does nothing where none is registered.
+  template <class T>
+  type_registry& deregister_serializer() {
+    stand_ins_->remove(typeid(T));
+    return *this;
+  }
+
+  /// Lets peers run the function, by that name, where their link allows tasks: see function.hpp, where both are
+  /// defined. A functor is registered as a type under the name too, since its state travels. Adding the same twice does
+  /// nothing; a clash is remembered in errors().
+  template <auto Function>
+  type_registry& add_function(std::string name);
+  template <class Functor>
+  type_registry& add_function(std::string name);
+  /// By its name, or by what stands for it in C++ (function_entry::key); null when there is none.
+  [[nodiscard]] std::shared_ptr<const function_entry> find_function(std::string_view name) const;
+  [[nodiscard]] std::shared_ptr<const function_entry> find_function(std::type_index key) const;
+  [[nodiscard]] std::vector<std::shared_ptr<const function_entry>> functions() const;
+
+  /// Pointers to Base may point to a Derived. Needed where the description does not say so.
+  template <class Derived, class Base>
+  requires(std::is_polymorphic_v<Base>&& std::derived_from<Derived, Base> && !std::same_as<Derived, Base>)
+      type_registry& add_base() {
+    return insert_base(typeid(Derived), {.type = typeid(Base), .of = [](void* derived) -> void* {
+                                           return static_cast<Base*>(static_cast<Derived*>(derived));
+                                         }});
+  }
+  /// Whether pointers to `base` may point to objects of the class, and the object as such; null when they may not.
+  [[nodiscard]] bool derives(std::type_index derived, std::type_index base) const;
+  [[nodiscard]] void* as_base(std::type_index derived, void* object, std::type_index base) const;
+  /// Whether the class's codec makes pointers to it.
+  [[nodiscard]] bool rebuilds_pointers(std::type_index type) const;
+  [[nodiscard]] const detail::stand_in_table& stand_ins() const { return *stand_ins_; }
+
+  [[nodiscard]] const type_entry* find(std::type_index type) const;
+  [[nodiscard]] const type_entry* find(std::string_view alias) const;
+  template <class T>
+  [[nodiscard]] const type_entry* find() const {
+    return find(std::type_index(typeid(T)));
+  }
+
+  /// An entry that stands in no registry, for what never travels alone. Its types find this one's codecs.
+  template <class T>
+  [[nodiscard]] std::shared_ptr<const type_entry> unlisted_entry(std::string alias = detail::label_of<T>()) const;
+
+  /// All entries in the order in which they were added.
+  [[nodiscard]] std::vector<const type_entry*> entries() const;
+  /// The clashes so far, each with both types named.
+  [[nodiscard]] std::vector<serialize_error> errors() const;
+  /// Fails with the first of them.
+  [[nodiscard]] std::expected<void, serialize_error> check() const {
+    return has_errors_.load(std::memory_order_relaxed) ? first_error() : std::expected<void, serialize_error>{};
+  }
+  /// What is said of a type that is not found: a clash, where there is one, since that may be why.
+  [[nodiscard]] serialize_error why_not_found(const std::type_info& type) const;
+
+private:
+  [[nodiscard]] std::expected<void, serialize_error> first_error() const;
+  /// Requires mutex_.
+  void remember(serialize_errc code, std::string text);
+  /// False when it clashes with what is there; the first one stays.
+  bool insert(std::unique_ptr<type_entry> entry);
+  type_registry& insert_base(std::type_index derived, type_entry::base base);
+  type_registry& insert_function(std::shared_ptr<const function_entry> made);
+  template <class T>
+  void set_stand_in(std::shared_ptr<detail::stand_in> made, bool registered);
+  template <class T>
+  [[nodiscard]] std::shared_ptr<const type_entry> form_entry() const;
+  void fail(serialize_errc code, std::string text);
+
+  const std::shared_ptr<detail::stand_in_table> stand_ins_ = std::make_shared<detail::stand_in_table>();
+  mutable std::shared_mutex mutex_; // Guards what follows.
+  std::unordered_map<std::type_index, std::vector<type_entry::base>> bases_;
+  std::vector<std::shared_ptr<const type_entry>> entries_;
+  std::unordered_map<std::type_index, const type_entry*> by_type_;
+  std::unordered_map<std::string_view, const type_entry*> by_alias_;
+  std::vector<std::shared_ptr<const function_entry>> functions_;
+  std::vector<serialize_error> errors_;
+  std::atomic<bool> has_errors_{false}; // Written with mutex_ held.
+};
+
+/// The value as text, for logs and people: `{sensor: "roof", celsius: 21.5, samples: [1, 2]}`. Long values are cut.
+[[nodiscard]] TROUPE_EXPORT std::string to_text(const type_entry& entry, const void* value);
+
+} // namespace troupe
