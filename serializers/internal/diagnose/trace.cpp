@@ -12,7 +12,7 @@
 #include <troupe/serializers/internal/coding/unit_text.hpp>
 #include <troupe/serializers/internal/payload/compressing.hpp>
 #include <troupe/serializers/internal/visit/visit_read.hpp>
-#include <troupe/serializers/type_entry.hpp>
+#include <troupe/serializers/type_registry.hpp>
 #include <troupe/serializers/value_reader.hpp>
 
 namespace troupe::detail {
