@@ -77,7 +77,7 @@ std::expected<caf::strong_actor_ptr, node_error> link_core::import_actor(const l
   if (name.whose != actor_name::side::mine || name.number == 0)
     return fail(node_errc::protocol_violation, "an actor's name cannot be read");
   if (!is_open())
-    return std::unexpected{node_error{node_errc::link_down, "the link to " + peer_name_ + " is down"}};
+    return std::unexpected{node_error{node_errc::link_down, "the link to " + agreed().peer.name + " is down"}};
   auto met = actor_exports::is_foreign(name.number) ? introduced_.find(name.number) : introduced_.end();
   if (recognizes && met != introduced_.end() && met->second.own) {
     send_admin_locked(held, admin_op::release_actor, release_actor{name.number, 1});
@@ -85,7 +85,7 @@ std::expected<caf::strong_actor_ptr, node_error> link_core::import_actor(const l
   }
   if (auto known = actor_imports_.receive(name.number))
     return known;
-  auto made = make_proxy(node_->system(), peer_node_, name.number, shared_from_this(),
+  auto made = make_proxy(node_->system(), agreed().peer.node, name.number, shared_from_this(),
                          met != introduced_.end() ? met->second.how : nullptr);
   actor_imports_.put(name.number, made);
   return made;
@@ -133,8 +133,8 @@ std::expected<void, node_error> link_core::find_actors(const message_head& head)
     return std::unexpected{std::move(sender).error()};
   if (!is_believed) {
     warnings_.warn([&] {
-      return "a message from " + peer_name_ + " names this node's actor " + grouped(head.sender)
-             + " as its sender, which has sent " + peer_name_
+      return "a message from " + agreed().peer.name + " names this node's actor " + grouped(head.sender)
+             + " as its sender, which has sent " + agreed().peer.name
              + " nothing that it could pass on; it is delivered without a sender";
     });
     sender->reset();
@@ -184,7 +184,7 @@ caf::actor link_core::task_runner_of(std::type_index function, std::string& name
     return spawn_refusal(system, {node_errc::not_found,
                                   detail::type_text(function)
                                       + " is not registered here; add it to the node's type registry, and to that of "
-                                      + peer_name_ + ", with types.add_function"});
+                                      + agreed().peer.name + ", with types.add_function"});
   name = known->name();
   return helper_of_peer(task_runner_, " runs no tasks for this link; its end of the link must have allow_tasks");
 }
@@ -209,8 +209,8 @@ caf::actor link_core::helper_of_peer(const caf::strong_actor_ptr& helper, std::s
     return caf::actor_cast<caf::actor>(std::move(found));
   auto& system = node_->system();
   if (!open)
-    return spawn_refusal(system, {node_errc::link_down, "the link to " + peer_name_ + " is down"});
-  return spawn_refusal(system, {node_errc::not_allowed, peer_name_ + std::string{why_none}});
+    return spawn_refusal(system, {node_errc::link_down, "the link to " + agreed().peer.name + " is down"});
+  return spawn_refusal(system, {node_errc::not_allowed, agreed().peer.name + std::string{why_none}});
 }
 
 namespace {
@@ -236,7 +236,7 @@ std::uint64_t link_core::look_up(std::string_view name, const std::set<std::stri
   auto held = mutex_.lock();
   if (!is_open()) {
     held.unlock();
-    then(fail(node_errc::link_down, "the link to " + peer_name_ + " is down"));
+    then(fail(node_errc::link_down, "the link to " + agreed().peer.name + " is down"));
     return 0;
   }
   auto number = next_query_++;
@@ -252,7 +252,7 @@ std::expected<caf::strong_actor_ptr, node_error>
 link_core::found_actor(const std::string& name, const std::set<std::string>& interface,
                        const std::expected<found, node_error>& answer) {
   warnings_.say(log_level::debug, [&] {
-    return "asked " + peer_name_ + " for \"" + cut(name) + "\": "
+    return "asked " + agreed().peer.name + " for \"" + cut(name) + "\": "
            + (!answer              ? answer.error().message()
               : answer->actor == 0 ? "nothing of that name"
                                    : "actor " + grouped(answer->actor));
@@ -260,7 +260,7 @@ link_core::found_actor(const std::string& name, const std::set<std::string>& int
   if (!answer)
     return std::unexpected{answer.error()};
   if (answer->actor == 0)
-    return fail(node_errc::not_found, peer_name_ + " has nothing published as \"" + name + '"');
+    return fail(node_errc::not_found, agreed().peer.name + " has nothing published as \"" + name + '"');
   auto actor = import_actor(name_in(*answer));
   if (!actor)
     return actor;
@@ -268,7 +268,7 @@ link_core::found_actor(const std::string& name, const std::set<std::string>& int
   // Whoever asks for an untyped handle takes any actor; CAF's own rule is that a typed one is none.
   if (!interface.empty() && !node_->system().assignable(offered, interface))
     return fail(node_errc::interface_mismatch,
-                "\"" + name + "\" at " + peer_name_ + " does not have the interface asked for: it has "
+                "\"" + name + "\" at " + agreed().peer.name + " does not have the interface asked for: it has "
                     + std::to_string(offered.size()) + " kinds of messages, asked for are "
                     + std::to_string(interface.size()));
   if (auto* remote = as_proxy(*actor))
@@ -281,7 +281,7 @@ void link_core::on_find(const find_query& query) {
   auto actor = hides_names_ ? nullptr : node_->published(query.name);
   if (actor && !can_name(itself(actor))) {
     warnings_.warn(
-        [&] { return "\"" + cut(query.name) + "\" is not shown to " + peer_name_ + ": " + why_not_named(); });
+        [&] { return "\"" + cut(query.name) + "\" is not shown to " + agreed().peer.name + ": " + why_not_named(); });
     actor = nullptr;
   }
   if (actor) {
@@ -292,7 +292,7 @@ void link_core::on_find(const find_query& query) {
     answer.readers = name.whose == actor_name::side::yours;
   }
   warnings_.say(log_level::debug, [&] {
-    return peer_name_ + " asks for \"" + cut(query.name)
+    return agreed().peer.name + " asks for \"" + cut(query.name)
            + "\": " + (answer.actor == 0 ? "nothing of that name" : "actor " + grouped(answer.actor));
   });
   send_admin(admin_op::found, answer);
@@ -351,7 +351,7 @@ std::expected<void, node_error> link_core::on_monitor(const monitor& what) {
   if (!actor)
     return fail(node_errc::protocol_violation,
                 "the peer monitors actor " + grouped(what.actor) + ", which it was never given");
-  warnings_.say(log_level::debug, [&] { return peer_name_ + " monitors actor " + grouped(what.actor); });
+  warnings_.say(log_level::debug, [&] { return agreed().peer.name + " monitors actor " + grouped(what.actor); });
   if (is_new)
     actor->get()->attach(caf::attachable_ptr{new link_watch{shared_from_this(), what.actor}});
   return {};
@@ -378,7 +378,7 @@ void link_core::on_down(const down& what) {
   auto kept = actor_imports_.let_go(what.actor);
   held.unlock();
   warnings_.say(log_level::debug, [&] {
-    return "actor " + grouped(what.actor) + " of " + peer_name_ + " is down"
+    return "actor " + grouped(what.actor) + " of " + agreed().peer.name + " is down"
            + (what.reason_text.empty() ? "" : ": " + cut(what.reason_text));
   });
   if (!kept)

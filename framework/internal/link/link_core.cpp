@@ -1,4 +1,5 @@
 #include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/link/link_greeting.hpp>
 
 #include <algorithm>
 #include <cassert>
@@ -178,40 +179,40 @@ void link_core::end_drained() {
 void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
   counters_.undelivered.fetch_add(unwritten, std::memory_order_relaxed);
   if (receiving_) // It was open.
-    warnings_.say(log_level::info, [&] { return "link to " + peer_name_ + " is down: " + reason.message(); });
+    warnings_.say(log_level::info, [&] { return "link to " + agreed().peer.name + " is down: " + reason.message(); });
   warnings_.settle();
   {
     const auto held = mutex_.lock();
     enter(held, link_state::closed);
   }
-  handshake_timer_.reset();
   heartbeat_timer_.reset();
   encoding_timer_.reset();
   drain_ = {};
-  note_unfinished_handshake(reason);
-  handshake_.reset();
+  end_greeting(reason);
   node_->unproven_peer_is_gone(this);
-  if (peer_is_known_)
-    node_->known_peer_is_gone(peer_node_);
+  if (known_peer_)
+    node_->known_peer_is_gone(known_peer_);
   settle_opening(std::unexpected{reason});
   for (auto& waiting : encoding_.take_all())
-    undo(waiting.receiver, *waiting.what, {node_errc::link_down, "the link to " + peer_name_ + " is down"}, nullptr);
-  const node_error down{node_errc::link_down, "the link to " + peer_name_ + " is down: " + reason.message()};
+    undo(waiting.receiver, *waiting.what, {node_errc::link_down, "the link to " + agreed().peer.name + " is down"},
+         nullptr);
+  const node_error down{node_errc::link_down, "the link to " + agreed().peer.name + " is down: " + reason.message()};
   fail_change(down);
   fail_everything(down, unwritten);
-  if (counts_handles_)
-    node_->exchange()->link_down(channel_, down.message());
+  if (is_up_in_exchange_)
+    node_->exchange()->link_down(agreed().channel, down.message());
   transfers_.clear();
   mentions_.clear();
   clear_elements();
   settle_last_pair();
   received_headers_.clear();
-  if (shares_store_) {
+  if (agreed().shares_store) {
     auto store = *node_->store();
     // Only what was on its way here: the peer may still read, and take over, what this end wrote before.
-    if (auto abandoned = store.abandon(peer_process_, receive_channel()); !abandoned)
+    if (auto abandoned = store.abandon(agreed().peer.process, agreed().receive_channel()); !abandoned)
       warnings_.warn([&] {
-        return "what was in flight from " + peer_name_ + " stays in the store for now: " + abandoned.error().message();
+        return "what was in flight from " + agreed().peer.name
+               + " stays in the store for now: " + abandoned.error().message();
       });
     node_->reap_soon();
   }
@@ -241,12 +242,12 @@ void link_core::fail_everything(const node_error& reason, std::uint64_t unwritte
   counters_.undelivered.fetch_add(unsent.size(), std::memory_order_relaxed);
   if (const auto lost = unwritten + unsent.size(); lost > 0)
     warnings_.warn([&] {
-      return grouped(lost) + (lost == 1 ? " message" : " messages") + " to " + peer_name_
+      return grouped(lost) + (lost == 1 ? " message" : " messages") + " to " + agreed().peer.name
              + " had not left: " + reason.message();
     });
   for (const auto& message : unsent)
     for (const auto& object : message.objects)
-      object.take_back(peer_process_, send_channel());
+      object.take_back(agreed().peer.process, agreed().send_channel());
   for (auto& [who, receiver] : told)
     tell_ready(who, receiver);
   // From here on nothing new enters the tables: every path checks the state under the lock.
@@ -335,7 +336,7 @@ void link_core::on_bad_packet(const node_error& reason) {
 void link_core::take_leave(const node_error& reason) {
   const auto expected_end = reason.code() == node_errc::link_down; // The peer said goodbye.
   warnings_.say(expected_end ? log_level::info : log_level::warning,
-                [&] { return "link to " + peer_name_ + " ends: " + reason.message(); });
+                [&] { return "link to " + agreed().peer.name + " ends: " + reason.message(); });
   if (!expected_end) // Who has said goodbye reads no more.
     send_admin(admin_op::goodbye, goodbye{cut(reason.message())});
 }
@@ -416,7 +417,7 @@ void link_core::object_gone(const store::object_id& id, const imported_object* o
 }
 
 std::expected<void, node_error> link_core::on_release_object(const release_object& what) {
-  if (!shares_store_)
+  if (!agreed().shares_store)
     return fail(node_errc::protocol_violation, "the peer releases an object, but no store is shared");
   store::object_id id{node_->store()->number(), what.index, what.generation};
   auto held = mutex_.lock();

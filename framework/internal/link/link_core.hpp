@@ -1,5 +1,5 @@
 // One link: its handshake, what it has sent and received and not yet released, and the two paths of a message.
-// The files beside it: link_core.cpp (life and end), link_actors.cpp (names, monitors, releases), link_handshake.cpp,
+// The files beside it: link_core.cpp (life and end), link_actors.cpp (names, monitors, releases), link_greeting.cpp,
 // link_negotiation.cpp (what both ends send with and accept, and how that changes), link_send.cpp, link_receive.cpp,
 // link_flow.cpp (back-pressure, heartbeats), link_encoding.cpp (large messages off their senders' threads),
 // link_forward.cpp, link_introductions.cpp (actors of third nodes), link_handles.cpp, link_whereabouts.cpp,
@@ -36,7 +36,8 @@
 #include <troupe/framework/internal/flow/send_window.hpp>
 #include <troupe/framework/internal/flow/understated_memory.hpp>
 #include <troupe/framework/internal/link/actor_tables.hpp>
-#include <troupe/framework/internal/link/link_handshake.hpp>
+#include <troupe/framework/internal/link/agreed_terms.hpp>
+#include <troupe/framework/internal/link/family_lists.hpp>
 #include <troupe/framework/internal/link/link_memory.hpp>
 #include <troupe/framework/internal/link/link_state.hpp>
 #include <troupe/framework/internal/link/lookups.hpp>
@@ -62,20 +63,7 @@ namespace troupe::internal {
 
 class link_host;
 class outgoing_message;
-
-/// How many families a link's lists may name.
-inline constexpr std::size_t families_max = 64;
-
-/// A link's families in order, and the names by which they were given.
-struct family_list {
-  std::vector<std::string> names;
-  std::vector<const family*> families;
-};
-
-/// The families of `names` in order. Fails with `bad_option` for one that is not there, or that the options do not
-/// admit.
-[[nodiscard]] std::expected<family_list, node_error> resolve_families(const std::vector<std::string>& names,
-                                                                      const family_set& known, bool trusted);
+class refusal_log;
 
 /// A payload's header that the peer sends once and then names by number.
 struct received_header {
@@ -200,9 +188,11 @@ public:
   /// No other link of this process ever has the same; above zero.
   [[nodiscard]] std::uint64_t serial() const noexcept { return serial_; }
   [[nodiscard]] const link_options& options() const noexcept { return options_; }
-  [[nodiscard]] const std::string& peer_name() const noexcept override { return peer_name_; }
+  /// What the handshake has come to; before that, that nothing is known of the peer.
+  [[nodiscard]] const agreed_terms& agreed() const noexcept { return *agreed_.load(std::memory_order_acquire); }
+  [[nodiscard]] const std::string& peer_name() const noexcept override { return agreed().peer.name; }
   /// Once it is open. All zero where its objects come with their bytes.
-  [[nodiscard]] const handles::node_name& peer_handles() const noexcept { return peer_handles_; }
+  [[nodiscard]] const handles::node_name& peer_handles() const noexcept { return agreed().peer.handles; }
   /// I/O thread, once it is open. Tells the peer where this node listens.
   void say_whereabouts();
   /// Once it has started.
@@ -214,7 +204,7 @@ public:
                                                             std::chrono::milliseconds timeout);
   [[nodiscard]] std::vector<std::string> effective_serializers() const;
   [[nodiscard]] std::vector<std::string> deserializers() const;
-  [[nodiscard]] bool shares_store() const noexcept { return shares_store_; }
+  [[nodiscard]] bool shares_store() const noexcept { return agreed().shares_store; }
   [[nodiscard]] link_stats stats() const;
   [[nodiscard]] link_memory memory(std::span<const store::object_id> of) const;
   [[nodiscard]] link_report report() const;
@@ -234,34 +224,16 @@ private:
   void end_drained();
   void end_if_drained();
 
-  [[nodiscard]] std::uint64_t send_channel() const noexcept { return channel_ + (role_ == role::acceptor ? 1 : 0); }
-  [[nodiscard]] std::uint64_t receive_channel() const noexcept { return channel_ + (role_ == role::dialer ? 1 : 0); }
-
+  static const agreed_terms& nothing_agreed();
   void enter(const link_held& held, link_state next); // The only writer of state_.
 
-  // -- link_handshake.cpp
-  template <class Admin>
-  void say(admin_op op, const Admin& what);
-  template <class Admin>
-  std::expected<void, node_error> hear(admin_op due, const packet_head& head, bytes_view body, const limits& bounds,
-                                       std::expected<void, node_error> (link_core::*handle)(const Admin&));
-  std::expected<void, node_error> on_expected(const packet_head& head, bytes_view body);
-  void send_hello(bool shares_store);
+  // -- link_greeting.cpp
+  class greeting;
   std::expected<void, node_error> on_greeting(const packet_head& head, bytes_view body);
-  std::expected<void, node_error> on_refuse(bytes_view body) const;
-  std::expected<void, node_error> on_early_goodbye(bytes_view body) const;
-  std::expected<void, node_error> on_greet(const greet& theirs);
-  std::expected<void, node_error> on_prove(const prove& theirs);
-  std::expected<void, node_error> on_hello(const hello& theirs);
-  std::expected<void, node_error> on_ready(const ready& theirs);
-  std::expected<void, node_error> on_opened(const opened& theirs);
-  void let_peer_in();
-  [[nodiscard]] bool wants_to_share_store() const;
-  std::expected<void, node_error> agree_on_families(const hello& theirs);
-  [[nodiscard]] bool agrees_on_store(const hello& theirs) const;
-  std::expected<void, node_error> become_open();
+  std::expected<void, node_error> become_open(agreed_terms terms);
+  std::expected<void, node_error> import_helpers();
   std::unexpected<node_error> refuse_peer(node_error reason);
-  void note_unfinished_handshake(const node_error& reason);
+  void end_greeting(const node_error& reason);
   void settle_opening(std::expected<void, node_error> result);
 
   // -- link_core.cpp
@@ -499,33 +471,11 @@ private:
   bool hides_names_ = false; // Set before start().
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   const std::shared_ptr<pending_objects> pending_objects_;
-  end_addresses addresses_; // Set by start().
-  // Set in the handshake, before the link is open; then only read.
-  std::string own_id_; // The two nodes' ids, as text.
-  std::string peer_id_;
-  std::string peer_name_ = "unknown peer";
-  caf::node_id peer_node_;
-  feature_set features_; // What both ends have.
-  bool shares_store_ = false;
-  std::uint64_t peer_runner_ = 0;        // The actor there that runs tasks; 0: this link does not allow them.
-  std::uint64_t peer_spawner_ = 0;       // The same for spawning ...
-  std::uint64_t peer_inspector_ = 0;     // ... and for looking.
-  bool peer_takes_exits_ = false;        // Exit messages may go there.
-  std::uint64_t peer_link_ = 0;          // The peer's name for this link ...
-  byte_vector peer_introduction_key_;    // ... and how to prove to it what it has given away on it.
-  std::uint64_t peer_message_bytes_ = 0; // The largest message that the peer takes ...
-  std::uint64_t peer_header_bytes_ = 0;  // ... the largest header ...
-  std::uint64_t peer_frames_ = 0;        // ... and the most frames of an element.
-  handles::node_name peer_handles_;      // Whose objects come over this link; all zero: they come with their bytes.
-  byte_vector peer_token_;               // What the peer is known again by.
+  end_addresses addresses_;                          // Set by start().
+  std::unique_ptr<const agreed_terms> agreed_terms_; // Set when the link opens.
+  std::atomic<const agreed_terms*> agreed_{&nothing_agreed()};
   std::set<handles::node_name> introduced_nodes_; // To the peer: guarded by mutex_.
-  bool counts_handles_ = false;                   // Objects are mentioned by handles that the node's exchange counts.
-  receive_bounds windows_;                        // Of either direction.
-  receive_bounds handle_windows_{UINT64_MAX, UINT64_MAX}; // The same for bytes behind handles.
-  store::process_id peer_process_;
-  std::uint64_t channel_ = 0;          // Even: what the dialer sends; the next number: what the acceptor sends.
-  bool peer_verifies_ = false;         // Wants everything to be encoded.
-  std::shared_ptr<value_lane> values_; // Null where only bytes pass.
+  std::shared_ptr<value_lane> values_;            // Null where only bytes pass.
 
   std::shared_ptr<connection> connection_; // Set by start().
   std::atomic<link_state> state_{link_state::greeting};
@@ -614,9 +564,9 @@ private:
     caf::message_id answer;
   };
   std::optional<taken_answer> taken_answer_;
-  std::unique_ptr<link_handshake> handshake_; // From start() until the link is open.
-  bool peer_is_known_ = false;                // It counts among the node's known peers.
-  std::shared_ptr<void> handshake_timer_;
+  std::unique_ptr<greeting> greeting_; // From start() until the link is open.
+  caf::node_id known_peer_;            // Counts among the node's known peers; invalid: none does.
+  bool is_up_in_exchange_ = false;
   std::shared_ptr<asio::steady_timer> heartbeat_timer_;
   struct drain {
     std::string reason;

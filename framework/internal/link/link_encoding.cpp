@@ -34,8 +34,9 @@ bool link_core::encode_elsewhere(std::uint64_t receiver, caf::mailbox_element_pt
                                  .proxy = imported(receiver),
                                  .extensions = {extensions.begin(), extensions.end()}};
   // When they are encoded they are held to the bounds one by one; until then to their sum.
-  const auto bound =
-      is_error ? UINT64_MAX : windows_.window + (is_answer ? options_.unread_answer_bytes : options_.queue_bytes);
+  const auto bound = is_error
+                         ? UINT64_MAX
+                         : agreed().windows.window + (is_answer ? options_.unread_answer_bytes : options_.queue_bytes);
   auto entry = encoding_.add(message, is_large, bound);
   while (entry == encoding_lane::entry::full && !is_answer && options_.when_full == when_full::drop_oldest) {
     auto oldest = encoding_.drop_oldest(receiver);
@@ -52,14 +53,14 @@ bool link_core::encode_elsewhere(std::uint64_t receiver, caf::mailbox_element_pt
     return false;
   case encoding_lane::entry::full:
     undo(receiver, *what,
-         {node_errc::link_busy, grouped(encoding_.bytes()) + " bytes for " + peer_name_ + " wait to be encoded, limit "
-                                    + grouped(bound)
+         {node_errc::link_busy, grouped(encoding_.bytes()) + " bytes for " + agreed().peer.name
+                                    + " wait to be encoded, limit " + grouped(bound)
                                     + (is_answer ? "; ask for less at a time, or raise unread_answer_bytes there"
                                                  : " (window_bytes and queue_bytes); link_ready tells when to go on")},
          context);
     return true;
   case encoding_lane::entry::refused:
-    undo(receiver, *what, {node_errc::link_down, "the link to " + peer_name_ + " is being closed"}, context);
+    undo(receiver, *what, {node_errc::link_down, "the link to " + agreed().peer.name + " is being closed"}, context);
     return true;
   case encoding_lane::entry::wakes:
     node_->encode_soon(weak_from_this());
@@ -77,7 +78,8 @@ void link_core::encode_next() {
   if (is_open())
     send_now(next->receiver, std::move(next->what), nullptr, nullptr, next->extensions);
   else
-    undo(next->receiver, *next->what, {node_errc::link_down, "the link to " + peer_name_ + " is down"}, nullptr);
+    undo(next->receiver, *next->what, {node_errc::link_down, "the link to " + agreed().peer.name + " is down"},
+         nullptr);
   if (encoding_.done(next->receiver, next->size_bytes, next->is_answer))
     node_->encode_soon(weak_from_this());
   auto held = mutex_.lock();
@@ -93,7 +95,7 @@ caf::strong_actor_ptr link_core::imported(std::uint64_t number) const {
 /// Whether the next message to that receiver would be sent, or find room to wait in.
 bool link_core::has_room_for(const link_held&, std::uint64_t receiver) const {
   return sending_.is_ready(receiver) && !encoding_.has(receiver)
-         && encoding_.has_room(windows_.window + options_.queue_bytes);
+         && encoding_.has_room(agreed().windows.window + options_.queue_bytes);
 }
 
 } // namespace troupe::internal

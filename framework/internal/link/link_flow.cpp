@@ -57,7 +57,7 @@ constexpr std::size_t unanswered_max = 65'536;
 std::expected<send_window::admission, node_error> link_core::admit(link_held& held, const message_head& head,
                                                                    std::uint64_t cost, const behind_handles& behind,
                                                                    std::vector<packed_message>& dropped, urgency how) {
-  auto down = [this] { return node_error{node_errc::link_down, "the link to " + peer_name_ + " is down"}; };
+  auto down = [this] { return node_error{node_errc::link_down, "the link to " + agreed().peer.name + " is down"}; };
   if (!accepts_messages(held))
     return std::unexpected{down()};
   if ((head.flags & message_flags::response) != 0) {
@@ -66,7 +66,7 @@ std::expected<send_window::admission, node_error> link_core::admit(link_held& he
     return send_window::admission::leaves;
   }
   // Tasks differ too much for the last one's answer to say what the next one's will take, and none may hold up others.
-  bool request = (head.flags & message_flags::request) != 0 && head.receiver != peer_runner_;
+  bool request = (head.flags & message_flags::request) != 0 && head.receiver != agreed().peer.runner;
   auto verdict = [&] {
     if (request)
       settle_replies(held);
@@ -106,7 +106,7 @@ std::expected<void, node_error> link_core::admit_answer(const link_held& held) c
   auto unread = connection_->unwritten_bytes(held) + bulk_.bytes();
   if (unread <= unread_answers_bound(held))
     return {};
-  return std::unexpected{node_error{node_errc::link_busy, grouped(unread) + " bytes wait until " + peer_name_
+  return std::unexpected{node_error{node_errc::link_busy, grouped(unread) + " bytes wait until " + agreed().peer.name
                                                               + " reads, limit " + grouped(unread_answers_bound(held))
                                                               + "; ask for less at a time, or raise "
                                                                 "unread_answer_bytes there"}};
@@ -136,7 +136,7 @@ bool link_core::ends_for_unread() {
 
 /// A request leaves: room for its answer is kept from now on.
 void link_core::reserve_answer(const link_held&, const pending_requests::key& question, std::uint64_t receiver) {
-  if (question.asker == 0 || receiver == peer_runner_)
+  if (question.asker == 0 || receiver == agreed().peer.runner)
     return;
   auto bytes = sending_.reserve_reply(receiver);
   if (!pending_.reserve(question, {receiver, bytes}, clock::now()))
@@ -158,7 +158,7 @@ void link_core::give_up_old_requests() {
     if (auto asker = asked.asker.lock())
       asker->enqueue(nullptr, question_id(question.number, asked.urgent).response_id(),
                      caf::make_message(to_caf_error(
-                         {node_errc::timed_out, peer_name_ + " has not answered for long, and "
+                         {node_errc::timed_out, agreed().peer.name + " has not answered for long, and "
                                                     + grouped(unanswered_max) + " later requests neither"})),
                      nullptr);
 }
@@ -170,16 +170,16 @@ bool link_core::accepts_messages(const link_held& held) const {
 node_error link_core::busy_error(const link_held&, std::uint64_t receiver, bool request) const {
   const auto& bounds = sending_.bounds();
   if (request && !sending_.has_room_for_reply(receiver))
-    return {node_errc::link_busy, "the link to " + peer_name_ + " expects answers of " + grouped(sending_.reply_bytes())
-                                      + " bytes, limit " + grouped(bounds.replies)
+    return {node_errc::link_busy, "the link to " + agreed().peer.name + " expects answers of "
+                                      + grouped(sending_.reply_bytes()) + " bytes, limit " + grouped(bounds.replies)
                                       + "; ask again after link_ready, or raise window_bytes"};
   return {node_errc::link_busy,
-          "actor " + grouped(receiver) + " at " + peer_name_ + " has " + grouped(sending_.outstanding_bytes(receiver))
-              + " of " + grouped(bounds.actor_window) + " bytes to consume and "
-              + grouped(sending_.queued_bytes(receiver)) + " of " + grouped(bounds.actor_queue)
-              + " waiting for it here, the link " + grouped(sending_.outstanding_bytes()) + " of "
-              + grouped(bounds.window) + " and " + grouped(sending_.queued_bytes()) + " of " + grouped(bounds.queue)
-              + handles_text(sending_, receiver) + "; send again after link_ready"};
+          "actor " + grouped(receiver) + " at " + agreed().peer.name + " has "
+              + grouped(sending_.outstanding_bytes(receiver)) + " of " + grouped(bounds.actor_window)
+              + " bytes to consume and " + grouped(sending_.queued_bytes(receiver)) + " of "
+              + grouped(bounds.actor_queue) + " waiting for it here, the link " + grouped(sending_.outstanding_bytes())
+              + " of " + grouped(bounds.window) + " and " + grouped(sending_.queued_bytes()) + " of "
+              + grouped(bounds.queue) + handles_text(sending_, receiver) + "; send again after link_ready"};
 }
 
 /// A message was taken out of those that wait: takes back what it counted, tells who asked.
@@ -210,14 +210,14 @@ void link_core::undo_dropped(packed_message message) {
     no_longer_waits(held, message.peer_epoch, connection_->open_outbox(held));
   held.unlock();
   for (const auto& object : message.objects)
-    object.take_back(peer_process_, send_channel());
+    object.take_back(agreed().peer.process, agreed().send_channel());
   if (!asked)
     return;
   if (auto asker = asked->asker.lock())
     asker->enqueue(nullptr, question_id(message.question.number, asked->urgent).response_id(),
                    caf::make_message(to_caf_error(
                        {node_errc::link_busy, "the request was dropped, the oldest of those that waited for "
-                                                  + peer_name_ + ", to make room for a newer message"})),
+                                                  + agreed().peer.name + ", to make room for a newer message"})),
                    nullptr);
 }
 

@@ -91,7 +91,7 @@ std::expected<bool, node_error> link_core::forward(const message_head& head, con
 
 bool link_core::forward(std::uint64_t receiver, const forwarded_message& what, const caf::strong_actor_ptr& sender,
                         caf::message_id id, receipt& owed) {
-  if (is_only<caf::exit_msg>(*what.types, node_->types()) && !peer_takes_exits_)
+  if (is_only<caf::exit_msg>(*what.types, node_->types()) && !agreed().peer.takes_exits)
     return false;
   // What is being encoded of the same pair came before.
   if (!is_open() || encoding_.has(receiver, itself(sender).get()) || !can_define_for_others(*what.types))
@@ -130,12 +130,12 @@ std::expected<void, node_error> outgoing_message::take(const forwarded_message& 
                  ? link_core::urgency::answers_anyway
                  : link_core::urgency::always_waits;
   for (const auto& element : message.elements) {
-    if (element.header.size() > link.peer_header_bytes_ || element.frames.size() > link.peer_frames_)
+    if (element.header.size() > link.agreed().peer.header_bytes || element.frames.size() > link.agreed().peer.frames)
       return std::unexpected{node_error{
           node_errc::unserializable,
           "payload with a header of " + grouped(element.header.size()) + " bytes and " + grouped(element.frames.size())
-              + " frames, " + link.peer_name() + " reads at most " + grouped(link.peer_header_bytes_) + " and "
-              + grouped(link.peer_frames_) + " (receive_limits.header_bytes and frames of its link)"}};
+              + " frames, " + link.peer_name() + " reads at most " + grouped(link.agreed().peer.header_bytes) + " and "
+              + grouped(link.agreed().peer.frames) + " (receive_limits.header_bytes and frames of its link)"}};
     descriptor_.frames.clear();
     descriptor_.actors.clear();
     descriptor_.objects = 0;

@@ -52,18 +52,19 @@ private:
 
 std::expected<void, node_error> link_core::count_handles() {
   const auto& exchange = node_->exchange();
-  if (!exchange || peer_handles_.incarnation == 0)
+  if (!agreed().counts_handles)
     return {};
-  counts_handles_ = exchange->link_up(shared_from_this(), channel_, peer_handles_, peer_token_, shared_channel());
-  if (!counts_handles_)
+  is_up_in_exchange_ = exchange->link_up(shared_from_this(), agreed().channel, agreed().peer.handles,
+                                         agreed().peer.token, shared_channel());
+  if (!is_up_in_exchange_)
     return violation("the peer has given this link the number of another");
   return {};
 }
 
 std::optional<exchange_channel> link_core::shared_channel() const {
-  if (!shares_store_)
+  if (!agreed().shares_store)
     return std::nullopt;
-  return exchange_channel{peer_process_, send_channel(), receive_channel()};
+  return exchange_channel{agreed().peer.process, agreed().send_channel(), agreed().receive_channel()};
 }
 
 void link_core::end_for_handles(const node_error& why) {
@@ -78,13 +79,13 @@ void link_core::write_handles() {
   if (out == nullptr)
     return;
   append_handle_messages(held, *out);
-  if (node_->exchange()->has_piece(channel_))
+  if (node_->exchange()->has_piece(agreed().channel))
     connection_->write_refills(held);
   connection_->flush(held);
 }
 
 void link_core::append_handle_messages(const link_held& held, outbox& out) {
-  for (const auto& each : node_->exchange()->take_messages(channel_)) {
+  for (const auto& each : node_->exchange()->take_messages(agreed().channel)) {
     if (const auto* head = std::get_if<handles::pull_head>(&each))
       append_whereabouts(held, head->captured, out);
     else if (const auto* answer = std::get_if<handles::adopted>(&each))
@@ -105,7 +106,7 @@ void link_core::append_mentions(const link_held& held, std::span<const outgoing_
   std::vector<object_mention> counted;
   if (!objects.empty()) {
     append_handle_messages(held, out);
-    counted = node_->exchange()->count_out(channel_, objects);
+    counted = node_->exchange()->count_out(agreed().channel, objects);
     for (const auto& each : counted)
       append_whereabouts(held, {&each.handle, 1}, out);
   }
@@ -133,9 +134,9 @@ void link_core::append_mentions(const link_held& held, std::span<const outgoing_
 }
 
 bool link_core::append_piece(const link_held&, outbox& out) {
-  if (!counts_handles_)
+  if (!agreed().counts_handles)
     return false;
-  auto piece = node_->exchange()->next_piece(channel_);
+  auto piece = node_->exchange()->next_piece(agreed().channel);
   if (!piece)
     return false;
   add_alone(counters_.pulled_bytes_sent, piece->bytes.size_bytes());
@@ -151,7 +152,7 @@ std::expected<std::uint32_t, serialize_error> outgoing_message::mention(const ob
 /// leaves. 0: neither can be, and its bytes have to travel.
 std::expected<std::uint32_t, serialize_error> outgoing_message::mention(const object_source_ptr& object) {
   const auto& exchange = link_->node().exchange();
-  if (!exchange || !link_->counts_handles_)
+  if (!exchange || !link_->agreed().counts_handles)
     return 0;
   if (mentions_.size() == message_objects_max)
     return std::unexpected{
@@ -160,7 +161,7 @@ std::expected<std::uint32_t, serialize_error> outgoing_message::mention(const ob
   outgoing_mention made{.counted = nullptr, .stored = {}, .size_bytes = object->size_bytes()};
   const auto stored = link_->shares_store() ? object->stored() : store::handle{};
   if (!stored.empty() && stored.id().store == link_->node().store()->number()
-      && stored.hand_over(link_->peer_process_, link_->send_channel())) {
+      && stored.hand_over(link_->agreed().peer.process, link_->agreed().send_channel())) {
     objects_.push_back(stored);
     made.stored = stored.id();
     made.which = stored.id();
@@ -198,8 +199,8 @@ std::expected<void, node_error> link_core::claim_mentions(std::uint64_t count) {
                      + " are described");
   const auto described = std::exchange(mentions_, {});
   std::vector<object_source_ptr> sources(described.size());
-  if (counts_handles_) {
-    auto received = node_->exchange()->receive(channel_, described);
+  if (agreed().counts_handles) {
+    auto received = node_->exchange()->receive(agreed().channel, described);
     if (!received)
       return std::unexpected{std::move(received).error()};
     sources = *std::move(received);
@@ -211,7 +212,7 @@ std::expected<void, node_error> link_core::claim_mentions(std::uint64_t count) {
     if (described[i].what == object_mention::kind::lost) {
       sources[i] = std::make_shared<lost_object>(handle.size_bytes);
     } else if (described[i].what == object_mention::kind::stored) {
-      if (!shares_store_ || handle.name.store != node_->store()->number())
+      if (!agreed().shares_store || handle.name.store != node_->store()->number())
         return violation("an object lies in a store that this link does not share");
       auto imported = adopt_object(handle.name);
       if (!imported && imported.error().code() == node_errc::protocol_violation)
@@ -236,23 +237,23 @@ std::expected<void, node_error> link_core::claim_mentions(std::uint64_t count) {
 }
 
 std::expected<void, node_error> link_core::on_object_chunk(bytes_view body) {
-  if (!counts_handles_)
+  if (!is_up_in_exchange_)
     return violation("bytes of an object come over a link that counts no handles");
   packet_reader in{body};
   const auto head = read_object_chunk_head(in);
   if (!in.ok())
     return violation("a chunk of an object cannot be read");
   add_alone(counters_.pulled_bytes_received, head.what.size_bytes);
-  return node_->exchange()->on_chunk(channel_, head, in.rest());
+  return node_->exchange()->on_chunk(agreed().channel, head, in.rest());
 }
 
 std::expected<void, node_error> link_core::on_handle_message(admin_op op, bytes_view body) {
-  if (!counts_handles_)
+  if (!is_up_in_exchange_)
     return violation("a message about handles comes over a link that counts none");
   const auto what = decode_handle_message(op, body, options_.receive_limits);
   if (!what)
     return std::unexpected{what.error()};
-  return node_->exchange()->on_message(channel_, *what);
+  return node_->exchange()->on_message(agreed().channel, *what);
 }
 
 } // namespace troupe::internal

@@ -119,7 +119,11 @@ public:
 protected:
   link_host(caf::actor_system& system, type_registry& types, const family_set& families, node_options options,
             asio::io_context& io)
-      : system_(system), types_(types), families_(families), options_(std::move(options)), io_(io),
+      : system_(system),
+        types_(types),
+        families_(families),
+        options_(std::move(options)),
+        io_(io),
         encodings_(std::make_shared<encoding_cache>(io)) {}
 
   caf::actor_system& system_;

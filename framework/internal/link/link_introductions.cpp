@@ -35,13 +35,13 @@ digest proof_of_receipt(bytes_view key, std::uint64_t actor) {
 } // namespace
 
 introduce link_core::introduction_of(std::uint64_t number) const {
-  auto [process, host] = text_of(peer_node_);
-  auto proof = proof_of_receipt(peer_introduction_key_, number);
+  auto [process, host] = text_of(agreed().peer.node);
+  auto proof = proof_of_receipt(agreed().peer.introduction_key, number);
   return {.number = 0,
           .hops = 1,
           .process = process,
           .host = std::move(host),
-          .link = peer_link_,
+          .link = agreed().peer.link,
           .actor = number,
           .proof = {proof.begin(), proof.end()}};
 }

@@ -38,8 +38,12 @@ receipt link_core::noted(receipt owed) {
 
 /// Of exports only those of these objects, a few in each hold of the lock: there may be millions.
 link_memory link_core::memory(std::span<const store::object_id> of) const {
-  link_memory result{
-      .channel = channel_, .serial = serial_, .peer = peer_name_, .exported = {}, .queued = {}, .pending = {}};
+  link_memory result{.channel = agreed().channel,
+                     .serial = serial_,
+                     .peer = agreed().peer.name,
+                     .exported = {},
+                     .queued = {},
+                     .pending = {}};
   result.pending = pending_objects_->list();
   constexpr std::size_t looks_max = 256;
   for (std::size_t at = 0; at < of.size(); at += looks_max) {
@@ -58,10 +62,10 @@ link_memory link_core::memory(std::span<const store::object_id> of) const {
 link_report link_core::report() const {
   link_report result;
   result.number = serial_;
-  result.peer = peer_name_;
+  result.peer = agreed().peer.name;
   result.transport = name_of(security_->kind);
   result.is_dialed = role_ == role::dialer;
-  result.shares_store = shares_store_;
+  result.shares_store = agreed().shares_store;
   result.age_ms =
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - since_).count();
   result.serializers = effective_serializers();

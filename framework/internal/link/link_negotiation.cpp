@@ -41,21 +41,6 @@ std::string hex_of(std::uint32_t fingerprint) {
 
 } // namespace
 
-std::expected<family_list, node_error> resolve_families(const std::vector<std::string>& names, const family_set& known,
-                                                        bool trusted) {
-  if (names.size() > families_max)
-    return fail(node_errc::bad_option, "a link lists at most " + grouped(families_max) + " families");
-  auto families = known.resolve(names);
-  if (!families)
-    return fail(node_errc::bad_option, families.error().message());
-  for (const auto* one : *families)
-    if (one->needs_trust() && !trusted)
-      return fail(node_errc::bad_option, "family " + std::string{one->name()}
-                                             + " trusts its input; list it only with trusted_families = true, and only "
-                                               "for peers that could as well run code here");
-  return family_list{names, *std::move(families)};
-}
-
 // -- what this end sends by
 
 /// What follows from the lists as they are now, and what else `change` says.
@@ -88,7 +73,7 @@ void link_core::apply_locally(const link_held&, const link_changes& changes, sen
 }
 
 std::string link_core::lists_text(const sending_terms& terms) const {
-  return node_->options().name + " sends with " + bracketed(terms.serializers) + ", " + peer_name_ + " accepts "
+  return node_->options().name + " sends with " + bracketed(terms.serializers) + ", " + agreed().peer.name + " accepts "
          + bracketed(terms.peer_accepts);
 }
 
@@ -107,10 +92,10 @@ std::expected<void, node_error> link_core::reconfigure(const link_changes& chang
   auto held = mutex_.lock();
   if (!change_over_.wait_until(held.for_waiting(), deadline,
                                [this] { return !is_open() || !negotiation_.is_changing(); }))
-    return fail(node_errc::timed_out, peer_name_ + " has not answered the change before within "
+    return fail(node_errc::timed_out, agreed().peer.name + " has not answered the change before within "
                                           + std::to_string(timeout.count()) + " ms; nothing of this one has happened");
   if (!is_open())
-    return fail(node_errc::link_down, "the link to " + peer_name_ + " is down");
+    return fail(node_errc::link_down, "the link to " + agreed().peer.name + " is down");
   auto wanted = negotiation_.mine();
   if (changes.serializers)
     wanted.serializers = *changes.serializers;
@@ -118,7 +103,7 @@ std::expected<void, node_error> link_core::reconfigure(const link_changes& chang
     wanted.deserializers = changes.deserializers->empty() ? wanted.serializers : *changes.deserializers;
   if (!have_in_common(wanted, negotiation_.theirs()))
     return fail(node_errc::nothing_in_common,
-                nothing_in_common_text(node_->options().name, wanted, peer_name_, negotiation_.theirs()));
+                nothing_in_common_text(node_->options().name, wanted, agreed().peer.name, negotiation_.theirs()));
   const auto concerns_peer = wanted != negotiation_.mine();
   std::future<std::expected<void, node_error>> answer;
   std::uint64_t number = 0;
@@ -136,7 +121,7 @@ std::expected<void, node_error> link_core::reconfigure(const link_changes& chang
   asio::post(node_->io(), [self = shared_from_this(), number] { self->announce_change(number); });
   if (answer.wait_until(deadline) != std::future_status::ready)
     return fail(node_errc::timed_out,
-                peer_name_ + " has not acknowledged within " + std::to_string(timeout.count())
+                agreed().peer.name + " has not acknowledged within " + std::to_string(timeout.count())
                     + " ms; the change stands, and the older families are accepted until then. Something there "
                       "waits to be consumed, or the peer is slow");
   return answer.get();
@@ -170,15 +155,15 @@ std::expected<void, node_error> link_core::on_reconfigured(const reconfigured& w
   auto accepted = negotiation_.accepted();
   auto change = std::exchange(change_, std::nullopt);
   held.unlock();
-  log(log_level::debug, "to " + peer_name_ + ": accepts " + bracketed(accepted)
+  log(log_level::debug, "to " + agreed().peer.name + ": accepts " + bracketed(accepted)
                             + (is_accepted ? "" : "; a change was refused: " + one_line(cut(what.refusal))));
   accept_now(std::move(accepted)); // The peer has left the others behind.
   change_over_.notify_all();
   if (change)
-    change->set_value(is_accepted
-                          ? std::expected<void, node_error>{}
-                          : fail(node_errc::nothing_in_common,
-                                 peer_name_ + " refused, and nothing has changed: " + one_line(cut(what.refusal))));
+    change->set_value(
+        is_accepted ? std::expected<void, node_error>{}
+                    : fail(node_errc::nothing_in_common,
+                           agreed().peer.name + " refused, and nothing has changed: " + one_line(cut(what.refusal))));
   return {};
 }
 
@@ -221,7 +206,7 @@ std::expected<void, node_error> link_core::on_reconfigure(const family_change& w
   auto* out = connection_->open_outbox(held);
   family_names theirs{what.serializers, what.deserializers};
   if (!negotiation_.change_peer(what.number, theirs)) {
-    auto text = nothing_in_common_text(node_->options().name, negotiation_.mine(), peer_name_, theirs);
+    auto text = nothing_in_common_text(node_->options().name, negotiation_.mine(), agreed().peer.name, theirs);
     send_admin_locked(held, admin_op::reconfigured, reconfigured{what.number, cut(text)});
     return {};
   }
@@ -270,7 +255,7 @@ std::expected<void, node_error> link_core::on_type_refused(const type_refused& w
   const auto named = "type \"" + type->alias() + "\"";
   std::string text;
   if (!what.is_known) {
-    text = peer_name_ + " has no " + named + " in its registry (fingerprint here " + hex_of(type->fingerprint())
+    text = agreed().peer.name + " has no " + named + " in its registry (fingerprint here " + hex_of(type->fingerprint())
            + "); add it there with types.add<T>(\"" + type->alias() + "\")";
   } else {
     if (what.contract.empty() || what.contract.size() > contract_bytes_max)
@@ -278,7 +263,7 @@ std::expected<void, node_error> link_core::on_type_refused(const type_refused& w
     const auto obstacle = find_unreadable(contract_of(*type), what.contract);
     if (!obstacle || !*obstacle)
       return {}; // It was that value, not the type.
-    text = peer_name_ + " has another version of " + named + " (fingerprint there " + hex_of(what.fingerprint)
+    text = agreed().peer.name + " has another version of " + named + " (fingerprint there " + hex_of(what.fingerprint)
            + ", here " + hex_of(type->fingerprint())
            + ") and cannot read this end's: " + one_line(cut((*obstacle)->place)) + ": "
            + one_line(cut((*obstacle)->what)) + "; build both ends from one version of it";

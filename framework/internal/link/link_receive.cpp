@@ -168,7 +168,7 @@ std::expected<void, node_error> link_core::admit_message_flags(std::uint8_t flag
   if (const auto unknown = flags & binding_flags & ~message_flags::known; unknown != 0)
     return violation("a message has flags " + std::to_string(unknown)
                      + ", which have to be understood, and this version does not know them");
-  if ((flags & message_flags::extended) != 0 && !features_.has(feature::extensions))
+  if ((flags & message_flags::extended) != 0 && !agreed().features.has(feature::extensions))
     return violation("a message has an extension map, and the two ends have not agreed on the feature \"extensions\"");
   return {};
 }
@@ -196,7 +196,8 @@ std::expected<void, node_error> link_core::on_message(std::uint8_t flags, bytes_
     }
   // All frames are claimed before anything is decoded, so that handles in flight are taken over even from a message
   // that then cannot be delivered.
-  const auto frames_are_repeated = (flags & message_flags::repeated) != 0 && features_.has(feature::handle_windows);
+  const auto frames_are_repeated =
+      (flags & message_flags::repeated) != 0 && agreed().features.has(feature::handle_windows);
   auto beside = read_elements(in, types.aliases.size(), frames_are_repeated);
   if (!beside)
     return std::unexpected{std::move(beside).error()};
@@ -239,7 +240,7 @@ std::expected<void, node_error> link_core::deliver(const message_head& head, std
     if (node_->serves_all_links(last_pair_.receiver)) {
       counters_.undelivered.fetch_add(1, std::memory_order_relaxed);
       warnings_.warn(
-          [&] { return "an exit message from " + peer_name_ + " to who serves all links was not delivered"; });
+          [&] { return "an exit message from " + agreed().peer.name + " to who serves all links was not delivered"; });
       return {};
     }
   }
@@ -313,7 +314,7 @@ std::expected<void, node_error> link_core::give_up(const message_head& head, nod
   if (reason.code() == node_errc::protocol_violation)
     return std::unexpected{std::move(reason)};
   counters_.undecodable.fetch_add(1, std::memory_order_relaxed);
-  warnings_.warn([&] { return "a message from " + peer_name_ + " was not delivered: " + reason.message(); });
+  warnings_.warn([&] { return "a message from " + agreed().peer.name + " was not delivered: " + reason.message(); });
   const auto& receiver = last_pair_.receiver;
   const auto& sender = last_pair_.sender.get();
   auto text = caf::make_message(to_caf_error(reason));
@@ -339,7 +340,7 @@ bool link_core::refuses_bare_error(const message_head& head, std::uint32_t type_
       || (options_.allow_exit && !node_->serves_all_links(last_pair_.receiver)))
     return false;
   counters_.undelivered.fetch_add(1, std::memory_order_relaxed);
-  warnings_.warn([&] { return "an error from " + peer_name_ + " that answers nothing was not delivered"; });
+  warnings_.warn([&] { return "an error from " + agreed().peer.name + " that answers nothing was not delivered"; });
   const auto& receiver = last_pair_.receiver;
   const auto& sender = last_pair_.sender.get();
   if ((head.flags & message_flags::request) != 0 && sender)
@@ -358,7 +359,7 @@ std::expected<receipt, node_error> link_core::charge(const message_head& head, s
 /// The same for what lies behind its handles, with what it owes already.
 std::expected<receipt, node_error> link_core::charge_handles(const message_head& head, receipt owed,
                                                              const bytes_beside_packet& beside) {
-  if (!features_.has(feature::handle_windows) || (head.flags & message_flags::response) != 0
+  if (!agreed().features.has(feature::handle_windows) || (head.flags & message_flags::response) != 0
       || (beside.handle_bytes == 0 && beside.repeated_objects.empty()))
     return owed;
   auto own = beside.handle_bytes == 0 ? std::expected<receipt, node_error>{receipt{}}
@@ -375,28 +376,28 @@ std::expected<void, node_error> link_core::charge_understated(const message_head
                                                               message_under_construction& message) {
   const auto takes = decoded_bytes_;
   const auto known = std::max(cost, stated_bytes(head));
-  if (takes <= known || !features_.has(feature::value_bytes))
+  if (takes <= known || !agreed().features.has(feature::value_bytes))
     return {};
   auto owed = understated_->admit(takes - known);
   if (!owed)
     return undecodable("its values take about " + grouped(takes) + " bytes where it states " + grouped(known) + ", and "
                        + grouped(understated_->living_bytes())
                        + " that were not stated either are not consumed yet, of at most "
-                       + grouped(understated_windows * windows_.window) + " (" + std::to_string(understated_windows)
-                       + " times link_options::window_bytes)");
+                       + grouped(understated_windows * agreed().windows.window) + " ("
+                       + std::to_string(understated_windows) + " times link_options::window_bytes)");
   message.owe(*std::move(owed), received_signatures_);
   return {};
 }
 
 /// What the values of the message take here, as the peer says; 0 where it says nothing.
 std::uint64_t link_core::stated_bytes(const message_head& head) const {
-  return head.extensions.empty() || !features_.has(feature::value_bytes) ? 0 : value_bytes_of(head.extensions);
+  return head.extensions.empty() || !agreed().features.has(feature::value_bytes) ? 0 : value_bytes_of(head.extensions);
 }
 
 /// What bytes behind the handles of an answer count where answers have one window for all: as large a part of it as of
 /// the window for handles.
 std::uint64_t link_core::share_of_window(std::uint64_t handle_bytes) const {
-  const auto window = std::min<std::uint64_t>(options_.handle_window_bytes, handle_windows_.window);
+  const auto window = std::min<std::uint64_t>(options_.handle_window_bytes, agreed().handle_windows.window);
   const auto part = static_cast<double>(handle_bytes) / static_cast<double>(window);
   const auto share = part * static_cast<double>(options_.window_bytes);
   return static_cast<std::uint64_t>(std::min(share, static_cast<double>(handle_cost_max)));
@@ -407,7 +408,8 @@ bool link_core::is_deliverable(message_head& head, std::uint64_t cost, receipt& 
   if (last_pair_.is_unasked) {
     clear_elements();
     counters_.undelivered.fetch_add(1, std::memory_order_relaxed);
-    warnings_.say(log_level::debug, [&] { return peer_name_ + " forwards a request that is not pending (any more)"; });
+    warnings_.say(log_level::debug,
+                  [&] { return agreed().peer.name + " forwards a request that is not pending (any more)"; });
     return false;
   }
   return (head.flags & message_flags::response) == 0 || take_pending(head, cost, owed);
@@ -436,7 +438,8 @@ bool link_core::take_pending(message_head& head, std::uint64_t cost, receipt& ow
   }
   clear_elements();
   counters_.undelivered.fetch_add(1, std::memory_order_relaxed);
-  warnings_.say(log_level::debug, [&] { return "a response from " + peer_name_ + " answers nothing that was asked"; });
+  warnings_.say(log_level::debug,
+                [&] { return "a response from " + agreed().peer.name + " answers nothing that was asked"; });
   return false;
 }
 
@@ -532,7 +535,7 @@ std::expected<link_core::bytes_beside_packet, node_error> link_core::read_elemen
 }
 
 void link_core::add_behind_handles(bytes_beside_packet& beside, const frame_descriptor& frame, bool is_repeated) const {
-  if (!shares_store_)
+  if (!agreed().shares_store)
     return; // It ends the link.
   const store::object_id object{node_->store()->number(), frame.object_index, frame.object_generation};
   if (!is_repeated)
@@ -558,7 +561,7 @@ std::expected<frame, node_error> link_core::claim_frame(packet_reader& in, const
 }
 
 std::expected<frame, node_error> link_core::claim_object(const frame_descriptor& from) {
-  if (!shares_store_)
+  if (!agreed().shares_store)
     return violation("a frame lies in a store that this link does not share");
   auto imported = adopt_object({node_->store()->number(), from.object_index, from.object_generation});
   if (!imported)
@@ -578,7 +581,7 @@ std::expected<frame, node_error> link_core::claim_object(const frame_descriptor&
 /// Takes over what is in flight to here, and counts its receipt.
 std::expected<std::shared_ptr<const imported_object>, node_error> link_core::adopt_object(const store::object_id& id) {
   // The count in flight becomes this process's own hold; a peer that has handed over nothing is refused here.
-  auto adopted = store::object_store{*node_->store()}.adopt(id, peer_process_, receive_channel());
+  auto adopted = store::object_store{*node_->store()}.adopt(id, agreed().peer.process, agreed().receive_channel());
   if (!adopted && adopted.error().code() == store::store_errc::not_found)
     return violation("object " + store::to_string(id) + " was not handed over: " + adopted.error().message());
   if (!adopted)

@@ -84,11 +84,11 @@ std::optional<node_error> link_core::why_not(const caf::mailbox_element& what) c
   const auto& content = what.content();
   if (is_only<caf::down_msg>(content))
     return unsupported("a down message is not sent: monitor the actor instead");
-  if (is_only<caf::error>(content) && !what.mid.is_request() && !what.mid.is_response() && !peer_takes_exits_)
+  if (is_only<caf::error>(content) && !what.mid.is_request() && !what.mid.is_response() && !agreed().peer.takes_exits)
     return node_error{node_errc::not_allowed, "an error that answers a plain message ends who gets it, which "
-                                                  + peer_name_ + " lets no link do without allow_exit"};
-  if (is_only<caf::exit_msg>(content) && !peer_takes_exits_)
-    return node_error{node_errc::not_allowed, peer_name_
+                                                  + agreed().peer.name + " lets no link do without allow_exit"};
+  if (is_only<caf::exit_msg>(content) && !agreed().peer.takes_exits)
+    return node_error{node_errc::not_allowed, agreed().peer.name
                                                   + " does not let this link end its actors; its end of the link "
                                                     "must have allow_exit"};
   return std::nullopt;
@@ -97,7 +97,7 @@ std::optional<node_error> link_core::why_not(const caf::mailbox_element& what) c
 /// False where the message has failed already.
 bool link_core::begin_to_send(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context) {
   if (!is_open()) {
-    undo(receiver, *what, {node_errc::link_down, "the link to " + peer_name_ + " is down"}, context);
+    undo(receiver, *what, {node_errc::link_down, "the link to " + agreed().peer.name + " is down"}, context);
     return false;
   }
   if (!what->stages.empty())
@@ -160,7 +160,7 @@ void link_core::undo(std::uint64_t receiver, caf::mailbox_element& what, const n
   const auto is_expected = reason.code() == node_errc::link_down
                            || (!what.mid.is_response() && is_only<caf::error>(std::as_const(what).content()));
   warnings_.say(is_expected ? log_level::debug : log_level::warning,
-                [&] { return "not sent to " + peer_name_ + ": " + reason.message(); });
+                [&] { return "not sent to " + agreed().peer.name + ": " + reason.message(); });
   tell_who_waits(receiver, what, reason, context);
 }
 
@@ -218,7 +218,7 @@ std::optional<std::uint64_t> link_core::header_number(const family& by, const ty
   held.unlock();
   if (is_new)
     warnings_.say(log_level::debug, [&] {
-      return "to " + peer_name_ + ": header " + grouped(number) + " is \"" + type.alias() + "\" by "
+      return "to " + agreed().peer.name + ": header " + grouped(number) + " is \"" + type.alias() + "\" by "
              + std::string{by.name()};
     });
   return number;

@@ -66,8 +66,8 @@ link_stats link_core::stats_locked(const link_held& held) const {
                     .unread_bytes =
                         connection_ && !is_closed() ? connection_->unwritten_bytes(held) + bulk_.bytes() : 0,
                     .large_frame_bytes_here = transfers_.living_bytes(),
-                    .window_bytes = windows_.window,
-                    .credit_bytes = windows_.window - std::min(windows_.window, outstanding),
+                    .window_bytes = agreed().windows.window,
+                    .credit_bytes = agreed().windows.window - std::min(agreed().windows.window, outstanding),
                     .actors_exported = actor_exports_.size(),
                     .actors_imported = actor_imports_.size(),
                     .by_type = {}};
@@ -139,13 +139,13 @@ void link_core::count_decoded(traffic& counted_as, traffic_timer& timer, std::sp
 /// I/O thread. What the peer has defined, which it may do tens of thousands of times.
 void link_core::log_received(std::string_view what, std::uint64_t number, std::string_view meaning) {
   warnings_.say(log_level::debug, [&] {
-    return "from " + peer_name_ + ": " + std::string{what} + ' ' + grouped(number) + " is " + cut(meaning);
+    return "from " + agreed().peer.name + ": " + std::string{what} + ' ' + grouped(number) + " is " + cut(meaning);
   });
 }
 
 void link_core::log_drop() {
   warnings_.say(log_level::debug,
-                [&] { return "a message that waited for " + peer_name_ + " makes room for a newer one"; });
+                [&] { return "a message that waited for " + agreed().peer.name + " makes room for a newer one"; });
 }
 
 } // namespace troupe::internal

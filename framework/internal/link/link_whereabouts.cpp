@@ -19,7 +19,7 @@ constexpr std::size_t told_nodes_max = 4096;
 } // namespace
 
 void link_core::say_whereabouts() {
-  if (!features_.has(feature::whereabouts) || !counts_handles_ || hides_names_)
+  if (!agreed().features.has(feature::whereabouts) || !agreed().counts_handles || hides_names_)
     return;
   auto told = tellable(node_->addresses(), true, place(), addresses_of_this_host());
   const auto self = node_->exchange()->self();
@@ -30,7 +30,7 @@ void link_core::say_whereabouts() {
 /// Of the nodes that offer what these are behind.
 void link_core::append_whereabouts(const link_held&, std::span<const handles::handle_descriptor> before, outbox& out) {
   for (const auto& each : before) {
-    if (!each.offer || !features_.has(feature::whereabouts) || each.offer->exporter == peer_handles_
+    if (!each.offer || !agreed().features.has(feature::whereabouts) || each.offer->exporter == agreed().peer.handles
         || introduced_nodes_.contains(each.offer->exporter))
       continue;
     const auto& who = each.offer->exporter;
@@ -56,7 +56,7 @@ std::expected<void, node_error> link_core::on_whereabouts(whereabouts what) {
       return violation("an address where a node is said to listen has " + std::to_string(each.size()) + " bytes, limit "
                        + std::to_string(told_address_bytes_max));
   const handles::node_name who{what.node, what.incarnation};
-  if (counts_handles_ && who != node_->exchange()->self())
+  if (agreed().counts_handles && who != node_->exchange()->self())
     node_->whereabouts().learn(shared_from_this(), who, std::move(what.addresses));
   return {};
 }

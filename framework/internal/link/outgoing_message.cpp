@@ -26,7 +26,7 @@ outgoing_message::~outgoing_message() {
 void outgoing_message::clear() {
   if (link_ != nullptr && !committed_) {
     for (const auto& object : objects_)
-      object.take_back(link_->peer_process_, link_->send_channel());
+      object.take_back(link_->agreed().peer.process, link_->agreed().send_channel());
     for (auto number : actors_)
       link_->take_back_actor(number);
   }
@@ -113,7 +113,7 @@ std::expected<void, node_error> outgoing_message::encode(link_core& link, std::u
       owned_bytes_ += type->type->owned_bytes(content.get(i));
   }
   // Small values are covered by what each message costs at the least.
-  if (owned_bytes_ > cost_without_head() && link.features_.has(feature::value_bytes))
+  if (owned_bytes_ > cost_without_head() && link.agreed().features.has(feature::value_bytes))
     append_value_bytes(extensions_, owned_bytes_);
   if (kept_ && std::ranges::any_of(*kept_, [](const auto& each) { return each.has_value(); }))
     link.node().encodings().put(message->element->copy_content_to_message(), context_, kept_);
@@ -125,10 +125,10 @@ std::expected<void, node_error> outgoing_message::check_size() const {
     return fail(node_errc::unserializable, "message needs " + grouped(elements_.size())
                                                + " bytes beside its large frames, limit "
                                                + grouped(packet_body_bytes_max));
-  if (socket_bytes_ > link_->peer_message_bytes_)
+  if (socket_bytes_ > link_->agreed().peer.message_bytes)
     return fail(node_errc::unserializable,
                 "message of " + grouped(socket_bytes_) + " bytes, " + link_->peer_name() + " takes at most "
-                    + grouped(link_->peer_message_bytes_)
+                    + grouped(link_->agreed().peer.message_bytes)
                     + "; share a store and send it as an object_ref, or raise message_bytes");
   return {};
 }
@@ -387,7 +387,7 @@ std::expected<std::optional<frame_descriptor>, node_error> outgoing_message::pla
     failure = put.error().message();
   }
   if (failure.empty()) {
-    auto counted = object.hand_over(link_->peer_process_, link_->send_channel());
+    auto counted = object.hand_over(link_->agreed().peer.process, link_->agreed().send_channel());
     if (counted) {
       objects_.push_back(object);
       handle_bytes_ += bytes.size();
@@ -447,13 +447,13 @@ std::shared_ptr<const object_environment> outgoing_message::objects() const {
 }
 
 bool outgoing_message::reads_mentions_of_parts() const {
-  return link_->features_.has(feature::nested_handles);
+  return link_->agreed().features.has(feature::nested_handles);
 }
 
 // -- writing
 
 void outgoing_message::extend(bytes_view extensions) {
-  if (link_->features_.has(feature::extensions))
+  if (link_->agreed().features.has(feature::extensions))
     extensions_.assign(extensions.begin(), extensions.end());
 }
 
@@ -478,7 +478,7 @@ std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver,
   const std::uint64_t message_head_bytes_max = 50 + extensions_.size(); // With five numbers of at most ten bytes.
   std::vector<packed_message> dropped;
   auto held = link.mutex_.lock();
-  stated_bytes_ = link.features_.has(feature::value_bytes) ? value_bytes_of(extensions_) : 0;
+  stated_bytes_ = link.agreed().features.has(feature::value_bytes) ? value_bytes_of(extensions_) : 0;
   auto admitted = link.admit(held, head, std::max(cost_without_head() + message_head_bytes_max, stated_bytes_),
                              behind_handles{stored_frames_, mentions_}, dropped, urgency_);
   // Where it had to wait for room the peer may have changed its lists, and acknowledged that nothing older follows.

@@ -1,0 +1,38 @@
+// What a node says of handshakes that do not succeed.
+#pragma once
+
+#include <memory>
+
+#include <troupe/framework/internal/words/limited_log.hpp>
+#include <troupe/framework/internal/words/refusal_log.hpp>
+#include <troupe/framework/node_errc.hpp>
+
+namespace troupe::internal {
+
+class link_host;
+
+/// Reports, once, that a handshake has not succeeded.
+///
+/// Threads: the I/O thread.
+class handshake_report {
+public:
+  /// `node` and `log` must outlive this. `refusals`: of the address that the peer dialed; null at the dialing end.
+  handshake_report(link_host& node, std::shared_ptr<refusal_log> refusals, limited_log& log)
+      : node_(node), refusals_(std::move(refusals)), log_(log) {}
+
+  /// This end has refused the peer.
+  void refused(const node_error& reason);
+  /// The peer had to make room for others, who say so.
+  void displaced();
+  /// The connection has ended. A peer that only closes again has perhaps looked whether somebody listens; where that
+  /// tells nothing, it `is_common`.
+  void unfinished(const node_error& reason, bool is_common);
+
+private:
+  link_host& node_;
+  const std::shared_ptr<refusal_log> refusals_;
+  limited_log& log_;
+  bool is_noted_ = false;
+};
+
+} // namespace troupe::internal
