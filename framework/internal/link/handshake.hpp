@@ -23,7 +23,7 @@ struct own_end {
   caf::node_id node;
   std::string secret;            // To be proven by both ends; empty: the transport lets in only who may come.
   bool is_cookie = false;        // The secret is that of this user's processes on this host.
-  node_key key;                  // What the node is known again by.
+  node_key key = node_key{};     // What the node is known again by.
   family_names families;         // The first lists.
   std::uint64_t serial = 0;      // This end's name for the link ...
   digest introduction_key{};     // ... and what proves to it what it has given away on it.
