@@ -55,6 +55,10 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
       actor_exports_(node_->system().node()),
       lookups_(*this),
       transfers_({.frame_bytes_max = options.message_bytes, .total_bytes_max = options.message_bytes}),
+      heartbeat_(options.heartbeat_interval, options.heartbeat_timeout),
+      farewell_(
+          node_->io(), [this] { return anything_waits(); },
+          [this](const std::string& reason, std::chrono::milliseconds left) { say_goodbye(reason, left); }),
       warnings_("this link", &node_->lines()) {}
 
 link_core::~link_core() = default;
@@ -96,12 +100,6 @@ std::expected<std::shared_ptr<link_core>, node_error> link_core::make(std::share
   return link;
 }
 
-void link_core::enter(const link_held&, link_state next) {
-  assert(may_follow(state_.load(std::memory_order_relaxed), next));
-  // Whoever sees `open` sees what the handshake set before.
-  state_.store(next, std::memory_order_release);
-}
-
 void link_core::close(const std::string& reason, std::chrono::milliseconds patience) {
   encoding_.end([self = shared_from_this(), reason, patience] { self->close_now(reason, patience); });
   if (encoding_.is_idle())
@@ -117,20 +115,15 @@ void link_core::close(const std::string& reason, std::chrono::milliseconds patie
 void link_core::await_encoding(const std::string& reason, std::chrono::steady_clock::time_point until) {
   if (is_closed() || encoding_.is_idle()) // Then close_now() comes, or has come.
     return;
-  encoding_timer_ = std::make_unique<asio::steady_timer>(node_->io(), until);
-  encoding_timer_->async_wait([weak = weak_from_this(), reason](std::error_code cancelled) {
-    if (auto link = weak.lock(); link && !cancelled)
-      link->close_now(reason, std::chrono::milliseconds{0});
-  });
+  farewell_.await_encoding(until, [this, reason] { close_now(reason, std::chrono::milliseconds{0}); });
 }
 
 void link_core::close_now(const std::string& reason, std::chrono::milliseconds patience) {
   {
     const auto held = mutex_.lock();
-    auto now = state_.load(std::memory_order_relaxed);
-    if (!may_follow(now, link_state::closing))
+    if (!may_follow(life_.now(), link_state::closing))
       return;
-    enter(held, link_state::closing);
+    life_.enter(held, link_state::closing);
   }
   // On the I/O thread, which may not have connected it yet; start() then finds it closing.
   asio::post(node_->io(), [self = shared_from_this(), reason, patience] {
@@ -141,16 +134,8 @@ void link_core::close_now(const std::string& reason, std::chrono::milliseconds p
 
 /// I/O thread. What waits until the peer has consumed enough still leaves, as far as that happens in time.
 void link_core::begin_to_drain(const std::string& reason, std::chrono::milliseconds patience) {
-  encoding_timer_.reset();
   mentions_.clear(); // Of a message that is not taken in any more.
-  drain_ = {reason, std::chrono::steady_clock::now() + patience,
-            std::make_shared<asio::steady_timer>(node_->io(), patience)};
-  if (!anything_waits())
-    return end_drained();
-  drain_.timer->async_wait([weak = weak_from_this()](std::error_code cancelled) {
-    if (auto link = weak.lock(); link && !cancelled)
-      link->end_drained();
-  });
+  farewell_.begin(reason, patience);
 }
 
 bool link_core::anything_waits() const {
@@ -158,22 +143,10 @@ bool link_core::anything_waits() const {
   return sending_.anything_waits() || !bulk_.empty();
 }
 
-/// I/O thread, not under the mutex. The peer takes nothing in that comes behind a goodbye.
-void link_core::end_if_drained() {
-  if (drain_.timer && !anything_waits())
-    end_drained();
-}
-
-/// I/O thread. Once.
-void link_core::end_drained() {
-  auto drained = std::exchange(drain_, {});
-  if (!drained.timer)
-    return;
-  drained.timer->cancel();
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(drained.until - std::chrono::steady_clock::now());
-  send_admin(admin_op::goodbye, goodbye{drained.reason});
-  connection_->close({node_errc::link_down, "this end closed the link: " + drained.reason},
-                     std::max(left, std::chrono::milliseconds{0}));
+/// The peer takes nothing in that comes behind a goodbye.
+void link_core::say_goodbye(const std::string& reason, std::chrono::milliseconds left) {
+  send_admin(admin_op::goodbye, goodbye{reason});
+  connection_->close({node_errc::link_down, "this end closed the link: " + reason}, left);
 }
 
 void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
@@ -183,16 +156,15 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
   warnings_.settle();
   {
     const auto held = mutex_.lock();
-    enter(held, link_state::closed);
+    life_.enter(held, link_state::closed);
   }
   heartbeat_timer_.reset();
-  encoding_timer_.reset();
-  drain_ = {};
+  farewell_.cancel();
   end_greeting(reason);
   node_->unproven_peer_is_gone(this);
   if (known_peer_)
     node_->known_peer_is_gone(known_peer_);
-  settle_opening(std::unexpected{reason});
+  life_.settle_opening(std::unexpected{reason});
   for (auto& waiting : encoding_.take_all())
     undo(waiting.receiver, *waiting.what, {node_errc::link_down, "the link to " + agreed().peer.name + " is down"},
          nullptr);
@@ -216,8 +188,7 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
       });
     node_->reap_soon();
   }
-  if (auto tell = std::exchange(life_events_.ended, nullptr))
-    tell(reason);
+  life_.tell_end(reason);
   node_->link_ended(this);
 }
 
@@ -272,8 +243,8 @@ void link_core::fail_everything(const node_error& reason, std::uint64_t unwritte
 // -- packets
 
 std::expected<void, node_error> link_core::on_packet(const packet_head& head, bytes_view body) {
-  auto state = state_.load(std::memory_order_acquire);
-  if (state == link_state::closing && !(drain_.timer && is_credit(head)))
+  const auto state = life_.now();
+  if (state == link_state::closing && !(farewell_.is_under_way() && is_credit(head)))
     return {}; // This end closes the link; what still arrives is not delivered any more.
   std::expected<void, node_error> handled;
   if (state == link_state::greeting) {
@@ -325,7 +296,7 @@ std::expected<void, node_error> link_core::on_packet(const packet_head& head, by
 }
 
 void link_core::on_bad_packet(const node_error& reason) {
-  const auto state = state_.load(std::memory_order_acquire);
+  const auto state = life_.now();
   if (state == link_state::greeting)
     static_cast<void>(refuse_peer(reason));
   else if (state == link_state::open)

@@ -31,6 +31,7 @@
 #include <troupe/framework/internal/caf_port/prepaid_actor.hpp>
 #include <troupe/framework/internal/caf_port/proxy.hpp>
 #include <troupe/framework/internal/flow/encoding_lane.hpp>
+#include <troupe/framework/internal/flow/heartbeat.hpp>
 #include <troupe/framework/internal/flow/object_charges.hpp>
 #include <troupe/framework/internal/flow/receive_window.hpp>
 #include <troupe/framework/internal/flow/send_window.hpp>
@@ -38,8 +39,9 @@
 #include <troupe/framework/internal/link/actor_tables.hpp>
 #include <troupe/framework/internal/link/agreed_terms.hpp>
 #include <troupe/framework/internal/link/family_lists.hpp>
+#include <troupe/framework/internal/link/farewell.hpp>
+#include <troupe/framework/internal/link/life_cycle.hpp>
 #include <troupe/framework/internal/link/link_memory.hpp>
-#include <troupe/framework/internal/link/link_state.hpp>
 #include <troupe/framework/internal/link/lookups.hpp>
 #include <troupe/framework/internal/link/negotiation.hpp>
 #include <troupe/framework/internal/link/sending_terms.hpp>
@@ -101,13 +103,8 @@ public:
   void start(std::shared_ptr<transport> bytes, std::chrono::milliseconds patience,
              std::shared_ptr<refusal_log> refusals = nullptr);
 
-  /// What became of the link, told on the I/O thread: once when it is open or has failed to, once when it has ended.
-  struct life_events {
-    std::function<void(const std::expected<void, node_error>&)> opened;
-    std::function<void(const node_error&)> ended;
-  };
   /// Before start().
-  void tell(life_events whom) { life_events_ = std::move(whom); }
+  void tell(life_events whom) { life_.tell(std::move(whom)); }
   /// Before start(). The peer may look, and finds no actors.
   void hide_names() { hides_names_ = true; }
 
@@ -115,14 +112,15 @@ public:
   void displace();
 
   /// Blocks until the link is open or has failed.
-  [[nodiscard]] std::expected<void, node_error> wait_until_open();
+  /// Bounded: the limit of the handshake, or the end of the link, ends it.
+  [[nodiscard]] std::expected<void, node_error> wait_until_open() { return life_.wait_until_open(); }
 
   /// Takes `patience` at most: what is being encoded, and what waits for credit, leaves as far as it may in that time;
   /// then says goodbye, and ends when all is written.
   void close(const std::string& reason, std::chrono::milliseconds patience);
 
-  [[nodiscard]] bool is_open() const noexcept { return state_.load(std::memory_order_acquire) == link_state::open; }
-  [[nodiscard]] bool is_closed() const noexcept { return state_.load(std::memory_order_acquire) == link_state::closed; }
+  [[nodiscard]] bool is_open() const noexcept { return life_.now() == link_state::open; }
+  [[nodiscard]] bool is_closed() const noexcept { return life_.now() == link_state::closed; }
 
   // -- for proxies and frames
 
@@ -221,11 +219,9 @@ private:
   void await_encoding(const std::string& reason, std::chrono::steady_clock::time_point until);
   void begin_to_drain(const std::string& reason, std::chrono::milliseconds patience);
   [[nodiscard]] bool anything_waits() const;
-  void end_drained();
-  void end_if_drained();
+  void say_goodbye(const std::string& reason, std::chrono::milliseconds left);
 
   static const agreed_terms& nothing_agreed();
-  void enter(const link_held& held, link_state next); // The only writer of state_.
 
   // -- link_greeting.cpp
   class greeting;
@@ -234,7 +230,6 @@ private:
   std::expected<void, node_error> import_helpers();
   std::unexpected<node_error> refuse_peer(node_error reason);
   void end_greeting(const node_error& reason);
-  void settle_opening(std::expected<void, node_error> result);
 
   // -- link_core.cpp
   std::expected<void, node_error> on_packet(const packet_head& head, bytes_view body) override;
@@ -301,7 +296,8 @@ private:
   take_ready_watchers(const link_held& held);
   static void tell_ready(const caf::strong_actor_ptr& who, const caf::strong_actor_ptr& receiver);
   void start_heartbeat();
-  void beat_after(std::chrono::milliseconds pause);
+  void beat_later();
+  [[nodiscard]] signs_of_life signs_of_peer() const;
   [[nodiscard]] bool beat();
 
   [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> import_helper(std::uint64_t number);
@@ -478,7 +474,7 @@ private:
   std::shared_ptr<value_lane> values_;            // Null where only bytes pass.
 
   std::shared_ptr<connection> connection_; // Set by start().
-  std::atomic<link_state> state_{link_state::greeting};
+  life_cycle life_;
   std::atomic<std::uint64_t> next_transfer_{1};
   std::atomic<std::uint64_t> terms_number_{0}; // Of terms_; stored under the lock.
   std::atomic<std::size_t> offload_bytes_;     // link_options
@@ -546,10 +542,7 @@ private:
   std::unique_ptr<receive_window> receiving_handles_;
   object_charges object_charges_;
   std::unique_ptr<understated_memory> understated_;
-  std::size_t decoded_bytes_ = 0;  // That decoding the last message has allocated.
-  std::uint64_t heard_bytes_ = 0;  // Read from the peer until heard_at_.
-  std::uint64_t heard_slices_ = 0; // Taken by the peer until heard_at_.
-  std::chrono::steady_clock::time_point heard_at_;
+  std::size_t decoded_bytes_ = 0;                              // That decoding the last message has allocated.
   family_list accepted_;                                       // What this end accepts now.
   context received_context_;                                   // Of values that are received.
   std::shared_ptr<const object_environment> received_objects_; // With this link's allow-list.
@@ -567,14 +560,9 @@ private:
   std::unique_ptr<greeting> greeting_; // From start() until the link is open.
   caf::node_id known_peer_;            // Counts among the node's known peers; invalid: none does.
   bool is_up_in_exchange_ = false;
+  heartbeat heartbeat_;
   std::shared_ptr<asio::steady_timer> heartbeat_timer_;
-  struct drain {
-    std::string reason;
-    std::chrono::steady_clock::time_point until;
-    std::shared_ptr<asio::steady_timer> timer; // Null: this end does not close the link, or has said goodbye.
-  };
-  drain drain_;                                        // I/O thread only.
-  std::unique_ptr<asio::steady_timer> encoding_timer_; // The same. While closing waits for messages to be encoded.
+  farewell farewell_;
 
   consumption_ptr<reply_consumption> replies_; // Set by make().
   std::atomic<bool> replies_wanted_{false};    // Requests or watchers wait for answers to be consumed.
@@ -582,10 +570,6 @@ private:
   traffic_table sent_traffic_;
   traffic_table received_traffic_;
   bool settled_ = false; // Guarded by mutex_: the node has these figures.
-
-  std::promise<std::expected<void, node_error>> opened_;
-  bool opened_settled_ = false; // I/O thread only.
-  life_events life_events_;     // Set before start(), then I/O thread only.
 
   struct counters {
     std::atomic<std::uint64_t> messages_sent{0}, messages_received{0}, handle_bytes_sent{0}, handle_bytes_received{0},

@@ -303,8 +303,8 @@ bool link_core::refill(const link_held& held, outbox& out) {
   } else {
     append_packed(held, *std::move(step.message), out);
   }
-  if (drain_.timer && bulk_.empty())
-    asio::post(node_->io(), [self = shared_from_this()] { self->end_if_drained(); });
+  if (farewell_.is_under_way() && bulk_.empty())
+    asio::post(node_->io(), [self = shared_from_this()] { self->farewell_.look(); });
   return true; // Asked again, it says whether there was more.
 }
 
@@ -328,7 +328,7 @@ std::expected<void, node_error> link_core::on_credit(const credit& what) {
                                                       + grouped(behind_handles)}};
   }
   pump(held);
-  end_if_drained();
+  farewell_.look();
   return {};
 }
 
@@ -400,34 +400,28 @@ void link_core::tell_ready(const caf::strong_actor_ptr& who, const caf::strong_a
 
 // -- heartbeats
 
-/// I/O thread. Looks at the peer's life from now on.
-void link_core::start_heartbeat() {
-  auto pause = std::max<std::chrono::milliseconds>(
-      std::min(options_.heartbeat_interval, options_.heartbeat_timeout / 3), std::chrono::milliseconds{10});
-  heard_bytes_ = connection_->bytes_read();
-  heard_at_ = clock::now();
-  auto timer = std::make_shared<asio::steady_timer>(node_->io());
-  heartbeat_timer_ = timer;
-  beat_after(pause);
+signs_of_life link_core::signs_of_peer() const {
+  return {connection_->bytes_read(), connection_->slices_taken(), connection_->stalled()};
 }
 
-void link_core::beat_after(std::chrono::milliseconds pause) {
-  heartbeat_timer_->expires_after(pause);
-  heartbeat_timer_->async_wait([weak = weak_from_this(), pause](std::error_code cancelled) {
+/// I/O thread. Looks at the peer's life from now on.
+void link_core::start_heartbeat() {
+  heartbeat_.begin(signs_of_peer(), clock::now());
+  heartbeat_timer_ = std::make_shared<asio::steady_timer>(node_->io());
+  beat_later();
+}
+
+void link_core::beat_later() {
+  heartbeat_timer_->expires_after(heartbeat_.pause());
+  heartbeat_timer_->async_wait([weak = weak_from_this()](std::error_code cancelled) {
     auto link = weak.lock();
     if (!cancelled && link && link->is_open() && link->beat())
-      link->beat_after(pause);
+      link->beat_later();
   });
 }
 
-/// False when the peer has been silent for too long, and the link ends.
+/// False when the link ends: the peer is gone, or asks and does not read.
 bool link_core::beat() {
-  auto now = clock::now();
-  if (auto heard = connection_->bytes_read(); heard != std::exchange(heard_bytes_, heard))
-    heard_at_ = now;
-  // On a slow network a pong comes behind all that was written before its ping; who reads that is alive.
-  if (auto taken = connection_->slices_taken(); taken != std::exchange(heard_slices_, taken))
-    heard_at_ = now;
   {
     auto held = mutex_.lock();
     reclaim_reservations(held);
@@ -437,20 +431,14 @@ bool link_core::beat() {
   if (ends_for_unread())
     return false;
   give_up_old_requests();
-  auto silent = now - heard_at_;
-  auto stalled = connection_->stalled();
-  if (silent < options_.heartbeat_timeout && stalled < options_.heartbeat_timeout) {
-    if (silent >= options_.heartbeat_interval)
-      send_admin(admin_op::ping, ping{});
-    return true;
+  const auto asks = heartbeat_.beat(signs_of_peer(), clock::now());
+  if (!asks) {
+    connection_->close(asks.error(), std::chrono::milliseconds{0});
+    return false;
   }
-  auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(std::max(silent, stalled)).count();
-  connection_->close(
-      {node_errc::link_down, stalled >= options_.heartbeat_timeout
-                                 ? "the peer has taken nothing for " + grouped(static_cast<std::uint64_t>(ms)) + " ms"
-                                 : "the peer has been silent for " + grouped(static_cast<std::uint64_t>(ms)) + " ms"},
-      std::chrono::milliseconds{0});
-  return false;
+  if (*asks)
+    send_admin(admin_op::ping, ping{});
+  return true;
 }
 
 } // namespace troupe::internal

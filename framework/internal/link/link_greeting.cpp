@@ -152,7 +152,7 @@ const agreed_terms& link_core::nothing_agreed() {
 
 void link_core::start(std::shared_ptr<transport> bytes, std::chrono::milliseconds patience,
                       std::shared_ptr<refusal_log> refusals) {
-  if (state_.load(std::memory_order_relaxed) != link_state::greeting) {
+  if (life_.now() != link_state::greeting) {
     on_closed({node_errc::link_down, "the link was closed before it was connected"}, 0);
     return;
   }
@@ -165,7 +165,7 @@ void link_core::start(std::shared_ptr<transport> bytes, std::chrono::millisecond
   greeting_->limit.expires_after(patience);
   greeting_->limit.async_wait([self = weak_from_this()](std::error_code error) {
     auto link = self.lock();
-    if (!error && link && link->state_.load(std::memory_order_relaxed) == link_state::greeting)
+    if (!error && link && link->life_.now() == link_state::greeting)
       link->connection_->abort(
           {node_errc::timed_out,
            "the handshake took longer than " + std::to_string(link->options_.connect_timeout.count()) + " ms"});
@@ -178,19 +178,6 @@ void link_core::displace() {
   greeting_->report.displaced();
   // Its descriptor is needed now: nothing waits for what it may still send.
   connection_->abort({node_errc::timed_out, "others have come, and this peer has not proven who it is"});
-}
-
-std::expected<void, node_error> link_core::wait_until_open() {
-  // Bounded: start() arms a timer, and the end of the link settles it whatever happens.
-  return opened_.get_future().get();
-}
-
-void link_core::settle_opening(std::expected<void, node_error> result) {
-  if (std::exchange(opened_settled_, true))
-    return;
-  if (auto tell = std::exchange(life_events_.opened, nullptr))
-    tell(result);
-  opened_.set_value(std::move(result));
 }
 
 std::expected<void, node_error> link_core::on_greeting(const packet_head& head, bytes_view body) {
@@ -213,7 +200,7 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
     return counts;
   {
     const auto held = mutex_.lock();
-    if (state_.load(std::memory_order_relaxed) != link_state::greeting)
+    if (life_.now() != link_state::greeting)
       return fail(node_errc::link_down, "this end closed the link in the handshake");
     sending_.set_bounds(bounds_of_sending(agreed, options_));
     bulk_.set_open_bytes_max(agreed.peer.message_bytes);
@@ -244,7 +231,7 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
     renew_terms(held);
     if (!options_.verify_serialization && !agreed.peer.verifies)
       values_ = connection_->values();
-    enter(held, link_state::open);
+    life_.enter(held, link_state::open);
   }
   if (auto imported = import_helpers(); !imported)
     return imported;
@@ -257,7 +244,7 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
            + bracketed(accepted_.names) + (agreed.shares_store ? ", shares the store" : "");
   });
   say_whereabouts();
-  settle_opening({});
+  life_.settle_opening({});
   return {};
 }
 

@@ -1,0 +1,38 @@
+#include <algorithm>
+#include <utility>
+
+#include <troupe/base/sizes.hpp>
+#include <troupe/framework/internal/flow/heartbeat.hpp>
+#include <troupe/framework/internal/words/failing.hpp>
+
+namespace troupe::internal {
+
+void heartbeat::begin(const signs_of_life& seen, clock::time_point now) noexcept {
+  bytes_read_ = seen.bytes_read;
+  slices_taken_ = seen.slices_taken;
+  heard_at_ = now;
+}
+
+std::expected<bool, node_error> heartbeat::beat(const signs_of_life& seen, clock::time_point now) {
+  if (seen.bytes_read != std::exchange(bytes_read_, seen.bytes_read))
+    heard_at_ = now;
+  // On a slow network a pong comes behind all that was written before its ping; who reads that is alive.
+  if (seen.slices_taken != std::exchange(slices_taken_, seen.slices_taken))
+    heard_at_ = now;
+  const auto silent = now - heard_at_;
+  const auto text = [](clock::duration time) {
+    return grouped(static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(time).count()))
+           + " ms";
+  };
+  if (seen.stalled >= timeout_)
+    return fail(node_errc::link_down, "the peer has taken nothing for " + text(std::max(silent, seen.stalled)));
+  if (silent >= timeout_)
+    return fail(node_errc::link_down, "the peer has been silent for " + text(silent));
+  return silent >= interval_;
+}
+
+std::chrono::milliseconds heartbeat::pause() const noexcept {
+  return std::max(std::min(interval_, timeout_ / 3), std::chrono::milliseconds{10});
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,56 @@
+#include <troupe/framework/internal/link/life_cycle.hpp>
+
+#include <thread>
+
+#include <gtest/gtest.h>
+
+namespace troupe::internal {
+namespace {
+
+node_error down(std::string text) {
+  return {node_errc::link_down, std::move(text)};
+}
+
+TEST(a_life_cycle, begins_with_the_greeting_and_goes_through_each_state) {
+  link_mutex mutex;
+  life_cycle life;
+  EXPECT_EQ(life.now(), link_state::greeting);
+  const auto held = mutex.lock();
+  for (auto next : {link_state::open, link_state::closing, link_state::closed}) {
+    ASSERT_TRUE(may_follow(life.now(), next));
+    life.enter(held, next);
+    EXPECT_EQ(life.now(), next);
+  }
+}
+
+TEST(a_life_cycle, tells_once_what_became_of_the_opening) {
+  life_cycle life;
+  auto told = 0;
+  life.tell({.opened = [&](const auto& result) { told += result ? 1 : 100; }, .ended = {}});
+  life.settle_opening({});
+  life.settle_opening(std::unexpected{down("too late")});
+  EXPECT_EQ(told, 1);
+  EXPECT_TRUE(life.wait_until_open());
+}
+
+TEST(a_life_cycle, tells_once_of_the_end) {
+  life_cycle life;
+  std::string told;
+  life.tell({.opened = {}, .ended = [&](const node_error& reason) { told += reason.message(); }});
+  life.tell_end(down("first"));
+  life.tell_end(down("second"));
+  EXPECT_EQ(told, "first");
+}
+
+TEST(a_life_cycle, lets_another_thread_wait) {
+  life_cycle life;
+  std::expected<void, node_error> waited;
+  std::thread waiting{[&] { waited = life.wait_until_open(); }};
+  life.settle_opening(std::unexpected{down("nobody there")});
+  waiting.join();
+  ASSERT_FALSE(waited);
+  EXPECT_EQ(waited.error().message(), "nobody there");
+}
+
+} // namespace
+} // namespace troupe::internal
