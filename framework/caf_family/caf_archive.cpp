@@ -6,6 +6,8 @@
 #include <limits>
 #include <sstream>
 
+#include <troupe/base/varint.hpp>
+
 namespace troupe {
 
 namespace {
@@ -44,10 +46,7 @@ caf::error caf_writer::refuse(serialize_errc code, std::string reason) {
 caf::error caf_writer::write_count(std::size_t count) {
   if (count > std::numeric_limits<std::uint32_t>::max())
     return refuse(serialize_errc::limit_exceeded, grouped(count) + " elements; CAF counts them in 32 bits");
-  auto rest = count;
-  for (; rest > 0x7f; rest >>= 7)
-    output_.body().append(static_cast<std::byte>(rest | 0x80));
-  output_.body().append(static_cast<std::byte>(rest));
+  write_varint(count, [this](std::byte each) { output_.body().append(each); });
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include <troupe/base/sizes.hpp>
+#include <troupe/base/varint.hpp>
 #include <troupe/framework/internal/wire/message_extensions.hpp>
 
 namespace troupe::internal {
@@ -55,11 +56,7 @@ packet_head read_packet_head(std::span<const std::byte, packet_head_bytes> bytes
 }
 
 void append_varint(byte_vector& out, std::uint64_t value) {
-  while (value >= 0x80) {
-    out.push_back(static_cast<std::byte>(value | 0x80));
-    value >>= 7;
-  }
-  out.push_back(static_cast<std::byte>(value));
+  write_varint(value, [&](std::byte each) { out.push_back(each); });
 }
 
 std::uint8_t packet_reader::byte() {
@@ -77,17 +74,12 @@ std::string packet_reader::fault() const {
 
 std::uint64_t packet_reader::long_varint() {
   std::uint64_t value = 0;
-  for (unsigned shift = 0; shift < 64; shift += 7) {
-    auto next = byte();
-    // The tenth byte holds one bit; a last byte of zero would be a second spelling of the same number.
-    if (!ok_ || (shift == 63 && next > 1) || (next == 0 && shift != 0)) {
-      fail();
-      return 0;
-    }
-    value |= static_cast<std::uint64_t>(next & 0x7f) << shift;
-    if (next < 0x80)
-      return value;
-  }
+  const auto fault = read_varint<varint_spelling::shortest>(value, [this](std::byte& next) {
+    next = std::byte{byte()};
+    return ok_;
+  });
+  if (fault == varint_fault::none)
+    return value;
   fail();
   return 0;
 }
@@ -222,7 +214,7 @@ constexpr std::uint64_t has_offer = 8;
 constexpr std::uint64_t has_mark = 16;
 constexpr std::uint64_t has_home = 32;     // Its name and the proof, ...
 constexpr std::uint64_t has_own_home = 64; // ... or only that, for the name that the handle has.
-constexpr std::uint64_t is_repeated = 128;  // It counts for its receiver since an earlier message.
+constexpr std::uint64_t is_repeated = 128; // It counts for its receiver since an earlier message.
 constexpr std::uint64_t first_byte_max = 255;
 
 std::uint64_t first_byte_of(const object_mention& mention) {
@@ -251,7 +243,8 @@ bool is_possible(std::uint64_t first_byte) {
   const auto mode = first_byte & mode_mask;
   const auto is = [mode](handles::handle_mode which) { return mode == static_cast<std::uint64_t>(which); };
   const auto is_handle = mode != mode_lost && mode < mode_stored;
-  return mode <= mode_stored && (mode != mode_lost || (first_byte & is_repeated) == 0) && ((first_byte & (has_offer | has_mark)) == 0 || is(handles::handle_mode::behind))
+  return mode <= mode_stored && (mode != mode_lost || (first_byte & is_repeated) == 0)
+         && ((first_byte & (has_offer | has_mark)) == 0 || is(handles::handle_mode::behind))
          && ((first_byte & (has_home | has_own_home)) == 0 || (is_handle && !is(handles::handle_mode::yours)))
          && (first_byte & (has_home | has_own_home)) != (has_home | has_own_home);
 }

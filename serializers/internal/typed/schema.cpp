@@ -1,13 +1,12 @@
 #include <troupe/serializers/internal/typed/schema.hpp>
 
+#include <troupe/base/varint.hpp>
 #include <troupe/serializers/internal/words/type_text.hpp>
 
 namespace troupe::detail {
 
 void schema_builder::put_count(std::uint64_t count) {
-  for (; count >= 0x80; count >>= 7)
-    put(static_cast<std::uint8_t>(count | 0x80));
-  put(static_cast<std::uint8_t>(count));
+  write_varint(count, [this](std::byte each) { bytes_.push_back(each); });
 }
 
 void schema_builder::put_text(std::string_view text) {

@@ -1,5 +1,6 @@
 #include <troupe/serializers/internal/typed/typed_reader.hpp>
 
+#include <troupe/base/varint.hpp>
 #include <troupe/serializers/internal/typed/schema_reader.hpp>
 
 namespace troupe::detail {
@@ -9,20 +10,18 @@ bool typed_reader::cut(std::uint64_t needed) {
               "needs " + grouped(needed) + " more, and " + grouped(left()) + " bytes are left");
 }
 
-// At most ten bytes, and no more than the number needs: each number has one form only.
 bool typed_reader::long_varint(std::uint64_t& value) {
-  value = 0;
-  for (unsigned shift = 0; shift < 64; shift += 7) {
-    if (at_ == end_)
-      return cut(1);
-    const auto byte = std::to_integer<std::uint64_t>(*at_++);
-    value |= (byte & 0x7f) << shift;
-    if (byte < 0x80) {
-      const auto too_long = (byte == 0 && shift > 0) || (shift == 63 && byte > 1);
-      return !too_long || fail(serialize_errc::malformed, "a number in more bytes than it needs");
-    }
+  switch (read_varint<varint_spelling::shortest>(
+      value, [this](std::byte& next) { return at_ != end_ && (next = *at_++, true); })) {
+  case varint_fault::none:
+    return true;
+  case varint_fault::cut:
+    return cut(1);
+  case varint_fault::too_long:
+    return fail(serialize_errc::malformed, "a number in more bytes than it needs");
+  default:
+    return fail(serialize_errc::malformed, "a number of more than 64 bits");
   }
-  return fail(serialize_errc::malformed, "a number of more than 64 bits");
 }
 
 bool typed_reader::from_frame(block& found, std::uint64_t count, std::size_t element_bytes) {
