@@ -9,6 +9,7 @@
 
 #include <troupe/serializers/function_entry.hpp>
 #include <troupe/serializers/internal/diagnose/contract_text.hpp>
+#include <troupe/serializers/internal/words/failing.hpp>
 #include <troupe/serializers/internal/words/type_text.hpp>
 
 namespace troupe {
@@ -82,7 +83,7 @@ std::string to_text(const std::vector<contract_change>& changes) {
 std::expected<std::vector<contract_change>, serialize_error> check_contract(const std::filesystem::path& file,
                                                                             const type_registry& types) {
   const auto failure = [&](std::string_view what) {
-    return std::unexpected(serialize_error(serialize_errc::malformed, file.native() + " " + std::string(what)));
+    return detail::failure(serialize_errc::malformed, file.native() + " " + std::string(what));
   };
   const auto newer = contract_of(types);
   const auto* wish = std::getenv("TROUPE_WRITE_CONTRACT");

@@ -9,6 +9,8 @@
 #include <optional>
 #include <string>
 
+#include <troupe/serializers/internal/words/failing.hpp>
+
 namespace troupe {
 
 namespace {
@@ -41,7 +43,7 @@ std::expected<void, serialize_error> family_set::load(const std::filesystem::pat
   std::error_code ignored;
   const auto file = std::filesystem::absolute(library, ignored);
   const auto failure = [&](serialize_errc code, const std::string& reason) {
-    return std::unexpected(serialize_error(code, "cannot load families from " + file.string() + ": " + reason));
+    return detail::failure(code, "cannot load families from " + file.string() + ": " + reason);
   };
 
   std::unique_ptr<void, closing> opened(::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL));

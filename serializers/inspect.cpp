@@ -4,6 +4,7 @@
 #include <optional>
 #include <unordered_set>
 
+#include <troupe/serializers/internal/words/failing.hpp>
 #include <troupe/serializers/serialize.hpp>
 
 namespace troupe {
@@ -340,10 +341,10 @@ std::expected<serializability, serialize_error>
 inspect_serializability(std::string_view alias, const type_registry& types, const family_set& families) {
   const auto* entry = types.find(alias);
   if (entry == nullptr)
-    return std::unexpected(serialize_error(serialize_errc::unknown_type,
-                                           "no type with the alias '" + std::string(alias.substr(0, 100))
-                                               + "' is registered: types.add<...>(\""
-                                               + std::string(alias.substr(0, 100)) + "\"), or ask by the C++ type"));
+    return detail::failure(serialize_errc::unknown_type, "no type with the alias '" + std::string(alias.substr(0, 100))
+                                                             + "' is registered: types.add<...>(\""
+                                                             + std::string(alias.substr(0, 100))
+                                                             + "\"), or ask by the C++ type");
   detail::type_inspector inspector;
   entry->codecs().inspect(inspector);
   return detail::judge_type(inspector.take(), entry, types, families);

@@ -1,5 +1,6 @@
 #include <troupe/serializers/payload.hpp>
 
+#include <troupe/serializers/internal/words/failing.hpp>
 #include <troupe/serializers/msgpack/msgpack_coder.hpp>
 
 namespace troupe {
@@ -95,9 +96,9 @@ bool read_header(msgpack_reader& reader, header_fields& fields) {
 
 std::expected<header_fields, serialize_error> parse_header(std::span<const std::byte> header, const limits& bounds) {
   if (header.size() > bounds.header_bytes)
-    return std::unexpected(serialize_error(serialize_errc::limit_exceeded,
-                                           "payload header of " + grouped(header.size()) + " bytes, limit "
-                                               + grouped(bounds.header_bytes) + " (limits::header_bytes)"));
+    return detail::failure(serialize_errc::limit_exceeded, "payload header of " + grouped(header.size())
+                                                               + " bytes, limit " + grouped(bounds.header_bytes)
+                                                               + " (limits::header_bytes)");
   context ctx;
   ctx.limits = bounds;
   msgpack_reader reader(ctx, header, {}, header.size());

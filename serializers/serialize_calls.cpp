@@ -1,6 +1,7 @@
 #include <troupe/serializers/serialize_calls.hpp>
 
 #include <troupe/serializers/internal/payload/error_payload.hpp>
+#include <troupe/serializers/internal/words/failing.hpp>
 #include <troupe/serializers/record.hpp>
 
 namespace troupe {
@@ -18,7 +19,7 @@ payload error_payload(const type_entry& entry, const serialize_error& error) {
 std::expected<void, serialize_error> check(const type_registry& types, const family_set& families) {
   if (!families.errors().empty()) {
     const auto& first = families.errors().front();
-    return std::unexpected(serialize_error(first.code(), "the families have errors: " + first.message()));
+    return detail::failure(first.code(), "the families have errors: " + first.message());
   }
   return types.check();
 }
@@ -32,7 +33,7 @@ std::expected<header_fields, serialize_error> open_header(const payload& from, c
     const auto bytes = from.frames[0].bytes().first(std::min<std::size_t>(from.frames[0].size_bytes(), 4096));
     text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   }
-  return std::unexpected(serialize_error(serialize_errc::sent_as_text, std::move(text)));
+  return detail::failure(serialize_errc::sent_as_text, std::move(text));
 }
 
 std::expected<void, serialize_error> decode_checked(const type_entry& entry, void* target, const header_fields& header,
@@ -119,11 +120,11 @@ std::expected<any_value, serialize_error> deserialize_any(const payload& from, c
     const auto known = header->type == entry->alias();
     if (known || (code != serialize_errc::layout_mismatch && code != serialize_errc::not_supported))
       return std::unexpected(naming(header->type, std::move(done.error())));
-    return std::unexpected(serialize_error(serialize_errc::unknown_type,
-                                           "no type with the alias '" + std::string(header->type.substr(0, 100))
-                                               + "' is registered, and the payload does not say what it "
-                                                 "consists of: "
-                                               + done.error().message()));
+    return detail::failure(serialize_errc::unknown_type, "no type with the alias '"
+                                                             + std::string(header->type.substr(0, 100))
+                                                             + "' is registered, and the payload does not say what it "
+                                                               "consists of: "
+                                                             + done.error().message());
   }
   value.complete(*entry, std::string(header->type));
   return value;

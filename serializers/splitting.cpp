@@ -5,6 +5,7 @@
 
 #include <troupe/serializers/internal/payload/compressing.hpp>
 #include <troupe/serializers/internal/payload/pieces.hpp>
+#include <troupe/serializers/internal/words/failing.hpp>
 
 namespace troupe {
 
@@ -35,10 +36,10 @@ std::expected<payload, serialize_error> split_frames(const payload& of, std::siz
     for (const auto end = at + pieces; at < end; ++at) {
       const auto& each = of.frames[at];
       if (forms[at].codec != detail::frame_codec::none && each.size_bytes() > piece_bytes_max)
-        return std::unexpected(serialize_error(serialize_errc::not_supported,
-                                               "frame " + grouped(at) + " of " + grouped(each.size_bytes())
-                                                   + " bytes is compressed, and cannot be split into pieces of "
-                                                   + grouped(piece_bytes_max)));
+        return detail::failure(serialize_errc::not_supported,
+                               "frame " + grouped(at) + " of " + grouped(each.size_bytes())
+                                   + " bytes is compressed, and cannot be split into pieces of "
+                                   + grouped(piece_bytes_max));
       std::size_t offset = 0;
       do {
         made.frames.push_back(each.slice(offset, piece_bytes_max));
@@ -66,8 +67,8 @@ std::expected<payload, serialize_error> join_frames(const payload& of, const lim
   if (fields->frame_pieces.empty())
     return of;
   if (!fields->frame_codecs.empty())
-    return std::unexpected(serialize_error(serialize_errc::not_supported,
-                                           "compressed pieces are joined when they are decompressed: deserialize it"));
+    return detail::failure(serialize_errc::not_supported,
+                           "compressed pieces are joined when they are decompressed: deserialize it");
   auto joined = detail::join_pieces(fields->frame_pieces, of.frames, bounds);
   if (!joined)
     return std::unexpected(joined.error());

@@ -8,6 +8,7 @@
 #include <troupe/base/sizes.hpp>
 #include <troupe/serializers/family.hpp>
 #include <troupe/serializers/function_entry.hpp>
+#include <troupe/serializers/internal/words/failing.hpp>
 #include <troupe/serializers/record.hpp>
 #include <troupe/serializers/serialized.hpp>
 
@@ -258,7 +259,7 @@ void type_registry::remember(serialize_errc code, std::string text) {
 std::expected<void, serialize_error> type_registry::first_error() const {
   const std::shared_lock guard(mutex_);
   const auto& first = errors_.front();
-  return std::unexpected(serialize_error(first.code(), "the type registry has errors: " + first.message()));
+  return detail::failure(first.code(), "the type registry has errors: " + first.message());
 }
 
 serialize_error type_registry::why_not_found(const std::type_info& type) const {

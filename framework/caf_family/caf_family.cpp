@@ -9,6 +9,7 @@
 
 #include <troupe/framework/caf_family/caf_type.hpp>
 #include <troupe/framework/node_error.hpp>
+#include <troupe/serializers/internal/words/failing.hpp>
 
 namespace troupe {
 
@@ -46,9 +47,7 @@ const caf_functions* functions_of(const type_entry& entry) {
   return found == plain_types().end() ? nullptr : &found->second;
 }
 
-std::unexpected<serialize_error> failure(serialize_errc code, const type_entry& entry, const std::string& reason) {
-  return std::unexpected(serialize_error(code, "caf: " + entry.alias() + ": " + reason));
-}
+using detail::failure;
 
 // What a user's function has to say; cut, since it may travel.
 std::string cut(std::string_view text) {
@@ -104,7 +103,7 @@ std::expected<void, serialize_error> caf_family::encode(const type_entry& entry,
                                                         encode_output& output) const {
   const auto* functions = functions_of(entry);
   if (functions == nullptr)
-    return failure(serialize_errc::not_supported, entry, unsupported(entry));
+    return failure(serialize_errc::not_supported, name(), entry.alias(), unsupported(entry));
   caf_writer writer(ctx, output);
   return run(writer, entry, true, [&] { return functions->write(writer, value); });
 }
@@ -114,13 +113,13 @@ std::expected<void, serialize_error> caf_family::decode(const type_entry& entry,
                                                         const context& ctx) const {
   const auto* functions = functions_of(entry);
   if (functions == nullptr)
-    return failure(serialize_errc::not_supported, entry, unsupported(entry));
+    return failure(serialize_errc::not_supported, name(), entry.alias(), unsupported(entry));
   if (!std::ranges::equal(header.schema, schema(entry)))
-    return failure(serialize_errc::layout_mismatch, entry,
+    return failure(serialize_errc::layout_mismatch, name(), entry.alias(),
                    "the sender has another version of the type, or carries it by an inspect function; described types "
                    "go by this family only between equal versions");
   if (frames.empty())
-    return failure(serialize_errc::malformed, entry, "no body");
+    return failure(serialize_errc::malformed, name(), entry.alias(), "no body");
   caf_reader reader(ctx, frames);
   return run(reader, entry, false, [&] {
     auto stopped = functions->read(reader, target);

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include <troupe/serializers/cereal/cereal_type.hpp>
+#include <troupe/serializers/internal/words/failing.hpp>
 #include <troupe/serializers/record.hpp>
 #include <troupe/serializers/serialized.hpp>
 
@@ -47,9 +48,7 @@ const cereal_functions* functions_of(const type_entry& entry) {
   return found == plain_types().end() ? nullptr : &found->second;
 }
 
-std::unexpected<serialize_error> failure(serialize_errc code, const type_entry& entry, const std::string& reason) {
-  return std::unexpected(serialize_error(code, "cereal: " + entry.alias() + ": " + reason));
-}
+using detail::failure;
 
 // What a user's function has to say; cut, since it may travel.
 std::string cut(std::string_view what) {
@@ -106,7 +105,7 @@ std::expected<void, serialize_error> cereal_family::encode(const type_entry& ent
                                                            const context& ctx, encode_output& output) const {
   const auto* functions = functions_of(entry);
   if (functions == nullptr)
-    return failure(serialize_errc::not_supported, entry, unsupported(entry));
+    return failure(serialize_errc::not_supported, name(), entry.alias(), unsupported(entry));
   cereal_writer writer(ctx, output);
   return run(writer, entry, serialize_errc::codec_failed, [&] {
     functions->write(writer, value);
@@ -119,9 +118,9 @@ std::expected<void, serialize_error> cereal_family::decode(const type_entry& ent
                                                            const context& ctx) const {
   const auto* functions = functions_of(entry);
   if (functions == nullptr)
-    return failure(serialize_errc::not_supported, entry, unsupported(entry));
+    return failure(serialize_errc::not_supported, name(), entry.alias(), unsupported(entry));
   if (!std::ranges::equal(header.schema, schema(entry)))
-    return failure(serialize_errc::layout_mismatch, entry,
+    return failure(serialize_errc::layout_mismatch, name(), entry.alias(),
                    "the sender has another version of the type, or carries it by other functions; described types go "
                    "by this family only between equal versions");
   cereal_reader reader(ctx, frames);

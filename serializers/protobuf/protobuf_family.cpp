@@ -6,6 +6,7 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/message.h>
 
+#include <troupe/serializers/internal/words/failing.hpp>
 #include <troupe/serializers/protobuf/protobuf_costs.hpp>
 #include <troupe/serializers/type_registry.hpp>
 
@@ -24,13 +25,11 @@ struct read_state final : decoding {
   using decoding::decoding;
 };
 
-std::unexpected<serialize_error> failure(serialize_errc code, const type_entry& entry, std::string_view reason) {
-  return std::unexpected(serialize_error(code, "protobuf: " + entry.alias() + ": " + std::string(reason)));
-}
+using detail::failure;
 
 // Inside a value of another family, which names itself and the place.
 std::unexpected<serialize_error> failure_inside(const coding& state) {
-  return std::unexpected(serialize_error(state.error("", "").code(), state.reason()));
+  return failure(state.error("", "").code(), state.reason());
 }
 
 // Cut, since a message may list thousands.
@@ -104,7 +103,7 @@ std::expected<void, serialize_error> protobuf_family::encode(const type_entry& e
                                                              const context& ctx, encode_output& output) const {
   const auto* functions = entry.attachment<protobuf_functions>();
   if (functions == nullptr)
-    return failure(serialize_errc::not_supported, entry, unsupported(entry));
+    return failure(serialize_errc::not_supported, name(), entry.alias(), unsupported(entry));
   const auto& message = functions->message_of(value);
   auto& body = output.body();
   write_state state(ctx);
@@ -125,9 +124,9 @@ std::expected<void, serialize_error> protobuf_family::decode(const type_entry& e
                                                              const context& ctx) const {
   const auto* functions = entry.attachment<protobuf_functions>();
   if (functions == nullptr)
-    return failure(serialize_errc::not_supported, entry, unsupported(entry));
+    return failure(serialize_errc::not_supported, name(), entry.alias(), unsupported(entry));
   if (frames.size() != 1)
-    return failure(serialize_errc::malformed, entry,
+    return failure(serialize_errc::malformed, name(), entry.alias(),
                    grouped(frames.size()) + " frames, where a message is the one that is the body");
   read_state state(ctx, frames[0].size_bytes());
   if (!read(state, functions->message_at(target), *functions->costs, frames[0].bytes()))

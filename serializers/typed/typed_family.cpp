@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <troupe/serializers/internal/typed/schema_reader.hpp>
+#include <troupe/serializers/internal/words/failing.hpp>
 #include <troupe/serializers/type_entry.hpp>
 
 namespace troupe {
@@ -15,9 +16,7 @@ constexpr std::uint8_t by_own_codec = 2;   // Then nothing: header and frames ar
 
 constexpr std::size_t prefix_bytes = 1 + sizeof(std::uint32_t);
 
-std::unexpected<serialize_error> failure(serialize_errc code, const type_entry& entry, std::string_view reason) {
-  return std::unexpected(serialize_error(code, "typed: " + entry.alias() + ": " + std::string(reason)));
-}
+using detail::failure;
 
 } // namespace
 
@@ -32,7 +31,7 @@ std::span<const std::byte> typed_family::schema(const type_entry& entry) const {
 std::expected<void, serialize_error> typed_family::encode(const type_entry& entry, const void* value,
                                                           const context& ctx, encode_output& output) const {
   if (const auto reason = entry.unsupported(); !reason.empty())
-    return failure(serialize_errc::not_supported, entry, reason);
+    return failure(serialize_errc::not_supported, name(), entry.alias(), reason);
   for (const auto keeps_repeats : {false, true}) {
     detail::typed_writer writer(ctx, output);
     if (keeps_repeats)
@@ -54,18 +53,20 @@ std::expected<void, serialize_error> typed_family::decode(const type_entry& entr
                                                           const header_fields& header, std::span<const frame> frames,
                                                           const context& ctx) const {
   if (frames.empty() || frames[0].size_bytes() == 0)
-    return failure(serialize_errc::malformed, entry, "the body is empty");
+    return failure(serialize_errc::malformed, name(), entry.alias(), "the body is empty");
   const auto body = frames[0].bytes();
   const auto behind = frames.subspan(1);
   const auto form = std::to_integer<std::uint8_t>(body[0]);
   if (form == by_own_codec)
-    return failure(serialize_errc::layout_mismatch, entry, "has a codec of its own where it comes from, and not here");
+    return failure(serialize_errc::layout_mismatch, name(), entry.alias(),
+                   "has a codec of its own where it comes from, and not here");
   if (form != by_description)
-    return failure(serialize_errc::malformed, entry, "a body of the unknown form " + std::to_string(form));
+    return failure(serialize_errc::malformed, name(), entry.alias(),
+                   "a body of the unknown form " + std::to_string(form));
   if (const auto reason = entry.unsupported(); !reason.empty())
-    return failure(serialize_errc::not_supported, entry, reason);
+    return failure(serialize_errc::not_supported, name(), entry.alias(), reason);
   if (body.size() < prefix_bytes)
-    return failure(serialize_errc::malformed, entry, "the body ends within its fingerprint");
+    return failure(serialize_errc::malformed, name(), entry.alias(), "the body ends within its fingerprint");
 
   std::uint32_t fingerprint = 0;
   std::memcpy(&fingerprint, body.data() + 1, sizeof(fingerprint));
@@ -81,7 +82,7 @@ std::expected<void, serialize_error> typed_family::decode(const type_entry& entr
   }
   // Another version of the type: the sender's layout leads, field by field.
   if (header.schema.empty() || detail::fingerprint_of(header.schema) != fingerprint)
-    return failure(serialize_errc::layout_mismatch, entry,
+    return failure(serialize_errc::layout_mismatch, name(), entry.alias(),
                    "the sender has another version of the type, and its layout did not come along");
   detail::schema_reader reader(ctx, header.schema, body, prefix_bytes, behind, received);
   if (entry.codecs().visit_read(reader, target) && reader.finish())

@@ -9,7 +9,9 @@
 
 #include <fmt/format.h>
 
+#include <troupe/base/varint.hpp>
 #include <troupe/serializers/internal/typed/schema.hpp>
+#include <troupe/serializers/internal/words/failing.hpp>
 #include <troupe/serializers/number.hpp>
 
 namespace troupe::detail {
@@ -92,12 +94,9 @@ private:
   }
   std::uint64_t count() {
     std::uint64_t value = 0;
-    for (unsigned shift = 0;; shift += 7) {
-      const auto bits = byte();
-      value |= std::uint64_t{bits & 0x7fU} << shift;
-      if (bits < 0x80)
-        return value;
-    }
+    static_cast<void>(read_varint<varint_spelling::any>(
+        value, [this](std::byte& next) { return !left_.empty() && (next = std::byte{byte()}, true); }));
+    return value;
   }
   std::string_view string() {
     const auto size = static_cast<std::size_t>(count());
@@ -139,18 +138,18 @@ public:
   std::expected<contract_tree, serialize_error> parse() {
     std::string_view line;
     if (!next(line) || line != contract_title)
-      return failure("expected '" + std::string(contract_title) + "'");
+      return bad_line("expected '" + std::string(contract_title) + "'");
     while (next(line))
       if (!top(line))
-        return failure(reason_);
+        return bad_line(reason_);
     return std::move(tree_);
   }
 
 private:
   static constexpr std::size_t indent_max = 200;
 
-  std::unexpected<serialize_error> failure(std::string_view why) const {
-    return std::unexpected(serialize_error(serialize_errc::malformed, fmt::format("line {}: {}", line_number_, why)));
+  std::unexpected<serialize_error> bad_line(std::string_view why) const {
+    return failure(serialize_errc::malformed, fmt::format("line {}: {}", line_number_, why));
   }
   bool fail(std::string_view why) { return reason_ = why, false; }
 

@@ -10,14 +10,11 @@
 #include <zstd.h>
 
 #include <troupe/serializers/internal/payload/varint_note.hpp>
+#include <troupe/serializers/internal/words/failing.hpp>
 
 namespace troupe::detail {
 
 namespace {
-
-std::unexpected<serialize_error> failure(serialize_errc code, std::string text) {
-  return std::unexpected(serialize_error(code, std::move(text)));
-}
 
 const char* chars(std::span<const std::byte> bytes) {
   return reinterpret_cast<const char*>(bytes.data());

@@ -5,6 +5,7 @@
 
 #include <troupe/serializers/family.hpp>
 #include <troupe/serializers/internal/payload/part_payloads.hpp>
+#include <troupe/serializers/internal/words/failing.hpp>
 #include <troupe/serializers/msgpack/described.hpp>
 #include <troupe/serializers/type_entry.hpp>
 
@@ -20,7 +21,7 @@ struct generic_header {
 TROUPE_DESCRIBE(generic_header, small, parts)
 
 std::unexpected<serialize_error> failure_of(std::string_view name, const serialize_error& error) {
-  return std::unexpected(serialize_error(error.code(), "." + std::string(name) + ": " + error.message()));
+  return failure(error.code(), "." + std::string(name) + ": " + error.message());
 }
 
 const type_entry& entry_of(const attribute& of, const context& ctx) {

@@ -16,6 +16,7 @@
 #include <troupe/serializers/internal/typed/typed_writer.hpp>
 #include <troupe/serializers/internal/visit/visit_read.hpp>
 #include <troupe/serializers/internal/visit/visit_write.hpp>
+#include <troupe/serializers/internal/words/failing.hpp>
 #include <troupe/serializers/type_entry.hpp>
 
 namespace troupe::detail {
@@ -62,12 +63,12 @@ std::expected<void, serialize_error> put_made(placing how, void* place, Made&& m
   if constexpr (made_value<value>::is_pointer) {
     if (how == placing::make) {
       if (!made)
-        return std::unexpected(serialize_error(serialize_errc::codec_failed, "its codec made a null pointer"));
+        return failure(serialize_errc::codec_failed, "its codec made a null pointer");
       *static_cast<void**>(place) = made.release();
       return {};
     }
-    return std::unexpected(serialize_error(serialize_errc::not_supported,
-                                           type_text(typeid(T)) + " has a codec for pointers to it, and is none here"));
+    return failure(serialize_errc::not_supported,
+                   type_text(typeid(T)) + " has a codec for pointers to it, and is none here");
   } else {
     if (how == placing::make)
       *static_cast<void**>(place) = new T(std::move(made));
