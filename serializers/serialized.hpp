@@ -9,7 +9,7 @@
 
 #include <troupe/base/export.hpp>
 #include <troupe/serializers/codec.hpp>
-#include <troupe/serializers/internal/shape/shapes.hpp>
+#include <troupe/serializers/internal/shape/type_answers.hpp>
 #include <troupe/serializers/serialize_calls.hpp>
 
 namespace troupe {

@@ -20,7 +20,8 @@
 #include <troupe/serializers/internal/coding/memory.hpp>
 #include <troupe/serializers/internal/coding/unit_text.hpp>
 #include <troupe/serializers/internal/shape/self_contained.hpp>
-#include <troupe/serializers/internal/shape/shapes.hpp>
+#include <troupe/serializers/internal/shape/type_answers.hpp>
+#include <troupe/serializers/internal/words/failing.hpp>
 #include <troupe/serializers/internal/words/type_text.hpp>
 
 namespace troupe::detail {
@@ -199,8 +200,8 @@ std::expected<void, serialize_error> put_value(T& target, T&& value) {
   else if constexpr (std::is_nothrow_move_constructible_v<T>)
     std::destroy_at(&target), ::new (&target) T(std::move(value));
   else
-    return std::unexpected(serialize_error(serialize_errc::not_supported,
-                                           type_text(typeid(T)) + " cannot be assigned, and moving it may throw"));
+    return failure(serialize_errc::not_supported,
+                   type_text(typeid(T)) + " cannot be assigned, and moving it may throw");
   return {};
 }
 
@@ -257,41 +258,19 @@ inline constexpr bool is_deque<std::deque<Arguments...>> = true;
 template <class T>
 consteval std::size_t idle_heap_bytes() {
   constexpr std::size_t deque_bytes = 64 + 512 + 2 * 16; // Its map and a block, as the library and malloc have them.
-  constexpr auto of = shape_of<T>;
   if constexpr (is_deque<T>)
     return deque_bytes;
-  else if constexpr (of == shape::structure)
-    return []<std::size_t... Index>(std::index_sequence<Index...>) {
-      return (std::size_t{0} + ... + idle_heap_bytes<typename fields_of<T>::template type<Index>>());
-    }
-  (std::make_index_sequence<fields_of<T>::count>{});
-  else if constexpr (of == shape::tuple) return []<std::size_t... Index>(std::index_sequence<Index...>) {
-    return (std::size_t{0} + ... + idle_heap_bytes<std::tuple_element_t<Index, T>>());
-  }
-  (std::make_index_sequence<std::tuple_size_v<T>>{});
-  else if constexpr (of == shape::fixed) return fixed_extent<T>::count
-      * idle_heap_bytes<typename fixed_extent<T>::element>();
-  else return 0;
+  else if constexpr (row_of<T>.parts == holding::in_place)
+    return []<class... Parts>(part_list<Parts...>) {
+      return times_each<T> * (std::size_t{0} + ... + idle_heap_bytes<typename Parts::type>());
+    }(parts_of<T>());
+  else
+    return 0;
 }
 
 /// What a value of the type takes, empty as it is.
 template <class T>
 inline constexpr std::size_t value_bytes = sizeof(T) + idle_heap_bytes<T>();
-
-/// Whether a class of the user's may be in there whose members begin with more than nothing.
-template <class T>
-consteval bool may_begin_filled() {
-  constexpr auto of = shape_of<T>;
-  if constexpr (fixed_bytes<T>() > 0 || !std::is_default_constructible_v<T>)
-    return false;
-  else if constexpr (of == shape::fixed)
-    return may_begin_filled<typename fixed_extent<T>::element>();
-  else if constexpr (of == shape::tuple) return []<std::size_t... Index>(std::index_sequence<Index...>) {
-    return (false || ... || may_begin_filled<std::remove_const_t<std::tuple_element_t<Index, T>>>());
-  }
-  (std::make_index_sequence<std::tuple_size_v<T>>{});
-  else return of == shape::structure || of == shape::variant || of == shape::hook;
-}
 
 /// The same for a new value, whose constructor may have filled members: one is made to look.
 template <class T>
@@ -317,34 +296,20 @@ std::size_t new_node_bytes() {
   return malloc_bytes(new_value_bytes<T>() + node_bytes);
 }
 
-/// What each element of a sequence takes.
+/// Sequences that have memory for many elements, which is got at once.
+template <class T>
+inline constexpr bool grows_at_once = (shape_of<T> == shape::sequence || shape_of<T> == shape::numbers)
+                                      && requires(T& values) {
+  values.reserve(0);
+};
+
+/// What each element of a list, set or map takes.
 template <class T>
 std::size_t element_memory() {
-  if constexpr (requires(T & values) { values.reserve(0); })
+  if constexpr (grows_at_once<T>)
     return new_value_bytes<typename T::value_type>();
   else
     return new_node_bytes<typename T::value_type>();
-}
-
-/// Appends one element, read by `read`.
-template <class T>
-bool read_back(decoding& state, T& values, auto&& read) {
-  using element = typename T::value_type;
-  if constexpr (std::is_same_v<element, bool>) {
-    bool value = false;
-    if (!read(value))
-      return false;
-    values.push_back(value);
-    return true;
-  } else if constexpr (std::is_default_constructible_v<element> && requires { values.emplace_back(); }) {
-    values.emplace_back();
-    return read(values.back());
-  } else {
-    auto value = read_new<element>(state, read);
-    if (value)
-      values.push_back(std::move(*value));
-    return value.has_value();
-  }
 }
 
 /// Containers that find a key by its hash, in a bucket that can be walked.
@@ -373,13 +338,6 @@ std::size_t comparison_weight(const T& key) {
   constexpr std::size_t bytes_at_once = 32;
   constexpr std::size_t path_bytes_at_once = 2; // The library compares part by part, of which one may be "/a".
   constexpr auto of = shape_of<T>;
-  const auto of_all = [](const auto& parts) {
-    std::size_t total = 1;
-    for (const auto& each : parts)
-      total += comparison_weight(each);
-    return total;
-  };
-  const auto of_some = [](const auto&... parts) { return (std::size_t{1} + ... + comparison_weight(parts)); };
   if constexpr (fixed_bytes<T>() > 0)
     return 1 + sizeof(T) / bytes_at_once;
   else if constexpr (of == shape::text)
@@ -392,20 +350,17 @@ std::size_t comparison_weight(const T& key) {
     return 1 + key.size(); // Repeated elements are compared as often.
   else if constexpr (of == shape::numbers)
     return 1 + key.size() * sizeof(typename T::value_type) / bytes_at_once;
-  else if constexpr (of == shape::sequence || of == shape::set || of == shape::map || of == shape::fixed)
-    return of_all(key);
   else if constexpr (of == shape::optional)
     return key ? comparison_weight(*key) : 1;
-  else if constexpr (of == shape::tuple)
-    return std::apply(of_some, key);
-  else if constexpr (of == shape::variant)
-    return key.valueless_by_exception() ? 1 : std::visit(of_some, key);
-  else if constexpr (of == shape::structure)
-    return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
-      return of_some(key.*std::get<Index>(fields_of<T>::members)...);
-    }
-  (std::make_index_sequence<fields_of<T>::count>{});
-  else return 1;
+  else if constexpr (holds_parts<T>) {
+    std::size_t total = 1;
+    each_part(key, [&](const auto& part) { total += comparison_weight(part); });
+    return total;
+  } else if constexpr (row_of<T>.parts != holding::none || of == shape::unit || of == shape::record
+                       || of == shape::unsupported)
+    return 1; // By its address, or nobody knows.
+  else
+    static_assert(no_such_shape<T>);
 }
 
 /// Charges what finding the place for a key costs in an unordered container. A peer can choose keys that all stand in
@@ -453,85 +408,6 @@ bool check_owned(coding& state, const T* object) {
     return true;
 }
 
-/// Reads what a unique pointer to a base class owns, of a class that the input named.
-template <class T>
-bool adopt_pointee(auto& from, std::unique_ptr<T>& target, const named_class& of) {
-  using object = std::remove_const_t<T>;
-  if constexpr (std::has_virtual_destructor_v<object>) {
-    target.reset(static_cast<object*>(read_pointee(from, of)));
-    return target != nullptr;
-  } else {
-    return from.fail(serialize_errc::not_supported,
-                     type_text(typeid(object)) + " has no virtual destructor, so that no unique_ptr to it can own a '"
-                         + std::string(alias_of(of)) + "'");
-  }
-}
-
-/// The content of a shared object is read, behind enter(): what it points to is owned by it.
-class shared_content {
-public:
-  shared_content(decoding& state, const shared_place& place, std::size_t number)
-      : state_(place.is_numbered ? &state : nullptr) {
-    if (state_ != nullptr)
-      state_->begin_shared_content(number, place.is_owned);
-  }
-  /// It has been read. False, with the failure set, where the object is refused.
-  [[nodiscard]] bool complete() { return state_ == nullptr || state_->end_shared_content(); }
-
-private:
-  decoding* state_;
-};
-
-/// Reads the object of a shared pointer at its first appearance, with `read`, and gives it to `target`.
-template <class T>
-bool read_shared_object(decoding& state, std::shared_ptr<T>& target, const shared_place& place, auto&& read) {
-  const bool is_numbered = place.is_numbered;
-  const auto number = is_numbered ? state.number_shared() : 0;
-  if (!state.charge(1, new_value_bytes<T>() + shared_bytes))
-    return false;
-  shared_content content(state, place, number);
-  if constexpr (std::is_default_constructible_v<T>) {
-    auto object = std::make_shared<T>();
-    if (is_numbered) // Known before its content is read: the content may point back at it.
-      state.keep_shared(number, typeid(T), object, [](void* at) {
-        if constexpr (std::is_move_assignable_v<T>)
-          *static_cast<T*>(at) = T();
-        else if constexpr (std::is_nothrow_default_constructible_v<T>)
-          std::destroy_at(static_cast<T*>(at)), ::new (at) T();
-      });
-    if (!read(*object))
-      return false;
-    target = std::move(object);
-  } else if constexpr (movable_new<T>()) {
-    auto value = read_new<T>(state, read);
-    if (!value)
-      return false;
-    target = std::make_shared<T>(std::move(*value));
-    if (is_numbered)
-      state.keep_shared(number, typeid(T), target, [](void*) {});
-  } else {
-    return fail_unreadable<T>(state); // An abstract class, for one.
-  }
-  return content.complete();
-}
-
-/// The same where the object may be of a derived class, with its name.
-template <class T>
-bool read_shared_of_any_class(auto& from, std::shared_ptr<T>& target, const shared_place& place, auto&& read) {
-  if constexpr (may_be_derived<T>) {
-    named_class found;
-    if (!begin_pointee(from, typeid(T), found))
-      return false;
-    if (found.entry != nullptr) {
-      target = std::static_pointer_cast<T>(read_shared_pointee(from, found, place));
-      return target != nullptr && end_pointee(from);
-    }
-    return read_shared_object(from, target, place, read) && end_pointee(from);
-  } else {
-    return read_shared_object(from, target, place, read);
-  }
-}
-
 template <described_enum T>
 bool is_enumerator(T value) {
   constexpr auto description = troupe_description(describe_tag<T>{});
@@ -556,24 +432,6 @@ std::string_view enumerator_name(coding& state, T value) {
       return description.names[i];
   fail_enumerator(state, value, serialize_errc::codec_failed);
   return {};
-}
-
-/// Reads the alternative of that index into a variant; `read` reads into a T&.
-template <class T>
-bool read_alternative(decoding& state, T& target, std::size_t index, auto&& read) {
-  return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
-    bool done = false;
-    const auto attempt = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
-      auto value = read_new<std::variant_alternative_t<I, T>>(state, read);
-      if (value)
-        target.template emplace<I>(std::move(*value));
-      done = value.has_value();
-    };
-    static_cast<void>(
-        (false || ... || (Index == index && (attempt(std::integral_constant<std::size_t, Index>{}), true))));
-    return done;
-  }
-  (std::make_index_sequence<std::variant_size_v<T>>{});
 }
 
 } // namespace troupe::detail

@@ -1,5 +1,5 @@
-// What a type consists of, one level down, and what hinders a type by itself: all that walks over types without a value
-// goes by this. Which types hinder is what schema_builder refuses, and must stay so.
+// What a type consists of, one level down, and what hinders a type by itself: all that walks over types, with or
+// without a value, goes by this. Which types hinder is what schema_builder refuses, and must stay so.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <variant>
 
-#include <troupe/serializers/internal/shape/shapes.hpp>
+#include <troupe/serializers/internal/shape/shape_table.hpp>
 
 namespace troupe::detail {
 
@@ -76,12 +76,70 @@ constexpr auto find_parts() {
     return part_list<part<typename T::value_type, step::element>>();
   else if constexpr (of == shape::map)
     return part_list<part<typename T::key_type, step::key>, part<typename T::mapped_type, step::mapped>>();
-  else
+  else {
+    static_assert(row_of<T>.parts == holding::none, "a shape with parts that find_parts does not list");
     return part_list<>();
+  }
 }
 
 template <class T>
 using parts_of = decltype(find_parts<T>());
+
+/// How often each part stands in a value that has them in place.
+template <class T>
+inline constexpr std::size_t times_each = 1;
+template <class T>
+requires(shape_of<T> == shape::fixed) inline constexpr std::size_t times_each<T> = fixed_extent<T>::count;
+
+/// Calls `visit` with each part that is in the value. Requires: holds_parts<T>.
+template <class T>
+void each_part(const T& value, auto&& visit) {
+  constexpr auto of = shape_of<T>;
+  static_assert(holds_parts<T>);
+  if constexpr (of == shape::structure) {
+    [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+      (visit(value.*std::get<Index>(fields_of<T>::members)), ...);
+    }
+    (std::make_index_sequence<fields_of<T>::count>{});
+  } else if constexpr (of == shape::duration) {
+    visit(value.count());
+  } else if constexpr (of == shape::time_point) {
+    visit(value.time_since_epoch().count());
+  } else if constexpr (of == shape::optional) {
+    if (value)
+      visit(*value);
+  } else if constexpr (of == shape::variant) {
+    if (!value.valueless_by_exception())
+      std::visit(visit, value);
+  } else if constexpr (of == shape::tuple) {
+    std::apply([&](const auto&... parts) { (visit(parts), ...); }, value);
+  } else if constexpr (of == shape::fixed || of == shape::sequence || of == shape::set || of == shape::map) {
+    for (const auto& part : value)
+      visit(part);
+  } else {
+    static_assert(no_such_shape<T>);
+  }
+}
+
+/// Whether a type and all that it consists of pass. `Rule::of<T>()` is the verdict on a type alone; `Above` are the
+/// types that are being asked already, further up in a type that contains itself.
+template <class Rule, class T, class... Above>
+consteval bool passes();
+
+template <class Rule, class... Above, class... Parts>
+consteval bool all_pass(part_list<Parts...>) {
+  return (true && ... && passes<Rule, typename Parts::type, Above...>());
+}
+
+template <class Rule, class T, class... Above>
+consteval bool passes() {
+  if constexpr ((std::is_same_v<T, Above> || ... || false))
+    return true;
+  else if constexpr (Rule::template of<T>() == verdict::by_parts)
+    return all_pass<Rule, T, Above...>(parts_of<T>());
+  else
+    return Rule::template of<T>() == verdict::yes;
+}
 
 /// Why a type cannot travel by description, whatever its parts are.
 enum class obstacle {
@@ -141,23 +199,17 @@ consteval obstacle find_obstacle() {
 template <class T>
 inline constexpr obstacle obstacle_of = find_obstacle<T>();
 
-template <class T, class... Above>
-consteval bool is_hindered();
+struct unhindered {
+  template <class T>
+  static consteval verdict of() {
+    return obstacle_of<T> == obstacle::none ? verdict::by_parts : verdict::no;
+  }
+};
 
-template <class... Above, class... Parts>
-consteval bool is_any_hindered(part_list<Parts...>) {
-  return (false || ... || is_hindered<typename Parts::type, Above...>());
-}
-
-/// Whether the type, or anything in it, cannot travel by description. `Above` as in copyable().
-template <class T, class... Above>
+/// Whether the type, or anything in it, cannot travel by description.
+template <class T>
 consteval bool is_hindered() {
-  if constexpr (obstacle_of<T> != obstacle::none)
-    return true;
-  else if constexpr ((std::is_same_v<T, Above> || ... || false))
-    return false;
-  else
-    return is_any_hindered<T, Above...>(parts_of<T>());
+  return !passes<unhindered, T>();
 }
 
 } // namespace troupe::detail

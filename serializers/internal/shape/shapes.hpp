@@ -50,13 +50,13 @@ enum class shape {
   tuple, // std::tuple, std::pair
   fixed, // std::array, built-in arrays
   frame,
-  array,    // troupe::array
-  numbers,  // std::vector of numbers
-  sequence, // vector, list, deque and what looks like them
-  set,      // set, unordered_set and their multi forms
-  map,      // map, unordered_map and their multi forms
-  record,   // troupe::record
-  unsupported,
+  array,       // troupe::array
+  numbers,     // std::vector of numbers
+  sequence,    // vector, list, deque and what looks like them
+  set,         // set, unordered_set and their multi forms
+  map,         // map, unordered_map and their multi forms
+  record,      // troupe::record
+  unsupported, // Stays last.
 };
 
 template <class T>
@@ -169,82 +169,6 @@ template <class T>
 inline constexpr bool is_byte =
     std::is_same_v<T, std::byte> || std::is_same_v<T, unsigned char> || std::is_same_v<T, char>;
 
-// Whether a value of this type may look like an empty optional, so that an optional of it needs a shell of its own.
-template <class T>
-consteval bool nullable() {
-  constexpr auto of = shape_of<T>;
-  if constexpr (of == shape::hook)
-    return nullable<typename hook<T>::form>();
-  else
-    return of == shape::optional || of == shape::unique || of == shape::shared || of == shape::weak || of == shape::unit
-           || of == shape::record || of == shape::unsupported; // Whose codec may give any form.
-}
-
-/// Whether every value of the type travels as one text.
-template <class T>
-consteval bool travels_as_text() {
-  constexpr auto of = shape_of<T>;
-  if constexpr (of == shape::hook)
-    return travels_as_text<typename hook<T>::form>();
-  else
-    return of == shape::text || of == shape::path || described_enum<T>;
-}
-
-/// Maps whose keys travel as texts, no two the same.
-template <class T>
-consteval bool text_keyed() {
-  return travels_as_text<typename T::key_type>() && requires(T & map) {
-    map.emplace(std::declval<typename T::key_type>(), std::declval<typename T::mapped_type>()).second;
-  };
-}
-
-/// Whether copies compile. Containers claim to be copyable whatever they hold, so their elements are asked; `Above` are
-/// the types that are being asked already, further up in a type that contains itself.
-template <class T, class... Above>
-consteval bool copyable() {
-  constexpr auto of = shape_of<T>;
-  if constexpr ((std::is_same_v<T, Above> || ... || false))
-    return true;
-  else if constexpr (!std::is_copy_constructible_v<T>)
-    return false;
-  else if constexpr (of == shape::structure)
-    return []<std::size_t... Index>(std::index_sequence<Index...>) {
-      return (true && ...
-              && copyable<std::remove_all_extents_t<typename fields_of<T>::template type<Index>>, T, Above...>());
-    }
-  (std::make_index_sequence<fields_of<T>::count>{});
-  else if constexpr (of == shape::tuple) return []<std::size_t... Index>(std::index_sequence<Index...>) {
-    return (true && ... && copyable<std::tuple_element_t<Index, T>, T, Above...>());
-  }
-  (std::make_index_sequence<std::tuple_size_v<T>>{});
-  else if constexpr (of == shape::optional || of == shape::sequence
-                     || of == shape::set) return copyable<typename T::value_type, T, Above...>();
-  else if constexpr (of == shape::map) return copyable<typename T::key_type, T, Above...>()
-      && copyable<typename T::mapped_type, T, Above...>();
-  else return true;
-}
-
-template <class... Types>
-inline constexpr bool all_move = (true && ... && std::is_move_constructible_v<Types>);
-template <class T>
-inline constexpr bool options_move = true;
-template <class... Options>
-inline constexpr bool options_move<std::variant<Options...>> = all_move<Options...>;
-
-/// Whether the type holds something that has no way into its place there, since it can neither be moved nor copied.
-template <class T>
-consteval bool holds_unmovable() {
-  constexpr auto of = shape_of<T>;
-  if constexpr (of == shape::sequence || of == shape::set || of == shape::optional)
-    return !all_move<typename T::value_type>;
-  else if constexpr (of == shape::map)
-    return !all_move<typename T::key_type, typename T::mapped_type>;
-  else if constexpr (of == shape::variant)
-    return !options_move<T>;
-  else
-    return false;
-}
-
 template <class T>
 struct fixed_extent; // Element type and count of std::array and built-in arrays.
 template <class T, std::size_t Count>
@@ -257,62 +181,6 @@ struct fixed_extent<T[Count]> {
   using element = T;
   static constexpr std::size_t count = Count;
 };
-
-// The size on the `typed` wire of types that always have the same and need no state to be written; 0 for all others.
-template <class T>
-consteval std::size_t fixed_bytes();
-
-template <class T, std::size_t... Index>
-consteval std::size_t fixed_fields(std::index_sequence<Index...>) {
-  constexpr bool all_fixed = (true && ... && (fixed_bytes<typename fields_of<T>::template type<Index>>() > 0));
-  if constexpr (all_fixed)
-    return (0 + ... + fixed_bytes<typename fields_of<T>::template type<Index>>());
-  else
-    return 0;
-}
-
-template <class T, std::size_t... Index>
-consteval std::size_t fixed_parts(std::index_sequence<Index...>) {
-  constexpr bool all_fixed = (true && ... && (fixed_bytes<std::tuple_element_t<Index, T>>() > 0));
-  if constexpr (all_fixed)
-    return (0 + ... + fixed_bytes<std::tuple_element_t<Index, T>>());
-  else
-    return 0;
-}
-
-template <class T>
-consteval std::size_t fixed_bytes() {
-  constexpr auto of = shape_of<T>;
-  if constexpr (of == shape::boolean || of == shape::number || of == shape::enumeration)
-    return sizeof(T);
-  else if constexpr (of == shape::structure)
-    return fixed_fields<T>(std::make_index_sequence<fields_of<T>::count>{});
-  else if constexpr (of == shape::tuple)
-    return fixed_parts<T>(std::make_index_sequence<std::tuple_size_v<T>>{});
-  else if constexpr (of == shape::fixed)
-    return fixed_extent<T>::count * fixed_bytes<typename fixed_extent<T>::element>();
-  else if constexpr (of == shape::duration)
-    return fixed_bytes<typename T::rep>();
-  else if constexpr (of == shape::time_point)
-    return fixed_bytes<typename T::rep>();
-  else
-    return 0;
-}
-
-/// The bytes of the run of fixed-size fields that starts at Index; 0 when Index does not start one.
-template <class T, std::size_t Index>
-consteval std::size_t run_bytes() {
-  constexpr auto sizes = []<std::size_t... I>(std::index_sequence<I...>) {
-    return std::array<std::size_t, sizeof...(I)>{fixed_bytes<typename fields_of<T>::template type<I>>()...};
-  }
-  (std::make_index_sequence<fields_of<T>::count>{});
-  if (Index > 0 && sizes[Index - 1] > 0)
-    return 0;
-  std::size_t total = 0;
-  for (auto i = Index; i < sizes.size() && sizes[i] > 0; ++i)
-    total += sizes[i];
-  return total;
-}
 
 template <class Period>
 inline const std::string period_text = std::to_string(Period::num) + "/" + std::to_string(Period::den);

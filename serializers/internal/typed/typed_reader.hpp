@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include <troupe/base/export.hpp>
-#include <troupe/serializers/internal/coding/common.hpp>
+#include <troupe/serializers/internal/coding/taking.hpp>
 
 namespace troupe::detail {
 
@@ -151,23 +151,6 @@ bool typed_take(typed_reader& from, T& target) {
   }
 }
 
-/// The least that a value takes in the body; 0 for what may lie in frames only, or in nothing.
-template <class T>
-consteval std::size_t least_bytes() {
-  constexpr auto of = shape_of<T>;
-  if constexpr (fixed_bytes<T>() > 0)
-    return fixed_bytes<T>();
-  else if constexpr (of == shape::hook)
-    return least_bytes<typename hook<T>::form>();
-  else if constexpr (of == shape::structure)
-    return []<std::size_t... Index>(std::index_sequence<Index...>) {
-      return (std::size_t{0} + ... + least_bytes<typename fields_of<T>::template type<Index>>());
-    }
-  (std::make_index_sequence<fields_of<T>::count>{});
-  else if constexpr (of == shape::unit || of == shape::frame || of == shape::fixed || of == shape::tuple) return 0;
-  else return 1;
-}
-
 template <class T, std::size_t Index>
 bool typed_read_field(typed_reader& from, T& target) {
   using field = typename fields_of<T>::template type<Index>;
@@ -215,122 +198,44 @@ bool typed_read_numbers(typed_reader& from, Numbers& target) {
 template <class T>
 bool typed_read_array(typed_reader& from, array<T>& target); // In typed_arrays.hpp.
 
+/// Lists, sets and maps.
 template <class T>
-bool typed_read_sequence(typed_reader& from, T& target) {
-  using element = typename T::value_type;
+bool typed_read_elements(typed_reader& from, T& target) {
   std::size_t count = 0;
   target.clear();
-  if (!from.enter() || !from.count(count, least_bytes<element>()) || !from.charge(count, element_memory<T>()))
+  if (!from.enter() || !from.count(count, least_element_bytes<T>()) || !from.charge(count, element_memory<T>()))
     return false;
-  if constexpr (requires { target.reserve(count); })
-    target.reserve(count);
+  make_room_for(target, count);
   for (std::size_t i = 0; i < count; ++i)
-    if (!read_back(from, target, typed_into(from)))
+    if (!take_element(from, target, typed_into(from)))
       return from.within(i);
-  from.leave();
-  return true;
-}
-
-template <class T>
-bool typed_read_set(typed_reader& from, T& target) {
-  using element = typename T::value_type;
-  std::size_t count = 0;
-  target.clear();
-  if (!from.enter() || !from.count(count, least_bytes<element>())
-      || !from.charge(count, new_node_bytes<element>()))
-    return false;
-  for (std::size_t i = 0; i < count; ++i) {
-    auto value = read_new<element>(from, typed_into(from));
-    if (!value || !insert_once(from, target, std::move(*value)))
-      return from.within(i);
-  }
-  from.leave();
-  return true;
-}
-
-template <class T>
-bool typed_read_map(typed_reader& from, T& target) {
-  using key_type = typename T::key_type;
-  using mapped_type = typename T::mapped_type;
-  constexpr auto least = least_bytes<key_type>() + least_bytes<mapped_type>();
-  std::size_t count = 0;
-  target.clear();
-  if (!from.enter() || !from.count(count, least)
-      || !from.charge(count, new_node_bytes<typename T::value_type>()))
-    return false;
-  for (std::size_t i = 0; i < count; ++i) {
-    auto key = read_new<key_type>(from, typed_into(from));
-    auto value = key ? read_new<mapped_type>(from, typed_into(from)) : made<mapped_type>();
-    if (!value || !insert_once(from, target, std::move(*key), std::move(*value)))
-      return from.within(i);
-  }
   from.leave();
   return true;
 }
 
 template <class T>
 bool typed_read_unique(typed_reader& from, T& target) {
-  using pointee = std::remove_const_t<typename T::element_type>;
   bool present = false;
   target.reset();
   if (!typed_read(from, present))
     return false;
   if (!present)
     return true;
-  if (!from.enter())
+  if (!from.enter() || !take_unique(from, target, typed_into(from)))
     return false;
-  if constexpr (may_be_derived<pointee>) {
-    named_class found;
-    if (!begin_pointee(from, typeid(pointee), found))
-      return false;
-    if (found.entry != nullptr) {
-      if (!adopt_pointee(from, target, found))
-        return false;
-      from.leave();
-      return true;
-    }
-  }
-  if (!from.charge(1, new_node_bytes<pointee>()))
-    return false;
-  if constexpr (std::is_default_constructible_v<pointee>) {
-    auto object = std::make_unique<pointee>();
-    if (!typed_read(from, *object))
-      return false;
-    target = std::move(object);
-  } else if constexpr (movable_new<pointee>()) {
-    auto value = read_new<pointee>(from, typed_into(from));
-    if (!value)
-      return false;
-    target = std::make_unique<pointee>(std::move(*value));
-  } else {
-    return fail_unreadable<pointee>(from);
-  }
   from.leave();
   return true;
 }
 
 template <class T>
 bool typed_read_shared(typed_reader& from, T& target) {
-  using pointee = std::remove_const_t<typename T::element_type>;
-  constexpr bool is_owned = shape_of<T> == shape::shared;
   std::uint64_t code = 0;
   target.reset();
   if (!from.varint(code))
     return false;
   if (code == 0)
     return true;
-  std::shared_ptr<pointee> object;
-  if (code > 1) {
-    object = std::static_pointer_cast<pointee>(from.find_shared(code - 2, typeid(pointee), is_owned));
-  } else {
-    if (!from.enter()
-        || !read_shared_of_any_class(from, object, {.is_numbered = true, .is_owned = is_owned}, typed_into(from)))
-      return false;
-    from.leave();
-  }
-  if (object)
-    target = std::move(object);
-  return !from.failed();
+  return code > 1 ? take_shared_again(from, target, code - 2) : take_shared(from, target, true, typed_into(from));
 }
 
 template <class T>
@@ -354,12 +259,7 @@ bool typed_read(typed_reader& from, T& target) {
   } else if constexpr (fixed_bytes<T>() > 0) {
     return from.need(fixed_bytes<T>()) && typed_take(from, target);
   } else if constexpr (of == shape::hook) {
-    auto form = read_new<typename hook<T>::form>(from, typed_into(from));
-    auto value = form ? rebuilt<T>(from, std::move(*form)) : made<T>();
-    if (!value)
-      return false;
-    const auto put = put_value(target, std::move(*value));
-    return put || from.fail(put.error());
+    return take_rebuilt(from, target, typed_into(from));
   } else if constexpr (of == shape::structure) {
     return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
       return (true && ... && typed_read_field<T, Index>(from, target));
@@ -376,12 +276,7 @@ bool typed_read(typed_reader& from, T& target) {
     target.reset();
     if (!typed_read(from, present))
       return false;
-    if (!present)
-      return true;
-    auto value = read_new<typename T::value_type>(from, typed_into(from));
-    if (value)
-      target.emplace(std::move(*value));
-    return value.has_value();
+    return !present || take_optional(from, target, typed_into(from));
   } else if constexpr (of == shape::unique) {
     return typed_read_unique(from, target);
   } else if constexpr (of == shape::shared || of == shape::weak) {
@@ -408,14 +303,12 @@ bool typed_read(typed_reader& from, T& target) {
     return true;
   } else if constexpr (of == shape::array) {
     return typed_read_array(from, target);
-  } else if constexpr (of == shape::sequence) {
-    return typed_read_sequence(from, target);
-  } else if constexpr (of == shape::set) {
-    return typed_read_set(from, target);
-  } else if constexpr (of == shape::map) {
-    return typed_read_map(from, target);
-  } else {
+  } else if constexpr (of == shape::sequence || of == shape::set || of == shape::map) {
+    return typed_read_elements(from, target);
+  } else if constexpr (of == shape::unsupported) {
     return read_foreign(from, typeid(T), placing::assign, const_cast<std::remove_cv_t<T>*>(&target));
+  } else {
+    static_assert(no_such_shape<T>);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <troupe/base/export.hpp>
+#include <troupe/base/varint.hpp>
 #include <troupe/serializers/encode_output.hpp>
 #include <troupe/serializers/internal/coding/common.hpp>
 #include <troupe/serializers/internal/typed/body_arrays.hpp>
@@ -35,9 +36,7 @@ public:
   }
   /// Requires: room for ten bytes.
   void put_varint(std::uint64_t value) {
-    for (; value >= 0x80; value >>= 7)
-      *at_++ = static_cast<std::byte>(value | 0x80);
-    *at_++ = static_cast<std::byte>(value);
+    write_varint(value, [this](std::byte each) { *at_++ = each; });
   }
   void varint(std::uint64_t value) {
     reserve(varint_bytes_max);
@@ -82,8 +81,6 @@ public:
   [[nodiscard]] bool found_repeats() const { return arrays_ && arrays_->found_repeats(); }
   /// All small arrays stay in the body, however often they come.
   void keep_repeats() { tracks_arrays_ = false; }
-
-  static constexpr std::size_t varint_bytes_max = 10;
 
 private:
   [[gnu::cold, gnu::noinline]] void grow(std::size_t count);
@@ -289,8 +286,10 @@ bool typed_write(typed_writer& to, const T& value) {
     return typed_write_each(to, value);
   } else if constexpr (of == shape::map) {
     return typed_write_map(to, value);
-  } else {
+  } else if constexpr (of == shape::unsupported) {
     return write_foreign(to, typeid(T), const_cast<const std::remove_cv_t<T>*>(&value));
+  } else {
+    static_assert(no_such_shape<T>);
   }
 }
 

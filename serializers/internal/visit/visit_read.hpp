@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include <troupe/base/export.hpp>
-#include <troupe/serializers/internal/coding/common.hpp>
+#include <troupe/serializers/internal/coding/taking.hpp>
 #include <troupe/serializers/value_reader.hpp>
 
 namespace troupe::detail {
@@ -160,7 +160,7 @@ bool make_room(value_reader& from, T& values, std::size_t charged) {
   using element = typename T::value_type;
   if (values.size() < charged)
     return true;
-  if constexpr (requires { values.reserve(values.capacity()); }) {
+  if constexpr (grows_at_once<T> && requires { values.reserve(values.capacity()); }) {
     if (values.size() == values.capacity()) {
       const auto before = values.capacity() > charged ? values.capacity() : 0; // Else charged with its elements.
       const auto capacity = std::max<std::size_t>(1, 2 * values.capacity());
@@ -194,62 +194,24 @@ bool visit_read_each_byte(value_reader& from, auto&& take) {
   return true;
 }
 
+/// Lists, sets and maps.
 template <class T>
-bool visit_read_sequence(value_reader& from, T& target) {
-  std::size_t expected = 0;
+bool visit_read_elements(value_reader& from, T& target) {
+  constexpr bool is_map = shape_of<T> == shape::map;
   target.clear();
   if constexpr (numeric<typename T::value_type>)
     if (from.at_bytes())
       return visit_read_each_byte<typename T::value_type>(
-          from, [&](auto value) { return make_room(from, target, 0) && (target.push_back(value), true); });
-  if (!from.enter() || !from.begin_list(expected) || !from.charge(expected, element_memory<T>()))
+          from, [&](auto value) { return make_room(from, target, 0) && put_element(from, target, std::move(value)); });
+  std::size_t expected = 0;
+  if (!from.enter() || !(is_map ? from.begin_map(expected) : from.begin_list(expected)))
     return false;
-  if constexpr (requires { target.reserve(expected); })
-    target.reserve(expected);
+  const auto charged = is_keyed<T> ? 0 : expected; // Keys are charged one by one.
+  if (!from.charge(charged, element_memory<T>()))
+    return false;
+  make_room_for(target, charged);
   const auto done = visit_read_each(
-      from, [&] { return make_room(from, target, expected) && read_back(from, target, visitor_into(from)); });
-  if (done)
-    from.leave();
-  return done;
-}
-
-template <class T>
-bool visit_read_set(value_reader& from, T& target) {
-  std::size_t expected = 0;
-  target.clear();
-  if constexpr (numeric<typename T::value_type>)
-    if (from.at_bytes())
-      return visit_read_each_byte<typename T::value_type>(from, [&](auto value) {
-        return from.charge(1, new_node_bytes<typename T::value_type>()) && insert_once(from, target, value);
-      });
-  if (!from.enter() || !from.begin_list(expected))
-    return false;
-  const auto done = visit_read_each(from, [&] {
-    if (!from.charge(1, new_node_bytes<typename T::value_type>()))
-      return false;
-    auto value = read_new<typename T::value_type>(from, visitor_into(from));
-    return value && insert_once(from, target, std::move(*value));
-  });
-  if (done)
-    from.leave();
-  return done;
-}
-
-template <class T>
-bool visit_read_map(value_reader& from, T& target) {
-  std::size_t expected = 0;
-  target.clear();
-  if (!from.enter() || !from.begin_map(expected))
-    return false;
-  const auto done = visit_read_each(from, [&] {
-    if (!from.charge(1, new_node_bytes<typename T::value_type>()))
-      return false;
-    auto key = read_new<typename T::key_type>(from, visitor_into(from));
-    if (!key)
-      return false;
-    auto value = read_new<typename T::mapped_type>(from, visitor_into(from));
-    return value && insert_once(from, target, std::move(*key), std::move(*value));
-  });
+      from, [&] { return make_room(from, target, charged) && take_element(from, target, visitor_into(from)); });
   if (done)
     from.leave();
   return done;
@@ -273,58 +235,17 @@ bool visit_read_pointee(value_reader& from, auto&& absent, auto&& present) {
 }
 
 template <class T>
-bool visit_read_optional(value_reader& from, std::optional<T>& target) {
-  return visit_read_pointee<T>(
-      from, [&] { return target.reset(), true; },
-      [&] {
-        auto value = read_new<T>(from, visitor_into(from));
-        if (value)
-          target.emplace(std::move(*value));
-        return value.has_value();
-      });
-}
-
-// An object of the very class that the pointer names.
-template <class T>
-bool visit_read_owned(value_reader& from, T& target) {
-  using pointee = std::remove_const_t<typename T::element_type>;
-  if (!from.charge(1, new_node_bytes<pointee>()))
-    return false;
-  if constexpr (std::is_default_constructible_v<pointee>) {
-    auto object = std::make_unique<pointee>();
-    if (!visit_read(from, *object))
-      return false;
-    target = std::move(object);
-    return true;
-  } else if constexpr (movable_new<pointee>()) {
-    auto value = read_new<pointee>(from, visitor_into(from));
-    if (value)
-      target = std::make_unique<pointee>(std::move(*value));
-    return value.has_value();
-  } else {
-    return fail_unreadable<pointee>(from);
-  }
+bool visit_read_optional(value_reader& from, T& target) {
+  return visit_read_pointee<typename T::value_type>(
+      from, [&] { return target.reset(), true; }, [&] { return take_optional(from, target, visitor_into(from)); });
 }
 
 template <class T>
 bool visit_read_unique(value_reader& from, T& target) {
-  using pointee = std::remove_const_t<typename T::element_type>;
   if (!from.enter())
     return false;
-  const auto done = visit_read_pointee<pointee>(
-      from, [&] { return target.reset(), true; },
-      [&] {
-        if constexpr (may_be_derived<pointee>) {
-          named_class found;
-          if (!begin_pointee(from, typeid(pointee), found))
-            return false;
-          if (found.entry != nullptr ? !adopt_pointee(from, target, found) : !visit_read_owned(from, target))
-            return false;
-          return end_pointee(from);
-        } else {
-          return visit_read_owned(from, target);
-        }
-      });
+  const auto done = visit_read_pointee<pointee_of<T>>(
+      from, [&] { return target.reset(), true; }, [&] { return take_unique(from, target, visitor_into(from)); });
   if (done)
     from.leave();
   return done;
@@ -332,33 +253,21 @@ bool visit_read_unique(value_reader& from, T& target) {
 
 template <class T>
 bool visit_read_shared_object(value_reader& from, T& target) {
-  using pointee = std::remove_const_t<typename T::element_type>;
-  constexpr bool is_owned = shape_of<T> == shape::shared;
   bool first = true;
   std::size_t number = from.shared_count();
   const bool is_numbered = from.kind() == value_kind::shared; // Else it was no shared pointer there.
   if (is_numbered && !from.shared(first, number))
     return false;
-  std::shared_ptr<pointee> object;
-  if (first) {
-    if (number != from.shared_count())
-      return from.fail(serialize_errc::malformed, "shared object out of order");
-    if (!from.enter())
-      return false;
-    if (!read_shared_of_any_class(from, object, {.is_numbered = is_numbered, .is_owned = is_owned}, visitor_into(from)))
-      return false;
-    from.leave();
-  } else {
-    object = std::static_pointer_cast<pointee>(from.find_shared(number, typeid(pointee), is_owned));
-  }
-  if (object)
-    target = std::move(object);
-  return !from.failed();
+  if (!first)
+    return take_shared_again(from, target, number);
+  if (number != from.shared_count())
+    return from.fail(serialize_errc::malformed, "shared object out of order");
+  return take_shared(from, target, is_numbered, visitor_into(from));
 }
 
 template <class T>
 bool visit_read_shared(value_reader& from, T& target) {
-  return visit_read_pointee<std::remove_const_t<typename T::element_type>>(
+  return visit_read_pointee<pointee_of<T>>(
       from, [&] { return target.reset(), true; }, [&] { return visit_read_shared_object(from, target); });
 }
 
@@ -399,7 +308,7 @@ bool visit_read_numbers(value_reader& from, Numbers& target) {
       return true;
     }
   }
-  return visit_read_sequence(from, target);
+  return visit_read_elements(from, target);
 }
 
 template <class T>
@@ -444,12 +353,7 @@ bool visit_read(value_reader& from, T& target) {
   } else if constexpr (holds_unmovable<T>()) {
     return fail_unmovable<T>(from);
   } else if constexpr (of == shape::hook) {
-    auto form = read_new<typename hook<T>::form>(from, visitor_into(from));
-    auto value = form ? rebuilt<T>(from, std::move(*form)) : made<T>();
-    if (!value)
-      return false;
-    const auto put = put_value(target, std::move(*value));
-    return put || from.fail(put.error());
+    return take_rebuilt(from, target, visitor_into(from));
   } else if constexpr (of == shape::structure) {
     return visit_read_fields(from, target);
   } else if constexpr (of == shape::boolean) {
@@ -494,14 +398,12 @@ bool visit_read(value_reader& from, T& target) {
     return visit_read_array(from, target);
   } else if constexpr (of == shape::numbers) {
     return visit_read_numbers(from, target);
-  } else if constexpr (of == shape::sequence) {
-    return visit_read_sequence(from, target);
-  } else if constexpr (of == shape::set) {
-    return visit_read_set(from, target);
-  } else if constexpr (of == shape::map) {
-    return visit_read_map(from, target);
-  } else {
+  } else if constexpr (of == shape::sequence || of == shape::set || of == shape::map) {
+    return visit_read_elements(from, target);
+  } else if constexpr (of == shape::unsupported) {
     return read_foreign(from, typeid(T), placing::assign, const_cast<std::remove_cv_t<T>*>(&target));
+  } else {
+    static_assert(no_such_shape<T>);
   }
 }
 

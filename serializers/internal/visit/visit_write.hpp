@@ -243,8 +243,10 @@ bool visit_write(value_writer& to, const T& value) {
     return visit_write_list(to, value, value.size());
   } else if constexpr (of == shape::map) {
     return visit_write_map(to, value);
-  } else {
+  } else if constexpr (of == shape::unsupported) {
     return write_foreign(to, typeid(T), const_cast<const std::remove_cv_t<T>*>(&value));
+  } else {
+    static_assert(no_such_shape<T>);
   }
 }
 

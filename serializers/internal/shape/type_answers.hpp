@@ -1,0 +1,144 @@
+// What readers and writers ask about a type: each answer is its shape's row, or follows from its parts.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <troupe/serializers/internal/shape/parts.hpp>
+
+namespace troupe::detail {
+
+/// Whether a value of this type may look like an empty optional, so that an optional of it needs a shell of its own.
+template <class T>
+consteval bool nullable() {
+  if constexpr (shape_of<T> == shape::hook)
+    return nullable<typename hook<T>::form>();
+  else
+    return row_of<T>.looks_absent;
+}
+
+/// Whether every value of the type travels as one text.
+template <class T>
+consteval bool travels_as_text() {
+  if constexpr (shape_of<T> == shape::hook)
+    return travels_as_text<typename hook<T>::form>();
+  else
+    return row_of<T>.is_text || described_enum<T>;
+}
+
+/// Maps whose keys travel as texts, no two the same.
+template <class T>
+consteval bool text_keyed() {
+  return travels_as_text<typename T::key_type>() && requires(T & map) {
+    map.emplace(std::declval<typename T::key_type>(), std::declval<typename T::mapped_type>()).second;
+  };
+}
+
+struct copies {
+  template <class T>
+  static consteval verdict of() {
+    if constexpr (std::is_bounded_array_v<T>)
+      return verdict::by_parts; // A member that is one is copied with the class.
+    else if constexpr (!std::is_copy_constructible_v<T>)
+      return verdict::no;
+    else
+      return holds_parts<T> ? verdict::by_parts : verdict::yes;
+  }
+};
+
+/// Whether copies compile. Containers, variants and arrays claim to be copyable whatever their elements hold, so these
+/// are asked.
+template <class T>
+consteval bool copyable() {
+  return !std::is_array_v<T> && passes<copies, T>();
+}
+
+/// Whether the type holds something that has no way into its place there, since it can neither be moved nor copied.
+template <class T>
+consteval bool holds_unmovable() {
+  if constexpr (row_of<T>.parts == holding::put_in)
+    return []<class... Parts>(part_list<Parts...>) {
+      return !(true && ... && std::is_move_constructible_v<typename Parts::type>);
+    }(parts_of<T>());
+  else
+    return false;
+}
+
+/// The size on the `typed` wire of types that always have the same and need no state to be written; 0 for all others.
+template <class T>
+consteval std::size_t fixed_bytes() {
+  constexpr auto of = shape_of<T>;
+  if constexpr (of == shape::boolean || of == shape::number || of == shape::enumeration)
+    return sizeof(T);
+  else if constexpr (row_of<T>.parts == holding::in_place)
+    return []<class... Parts>(part_list<Parts...>) {
+      constexpr bool all_fixed = (true && ... && (fixed_bytes<typename Parts::type>() > 0));
+      return all_fixed ? times_each<T> * (std::size_t{0} + ... + fixed_bytes<typename Parts::type>()) : 0;
+    }(parts_of<T>());
+  else
+    return 0;
+}
+
+/// The bytes of the run of fixed-size fields that starts at Index; 0 when Index does not start one.
+template <class T, std::size_t Index>
+consteval std::size_t run_bytes() {
+  constexpr auto sizes = []<std::size_t... I>(std::index_sequence<I...>) {
+    return std::array<std::size_t, sizeof...(I)>{fixed_bytes<typename fields_of<T>::template type<I>>()...};
+  }
+  (std::make_index_sequence<fields_of<T>::count>{});
+  if (Index > 0 && sizes[Index - 1] > 0)
+    return 0;
+  std::size_t total = 0;
+  for (auto i = Index; i < sizes.size() && sizes[i] > 0; ++i)
+    total += sizes[i];
+  return total;
+}
+
+/// The least that a value takes in the body of `typed`; 0 for what may lie in frames only, or in nothing.
+template <class T>
+consteval std::size_t least_bytes() {
+  if constexpr (fixed_bytes<T>() > 0)
+    return fixed_bytes<T>();
+  else if constexpr (shape_of<T> == shape::structure || row_of<T>.parts == holding::form)
+    return []<class... Parts>(part_list<Parts...>) {
+      return (std::size_t{0} + ... + least_bytes<typename Parts::type>());
+    }(parts_of<T>());
+  else
+    return row_of<T>.least_bytes;
+}
+
+/// Whether a class of the user's may be in there whose members begin with more than nothing.
+template <class T>
+consteval bool may_begin_filled() {
+  if constexpr (fixed_bytes<T>() > 0 || !std::is_default_constructible_v<T>)
+    return false;
+  else if constexpr (row_of<T>.begins_filled == verdict::by_parts)
+    return []<class... Parts>(part_list<Parts...>) {
+      return (false || ... || may_begin_filled<std::remove_const_t<typename Parts::type>>());
+    }(parts_of<T>());
+  else
+    return row_of<T>.begins_filled == verdict::yes;
+}
+
+struct self_contained_rule {
+  template <class T>
+  static consteval verdict of() {
+    if constexpr (requires { codec<T>::is_self_contained; })
+      return codec<T>::is_self_contained ? verdict::yes : verdict::no;
+    else if constexpr (holds_parts<T>)
+      return verdict::by_parts;
+    else
+      return row_of<T>.is_self_contained ? verdict::yes : verdict::no;
+  }
+};
+
+/// Whether a value means the same wherever it is: nothing in it that a codec translates for where it goes.
+template <class T>
+consteval bool self_contained() {
+  return passes<self_contained_rule, T>();
+}
+
+} // namespace troupe::detail
