@@ -11,9 +11,8 @@
 #include <troupe/base/export.hpp>
 #include <troupe/base/varint.hpp>
 #include <troupe/serializers/encode_output.hpp>
-#include <troupe/serializers/internal/coding/common.hpp>
+#include <troupe/serializers/internal/coding/walk_write.hpp>
 #include <troupe/serializers/internal/typed/body_arrays.hpp>
-#include <troupe/serializers/internal/visit/visit_write.hpp>
 
 namespace troupe::detail {
 
@@ -94,8 +93,7 @@ private:
   std::unique_ptr<body_arrays> arrays_; // Made for the first one that could come again.
 };
 
-template <class T>
-bool typed_write(typed_writer& to, const T& value);
+TROUPE_EXPORT bool check_written_names(coding& state, const record& value);
 template <class T>
 bool typed_write_array(typed_writer& to, const array<T>& values); // In typed_arrays.hpp.
 
@@ -136,161 +134,103 @@ bool typed_put(typed_writer& to, const T& value) {
   }
 }
 
-template <class T, std::size_t Index>
-bool typed_write_field(typed_writer& to, const T& value) {
-  using field = typename fields_of<T>::template type<Index>;
-  const auto& member = value.*std::get<Index>(fields_of<T>::members);
-  if constexpr (fixed_bytes<field>() > 0) {
-    if constexpr (run_bytes<T, Index>() > 0)
-      to.reserve(run_bytes<T, Index>());
-    return typed_put(to, member) || to.within(fields_of<T>::names[Index]);
-  } else {
-    return typed_write(to, member) || to.within(fields_of<T>::names[Index]);
+/// Fields, alternatives and objects by position; what has a fixed size as it lies in memory.
+struct typed_sink {
+  using writer = typed_writer;
+
+  template <class T>
+  static constexpr bool is_leaf = fixed_bytes<T>() > 0
+                                  || (row_of<T>.parts == holding::none && shape_of<T> != shape::unsupported);
+
+  template <class T>
+  static bool leaf(writer& to, const T& value) {
+    constexpr auto of = shape_of<T>;
+    if constexpr (fixed_bytes<T>() > 0) {
+      to.reserve(fixed_bytes<T>());
+      return typed_put(to, value);
+    } else if constexpr (of == shape::text)
+      return to.contiguous(value.data(), value.size(), 1), true;
+    else if constexpr (of == shape::path)
+      return to.contiguous(value.native().data(), value.native().size(), 1), true;
+    else if constexpr (of == shape::numbers)
+      return to.contiguous(value.data(), value.size(), sizeof(typename T::value_type)), true;
+    else if constexpr (of == shape::unit)
+      return true;
+    else if constexpr (of == shape::record)
+      return check_written_names(to, value) && walk_variant<typed_sink>(to, value.value());
+    else if constexpr (of == shape::frame)
+      return to.attach(value), true;
+    else if constexpr (of == shape::array)
+      return typed_write_array(to, value);
+    else
+      static_assert(no_such_shape<T>);
   }
-}
 
-template <class Range>
-bool typed_write_each(typed_writer& to, const Range& values) {
-  using element = typename std::iterator_traits<decltype(std::begin(values))>::value_type;
-  if (!to.enter())
-    return false;
-  std::size_t at = 0;
-  for (const auto& value : values) {
-    if (!typed_write<element>(to, value))
-      return to.within(at);
-    ++at;
+  using form_scope = typed_writer::passing;
+
+  template <class T>
+  static bool begin_structure(writer&) {
+    return true;
   }
-  to.leave();
-  return true;
-}
-
-template <class T>
-bool typed_write_map(typed_writer& to, const T& values) {
-  to.varint(values.size());
-  if (!to.enter())
-    return false;
-  std::size_t at = 0;
-  for (const auto& [key, value] : values) {
-    if (!typed_write(to, key) || !typed_write(to, value))
-      return to.within(at);
-    ++at;
+  /// A run of fields of fixed size gets its room once, at the first of them.
+  template <class T, std::size_t Index, class Member>
+  static bool field(writer& to, const Member& member) {
+    constexpr const auto& name = fields_of<T>::names[Index];
+    if constexpr (fixed_bytes<Member>() > 0) {
+      if constexpr (run_bytes<T, Index>() > 0)
+        to.reserve(run_bytes<T, Index>());
+      return typed_put(to, member) || to.within(name);
+    } else {
+      return walk_write<typed_sink>(to, member) || to.within(name);
+    }
   }
-  to.leave();
-  return true;
-}
+  static bool end_structure(writer&) { return true; }
 
-template <class T>
-bool typed_write_pointee(typed_writer& to, const T* value) {
-  to.reserve(1);
-  to.put<std::uint8_t>(value != nullptr ? 1 : 0);
-  return value == nullptr || typed_write(to, *value);
-}
-
-// What a pointer points to: where it may be of a derived class, behind the class's name.
-template <class T>
-bool typed_write_pointed(typed_writer& to, const T& object) {
-  if constexpr (!may_be_derived<T>) {
-    return typed_write(to, object);
-  } else {
-    if constexpr (makeable<T>())
-      if (typeid(object) == typeid(T))
-        return begin_own_class(to) && typed_write(to, object) && end_own_class(to);
-    return write_pointee(to, pointed_by(object));
+  static bool begin_tuple(writer&, std::size_t) { return true; }
+  static bool end_tuple(writer&) { return true; }
+  static bool begin_fixed(writer&, std::size_t) { return true; }
+  static bool begin_list(writer& to, std::size_t count) { return to.varint(count), true; }
+  static bool end_list(writer&) { return true; }
+  template <class T>
+  static bool begin_map(writer& to, std::size_t count) {
+    return to.varint(count), true;
   }
-}
+  static bool end_map(writer&) { return true; }
 
-/// `owned`: the pointer is no weak one.
-template <class T>
-bool typed_write_shared(typed_writer& to, const T* object, bool owned) {
-  if (object == nullptr)
-    return to.varint(0), true;
-  if (!can_be_named(to, *object))
-    return false;
-  const auto [number, first] = appear(to, object);
-  to.varint(first ? 1 : number + 2);
-  if (!first)
-    return !owned || to.may_refer(number);
-  if (!to.enter())
-    return false;
-  to.begin_shared_content(number, owned);
-  if (!typed_write_pointed(to, *object) || !to.end_shared_content())
-    return false;
-  to.leave();
-  return true;
-}
+  static constexpr bool is_absent_nested = false;
+  static bool absent(writer& to) { return put_byte(to, 0); }
+  template <bool Shell>
+  static bool begin_some(writer& to) {
+    return put_byte(to, 1);
+  }
+  template <bool Shell>
+  static bool end_some(writer&) {
+    return true;
+  }
 
-template <class T>
-bool typed_write_variant(typed_writer& to, const T& value) {
-  if (value.valueless_by_exception())
-    return to.fail(serialize_errc::codec_failed, "the variant is valueless");
-  to.varint(value.index());
-  return std::visit([&](const auto& option) { return typed_write(to, option); }, value);
-}
+  // 0, 1 and then the numbers.
+  static bool no_object(writer& to) { return to.varint(0), true; }
+  static bool object_again(writer& to, std::size_t number) { return to.varint(number + 2), true; }
+  static bool begin_object(writer& to, std::size_t) { return to.varint(1), true; }
+  static bool end_object(writer&) { return true; }
+
+  template <class T>
+  static bool begin_option(writer& to, const T& value) {
+    return to.varint(value.index()), true;
+  }
+  static bool end_option(writer&) { return true; }
+
+private:
+  static bool put_byte(writer& to, std::uint8_t value) {
+    to.reserve(1);
+    to.put(value);
+    return true;
+  }
+};
 
 template <class T>
 bool typed_write(typed_writer& to, const T& value) {
-  constexpr auto of = shape_of<T>;
-  if constexpr (fixed_bytes<T>() > 0) {
-    to.reserve(fixed_bytes<T>());
-    return typed_put(to, value);
-  } else if constexpr (of == shape::hook) {
-    const auto form = reduced(to, value);
-    const typed_writer::passing form_passes(to);
-    return form && typed_write(to, *form);
-  } else if constexpr (of == shape::structure) {
-    return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
-      return (true && ... && typed_write_field<T, Index>(to, value));
-    }
-    (std::make_index_sequence<fields_of<T>::count>{});
-  } else if constexpr (of == shape::text) {
-    return to.contiguous(value.data(), value.size(), 1), true;
-  } else if constexpr (of == shape::path) {
-    return to.contiguous(value.native().data(), value.native().size(), 1), true;
-  } else if constexpr (of == shape::numbers) {
-    return to.contiguous(value.data(), value.size(), sizeof(typename T::value_type)), true;
-  } else if constexpr (of == shape::unit) {
-    return true;
-  } else if constexpr (of == shape::optional) {
-    return typed_write_pointee(to, value ? &*value : nullptr);
-  } else if constexpr (of == shape::unique) {
-    to.reserve(1);
-    to.put<std::uint8_t>(value ? 1 : 0);
-    if (!value)
-      return true;
-    if (!check_owned(to, value.get()) || !to.enter()
-        || !typed_write_pointed<std::remove_const_t<typename T::element_type>>(to, *value))
-      return false;
-    to.leave();
-    return true;
-  } else if constexpr (of == shape::shared) {
-    return typed_write_shared<std::remove_const_t<typename T::element_type>>(to, value.get(), true);
-  } else if constexpr (of == shape::weak) {
-    return typed_write_shared<std::remove_const_t<typename T::element_type>>(to, value.lock().get(), false);
-  } else if constexpr (of == shape::variant) {
-    return typed_write_variant(to, value);
-  } else if constexpr (of == shape::record) {
-    return check_written_names(to, value) && typed_write_variant(to, value.value());
-  } else if constexpr (of == shape::tuple) {
-    return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
-      return (true && ... && (typed_write(to, std::get<Index>(value)) || to.within(Index)));
-    }
-    (std::make_index_sequence<std::tuple_size_v<T>>{});
-  } else if constexpr (of == shape::fixed) {
-    return typed_write_each(to, value);
-  } else if constexpr (of == shape::frame) {
-    return to.attach(value), true;
-  } else if constexpr (of == shape::array) {
-    return typed_write_array(to, value);
-  } else if constexpr (of == shape::sequence || of == shape::set) {
-    to.varint(value.size());
-    return typed_write_each(to, value);
-  } else if constexpr (of == shape::map) {
-    return typed_write_map(to, value);
-  } else if constexpr (of == shape::unsupported) {
-    return write_foreign(to, typeid(T), const_cast<const std::remove_cv_t<T>*>(&value));
-  } else {
-    static_assert(no_such_shape<T>);
-  }
+  return walk_write<typed_sink>(to, value);
 }
 
 } // namespace troupe::detail

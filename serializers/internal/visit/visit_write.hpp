@@ -1,142 +1,17 @@
-// Writes any value to a value_writer, by its shape.
+// Writes any value to a value_writer.
 #pragma once
 
 #include <algorithm>
 #include <typeinfo>
 
 #include <troupe/base/export.hpp>
-#include <troupe/serializers/internal/coding/common.hpp>
+#include <troupe/serializers/internal/coding/walk_write.hpp>
 #include <troupe/serializers/internal/words/type_text.hpp>
 #include <troupe/serializers/value_writer.hpp>
 
 namespace troupe::detail {
 
-template <class T>
-bool visit_write(value_writer& to, const T& value);
 TROUPE_EXPORT bool write_record(value_writer& to, const record& value);
-TROUPE_EXPORT bool check_written_names(coding& state, const record& value);
-
-/// Whether an object of a derived class has an alias, which a second pointer to it will need even where the first one
-/// did not.
-template <class T>
-bool can_be_named(coding& state, const T& object) {
-  if constexpr (may_be_derived<T>)
-    return (makeable<T>() && typeid(object) == typeid(T)) || check_class(state, pointed_by(object));
-  else
-    return true;
-}
-
-/// The value in the form in which it travels; nullopt, with the failure set, when its codec refuses.
-template <class T>
-auto reduced(coding& state, const T& value) -> std::optional<typename hook<T>::form> {
-  auto form = called_codec([&] { return hook<T>::reduce(value, state.context()); });
-  if (form)
-    return std::move(*form);
-  state.fail(form.error());
-  return std::nullopt;
-}
-
-template <class T, std::size_t... Index>
-bool visit_write_fields(value_writer& to, const T& value, std::index_sequence<Index...>) {
-  using fields = fields_of<T>;
-  [[maybe_unused]] const auto write = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
-    return to.field(fields::names[I])
-           && (visit_write(to, value.*std::get<I>(fields::members)) || to.within(fields::names[I]));
-  };
-  return to.begin_structure(fields::count) && (true && ... && write(std::integral_constant<std::size_t, Index>{}))
-         && to.end_structure();
-}
-
-template <class T, std::size_t... Index>
-bool visit_write_parts(value_writer& to, const T& value, std::index_sequence<Index...>) {
-  return to.begin_list(sizeof...(Index))
-         && (true && ... && (visit_write(to, std::get<Index>(value)) || to.within(Index))) && to.end_list();
-}
-
-template <class Range>
-bool visit_write_list(value_writer& to, const Range& values, std::size_t count) {
-  if (!to.enter() || !to.begin_list(count))
-    return false;
-  std::size_t at = 0;
-  for (const auto& value : values) {
-    if (!visit_write<std::remove_cvref_t<typename std::iterator_traits<decltype(std::begin(values))>::value_type>>(
-            to, value))
-      return to.within(at);
-    ++at;
-  }
-  to.leave();
-  return to.end_list();
-}
-
-template <class T>
-bool visit_write_map(value_writer& to, const T& values) {
-  if (!to.enter() || !(text_keyed<T>() ? to.begin_text_map(values.size()) : to.begin_map(values.size())))
-    return false;
-  std::size_t at = 0;
-  for (const auto& [key, value] : values) {
-    if (!visit_write(to, key) || !visit_write(to, value))
-      return to.within(at);
-    ++at;
-  }
-  to.leave();
-  return to.end_map();
-}
-
-// Whatever may be absent: nothing, or the value, marked where that itself can look like nothing.
-template <class T>
-bool visit_write_pointee(value_writer& to, const T* value) {
-  if constexpr (nullable<T>()) {
-    return value == nullptr ? to.null() : to.begin_some() && visit_write(to, *value) && to.end_some();
-  } else {
-    return value == nullptr ? to.null() : visit_write(to, *value);
-  }
-}
-
-// What a pointer points to, which is there: where it may be of a derived class, with the alias.
-template <class T>
-bool visit_write_pointed(value_writer& to, const T* object) {
-  if constexpr (!may_be_derived<T>) {
-    return visit_write(to, *object);
-  } else {
-    if constexpr (makeable<T>())
-      if (typeid(*object) == typeid(T))
-        return begin_own_class(to) && visit_write(to, *object) && end_own_class(to);
-    return write_pointee(to, pointed_by(*object));
-  }
-}
-
-template <class T>
-bool visit_write_unique(value_writer& to, const T* object) {
-  if (!check_owned(to, object) || !to.enter())
-    return false;
-  if constexpr (may_be_derived<T>) {
-    if (object == nullptr ? !to.null() : !visit_write_pointed(to, object))
-      return false;
-  } else if (!visit_write_pointee(to, object)) {
-    return false;
-  }
-  to.leave();
-  return true;
-}
-
-/// `owned`: the pointer is no weak one.
-template <class T>
-bool visit_write_shared(value_writer& to, const T* object, bool owned) {
-  if (object == nullptr)
-    return to.null();
-  if (!can_be_named(to, *object))
-    return false;
-  const auto [number, first] = appear(to, object);
-  if (!first)
-    return (!owned || to.may_refer(number)) && to.shared_again(number);
-  if (!to.enter())
-    return false;
-  to.begin_shared_content(number, owned);
-  if (!to.begin_shared(number) || !visit_write_pointed(to, object) || !to.end_shared() || !to.end_shared_content())
-    return false;
-  to.leave();
-  return true;
-}
 
 template <class T>
 bool visit_write_numbers(value_writer& to, const T* data, std::size_t count) {
@@ -144,16 +19,6 @@ bool visit_write_numbers(value_writer& to, const T* data, std::size_t count) {
     return to.bytes(std::as_bytes(std::span(data, count)));
   else
     return to.numbers(block_of(data, count));
-}
-
-template <class T>
-bool visit_write_fixed(value_writer& to, const T& values) {
-  using element = typename fixed_extent<T>::element;
-  constexpr auto count = fixed_extent<T>::count;
-  if constexpr (numeric<element>)
-    return visit_write_numbers(to, std::data(values), count);
-  else
-    return visit_write_list(to, values, count);
 }
 
 template <class T>
@@ -182,72 +47,110 @@ bool visit_write_array(value_writer& to, const array<T>& values) {
     return to.array_numbers(block_of(sent.data(), sent.size())) && to.end_array();
 }
 
+/// Whether a visitor has a call for the whole of such a value.
 template <class T>
-bool visit_write_variant(value_writer& to, const T& value) {
-  if (value.valueless_by_exception())
-    return to.fail(serialize_errc::codec_failed, "the variant is valueless");
-  return to.begin_variant(variant_labels(&value)[value.index()])
-         && std::visit([&](const auto& option) { return visit_write(to, option); }, value) && to.end_variant();
+consteval bool is_visited_whole() {
+  constexpr auto of = shape_of<T>;
+  if constexpr (of == shape::fixed)
+    return numeric<typename fixed_extent<T>::element>;
+  else
+    return of == shape::duration || of == shape::time_point
+           || (row_of<T>.parts == holding::none && of != shape::unsupported);
 }
+
+/// Fields by name, enumerators by name, durations as texts.
+struct visit_sink {
+  using writer = value_writer;
+
+  template <class T>
+  static constexpr bool is_leaf = is_visited_whole<T>();
+
+  template <class T>
+  static bool leaf(writer& to, const T& value) {
+    constexpr auto of = shape_of<T>;
+    if constexpr (of == shape::boolean)
+      return to.boolean(value);
+    else if constexpr (of == shape::number)
+      return to.number(value);
+    else if constexpr (described_enum<T>) {
+      const auto name = enumerator_name(to, value);
+      return !to.failed() && to.enumeration(name, static_cast<std::int64_t>(value));
+    } else if constexpr (of == shape::enumeration)
+      return leaf(to, static_cast<std::underlying_type_t<T>>(value));
+    else if constexpr (of == shape::text)
+      return to.text(value);
+    else if constexpr (of == shape::path)
+      return to.text(value.native());
+    else if constexpr (of == shape::duration)
+      return to.text(count_text<T>(value.count()));
+    else if constexpr (of == shape::time_point)
+      return to.text(count_text<T>(value.time_since_epoch().count()));
+    else if constexpr (of == shape::unit)
+      return to.null();
+    else if constexpr (of == shape::record)
+      return write_record(to, value);
+    else if constexpr (of == shape::frame)
+      return to.attach(value);
+    else if constexpr (of == shape::array)
+      return visit_write_array(to, value);
+    else if constexpr (of == shape::numbers || of == shape::fixed)
+      return visit_write_numbers(to, std::data(value), std::size(value));
+    else
+      static_assert(no_such_shape<T>);
+  }
+
+  struct form_scope {
+    explicit form_scope(writer&) {}
+  };
+
+  template <class T>
+  static bool begin_structure(writer& to) {
+    return to.begin_structure(fields_of<T>::count);
+  }
+  template <class T, std::size_t Index, class Member>
+  static bool field(writer& to, const Member& member) {
+    constexpr const auto& name = fields_of<T>::names[Index];
+    return to.field(name) && (walk_write<visit_sink>(to, member) || to.within(name));
+  }
+  static bool end_structure(writer& to) { return to.end_structure(); }
+
+  static bool begin_tuple(writer& to, std::size_t count) { return to.begin_list(count); }
+  static bool end_tuple(writer& to) { return to.end_list(); }
+  static bool begin_fixed(writer& to, std::size_t count) { return to.begin_list(count); }
+  static bool begin_list(writer& to, std::size_t count) { return to.begin_list(count); }
+  static bool end_list(writer& to) { return to.end_list(); }
+  template <class T>
+  static bool begin_map(writer& to, std::size_t count) {
+    return text_keyed<T>() ? to.begin_text_map(count) : to.begin_map(count);
+  }
+  static bool end_map(writer& to) { return to.end_map(); }
+
+  static constexpr bool is_absent_nested = true;
+  static bool absent(writer& to) { return to.null(); }
+  template <bool Shell>
+  static bool begin_some(writer& to) {
+    return !Shell || to.begin_some();
+  }
+  template <bool Shell>
+  static bool end_some(writer& to) {
+    return !Shell || to.end_some();
+  }
+
+  static bool no_object(writer& to) { return to.null(); }
+  static bool object_again(writer& to, std::size_t number) { return to.shared_again(number); }
+  static bool begin_object(writer& to, std::size_t number) { return to.begin_shared(number); }
+  static bool end_object(writer& to) { return to.end_shared(); }
+
+  template <class T>
+  static bool begin_option(writer& to, const T& value) {
+    return to.begin_variant(variant_labels(&value)[value.index()]);
+  }
+  static bool end_option(writer& to) { return to.end_variant(); }
+};
 
 template <class T>
 bool visit_write(value_writer& to, const T& value) {
-  constexpr auto of = shape_of<T>;
-  if constexpr (of == shape::hook) {
-    const auto form = reduced(to, value);
-    return form && visit_write(to, *form);
-  } else if constexpr (of == shape::structure) {
-    return visit_write_fields(to, value, std::make_index_sequence<fields_of<T>::count>{});
-  } else if constexpr (of == shape::boolean) {
-    return to.boolean(value);
-  } else if constexpr (of == shape::number) {
-    return to.number(value);
-  } else if constexpr (of == shape::enumeration && described_enum<T>) {
-    const auto name = enumerator_name(to, value);
-    return !to.failed() && to.enumeration(name, static_cast<std::int64_t>(value));
-  } else if constexpr (of == shape::enumeration) {
-    return visit_write(to, static_cast<std::underlying_type_t<T>>(value));
-  } else if constexpr (of == shape::text) {
-    return to.text(value);
-  } else if constexpr (of == shape::path) {
-    return to.text(value.native());
-  } else if constexpr (of == shape::duration) {
-    return to.text(count_text<T>(value.count()));
-  } else if constexpr (of == shape::time_point) {
-    return to.text(count_text<T>(value.time_since_epoch().count()));
-  } else if constexpr (of == shape::unit) {
-    return to.null();
-  } else if constexpr (of == shape::optional) {
-    return visit_write_pointee(to, value ? &*value : nullptr);
-  } else if constexpr (of == shape::unique) {
-    return visit_write_unique<std::remove_const_t<typename T::element_type>>(to, value.get());
-  } else if constexpr (of == shape::shared) {
-    return visit_write_shared<std::remove_const_t<typename T::element_type>>(to, value.get(), true);
-  } else if constexpr (of == shape::weak) {
-    return visit_write_shared<std::remove_const_t<typename T::element_type>>(to, value.lock().get(), false);
-  } else if constexpr (of == shape::variant) {
-    return visit_write_variant(to, value);
-  } else if constexpr (of == shape::record) {
-    return write_record(to, value);
-  } else if constexpr (of == shape::tuple) {
-    return visit_write_parts(to, value, std::make_index_sequence<std::tuple_size_v<T>>{});
-  } else if constexpr (of == shape::fixed) {
-    return visit_write_fixed(to, value);
-  } else if constexpr (of == shape::frame) {
-    return to.attach(value);
-  } else if constexpr (of == shape::array) {
-    return visit_write_array(to, value);
-  } else if constexpr (of == shape::numbers) {
-    return visit_write_numbers(to, value.data(), value.size());
-  } else if constexpr (of == shape::sequence || of == shape::set) {
-    return visit_write_list(to, value, value.size());
-  } else if constexpr (of == shape::map) {
-    return visit_write_map(to, value);
-  } else if constexpr (of == shape::unsupported) {
-    return write_foreign(to, typeid(T), const_cast<const std::remove_cv_t<T>*>(&value));
-  } else {
-    static_assert(no_such_shape<T>);
-  }
+  return walk_write<visit_sink>(to, value);
 }
 
 } // namespace troupe::detail

@@ -1,0 +1,196 @@
+// The walk over a value that writes it, for writers of any kind: by its shape, from a value to its parts.
+//
+// A `Sink` says how writers of one kind write what the walk comes to. It has a type `writer`, which is an encoding, and
+// these, which are static, and false where they failed:
+//   is_leaf<T>, leaf(to, value)                 what has no parts, or is written as a whole
+//   form_scope(to)                              lives as long as the form of a value that travels as another type
+//   begin_structure<T>, field<T, Index>, end_structure
+//   begin_tuple, end_tuple                      with the count
+//   begin_fixed, begin_list, end_list           with the count, which of `fixed` the reader knows
+//   begin_map<T>, end_map                       with the count
+//   absent, begin_some<shell>, end_some<shell>  what may be absent; with a shell where a value can look absent
+//   is_absent_nested                            whether an absent object of a unique pointer counts as a level
+//   no_object, object_again, begin_object, end_object
+//   begin_option, end_option                    with the variant
+// Writers without virtual calls are as fast as if written by hand: all of this is inlined.
+#pragma once
+
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <typeinfo>
+#include <utility>
+#include <variant>
+
+#include <troupe/serializers/internal/coding/common.hpp>
+
+namespace troupe::detail {
+
+template <class Sink, class T>
+bool walk_write(typename Sink::writer& to, const T& value);
+
+/// Whether an object of a derived class has an alias, which a second pointer to it will need even where the first one
+/// did not.
+template <class T>
+bool can_be_named(coding& state, const T& object) {
+  if constexpr (may_be_derived<T>)
+    return (makeable<T>() && typeid(object) == typeid(T)) || check_class(state, pointed_by(object));
+  else
+    return true;
+}
+
+/// The value in the form in which it travels; nullopt, with the failure set, when its codec refuses.
+template <class T>
+auto reduced(coding& state, const T& value) -> std::optional<typename hook<T>::form> {
+  auto form = called_codec([&] { return hook<T>::reduce(value, state.context()); });
+  if (form)
+    return std::move(*form);
+  state.fail(form.error());
+  return std::nullopt;
+}
+
+// Parts by index, in functions: a closure would be one more way to them, where it is not inlined.
+template <class Sink, class T, std::size_t... Index>
+bool walk_structure(typename Sink::writer& to, const T& value, std::index_sequence<Index...>) {
+  return Sink::template begin_structure<T>(to)
+         && (true && ... && Sink::template field<T, Index>(to, value.*std::get<Index>(fields_of<T>::members)))
+         && Sink::end_structure(to);
+}
+
+template <class Sink, class T, std::size_t... Index>
+bool walk_tuple(typename Sink::writer& to, const T& value, std::index_sequence<Index...>) {
+  return Sink::begin_tuple(to, sizeof...(Index))
+         && (true && ... && (walk_write<Sink>(to, std::get<Index>(value)) || to.within(Index))) && Sink::end_tuple(to);
+}
+
+/// Lists and sets, and what always has as many elements.
+template <class Sink, class T>
+bool walk_elements(typename Sink::writer& to, const T& values) {
+  using element = std::remove_cvref_t<typename std::iterator_traits<decltype(std::begin(values))>::value_type>;
+  constexpr bool is_fixed = shape_of<T> == shape::fixed;
+  if (!to.enter() || !(is_fixed ? Sink::begin_fixed(to, std::size(values)) : Sink::begin_list(to, std::size(values))))
+    return false;
+  std::size_t at = 0;
+  for (const auto& value : values) {
+    if (!walk_write<Sink, element>(to, value))
+      return to.within(at);
+    ++at;
+  }
+  to.leave();
+  return Sink::end_list(to);
+}
+
+template <class Sink, class T>
+bool walk_map(typename Sink::writer& to, const T& values) {
+  if (!to.enter() || !Sink::template begin_map<T>(to, values.size()))
+    return false;
+  std::size_t at = 0;
+  for (const auto& [key, value] : values) {
+    if (!walk_write<Sink>(to, key) || !walk_write<Sink>(to, value))
+      return to.within(at);
+    ++at;
+  }
+  to.leave();
+  return Sink::end_map(to);
+}
+
+template <class Sink, class T>
+bool walk_optional(typename Sink::writer& to, const T& value) {
+  constexpr bool shell = nullable<typename T::value_type>();
+  return value ? Sink::template begin_some<shell>(to) && walk_write<Sink>(to, *value)
+                     && Sink::template end_some<shell>(to)
+               : Sink::absent(to);
+}
+
+/// What a pointer points to: where it may be of a derived class, with the class's name.
+template <class Sink, class T>
+bool walk_pointed(typename Sink::writer& to, const T& object) {
+  if constexpr (!may_be_derived<T>) {
+    return walk_write<Sink>(to, object);
+  } else {
+    if constexpr (makeable<T>())
+      if (typeid(object) == typeid(T))
+        return begin_own_class(to) && walk_write<Sink>(to, object) && end_own_class(to);
+    return write_pointee(to, pointed_by(object));
+  }
+}
+
+template <class Sink, class T>
+bool walk_unique(typename Sink::writer& to, const T* object) {
+  constexpr bool shell = nullable<T>() && !may_be_derived<T>; // Else the class's name says that there is one.
+  if (object == nullptr && !Sink::is_absent_nested)
+    return Sink::absent(to);
+  if (!check_owned(to, object) || !to.enter())
+    return false;
+  if (object == nullptr ? !Sink::absent(to)
+                        : !Sink::template begin_some<shell>(to) || !walk_pointed<Sink, T>(to, *object)
+                              || !Sink::template end_some<shell>(to))
+    return false;
+  to.leave();
+  return true;
+}
+
+/// `owned`: the pointer is no weak one.
+template <class Sink, class T>
+bool walk_shared(typename Sink::writer& to, const T* object, bool owned) {
+  if (object == nullptr)
+    return Sink::no_object(to);
+  if (!can_be_named(to, *object))
+    return false;
+  const auto [number, first] = appear(to, object);
+  if (!first)
+    return (!owned || to.may_refer(number)) && Sink::object_again(to, number);
+  if (!to.enter())
+    return false;
+  to.begin_shared_content(number, owned);
+  if (!Sink::begin_object(to, number) || !walk_pointed<Sink, T>(to, *object) || !Sink::end_object(to)
+      || !to.end_shared_content())
+    return false;
+  to.leave();
+  return true;
+}
+
+template <class Sink, class T>
+bool walk_variant(typename Sink::writer& to, const T& value) {
+  if (value.valueless_by_exception())
+    return to.fail(serialize_errc::codec_failed, "the variant is valueless");
+  return Sink::begin_option(to, value)
+         && std::visit([&](const auto& option) { return walk_write<Sink>(to, option); }, value) && Sink::end_option(to);
+}
+
+template <class Sink, class T>
+bool walk_write(typename Sink::writer& to, const T& value) {
+  constexpr auto of = shape_of<T>;
+  if constexpr (Sink::template is_leaf<T>) {
+    return Sink::leaf(to, value);
+  } else if constexpr (of == shape::hook) {
+    const auto form = reduced(to, value);
+    [[maybe_unused]] const typename Sink::form_scope scope(to);
+    return form && walk_write<Sink>(to, *form);
+  } else if constexpr (of == shape::structure) {
+    return walk_structure<Sink>(to, value, std::make_index_sequence<fields_of<T>::count>());
+  } else if constexpr (of == shape::optional) {
+    return walk_optional<Sink>(to, value);
+  } else if constexpr (of == shape::unique) {
+    return walk_unique<Sink, std::remove_const_t<typename T::element_type>>(to, value.get());
+  } else if constexpr (of == shape::shared) {
+    return walk_shared<Sink, std::remove_const_t<typename T::element_type>>(to, value.get(), true);
+  } else if constexpr (of == shape::weak) {
+    return walk_shared<Sink, std::remove_const_t<typename T::element_type>>(to, value.lock().get(), false);
+  } else if constexpr (of == shape::variant) {
+    return walk_variant<Sink>(to, value);
+  } else if constexpr (of == shape::tuple) {
+    return walk_tuple<Sink>(to, value, std::make_index_sequence<std::tuple_size_v<T>>());
+  } else if constexpr (of == shape::fixed || of == shape::sequence || of == shape::set) {
+    return walk_elements<Sink>(to, value);
+  } else if constexpr (of == shape::map) {
+    return walk_map<Sink>(to, value);
+  } else if constexpr (of == shape::unsupported) {
+    return write_foreign(to, typeid(T), const_cast<const std::remove_cv_t<T>*>(&value));
+  } else {
+    static_assert(no_such_shape<T>);
+  }
+}
+
+} // namespace troupe::detail
