@@ -12,6 +12,8 @@
 
 namespace troupe {
 
+template type_entry::type_entry(std::in_place_type_t<record>, std::string, std::optional<own_codec>);
+
 record_kind record::kind() const {
   return static_cast<record_kind>(std::min(value_.index(), static_cast<std::size_t>(record_kind::array)));
 }

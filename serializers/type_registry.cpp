@@ -14,6 +14,9 @@
 
 namespace troupe {
 
+// Made in record.cpp: its alternatives are most of the types that there are.
+extern template type_entry::type_entry(std::in_place_type_t<record>, std::string, std::optional<own_codec>);
+
 frame type_entry::standard_header(const family& of) const {
   const std::scoped_lock guard(mutex_);
   for (const auto& [name, header] : headers_)

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include <troupe/base/varint.hpp>
-#include <troupe/serializers/internal/typed/schema.hpp>
+#include <troupe/serializers/internal/typed/schema_code.hpp>
 #include <troupe/serializers/internal/words/failing.hpp>
 #include <troupe/serializers/number.hpp>
 

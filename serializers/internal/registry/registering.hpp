@@ -11,9 +11,7 @@
 #include <troupe/serializers/internal/payload/generic.hpp>
 #include <troupe/serializers/internal/shape/self_contained.hpp>
 #include <troupe/serializers/internal/typed/schema.hpp>
-#include <troupe/serializers/internal/typed/typed_arrays.hpp>
-#include <troupe/serializers/internal/typed/typed_reader.hpp>
-#include <troupe/serializers/internal/typed/typed_writer.hpp>
+#include <troupe/serializers/internal/typed/typed_walk.hpp>
 #include <troupe/serializers/internal/visit/visit_read.hpp>
 #include <troupe/serializers/internal/visit/visit_write.hpp>
 #include <troupe/serializers/internal/words/failing.hpp>

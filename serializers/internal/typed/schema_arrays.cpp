@@ -1,4 +1,5 @@
 // The arrays of a sender's layout, shown as structures: "shape", "data_shape" and "order" where they say more, "data".
+#include <troupe/serializers/internal/coding/common.hpp>
 #include <troupe/serializers/internal/typed/schema_reader.hpp>
 #include <troupe/serializers/internal/typed/typed_arrays.hpp>
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include <troupe/serializers/internal/coding/dynamic.hpp>
+#include <troupe/serializers/internal/typed/typed_walk.hpp>
+
 namespace troupe::detail {
 
 schema_reader::schema_reader(const troupe::context& ctx, std::span<const std::byte> schema,

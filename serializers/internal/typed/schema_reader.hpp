@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <troupe/serializers/internal/typed/schema.hpp>
+#include <troupe/serializers/internal/typed/schema_code.hpp>
 #include <troupe/serializers/internal/typed/typed_arrays.hpp>
 #include <troupe/serializers/internal/typed/typed_reader.hpp>
 #include <troupe/serializers/value_reader.hpp>

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <troupe/serializers/internal/coding/common.hpp>
+
 namespace troupe::detail {
 
 namespace {

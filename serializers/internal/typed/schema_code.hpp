@@ -1,0 +1,40 @@
+// The words that a type's layout consists of. The form is described in typed/format.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <troupe/base/export.hpp>
+
+namespace troupe::detail {
+
+/// Values stand in the format: append only. The codes 2 to 11 are those of number_kind.
+enum class schema_code : std::uint8_t {
+  boolean = 1,
+  text = 12,
+  none = 13,
+  optional = 14,    // node
+  shared = 15,      // node
+  variant = 16,     // count, (label, node) each
+  tuple = 17,       // count, nodes
+  fixed = 18,       // count, node
+  frame = 19,       //
+  array = 20,       // number kind
+  numbers = 21,     // number kind
+  list = 22,        // node
+  map = 23,         // node, node
+  structure = 24,   // count, (name, node) each; numbered in order of appearance
+  again = 25,       // number of a structure or form that stands further up
+  enumeration = 26, // number kind, count, (name, value) each
+  unit = 27,        // text, node
+  unsupported = 28,
+  pointee = 29, // node of the pointer's own class, or `none`: what a pointer to a base class points to
+  foreign = 30, // a type whose codec the registry has; the value says which form it has
+  record = 31,  // a record, always of the same alternatives
+  form = 32,    // node; of a type without fields that contains itself; numbered as structures are
+};
+
+[[nodiscard]] TROUPE_EXPORT std::uint32_t fingerprint_of(std::span<const std::byte> schema);
+
+} // namespace troupe::detail

@@ -1,0 +1,453 @@
+// Writes any value in the `typed` family's compact form, and reads it where the sender's layout is the reader's own.
+// Layout: typed/format.md.
+//
+// What is fast here: no virtual call and no branch per field of fixed size. Room is reserved once for each run of such
+// fields, which are then stored without a check.
+#pragma once
+
+#include <cstring>
+
+#include <troupe/base/export.hpp>
+#include <troupe/serializers/internal/coding/taking.hpp>
+#include <troupe/serializers/internal/coding/walk_write.hpp>
+#include <troupe/serializers/internal/typed/typed_arrays.hpp>
+#include <troupe/serializers/internal/typed/typed_reader.hpp>
+#include <troupe/serializers/internal/typed/typed_writer.hpp>
+
+namespace troupe::detail {
+
+TROUPE_EXPORT bool check_written_names(coding& state, const record& value);
+template <class T>
+bool typed_write_array(typed_writer& to, const array<T>& values);
+
+/// Requires: room for fixed_bytes<T>().
+template <class T>
+bool typed_put(typed_writer& to, const T& value) {
+  constexpr auto of = shape_of<T>;
+  if constexpr (of == shape::structure) {
+    return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+      return (
+          true && ...
+          && (typed_put(to, value.*std::get<Index>(fields_of<T>::members)) || to.within(fields_of<T>::names[Index])));
+    }
+    (std::make_index_sequence<fields_of<T>::count>{});
+  } else if constexpr (of == shape::tuple) {
+    return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+      return (true && ... && (typed_put(to, std::get<Index>(value)) || to.within(Index)));
+    }
+    (std::make_index_sequence<std::tuple_size_v<T>>{});
+  } else if constexpr (of == shape::fixed) {
+    for (std::size_t i = 0; i < fixed_extent<T>::count; ++i)
+      if (!typed_put(to, std::data(value)[i]))
+        return to.within(i);
+    return true;
+  } else if constexpr (of == shape::duration) {
+    return typed_put(to, value.count());
+  } else if constexpr (of == shape::time_point) {
+    return typed_put(to, value.time_since_epoch().count());
+  } else if constexpr (of == shape::boolean) {
+    to.put<std::uint8_t>(value ? 1 : 0);
+    return true;
+  } else {
+    if constexpr (described_enum<T>)
+      if (!is_enumerator(value) && enumerator_name(to, value).empty())
+        return false;
+    to.put(value);
+    return true;
+  }
+}
+
+/// Fields, alternatives and objects by position; what has a fixed size as it lies in memory.
+struct typed_sink {
+  using writer = typed_writer;
+
+  template <class T>
+  static constexpr bool is_leaf = fixed_bytes<T>() > 0
+                                  || (row_of<T>.parts == holding::none && shape_of<T> != shape::unsupported);
+
+  template <class T>
+  static bool leaf(writer& to, const T& value) {
+    constexpr auto of = shape_of<T>;
+    if constexpr (fixed_bytes<T>() > 0) {
+      to.reserve(fixed_bytes<T>());
+      return typed_put(to, value);
+    } else if constexpr (of == shape::text)
+      return to.contiguous(value.data(), value.size(), 1), true;
+    else if constexpr (of == shape::path)
+      return to.contiguous(value.native().data(), value.native().size(), 1), true;
+    else if constexpr (of == shape::numbers)
+      return to.contiguous(value.data(), value.size(), sizeof(typename T::value_type)), true;
+    else if constexpr (of == shape::unit)
+      return true;
+    else if constexpr (of == shape::record)
+      return check_written_names(to, value) && walk_variant<typed_sink>(to, value.value());
+    else if constexpr (of == shape::frame)
+      return to.attach(value), true;
+    else if constexpr (of == shape::array)
+      return typed_write_array(to, value);
+    else
+      static_assert(no_such_shape<T>);
+  }
+
+  using form_scope = typed_writer::passing;
+
+  template <class T>
+  static bool begin_structure(writer&) {
+    return true;
+  }
+  /// A run of fields of fixed size gets its room once, at the first of them.
+  template <class T, std::size_t Index, class Member>
+  static bool field(writer& to, const Member& member) {
+    constexpr const auto& name = fields_of<T>::names[Index];
+    if constexpr (fixed_bytes<Member>() > 0) {
+      if constexpr (run_bytes<T, Index>() > 0)
+        to.reserve(run_bytes<T, Index>());
+      return typed_put(to, member) || to.within(name);
+    } else {
+      return walk_write<typed_sink>(to, member) || to.within(name);
+    }
+  }
+  static bool end_structure(writer&) { return true; }
+
+  static bool begin_tuple(writer&, std::size_t) { return true; }
+  static bool end_tuple(writer&) { return true; }
+  static bool begin_fixed(writer&, std::size_t) { return true; }
+  static bool begin_list(writer& to, std::size_t count) { return to.varint(count), true; }
+  static bool end_list(writer&) { return true; }
+  template <class T>
+  static bool begin_map(writer& to, std::size_t count) {
+    return to.varint(count), true;
+  }
+  static bool end_map(writer&) { return true; }
+
+  static constexpr bool is_absent_nested = false;
+  static bool absent(writer& to) { return put_byte(to, 0); }
+  template <bool Shell>
+  static bool begin_some(writer& to) {
+    return put_byte(to, 1);
+  }
+  template <bool Shell>
+  static bool end_some(writer&) {
+    return true;
+  }
+
+  // 0, 1 and then the numbers.
+  static bool no_object(writer& to) { return to.varint(0), true; }
+  static bool object_again(writer& to, std::size_t number) { return to.varint(number + 2), true; }
+  static bool begin_object(writer& to, std::size_t) { return to.varint(1), true; }
+  static bool end_object(writer&) { return true; }
+
+  template <class T>
+  static bool begin_option(writer& to, const T& value) {
+    return to.varint(value.index()), true;
+  }
+  static bool end_option(writer&) { return true; }
+
+private:
+  static bool put_byte(writer& to, std::uint8_t value) {
+    to.reserve(1);
+    to.put(value);
+    return true;
+  }
+};
+
+template <class T>
+bool typed_write(typed_writer& to, const T& value) {
+  return walk_write<typed_sink>(to, value);
+}
+
+template <class T>
+bool typed_read(typed_reader& from, T& target);
+/// Brings a record that was read as it stands into the form that equal ones have; false where it has a name twice.
+TROUPE_EXPORT bool normalize_record(decoding& from, record& read);
+
+inline auto typed_into(typed_reader& from) {
+  return [&from](auto& target) { return typed_read(from, target); };
+}
+
+/// Requires: need(fixed_bytes<T>()).
+template <class T>
+bool typed_take(typed_reader& from, T& target) {
+  constexpr auto of = shape_of<T>;
+  if constexpr (of == shape::structure) {
+    return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+      return (true && ...
+              && (typed_take(from, target.*std::get<Index>(fields_of<T>::members))
+                  || from.within(fields_of<T>::names[Index])));
+    }
+    (std::make_index_sequence<fields_of<T>::count>{});
+  } else if constexpr (of == shape::tuple) {
+    return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+      return (true && ... && (typed_take(from, std::get<Index>(target)) || from.within(Index)));
+    }
+    (std::make_index_sequence<std::tuple_size_v<T>>{});
+  } else if constexpr (of == shape::fixed) {
+    for (std::size_t i = 0; i < fixed_extent<T>::count; ++i)
+      if (!typed_take(from, std::data(target)[i]))
+        return from.within(i);
+    return true;
+  } else if constexpr (of == shape::duration) {
+    typename T::rep count{};
+    const auto taken = typed_take(from, count);
+    target = T(count);
+    return taken;
+  } else if constexpr (of == shape::time_point) {
+    typename T::rep count{};
+    const auto taken = typed_take(from, count);
+    target = T(typename T::duration(count));
+    return taken;
+  } else if constexpr (of == shape::boolean) {
+    const auto value = from.take<std::uint8_t>();
+    target = value == 1;
+    return value <= 1 || from.fail(serialize_errc::malformed, "a boolean of " + std::to_string(value));
+  } else if constexpr (of == shape::enumeration) {
+    using underlying = std::underlying_type_t<T>;
+    if constexpr (std::is_same_v<underlying, bool>) {
+      bool value = false;
+      const auto taken = typed_take(from, value);
+      target = static_cast<T>(value);
+      return taken;
+    } else {
+      target = static_cast<T>(from.take<underlying>());
+      if constexpr (described_enum<T>)
+        return is_enumerator(target) || fail_enumerator(from, target, serialize_errc::malformed);
+      return true;
+    }
+  } else {
+    target = from.take<T>();
+    return true;
+  }
+}
+
+template <class T, std::size_t Index>
+bool typed_read_field(typed_reader& from, T& target) {
+  using field = typename fields_of<T>::template type<Index>;
+  auto& member = target.*std::get<Index>(fields_of<T>::members);
+  if constexpr (fixed_bytes<field>() > 0) {
+    if constexpr (run_bytes<T, Index>() > 0)
+      if (!from.need(run_bytes<T, Index>()))
+        return from.within(fields_of<T>::names[Index]);
+    return typed_take(from, member) || from.within(fields_of<T>::names[Index]);
+  } else {
+    return typed_read(from, member) || from.within(fields_of<T>::names[Index]);
+  }
+}
+
+template <class T>
+bool typed_read_text(typed_reader& from, T& target) {
+  typed_reader::block found;
+  if (!from.contiguous(found, 1) || !from.check_text(found.bytes.size()))
+    return false;
+  const std::string_view value(reinterpret_cast<const char*>(found.bytes.data()), found.bytes.size());
+  if (!from.charge(1, text_memory_bytes<T>(value)))
+    return false;
+  target = value;
+  return true;
+}
+
+template <class Numbers>
+bool typed_read_numbers(typed_reader& from, Numbers& target) {
+  using T = typename Numbers::value_type;
+  typed_reader::block found;
+  if (!from.contiguous(found, sizeof(T)) || !from.charge(1, found.bytes.size()))
+    return false;
+  const auto* data = found.bytes.data();
+  if (reinterpret_cast<std::uintptr_t>(data) % alignof(T) == 0) {
+    // assign() copies once; resize() would first write zeros.
+    target.assign(reinterpret_cast<const T*>(data), reinterpret_cast<const T*>(data) + found.bytes.size() / sizeof(T));
+  } else {
+    target.resize(found.bytes.size() / sizeof(T));
+    if (!target.empty())
+      std::memcpy(target.data(), data, found.bytes.size());
+  }
+  return true;
+}
+
+template <class T>
+bool typed_read_array(typed_reader& from, array<T>& target);
+
+/// Lists, sets and maps.
+template <class T>
+bool typed_read_elements(typed_reader& from, T& target) {
+  std::size_t count = 0;
+  target.clear();
+  if (!from.enter() || !from.count(count, least_element_bytes<T>()) || !from.charge(count, element_memory<T>()))
+    return false;
+  make_room_for(target, count);
+  for (std::size_t i = 0; i < count; ++i)
+    if (!take_element(from, target, typed_into(from)))
+      return from.within(i);
+  from.leave();
+  return true;
+}
+
+template <class T>
+bool typed_read_unique(typed_reader& from, T& target) {
+  bool present = false;
+  target.reset();
+  if (!typed_read(from, present))
+    return false;
+  if (!present)
+    return true;
+  if (!from.enter() || !take_unique(from, target, typed_into(from)))
+    return false;
+  from.leave();
+  return true;
+}
+
+template <class T>
+bool typed_read_shared(typed_reader& from, T& target) {
+  std::uint64_t code = 0;
+  target.reset();
+  if (!from.varint(code))
+    return false;
+  if (code == 0)
+    return true;
+  return code > 1 ? take_shared_again(from, target, code - 2) : take_shared(from, target, true, typed_into(from));
+}
+
+template <class T>
+bool typed_read_variant(typed_reader& from, T& target) {
+  std::uint64_t index = 0;
+  if (!from.varint(index))
+    return false;
+  if (index >= std::variant_size_v<T>)
+    return from.fail(serialize_errc::malformed,
+                     "alternative " + grouped(index) + " of a variant of " + grouped(std::variant_size_v<T>));
+  return read_alternative(from, target, index, typed_into(from));
+}
+
+template <class T>
+bool typed_read(typed_reader& from, T& target) {
+  constexpr auto of = shape_of<T>;
+  if constexpr (is_memory<T>) {
+    return read_foreign(from, typeid(target.value), placing::construct, &target.value);
+  } else if constexpr (holds_unmovable<T>()) {
+    return fail_unmovable<T>(from);
+  } else if constexpr (fixed_bytes<T>() > 0) {
+    return from.need(fixed_bytes<T>()) && typed_take(from, target);
+  } else if constexpr (of == shape::hook) {
+    return take_rebuilt(from, target, typed_into(from));
+  } else if constexpr (of == shape::structure) {
+    return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+      return (true && ... && typed_read_field<T, Index>(from, target));
+    }
+    (std::make_index_sequence<fields_of<T>::count>{});
+  } else if constexpr (of == shape::text || of == shape::path) {
+    return typed_read_text(from, target);
+  } else if constexpr (of == shape::numbers) {
+    return typed_read_numbers(from, target);
+  } else if constexpr (of == shape::unit) {
+    return true;
+  } else if constexpr (of == shape::optional) {
+    bool present = false;
+    target.reset();
+    if (!typed_read(from, present))
+      return false;
+    return !present || take_optional(from, target, typed_into(from));
+  } else if constexpr (of == shape::unique) {
+    return typed_read_unique(from, target);
+  } else if constexpr (of == shape::shared || of == shape::weak) {
+    return typed_read_shared(from, target);
+  } else if constexpr (of == shape::variant) {
+    return typed_read_variant(from, target);
+  } else if constexpr (of == shape::record) {
+    return typed_read_variant(from, target.value()) && normalize_record(from, target);
+  } else if constexpr (of == shape::tuple) {
+    return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+      return (true && ... && (typed_read(from, std::get<Index>(target)) || from.within(Index)));
+    }
+    (std::make_index_sequence<std::tuple_size_v<T>>{});
+  } else if constexpr (of == shape::fixed) {
+    for (std::size_t i = 0; i < fixed_extent<T>::count; ++i)
+      if (!typed_read(from, std::data(target)[i]))
+        return from.within(i);
+    return true;
+  } else if constexpr (of == shape::frame) {
+    const frame* found = nullptr;
+    if (!from.next_frame(found))
+      return false;
+    target = *found;
+    return true;
+  } else if constexpr (of == shape::array) {
+    return typed_read_array(from, target);
+  } else if constexpr (of == shape::sequence || of == shape::set || of == shape::map) {
+    return typed_read_elements(from, target);
+  } else if constexpr (of == shape::unsupported) {
+    return read_foreign(from, typeid(T), placing::assign, const_cast<std::remove_cv_t<T>*>(&target));
+  } else {
+    static_assert(no_such_shape<T>);
+  }
+}
+
+template <class T>
+bool typed_write_array(typed_writer& to, const array<T>& values) {
+  if (!check_dimensions(to, values.rank()))
+    return false;
+  const auto is_shared = may_come_again(values);
+  if (values.is_contiguous()) {
+    write_array_head(to, array_form::c, values.shape());
+    return to.in_or_out_of_band(values.bytes(), values.size(), is_shared), true;
+  }
+  const auto& owner = values.owner();
+  const auto once = values.without_repeats();
+  const bool is_repeated = once.shape() != values.shape();
+  const bool is_fortran = !is_repeated && !once.is_contiguous() && once.is_contiguous(memory_order::fortran);
+  if (!is_fortran && !once.is_contiguous() && to.context().shared_store && owner && owner->is_shared()
+      && leaves_strided(values.shape(), values.strides())) {
+    const auto bytes = values.bytes();
+    write_array_head(to, array_form::strided, values.shape());
+    write_strides(to, values.strides(),
+                  static_cast<std::size_t>(values.data() - reinterpret_cast<const T*>(bytes.bytes().data())));
+    return to.in_or_out_of_band(bytes, bytes.size_bytes() / sizeof(T), is_shared), true;
+  }
+  const auto sent = is_fortran ? once : packed_once(to, once, is_shared);
+  write_array_head(to,
+                   is_fortran    ? array_form::fortran
+                   : is_repeated ? array_form::once
+                                 : array_form::c,
+                   values.shape());
+  if (is_repeated)
+    for (const auto length : sent.shape())
+      to.varint(length);
+  return to.in_or_out_of_band(sent.bytes(), sent.size(), is_shared), true;
+}
+
+/// The array of those elements, where `bytes` are the data, aligned.
+template <class T>
+std::optional<array<T>> made_of(wire_array&& found, frame bytes) {
+  switch (found.form) {
+  case array_form::c:
+    return array<T>::view_of(std::move(bytes), std::move(found.shape));
+  case array_form::fortran:
+    return array<T>::view_of(std::move(bytes), std::move(found.shape), memory_order::fortran);
+  case array_form::once: {
+    const auto data = array<T>::view_of(std::move(bytes), std::move(found.data_shape));
+    return data ? data->broadcast_to(found.shape) : std::nullopt;
+  }
+  case array_form::strided:
+    return array<T>::view_of(bytes, std::move(found.shape), std::move(found.strides), found.first);
+  }
+  return std::nullopt;
+}
+
+template <class T>
+bool typed_read_array(typed_reader& from, array<T>& target) {
+  wire_array found;
+  if (!read_wire_array(from, sizeof(T), found))
+    return false;
+  const auto* whole = found.data.whole;
+  if (whole != nullptr && reinterpret_cast<std::uintptr_t>(found.data.bytes.data()) % alignof(T) != 0) {
+    if (!from.charge(1, copied_bytes(found.data.bytes.size())))
+      return false;
+    whole = nullptr;
+  }
+  auto bytes = whole != nullptr ? *whole : frame::copy_of(found.data.bytes);
+  auto made = made_of<T>(std::move(found), std::move(bytes));
+  if (!made)
+    return fail_array(from);
+  target = *std::move(made);
+  return true;
+}
+
+} // namespace troupe::detail
