@@ -76,7 +76,7 @@ std::expected<void, store_error> builder::commit(std::size_t size_bytes) {
   auto from = committed_bytes_.load();
   if (!grows_ || from >= until)
     return {};
-  if (auto done = attachment_->commit(index_, from, until); !done)
+  if (auto done = attachment_->writer().commit(index_, from, until); !done)
     return done;
   while (from < until && !committed_bytes_.compare_exchange_weak(from, until)) {
   }
@@ -85,13 +85,13 @@ std::expected<void, store_error> builder::commit(std::size_t size_bytes) {
 
 void builder::note_progress() noexcept {
   if (attachment_ != nullptr)
-    attachment_->note_progress(index_);
+    attachment_->writer().note_progress(index_);
 }
 
 std::expected<void, store_error> builder::capture(std::span<const object_id> ids) {
   if (attachment_ == nullptr)
     return std::unexpected(empty_error());
-  return attachment_->capture(index_, ids);
+  return attachment_->writer().capture(index_, ids);
 }
 
 std::expected<handle, store_error> builder::seal() && {
@@ -99,7 +99,7 @@ std::expected<handle, store_error> builder::seal() && {
     return std::unexpected(empty_error());
   if (auto committed = commit(bytes_.size()); !committed) // A hole could be SIGBUS for a reader.
     return std::unexpected(committed.error());
-  if (auto sealed = attachment_->seal(index_, bytes_.size(), shrunk_); !sealed)
+  if (auto sealed = attachment_->writer().seal(index_, bytes_.size(), shrunk_); !sealed)
     return std::unexpected(sealed.error());
   bytes_ = {};
   own_file_.reset();

@@ -18,7 +18,7 @@ namespace {
 handle::handle(const handle& other)
     : attachment_(other.attachment_), index_(other.index_), generation_(other.generation_) {
   if (attachment_ != nullptr)
-    attachment_->retain(index_);
+    attachment_->holds().retain(index_);
 }
 
 handle& handle::operator=(const handle& other) {
@@ -51,13 +51,13 @@ object_id handle::id() const noexcept {
 }
 
 std::size_t handle::size_bytes() const noexcept {
-  return attachment_ == nullptr ? 0 : attachment_->size_of(index_);
+  return attachment_ == nullptr ? 0 : attachment_->finder().size_of(index_);
 }
 
 std::expected<std::vector<object_id>, store_error> handle::captured() const {
   if (attachment_ == nullptr)
     return std::unexpected(empty_error());
-  return attachment_->captured(index_);
+  return attachment_->finder().captured(index_);
 }
 
 std::expected<std::vector<handle>, store_error> handle::hold_captured() const {
@@ -67,7 +67,7 @@ std::expected<std::vector<handle>, store_error> handle::hold_captured() const {
   auto handles = std::vector<handle>{};
   handles.reserve(ids->size());
   auto failure = std::optional<store_error>{};
-  for (const auto& held : attachment_->find_all(*ids)) { // All of them: what is held must be let go again.
+  for (const auto& held : attachment_->finder().find_all(*ids)) { // All of them: what is held must be let go again.
     if (held)
       handles.emplace_back(*attachment_, held->index, held->generation);
     else
@@ -81,29 +81,29 @@ std::expected<std::vector<handle>, store_error> handle::hold_captured() const {
 std::expected<store::pin, store_error> handle::pin(const std::optional<std::chrono::milliseconds>& within) const {
   if (attachment_ == nullptr)
     return std::unexpected(empty_error());
-  auto mapping = attachment_->pin(index_, within);
+  auto mapping = attachment_->views().pin(index_, within);
   if (!mapping)
     return std::unexpected(mapping.error());
   return std::expected<store::pin, store_error>{std::in_place, *this, *std::move(mapping)};
 }
 
 bool handle::is_on_disk() const noexcept {
-  return attachment_ != nullptr && attachment_->is_on_disk(index_);
+  return attachment_ != nullptr && attachment_->finder().is_on_disk(index_);
 }
 
 std::expected<void, store_error> handle::hand_over(process_id to, std::uint64_t channel) const {
   if (attachment_ == nullptr)
     return std::unexpected(empty_error());
-  return attachment_->hand_over(index_, generation_, to, channel);
+  return attachment_->in_flight().hand_over({index_, generation_}, to, channel);
 }
 
 void handle::take_back(process_id to, std::uint64_t channel) const {
   if (attachment_ != nullptr)
-    attachment_->take_back(index_, generation_, to, channel);
+    attachment_->in_flight().take_back({index_, generation_}, to, channel);
 }
 
 pin::pin(const handle& object, internal::mapping_ptr mapping) : object_(object), mapping_(std::move(mapping)) {
-  const auto [payload, metadata] = object_.attachment_->bytes_of(object_.index_, mapping_.get());
+  const auto [payload, metadata] = object_.attachment_->views().bytes_of(object_.index_, mapping_.get());
   bytes_ = payload;
   metadata_ = metadata;
 }
@@ -111,7 +111,7 @@ pin::pin(const handle& object, internal::mapping_ptr mapping) : object_(object),
 pin::pin(const pin& other)
     : object_(other.object_), mapping_(other.mapping_), bytes_(other.bytes_), metadata_(other.metadata_) {
   if (!object_.empty())
-    object_.attachment_->retain_pin(object_.index_);
+    object_.attachment_->holds().retain_pin(object_.index_);
 }
 
 pin::pin(pin&& other) noexcept
@@ -144,7 +144,7 @@ pin::~pin() {
 void pin::release() noexcept {
   if (object_.empty())
     return;
-  object_.attachment_->release_pin(object_.index_);
+  object_.attachment_->holds().release_pin(object_.index_);
   mapping_.reset();
   object_ = {};
 }

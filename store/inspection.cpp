@@ -1,6 +1,5 @@
 #include <troupe/store/inspection.hpp>
 
-#include <troupe/store/internal/attachment/attachment.hpp>
 #include <troupe/store/internal/attachment/left_stores.hpp>
 #include <troupe/store/internal/files/store_places.hpp>
 #include <troupe/store/internal/host/clock.hpp>

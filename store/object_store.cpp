@@ -24,7 +24,7 @@ handle_of(const internal::attachment_ptr& attachment, const std::expected<intern
 
 /// `found` is as the attachment gives it.
 [[nodiscard]] std::expected<object_of_origin, store_error>
-result_of(const internal::attachment_ptr& attachment, std::expected<internal::object_of_origin, store_error>&& found,
+result_of(const internal::attachment_ptr& attachment, std::expected<internal::origin_found, store_error>&& found,
           bool grows = false) {
   if (!found)
     return std::unexpected(found.error());
@@ -54,7 +54,8 @@ std::expected<builder, store_error> object_store::create(std::size_t size_bytes,
                                                          const std::optional<std::chrono::milliseconds>& grace,
                                                          const std::source_location& where) {
   auto made =
-      attachment_->create(size_bytes, metadata, captured, grace.value_or(attachment_->settings().full_grace), where);
+      attachment_->writer().create({.size_bytes = size_bytes, .metadata = metadata, .captured = captured, .origin = {}},
+                                   grace.value_or(attachment_->settings().full_grace), where);
   if (!made)
     return std::unexpected(made.error());
   if (made->own_file == nullptr)
@@ -67,7 +68,8 @@ object_store::create_all(std::span<const std::size_t> sizes_bytes,
                          const std::optional<std::chrono::milliseconds>& grace, const std::source_location& where) {
   auto builders = std::vector<builder>{};
   builders.reserve(sizes_bytes.size());
-  const auto made = attachment_->create_all(sizes_bytes, grace.value_or(attachment_->settings().full_grace), where);
+  const auto made =
+      attachment_->writer().create_all(sizes_bytes, grace.value_or(attachment_->settings().full_grace), where);
   if (!made)
     return std::unexpected(made.error());
   for (const auto& one : *made)
@@ -78,17 +80,20 @@ object_store::create_all(std::span<const std::size_t> sizes_bytes,
 std::expected<object_of_origin, store_error>
 object_store::create_once(const object_origin& origin, std::size_t size_bytes,
                           const std::optional<std::chrono::milliseconds>& grace, const std::source_location& where) {
-  return result_of(attachment_, attachment_->create_once(origin, size_bytes,
-                                                         grace.value_or(attachment_->settings().full_grace), where));
+  return result_of(attachment_, attachment_->writer().create_once(
+                                    {.size_bytes = size_bytes, .metadata = {}, .captured = {}, .origin = origin},
+                                    grace.value_or(attachment_->settings().full_grace), where));
 }
 
 std::expected<object_of_origin, store_error>
 object_store::create_growing(const object_origin& origin, std::size_t size_bytes,
                              const std::optional<std::chrono::milliseconds>& grace, const std::source_location& where) {
   const auto patience = grace.value_or(attachment_->settings().full_grace);
+  const auto what = internal::object_writer::request{
+      .size_bytes = size_bytes, .metadata = {}, .captured = {}, .origin = origin, .grows = true};
   if (!origin.empty())
-    return result_of(attachment_, attachment_->create_once(origin, size_bytes, patience, where, true), true);
-  auto made = attachment_->create(size_bytes, {}, {}, patience, where, {}, true);
+    return result_of(attachment_, attachment_->writer().create_once(what, patience, where), true);
+  auto made = attachment_->writer().create(what, patience, where);
   if (!made)
     return std::unexpected(made.error());
   auto result = object_of_origin{};
@@ -97,7 +102,7 @@ object_store::create_growing(const object_origin& origin, std::size_t size_bytes
 }
 
 std::expected<object_of_origin, store_error> object_store::find(const object_origin& origin) {
-  return result_of(attachment_, attachment_->find_origin(origin));
+  return result_of(attachment_, attachment_->finder().find_origin(origin));
 }
 
 std::expected<handle, store_error> object_store::put(std::span<const std::byte> bytes,
@@ -134,73 +139,73 @@ std::expected<handle, store_error> object_store::put(std::span<const std::span<c
 }
 
 std::expected<handle, store_error> object_store::find(object_id id) {
-  return handle_of(attachment_, attachment_->find(id));
+  return handle_of(attachment_, attachment_->finder().find(id));
 }
 
 std::vector<std::expected<handle, store_error>> object_store::find_all(std::span<const object_id> ids) {
   auto handles = std::vector<std::expected<handle, store_error>>{};
   handles.reserve(ids.size());
-  for (const auto& held : attachment_->find_all(ids))
+  for (const auto& held : attachment_->finder().find_all(ids))
     handles.push_back(handle_of(attachment_, held));
   return handles;
 }
 
 bool object_store::contains(object_id id) const {
-  return attachment_->contains(id);
+  return attachment_->finder().contains(id);
 }
 
 std::expected<std::vector<object_id>, store_error>
 object_store::wait(std::span<const object_id> ids, std::size_t how_many, std::chrono::milliseconds timeout) {
-  return attachment_->wait(ids, how_many, timeout);
+  return attachment_->waiter().wait(ids, how_many, timeout);
 }
 
 bool object_store::is_being_written(object_id id) const noexcept {
-  return attachment_->is_being_written(id);
+  return attachment_->finder().is_being_written(id);
 }
 
 std::optional<std::uint32_t> object_store::progress_of(object_id id) const noexcept {
-  return attachment_->progress_of(id);
+  return attachment_->finder().progress_of(id);
 }
 
 std::expected<bool, store_error> object_store::wait_until(const std::function<bool()>& is_so,
                                                           std::chrono::milliseconds timeout) {
-  return attachment_->wait_until(is_so, timeout);
+  return attachment_->waiter().wait_until(is_so, timeout);
 }
 
 std::expected<handle, store_error> object_store::adopt(object_id id, process_id from, std::uint64_t channel) {
-  return handle_of(attachment_, attachment_->adopt(id, from, channel));
+  return handle_of(attachment_, attachment_->in_flight().adopt(id, from, channel));
 }
 
 std::expected<void, store_error> object_store::abandon(process_id peer, std::uint64_t channel) {
-  return attachment_->abandon(peer, channel);
+  return attachment_->in_flight().abandon(peer, channel);
 }
 
 std::expected<store_summary, store_error> object_store::summary(const summary_query& what) {
-  return attachment_->summary(what);
+  return attachment_->survey().summary(what);
 }
 
 std::expected<store_summary, store_error> object_store::totals() const {
-  return attachment_->totals();
+  return attachment_->survey().totals();
 }
 
 std::size_t object_store::reap() {
-  return attachment_->reap().value_or(0);
+  return attachment_->dead().reap().value_or(0);
 }
 
 std::expected<void, store_error> object_store::verify() const {
-  return attachment_->verify();
+  return attachment_->survey().verify();
 }
 
 process_id object_store::self() const noexcept {
-  return attachment_->self();
+  return attachment_->member().self();
 }
 
 bool object_store::shares_with(process_id peer) const {
-  return attachment_->shares_with(peer);
+  return attachment_->member().shares_with(peer);
 }
 
 std::string object_store::notice() const {
-  return attachment_->notice();
+  return attachment_->survey().notice();
 }
 
 std::array<std::byte, 32> object_store::secret() const noexcept {

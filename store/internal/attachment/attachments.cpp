@@ -129,7 +129,7 @@ attachment_ptr::~attachment_ptr() {
 
 /// Detaches, and only then lets this process open the store again.
 void detach(attachment& unused) noexcept {
-  if (unused.forked()) {
+  if (unused.member().forked()) {
     delete &unused; // NOLINT: it counts its users itself.
     return;
   }
@@ -164,7 +164,7 @@ std::expected<attachment_ptr, store_error> attach(const options& options) {
     return std::unexpected(opened.error());
   auto made = attachment_ptr{*new attachment(std::move(*opened), key)};
   waited_for.fulfil();
-  (void)made->reap();
+  (void)made->dead().reap();
   made->begin_background();
   const auto lock = std::lock_guard{list->mutex};
   list->entries[key] = &*made;

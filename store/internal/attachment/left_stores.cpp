@@ -1,7 +1,5 @@
 #include <troupe/store/internal/attachment/left_stores.hpp>
 
-#include <troupe/store/internal/attachment/attachment.hpp>
-
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -5,6 +5,7 @@
 #include <troupe/store/internal/files/store_files.hpp>
 
 #include <chrono>
+#include <expected>
 #include <filesystem>
 #include <vector>
 
@@ -23,5 +24,9 @@ void add_stores_in(const std::filesystem::path& place, std::vector<found_store>&
 /// opened or closed for that long: a store whose name has a process's number in it is never opened again, and would
 /// stay until the next boot.
 void remove_forgotten(const store_paths& paths, std::chrono::seconds unused_for);
+
+/// What is in a store that nobody has open, and removing it. Fail with `not_found` where there is none.
+[[nodiscard]] std::expected<store_summary, store_error> summary_of_left_store(const options& options);
+[[nodiscard]] std::expected<void, store_error> remove_left_store(const options& options);
 
 } // namespace troupe::store::internal

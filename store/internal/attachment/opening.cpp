@@ -1,6 +1,7 @@
 // Attaching to a store and detaching from it, under the open lock.
-#include <troupe/store/internal/attachment/attachment.hpp>
 #include <troupe/store/internal/attachment/left_stores.hpp>
+#include <troupe/store/internal/attachment/opened_store.hpp>
+#include <troupe/store/internal/attachment/summaries.hpp>
 #include <troupe/store/internal/files/store_places.hpp>
 #include <troupe/store/internal/host/clock.hpp>
 #include <troupe/store/internal/host/crash_point.hpp>
@@ -196,7 +197,8 @@ std::expected<void, store_error> remove_left_store(const options& options) {
 }
 
 std::expected<opened_store, store_error> open_store(const options& options) {
-  // Another user may take one of the names since this place was chosen, and give it back before anybody looks who it was.
+  // Another user may take one of the names since this place was chosen, and give it back before anybody looks who it
+  // was.
   constexpr auto tries_max = 100;
   for (auto tries = 1;; ++tries) {
     const auto is_last = tries == tries_max;
@@ -209,6 +211,11 @@ std::expected<opened_store, store_error> open_store(const options& options) {
     if (opened || is_last || opened.error().code() != store_errc::denied)
       return opened;
   }
+}
+
+spill_directory spill_directory_of(const opened_store& store) {
+  const auto* directory = store.files.view.spill_directory();
+  return *directory == 0 ? spill_directory{} : spill_directory{directory, store.paths.on_disk};
 }
 
 void close_store(opened_store& store, bool gives_slot_back) {

@@ -1,6 +1,8 @@
 // The summary: rows copied in batches under the lock, then connected without it.
-#include <troupe/store/internal/attachment/attachment.hpp>
+#include <troupe/store/internal/attachment/summaries.hpp>
 #include <troupe/store/internal/host/clock.hpp>
+#include <troupe/store/internal/table/object_table.hpp>
+#include <troupe/store/internal/table/table_lock.hpp>
 
 #include <algorithm>
 #include <functional>

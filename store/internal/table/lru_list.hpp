@@ -50,6 +50,9 @@ public:
     add(index);
   }
 
+  /// The same of any object that is there.
+  void touch_if_in_memory(std::uint32_t index) const;
+
 private:
   void stamp(object_row_entry& row) const {
     auto& uses = view_.header().uses;
@@ -67,6 +70,11 @@ private:
 }
 [[nodiscard]] inline bool lies_in_memory(const object_row_entry& row) {
   return lies_in_memory(row, row.state.load());
+}
+
+inline void lru_list::touch_if_in_memory(std::uint32_t index) const {
+  if (lies_in_memory(view_.object(index)))
+    touch(index);
 }
 
 /// Whether only the copy on disk is valid.

@@ -1,0 +1,154 @@
+#include <troupe/store/internal/attachment/background.hpp>
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <cstddef>
+#include <new>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace troupe::store::internal {
+
+namespace {
+
+constexpr auto jobs = static_cast<std::size_t>(job::touch) + 1;
+
+// What is held up is tried again so soon, beyond the time that each try takes.
+constexpr auto held_up_pause = std::chrono::milliseconds{10};
+
+} // namespace
+
+class background::worker {
+public:
+  worker(std::chrono::nanoseconds look_interval, const doer& do_it)
+      : look_interval_(look_interval), do_it_(do_it), thread_(start()) {}
+  worker(const worker&) = delete;
+  worker& operator=(const worker&) = delete;
+  ~worker() { end(); }
+
+  void end() {
+    {
+      const auto guard = std::lock_guard{mutex_};
+      ending_ = true;
+    }
+    changed_.notify_all();
+    if (thread_.joinable())
+      thread_.join();
+  }
+
+  void want(job what) {
+    if (!has_thread_) {
+      while (do_it_(what) == progress::more) {
+      }
+      return;
+    }
+    {
+      const auto guard = std::lock_guard{mutex_};
+      if (std::exchange(wanted_[static_cast<std::size_t>(what)], true))
+        return;
+    }
+    changed_.notify_all();
+  }
+
+private:
+  /// Signals are for the program's own threads.
+  std::thread start() {
+    auto all = sigset_t{};
+    auto before = sigset_t{};
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    auto made = std::thread{};
+    try {
+      made = std::thread{[this] { run(); }};
+    } catch (const std::system_error&) { // Then who wants something does it.
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return made;
+  }
+
+  void run() {
+    auto guard = std::unique_lock{mutex_};
+    for (auto next_look = std::chrono::steady_clock::now() + look_interval_; !ending_;) {
+      // However much else there is to do.
+      if (const auto now = std::chrono::steady_clock::now(); look_interval_.count() > 0 && now >= next_look) {
+        wanted_[static_cast<std::size_t>(job::look)] = true;
+        next_look = now + look_interval_;
+      }
+      const auto what = std::ranges::find(wanted_, true);
+      if (what != wanted_.end()) {
+        *what = false;
+        guard.unlock();
+        do_one(static_cast<job>(what - wanted_.begin()));
+        guard.lock();
+      } else if (look_interval_.count() > 0) {
+        changed_.wait_until(guard, next_look);
+      } else {
+        changed_.wait(guard);
+      }
+    }
+  }
+
+  void do_one(job what) {
+    try {
+      const auto came = do_it_(what);
+      if (came == progress::done)
+        return;
+      if (came == progress::held_up)
+        std::this_thread::sleep_for(held_up_pause);
+      want_again(what);
+    } catch (const std::bad_alloc&) { // Whoever needs it does it then, and is told.
+    }
+  }
+
+  /// By the thread itself, which looks before it sleeps.
+  void want_again(job what) {
+    const auto guard = std::lock_guard{mutex_};
+    wanted_[static_cast<std::size_t>(what)] = true;
+  }
+
+  const std::chrono::nanoseconds look_interval_;
+  const doer& do_it_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_.
+  std::array<bool, jobs> wanted_{};
+  bool ending_ = false;
+  std::thread thread_; // It uses all above.
+  const bool has_thread_ = thread_.joinable();
+};
+
+background::background(std::chrono::nanoseconds look_interval, doer do_it)
+    : look_interval_(look_interval), do_it_(std::move(do_it)) {}
+
+background::~background() {
+  if (!is_left_) // Its flag may have been taken when the process forked.
+    end();
+}
+
+void background::want(job what) noexcept {
+  try {
+    std::call_once(begun_, [this] { worker_ = std::make_unique<worker>(look_interval_, do_it_); });
+    if (worker_ != nullptr) // Else all has ended here.
+      worker_->want(what);
+  } catch (const std::bad_alloc&) { // Whoever needs it comes later and asks again.
+  }
+}
+
+void background::end() noexcept {
+  std::call_once(begun_, [] {}); // What was not begun by now never is.
+  if (worker_ != nullptr)
+    worker_->end(); // Only then is it taken away: its thread asks for more.
+  worker_.reset();
+}
+
+void background::leave_to_parent() noexcept {
+  (void)worker_.release();
+  is_left_ = true;
+}
+
+} // namespace troupe::store::internal

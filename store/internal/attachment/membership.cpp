@@ -1,0 +1,37 @@
+#include <troupe/store/internal/attachment/membership.hpp>
+
+#include <string>
+
+namespace troupe::store::internal {
+
+namespace {
+
+[[nodiscard]] store_error detached_error(const std::string& why) {
+  return {store_errc::detached,
+          "this process is not attached to the store any more: " + why + "; drop all of its handles and open it anew"};
+}
+
+} // namespace
+
+std::expected<void, store_error> membership::check() const {
+  if (is_valid())
+    return {};
+  if (forked())
+    return std::unexpected(
+        store_error{store_errc::forked, "the store was opened by the process that forked this one; open it anew here"});
+  if (lost_locks_.load(std::memory_order_relaxed))
+    return std::unexpected(detached_error("something in it has closed the descriptor of " + lock_.path().string()));
+  return std::unexpected(detached_error("another one found its locks gone and took it for dead"));
+}
+
+std::expected<void, store_error> membership::check_lock_file() {
+  if (!forked() && !lock_.is_intact())
+    lost_locks_ = true;
+  return check();
+}
+
+bool membership::shares_with(const process_id& peer) {
+  return check_lock_file() && table_reader(view_).is_attached(peer) && (peer == self_ || lock_.is_locked(peer.slot));
+}
+
+} // namespace troupe::store::internal

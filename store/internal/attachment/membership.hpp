@@ -1,0 +1,49 @@
+// Whether this process still belongs to a store that it has opened.
+#pragma once
+
+#include <troupe/store/internal/files/lock_file.hpp>
+#include <troupe/store/internal/host/fork_epoch.hpp>
+#include <troupe/store/internal/table/object_table.hpp>
+#include <troupe/store/object_id.hpp>
+#include <troupe/store/store_error.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <expected>
+
+namespace troupe::store::internal {
+
+/// Knows whether this process still has its place in the store.
+///
+/// Threads: any.
+class membership {
+public:
+  /// `lock` outlives this.
+  membership(control_view view, const lock_file& lock, const process_id& self)
+      : view_(view), lock_(lock), self_(self), fork_epoch_(current_fork_epoch()) {}
+
+  [[nodiscard]] const process_id& self() const { return self_; }
+  [[nodiscard]] std::uint32_t pid() const { return view_.slot(self_.slot).pid.load(); }
+
+  [[nodiscard]] bool forked() const { return fork_epoch_ != current_fork_epoch(); }
+  [[nodiscard]] bool is_valid() const {
+    return !forked() && !lost_locks_.load(std::memory_order_relaxed) && table_reader(view_).is_attached(self_);
+  }
+  /// Fails with `forked`, or with `detached` when this process's locks or its slot are gone: then nothing of what its
+  /// handles name is sure to be there.
+  [[nodiscard]] std::expected<void, store_error> check() const;
+  /// The same after a look at the lock file, which costs a call of the system.
+  [[nodiscard]] std::expected<void, store_error> check_lock_file();
+
+  /// Whether that process, too, has a place in this very store now.
+  [[nodiscard]] bool shares_with(const process_id& peer);
+
+private:
+  control_view view_;
+  const lock_file& lock_;
+  const process_id self_;
+  const std::uint32_t fork_epoch_;
+  std::atomic<bool> lost_locks_{false}; // The lock file's descriptor is another file's.
+};
+
+} // namespace troupe::store::internal

@@ -1,0 +1,52 @@
+// Objects in this process's mapping of the data file.
+#pragma once
+
+#include <troupe/store/internal/files/store_files.hpp>
+#include <troupe/store/internal/host/environment.hpp>
+#include <troupe/store/internal/table/control_view.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace troupe::store::internal {
+
+/// Knows where in this process the bytes of an object lie, metadata first.
+///
+/// Threads: any.
+class object_memory {
+public:
+  /// `files` outlive this.
+  explicit object_memory(const mapped_store& files)
+      : view_(files.view),
+        writable_(static_cast<std::byte*>(files.writable.get_address())),
+        readable_(static_cast<const std::byte*>(files.readable.get_address())) {}
+
+  /// Of the data file, from that offset on.
+  [[nodiscard]] std::byte* writable(std::uint64_t offset) const { return writable_ + offset; }
+  [[nodiscard]] const std::byte* readable(std::uint64_t offset) const { return readable_ + offset; }
+
+  /// Requires: the object has an extent there.
+  [[nodiscard]] std::span<std::byte> extent_of(std::uint32_t index) const {
+    return {writable_ + view_.object(index).offset, length_of(index)};
+  }
+  [[nodiscard]] std::span<const std::byte> readable_extent_of(std::uint32_t index) const {
+    return {readable_ + view_.object(index).offset, length_of(index)};
+  }
+  [[nodiscard]] std::uint64_t length_of(std::uint32_t index) const {
+    const auto& row = view_.object(index);
+    return extent_length(row.size_bytes.load(), row.metadata_bytes);
+  }
+
+  /// Where the environment says so, what is sealed cannot be written by this process.
+  void protect(std::uint32_t index) const noexcept;
+  void unprotect(std::uint32_t index) const noexcept;
+
+private:
+  control_view view_;
+  std::byte* const writable_;
+  const std::byte* const readable_;
+  const bool protects_sealed_ = is_set("TROUPE_PROTECT_SEALED");
+};
+
+} // namespace troupe::store::internal

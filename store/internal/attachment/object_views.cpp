@@ -1,0 +1,28 @@
+#include <troupe/store/internal/attachment/object_views.hpp>
+
+namespace troupe::store::internal {
+
+std::expected<mapping_ptr, store_error> object_views::pin(std::uint32_t index,
+                                                          const std::optional<std::chrono::milliseconds>& within) {
+  if (auto valid = member_.check(); !valid)
+    return std::unexpected(std::move(valid).error());
+  holds_.retain_pin(index);
+  // The bit is set before the state is read: who gives its memory up does the two in the other order.
+  const auto& row = view_.object(index);
+  const auto state = row.state.load();
+  const auto is_here = state == object_state::sealed || state == object_state::spilling;
+  if (is_here && row.place == 0)
+    return nullptr;
+  auto restored = is_here ? files_.map(index) : disk_.restore(index, within);
+  if (!restored)
+    holds_.release_pin(index);
+  return restored;
+}
+
+object_views::object_bytes object_views::bytes_of(std::uint32_t index, const void* mapped) const {
+  const auto& row = view_.object(index);
+  const auto* const base = mapped == nullptr ? memory_.readable(row.offset) : static_cast<const std::byte*>(mapped);
+  return {{base + round_up(row.metadata_bytes, alignment_bytes), row.size_bytes.load()}, {base, row.metadata_bytes}};
+}
+
+} // namespace troupe::store::internal

@@ -1,0 +1,48 @@
+// Views of objects: in the store's memory, in a file of their own, or, where memory and disk are full, on the disk.
+#pragma once
+
+#include <troupe/store/internal/attachment/held_objects.hpp>
+#include <troupe/store/internal/attachment/object_memory.hpp>
+#include <troupe/store/internal/attachment/own_files.hpp>
+#include <troupe/store/internal/attachment/restorer.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <span>
+
+namespace troupe::store::internal {
+
+/// Makes the bytes of held objects readable in place.
+///
+/// Threads: any.
+class object_views {
+public:
+  object_views(control_view view, const membership& member, held_objects& holds, const object_memory& memory,
+               const own_files& files, restorer& disk)
+      : view_(view), member_(member), holds_(holds), memory_(memory), files_(files), disk_(disk) {}
+
+  /// Brings back what was spilled. Gives a mapping of the object where it does not lie in the store's memory, else
+  /// null.
+  [[nodiscard]] std::expected<mapping_ptr, store_error> pin(std::uint32_t index,
+                                                            const std::optional<std::chrono::milliseconds>& within);
+
+  struct object_bytes {
+    std::span<const std::byte> payload;
+    std::span<const std::byte> metadata;
+  };
+  /// Requires: pinned; `mapped` is what pin() gave.
+  [[nodiscard]] object_bytes bytes_of(std::uint32_t index, const void* mapped) const;
+
+private:
+  control_view view_;
+  const membership& member_;
+  held_objects& holds_;
+  const object_memory& memory_;
+  const own_files& files_;
+  restorer& disk_;
+};
+
+} // namespace troupe::store::internal

@@ -1,0 +1,80 @@
+// Objects from their first byte to their seal.
+#pragma once
+
+#include <troupe/store/internal/attachment/call_sites.hpp>
+#include <troupe/store/internal/attachment/given_objects.hpp>
+#include <troupe/store/internal/attachment/object_finder.hpp>
+#include <troupe/store/internal/attachment/own_files.hpp>
+#include <troupe/store/internal/attachment/room_maker.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <source_location>
+#include <span>
+#include <vector>
+
+namespace troupe::store::internal {
+
+/// Makes objects.
+///
+/// Threads: any.
+class object_writer {
+public:
+  struct needs {
+    const membership& member;
+    const table_access& access;
+    held_objects& holds;
+    const object_memory& memory;
+    data_pages& pages;
+    const own_files& files;
+    room_maker& room;
+    const room_report& report;
+    table_growth& growth;
+    object_finder& finder;
+    change_signal& changes;
+    const store_errors& errors;
+  };
+  object_writer(control_view view, const needs& uses)
+      : view_(view), uses_(uses), call_sites_(uses.access, uses.growth) {}
+
+  struct request {
+    std::size_t size_bytes = 0;
+    std::span<const std::byte> metadata;
+    std::span<const object_id> captured;
+    object_origin origin{};
+    bool grows = false; // Its pages are committed as its bytes come.
+  };
+  [[nodiscard]] std::expected<new_object, store_error> create(const request& what, std::chrono::milliseconds grace,
+                                                              const std::source_location& where);
+  /// All or none.
+  [[nodiscard]] std::expected<std::vector<new_object>, store_error> create_all(std::span<const std::size_t> sizes_bytes,
+                                                                               std::chrono::milliseconds grace,
+                                                                               const std::source_location& where);
+  /// Unless there is one of that origin. Whether there is one is seen again under the lock under which it is made; who
+  /// was quicker is looked for again, and only many who give up one after the other could make that go on.
+  [[nodiscard]] std::expected<origin_found, store_error>
+  create_once(const request& what, std::chrono::milliseconds grace, const std::source_location& where);
+
+  // Requires: the object is being written by this process.
+
+  /// Requires: it grows.
+  [[nodiscard]] std::expected<void, store_error> commit(std::uint32_t index, std::size_t from, std::size_t until);
+  [[nodiscard]] std::expected<void, store_error> capture(std::uint32_t index, std::span<const object_id> ids);
+  /// Nobody else writes there before the object is sealed.
+  void note_progress(std::uint32_t index) noexcept;
+  [[nodiscard]] std::expected<void, store_error> seal(std::uint32_t index, std::size_t size_bytes, bool shrunk);
+
+private:
+  [[nodiscard]] std::expected<new_object, store_error>
+  create_in_memory(const creation& wanted, std::span<const std::byte> metadata, std::chrono::milliseconds grace);
+  [[nodiscard]] std::expected<new_object, store_error> create_in_own_file(const creation& wanted,
+                                                                          std::span<const std::byte> metadata);
+
+  control_view view_;
+  const needs uses_;
+  call_sites call_sites_;
+};
+
+} // namespace troupe::store::internal

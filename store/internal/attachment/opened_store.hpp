@@ -1,0 +1,34 @@
+// Attaching to a store and detaching from it.
+#pragma once
+
+#include <troupe/store/internal/files/lock_file.hpp>
+#include <troupe/store/internal/files/store_files.hpp>
+#include <troupe/store/internal/spill/spill_directory.hpp>
+#include <troupe/store/object_id.hpp>
+#include <troupe/store/options.hpp>
+#include <troupe/store/store_error.hpp>
+
+#include <expected>
+
+namespace troupe::store::internal {
+
+/// What open gets done before there is an attachment.
+struct opened_store {
+  options settings;
+  store_paths paths;
+  lock_file lock;
+  mapped_store files;
+  process_id self;
+};
+
+/// Opens or makes the store and claims a slot. Requires: this process has it open nowhere else; attachments.hpp sees to
+/// that.
+[[nodiscard]] std::expected<opened_store, store_error> open_store(const options& options);
+
+/// Gives the slot back, unless that is left to who reaps this process; removes the files when no other one is attached.
+void close_store(opened_store& store, bool gives_slot_back);
+
+/// Where that store spills to.
+[[nodiscard]] spill_directory spill_directory_of(const opened_store& store);
+
+} // namespace troupe::store::internal

@@ -1,0 +1,22 @@
+// What a store tells of itself.
+#pragma once
+
+#include <troupe/store/internal/attachment/opened_store.hpp>
+#include <troupe/store/store_error.hpp>
+#include <troupe/store/summary.hpp>
+
+#include <expected>
+#include <string>
+
+namespace troupe::store::internal {
+
+/// Collects totals and rows, in batches under the lock.
+[[nodiscard]] std::expected<store_summary, store_error> collect_summary(control_view view, const opened_store& store,
+                                                                        const summary_query& what);
+/// Without the rows.
+[[nodiscard]] std::expected<store_summary, store_error> collect_totals(control_view view, const opened_store& store);
+
+/// Of a store that nobody has open, while nobody can attach.
+[[nodiscard]] store_summary collect_summary_of_left(const mapped_store& files, const std::string& name);
+
+} // namespace troupe::store::internal

@@ -1,0 +1,31 @@
+// Rows for a store's tables.
+#pragma once
+
+#include <troupe/store/internal/attachment/reaper.hpp>
+#include <troupe/store/internal/table/object_table.hpp>
+#include <troupe/store/store_error.hpp>
+
+#include <expected>
+
+namespace troupe::store::internal {
+
+/// Gives a table that is full more rows.
+///
+/// Threads: any.
+class table_growth {
+public:
+  table_growth(const mapped_store& files, reaper& reaper) : files_(files), reaper_(reaper) {}
+
+  /// `need` is one of the outcomes need_... After the first failure rows of dead processes may be enough: call it
+  /// again, with the same `failures`, where there are still none. Fails with `table_full`, or as commit_pages() does.
+  /// Requires: this thread does not hold the table's lock.
+  [[nodiscard]] std::expected<void, store_error> grow_or_reap(outcome need, int& failures);
+
+private:
+  [[nodiscard]] std::expected<void, store_error> grow(outcome need);
+
+  const mapped_store& files_;
+  reaper& reaper_;
+};
+
+} // namespace troupe::store::internal
