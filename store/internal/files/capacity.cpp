@@ -70,6 +70,10 @@ void tighten(memory_facts& facts, std::filesystem::path at, const std::filesyste
 
 } // namespace
 
+std::uint64_t bytes_free(const struct ::statvfs& of) {
+  return of.f_blocks == 0 ? no_limit : std::uint64_t{of.f_bavail} * of.f_frsize;
+}
+
 memory_facts memory_facts_of(const std::filesystem::path& directory) {
   auto facts = memory_facts{};
   struct sysinfo memory {};
@@ -77,8 +81,7 @@ memory_facts memory_facts_of(const std::filesystem::path& directory) {
   if (::sysinfo(&memory) == 0)
     facts.total = static_cast<std::uint64_t>(memory.totalram) * memory.mem_unit;
   if (::statvfs(directory.c_str(), &space) == 0)
-    facts.free_in_directory =
-        space.f_blocks == 0 ? no_limit : static_cast<std::uint64_t>(space.f_bavail) * space.f_frsize;
+    facts.free_in_directory = bytes_free(space);
   const auto root = std::filesystem::path{"/sys/fs/cgroup"};
   tighten(facts, group_path("", root), root, "memory.max", "memory.current", "inactive_file");
   tighten(facts, group_path("memory", root / "memory"), root / "memory", "memory.limit_in_bytes",

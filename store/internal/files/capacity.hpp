@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <limits>
 
+struct statvfs;
+
 namespace troupe::store::internal {
 
 inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
@@ -16,6 +18,9 @@ struct memory_facts {
   std::uint64_t cgroup_limit = no_limit;
   std::uint64_t cgroup_used = 0; // Without what the system could drop at once.
 };
+
+/// What a file system has left for this user; no_limit: it has none.
+[[nodiscard]] std::uint64_t bytes_free(const struct ::statvfs& of);
 
 [[nodiscard]] memory_facts memory_facts_of(const std::filesystem::path& directory);
 

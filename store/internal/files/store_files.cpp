@@ -614,9 +614,9 @@ std::uint64_t least_bytes_without_pages(const owned_file& file, std::uint64_t fr
 
 std::optional<std::uint64_t> bytes_free(const owned_file& file) {
   struct statvfs status {};
-  if (!file.is_intact() || ::fstatvfs(file.descriptor(), &status) != 0 || status.f_blocks == 0) // 0: without a limit.
+  if (!file.is_intact() || ::fstatvfs(file.descriptor(), &status) != 0)
     return std::nullopt;
-  return std::uint64_t{status.f_bavail} * status.f_frsize;
+  return bytes_free(status);
 }
 
 std::uint64_t random_number() {

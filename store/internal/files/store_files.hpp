@@ -101,7 +101,7 @@ inline constexpr std::uint64_t commit_piece_bytes = 16u << 20;
 /// So much of [from, to) at least has no pages yet: the system does not say where those are that nobody has written.
 /// Slow for a large file.
 [[nodiscard]] std::uint64_t least_bytes_without_pages(const owned_file& file, std::uint64_t from, std::uint64_t to);
-/// What its file system has left for this user; nothing where the system does not say.
+/// As capacity.hpp has it; nothing where the system does not say.
 [[nodiscard]] std::optional<std::uint64_t> bytes_free(const owned_file& file);
 
 /// Random, never 0.
