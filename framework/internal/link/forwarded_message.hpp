@@ -12,6 +12,7 @@
 #include <troupe/framework/internal/wire/packet.hpp>
 #include <troupe/serializers/frame.hpp>
 #include <troupe/serializers/payload.hpp>
+#include <troupe/serializers/type_entry.hpp>
 
 namespace troupe::internal {
 
@@ -30,5 +31,12 @@ struct forwarded_message {
   std::vector<forwarded_element> elements;
   bytes_view extensions = {}; // As they came.
 };
+
+/// Whether that type's one value is all that the message holds.
+template <class T>
+bool is_only(const signature& types, const type_registry& known) {
+  const auto* type = known.find<T>();
+  return type != nullptr && types.aliases.size() == 1 && types.aliases[0] == type->alias();
+}
 
 } // namespace troupe::internal

@@ -93,34 +93,30 @@ std::expected<caf::strong_actor_ptr, node_error> link_core::import_actor(const l
 
 // -- of a message that has come
 
-/// Puts the receiver and the sender that a head names into last_pair_.
-std::expected<void, node_error> link_core::find_actors(const message_head& head) {
-  bool returned = (head.flags & message_flags::returned) != 0;
-  auto& last = last_pair_;
-  if (!returned && last.is_reusable && last.receiver_number == head.receiver && last.sender_number == head.sender) {
-    last.uncounted += head.sender != 0 ? 1 : 0;
-    return {};
-  }
-  settle_last_pair();
+std::expected<message_ends, node_error> link_core::find_ends(const message_head& head,
+                                                             std::optional<awaited_answer>& returned) {
+  const bool is_returned = (head.flags & message_flags::returned) != 0;
   auto held = mutex_.lock();
   auto receiver = actor_exports_.find(head.receiver);
   if (!receiver)
     return fail(node_errc::protocol_violation,
                 "the peer sends to actor " + grouped(head.receiver) + ", which it was never given");
-  auto side = head.sender == 0 ? actor_name::side::nobody : returned ? actor_name::side::yours : actor_name::side::mine;
+  const auto side = head.sender == 0 ? actor_name::side::nobody
+                    : is_returned    ? actor_name::side::yours
+                                     : actor_name::side::mine;
   std::optional<pending_requests::entry> asked; // Dropped without the lock.
   bool is_unasked = false;
   // Else the peer could speak in the name of every actor that it was ever given.
-  const bool is_believed = !returned || (head.flags & message_flags::request) != 0
+  const bool is_believed = !is_returned || (head.flags & message_flags::request) != 0
                            || ((head.flags & message_flags::response) == 0 && actor_exports_.take_return(head.sender));
-  if (returned && (head.flags & message_flags::request) != 0) {
+  if (is_returned && (head.flags & message_flags::request) != 0) {
     // This end's own question comes back for somebody else of this end to answer: only one that is pending can.
     // It may have been answered meanwhile, given up, or forwarded to several.
     asked = pending_.take({head.sender, head.request_number}, 0);
     is_unasked = !asked;
     if (asked) {
       sending_.unreserve_reply(asked->receiver, asked->reserved_bytes);
-      taken_answer_ = {asked->asker, question_id(head.request_number, asked->urgent).response_id()};
+      returned = {asked->asker, question_id(head.request_number, asked->urgent).response_id()};
     }
   }
   // Never one's own actor by introduction: what answers it has to go back by the way that the message came.
@@ -131,48 +127,28 @@ std::expected<void, node_error> link_core::find_actors(const message_head& head)
     held.unlock();
   if (!sender)
     return std::unexpected{std::move(sender).error()};
-  if (!is_believed) {
-    warnings_.warn([&] {
-      return "a message from " + agreed().peer.name + " names this node's actor " + grouped(head.sender)
-             + " as its sender, which has sent " + agreed().peer.name
-             + " nothing that it could pass on; it is delivered without a sender";
-    });
+  if (!is_believed)
     sender->reset();
-  }
-  last = {.receiver_number = head.receiver,
-          .sender_number = head.sender,
-          .receiver = std::move(receiver),
-          .sender = prepaid_actor{*std::move(sender)},
-          .way_on = nullptr,
-          .is_reusable = !returned,
-          .is_unasked = is_unasked};
-  last.way_on = as_proxy(last.receiver);
-  return {};
+  return message_ends{.receiver = std::move(receiver),
+                      .sender = *std::move(sender),
+                      .is_unasked = is_unasked,
+                      .hides_own_sender = !is_believed};
 }
 
-/// Tells the table what it does not know yet, and lets go of both actors.
-void link_core::settle_last_pair() {
-  if (last_pair_.uncounted > 0) {
-    const auto held = mutex_.lock();
-    actor_imports_.add(last_pair_.sender_number, last_pair_.uncounted);
-  }
-  last_pair_ = {};
+void link_core::count_mentions(std::uint64_t number, std::uint64_t more) {
+  const auto held = mutex_.lock();
+  actor_imports_.add(number, more);
+}
+
+bool link_core::serves_all_links(const caf::strong_actor_ptr& actor) const {
+  return node_->serves_all_links(actor);
 }
 
 void link_core::on_all_handled() {
-  settle_last_pair();
+  delivery_.settle();
   end_proxies(node_->system(), std::exchange(ended_proxies_, {}));
   if (is_open())
     ends_for_unread();
-}
-
-/// Who is to get an answer, where one is due.
-caf::strong_actor_ptr link_core::sender_of(const message_head& head) {
-  const auto& sender = last_pair_.sender.get();
-  if ((head.flags & message_flags::request) == 0 || last_pair_.way_on != nullptr || as_proxy(sender) == nullptr)
-    return last_pair_.sender.take();
-  return make_asker(node_->system(), sender,
-                    message_id_of(head.request_number, (head.flags & message_flags::urgent) != 0, false));
 }
 
 // -- names
@@ -409,7 +385,6 @@ std::expected<void, node_error> link_core::on_release_actor(const release_actor&
   held.unlock();
   if (dropped && *dropped) {
     receiving_->release(what.actor);
-    receiving_handles_->release(what.actor);
   }
   if (!dropped)
     return fail(node_errc::protocol_violation, "the peer releases actor " + grouped(what.actor) + " "

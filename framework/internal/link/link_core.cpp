@@ -54,12 +54,31 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
       offload_bytes_(options.offload_bytes),
       actor_exports_(node_->system().node()),
       lookups_(*this),
-      transfers_({.frame_bytes_max = options.message_bytes, .total_bytes_max = options.message_bytes}),
+      accepted_(node_->types(), node_->families(), options.receive_limits, options.allow_cycles, options.cycle_bytes),
+      dictionary_(accepted_, detailed_stats_ ? &received_traffic_ : nullptr),
+      passed_counts_(node_->types(), detailed_stats_ ? &received_traffic_ : nullptr),
+      claims_({.frame_bytes_max = options.message_bytes, .total_bytes_max = options.message_bytes}, *this),
+      incoming_(options.receive_limits, claims_, *this),
+      decoder_(accepted_, dictionary_, detailed_stats_ ? &received_traffic_ : nullptr,
+               [this](const type_refused& what) { send_admin(admin_op::type_refused, what); }),
       heartbeat_(options.heartbeat_interval, options.heartbeat_timeout),
       farewell_(
           node_->io(), [this] { return anything_waits(); },
           [this](const std::string& reason, std::chrono::milliseconds left) { say_goodbye(reason, left); }),
-      warnings_("this link", &node_->lines()) {}
+      warnings_("this link", &node_->lines()),
+      delivery_(*this, node_->system(), options.allow_exit, {counters_.undelivered, counters_.undecodable}, warnings_),
+      receiver_({.accepted = accepted_,
+                 .known = dictionary_,
+                 .incoming = incoming_,
+                 .decoder = decoder_,
+                 .deliveries = delivery_,
+                 .pending = *pending_objects_,
+                 .mutex = mutex_,
+                 .asked = pending_,
+                 .window = sending_,
+                 .passed_counts = passed_counts_,
+                 .received = counters_.messages_received,
+                 .forwarded = counters_.forwarded}) {}
 
 link_core::~link_core() = default;
 
@@ -95,7 +114,7 @@ std::expected<std::shared_ptr<link_core>, node_error> link_core::make(std::share
   if (!accepts)
     return std::unexpected{std::move(accepts).error()};
   link->names_ = {options.serializers, accepted};
-  link->replies_.reset(new reply_consumption{link, link->received_signatures_});
+  link->replies_.reset(new reply_consumption{link, link->dictionary_.signatures_kept()});
   link->accept_now(accepted);
   return link;
 }
@@ -134,7 +153,7 @@ void link_core::close_now(const std::string& reason, std::chrono::milliseconds p
 
 /// I/O thread. What waits until the peer has consumed enough still leaves, as far as that happens in time.
 void link_core::begin_to_drain(const std::string& reason, std::chrono::milliseconds patience) {
-  mentions_.clear(); // Of a message that is not taken in any more.
+  incoming_.forget_described(); // Of a message that is not taken in any more.
   farewell_.begin(reason, patience);
 }
 
@@ -173,11 +192,10 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
   fail_everything(down, unwritten);
   if (is_up_in_exchange_)
     node_->exchange()->link_down(agreed().channel, down.message());
-  transfers_.clear();
-  mentions_.clear();
-  clear_elements();
-  settle_last_pair();
-  received_headers_.clear();
+  claims_.clear();
+  incoming_.forget_described();
+  delivery_.settle();
+  dictionary_.forget_headers();
   if (agreed().shares_store) {
     auto store = *node_->store();
     // Only what was on its way here: the peer may still read, and take over, what this end wrote before.
@@ -232,7 +250,7 @@ void link_core::fail_everything(const node_error& reason, std::uint64_t unwritte
     if (auto actor = weak.lock())
       actor->get()->detach(caf::attachable::token{link_watch::key{this}});
   auto error = to_caf_error(reason);
-  if (auto taken = std::exchange(taken_answer_, std::nullopt))
+  if (auto taken = delivery_.take_awaited())
     if (auto asker = taken->asker.lock())
       asker->enqueue(nullptr, taken->answer, caf::make_message(error), nullptr);
   for (auto& [key, request] : requests)
@@ -255,18 +273,18 @@ std::expected<void, node_error> link_core::on_packet(const packet_head& head, by
       return on_greeting(head, body); // Says itself why it refuses.
   } else if (static_cast<std::uint8_t>(head.kind) >= first_skippable_number) {
     return {}; // Of a newer version, which can do without an answer.
-  } else if (!mentions_.empty() && head.kind != packet_kind::message && head.kind != packet_kind::handles) {
+  } else if (incoming_.is_described() && head.kind != packet_kind::message && head.kind != packet_kind::handles) {
     handled = fail(node_errc::protocol_violation, "a message's objects are described and the message does not follow");
   } else {
     switch (head.kind) {
     case packet_kind::message:
-      handled = on_message(head.detail, body);
+      handled = receiver_.on_message(head.detail, body);
       break;
     case packet_kind::value:
-      handled = on_value(head.detail, body);
+      handled = receiver_.on_value(head.detail, body);
       break;
     case packet_kind::chunk:
-      handled = on_chunk(head.detail, body);
+      handled = claims_.on_chunk(head.detail, body);
       break;
     case packet_kind::signature:
       handled = (head.detail & binding_flags) == 0 ? on_signature(body) : unknown_detail(head);
@@ -275,7 +293,7 @@ std::expected<void, node_error> link_core::on_packet(const packet_head& head, by
       handled = (head.detail & binding_flags) == 0 ? on_header(body) : unknown_detail(head);
       break;
     case packet_kind::handles:
-      handled = (head.detail & binding_flags) == 0 ? on_handles(body) : unknown_detail(head);
+      handled = (head.detail & binding_flags) == 0 ? incoming_.describe(body) : unknown_detail(head);
       break;
     case packet_kind::object_chunk:
       handled = (head.detail & binding_flags) == 0 ? on_object_chunk(body) : unknown_detail(head);
@@ -289,7 +307,7 @@ std::expected<void, node_error> link_core::on_packet(const packet_head& head, by
     }
   }
   if (handled)
-    taken_answer_.reset();
+    delivery_.end_packet();
   if (!handled)
     take_leave(handled.error());
   return handled;
@@ -313,7 +331,7 @@ void link_core::take_leave(const node_error& reason) {
 }
 
 std::expected<void, node_error> link_core::on_admin(admin_op op, bytes_view body) {
-  settle_last_pair(); // It may be about one of them.
+  delivery_.settle(); // It may be about one of them.
   auto with = [&]<class Admin>(auto handle) -> std::expected<void, node_error> {
     auto what = decode_admin<Admin>(body, options_.receive_limits);
     if (!what)

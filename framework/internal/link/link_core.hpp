@@ -1,15 +1,14 @@
 // One link: its handshake, what it has sent and received and not yet released, and the two paths of a message.
 // The files beside it: link_core.cpp (life and end), link_actors.cpp (names, monitors, releases), link_greeting.cpp,
-// link_negotiation.cpp (what both ends send with and accept, and how that changes), link_send.cpp, link_receive.cpp,
-// link_flow.cpp (back-pressure, heartbeats), link_encoding.cpp (large messages off their senders' threads),
-// link_forward.cpp, link_introductions.cpp (actors of third nodes), link_handles.cpp, link_whereabouts.cpp,
-// link_stats.cpp, link_memory.cpp.
+// link_negotiation.cpp (what both ends send with and accept, and how that changes), link_send.cpp, link_receive.cpp
+// (what messages that come name), link_flow.cpp (back-pressure, heartbeats), link_encoding.cpp (large messages off
+// their senders' threads), link_forward.cpp, link_introductions.cpp (actors of third nodes), link_handles.cpp,
+// link_whereabouts.cpp, link_stats.cpp, link_memory.cpp.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <functional>
 #include <future>
 #include <map>
@@ -28,24 +27,29 @@
 #include <troupe/framework/inspection.hpp>
 #include <troupe/framework/internal/caf_port/actors/finder.hpp>
 #include <troupe/framework/internal/caf_port/decoded_message.hpp>
-#include <troupe/framework/internal/caf_port/prepaid_actor.hpp>
 #include <troupe/framework/internal/caf_port/proxy.hpp>
 #include <troupe/framework/internal/flow/encoding_lane.hpp>
 #include <troupe/framework/internal/flow/heartbeat.hpp>
-#include <troupe/framework/internal/flow/object_charges.hpp>
-#include <troupe/framework/internal/flow/receive_window.hpp>
+#include <troupe/framework/internal/flow/receive_account.hpp>
 #include <troupe/framework/internal/flow/send_window.hpp>
-#include <troupe/framework/internal/flow/understated_memory.hpp>
+#include <troupe/framework/internal/link/acceptance.hpp>
 #include <troupe/framework/internal/link/actor_tables.hpp>
 #include <troupe/framework/internal/link/agreed_terms.hpp>
+#include <troupe/framework/internal/link/delivery.hpp>
 #include <troupe/framework/internal/link/family_lists.hpp>
 #include <troupe/framework/internal/link/farewell.hpp>
+#include <troupe/framework/internal/link/incoming_message.hpp>
 #include <troupe/framework/internal/link/life_cycle.hpp>
 #include <troupe/framework/internal/link/link_memory.hpp>
 #include <troupe/framework/internal/link/lookups.hpp>
+#include <troupe/framework/internal/link/mention_finder.hpp>
+#include <troupe/framework/internal/link/message_receiver.hpp>
 #include <troupe/framework/internal/link/negotiation.hpp>
+#include <troupe/framework/internal/link/passed_traffic.hpp>
+#include <troupe/framework/internal/link/received_dictionary.hpp>
 #include <troupe/framework/internal/link/sending_terms.hpp>
 #include <troupe/framework/internal/link/traffic.hpp>
+#include <troupe/framework/internal/link/value_decoder.hpp>
 #include <troupe/framework/internal/net/connection.hpp>
 #include <troupe/framework/internal/net/link_mutex.hpp>
 #include <troupe/framework/internal/net/link_security.hpp>
@@ -55,7 +59,6 @@
 #include <troupe/framework/internal/objects/object_tables.hpp>
 #include <troupe/framework/internal/objects/pending_objects.hpp>
 #include <troupe/framework/internal/wire/admin.hpp>
-#include <troupe/framework/internal/wire/transfers.hpp>
 #include <troupe/framework/internal/words/limited_log.hpp>
 #include <troupe/framework/link_options.hpp>
 #include <troupe/framework/link_stats.hpp>
@@ -67,21 +70,14 @@ class link_host;
 class outgoing_message;
 class refusal_log;
 
-/// A payload's header that the peer sends once and then names by number.
-struct received_header {
-  byte_vector bytes; // What `fields` views.
-  header_fields fields;
-  const family* by = nullptr;                       // Null while this end does not accept it.
-  std::shared_ptr<const type_entry> type = nullptr; // Null where the registry did not have it when the header came.
-  traffic* counted_as = nullptr;                    // Null like these two, and where nothing is counted.
-};
-
 /// Threads: `send`, `watch`, `proxy_gone`, `object_gone`, `find`, `close` and the readers from any thread; the rest,
 /// and everything whose name starts with `on_`, on the node's I/O thread.
 /// Locks: see link_mutex; what may be taken under it are those of the I/O context's queue and of a value lane.
 class link_core final : public connection_events,
                         public proxy_link,
                         public exchange_link,
+                        private mention_finder,
+                        private delivery_desk,
                         public std::enable_shared_from_this<link_core> {
 public:
   using role = link_side;
@@ -322,10 +318,10 @@ private:
   std::expected<void, node_error> on_whereabouts(whereabouts what);
   void append_mentions(const link_held& held, std::span<const outgoing_mention> mentions, outbox& out);
   bool append_piece(const link_held& held, outbox& out);
-  std::expected<void, node_error> on_handles(bytes_view body);
   std::expected<void, node_error> on_object_chunk(bytes_view body);
   std::expected<void, node_error> on_handle_message(admin_op op, bytes_view body);
-  std::expected<void, node_error> claim_mentions(std::uint64_t count);
+  [[nodiscard]] std::expected<std::vector<object_source_ptr>, node_error>
+  receive_objects(const std::vector<object_mention>& described) override;
 
   // -- link_encoding.cpp
   bool encode_elsewhere(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context,
@@ -338,9 +334,6 @@ private:
   void count_unsent(const node_error& reason);
   [[nodiscard]] bool is_detailed() const noexcept { return detailed_stats_; }
   [[nodiscard]] traffic* sent_as(const family* by, const type_entry& type);
-  [[nodiscard]] traffic* received_as(const family* by, std::string_view type);
-  void count_passed(const caf::message& content, std::uint64_t size_bytes);
-  static void count_decoded(traffic& counted_as, traffic_timer& timer, std::span<const frame> frames);
   void log_received(std::string_view what, std::uint64_t number, std::string_view meaning);
   void log_drop();
 
@@ -369,90 +362,24 @@ private:
   std::expected<void, node_error> on_reconfigure(const family_change& what);
   std::expected<void, node_error> on_reconfigured(const reconfigured& what);
   std::expected<void, node_error> on_type_refused(const type_refused& what);
-  void refuse_type(const std::string& alias, const type_entry* known);
   [[nodiscard]] std::string lists_text(const sending_terms& terms) const;
 
   // -- link_forward.cpp
-  std::expected<bool, node_error> forward(const message_head& head, const signature& types, receipt& owed);
   [[nodiscard]] std::uint64_t signature_number(const link_held& held, const signature& types, outbox& out);
   [[nodiscard]] std::uint64_t header_number(bytes_view header);
   [[nodiscard]] bool can_define_for_others(const signature& types);
 
   // -- link_receive.cpp
-  struct received_element {
-    element_descriptor descriptor;
-    bool is_plain = false; // One frame, which lies in the packet, and no actors.
-    std::vector<frame> frames;
-    std::vector<caf::strong_actor_ptr> actors; // As the descriptor mentions them.
-    std::vector<object_source_ptr> objects;
-    std::optional<node_error> lost; // Why a frame could not be claimed, where that is nobody's fault.
-    void clear();
-  };
-  void clear_elements();
-  [[nodiscard]] receipt noted(receipt owed); // link_memory.cpp
-  std::expected<void, node_error> admit_message_flags(std::uint8_t flags) const;
-  std::expected<void, node_error> on_message(std::uint8_t flags, bytes_view body);
-  std::expected<void, node_error> on_plain_message(message_head& head, const signature& types,
-                                                   const plain_element& element, std::size_t body_bytes);
-  std::expected<void, node_error> deliver(const message_head& head, std::uint32_t type_token,
-                                          message_under_construction&& message, receipt owed = {});
-  std::expected<void, node_error> on_value(std::uint8_t flags, bytes_view body);
-  std::expected<void, node_error> on_chunk(std::uint8_t flags, bytes_view body);
   std::expected<void, node_error> on_signature(bytes_view body);
   std::expected<void, node_error> on_header(bytes_view body);
-  std::expected<received_header, node_error> admit_header(bytes_view bytes);
-  [[nodiscard]] std::expected<const received_header*, node_error> numbered_header(std::uint64_t number) const;
-  std::expected<const received_header*, node_error> header_of(std::uint64_t number, bytes_view own,
-                                                              const type_entry& type);
-  std::expected<void, node_error> charge_definition(std::size_t size_bytes);
-  /// What a message takes here and is not in its packet.
-  struct bytes_beside_packet {
-    std::uint64_t chunk_bytes = 0;                       // Came ahead in chunks.
-    std::uint64_t decompressed_bytes = 0;                // What compressed frames become.
-    std::uint64_t mention_bytes = 0;                     // Stand-ins of the actors that it mentions.
-    std::uint64_t handle_bytes = 0;                      // In the store of both ends, or behind references.
-    std::vector<store::object_id> counted_objects = {};  // That count with this message.
-    std::vector<store::object_id> repeated_objects = {}; // That count with an earlier one.
-  };
-  std::expected<bytes_beside_packet, node_error> read_elements(packet_reader& in, std::size_t count,
-                                                               bool frames_are_repeated);
-  void add_behind_handles(bytes_beside_packet& beside, const frame_descriptor& frame, bool is_repeated) const;
-  std::expected<frame, node_error> claim_frame(packet_reader& in, const frame_descriptor& from, bool is_body);
-  std::expected<frame, node_error> claim_object(const frame_descriptor& from);
+  [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> find_actor(const actor_mention& which) override;
+  [[nodiscard]] std::expected<frame, node_error> receive_frame(const frame_descriptor& where) override;
   std::expected<std::shared_ptr<const imported_object>, node_error> adopt_object(const store::object_id& id);
-  /// The actors of the last message, until all that was read is handled, since most messages are of the same pair.
-  struct last_pair {
-    std::uint64_t receiver_number = 0;
-    std::uint64_t sender_number = 0; // 0: nobody; then `sender` is null.
-    caf::strong_actor_ptr receiver;
-    prepaid_actor sender;
-    proxy* way_on = nullptr;     // The receiver, where it is another node's.
-    bool is_reusable = false;    // Nothing but its numbers decides.
-    bool is_unasked = false;     // Forwards a request that is not pending: not delivered.
-    std::uint64_t uncounted = 0; // Mentions of the sender that the table does not know of yet.
-  };
-  std::expected<void, node_error> find_actors(const message_head& head);
-  void settle_last_pair();
+  [[nodiscard]] std::expected<message_ends, node_error> find_ends(const message_head& head,
+                                                                  std::optional<awaited_answer>& returned) override;
+  void count_mentions(std::uint64_t number, std::uint64_t more) override;
+  [[nodiscard]] bool serves_all_links(const caf::strong_actor_ptr& actor) const override;
   void on_all_handled() override;
-  std::expected<void, node_error> decode(const signature& types, message_under_construction& into);
-  std::expected<void, node_error> decode_element(const received_element& element, const type_entry& type,
-                                                 message_under_construction& into);
-  std::expected<void, node_error> decode_value_of(const received_header& header, const type_entry& type,
-                                                  std::span<const frame> frames, link_extension& extension,
-                                                  message_under_construction& into);
-  std::expected<void, node_error> give_up(const message_head& head, node_error reason);
-  [[nodiscard]] caf::strong_actor_ptr sender_of(const message_head& head);
-  [[nodiscard]] std::expected<receipt, node_error> charge(const message_head& head, std::uint64_t cost);
-  [[nodiscard]] std::expected<receipt, node_error> charge_handles(const message_head& head, receipt owed,
-                                                                  const bytes_beside_packet& beside);
-  [[nodiscard]] std::expected<void, node_error> charge_understated(const message_head& head, std::uint64_t cost,
-                                                                   message_under_construction& message);
-  [[nodiscard]] std::uint64_t stated_bytes(const message_head& head) const;
-  [[nodiscard]] std::uint64_t share_of_window(std::uint64_t handle_bytes) const;
-  [[nodiscard]] bool is_deliverable(message_head& head, std::uint64_t cost, receipt& owed);
-  [[nodiscard]] bool take_pending(message_head& head, std::uint64_t cost, receipt& owed);
-  [[nodiscard]] bool refuses_bare_error(const message_head& head, std::uint32_t type_token);
-  [[nodiscard]] std::expected<void, node_error> admit_exit(const message_head& head) const;
 
   // Set by make(), never changed.
   const std::uint64_t serial_;
@@ -525,40 +452,16 @@ private:
   lookups lookups_; // Has rules of its own for threads.
 
   // I/O thread only.
-  const std::shared_ptr<std::deque<signature>> received_signatures_ = // Stay as long as messages that have them.
-      std::make_shared<std::deque<signature>>();
-  std::vector<std::unique_ptr<received_header>> received_headers_;
-  std::set<std::string, std::less<>> told_types_; // That this end cannot read.
-  std::optional<received_header> own_header_;     // Of the last element that brought one.
-  struct passed_type {
-    traffic* counted_as = nullptr; // Null where the registry does not have the type.
-    std::shared_ptr<const type_entry> type;
-  };
-  std::map<caf::rtti_pair, passed_type> passed_types_; // Of values.
-  std::size_t received_definition_bytes_ = 0;          // Of headers and signatures together.
-  transfers transfers_;
-  std::vector<object_mention> mentions_;      // Of the message that is to come next.
-  std::unique_ptr<receive_window> receiving_; // From the opening on.
-  std::unique_ptr<receive_window> receiving_handles_;
-  object_charges object_charges_;
-  std::unique_ptr<understated_memory> understated_;
-  std::size_t decoded_bytes_ = 0;                              // That decoding the last message has allocated.
-  family_list accepted_;                                       // What this end accepts now.
-  context received_context_;                                   // Of values that are received.
-  std::shared_ptr<const object_environment> received_objects_; // With this link's allow-list.
-  std::vector<received_element> elements_;                     // Reused from message to message ...
-  std::size_t element_count_ = 0;                              // ... of which so many are in use.
-  last_pair last_pair_;
-  std::vector<ended_proxy> ended_proxies_; // Of the packets that are being handled.
-  /// A request's answer that was taken from those pending and is not delivered yet: who gets an error where the link
-  /// ends in between.
-  struct taken_answer {
-    caf::weak_actor_ptr asker;
-    caf::message_id answer;
-  };
-  std::optional<taken_answer> taken_answer_;
-  std::unique_ptr<greeting> greeting_; // From start() until the link is open.
-  caf::node_id known_peer_;            // Counts among the node's known peers; invalid: none does.
+  acceptance accepted_;
+  received_dictionary dictionary_;
+  passed_traffic passed_counts_; // Of values that come beside the bytes.
+  frame_claims claims_;
+  incoming_message incoming_;
+  value_decoder decoder_;
+  std::unique_ptr<receive_account> receiving_; // From the opening on.
+  std::vector<ended_proxy> ended_proxies_;     // Of the packets that are being handled.
+  std::unique_ptr<greeting> greeting_;         // From start() until the link is open.
+  caf::node_id known_peer_;                    // Counts among the node's known peers; invalid: none does.
   bool is_up_in_exchange_ = false;
   heartbeat heartbeat_;
   std::shared_ptr<asio::steady_timer> heartbeat_timer_;
@@ -577,6 +480,9 @@ private:
         undecodable{0}, undelivered{0}, store_fallbacks{0}, refused_at_bound{0}, dropped{0}, forwarded{0};
   };
   mutable counters counters_;
+  // I/O thread only.
+  delivery delivery_;
+  message_receiver receiver_;
 };
 
 /// Counts the answers that actors here have consumed, so that new requests find room for theirs.

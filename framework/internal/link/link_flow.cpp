@@ -334,10 +334,8 @@ std::expected<void, node_error> link_core::on_credit(const credit& what) {
 
 /// I/O thread.
 void link_core::report_consumed() {
-  for (const auto& [actor, bytes] : receiving_->take_due())
-    send_admin(admin_op::credit, credit{.actor = actor, .bytes = bytes});
-  for (const auto& [actor, bytes] : receiving_handles_->take_due())
-    send_admin(admin_op::credit, credit{.actor = actor, .handle_bytes = bytes});
+  for (const auto& due : receiving_->take_due())
+    send_admin(admin_op::credit, credit{.actor = due.actor, .bytes = due.bytes, .handle_bytes = due.handle_bytes});
 }
 
 /// Takes note of the answers that were consumed.

@@ -1,8 +1,7 @@
-// Messages for actors of other nodes, which this one has introduced: they are passed on as they came, without being
-// decoded, where the link that leads there accepts their families.
+// Messages from a third node for actors of the peer, which were introduced there: they are passed on as they came,
+// without being decoded, where the peer accepts their families.
 #include <algorithm>
 #include <cassert>
-#include <deque>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,7 +10,6 @@
 
 #include <troupe/framework/internal/caf_port/actor_dispatcher.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
-#include <troupe/framework/internal/caf_port/question_id.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/link/outgoing_message.hpp>
@@ -29,65 +27,7 @@ constexpr std::size_t others_signatures_max = 16'384;
 constexpr std::size_t others_headers_max = 4'096;
 constexpr std::size_t others_definition_bytes_max = 4 * 1024 * 1024;
 
-/// Whether that type's one value is all that the message holds.
-template <class T>
-bool is_only(const signature& types, const type_registry& known) {
-  const auto* type = known.find<T>();
-  return type != nullptr && types.aliases.size() == 1 && types.aliases[0] == type->alias();
-}
-
-caf::message_id id_of(const message_head& head) {
-  return message_id_of(head.request_number, (head.flags & message_flags::urgent) != 0,
-                       (head.flags & message_flags::response) != 0);
-}
-
 } // namespace
-
-// -- the link that the message came over
-
-/// True where the message was passed on, and nothing is left to do. Requires: all of it is claimed.
-std::expected<bool, node_error> link_core::forward(const message_head& head, const signature& types, receipt& owed) {
-  if (last_pair_.way_on == nullptr)
-    return false;
-  std::deque<received_header> own; // Of elements that bring theirs.
-  forwarded_message what{.types = &types, .elements = {}, .extensions = head.extensions};
-  if (is_only<caf::exit_msg>(types, node_->types()))
-    if (auto admitted = admit_exit(head); !admitted)
-      return std::unexpected{std::move(admitted).error()};
-  for (std::size_t i = 0; i < element_count_; ++i) {
-    const auto& element = elements_[i];
-    if (element.lost || element.frames.empty())
-      return false; // Is answered where messages are decoded.
-    auto number = element.descriptor.header_number;
-    const received_header* header = nullptr;
-    if (number > 0) {
-      auto numbered = numbered_header(number);
-      if (!numbered)
-        return std::unexpected{std::move(numbered).error()};
-      header = *numbered;
-    } else {
-      auto admitted = admit_header(element.descriptor.header);
-      if (!admitted)
-        return std::unexpected{std::move(admitted).error()};
-      header = &own.emplace_back(*std::move(admitted));
-    }
-    if (header->fields.type != types.aliases[i])
-      return violation("a payload of type \"" + std::string{header->fields.type}
-                       + "\" stands where the signature says \"" + types.aliases[i] + '"');
-    what.elements.push_back({.fields = &header->fields,
-                             .header = header->bytes,
-                             .comes_again = number > 0,
-                             .frames = element.frames,
-                             .actors = element.actors,
-                             .objects = element.objects});
-  }
-  auto& way_on = *last_pair_.way_on;
-  auto forwarded = way_on.link()->forward(way_on.number(), what, last_pair_.sender.get(), id_of(head), owed);
-  counters_.forwarded.fetch_add(forwarded ? 1 : 0, std::memory_order_relaxed);
-  return forwarded;
-}
-
-// -- the link that leads on
 
 bool link_core::forward(std::uint64_t receiver, const forwarded_message& what, const caf::strong_actor_ptr& sender,
                         caf::message_id id, receipt& owed) {

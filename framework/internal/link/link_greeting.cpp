@@ -66,6 +66,15 @@ context context_of_sending(const agreed_terms& agreed, const link_host& node, co
           .value_owner = nullptr};
 }
 
+receive_terms terms_of_receiving(const agreed_terms& agreed, const link_options& options) {
+  return {.windows = agreed.windows,
+          .handle_windows = agreed.handle_windows,
+          .counts_behind_handles = agreed.features.has(feature::handle_windows),
+          .states_value_bytes = agreed.features.has(feature::value_bytes),
+          .own_window_bytes = options.window_bytes,
+          .own_handle_window_bytes = options.handle_window_bytes};
+}
+
 void swap_ends(context& of) {
   std::swap(of.sender, of.recipient);
   std::swap(of.sender_address, of.recipient_address);
@@ -212,25 +221,27 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
             alive->report_consumed();
         });
     };
-    // What several actors are told of counts for each of them, and for the writer's window of the link once.
-    const receive_bounds of_actors{.window = agreed.handle_windows.window,
-                                   .actor_window = agreed.handle_windows.actor_window,
-                                   .holds_link = false};
-    receiving_handles_ = std::make_unique<receive_window>(of_actors, report, received_signatures_);
-    receiving_ = std::make_unique<receive_window>(agreed.windows, std::move(report), received_signatures_);
-    understated_ = std::make_unique<understated_memory>(understated_windows * agreed.windows.window);
+    receiving_ =
+        std::make_unique<receive_account>(terms_of_receiving(agreed, options_), report, dictionary_.signatures_kept());
     sending_terms first{.spill_bytes = options_.spill_bytes};
     first.context = context_of_sending(agreed, *node_, options_, security_->kind, addresses_);
-    received_context_ = first.context;
-    swap_ends(received_context_);
-    received_context_.families = accepted_.families;
-    received_context_.circles = received_objects_->circles.get();
+    auto received = first.context;
+    swap_ends(received);
+    decoder_.open(received);
+    if (agreed.shares_store)
+      incoming_.share_store(node_->store()->number());
+    delivery_.name_peer(agreed.peer.name);
     first.context.limits.header_bytes = agreed.peer.header_bytes;
     first.context.limits.frames = agreed.peer.frames;
     terms_ = std::make_shared<const sending_terms>(std::move(first));
     renew_terms(held);
     if (!options_.verify_serialization && !agreed.peer.verifies)
       values_ = connection_->values();
+    receiver_.open({.account = *receiving_,
+                    .answers = *replies_,
+                    .values = values_,
+                    .takes_extensions = agreed.features.has(feature::extensions),
+                    .takes_repeated_frames = agreed.features.has(feature::handle_windows)});
     life_.enter(held, link_state::open);
   }
   if (auto imported = import_helpers(); !imported)
@@ -241,7 +252,7 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
   node_->note_opened_link();
   warnings_.say(log_level::info, [&] {
     return "link to " + agreed.peer.name + " is open; sends " + bracketed(effective_serializers()) + ", accepts "
-           + bracketed(accepted_.names) + (agreed.shares_store ? ", shares the store" : "");
+           + bracketed(accepted_.names()) + (agreed.shares_store ? ", shares the store" : "");
   });
   say_whereabouts();
   life_.settle_opening({});

@@ -180,24 +180,9 @@ std::expected<std::uint32_t, serialize_error> outgoing_message::mention(const ob
 
 // -- in
 
-std::expected<void, node_error> link_core::on_handles(bytes_view body) {
-  packet_reader in{body};
-  while (in.ok() && !in.rest().empty()) {
-    if (mentions_.size() == message_objects_max)
-      return violation("more than " + grouped(message_objects_max) + " objects are described for one message");
-    mentions_.push_back(read_object_mention(in));
-  }
-  if (!in.ok())
-    return violation("a description of objects cannot be read");
-  return {};
-}
-
-/// The objects that were described for the message that has been read; they are received whatever becomes of it.
-std::expected<void, node_error> link_core::claim_mentions(std::uint64_t count) {
-  if (count != mentions_.size())
-    return violation("a message mentions " + grouped(count) + " objects, and " + grouped(mentions_.size())
-                     + " are described");
-  const auto described = std::exchange(mentions_, {});
+/// They are received whatever becomes of their message.
+std::expected<std::vector<object_source_ptr>, node_error>
+link_core::receive_objects(const std::vector<object_mention>& described) {
   std::vector<object_source_ptr> sources(described.size());
   if (agreed().counts_handles) {
     auto received = node_->exchange()->receive(agreed().channel, described);
@@ -226,14 +211,7 @@ std::expected<void, node_error> link_core::claim_mentions(std::uint64_t count) {
       sources[i] = std::make_shared<stored_object>(object, *std::move(imported));
     }
   }
-  auto next = sources.begin();
-  for (std::size_t i = 0; i < element_count_; ++i) {
-    auto& element = elements_[i];
-    const auto last = next + static_cast<std::ptrdiff_t>(element.descriptor.objects);
-    element.objects.assign(next, last);
-    next = last;
-  }
-  return {};
+  return sources;
 }
 
 std::expected<void, node_error> link_core::on_object_chunk(bytes_view body) {

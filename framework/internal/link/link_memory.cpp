@@ -19,23 +19,6 @@ void add_queued(const packed_message& message, std::vector<named_object>& to) {
 
 } // namespace
 
-/// The receipt of the message that has been read: until it is consumed, what it names is listed.
-receipt link_core::noted(receipt owed) {
-  std::vector<named_object> named;
-  for (std::size_t i = 0; i < element_count_; ++i) {
-    const auto& element = elements_[i];
-    for (const auto& each : element.frames)
-      if (const auto& owner = each.owner(); owner && owner->is_shared())
-        if (const auto* stored = dynamic_cast<const stored_bytes*>(owner.get()))
-          named.push_back({stored->object().id()});
-    for (const auto& each : element.objects)
-      named.push_back({std::nullopt, each});
-  }
-  if (named.empty())
-    return owed;
-  return pending_objects_->note(std::move(named), std::move(owed), received_signatures_);
-}
-
 /// Of exports only those of these objects, a few in each hold of the lock: there may be millions.
 link_memory link_core::memory(std::span<const store::object_id> of) const {
   link_memory result{.channel = agreed().channel,

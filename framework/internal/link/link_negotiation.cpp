@@ -22,12 +22,6 @@ namespace {
 
 std::atomic<std::uint64_t> next_terms{1};
 
-// So many types each end may have refused; what comes on top is refused message by message.
-constexpr std::size_t refused_types_max = 1024;
-
-// A type's contract is told where it is not longer; a longer one is not compared.
-constexpr std::size_t contract_bytes_max = 16_KiB;
-
 bool names_are_bounded(const std::vector<std::string>& names) {
   return names.size() <= families_max
          && std::ranges::all_of(names, [](const auto& name) { return name.size() <= alias_bytes_max; });
@@ -179,18 +173,8 @@ void link_core::fail_change(const node_error& reason) {
 
 /// I/O thread. Refuses all families but these from now on, in payloads within payloads and in objects, too.
 void link_core::accept_now(std::vector<std::string> names) {
-  accepted_.families.clear();
-  for (const auto& name : names)
-    accepted_.families.push_back(node_->families().find(name));
-  accepted_.names = std::move(names);
-  received_context_.families = accepted_.families;
-  auto circles =
-      received_objects_ ? received_objects_->circles : std::make_shared<circle_account>(options_.cycle_bytes);
-  received_objects_ = std::make_shared<object_environment>(
-      object_environment{node_->types(), node_->families(), accepted_.names, options_.receive_limits,
-                         options_.allow_cycles, std::move(circles)});
-  for (auto& header : received_headers_)
-    header->by = check_accepted(header->fields.family, accepted_.families).value_or(nullptr);
+  accepted_.accept(std::move(names));
+  dictionary_.review();
 }
 
 // -- the peer's
@@ -232,20 +216,6 @@ void link_core::no_longer_waits(const link_held& held, std::uint64_t epoch, outb
 }
 
 // -- types
-
-/// I/O thread. Tells the peer, once, that it need not send that type. `known` is what has the alias here.
-void link_core::refuse_type(const std::string& alias, const type_entry* known) {
-  if (told_types_.size() >= refused_types_max || !told_types_.insert(alias).second)
-    return;
-  type_refused what{.alias = alias, .is_known = known != nullptr, .fingerprint = 0, .contract = {}};
-  if (known != nullptr) {
-    what.fingerprint = known->fingerprint();
-    what.contract = contract_of(*known);
-    if (what.contract.size() > contract_bytes_max)
-      what.contract.clear();
-  }
-  send_admin(admin_op::type_refused, what);
-}
 
 /// From now on values of the type fail where they are sent, unless this end finds that others of its values may pass.
 std::expected<void, node_error> link_core::on_type_refused(const type_refused& what) {

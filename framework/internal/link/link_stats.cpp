@@ -1,11 +1,7 @@
 // What a link counts.
 #include <algorithm>
-#include <span>
 #include <string>
 
-#include <caf/message.hpp>
-
-#include <troupe/framework/internal/caf_port/builtin_types.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/link/link_totals.hpp>
@@ -14,9 +10,6 @@
 namespace troupe::internal {
 
 namespace {
-
-/// In the place of a family, where a value was handed over as it is.
-constexpr std::string_view no_family = "none";
 
 bool is_policy(node_errc code) {
   return code == node_errc::refused_family || code == node_errc::unsupported || code == node_errc::not_allowed;
@@ -62,10 +55,10 @@ link_stats link_core::stats_locked(const link_held& held) const {
                     .unconsumed_bytes_here = receiving_ ? receiving_->unconsumed_bytes() : 0,
                     .unconsumed_handle_bytes_there = sending_.outstanding_handle_bytes(),
                     .waiting_handle_bytes = sending_.queued_handle_bytes(),
-                    .unconsumed_handle_bytes_here = receiving_handles_ ? receiving_handles_->unconsumed_bytes() : 0,
+                    .unconsumed_handle_bytes_here = receiving_ ? receiving_->unconsumed_handle_bytes() : 0,
                     .unread_bytes =
                         connection_ && !is_closed() ? connection_->unwritten_bytes(held) + bulk_.bytes() : 0,
-                    .large_frame_bytes_here = transfers_.living_bytes(),
+                    .large_frame_bytes_here = claims_.living_bytes(),
                     .window_bytes = agreed().windows.window,
                     .credit_bytes = agreed().windows.window - std::min(agreed().windows.window, outstanding),
                     .actors_exported = actor_exports_.size(),
@@ -105,35 +98,6 @@ void link_core::count_unsent(const node_error& reason) {
 /// Null where nothing is counted.
 traffic* link_core::sent_as(const family* by, const type_entry& type) {
   return is_detailed() ? &sent_traffic_.of(by != nullptr ? by->name() : no_family, type.alias()) : nullptr;
-}
-
-/// The same. Requires: a type of this node's registry, and a family that this end accepts.
-traffic* link_core::received_as(const family* by, std::string_view type) {
-  return is_detailed() ? &received_traffic_.of(by != nullptr ? by->name() : no_family, type) : nullptr;
-}
-
-/// I/O thread. A message that came beside the bytes.
-void link_core::count_passed(const caf::message& content, std::uint64_t size_bytes) {
-  if (!is_detailed())
-    return;
-  for (std::size_t i = 0; i < content.size(); ++i) {
-    auto [at, is_new] = passed_types_.try_emplace(content.type(i));
-    if (is_new)
-      if (const auto* type = entry_of(content.type(i), node_->types()))
-        at->second = {received_as(nullptr, type->alias()), type->shared_from_this()};
-    const auto& [counted_as, type] = at->second;
-    if (counted_as != nullptr)
-      counted_as->count(content.size() == 1 ? size_bytes : type->memory_bytes(content.get(i)));
-  }
-}
-
-void link_core::count_decoded(traffic& counted_as, traffic_timer& timer, std::span<const frame> frames) {
-  timer.stop();
-  timer.add_to(counted_as);
-  std::uint64_t bytes = 0;
-  for (const auto& each : frames)
-    bytes += each.size_bytes();
-  counted_as.count(bytes);
 }
 
 /// I/O thread. What the peer has defined, which it may do tens of thousands of times.

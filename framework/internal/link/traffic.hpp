@@ -15,6 +15,9 @@
 
 namespace troupe::internal {
 
+/// In the place of a family, where a value was handed over as it is.
+inline constexpr std::string_view no_family = "none";
+
 /// Adds to what only one thread at a time writes, and others may read.
 inline void add_alone(std::atomic<std::uint64_t>& counter, std::uint64_t more) {
   counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);

@@ -1,0 +1,38 @@
+// Values that come beside the bytes, by type.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+
+#include <caf/message.hpp>
+#include <caf/rtti_pair.hpp>
+
+#include <troupe/framework/internal/link/traffic.hpp>
+#include <troupe/serializers/type_entry.hpp>
+
+namespace troupe::internal {
+
+/// Counts the values of messages that come as they are, without having been encoded.
+///
+/// Threads: one.
+class passed_traffic {
+public:
+  /// `counts`: null where nothing is counted. Both outlive this.
+  passed_traffic(const type_registry& types, traffic_table* counts) : types_(types), counts_(counts) {}
+
+  /// `size_bytes`: of the whole message.
+  void count(const caf::message& content, std::uint64_t size_bytes);
+
+private:
+  struct row {
+    traffic* counted_as = nullptr; // Null where the registry does not have the type.
+    std::shared_ptr<const type_entry> type;
+  };
+
+  const type_registry& types_;
+  traffic_table* const counts_;
+  std::map<caf::rtti_pair, row> rows_;
+};
+
+} // namespace troupe::internal

@@ -1,0 +1,76 @@
+// What a peer says once and then names by number.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <expected>
+#include <memory>
+#include <vector>
+
+#include <troupe/framework/internal/caf_port/decoded_message.hpp>
+#include <troupe/framework/internal/link/acceptance.hpp>
+#include <troupe/framework/internal/link/traffic.hpp>
+#include <troupe/framework/internal/wire/packet.hpp>
+#include <troupe/framework/node_errc.hpp>
+#include <troupe/serializers/payload.hpp>
+
+namespace troupe::internal {
+
+/// A payload's header that the peer sends once and then names by number.
+struct received_header {
+  byte_vector bytes; // What `fields` views.
+  header_fields fields;
+  const family* by = nullptr;                       // Null while this end does not accept it.
+  std::shared_ptr<const type_entry> type = nullptr; // Null where the registry did not have it when the header came.
+  traffic* counted_as = nullptr;                    // Null like these two, and where nothing is counted.
+};
+
+/// Looks up what the peer has numbered.
+///
+/// Threads: one; what a message has of it may be read on any.
+/// Every failure is `protocol_violation`.
+class received_dictionary {
+public:
+  static constexpr std::size_t signatures_max = 65'536;
+  static constexpr std::size_t bytes_max = 16 * 1024 * 1024; // Of all headers and signatures: they stay.
+
+  /// `counts`: where payloads are counted by family and type; null: nowhere. Both outlive this.
+  received_dictionary(const acceptance& accepted, traffic_table* counts) : accepted_(accepted), counts_(counts) {}
+
+  /// The bodies of packets. The next number is due.
+  std::expected<const signature*, node_error> add_signature(bytes_view body);
+  std::expected<const received_header*, node_error> add_header(bytes_view body);
+
+  /// Null for a number that the peer has not defined.
+  [[nodiscard]] const signature* find_signature(std::uint64_t number) const {
+    return number < signatures_->size() ? &(*signatures_)[static_cast<std::size_t>(number)] : nullptr;
+  }
+  [[nodiscard]] std::size_t signatures() const noexcept { return signatures_->size(); }
+  /// What keeps all signatures, for messages that outlive the link.
+  [[nodiscard]] const std::shared_ptr<std::deque<signature>>& signatures_kept() const noexcept { return signatures_; }
+
+  [[nodiscard]] std::expected<const received_header*, node_error> header(std::uint64_t number) const;
+  [[nodiscard]] std::size_t headers() const noexcept { return headers_.size(); }
+
+  /// Reads a header that has no number, and refuses a family that this end does not accept before anything of it is
+  /// decoded.
+  [[nodiscard]] std::expected<received_header, node_error> admit(bytes_view header) const;
+
+  /// What is accepted has changed.
+  void review();
+
+  /// Nothing is decoded any more. Signatures stay, as long as messages have them.
+  void forget_headers() { headers_.clear(); }
+
+private:
+  std::expected<void, node_error> charge(std::size_t size_bytes);
+
+  const acceptance& accepted_;
+  traffic_table* const counts_;
+  const std::shared_ptr<std::deque<signature>> signatures_ = std::make_shared<std::deque<signature>>();
+  std::vector<std::unique_ptr<received_header>> headers_;
+  std::size_t definition_bytes_ = 0; // Of both together.
+};
+
+} // namespace troupe::internal

@@ -1,0 +1,169 @@
+#include <troupe/framework/internal/link/value_decoder.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <troupe/base/text.hpp>
+#include <troupe/framework/internal/words/failing.hpp>
+#include <troupe/serializers/family.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+std::unexpected<node_error> undecodable(std::string text) {
+  return fail(node_errc::undecodable, std::move(text));
+}
+
+/// What the codecs of handles see while an element is decoded: the actors that it mentions are received already.
+class incoming_extension final : public link_extension {
+public:
+  incoming_extension(std::span<const caf::strong_actor_ptr> actors, std::span<const object_source_ptr> mentions,
+                     const std::shared_ptr<const object_environment>& objects)
+      : actors_(actors), mentions_(mentions), objects_(objects) {}
+
+  std::expected<std::uint32_t, serialize_error> mention(const caf::strong_actor_ptr&) override {
+    return std::unexpected{serialize_error{serialize_errc::codec_failed, "an actor was to be encoded while decoding"}};
+  }
+
+  std::expected<caf::strong_actor_ptr, serialize_error> mentioned(std::uint32_t place) override {
+    if (place == 0)
+      return nullptr;
+    if (place <= actors_.size())
+      return actors_[place - 1];
+    return std::unexpected{
+        serialize_error{serialize_errc::malformed, "the payload names an actor that its element does not mention"}};
+  }
+
+  std::expected<std::uint32_t, serialize_error> mention(const object_state&) override {
+    return std::unexpected{serialize_error{serialize_errc::codec_failed, "an object was to be encoded while decoding"}};
+  }
+
+  std::expected<object_source_ptr, serialize_error> mentioned_object(std::uint32_t place) override {
+    if (place > 0 && place <= mentions_.size())
+      return mentions_[place - 1];
+    return std::unexpected{
+        serialize_error{serialize_errc::malformed, "the payload names an object that its element does not mention"}};
+  }
+
+  std::shared_ptr<const object_environment> objects() const override { return objects_; }
+
+private:
+  std::span<const caf::strong_actor_ptr> actors_;
+  std::span<const object_source_ptr> mentions_;
+  const std::shared_ptr<const object_environment>& objects_;
+};
+
+bool is_of(const received_header& header, const type_entry& type) {
+  return header.type.get() == &type || header.fields.type == type.alias();
+}
+
+void count(traffic& counted_as, traffic_timer& timer, std::span<const frame> frames) {
+  timer.stop();
+  timer.add_to(counted_as);
+  std::uint64_t bytes = 0;
+  for (const auto& each : frames)
+    bytes += each.size_bytes();
+  counted_as.count(bytes);
+}
+
+} // namespace
+
+void value_decoder::open(const context& of_link) {
+  context_ = of_link;
+  context_.circles = accepted_.objects()->circles.get();
+  context_.taken_bytes = &taken_bytes_;
+  bounds_ = of_link.limits;
+}
+
+/// A message of many elements may cost no more than one payload: the elements divide these limits among them.
+void value_decoder::begin(std::size_t elements) {
+  const auto share = [elements](std::size_t whole) { return elements > 1 ? whole / elements : whole; };
+  context_.limits.hash_probes = share(bounds_.hash_probes);
+  context_.limits.memory_free_bytes = share(bounds_.memory_free_bytes);
+  context_.families = accepted_.families();
+  taken_bytes_ = 0;
+}
+
+std::expected<std::size_t, node_error> value_decoder::decode(std::span<received_element> elements,
+                                                             const signature& types, message_under_construction& into) {
+  if (types.entries.size() < types.aliases.size()) { // The unknown one may be the empty text.
+    refuse(types.unknown_alias, nullptr);
+    return undecodable("type \"" + types.unknown_alias + "\" is not in this node's type registry");
+  }
+  begin(elements.size());
+  for (std::size_t i = 0; i < elements.size(); ++i)
+    if (auto decoded = decode_element(elements[i], *types.entries[i], into); !decoded)
+      return std::unexpected{std::move(decoded).error()};
+  return taken_bytes_;
+}
+
+std::expected<std::size_t, node_error> value_decoder::decode(const plain_element& element, const signature& types,
+                                                             message_under_construction& into) {
+  const auto& type = *types.entries.front();
+  const auto header = known_.header(element.header_number);
+  if (!header)
+    return std::unexpected{header.error()};
+  if (!is_of(**header, type))
+    return not_as_signed(**header, type.alias());
+  begin(1);
+  const frame bytes{element.body, nullptr}; // Read before the packet's bytes go.
+  incoming_extension extension{{}, {}, accepted_.objects()};
+  if (auto decoded = decode_value_of(**header, type, std::span{&bytes, 1}, extension, into); !decoded)
+    return std::unexpected{std::move(decoded).error()};
+  return taken_bytes_;
+}
+
+std::expected<void, node_error> value_decoder::decode_element(received_element& element, const type_entry& type,
+                                                              message_under_construction& into) {
+  if (element.lost)
+    return undecodable(element.lost->message());
+  const auto header = element.header(known_);
+  if (!header)
+    return std::unexpected{header.error()};
+  if (!is_of(**header, type))
+    return not_as_signed(**header, type.alias());
+  incoming_extension extension{element.actors, element.objects, accepted_.objects()};
+  return decode_value_of(**header, type, element.frames, extension, into);
+}
+
+std::expected<void, node_error> value_decoder::decode_value_of(const received_header& header, const type_entry& type,
+                                                               std::span<const frame> frames, link_extension& extension,
+                                                               message_under_construction& into) {
+  context_.extension = &extension;
+  void* place = nullptr;
+  try {
+    place = into.construct_next();
+  } catch (const std::exception& failure) {
+    return undecodable("type \"" + type.alias() + "\" cannot be made: " + std::string{exception_text(failure)});
+  } catch (...) {
+    return undecodable("type \"" + type.alias() + "\" cannot be made: its constructor threw something");
+  }
+  if (place == nullptr)
+    return undecodable("type \"" + type.alias()
+                       + "\" cannot be received: message elements need a default and a copy constructor");
+  auto* const counted_as = header.counted_as != nullptr ? header.counted_as
+                           : counts_ != nullptr         ? &counts_->of(header.by->name(), type.alias())
+                                                        : nullptr;
+  traffic_timer timer{counted_as != nullptr ? counted_as->timed_for() : 0};
+  taken_bytes_ += type.value_bytes();
+  auto decoded = decode_value(type, place, *header.by, header.fields, frames, context_);
+  if (decoded) {
+    if (counted_as != nullptr)
+      count(*counted_as, timer, frames);
+    return {};
+  }
+  if (!std::ranges::equal(header.fields.schema, type.schema())) // Else it was the value.
+    refuse(type.alias(), &type);
+  return undecodable(decoded.error().message());
+}
+
+void value_decoder::refuse(const std::string& alias, const type_entry* known) {
+  if (const auto what = accepted_.refuse(alias, known))
+    tell_(*what);
+}
+
+} // namespace troupe::internal

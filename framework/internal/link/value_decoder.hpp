@@ -1,0 +1,61 @@
+// From the payloads of a message to its values.
+#pragma once
+
+#include <cstddef>
+#include <expected>
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <troupe/framework/internal/caf_port/decoded_message.hpp>
+#include <troupe/framework/internal/link/acceptance.hpp>
+#include <troupe/framework/internal/link/incoming_message.hpp>
+#include <troupe/framework/internal/link/received_dictionary.hpp>
+#include <troupe/framework/internal/link/traffic.hpp>
+#include <troupe/framework/internal/objects/link_extension.hpp>
+#include <troupe/framework/node_errc.hpp>
+#include <troupe/serializers/context.hpp>
+
+namespace troupe::internal {
+
+/// Decodes the values of messages. Fails with `undecodable`, or `protocol_violation` where the link has to end.
+///
+/// Threads: one.
+class value_decoder {
+public:
+  /// `tell`: for what the peer is to be told of types that cannot be read. `counts`: null where nothing is counted.
+  /// All outlive this.
+  value_decoder(acceptance& accepted, const received_dictionary& known, traffic_table* counts,
+                std::function<void(const type_refused&)> tell)
+      : accepted_(accepted), known_(known), counts_(counts), tell_(std::move(tell)) {}
+
+  /// With what the link has agreed on. Families and circles are those of the acceptance.
+  void open(const context& of_link);
+
+  /// Makes all elements of the message; gives what they take in memory.
+  std::expected<std::size_t, node_error> decode(std::span<received_element> elements, const signature& types,
+                                                message_under_construction& into);
+  /// The same for a message of one plain element.
+  std::expected<std::size_t, node_error> decode(const plain_element& element, const signature& types,
+                                                message_under_construction& into);
+
+private:
+  void begin(std::size_t elements);
+  std::expected<void, node_error> decode_element(received_element& element, const type_entry& type,
+                                                 message_under_construction& into);
+  std::expected<void, node_error> decode_value_of(const received_header& header, const type_entry& type,
+                                                  std::span<const frame> frames, link_extension& extension,
+                                                  message_under_construction& into);
+  void refuse(const std::string& alias, const type_entry* known);
+
+  acceptance& accepted_;
+  const received_dictionary& known_;
+  traffic_table* const counts_;
+  const std::function<void(const type_refused&)> tell_;
+  limits bounds_;               // Of a whole message.
+  context context_;             // Of the message that is being decoded.
+  std::size_t taken_bytes_ = 0; // By its values so far.
+};
+
+} // namespace troupe::internal

@@ -1,0 +1,266 @@
+// The way in of a message: packets in, mailboxes out, without a link.
+#include <troupe/framework/internal/link/message_receiver.hpp>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <caf/actor_system.hpp>
+#include <caf/actor_system_config.hpp>
+#include <caf/scoped_actor.hpp>
+
+#include <gtest/gtest.h>
+
+#include <troupe/serializers/serialize.hpp>
+#include <troupe/serializers/type_registry.hpp>
+
+namespace troupe::internal {
+namespace {
+
+class no_mentions final : public mention_finder {
+public:
+  std::expected<caf::strong_actor_ptr, node_error> find_actor(const actor_mention&) override { return nullptr; }
+  std::expected<std::vector<object_source_ptr>, node_error>
+  receive_objects(const std::vector<object_mention>& described) override {
+    return std::vector<object_source_ptr>(described.size());
+  }
+  std::expected<frame, node_error> receive_frame(const frame_descriptor&) override {
+    return std::unexpected{node_error{node_errc::object_lost, "lost"}};
+  }
+};
+
+class one_receiver final : public delivery_desk {
+public:
+  std::expected<message_ends, node_error> find_ends(const message_head& head, std::optional<awaited_answer>&) override {
+    if (head.receiver != 3)
+      return std::unexpected{node_error{node_errc::protocol_violation, "nobody"}};
+    return message_ends{.receiver = receiver, .is_unasked = is_unasked};
+  }
+  void count_mentions(std::uint64_t, std::uint64_t) override {}
+  bool serves_all_links(const caf::strong_actor_ptr&) const override { return false; }
+
+  caf::strong_actor_ptr receiver;
+  bool is_unasked = false;
+};
+
+/// Values that go beside the bytes.
+class queue final : public value_lane {
+public:
+  void push(std::any& value) override { values.push_back(std::move(value)); }
+  std::any pop() override { return values.empty() ? std::any{} : std::exchange(values.front(), {}); }
+
+  std::vector<std::any> values;
+};
+
+class answers_consumed final : public consumption {
+public:
+  answers_consumed() : consumption(0, nullptr) {}
+  void consumed(std::uint64_t cost) noexcept override { bytes += cost; }
+
+  std::atomic<std::uint64_t> bytes{0};
+};
+
+class way_in : public testing::Test {
+protected:
+  way_in() {
+    accepted_.accept({"typed"});
+    decoder_.open({.limits = limits{}, .types = &types_});
+    window_.set_bounds({.window = 1000, .actor_window = 1000, .replies = 1000, .actor_replies = 1000});
+    desk_.receiver = caf::actor_cast<caf::strong_actor_ptr>(actor_);
+    define({"str"});
+    define({"str", "i32"});
+    byte_vector body;
+    append_header(body, {1, text_.header.bytes()});
+    EXPECT_TRUE(known_.add_header(body));
+    open({});
+  }
+
+  struct features {
+    bool takes_extensions = false;
+  };
+  void open(features agreed) {
+    receiver_.open(
+        {.account = account_, .answers = *answers_, .values = values_, .takes_extensions = agreed.takes_extensions});
+  }
+  void define(std::vector<std::string> aliases) {
+    byte_vector body;
+    append_signature(body, {.number = known_.signatures(), .aliases = std::move(aliases)});
+    EXPECT_TRUE(known_.add_signature(body));
+  }
+  static void append(byte_vector& out, const payload& what, std::uint64_t number) {
+    element_descriptor element{.header_number = number};
+    if (number == 0)
+      element.header = what.header.bytes();
+    element.frames.push_back({.size_bytes = what.frames[0].size_bytes()});
+    append_element(out, element);
+    out.insert(out.end(), what.frames[0].bytes().begin(), what.frames[0].bytes().end());
+  }
+  /// One text, by the header with a number.
+  byte_vector plain(const message_head& head) const {
+    byte_vector body;
+    append_message_head(body, head);
+    append(body, text_, 1);
+    return body;
+  }
+  /// A text and a number, which bring their headers.
+  byte_vector two(message_head head) const {
+    head.signature = 1;
+    byte_vector body;
+    append_message_head(body, head);
+    append(body, text_, 0);
+    append(body, number_, 0);
+    return body;
+  }
+  std::string failure(std::uint8_t flags, const byte_vector& body) {
+    const auto handled = receiver_.on_message(flags, body);
+    EXPECT_TRUE(incoming_.is_empty());
+    return handled ? "" : handled.error().message();
+  }
+  bool has_mail() { return actor_->has_next_message(); }
+
+  static constexpr message_head head_{.receiver = 3};
+  static constexpr message_head answer_{.flags = message_flags::response, .receiver = 3, .request_number = 12};
+
+  const type_registry types_;
+  const family_set families_;
+  const payload text_ = *serialize(std::string{"tea"}, {.serializers = {"typed"}}, types_, families_);
+  const payload number_ = *serialize(std::int32_t{5}, {.serializers = {"typed"}}, types_, families_);
+  acceptance accepted_{types_, families_, limits{}, false, 1024};
+  received_dictionary known_{accepted_, nullptr};
+  // What is left in the mailbox needs all of these.
+  caf::actor_system_config config_;
+  caf::actor_system system_{config_};
+  caf::scoped_actor actor_{system_};
+  no_mentions finder_;
+  frame_claims claims_{{.frame_bytes_max = 1000, .total_bytes_max = 1000}, finder_};
+  incoming_message incoming_{limits{}, claims_, finder_};
+  value_decoder decoder_{accepted_, known_, nullptr, [](const type_refused&) {}};
+  one_receiver desk_;
+  limited_log warnings_;
+  std::atomic<std::uint64_t> undelivered_{0}, undecodable_{0}, received_{0}, forwarded_{0};
+  delivery deliveries_{desk_, system_, false, {undelivered_, undecodable_}, warnings_};
+  std::shared_ptr<pending_objects> pending_ = std::make_shared<pending_objects>();
+  link_mutex mutex_;
+  pending_requests asked_;
+  send_window window_;
+  passed_traffic passed_{types_, nullptr};
+  receive_account account_{{.windows = {.window = 2000, .actor_window = 1000}}, [] {}, nullptr};
+  consumption_ptr<answers_consumed> answers_{new answers_consumed};
+  std::shared_ptr<queue> values_ = std::make_shared<queue>();
+  message_receiver receiver_{{.accepted = accepted_,
+                              .known = known_,
+                              .incoming = incoming_,
+                              .decoder = decoder_,
+                              .deliveries = deliveries_,
+                              .pending = *pending_,
+                              .mutex = mutex_,
+                              .asked = asked_,
+                              .window = window_,
+                              .passed_counts = passed_,
+                              .received = received_,
+                              .forwarded = forwarded_}};
+};
+
+TEST_F(way_in, a_plain_message_costs_its_packet_until_it_is_consumed) {
+  const auto body = plain(head_);
+  ASSERT_EQ(failure(0, body), "");
+  EXPECT_EQ(account_.unconsumed_bytes(), body.size() + message_cost_bytes);
+  actor_->receive([](const std::string& text) { EXPECT_EQ(text, "tea"); });
+  EXPECT_EQ(account_.unconsumed_bytes(), 0u);
+  EXPECT_EQ(received_, 1u);
+}
+
+TEST_F(way_in, a_message_of_several_elements_is_one_message) {
+  ASSERT_EQ(failure(0, two(head_)), "");
+  actor_->receive([](const std::string& text, std::int32_t number) {
+    EXPECT_EQ(text, "tea");
+    EXPECT_EQ(number, 5);
+  });
+  EXPECT_EQ(account_.unconsumed_bytes(), 0u);
+}
+
+TEST_F(way_in, a_packet_that_is_cut_short_ends_the_link_and_leaves_nothing) {
+  const auto whole = two(head_);
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    EXPECT_NE(failure(0, {whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)}), "") << size;
+  EXPECT_EQ(account_.unconsumed_bytes(), 0u);
+  EXPECT_EQ(received_, 0u);
+  EXPECT_FALSE(has_mail());
+}
+
+TEST_F(way_in, nothing_may_follow_the_last_element) {
+  for (auto body : {plain(head_), two(head_)}) {
+    body.push_back(std::byte{0});
+    EXPECT_EQ(failure(0, body), "message of " + std::to_string(body.size()) + " bytes has 1 too many");
+  }
+}
+
+TEST_F(way_in, signatures_and_actors_that_are_not_known_end_the_link) {
+  EXPECT_NE(failure(0, plain({.receiver = 3, .signature = 7})), "");
+  EXPECT_EQ(failure(0, plain({.receiver = 4})), "nobody");
+}
+
+TEST_F(way_in, flags_have_to_be_known_and_agreed_on) {
+  EXPECT_NE(failure(32, plain(head_)), "");
+  const auto extended = plain({.flags = message_flags::extended, .receiver = 3});
+  EXPECT_EQ(failure(message_flags::extended, extended),
+            "a message has an extension map, and the two ends have not agreed on the feature \"extensions\"");
+  EXPECT_FALSE(has_mail());
+}
+
+TEST_F(way_in, a_peer_without_credit_is_refused) {
+  std::string refused;
+  for (int i = 0; i < 100 && refused.empty(); ++i)
+    refused = failure(0, plain(head_));
+  EXPECT_TRUE(refused.starts_with("the peer sends to actor 3 without credit")) << refused;
+}
+
+TEST_F(way_in, an_answer_counts_with_the_answers_and_not_in_the_window) {
+  asked_.add({3, 12}, {.asker = {}, .receiver = 0, .since = {}});
+  ASSERT_EQ(failure(message_flags::response, plain(answer_)), "");
+  EXPECT_EQ(account_.unconsumed_bytes(), 0u);
+  EXPECT_EQ(asked_.size(), 0u);
+  EXPECT_TRUE(deliveries_.take_awaited()) << "until the packet is handled";
+  EXPECT_TRUE(has_mail());
+  EXPECT_EQ(answers_->bytes, 0u);
+}
+
+TEST_F(way_in, an_answer_to_nothing_that_was_asked_is_counted) {
+  ASSERT_EQ(failure(message_flags::response, plain(answer_)), "");
+  EXPECT_EQ(undelivered_, 1u);
+  EXPECT_FALSE(has_mail());
+  EXPECT_FALSE(deliveries_.take_awaited());
+}
+
+TEST_F(way_in, a_request_that_nobody_asks_any_more_is_read_and_dropped) {
+  desk_.is_unasked = true;
+  ASSERT_EQ(failure(0, two(head_)), "");
+  EXPECT_EQ(undelivered_, 1u);
+  EXPECT_EQ(account_.unconsumed_bytes(), 0u);
+  EXPECT_FALSE(has_mail());
+}
+
+TEST_F(way_in, a_family_that_is_accepted_no_more_ends_the_link) {
+  accepted_.accept({"msgpack"});
+  known_.review();
+  EXPECT_EQ(failure(0, plain(head_)), "data serialized with typed but this link only accepts [msgpack]");
+  EXPECT_EQ(failure(0, two(head_)), "data serialized with typed but this link only accepts [msgpack]");
+  EXPECT_EQ(account_.unconsumed_bytes(), 0u);
+}
+
+TEST_F(way_in, a_value_goes_beside_its_packet) {
+  byte_vector body;
+  append_message_head(body, head_);
+  append_varint(body, 100);
+  EXPECT_FALSE(receiver_.on_value(0, body)) << "no value came";
+  std::any value{caf::make_message(std::string{"tea"})};
+  values_->push(value);
+  ASSERT_TRUE(receiver_.on_value(0, body));
+  EXPECT_EQ(account_.unconsumed_bytes(), body.size() + 100 + message_cost_bytes);
+  actor_->receive([](const std::string& text) { EXPECT_EQ(text, "tea"); });
+  EXPECT_EQ(account_.unconsumed_bytes(), 0u);
+}
+
+} // namespace
+} // namespace troupe::internal
