@@ -55,11 +55,11 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
       actor_exports_(node_->system().node()),
       lookups_(*this),
       accepted_(node_->types(), node_->families(), options.receive_limits, options.allow_cycles, options.cycle_bytes),
-      dictionary_(accepted_, detailed_stats_ ? &received_traffic_ : nullptr),
+      received_words_(accepted_, detailed_stats_ ? &received_traffic_ : nullptr),
       passed_counts_(node_->types(), detailed_stats_ ? &received_traffic_ : nullptr),
       claims_({.frame_bytes_max = options.message_bytes, .total_bytes_max = options.message_bytes}, *this),
       incoming_(options.receive_limits, claims_, *this),
-      decoder_(accepted_, dictionary_, detailed_stats_ ? &received_traffic_ : nullptr,
+      decoder_(accepted_, received_words_, detailed_stats_ ? &received_traffic_ : nullptr,
                [this](const type_refused& what) { send_admin(admin_op::type_refused, what); }),
       heartbeat_(options.heartbeat_interval, options.heartbeat_timeout),
       farewell_(
@@ -68,7 +68,7 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
       warnings_("this link", &node_->lines()),
       delivery_(*this, node_->system(), options.allow_exit, {counters_.undelivered, counters_.undecodable}, warnings_),
       receiver_({.accepted = accepted_,
-                 .known = dictionary_,
+                 .known = received_words_,
                  .incoming = incoming_,
                  .decoder = decoder_,
                  .deliveries = delivery_,
@@ -114,7 +114,7 @@ std::expected<std::shared_ptr<link_core>, node_error> link_core::make(std::share
   if (!accepts)
     return std::unexpected{std::move(accepts).error()};
   link->names_ = {options.serializers, accepted};
-  link->replies_.reset(new reply_consumption{link, link->dictionary_.signatures_kept()});
+  link->replies_.reset(new reply_consumption{link, link->received_words_.signatures_kept()});
   link->accept_now(accepted);
   return link;
 }
@@ -195,7 +195,7 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
   claims_.clear();
   incoming_.forget_described();
   delivery_.settle();
-  dictionary_.forget_headers();
+  received_words_.forget_headers();
   if (agreed().shares_store) {
     auto store = *node_->store();
     // Only what was on its way here: the peer may still read, and take over, what this end wrote before.

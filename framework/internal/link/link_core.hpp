@@ -48,6 +48,7 @@
 #include <troupe/framework/internal/link/passed_traffic.hpp>
 #include <troupe/framework/internal/link/received_dictionary.hpp>
 #include <troupe/framework/internal/link/sending_terms.hpp>
+#include <troupe/framework/internal/link/sent_dictionary.hpp>
 #include <troupe/framework/internal/link/traffic.hpp>
 #include <troupe/framework/internal/link/value_decoder.hpp>
 #include <troupe/framework/internal/net/connection.hpp>
@@ -346,8 +347,6 @@ private:
   void tell_who_waits(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason,
                       caf::execution_unit* context);
   [[nodiscard]] actor_name name_of_actor(const link_held& held, const caf::strong_actor_ptr& actor);
-  [[nodiscard]] std::uint64_t signature_number(const link_held& held, const std::vector<const type_entry*>& types,
-                                               outbox& out);
   [[nodiscard]] std::optional<std::uint64_t> header_number(const family& by, const type_entry& type,
                                                            const sending_terms& terms, bool is_counted);
 
@@ -365,7 +364,6 @@ private:
   [[nodiscard]] std::string lists_text(const sending_terms& terms) const;
 
   // -- link_forward.cpp
-  [[nodiscard]] std::uint64_t signature_number(const link_held& held, const signature& types, outbox& out);
   [[nodiscard]] std::uint64_t header_number(bytes_view header);
   [[nodiscard]] bool can_define_for_others(const signature& types);
 
@@ -435,17 +433,7 @@ private:
   object_exports object_exports_;
   object_imports object_imports_;
   pending_requests pending_;
-  struct signature_hash {
-    std::size_t operator()(const std::vector<const type_entry*>& types) const noexcept;
-  };
-  std::unordered_map<std::vector<const type_entry*>, std::uint64_t, signature_hash> sent_signatures_;
-  std::map<std::pair<const family*, const type_entry*>, std::uint64_t> sent_headers_;
-  std::uint64_t sent_signature_count_ = 0; // Of all, with those of others.
-  std::uint64_t sent_header_count_ = 0;
-  // What this node has passed on and not made itself.
-  std::map<std::vector<std::string>, std::uint64_t> others_signatures_;
-  std::unordered_map<std::string, std::uint64_t> others_headers_; // By their bytes.
-  std::size_t others_definition_bytes_ = 0;
+  sent_dictionary sent_words_;
   std::unordered_map<std::uint64_t, caf::weak_actor_ptr> watched_; // By the peer; each has a link_watch attached.
   std::unordered_map<std::uint64_t, std::function<void(const std::expected<found, node_error>&)>> queries_;
   std::uint64_t next_query_ = 1;
@@ -453,7 +441,7 @@ private:
 
   // I/O thread only.
   acceptance accepted_;
-  received_dictionary dictionary_;
+  received_dictionary received_words_;
   passed_traffic passed_counts_; // Of values that come beside the bytes.
   frame_claims claims_;
   incoming_message incoming_;

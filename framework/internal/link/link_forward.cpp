@@ -19,15 +19,7 @@
 
 namespace troupe::internal {
 
-namespace {
-
-// What this node defines on a link for other nodes, whose number and size it does not choose: a quarter of what the
-// reader takes.
-constexpr std::size_t others_signatures_max = 16'384;
-constexpr std::size_t others_headers_max = 4'096;
-constexpr std::size_t others_definition_bytes_max = 4 * 1024 * 1024;
-
-} // namespace
+namespace {} // namespace
 
 bool link_core::forward(std::uint64_t receiver, const forwarded_message& what, const caf::strong_actor_ptr& sender,
                         caf::message_id id, receipt& owed) {
@@ -105,40 +97,18 @@ std::expected<void, node_error> outgoing_message::take(const forwarded_message& 
 /// Whether the signature is defined on this link, or may be.
 bool link_core::can_define_for_others(const signature& types) {
   const auto held = mutex_.lock();
-  return others_signatures_.contains(types.aliases)
-         || (others_signatures_.size() < others_signatures_max
-             && others_definition_bytes_ < others_definition_bytes_max);
-}
-
-std::uint64_t link_core::signature_number(const link_held&, const signature& types, outbox& out) {
-  auto [known, is_new] = others_signatures_.try_emplace(types.aliases, sent_signature_count_);
-  if (is_new) {
-    ++sent_signature_count_;
-    byte_vector body;
-    append_signature(body, {.number = known->second, .aliases = types.aliases});
-    others_definition_bytes_ += body.size() + alias_cost_bytes * (1 + types.aliases.size());
-    out.append_packet(packet_kind::signature, 0, body);
-  }
-  return known->second;
+  return sent_words_.admits_for_others(held, types.aliases);
 }
 
 /// 0: it has to stand in each element.
 std::uint64_t link_core::header_number(bytes_view header) {
   const auto held = mutex_.lock();
-  std::string bytes{reinterpret_cast<const char*>(header.data()), header.size()};
-  if (auto known = others_headers_.find(bytes); known != others_headers_.end())
-    return known->second;
   auto* out = connection_->open_outbox(held);
-  if (out == nullptr || others_headers_.size() >= others_headers_max
-      || others_definition_bytes_ >= others_definition_bytes_max)
+  if (out == nullptr)
     return 0;
-  auto number = ++sent_header_count_;
-  byte_vector body;
-  append_header(body, {number, header});
-  others_definition_bytes_ += body.size() + header_cost_bytes;
-  out->append_packet(packet_kind::header, 0, body);
-  connection_->flush_soon(held);
-  others_headers_.emplace(std::move(bytes), number);
+  const auto [number, is_new] = sent_words_.header_for_others(held, header, *out);
+  if (is_new)
+    connection_->flush_soon(held); // Leaves with the message at the latest.
   return number;
 }
 

@@ -221,8 +221,8 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
             alive->report_consumed();
         });
     };
-    receiving_ =
-        std::make_unique<receive_account>(terms_of_receiving(agreed, options_), report, dictionary_.signatures_kept());
+    receiving_ = std::make_unique<receive_account>(terms_of_receiving(agreed, options_), report,
+                                                   received_words_.signatures_kept());
     sending_terms first{.spill_bytes = options_.spill_bytes};
     first.context = context_of_sending(agreed, *node_, options_, security_->kind, addresses_);
     auto received = first.context;

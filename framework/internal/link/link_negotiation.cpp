@@ -174,7 +174,7 @@ void link_core::fail_change(const node_error& reason) {
 /// I/O thread. Refuses all families but these from now on, in payloads within payloads and in objects, too.
 void link_core::accept_now(std::vector<std::string> names) {
   accepted_.accept(std::move(names));
-  dictionary_.review();
+  received_words_.review();
 }
 
 // -- the peer's

@@ -13,20 +13,20 @@
 namespace troupe::internal {
 
 std::expected<void, node_error> link_core::on_signature(bytes_view body) {
-  const auto added = dictionary_.add_signature(body);
+  const auto added = received_words_.add_signature(body);
   if (!added)
     return std::unexpected{added.error()};
   if (logs(log_level::debug))
-    log_received("signature", dictionary_.signatures() - 1, bracketed((*added)->aliases));
+    log_received("signature", received_words_.signatures() - 1, bracketed((*added)->aliases));
   return {};
 }
 
 std::expected<void, node_error> link_core::on_header(bytes_view body) {
-  const auto added = dictionary_.add_header(body);
+  const auto added = received_words_.add_header(body);
   if (!added)
     return std::unexpected{added.error()};
   if (logs(log_level::debug))
-    log_received("header", dictionary_.headers(),
+    log_received("header", received_words_.headers(),
                  '"' + std::string{(*added)->fields.type} + "\" by " + std::string{(*added)->by->name()});
   return {};
 }

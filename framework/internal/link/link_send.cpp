@@ -174,28 +174,6 @@ void link_core::tell_who_waits(std::uint64_t receiver, caf::mailbox_element& wha
     send(receiver, caf::make_mailbox_element(what.sender, what.mid, {}, to_caf_error(reason)), context);
 }
 
-std::size_t link_core::signature_hash::operator()(const std::vector<const type_entry*>& types) const noexcept {
-  std::size_t hash = types.size();
-  for (const auto* type : types)
-    hash = (hash ^ reinterpret_cast<std::uintptr_t>(type) >> 4) * 0x9e3779b97f4a7c15u;
-  return hash;
-}
-
-/// Defines the signature for the peer where it is new.
-std::uint64_t link_core::signature_number(const link_held&, const std::vector<const type_entry*>& types, outbox& out) {
-  if (auto known = sent_signatures_.find(types); known != sent_signatures_.end())
-    return known->second;
-  auto number = sent_signature_count_++;
-  sent_signatures_.emplace(types, number);
-  signature_definition definition{.number = number, .aliases = {}};
-  for (const auto* type : types)
-    definition.aliases.emplace_back(type->alias());
-  byte_vector body;
-  append_signature(body, definition);
-  out.append_packet(packet_kind::signature, 0, body);
-  return number;
-}
-
 /// Defines the header for the peer where it is new. Nothing where the peer has changed its lists since the terms were
 /// taken, and does not wait for this message: then it may not accept the family any more.
 std::optional<std::uint64_t> link_core::header_number(const family& by, const type_entry& type,
@@ -203,18 +181,10 @@ std::optional<std::uint64_t> link_core::header_number(const family& by, const ty
   auto held = mutex_.lock();
   if (!is_counted && terms.peer_epoch != negotiation_.peer_epoch())
     return std::nullopt;
-  auto [known, is_new] = sent_headers_.try_emplace({&by, &type}, sent_header_count_ + 1);
-  if (is_new) {
-    ++sent_header_count_;
-    auto header = standard_header(by, type);
-    byte_vector body;
-    append_header(body, {known->second, header.bytes()});
-    if (auto* out = connection_->open_outbox(held)) {
-      out->append_packet(packet_kind::header, 0, body); // Leaves with the message at the latest.
-      connection_->flush_soon(held);
-    }
-  }
-  const auto number = known->second;
+  auto* out = connection_->open_outbox(held);
+  const auto [number, is_new] = sent_words_.header(held, by, type, out);
+  if (is_new && out != nullptr)
+    connection_->flush_soon(held); // Leaves with the message at the latest.
   held.unlock();
   if (is_new)
     warnings_.say(log_level::debug, [&] {

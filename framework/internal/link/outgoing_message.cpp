@@ -534,12 +534,11 @@ std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver,
 
 std::uint64_t outgoing_message::signature_number(const link_held& held, outbox& out) {
   if (forwarded_types_ != nullptr)
-    return link_->signature_number(held, *forwarded_types_, out);
+    return link_->sent_words_.signature_for_others(held, forwarded_types_->aliases, out);
   if (types_.size() == 1 && last_known_->signature != unknown_signature)
     return last_known_->signature;
-  const auto defined = link_->sent_signatures_.size();
-  const auto number = link_->signature_number(held, types_, out);
-  if (link_->sent_signatures_.size() > defined)
+  const auto [number, is_new] = link_->sent_words_.signature(held, types_, out);
+  if (is_new)
     new_signature_ = number;
   if (types_.size() == 1)
     last_known_->signature = number;

@@ -12,8 +12,8 @@
 
 #include <gtest/gtest.h>
 
-#include <troupe/framework/internal/caf_port/node_ids.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
+#include <troupe/framework/internal/caf_port/node_ids.hpp>
 #include <troupe/framework/internal/caf_port/question_id.hpp>
 #include <troupe/framework/internal/wire/admin.hpp>
 #include <troupe/framework/node_error.hpp>

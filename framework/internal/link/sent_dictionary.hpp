@@ -1,0 +1,61 @@
+// The numbers by which a link's messages name their signatures and headers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <troupe/framework/internal/net/link_mutex.hpp>
+#include <troupe/framework/internal/wire/outbox.hpp>
+#include <troupe/serializers/family.hpp>
+#include <troupe/serializers/type_registry.hpp>
+
+namespace troupe::internal {
+
+/// Numbers what the peer is told once. What is new is defined for the peer by one packet, ahead of its first use.
+///
+/// What this node passes on for third nodes counts apart and is bounded, since their number and size are others'
+/// choice: by a quarter of what a reader takes. Signatures of both kinds share one row of numbers, and so do headers.
+class sent_dictionary {
+public:
+  static constexpr std::size_t others_signatures_max = 16'384;
+  static constexpr std::size_t others_headers_max = 4'096;
+  static constexpr std::size_t others_definition_bytes_max = 4 * 1024 * 1024;
+
+  struct numbered {
+    std::uint64_t number = 0;
+    bool is_new = false; // The peer has been told of it just now.
+  };
+
+  /// Of a message of values of these types. Numbers begin at 0.
+  numbered signature(const link_held& held, const std::vector<const type_entry*>& types, outbox& out);
+  /// The standard header of that family's payloads of that type. Numbers begin at 1. Without an outbox, after the
+  /// link's end, nobody is told and nothing leaves by that number.
+  numbered header(const link_held& held, const family& by, const type_entry& type, outbox* out);
+
+  /// Whether the signature of a message that is passed on is defined, or may be.
+  [[nodiscard]] bool admits_for_others(const link_held& held, const std::vector<std::string>& aliases) const;
+  /// Requires: admitted.
+  std::uint64_t signature_for_others(const link_held& held, const std::vector<std::string>& aliases, outbox& out);
+  /// Number 0: there is no room for it, so it has to stand in each element.
+  numbered header_for_others(const link_held& held, bytes_view header, outbox& out);
+
+private:
+  struct types_hash {
+    std::size_t operator()(const std::vector<const type_entry*>& types) const noexcept;
+  };
+
+  std::uint64_t signatures_ = 0; // Defined, own and others'.
+  std::uint64_t headers_ = 0;
+  std::unordered_map<std::vector<const type_entry*>, std::uint64_t, types_hash> own_signatures_;
+  std::map<std::pair<const family*, const type_entry*>, std::uint64_t> own_headers_;
+  std::map<std::vector<std::string>, std::uint64_t> others_signatures_;
+  std::unordered_map<std::string, std::uint64_t> others_headers_; // By their bytes.
+  std::size_t others_bytes_ = 0;                                  // Of the definitions of both.
+};
+
+} // namespace troupe::internal

@@ -1,0 +1,128 @@
+// What a peer is told of signatures and headers: each once, ahead of its use, and of third nodes' only so much.
+#include <troupe/framework/internal/link/sent_dictionary.hpp>
+
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+#include <troupe/serializers/typed/typed_family.hpp>
+
+namespace troupe::internal {
+namespace {
+
+class sent_words : public testing::Test {
+protected:
+  sent_words() {
+    types.add<int>("test.whole");
+    types.add<std::string>("test.text");
+  }
+
+  [[nodiscard]] const type_entry* whole() const { return types.find<int>(); }
+  [[nodiscard]] const type_entry* text() const { return types.find<std::string>(); }
+
+  /// The kinds of the packets that have been written since the last look.
+  std::vector<packet_kind> written() {
+    std::vector<bytes_view> pieces;
+    out.gather(pieces);
+    std::vector<packet_kind> kinds;
+    for (auto rest = pieces.empty() ? bytes_view{} : pieces.front(); rest.size() >= packet_head_bytes;) {
+      const auto head = read_packet_head(rest.first<packet_head_bytes>());
+      kinds.push_back(head.kind);
+      rest = rest.subspan(packet_head_bytes + head.body_bytes);
+    }
+    out.clear();
+    return kinds;
+  }
+
+  std::uint64_t others_header(std::size_t size_bytes, std::uint32_t which) {
+    byte_vector bytes(std::max(size_bytes, sizeof which));
+    std::memcpy(bytes.data(), &which, sizeof which);
+    return sent.header_for_others(held, bytes, out).number;
+  }
+
+  static constexpr auto signature = packet_kind::signature;
+  static constexpr auto header = packet_kind::header;
+
+  type_registry types;
+  typed_family typed;
+  link_mutex mutex;
+  link_held held = mutex.lock();
+  outbox out;
+  sent_dictionary sent;
+};
+
+TEST_F(sent_words, a_signature_is_defined_once) {
+  const auto first = sent.signature(held, {whole()}, out);
+  EXPECT_TRUE(first.is_new);
+  EXPECT_EQ(first.number, 0u);
+  EXPECT_EQ(written(), std::vector{signature});
+  const auto again = sent.signature(held, {whole()}, out);
+  EXPECT_FALSE(again.is_new);
+  EXPECT_EQ(again.number, 0u);
+  EXPECT_TRUE(written().empty());
+}
+
+TEST_F(sent_words, the_order_of_types_makes_another_signature) {
+  EXPECT_EQ(sent.signature(held, {whole(), text()}, out).number, 0u);
+  EXPECT_EQ(sent.signature(held, {text(), whole()}, out).number, 1u);
+  EXPECT_EQ(sent.signature(held, {whole(), text()}, out).number, 0u);
+}
+
+TEST_F(sent_words, a_header_is_defined_once_for_each_type) {
+  EXPECT_EQ(sent.header(held, typed, *whole(), &out).number, 1u);
+  EXPECT_EQ(sent.header(held, typed, *text(), &out).number, 2u);
+  EXPECT_EQ(written(), (std::vector{header, header}));
+  EXPECT_FALSE(sent.header(held, typed, *whole(), &out).is_new);
+  EXPECT_TRUE(written().empty());
+}
+
+TEST_F(sent_words, after_the_links_end_a_header_is_told_to_nobody) {
+  EXPECT_EQ(sent.header(held, typed, *whole(), nullptr).number, 1u);
+  EXPECT_TRUE(written().empty());
+}
+
+TEST_F(sent_words, what_is_passed_on_shares_the_rows_of_numbers) {
+  EXPECT_EQ(sent.signature(held, {whole()}, out).number, 0u);
+  EXPECT_EQ(sent.signature_for_others(held, {"far.type"}, out), 1u);
+  EXPECT_EQ(sent.signature_for_others(held, {"far.type"}, out), 1u);
+  EXPECT_EQ(sent.signature(held, {text()}, out).number, 2u);
+  EXPECT_EQ(sent.header(held, typed, *whole(), &out).number, 1u);
+  EXPECT_EQ(others_header(8, 7), 2u);
+  EXPECT_EQ(others_header(8, 7), 2u);
+  EXPECT_EQ(sent.header(held, typed, *text(), &out).number, 3u);
+  EXPECT_EQ(written(), (std::vector{signature, signature, signature, header, header, header}));
+}
+
+TEST_F(sent_words, others_headers_are_bounded_in_number_and_own_ones_are_not) {
+  for (std::uint32_t i = 0; i < sent_dictionary::others_headers_max; ++i)
+    ASSERT_NE(others_header(4, i), 0u);
+  written();
+  EXPECT_EQ(others_header(4, sent_dictionary::others_headers_max), 0u);
+  EXPECT_TRUE(written().empty());
+  EXPECT_EQ(others_header(4, 0), 1u); // Those that are there are still used.
+  EXPECT_EQ(sent.header(held, typed, *whole(), &out).number, sent_dictionary::others_headers_max + 1);
+}
+
+TEST_F(sent_words, others_signatures_are_bounded_and_own_ones_are_not) {
+  const auto name = [](std::size_t i) { return std::vector{"far." + std::to_string(i)}; };
+  std::size_t defined = 0;
+  while (sent.admits_for_others(held, name(defined))) {
+    ASSERT_LT(defined, sent_dictionary::others_signatures_max);
+    sent.signature_for_others(held, name(defined++), out);
+  }
+  EXPECT_GT(defined, sent_dictionary::others_signatures_max / 2); // What each costs its reader counts as well.
+  EXPECT_FALSE(sent.admits_for_others(held, {"one.more"}));
+  EXPECT_TRUE(sent.admits_for_others(held, name(0)));
+  EXPECT_TRUE(sent.signature(held, {whole()}, out).is_new);
+}
+
+TEST_F(sent_words, others_definitions_are_bounded_in_bytes_together) {
+  constexpr std::size_t large = 1024 * 1024;
+  for (std::uint32_t i = 0; i < 4; ++i)
+    EXPECT_NE(others_header(large, i), 0u);
+  EXPECT_EQ(others_header(4, 9), 0u);
+  EXPECT_FALSE(sent.admits_for_others(held, {"far.type"}));
+}
+
+} // namespace
+} // namespace troupe::internal
