@@ -1,4 +1,4 @@
-// What was consumed since a thread's round of work began, so that whoever sent it is told once.
+// The messages that were consumed since a thread's round of work began. Their sender gets one credit for all of them.
 #pragma once
 
 #include <atomic>

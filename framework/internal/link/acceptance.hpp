@@ -50,8 +50,8 @@ public:
   /// handshake does not send with it.
   [[nodiscard]] std::expected<const family*, node_error> check(std::string_view family) const;
 
-  /// What the peer is to be told of a type that cannot be read, so that it need not send it: once for each alias, and
-  /// of so many only. `known` is what has the alias here.
+  /// The message that tells the peer not to send a type that this end cannot read. Nothing where the alias was refused
+  /// before, or where too many types were. `known`: the type that has the alias in this registry; null for none.
   [[nodiscard]] std::optional<type_refused> refuse(const std::string& alias, const type_entry* known);
 
 private:

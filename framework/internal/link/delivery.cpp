@@ -70,7 +70,7 @@ void delivery::refuse_answer() {
   warnings_.say(log_level::debug, [&] { return "a response from " + peer_ + " answers nothing that was asked"; });
 }
 
-/// Who is to get an answer, where one is due.
+/// The actor that gets the answer, where one is due.
 caf::strong_actor_ptr delivery::sender_of(const message_head& head) {
   const auto& sender = last_.sender.get();
   if (!has(head, message_flags::request) || last_.way_on != nullptr || as_proxy(sender) == nullptr)

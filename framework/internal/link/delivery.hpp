@@ -24,13 +24,13 @@
 
 namespace troupe::internal {
 
-/// Who waits for the answer to a question, by CAF's id of that answer.
+/// The actor that waits for an answer, and CAF's id of that answer.
 struct awaited_answer {
   caf::weak_actor_ptr asker;
   caf::message_id answer;
 };
 
-/// The two actors whom a message's head names.
+/// The receiver and the sender that a message's head names.
 struct message_ends {
   caf::strong_actor_ptr receiver;
   caf::strong_actor_ptr sender;  // Null: nobody.

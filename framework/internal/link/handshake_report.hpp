@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include <troupe/framework/internal/words/limited_log.hpp>
 #include <troupe/framework/internal/words/refusal_log.hpp>
