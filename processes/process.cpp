@@ -23,10 +23,10 @@ std::unexpected<std::string> cannot_fork(int error) {
   return std::unexpected{"cannot fork: " + std::generic_category().message(error)};
 }
 
-/// Both directions of one socket.
-line_channel channel_of(int socket) {
-  const auto other = ::fcntl(socket, F_DUPFD_CLOEXEC, 0);
-  return {descriptor{socket}, descriptor{other}};
+/// Both directions of one socket; of none, a channel to nobody.
+line_channel channel_of(descriptor socket) {
+  descriptor other{socket ? ::fcntl(socket.number(), F_DUPFD_CLOEXEC, 0) : -1};
+  return {std::move(socket), std::move(other)};
 }
 
 } // namespace
@@ -38,17 +38,19 @@ std::expected<process, std::string> process::start(const start_options& options,
   return process{running->number, {std::move(running->input), std::move(running->output)}, at_destruction};
 }
 
-std::expected<process, std::string> process::fork_with(std::move_only_function<int(line_channel&)> work) {
+std::expected<process, std::string> process::fork_with(std::move_only_function<int(line_channel&)> work,
+                                                       bool is_spoken_with) {
   int ends[2] = {-1, -1};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+  if (is_spoken_with && ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     return cannot_fork(errno);
+  descriptor ours{ends[0]}, theirs{ends[1]};
   std::cout.flush(); // Else the child says it as well.
   const auto parent = ::getpid();
   const auto number = ::fork();
   if (number == 0) {
     die_with(parent, SIGKILL);
-    ::close(ends[0]);
-    auto channel = channel_of(ends[1]);
+    ours.close();
+    auto channel = channel_of(std::move(theirs));
     const auto code = [&]() noexcept { // What throws must not run on as its parent.
       return std::exchange(work, nullptr)(channel);
     }();
@@ -56,12 +58,9 @@ std::expected<process, std::string> process::fork_with(std::move_only_function<i
     std::cerr.flush();
     ::_exit(code);
   }
-  const auto error = errno;
-  ::close(ends[1]);
-  auto channel = channel_of(ends[0]);
   if (number < 0)
-    return cannot_fork(error);
-  return process{number, std::move(channel), milliseconds::zero()};
+    return cannot_fork(errno);
+  return process{number, channel_of(std::move(ours)), milliseconds::zero()};
 }
 
 process::process(pid_t number, line_channel channel, milliseconds at_destruction)

@@ -33,11 +33,11 @@ public:
   /// has; its threads are gone. It talks with its parent by the channel where `work` takes one. Fails with a text.
   template <std::invocable<line_channel&> Work>
   [[nodiscard]] static std::expected<process, std::string> fork(Work work) {
-    return fork_with(std::move(work));
+    return fork_with(std::move(work), true);
   }
   template <std::invocable Work>
   [[nodiscard]] static std::expected<process, std::string> fork(Work work) {
-    return fork_with([work = std::move(work)](line_channel&) mutable { return static_cast<int>(work()); });
+    return fork_with([work = std::move(work)](line_channel&) mutable { return static_cast<int>(work()); }, false);
   }
 
   process(process&& other) noexcept;
@@ -74,7 +74,8 @@ public:
 private:
   process(pid_t number, line_channel channel, std::chrono::milliseconds at_destruction);
 
-  [[nodiscard]] static std::expected<process, std::string> fork_with(std::move_only_function<int(line_channel&)> work);
+  [[nodiscard]] static std::expected<process, std::string> fork_with(std::move_only_function<int(line_channel&)> work,
+                                                                     bool is_spoken_with);
 
   [[nodiscard]] bool has_ended();
   void wait_for_something(int patience_ms);

@@ -2,10 +2,11 @@
 // (payloads), one after the other, each with interleaved rounds of its own. Writes what they found into a folder.
 #include "compare/options.hpp"
 #include "compare/writing.hpp"
-#include "harness/other_program.hpp"
 #include "harness/stop_signals.hpp"
 #include "payloads/subjects.hpp"
 #include "peers/all.hpp"
+
+#include <troupe/processes/process.hpp>
 
 #include <fmt/format.h>
 
@@ -112,7 +113,7 @@ std::expected<benchmark_results, int> run(const std::string& benchmark, words ar
   const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / benchmark;
   arguments.insert(arguments.begin(), benchmark);
   arguments.insert(arguments.end(), {"--json", json.string()});
-  auto running = other_program::start(program, arguments, other_program::streams::inherited, SIGTERM);
+  auto running = troupe::processes::process::start({.program = program, .words = arguments, .parting_signal = SIGTERM});
   if (!running) {
     std::cerr << running.error() << '\n';
     return std::unexpected{1};
@@ -122,15 +123,15 @@ std::expected<benchmark_results, int> run(const std::string& benchmark, words ar
     ::poll(&stopped, 1, look_every_ms);
     if (signals.came() == 0)
       continue;
-    running->send(SIGTERM); // It may have got the same signal from the terminal.
+    running->signal(SIGTERM); // It may have got the same signal from the terminal.
     static_cast<void>(running->wait());
     return std::unexpected{128 + signals.came()};
   }
-  const auto status = running->wait();
+  const auto how = running->wait();
   constexpr int a_subject_failed = 1;
-  if (status != 0 && status != a_subject_failed) {
-    std::cerr << benchmark << " ended with status " << status << '\n';
-    return std::unexpected{status > 128 ? status : 1};
+  if (how.status() != 0 && how.status() != a_subject_failed) {
+    std::cerr << benchmark << ' ' << text_of(how) << '\n';
+    return std::unexpected{how.code > 128 ? how.code : 1};
   }
   std::ifstream lines{json};
   auto results = read_results(benchmark, lines);

@@ -3,7 +3,7 @@
 
 #include "harness/stop_signals.hpp"
 
-#include <sys/types.h>
+#include <troupe/processes/process.hpp>
 
 #include <chrono>
 #include <expected>
@@ -15,16 +15,11 @@
 namespace bench {
 
 /// A running copy of this program. What is written to it is its standard input, its standard output is read here, and
-/// its error output is ours. It never outlives this object, nor, where it calls `die_with_parent`, this process.
+/// its error output is ours. It outlives neither this object nor this process.
 class child_process {
 public:
   /// Starts /proc/self/exe. Fails with a text.
   [[nodiscard]] static std::expected<child_process, std::string> start(const std::vector<std::string>& arguments);
-
-  child_process(child_process&& other) noexcept;
-  child_process& operator=(child_process&& other) noexcept;
-  /// Ends its input, kills it if it does not end soon, and waits for it.
-  ~child_process();
 
   void write_line(std::string_view line);
 
@@ -41,18 +36,13 @@ public:
   void run_on(const std::vector<int>& cores) const;
 
 private:
-  child_process(pid_t process, int socket) : process_(process), socket_(socket) {}
-  [[nodiscard]] std::string end(std::chrono::milliseconds patience); // How it ended.
+  explicit child_process(troupe::processes::process running) : process_(std::move(running)) {}
+  [[nodiscard]] std::string end(); // How it ended.
 
-  pid_t process_ = -1; // -1 when it was waited for.
-  int socket_ = -1;
-  std::string received_;
+  troupe::processes::process process_;
 };
 
 /// The cores that this process may use, in ascending order.
 [[nodiscard]] std::vector<int> usable_cores();
-
-/// In a child: from now on the kernel ends this process together with its parent's thread.
-void die_with_parent();
 
 } // namespace bench

@@ -25,7 +25,6 @@ std::expected<numbers, failure> ask(process_group& group, const step& next, std:
 int serve_steps(
     const std::function<std::expected<void, std::string>(const std::function<void(const std::string& address)>& ready)>&
         serve) {
-  die_with_parent();
   const auto served = serve([](const std::string& address) { std::cout << "ready " << address << std::endl; });
   if (!served)
     std::cout << "failed " << served.error() << std::endl;
@@ -33,7 +32,6 @@ int serve_steps(
 }
 
 int drive_steps(const std::function<std::expected<step_taker, std::string>()>& connect) {
-  die_with_parent();
   const auto near = connect();
   if (!near) {
     std::cout << "failed " << near.error() << std::endl;

@@ -1,6 +1,6 @@
 #include "peers/erlang.hpp"
 
-#include "harness/other_program.hpp"
+#include <troupe/processes/process.hpp>
 
 #include <sstream>
 #include <utility>
@@ -9,43 +9,47 @@ namespace bench {
 
 namespace {
 
+using troupe::processes::lines;
+using troupe::processes::process;
+
 // What is said to the near node: "one-way COUNT", "echo COUNT WINDOW", "hand-over COUNT BYTES". It answers
 // "took NANOSECONDS...".
 
 /// A node of our own, which needs no epmd and leaves no file behind, neither a cookie nor a dump.
-std::expected<other_program, std::string> start_node(const char* function) {
-  return other_program::start(TROUPE_BENCH_ERL,
-                              {"erl",
-                               "-noshell",
-                               "-boot",
-                               "no_dot_erlang",
-                               "-pa",
-                               TROUPE_BENCH_ERLANG_FOLDER,
-                               "-nocookie",
-                               "-start_epmd",
-                               "false",
-                               "-epmd_module",
-                               "troupe_bench_erlang",
-                               "-kernel",
-                               "inet_dist_use_interface",
-                               "{127,0,0,1}",
-                               "-env",
-                               "ERL_CRASH_DUMP_SECONDS",
-                               "0",
-                               "-run",
-                               "troupe_bench_erlang",
-                               function},
-                              other_program::streams::lines);
+std::expected<process, std::string> start_node(const char* function) {
+  return process::start({.program = TROUPE_BENCH_ERL,
+                         .words = {"erl",
+                                   "-noshell",
+                                   "-boot",
+                                   "no_dot_erlang",
+                                   "-pa",
+                                   TROUPE_BENCH_ERLANG_FOLDER,
+                                   "-nocookie",
+                                   "-start_epmd",
+                                   "false",
+                                   "-epmd_module",
+                                   "troupe_bench_erlang",
+                                   "-kernel",
+                                   "inet_dist_use_interface",
+                                   "{127,0,0,1}",
+                                   "-env",
+                                   "ERL_CRASH_DUMP_SECONDS",
+                                   "0",
+                                   "-run",
+                                   "troupe_bench_erlang",
+                                   function},
+                         .input = lines{},
+                         .output = lines{}});
 }
 
 /// The node's next line, which has to begin with `begin`, without that.
-std::expected<std::string, std::string> listen(other_program& node, std::string_view begin) {
-  auto line = node.read_line();
-  if (line && !line->starts_with(begin))
+std::expected<std::string, std::string> listen(process& node, std::string_view begin) {
+  const auto line = node.channel().read_line();
+  if (!line)
+    return std::unexpected{"the program has ended: " + node.channel().received()};
+  if (!line->starts_with(begin))
     return std::unexpected{"Erlang says: " + *line};
-  if (line)
-    line->erase(0, begin.size());
-  return line;
+  return line->substr(begin.size());
 }
 
 /// Serves until standard input ends, and the process with it.
@@ -63,10 +67,10 @@ std::expected<void, std::string> serve(const ready_report& ready) {
 
 class erlang_near_end : public near_end {
 public:
-  explicit erlang_near_end(other_program node) : node_(std::move(node)) {}
+  explicit erlang_near_end(process node) : node_(std::move(node)) {}
 
   std::expected<void, std::string> connect(const std::string& port) {
-    node_.write_line(port);
+    node_.channel().write_line(port);
     if (const auto ready = listen(node_, "ready"); !ready)
       return std::unexpected{ready.error()};
     return {};
@@ -90,7 +94,7 @@ public:
 
 private:
   std::expected<std::vector<seconds>, std::string> ask(const std::string& what, std::size_t answers) {
-    node_.write_line(what);
+    node_.channel().write_line(what);
     const auto line = listen(node_, "took");
     if (!line)
       return std::unexpected{line.error()};
@@ -110,7 +114,7 @@ private:
     return took->front();
   }
 
-  other_program node_;
+  process node_;
 };
 
 std::expected<std::unique_ptr<near_end>, std::string> connect(const std::string& address) {

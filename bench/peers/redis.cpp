@@ -1,8 +1,9 @@
 #include "peers/redis.hpp"
 
-#include "harness/other_program.hpp"
 #include "peers/hand_coded.hpp"
 #include "peers/large_values.hpp"
+
+#include <troupe/processes/process.hpp>
 
 #include <array>
 #include <filesystem>
@@ -18,6 +19,8 @@ namespace bench {
 
 namespace {
 
+using troupe::processes::nothing;
+using troupe::processes::process;
 using command = hand_coded_command;
 using text = std::span<const char>;
 
@@ -265,12 +268,15 @@ private:
 
 /// Nothing is kept on disk, and what a subscriber may be behind is not bounded: the benchmark has a bound, and by
 /// default Redis would cut off one that is given 256 MiB at once.
-std::expected<other_program, std::string> start_server(const std::filesystem::path& folder, const std::string& socket) {
-  auto server = other_program::start(TROUPE_BENCH_REDIS_SERVER,
-                                     {"redis-server", "--port", "0", "--unixsocket", socket, "--unixsocketperm", "700",
-                                      "--dir", folder.string(), "--save", "", "--appendonly", "no", "--daemonize", "no",
-                                      "--set-proc-title", "no", "--client-output-buffer-limit", "pubsub 0 0 0"},
-                                     other_program::streams::none);
+std::expected<process, std::string> start_server(const std::filesystem::path& folder, const std::string& socket) {
+  auto server =
+      process::start({.program = TROUPE_BENCH_REDIS_SERVER,
+                      .words = {"redis-server", "--port", "0", "--unixsocket", socket, "--unixsocketperm", "700",
+                                "--dir", folder.string(), "--save", "", "--appendonly", "no", "--daemonize", "no",
+                                "--set-proc-title", "no", "--client-output-buffer-limit", "pubsub 0 0 0"},
+                      .input = nothing{},
+                      .output = nothing{},
+                      .errors = nothing{}});
   if (!server)
     return server;
   constexpr std::chrono::seconds patience{10};
@@ -287,7 +293,7 @@ std::expected<other_program, std::string> start_server(const std::filesystem::pa
 std::expected<void, std::string> serve(const ready_report& ready) {
   std::optional<socket_folder> folder{std::in_place};
   const auto address = (folder->path() / "socket").string();
-  std::optional<other_program> server;
+  std::optional<process> server;
   if (auto started = start_server(folder->path(), address); !started)
     return std::unexpected{std::move(started).error()};
   else

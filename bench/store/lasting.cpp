@@ -218,12 +218,12 @@ case_result recover_and_reap(const store_options& told) {
 
   ::setenv("TROUPE_STORE_CRASH_POINT", "create_row_filled", 1);
   {
-    forked victim{[&] {
+    auto victim = process::fork([&] {
       auto mine = open(settings);
       return mine && mine->put(one) ? 0 : 1;
-    }};
+    });
     ::unsetenv("TROUPE_STORE_CRASH_POINT");
-    if (victim.wait() != -1)
+    if (!victim || victim->wait().exited)
       return failed("the process that was to die in the lock did not");
   }
   auto begin = store_clock::now();
@@ -232,7 +232,7 @@ case_result recover_and_reap(const store_options& told) {
   const auto recovered = seconds_since(begin);
 
   words ready;
-  forked holder{[&] {
+  auto holder = process::fork([&] {
     auto mine = open(settings);
     std::vector<stores::handle> held;
     for (const auto& object : objects)
@@ -241,11 +241,11 @@ case_result recover_and_reap(const store_options& told) {
     ready.say('r');
     ::pause();
     return 0;
-  }};
+  });
   char sign = 0;
-  if (!ready.hear(sign))
+  if (!holder || !ready.hear(sign))
     return failed("the process that was to hold all has ended");
-  holder.kill_and_wait();
+  holder->kill();
   std::atomic<bool> over{false};
   std::vector<double> waits;
   std::jthread other{[&] {

@@ -239,12 +239,12 @@ case_result put_by_two(const store_options& told) {
     const auto mean = put_many(*mine);
     return mean && times.say(*mean) ? 0 : 1;
   };
-  forked first{run};
-  forked second{run};
+  const auto first = process::fork(run);
+  const auto second = process::fork(run);
   char sign = 0;
   std::array<double, 2> means{};
-  if (!ready.hear(sign) || !ready.hear(sign) || !go.say('g') || !go.say('g') || !times.hear(means[0])
-      || !times.hear(means[1]))
+  if (!first || !second || !ready.hear(sign) || !ready.hear(sign) || !go.say('g') || !go.say('g')
+      || !times.hear(means[0]) || !times.hear(means[1]))
     return failed("two processes");
   return observations{
       {{"put 1 KiB by two processes at once / by one", "times"}, *alone / means[0] + *alone / means[1]}};
@@ -258,7 +258,7 @@ case_result view_elsewhere(const store_options& told) {
     return std::unexpected{store.error()};
   words there;
   words back;
-  forked other{[&] {
+  const auto other = process::fork([&] {
     auto mine = open(settings);
     stores::object_id id;
     while (mine && there.hear(id)) {
@@ -268,7 +268,9 @@ case_result view_elsewhere(const store_options& told) {
         return 1;
     }
     return 0;
-  }};
+  });
+  if (!other)
+    return failed(other.error());
   observations all;
   std::vector<double> medians;
   for (const std::uint64_t size : {std::uint64_t{64} << 10, largest}) {

@@ -4,15 +4,13 @@
 #include "harness/rounds.hpp"
 #include "store/options.hpp"
 
+#include <troupe/processes/process.hpp>
 #include <troupe/store/object_store.hpp>
 
 #include <fmt/format.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <csignal>
 #include <expected>
 #include <string>
 #include <utility>
@@ -20,6 +18,8 @@
 namespace bench {
 
 namespace stores = troupe::store;
+
+using troupe::processes::process;
 
 using done = std::expected<void, failure>;
 
@@ -57,43 +57,6 @@ template <class Value>
 [[nodiscard]] inline std::string size_name(std::uint64_t bytes) {
   return bytes >= 1 << 20 ? fmt::format("{} MiB", bytes >> 20) : fmt::format("{} KiB", bytes >> 10);
 }
-
-/// A forked process that runs `body` and exits with its status. Killed at the end at the latest.
-class forked {
-public:
-  template <class Body>
-  explicit forked(Body body) : pid_(::fork()) {
-    if (pid_ != 0)
-      return;
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    ::_exit(body());
-  }
-  forked(const forked&) = delete;
-  forked& operator=(const forked&) = delete;
-  ~forked() {
-    if (pid_ > 0) {
-      ::kill(pid_, SIGKILL);
-      (void)wait();
-    }
-  }
-
-  [[nodiscard]] bool is_there() const { return pid_ > 0; }
-
-  /// Its exit status; -1 when it was killed.
-  int wait() {
-    int status = 0;
-    ::waitpid(std::exchange(pid_, -1), &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
-
-  void kill_and_wait() {
-    ::kill(pid_, SIGKILL);
-    (void)wait();
-  }
-
-private:
-  pid_t pid_;
-};
 
 /// Words between this process and its children.
 class words {

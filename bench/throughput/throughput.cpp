@@ -37,7 +37,6 @@ namespace {
 // and "took SECONDS VALUE..." from each.
 
 int serve(const subject& who) {
-  die_with_parent();
   const auto served = who.serve([](const std::string& address) { std::cout << "ready " << address << std::endl; });
   if (!served)
     std::cout << "failed " << served.error() << std::endl;
@@ -45,7 +44,6 @@ int serve(const subject& who) {
 }
 
 int drive(const subject& who, const std::string& address) {
-  die_with_parent();
   const auto near = who.connect(address);
   if (!near) {
     std::cout << "failed " << near.error() << std::endl;

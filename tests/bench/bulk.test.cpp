@@ -24,7 +24,7 @@ protected:
 };
 
 TEST_F(bulk, a_quick_run_has_a_line_of_json_for_each_subject_and_quantity) {
-  EXPECT_EQ(run({"--quick", "--json", json().string()}), 0) << output() << errors();
+  EXPECT_EQ(run({"--quick", "--json", json().string()}), exited_with(0)) << output() << errors();
   expect_nothing_left();
   std::map<std::string, std::map<std::string, double>> values; // By subject and quantity.
   const auto lines = results("bulk");
@@ -48,18 +48,19 @@ TEST_F(bulk, a_quick_run_has_a_line_of_json_for_each_subject_and_quantity) {
 }
 
 TEST_F(bulk, a_limit_is_looked_at_unless_the_run_is_quick) {
-  EXPECT_EQ(run({"--quick", "--subjects", "troupe-unix"}), 0) << errors();
+  EXPECT_EQ(run({"--quick", "--subjects", "troupe-unix"}), exited_with(0)) << errors();
   EXPECT_THAT(output(), Not(HasSubstr("limit ")));
   EXPECT_THAT(output(), Not(HasSubstr("troupe-tcp")));
-  EXPECT_EQ(run({"--rounds", "1", "--bulk-messages", "2", "--round-trips", "10", "--subjects", "troupe-tcp"}), 0);
+  EXPECT_EQ(run({"--rounds", "1", "--bulk-messages", "2", "--round-trips", "10", "--subjects", "troupe-tcp"}),
+            exited_with(0));
   EXPECT_THAT(output(), HasSubstr("limit "));
 }
 
 TEST_F(bulk, control_c_ends_all_processes) {
   start({"--bulk-messages", "100000"});
   EXPECT_THAT(both_ends(), SizeIs(2));
-  ::kill(process_, SIGINT);
-  EXPECT_EQ(end(), 128 + SIGINT);
+  process_->signal(SIGINT);
+  EXPECT_EQ(end(), exited_with(128 + SIGINT));
   expect_nothing_left();
 }
 
@@ -67,7 +68,7 @@ TEST_F(bulk, a_store_is_gone_with_the_run_even_when_its_users_were_killed) {
   start({"--rounds", "1000", "--store-bytes", "1048576", "--subjects", "troupe-store"});
   for (const auto end : both_ends())
     ::kill(end, SIGKILL);
-  EXPECT_EQ(end(), 1);
+  EXPECT_EQ(end(), exited_with(1));
   EXPECT_THAT(output(), HasSubstr("troupe-store failed: "));
   expect_nothing_left();
 }
@@ -75,7 +76,7 @@ TEST_F(bulk, a_store_is_gone_with_the_run_even_when_its_users_were_killed) {
 TEST_F(bulk, a_subject_that_dies_fails_at_once) {
   start({"--bulk-messages", "100000", "--subjects", "troupe-unix"});
   ::kill(both_ends().front(), SIGKILL);
-  EXPECT_EQ(end(), 1);
+  EXPECT_EQ(end(), exited_with(1));
   EXPECT_THAT(output(), HasSubstr("troupe-unix failed: "));
   expect_nothing_left();
 }

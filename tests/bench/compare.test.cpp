@@ -31,7 +31,7 @@ protected:
 TEST_F(compare, a_tiny_run_writes_tables_data_and_plots) {
   EXPECT_EQ(run({"--tiny", "--folder", results_folder().string(), "--subjects",
                  "troupe-unix,troupe-store,zeromq-ipc,raw-asio-unix,memcpy"}),
-            0)
+            exited_with(0))
       << output() << errors();
   expect_nothing_left();
   std::set<std::string> files;
@@ -56,14 +56,14 @@ TEST_F(compare, a_tiny_run_writes_tables_data_and_plots) {
 TEST_F(compare, a_signal_ends_the_benchmark_that_runs) {
   start({"--folder", results_folder().string(), "--subjects", "raw-asio-unix", "--rounds", "1000"});
   EXPECT_TRUE(eventually([this] { return processes().size() == 3; })); // The benchmark, and its two ends.
-  ::kill(process_, SIGTERM);
-  EXPECT_EQ(end(), 128 + SIGTERM);
+  process_->signal(SIGTERM);
+  EXPECT_EQ(end(), exited_with(128 + SIGTERM));
   expect_nothing_left();
   EXPECT_FALSE(std::filesystem::exists(results_folder()));
 }
 
 TEST_F(compare, unknown_subjects_are_refused) {
-  EXPECT_EQ(run({"--subjects", "carrier-pigeons"}), 2);
+  EXPECT_EQ(run({"--subjects", "carrier-pigeons"}), exited_with(2));
 }
 
 row row_of(const quantity& what, std::string subject, double median, std::map<std::string, double> ratio_to = {}) {

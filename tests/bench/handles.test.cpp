@@ -24,7 +24,7 @@ protected:
 };
 
 TEST_F(handles, a_quick_run_has_a_line_of_json_for_each_subject_and_quantity) {
-  EXPECT_EQ(run({"--quick", "--json", json().string()}), 0) << output() << errors();
+  EXPECT_EQ(run({"--quick", "--json", json().string()}), exited_with(0)) << output() << errors();
   expect_nothing_left();
   std::map<std::string, std::map<std::string, double>> values; // By subject and quantity.
   const auto lines = results("handles");
@@ -48,18 +48,18 @@ TEST_F(handles, a_quick_run_has_a_line_of_json_for_each_subject_and_quantity) {
 }
 
 TEST_F(handles, a_limit_is_looked_at_unless_the_run_is_quick) {
-  EXPECT_EQ(run({"--quick", "--subjects", "send"}), 0) << errors();
+  EXPECT_EQ(run({"--quick", "--subjects", "send"}), exited_with(0)) << errors();
   EXPECT_THAT(output(), Not(HasSubstr("limit ")));
   EXPECT_THAT(output(), Not(HasSubstr("get-own")));
-  EXPECT_EQ(run({"--rounds", "1", "--bytes", "1048576", "--requests", "10", "--subjects", "send"}), 0);
+  EXPECT_EQ(run({"--rounds", "1", "--bytes", "1048576", "--requests", "10", "--subjects", "send"}), exited_with(0));
   EXPECT_THAT(output(), HasSubstr("limit "));
 }
 
 TEST_F(handles, control_c_ends_all_processes) {
   start({"--subjects", "ring-8", "--hops", "10000000"});
   EXPECT_TRUE(eventually([this] { return processes().size() == 9; }));
-  ::kill(process_, SIGINT);
-  EXPECT_EQ(end(), 128 + SIGINT);
+  process_->signal(SIGINT);
+  EXPECT_EQ(end(), exited_with(128 + SIGINT));
   expect_nothing_left();
 }
 
@@ -67,7 +67,7 @@ TEST_F(handles, stores_are_gone_with_the_run_even_when_their_users_were_killed) 
   start({"--rounds", "1000", "--bytes", "1048576", "--subjects", "pull"});
   for (const auto end : both_ends())
     ::kill(end, SIGKILL);
-  EXPECT_EQ(end(), 1);
+  EXPECT_EQ(end(), exited_with(1));
   EXPECT_THAT(output(), HasSubstr("pull failed: "));
   expect_nothing_left();
 }

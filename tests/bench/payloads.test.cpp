@@ -33,7 +33,8 @@ std::vector<std::string> names() {
 class payloads_of : public payloads, public testing::WithParamInterface<std::string> {};
 
 TEST_P(payloads_of, a_quick_run_has_a_line_of_json_for_each_size_or_says_why_not) {
-  EXPECT_EQ(run({"--quick", "--subjects", GetParam(), "--json", json().string()}), 0) << output() << errors();
+  EXPECT_EQ(run({"--quick", "--subjects", GetParam(), "--json", json().string()}), exited_with(0))
+      << output() << errors();
   expect_nothing_left();
   const auto is_absent = output().find(GetParam() + " not available: not built: ") != std::string::npos;
   std::set<std::string> quantities;
@@ -54,8 +55,8 @@ INSTANTIATE_TEST_SUITE_P(all, payloads_of, testing::ValuesIn(names()), [](const 
 TEST_F(payloads, control_c_ends_all_processes) {
   start({"--subjects", "raw-asio-unix", "--rounds", "1000"});
   EXPECT_THAT(both_ends(), SizeIs(2));
-  ::kill(process_, SIGINT);
-  EXPECT_EQ(end(), 128 + SIGINT);
+  process_->signal(SIGINT);
+  EXPECT_EQ(end(), exited_with(128 + SIGINT));
   expect_nothing_left();
 }
 
@@ -63,7 +64,7 @@ TEST_F(payloads, a_store_is_gone_with_the_run_even_when_its_users_were_killed) {
   start({"--subjects", "troupe-store", "--rounds", "1000", "--bytes", "1048576"});
   for (const auto end : both_ends())
     ::kill(end, SIGKILL);
-  EXPECT_EQ(end(), 1);
+  EXPECT_EQ(end(), exited_with(1));
   EXPECT_THAT(output(), HasSubstr("troupe-store failed: "));
   expect_nothing_left();
 }

@@ -1,10 +1,11 @@
 // A benchmark as a real program with real processes, and what it leaves behind.
 #pragma once
 
-#include <sys/types.h>
+#include <troupe/processes/process.hpp>
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -13,6 +14,10 @@
 #include <gtest/gtest.h>
 
 namespace bench::tests {
+
+using troupe::processes::ending;
+using troupe::processes::exited_with;
+using troupe::processes::killed_by;
 
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);
 
@@ -27,12 +32,9 @@ protected:
 
   void start(const std::vector<std::string>& arguments);
 
-  /// Waits for the program's end; -n when signal n killed it.
-  [[nodiscard]] int end();
-  [[nodiscard]] int run(const std::vector<std::string>& arguments);
-  /// Whether it has ended by itself and can be waited for without waiting.
-  [[nodiscard]] bool has_ended() const;
-
+  /// Waits for the program's end.
+  [[nodiscard]] ending end();
+  [[nodiscard]] ending run(const std::vector<std::string>& arguments);
   /// The processes of the program that run, without itself.
   [[nodiscard]] std::vector<pid_t> processes() const;
 
@@ -50,11 +52,9 @@ protected:
   [[nodiscard]] std::filesystem::path json() const { return folder_ / "results.json"; }
 
   std::filesystem::path folder_;
-  pid_t process_ = -1;
+  std::optional<troupe::processes::process> process_;
 
 private:
-  [[nodiscard]] std::string mark() const { return "TMPDIR=" + (folder_ / "tmp").string(); }
-
   const std::string program_;
   std::set<std::string> shared_memory_before_;
 };

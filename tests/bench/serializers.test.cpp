@@ -23,7 +23,7 @@ protected:
 };
 
 TEST_F(serializers, a_quick_run_has_a_line_of_json_for_each_subject_and_quantity) {
-  EXPECT_EQ(run({"--quick", "--json", json().string()}), 0) << output() << errors();
+  EXPECT_EQ(run({"--quick", "--json", json().string()}), exited_with(0)) << output() << errors();
   expect_nothing_left();
   std::map<std::string, std::set<std::string>> subjects; // By quantity.
   for (const auto& line : results("serializers"))
@@ -38,10 +38,10 @@ TEST_F(serializers, a_quick_run_has_a_line_of_json_for_each_subject_and_quantity
 }
 
 TEST_F(serializers, only_the_subjects_asked_for_run) {
-  EXPECT_EQ(run({"--quick", "--subjects", "cereal"}), 0) << errors();
+  EXPECT_EQ(run({"--quick", "--subjects", "cereal"}), exited_with(0)) << errors();
   EXPECT_THAT(output(), HasSubstr("cereal"));
   EXPECT_THAT(output(), Not(HasSubstr("troupe-typed")));
-  EXPECT_EQ(run({"--subjects", "nothing"}), 2);
+  EXPECT_EQ(run({"--subjects", "nothing"}), exited_with(2));
 }
 
 TEST(serializer_coders, all_give_back_what_they_were_given) {

@@ -21,7 +21,7 @@ protected:
 };
 
 TEST_F(stalls, a_quick_run_has_a_line_of_json_for_each_subject_and_quantity) {
-  EXPECT_EQ(run({"--quick", "--json", json().string()}), 0) << output() << errors();
+  EXPECT_EQ(run({"--quick", "--json", json().string()}), exited_with(0)) << output() << errors();
   expect_nothing_left();
   std::map<std::string, std::map<std::string, double>> values; // By subject and quantity.
   for (const auto& line : results("stalls"))
@@ -35,7 +35,7 @@ TEST_F(stalls, a_quick_run_has_a_line_of_json_for_each_subject_and_quantity) {
 }
 
 TEST_F(stalls, limits_are_looked_at_unless_the_run_is_quick) {
-  EXPECT_EQ(run({"--rounds", "2", "--milliseconds", "10", "--subjects", "beside-50us"}), 0) << errors();
+  EXPECT_EQ(run({"--rounds", "2", "--milliseconds", "10", "--subjects", "beside-50us"}), exited_with(0)) << errors();
   EXPECT_THAT(output(), HasSubstr("limit "));
 }
 

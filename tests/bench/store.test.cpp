@@ -25,7 +25,8 @@ protected:
 };
 
 TEST_F(store, a_quick_run_has_a_line_of_json_for_each_quantity_and_its_limit) {
-  EXPECT_EQ(run({"--quick", "--spill-directory", disk(), "--json", json().string()}), 0) << output() << errors();
+  EXPECT_EQ(run({"--quick", "--spill-directory", disk(), "--json", json().string()}), exited_with(0))
+      << output() << errors();
   expect_nothing_left();
   std::map<std::string, std::set<std::string>> subjects; // By quantity.
   for (const auto& line : results("store"))
@@ -38,10 +39,10 @@ TEST_F(store, a_quick_run_has_a_line_of_json_for_each_quantity_and_its_limit) {
 }
 
 TEST_F(store, only_the_cases_asked_for_run) {
-  EXPECT_EQ(run({"--quick", "--cases", "find"}), 0) << errors();
+  EXPECT_EQ(run({"--quick", "--cases", "find"}), exited_with(0)) << errors();
   EXPECT_THAT(output(), HasSubstr("find, pin, release"));
   EXPECT_THAT(output(), Not(HasSubstr("put")));
-  EXPECT_EQ(run({"--cases", "nothing"}), 2);
+  EXPECT_EQ(run({"--cases", "nothing"}), exited_with(2));
 }
 
 TEST(store_limits, are_ratios_to_the_limit_or_values) {

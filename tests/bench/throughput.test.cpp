@@ -35,7 +35,7 @@ TEST_F(throughput, a_quick_run_has_a_line_of_json_for_each_subject_and_quantity)
   std::string asked = "troupe-unix,raw-asio-unix";
   for (const auto& other : others)
     asked += ',' + other;
-  EXPECT_EQ(run({"--quick", "--subjects", asked, "--json", json().string()}), 0) << output() << errors();
+  EXPECT_EQ(run({"--quick", "--subjects", asked, "--json", json().string()}), exited_with(0)) << output() << errors();
   expect_nothing_left();
   std::set<std::string> quantities, subjects;
   const auto lines = results("throughput");
@@ -56,7 +56,8 @@ TEST_F(throughput, a_quick_run_has_a_line_of_json_for_each_subject_and_quantity)
 class throughput_of_a_peer : public throughput, public testing::WithParamInterface<std::string> {};
 
 TEST_P(throughput_of_a_peer, is_measured_and_nothing_of_it_is_left) {
-  EXPECT_EQ(run({"--quick", "--subjects", GetParam(), "--json", json().string()}), 0) << output() << errors();
+  EXPECT_EQ(run({"--quick", "--subjects", GetParam(), "--json", json().string()}), exited_with(0))
+      << output() << errors();
   expect_nothing_left();
   const auto is_absent = output().find(GetParam() + " not available: not built: ") != std::string::npos;
   EXPECT_THAT(results("throughput"), SizeIs(is_absent ? 0 : 8)) << output();
@@ -78,13 +79,13 @@ class throughput_by_other_programs : public throughput, public testing::WithPara
 TEST_P(throughput_by_other_programs, leaves_none_of_them_behind_when_it_is_killed) {
   start({"--subjects", GetParam(), "--cases", "one-way", "--messages", "1000000000"});
   constexpr std::size_t both_ends_and_one_more = 3;
-  ASSERT_TRUE(eventually([this] { return has_ended() || processes().size() >= both_ends_and_one_more; }));
-  if (has_ended()) {
+  ASSERT_TRUE(eventually([this] { return !process_->runs() || processes().size() >= both_ends_and_one_more; }));
+  if (!process_->runs()) {
     EXPECT_THAT(output(), HasSubstr("not built: "));
     GTEST_SKIP() << GetParam() << " was not built";
   }
-  ::kill(process_, SIGKILL);
-  EXPECT_EQ(end(), -SIGKILL);
+  process_->signal(SIGKILL);
+  EXPECT_EQ(end(), killed_by(SIGKILL));
   EXPECT_TRUE(eventually([this] { return processes().empty(); }));
 }
 
@@ -92,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(peers, throughput_by_other_programs, testing::Values("r
                          [](const auto& peer) { return peer.param.substr(0, peer.param.find('-')); });
 
 TEST_F(throughput, what_eight_processes_do_together_is_compared_to_what_a_pair_does) {
-  EXPECT_EQ(run({"--quick", "--cases", "fan", "--json", json().string()}), 0) << output() << errors();
+  EXPECT_EQ(run({"--quick", "--cases", "fan", "--json", json().string()}), exited_with(0)) << output() << errors();
   expect_nothing_left();
   std::map<std::string, double> to_one_pair;
   for (const auto& line : results("throughput"))
@@ -102,7 +103,7 @@ TEST_F(throughput, what_eight_processes_do_together_is_compared_to_what_a_pair_d
 }
 
 TEST_F(throughput, only_what_is_asked_for_is_run) {
-  EXPECT_EQ(run({"--quick", "--subjects", "raw-asio-unix,troupe-unix", "--cases", "echo"}), 0) << errors();
+  EXPECT_EQ(run({"--quick", "--subjects", "raw-asio-unix,troupe-unix", "--cases", "echo"}), exited_with(0)) << errors();
   EXPECT_THAT(output(), HasSubstr("pipelined echo"));
   EXPECT_THAT(output(), Not(HasSubstr("one-way")));
   EXPECT_THAT(output(), Not(HasSubstr("  zeromq-ipc")));
@@ -111,23 +112,23 @@ TEST_F(throughput, only_what_is_asked_for_is_run) {
 TEST_F(throughput, control_c_ends_all_processes) {
   start(long_run);
   EXPECT_THAT(both_ends(), SizeIs(2));
-  ::kill(process_, SIGINT);
-  EXPECT_EQ(end(), 128 + SIGINT);
+  process_->signal(SIGINT);
+  EXPECT_EQ(end(), exited_with(128 + SIGINT));
   expect_nothing_left();
 }
 
 TEST_F(throughput, a_killed_benchmark_leaves_no_process_behind) {
   start(long_run);
   EXPECT_THAT(both_ends(), SizeIs(2));
-  ::kill(process_, SIGKILL);
-  EXPECT_EQ(end(), -SIGKILL);
+  process_->signal(SIGKILL);
+  EXPECT_EQ(end(), killed_by(SIGKILL));
   expect_nothing_left();
 }
 
 TEST_F(throughput, a_subject_that_dies_fails_at_once) {
   start(long_run);
   ::kill(both_ends().front(), SIGKILL);
-  EXPECT_EQ(end(), 1);
+  EXPECT_EQ(end(), exited_with(1));
   EXPECT_THAT(output(), HasSubstr("raw-asio-unix failed: "));
   EXPECT_THAT(output(), HasSubstr("its process was killed by signal 9"));
   expect_nothing_left();
@@ -136,23 +137,23 @@ TEST_F(throughput, a_subject_that_dies_fails_at_once) {
 TEST_F(throughput, a_subject_that_takes_too_long_is_given_up) {
   auto arguments = long_run;
   arguments.back() = "1";
-  EXPECT_EQ(run(arguments), 1);
+  EXPECT_EQ(run(arguments), exited_with(1));
   EXPECT_THAT(output(), HasSubstr("raw-asio-unix failed: one-way 100000000: nothing came within 1000 ms"));
   expect_nothing_left();
 }
 
 TEST_F(throughput, a_floor_that_cannot_be_checked_is_missed) {
-  EXPECT_EQ(run({"--quick", "--floors", "--subjects", "troupe-unix", "--cases", "one-way"}), 1);
+  EXPECT_EQ(run({"--quick", "--floors", "--subjects", "troupe-unix", "--cases", "one-way"}), exited_with(1));
   EXPECT_THAT(output(), HasSubstr("floor not checked: one-way small struct of troupe-unix at least 14 x caf-basp"));
 }
 
 TEST_F(throughput, unknown_subjects_are_refused) {
-  EXPECT_EQ(run({"--subjects", "carrier-pigeons"}), 2);
+  EXPECT_EQ(run({"--subjects", "carrier-pigeons"}), exited_with(2));
   EXPECT_THAT(errors(), HasSubstr("carrier-pigeons"));
 }
 
 TEST_F(throughput, a_file_that_cannot_be_written_is_noticed_before_the_run) {
-  EXPECT_EQ(run({"--json", (folder_ / "nowhere" / "results.json").string()}), 2);
+  EXPECT_EQ(run({"--json", (folder_ / "nowhere" / "results.json").string()}), exited_with(2));
   EXPECT_THAT(errors(), HasSubstr("cannot write"));
   EXPECT_THAT(output(), IsEmpty());
 }

@@ -6,7 +6,7 @@
 namespace bench::tests {
 namespace {
 
-const quantity rate{"one-way", "msg/s"};
+const quantity sending_rate{"one-way", "msg/s"};
 const quantity time{"round trip", "us"};
 
 TEST(statistics, the_median_is_the_middle_value) {
@@ -31,9 +31,9 @@ TEST(statistics, a_percentile_is_one_of_the_values) {
 
 TEST(statistics, a_row_has_the_median_and_the_range_of_its_rounds) {
   results all;
-  all.add(rate, "ours", 1, 30);
-  all.add(rate, "ours", 2, 10);
-  all.add(rate, "ours", 3, 20);
+  all.add(sending_rate, "ours", 1, 30);
+  all.add(sending_rate, "ours", 2, 10);
+  all.add(sending_rate, "ours", 3, 20);
   const auto rows = all.rows({});
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].median, 20);
@@ -48,8 +48,8 @@ TEST(statistics, a_row_has_the_median_and_the_range_of_its_rounds) {
 TEST(statistics, ratios_are_taken_round_by_round) {
   results all;
   for (const auto& [round, ours, theirs] : {std::tuple{1, 300, 100}, {2, 40, 10}, {3, 550, 110}}) {
-    all.add(rate, "ours", round, ours);
-    all.add(rate, "theirs", round, theirs);
+    all.add(sending_rate, "ours", round, ours);
+    all.add(sending_rate, "theirs", round, theirs);
   }
   const auto rows = all.rows({"theirs"});
   EXPECT_EQ(find_row(rows, "one-way", "ours")->ratio_to.at("theirs"), 4);
@@ -58,17 +58,17 @@ TEST(statistics, ratios_are_taken_round_by_round) {
 
 TEST(statistics, a_round_that_one_of_two_lacks_is_left_out_of_their_ratio) {
   results all;
-  all.add(rate, "ours", 1, 20);
-  all.add(rate, "ours", 2, 99);
-  all.add(rate, "theirs", 1, 10);
-  all.add(rate, "theirs", 3, 1);
+  all.add(sending_rate, "ours", 1, 20);
+  all.add(sending_rate, "ours", 2, 99);
+  all.add(sending_rate, "theirs", 1, 10);
+  all.add(sending_rate, "theirs", 3, 1);
   EXPECT_EQ(find_row(all.rows({"theirs"}), "one-way", "ours")->ratio_to.at("theirs"), 2);
 }
 
 TEST(statistics, peers_without_a_round_in_common_have_no_ratio) {
   results all;
-  all.add(rate, "ours", 1, 20);
-  all.add(rate, "theirs", 2, 10);
+  all.add(sending_rate, "ours", 1, 20);
+  all.add(sending_rate, "theirs", 2, 10);
   EXPECT_TRUE(find_row(all.rows({"theirs", "nobody"}), "one-way", "ours")->ratio_to.empty());
 }
 
@@ -76,7 +76,7 @@ TEST(statistics, rows_are_grouped_by_quantity_in_the_order_of_their_appearance) 
   results all;
   for (const auto* subject : {"b", "a"}) {
     all.add(time, subject, 1, 1);
-    all.add(rate, subject, 1, 1);
+    all.add(sending_rate, subject, 1, 1);
   }
   std::string order;
   for (const auto& row : all.rows({}))
@@ -86,7 +86,7 @@ TEST(statistics, rows_are_grouped_by_quantity_in_the_order_of_their_appearance) 
 
 TEST(statistics, a_row_that_is_not_there_is_not_found) {
   results all;
-  all.add(rate, "ours", 1, 1);
+  all.add(sending_rate, "ours", 1, 1);
   const auto rows = all.rows({});
   EXPECT_EQ(find_row(rows, "one-way", "theirs"), nullptr);
   EXPECT_EQ(find_row(rows, "round trip", "ours"), nullptr);
