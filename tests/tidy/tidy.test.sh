@@ -18,6 +18,7 @@ may_include() {
   done < <(grep -rnoE '#include <troupe/[^>]*>' "$1" --include='*.hpp' --include='*.cpp' | grep -vE "#include <troupe/($2)")
 }
 may_include base 'base/'
+may_include certificates 'certificates/'
 may_include processes 'processes/'
 may_include store 'store/|base/'
 may_include serializers 'serializers/|base/'
@@ -53,7 +54,7 @@ done
 
 for folder in samples bench tools; do
   if [ -d "$folder" ]; then
-    support=$([ "$folder" = samples ] || echo '|processes')
+    support=$([ "$folder" = samples ] || echo '|certificates|processes')
     may_include "$folder" "(base|framework|serializers|store$support)/[^/]*\.hpp|(framework/(caf_family|prometheus)|serializers/(cereal|json|msgpack|protobuf))/"
   fi
 done
@@ -79,7 +80,7 @@ while IFS= read -r source; do
     folder=$(dirname "$folder")
   done
   [ "$known" = 1 ] || breach "in no target: $source"
-done < <(find base processes framework serializers store samples tests bench tools -name '*.cpp' 2>/dev/null)
+done < <(find base certificates processes framework serializers store samples tests bench tools -name '*.cpp' 2>/dev/null)
 
 # The smallest program in the README is the sample, but for the sample's first comment.
 shown=$(sed -n '/^```cpp$/,/^```$/{p;/^```$/q}' README.md | sed '1d;$d')

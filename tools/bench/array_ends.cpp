@@ -7,7 +7,7 @@ namespace troupe::tools {
 
 namespace {
 
-struct carrier {
+struct array_carrier {
   using value = array<std::byte>;
   static value of(std::vector<char> bytes) {
     const auto all = std::as_bytes(std::span{bytes});
@@ -23,7 +23,7 @@ struct carrier {
 } // namespace
 
 const ends& array_ends() {
-  static const ends_of<carrier> made;
+  static const ends_of<array_carrier> made;
   return made;
 }
 

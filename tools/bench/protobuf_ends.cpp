@@ -12,7 +12,7 @@ namespace troupe::tools {
 namespace {
 
 /// A message that comes with protobuf: nothing has to be generated.
-struct carrier {
+struct protobuf_carrier {
   using value = google::protobuf::BytesValue;
   static value of(std::vector<char> bytes) {
     value made;
@@ -27,7 +27,7 @@ struct carrier {
 } // namespace
 
 const ends& protobuf_ends() {
-  static const ends_of<carrier> made;
+  static const ends_of<protobuf_carrier> made;
   return made;
 }
 

@@ -15,7 +15,7 @@ TROUPE_DESCRIBE(bench_payload, bytes)
 
 namespace {
 
-struct carrier {
+struct struct_carrier {
   using value = bench_payload;
   static value of(std::vector<char> bytes) { return {std::move(bytes)}; }
   static std::span<const char> bytes(const value& from) { return from.bytes; }
@@ -29,7 +29,7 @@ struct carrier {
 } // namespace
 
 const ends& struct_ends() {
-  static const ends_of<carrier> made;
+  static const ends_of<struct_carrier> made;
   return made;
 }
 

@@ -1,12 +1,11 @@
 #include "bench/workspace.hpp"
 
-#include "bench/certificate.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <csignal>
 #include <fstream>
 #include <optional>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include <troupe/base/sizes.hpp>
+#include <troupe/certificates/certificates.hpp>
 #include <troupe/store/inspection.hpp>
 
 #include <sys/stat.h>
@@ -114,7 +114,10 @@ workspace::~workspace() {
 }
 
 std::expected<void, std::string> workspace::make_certificate() const {
-  return write_certificate(folder_ / "certificate.pem", folder_ / "key.pem");
+  using namespace std::chrono_literals;
+  return certificates::make_self_signed(
+      {.certificate = folder_ / "certificate.pem", .key = folder_ / "key.pem"},
+      {.name = "troupe bench", .names = "IP:127.0.0.1", .is_authority = true, .since = 24h, .until = 24h});
 }
 
 std::expected<std::unique_ptr<new_store>, std::string> new_store::make(measurement& what) {
