@@ -6,10 +6,10 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <troupe/framework/internal/trust/secret_file.hpp>
+#include <troupe/processes/process.hpp>
 
 #include "raw_peer.hpp"
 #include "two_nodes.hpp"
@@ -90,38 +90,27 @@ TEST_F(cookie_file, is_refused_when_it_holds_something_else) {
 }
 
 TEST_F(cookie_file, is_the_same_for_processes_that_come_at_the_same_time) {
-  constexpr int processes = 8;
-  int start[2], results[2];
+  constexpr std::size_t count = 8;
+  int start[2];
   ASSERT_EQ(::pipe2(start, O_CLOEXEC), 0);
-  ASSERT_EQ(::pipe2(results, O_CLOEXEC), 0);
-  std::vector<pid_t> children;
-  for (int i = 0; i < processes; ++i) {
-    children.push_back(::fork());
-    if (children.back() == 0) {
-      ::close(start[1]);
-      char nothing = 0;
-      [[maybe_unused]] auto woken = ::read(start[0], &nothing, 1); // Ends for all of them at once.
-      auto cookie = read_or_make_cookie(path_).value_or(std::string(64, '-'));
-      [[maybe_unused]] auto written = ::write(results[1], cookie.data(), 64);
-      ::_exit(0);
-    }
-  }
+  std::vector<processes::process> children;
+  for (std::size_t i = 0; i < count; ++i)
+    children.push_back(processes::process::fork([&](processes::line_channel& test) {
+                         ::close(start[1]);
+                         char nothing = 0;
+                         [[maybe_unused]] auto woken = ::read(start[0], &nothing, 1); // Ends for all of them at once.
+                         test.write_line(read_or_make_cookie(path_).value_or("no cookie"));
+                         return 0;
+                       }).value());
   ::close(start[0]);
   ::close(start[1]);
-  ::close(results[1]);
   std::set<std::string> cookies;
-  std::string cookie(64, ' ');
-  int count = 0;
-  while (::read(results[0], cookie.data(), 64) == 64) {
-    cookies.insert(cookie);
-    ++count;
+  for (auto& child : children) {
+    cookies.insert(child.channel().read_line().value_or("nothing said"));
+    EXPECT_EQ(child.wait(), processes::exited_with(0));
   }
-  ::close(results[0]);
-  for (auto child : children)
-    ::waitpid(child, nullptr, 0);
-  EXPECT_EQ(count, processes);
   EXPECT_EQ(cookies.size(), 1u);
-  EXPECT_EQ(cookies.count(std::string(64, '-')), 0u);
+  EXPECT_EQ(cookies.begin()->size(), 64u);
 }
 
 TEST_F(cookie_file, lies_where_the_environment_says) {

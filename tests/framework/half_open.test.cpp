@@ -24,8 +24,6 @@
 namespace troupe::tests {
 namespace {
 
-const std::string key = "a secret of at least 16 bytes";
-
 /// Whether the other end closes, without anything that is said before, within a minute.
 bool is_closed(int socket) {
   pollfd ready{.fd = socket, .events = POLLIN, .revents = 0};
@@ -71,9 +69,9 @@ protected:
     authority_ = made_.authority("authority");
     auto server = made_.issue(authority_, "server", "IP:127.0.0.1");
     far_options_.listen = {"tcp://127.0.0.1:0", "tls://127.0.0.1:0"};
-    far_options_.accepted_links.credentials = {.secret = key,
+    far_options_.accepted_links.credentials = {.secret = test_secret,
                                                .tls = {.certificate_file = server.certificate, .key_file = server.key}};
-    owner_.credentials = {.secret = key, .tls = {.authority_file = authority_.certificate}};
+    owner_.credentials = {.secret = test_secret, .tls = {.authority_file = authority_.certificate}};
     // Nobody is dropped for being slow, however busy the machine is, unless the test is about that.
     owner_.connect_timeout = far_options_.accepted_links.connect_timeout = 60s;
   }
@@ -91,12 +89,12 @@ TEST_F(half_open, peers_that_stop_at_any_step_are_dropped_when_the_handshake_is_
   far_options_.accepted_links.connect_timeout = 300ms;
   far();
   std::list<raw_peer> peers;
-  peers.emplace_back(address_, key);
-  peers.emplace_back(tls_address(), key);
-  peers.emplace_back(address_, key).write(make_preamble());
-  peers.emplace_back(address_, key).greet();
-  peers.emplace_back(address_, key).prove_itself();
-  auto& late = peers.emplace_back(address_, key, raw_identity{5});
+  peers.emplace_back(address_, test_secret);
+  peers.emplace_back(tls_address(), test_secret);
+  peers.emplace_back(address_, test_secret).write(make_preamble());
+  peers.emplace_back(address_, test_secret).greet();
+  peers.emplace_back(address_, test_secret).prove_itself();
+  auto& late = peers.emplace_back(address_, test_secret, raw_identity{5});
   late.prove_itself();
   late.say(admin_op::hello, raw_peer::honest_hello());
   for (auto& peer : peers)
@@ -119,7 +117,7 @@ TEST_F(half_open, a_node_ends_at_once_though_peers_are_half_open) {
   held_sockets held;
   for (const auto& address : {address_, tls_address(), tls_address()})
     held.add(connect_to(address));
-  raw_peer greeted{address_, key};
+  raw_peer greeted{address_, test_secret};
   greeted.greet();
   EXPECT_TRUE(greeted.hear<greet>(admin_op::greet));
   auto begin = std::chrono::steady_clock::now();
@@ -132,7 +130,7 @@ TEST_F(half_open, a_node_ends_at_once_though_peers_are_half_open) {
 TEST_F(half_open, connections_reset_in_mid_packet_at_any_step_harm_nobody) {
   far();
   auto at_step = [&](const std::function<void(raw_peer&)>& steps) {
-    raw_peer peer{address_, key};
+    raw_peer peer{address_, test_secret};
     steps(peer);
     peer.write_half_a_packet();
     peer.reset();
@@ -165,7 +163,7 @@ TEST_F(half_open, a_dialer_is_told_when_the_other_end_goes_at_any_step) {
   for (int steps = 0; steps < 4; ++steps) {
     raw_listener elsewhere;
     std::jthread acceptor{[&] {
-      raw_peer peer{elsewhere.accept(), link_side::acceptor, key, {2}};
+      raw_peer peer{elsewhere.accept(), link_side::acceptor, test_secret, {2}};
       if (steps > 0) {
         EXPECT_TRUE(peer.hear<greet>(admin_op::greet));
       }
@@ -238,7 +236,7 @@ TEST_F(half_open, the_owner_gets_in_though_a_flood_has_taken_all_descriptors) {
     held_sockets flood;
     for (int i = 0; i < 100; ++i)
       flood.add(connect_to(address));
-    raw_peer owner{connect_to(address, 2), link_side::dialer, key, {4}};
+    raw_peer owner{connect_to(address, 2), link_side::dialer, test_secret, {4}};
     owner.open();
     return !testing::Test::HasFailure();
   }};
@@ -255,7 +253,7 @@ TEST_F(half_open, the_owner_gets_in_though_a_flood_has_taken_all_descriptors) {
 TEST_F(half_open, a_flood_from_elsewhere_does_not_displace_the_owner) {
   far_options_.unproven_peers_max = 4;
   far();
-  raw_peer owner{address_, key};
+  raw_peer owner{address_, test_secret};
   owner.greet();
   EXPECT_TRUE(owner.hear<greet>(admin_op::greet)); // Half-open, and slow.
   held_sockets flood;
@@ -388,7 +386,7 @@ protected:
       ASSERT_EQ(::send(held[i], said.data(), said.size(), MSG_NOSIGNAL), static_cast<ssize_t>(said.size()));
     }
     // The node has handled all that came before when it has handled what comes last.
-    raw_peer last{address_, key};
+    raw_peer last{address_, test_secret};
     last.greet();
     EXPECT_TRUE(last.hear<greet>(admin_op::greet));
     std::size_t highest = 0;
@@ -405,7 +403,7 @@ protected:
   void SetUp() override {
     half_open::SetUp();
     far();
-    raw_peer warm{address_, key}; // What is made once is not counted.
+    raw_peer warm{address_, test_secret}; // What is made once is not counted.
     warm.open();
   }
 };
@@ -415,7 +413,7 @@ TEST_F(cost_of_half_open, silent_over_tcp) {
 }
 
 TEST_F(cost_of_half_open, greeted_with_most_of_a_packet_behind_it) {
-  authentication somebody{link_side::dialer, 3, std::string(40, 'd'), key, random_digest()};
+  authentication somebody{link_side::dialer, 3, std::string(40, 'd'), test_secret, random_digest()};
   byte_vector said;
   auto append = [&](bytes_view bytes) { said.insert(said.end(), bytes.begin(), bytes.end()); };
   append(make_preamble());
@@ -535,32 +533,19 @@ TEST_F(half_open, a_node_out_of_descriptors_turns_peers_away_and_goes_on) {
   GTEST_SKIP() << "UndefinedBehaviorSanitizer needs descriptors of its own to look at memory";
 #endif
   // The node lives in a child process with few descriptors; the peers in this one.
-  int told[2], until[2];
-  ASSERT_EQ(::pipe2(told, O_CLOEXEC), 0);
-  ASSERT_EQ(::pipe2(until, O_CLOEXEC), 0);
-  auto child = ::fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    ::close(until[1]);
-    far_options_.store = std::nullopt;
-    {
-      auto& node = far();
-      int lowest_free = ::dup(0);
-      ::close(lowest_free);
-      rlimit few{.rlim_cur = static_cast<rlim_t>(lowest_free + 10), .rlim_max = static_cast<rlim_t>(lowest_free + 10)};
-      ::setrlimit(RLIMIT_NOFILE, &few);
-      auto address = node.home->addresses()[0];
-      address.resize(64);
-      [[maybe_unused]] auto written = ::write(told[1], address.data(), address.size());
-      char nothing = 0;
-      [[maybe_unused]] auto ended = ::read(until[0], &nothing, 1);
-    }
-    ::_exit(0);
-  }
-  ::close(until[0]);
-  std::string address(64, '\0');
-  ASSERT_EQ(::read(told[0], address.data(), address.size()), 64);
-  address.resize(address.find('\0'));
+  auto child = processes::process::fork([&](processes::line_channel& test) {
+                 far_options_.store = std::nullopt;
+                 auto& node = far();
+                 int lowest_free = ::dup(0);
+                 ::close(lowest_free);
+                 rlimit few{.rlim_cur = static_cast<rlim_t>(lowest_free + 10),
+                            .rlim_max = static_cast<rlim_t>(lowest_free + 10)};
+                 ::setrlimit(RLIMIT_NOFILE, &few);
+                 test.write_line(node.home->addresses()[0]);
+                 static_cast<void>(test.read_line()); // There is none: it ends.
+                 return 0;
+               }).value();
+  const auto address = child.channel().read_line().value();
   {
     held_sockets held;
     for (int i = 0; i < 40; ++i)
@@ -573,12 +558,10 @@ TEST_F(half_open, a_node_out_of_descriptors_turns_peers_away_and_goes_on) {
     })) << closed;
     EXPECT_LT(closed, 40u);
   }
-  raw_peer owner{address, key};
+  raw_peer owner{address, test_secret};
   owner.open();
-  ::close(until[1]);
-  int status = -1;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+  child.channel().end_writing();
+  EXPECT_EQ(child.wait(), processes::exited_with(0));
 }
 
 } // namespace

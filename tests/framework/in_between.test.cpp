@@ -11,15 +11,14 @@
 #include <asio/local/stream_protocol.hpp>
 
 #include <troupe/framework/internal/net/loopback_ends.hpp>
+#include <troupe/processes/process.hpp>
 
-#include "other_process.hpp"
 #include "raw_peer.hpp"
 #include "two_nodes.hpp"
 
 namespace troupe::tests {
 namespace {
 
-const std::string key = "a secret of at least 16 bytes";
 constexpr uid_t somebody_else = 12345;
 
 bool become(uid_t user) {
@@ -67,7 +66,7 @@ protected:
     far_options_.accepted_links.connect_timeout = options_.connect_timeout = 60s;
     for (auto* with : {&far_options_.accepted_links.credentials, &options_.credentials})
       if (GetParam())
-        with->secret = key;
+        with->secret = test_secret;
       else
         with->cookie_file = folder_ / "cookie";
   }
@@ -78,13 +77,13 @@ protected:
 };
 
 INSTANTIATE_TEST_SUITE_P(with, in_between, testing::Bool(),
-                         [](const auto& info) { return info.param ? "a_secret" : "the_cookie"; });
+                         [](const auto& with) { return with.param ? "a_secret" : "the_cookie"; });
 
 TEST_P(in_between, another_user_gets_no_link) {
   far();
   near();
   const raw_listener elsewhere;
-  const child_process other{[&] { return become(somebody_else) ? relay(elsewhere, address_) : 2; }};
+  const auto other = processes::process::fork([&] { return become(somebody_else) ? relay(elsewhere, address_) : 2; });
   const auto connected = near().home->connect(elsewhere.address(), options_);
   ASSERT_FALSE(connected);
   EXPECT_EQ(connected.error().code(), node_errc::refused);
@@ -99,7 +98,7 @@ TEST_P(in_between, a_port_that_this_user_forwards_works) {
   near();
   publish("echo", far().system.spawn([]() -> caf::behavior { return {[](int value) { return value; }}; }));
   const raw_listener elsewhere;
-  const child_process own{[&] { return relay(elsewhere, address_); }};
+  const auto own = processes::process::fork([&] { return relay(elsewhere, address_); });
   auto connected = near().home->connect(elsewhere.address(), options_);
   ASSERT_TRUE(connected) << connected.error().message();
   link_.emplace(*std::move(connected));
@@ -109,12 +108,12 @@ TEST_P(in_between, a_port_that_this_user_forwards_works) {
 /// What a dialer does with an acceptor that runs as somebody else: whether it goes on to its proof.
 bool goes_on(side& dialer, link_options options, bool says_what_it_sees) {
   const raw_listener elsewhere;
-  options.credentials.secret = key;
-  child_process other{[&] {
+  options.credentials.secret = test_secret;
+  auto other = processes::process::fork([&] {
     if (!become(somebody_else))
       return 2;
     const auto accepted = elsewhere.accept();
-    raw_peer peer{accepted, link_side::acceptor, key, {2}};
+    raw_peer peer{accepted, link_side::acceptor, test_secret, {2}};
     peer.hear<greet>(admin_op::greet);
     peer.write(make_preamble());
     auto mine = peer.proofs().my_greet();
@@ -122,11 +121,11 @@ bool goes_on(side& dialer, link_options options, bool says_what_it_sees) {
       mine.connection = ends_of(accepted).sum(link_side::acceptor);
     peer.say(admin_op::greet, mine);
     return peer.hear<prove>(admin_op::prove) ? 0 : 1;
-  }};
+  });
   EXPECT_FALSE(dialer.home->connect(elsewhere.address(), options));
-  const auto status = other.wait();
-  EXPECT_LT(status, 2);
-  return status == 0;
+  const auto how = other->end(60s);
+  EXPECT_TRUE(how == processes::exited_with(0) || how == processes::exited_with(1)) << how;
+  return how == processes::exited_with(0);
 }
 
 // Goal: users of one host who have a secret in common link to each other, as long as it is they who talk.

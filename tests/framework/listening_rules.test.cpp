@@ -13,8 +13,6 @@
 namespace troupe::tests {
 namespace {
 
-const std::string key = "a secret of at least 16 bytes";
-
 class listening : public two_nodes {
 protected:
   /// Why a node does not listen there, or "listens".
@@ -51,17 +49,17 @@ TEST_F(listening, on_addresses_that_others_reach_needs_a_secret) {
 
 TEST_F(listening, with_a_secret_works_and_warns) {
   testing::internal::CaptureStderr();
-  EXPECT_EQ(at("tcp://0.0.0.0:0", {.secret = key}), "listens");
+  EXPECT_EQ(at("tcp://0.0.0.0:0", {.secret = test_secret}), "listens");
   auto told = testing::internal::GetCapturedStderr();
   if (log_threshold() >= log_level::warning)
     expect_contains(told, "trusted network only");
   EXPECT_EQ(address_.find(":0", 10), std::string::npos) << address_; // A port was chosen.
-  connect({.credentials = {.secret = key}});
+  connect({.credentials = {.secret = test_secret}});
 }
 
 TEST_F(listening, on_loopback_does_not_warn) {
   testing::internal::CaptureStderr();
-  EXPECT_EQ(at("tcp://127.0.0.1:0", {.secret = key}), "listens");
+  EXPECT_EQ(at("tcp://127.0.0.1:0", {.secret = test_secret}), "listens");
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
@@ -69,16 +67,17 @@ TEST_F(listening, never_shows_the_secret) {
   testing::internal::CaptureStderr();
   auto text = at("tcp://0.0.0.0:0", {.secret = "shortsecret"});
   expect_contains(text, "has 11 bytes, a secret at least 16");
-  text += at("tcp://0.0.0.0:0", {.secret = key, .secret_file = "/nowhere"});
+  text += at("tcp://0.0.0.0:0", {.secret = test_secret, .secret_file = "/nowhere"});
   expect_contains(text, "both set");
-  at("tcp://0.0.0.0:0", {.secret = key});
+  at("tcp://0.0.0.0:0", {.secret = test_secret});
   text += testing::internal::GetCapturedStderr();
   EXPECT_EQ(text.find("shortsecret"), std::string::npos);
-  EXPECT_EQ(text.find(key), std::string::npos);
+  EXPECT_EQ(text.find(test_secret), std::string::npos);
 }
 
 TEST_F(listening, with_tls_needs_a_certificate) {
-  expect_contains(at("tls://127.0.0.1:0", {.secret = key}), "set credentials.tls.certificate_file and key_file");
+  expect_contains(at("tls://127.0.0.1:0", {.secret = test_secret}),
+                  "set credentials.tls.certificate_file and key_file");
 }
 
 TEST_F(listening, with_tls_needs_to_know_who_may_come_in) {
@@ -86,7 +85,7 @@ TEST_F(listening, with_tls_needs_to_know_who_may_come_in) {
   auto mine = made_.issue(authority, "server", "IP:127.0.0.1");
   tls_options tls{.certificate_file = mine.certificate, .key_file = mine.key};
   expect_contains(at("tls://127.0.0.1:0", {.tls = tls}), "would let anybody in");
-  EXPECT_EQ(at("tls://127.0.0.1:0", {.secret = key, .tls = tls}), "listens");
+  EXPECT_EQ(at("tls://127.0.0.1:0", {.secret = test_secret, .tls = tls}), "listens");
   tls.require_client_certificate = true;
   expect_contains(at("tls://127.0.0.1:0", {.tls = tls}), "nothing says whose: set credentials.tls.authority_file");
   tls.authority_file = authority.certificate;
@@ -97,7 +96,7 @@ TEST_F(listening, with_unusable_files_names_the_option_and_the_file) {
   auto authority = made_.authority("authority");
   auto mine = made_.issue(authority, "server", "IP:127.0.0.1");
   auto other = made_.issue(authority, "other", "IP:127.0.0.1");
-  auto with = [&](tls_options tls) { return at("tls://127.0.0.1:0", {.secret = key, .tls = std::move(tls)}); };
+  auto with = [&](tls_options tls) { return at("tls://127.0.0.1:0", {.secret = test_secret, .tls = std::move(tls)}); };
   expect_contains(with({.certificate_file = "/nowhere", .key_file = mine.key}),
                   "certificate_file \"/nowhere\" cannot be");
   expect_contains(with({.certificate_file = mine.certificate, .key_file = "/nowhere"}),
@@ -109,9 +108,9 @@ TEST_F(listening, with_unusable_files_names_the_option_and_the_file) {
 }
 
 TEST_F(listening, where_somebody_listens_already_says_so) {
-  ASSERT_EQ(at("tcp://127.0.0.1:0", {.secret = key}), "listens");
+  ASSERT_EQ(at("tcp://127.0.0.1:0", {.secret = test_secret}), "listens");
   node_options second{.name = "second", .listen = {address_}, .store = std::nullopt};
-  second.accepted_links.credentials.secret = key;
+  second.accepted_links.credentials.secret = test_secret;
   try {
     side{second};
     ADD_FAILURE() << "both listen";
@@ -122,8 +121,8 @@ TEST_F(listening, where_somebody_listens_already_says_so) {
 
 TEST_F(listening, leaves_no_descriptor_to_programs_that_are_started) {
   for (const auto& address : {"unix://@" + unique_name("troupe-test"), std::string{"tcp://127.0.0.1:0"}}) {
-    ASSERT_EQ(at(address, {.secret = key}), "listens");
-    connect({.credentials = {.secret = key}});
+    ASSERT_EQ(at(address, {.secret = test_secret}), "listens");
+    connect({.credentials = {.secret = test_secret}});
     for (const auto& each : std::filesystem::directory_iterator{"/proc/self/fd"}) {
       const auto number = std::stoi(each.path().filename());
       struct stat status {};
@@ -136,7 +135,7 @@ TEST_F(listening, leaves_no_descriptor_to_programs_that_are_started) {
 
 TEST_F(listening, needs_room_for_peers) {
   far_options_.unproven_peers_max = 0;
-  expect_contains(at("tcp://127.0.0.1:0", {.secret = key}), "unproven_peers_max is 0");
+  expect_contains(at("tcp://127.0.0.1:0", {.secret = test_secret}), "unproven_peers_max is 0");
 }
 
 TEST_F(listening, dialing_another_host_needs_a_secret_too) {
@@ -147,7 +146,7 @@ TEST_F(listening, dialing_another_host_needs_a_secret_too) {
 
 TEST_F(listening, dialing_where_nobody_listens_says_so) {
   auto address = raw_listener{}.address();
-  expect_contains(dialing(address, {.secret = key}), "cannot connect to " + address);
+  expect_contains(dialing(address, {.secret = test_secret}), "cannot connect to " + address);
 }
 
 } // namespace

@@ -9,7 +9,6 @@
 #include <csignal>
 
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <asio/executor_work_guard.hpp>
@@ -18,6 +17,7 @@
 
 #include <troupe/framework/internal/objects/exchange_room.hpp>
 #include <troupe/framework/internal/wire/crc32c.hpp>
+#include <troupe/processes/process.hpp>
 
 #include "two_nodes.hpp"
 
@@ -242,26 +242,24 @@ TEST_F(originals, are_pulled_when_the_process_that_pulls_them_is_stopped) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "ThreadSanitizer cannot follow processes forked beside threads";
 #endif
-  const auto child = ::fork();
-  if (child == 0) { // Before there are threads here.
-    auto mine = store::object_store::open(settings_);
-    const auto made = mine ? mine->create_once(origin_of(1), size_bytes)
-                           : std::expected<store::object_of_origin, store::store_error>{std::unexpect, mine.error()};
-    ::raise(SIGSTOP);
-    ::_exit(made && made->building ? 0 : 1);
-  }
-  int status = 0;
-  ASSERT_TRUE(eventually([&] { return ::waitpid(child, &status, WUNTRACED | WNOHANG) == child; }));
-  ASSERT_TRUE(WIFSTOPPED(status));
+  auto child = processes::process::fork([&] { // Before there are threads here.
+                 auto mine = store::object_store::open(settings_);
+                 const auto made =
+                     mine ? mine->create_once(origin_of(1), size_bytes)
+                          : std::expected<store::object_of_origin, store::store_error>{std::unexpect, mine.error()};
+                 ::raise(SIGSTOP);
+                 return made && made->building ? 0 : 1;
+               })
+                   .value();
+  ASSERT_TRUE(child.is_stopped_within(10s));
   open(20s, 200ms);
-  EXPECT_EQ(store_.find(origin_of(1))->writer, child);
+  EXPECT_EQ(store_.find(origin_of(1))->writer, child.number());
   auto what = receive(1);
   auto answer = fetch(what);
   serve(1, 1);
   expect_bytes(answer, 1);
-  ::kill(child, SIGCONT);
-  ASSERT_TRUE(eventually([&] { return ::waitpid(child, &status, WNOHANG) == child; }));
-  EXPECT_EQ(status, 0);
+  child.go_on();
+  EXPECT_EQ(child.ended_within(10s), processes::exited_with(0));
 }
 
 TEST_F(originals, are_pulled_where_what_another_has_cannot_be_the_same) {

@@ -27,7 +27,7 @@ typename Inspector::result_type inspect(Inspector& f, inspected& x) {
   return f(caf::meta::type_name("inspected"), x.count, x.ref);
 }
 
-numbers many() {
+numbers array_of_numbers() {
   return numbers(std::vector<double>(10'000, 2.5));
 }
 
@@ -47,7 +47,7 @@ protected:
 };
 
 TEST_F(out_of_band, is_refused_and_the_error_says_what_to_do) {
-  const auto ref = home().put(many()).value();
+  const auto ref = home().put(array_of_numbers()).value();
   for (const std::string family : {"typed", "msgpack", "json"}) {
     const auto refused = saved(ref, family);
     ASSERT_FALSE(refused);
@@ -60,7 +60,7 @@ TEST_F(out_of_band, is_refused_and_the_error_says_what_to_do) {
 }
 
 TEST_F(out_of_band, a_guard_allows_it_in_its_block_and_the_list_says_where) {
-  auto ref = home().put(many()).value();
+  auto ref = home().put(array_of_numbers()).value();
   const auto id = ref.state()->source->place();
   std::vector<payload> kept;
   {
@@ -80,12 +80,12 @@ TEST_F(out_of_band, a_guard_allows_it_in_its_block_and_the_list_says_where) {
   for (std::size_t i = 0; i < kept.size(); ++i) {
     const auto back = read(kept[i], std::array{"typed", "msgpack", "json"}[i]);
     ASSERT_TRUE(back) << back.error().message();
-    EXPECT_EQ(back->get().value(), many());
+    EXPECT_EQ(back->get().value(), array_of_numbers());
   }
 }
 
 TEST_F(out_of_band, of_what_is_not_here_the_error_says_so_whoever_allows_it) {
-  const far_object<numbers> far_away{home().put(many()).value()};
+  const far_object<numbers> far_away{home().put(array_of_numbers()).value()};
   const auto refused = saved(far_away.ref);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message().find("in code"), std::string::npos) << refused.error().message();
@@ -98,37 +98,37 @@ TEST_F(out_of_band, of_what_is_not_here_the_error_says_so_whoever_allows_it) {
 
 TEST_F(out_of_band, a_guard_of_one_node_allows_nothing_to_another) {
   far_options_.store->name = unique_name("other");
-  const auto ref = home().put(many()).value();
+  const auto ref = home().put(array_of_numbers()).value();
   allow_out_of_band_handles guard{*far().home};
   EXPECT_FALSE(saved(ref));
 }
 
 TEST_F(out_of_band, the_environment_and_the_option_allow_it_too) {
   ::setenv("TROUPE_ALLOW_OUT_OF_BAND_HANDLES", "1", 1);
-  EXPECT_TRUE(saved(home().put(many()).value()));
+  EXPECT_TRUE(saved(home().put(array_of_numbers()).value()));
   EXPECT_NE(internal::out_of_band_pins(number()).at(0).where.find("TROUPE_ALLOW_OUT_OF_BAND_HANDLES"),
             std::string::npos);
   ::unsetenv("TROUPE_ALLOW_OUT_OF_BAND_HANDLES");
   near_.reset();
   near_options_.allow_out_of_band_handles = true;
-  EXPECT_TRUE(saved(home().put(many()).value()));
+  EXPECT_TRUE(saved(home().put(array_of_numbers()).value()));
   EXPECT_NE(internal::out_of_band_pins(number()).at(0).where.find("node_options"), std::string::npos);
 }
 
 TEST_F(out_of_band, objects_stay_until_the_last_node_with_their_store_ends) {
   near_options_.allow_out_of_band_handles = true;
   far(); // Has the same store.
-  const auto kept = saved(home().put(many()).value()).value();
+  const auto kept = saved(home().put(array_of_numbers()).value()).value();
   near_->home.reset();
   const auto back = deserialize<number_ref>(kept, {}, near_->types, near_->families);
   ASSERT_TRUE(back) << back.error().message();
-  EXPECT_EQ(back->get().value(), many());
+  EXPECT_EQ(back->get().value(), array_of_numbers());
 }
 
 TEST_F(out_of_band, afterwards_a_reference_says_that_its_object_is_freed) {
   near_options_.allow_out_of_band_handles = true;
   auto store = store::object_store::open(*near_options_.store).value(); // Goes on.
-  const auto kept = saved(home().put(many()).value()).value();
+  const auto kept = saved(home().put(array_of_numbers()).value()).value();
   EXPECT_EQ(store.summary().value().objects, 1u);
   near_.reset();
   EXPECT_EQ(store.summary().value().objects, 0u);
@@ -140,7 +140,7 @@ TEST_F(out_of_band, afterwards_a_reference_says_that_its_object_is_freed) {
 TEST_F(out_of_band, a_store_that_nobody_has_open_is_an_error) {
   far_options_.store->name = unique_name("other");
   far_options_.allow_out_of_band_handles = true;
-  const auto kept = serialize(far().home->put(many()).value(), {}, far().types, far().families).value();
+  const auto kept = serialize(far().home->put(array_of_numbers()).value(), {}, far().types, far().families).value();
   far_.reset();
   const auto back = read(kept);
   ASSERT_FALSE(back);
@@ -150,8 +150,8 @@ TEST_F(out_of_band, a_store_that_nobody_has_open_is_an_error) {
 TEST_F(out_of_band, without_a_store_it_works_within_the_process) {
   near_options_.store = std::nullopt;
   near_options_.allow_out_of_band_handles = true;
-  const auto kept = saved(home().put(many()).value()).value();
-  EXPECT_EQ(read(kept)->get().value(), many());
+  const auto kept = saved(home().put(array_of_numbers()).value()).value();
+  EXPECT_EQ(read(kept)->get().value(), array_of_numbers());
   ASSERT_EQ(internal::out_of_band_pins(0).size(), 1u);
   EXPECT_FALSE(internal::out_of_band_pins(0)[0].object);
   near_.reset();
@@ -160,7 +160,7 @@ TEST_F(out_of_band, without_a_store_it_works_within_the_process) {
 
 TEST_F(out_of_band, forged_names_are_errors) {
   near_options_.allow_out_of_band_handles = true;
-  const auto kept = saved(home().put(many()).value()).value();
+  const auto kept = saved(home().put(array_of_numbers()).value()).value();
   auto& last = const_cast<payload&>(kept).frames.back();
   for (std::size_t at = 0; at < last.size_bytes(); ++at)
     for (const int bit : {0, 3, 7}) {
@@ -177,8 +177,8 @@ TEST_F(out_of_band, forged_names_are_errors) {
 // Method: a name is changed into that of another object, which is there too; and single bits of it.
 TEST_F(out_of_band, a_name_of_an_object_that_was_never_serialized_is_no_name) {
   near_options_.allow_out_of_band_handles = true;
-  const auto given = home().put(many()).value();
-  const auto other = home().put(many()).value();
+  const auto given = home().put(array_of_numbers()).value();
+  const auto other = home().put(array_of_numbers()).value();
   const auto form = internal::out_of_band_form(given.state()).value();
   const auto name = msgpack::decode_described<internal::out_of_band_name>(form.bytes.bytes()).value();
   const auto error_of = [&](const internal::out_of_band_name& changed) {
@@ -206,15 +206,15 @@ TEST_F(out_of_band, a_name_of_an_object_that_was_never_serialized_is_no_name) {
 
 TEST_F(out_of_band, two_nodes_of_a_store_know_each_others_names) {
   near_options_.allow_out_of_band_handles = far_options_.allow_out_of_band_handles = true;
-  const auto kept = serialize(far().home->put(many()).value(), {}, far().types, far().families).value();
-  const auto here = saved(home().put(many()).value()).value();
-  EXPECT_EQ(read(kept)->get().value(), many());
+  const auto kept = serialize(far().home->put(array_of_numbers()).value(), {}, far().types, far().families).value();
+  const auto here = saved(home().put(array_of_numbers()).value()).value();
+  EXPECT_EQ(read(kept)->get().value(), array_of_numbers());
   far_.reset(); // The secret stays with who is left.
-  EXPECT_EQ(read(here)->get().value(), many());
+  EXPECT_EQ(read(here)->get().value(), array_of_numbers());
 }
 
 TEST_F(out_of_band, caf_streams_are_refused_or_allowed_alike) {
-  const auto ref = home().put(many()).value();
+  const auto ref = home().put(array_of_numbers()).value();
   std::vector<char> bytes;
   caf::binary_serializer sink{near().system, bytes};
   inspected value{7, ref};
@@ -233,7 +233,7 @@ TEST_F(out_of_band, caf_streams_are_refused_or_allowed_alike) {
   ASSERT_EQ(source(back), caf::none);
   EXPECT_EQ(back.count, 7);
   EXPECT_EQ(back.ref, ref);
-  EXPECT_EQ(back.ref.get().value(), many());
+  EXPECT_EQ(back.ref.get().value(), array_of_numbers());
   EXPECT_EQ(caf::deep_to_string(value), R"(inspected(7, "object_ref of 80,000 bytes"))");
 }
 

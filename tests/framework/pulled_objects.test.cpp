@@ -4,13 +4,12 @@
 #include <future>
 #include <numeric>
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <troupe/framework/fetching.hpp>
 #include <troupe/framework/internal/objects/object_tables.hpp>
+#include <troupe/processes/process.hpp>
 
-#include "other_process.hpp"
 #include "three_nodes.hpp"
 
 namespace troupe::tests {
@@ -523,28 +522,17 @@ TEST_F(pulled, in_a_forked_process_every_reference_says_so) {
   auto to = keeper_at_far();
   ASSERT_EQ(ask<int>(near().system, to, put(near())), 1);
   const auto elsewhere = kept_->all()[0], here = put(far());
-  int ends[2];
-  ASSERT_EQ(::pipe(ends), 0);
-  const auto child = ::fork();
-  if (child == 0) {
-    ::alarm(10);
-    std::string text;
-    for (const auto& ref : {elsewhere, here})
-      for (auto timeout : {0s, 2s}) {
-        const auto value = ref.get(timeout);
-        text += value ? "a value\n" : to_string(value.error().code()) + ": " + value.error().message() + '\n';
-      }
-    static_cast<void>(!::write(ends[1], text.data(), text.size()));
-    ::_exit(0);
-  }
-  ::close(ends[1]);
-  std::string text(4096, '\0');
-  std::size_t size = 0;
-  for (ssize_t got = 0; (got = ::read(ends[0], text.data() + size, text.size() - size)) > 0;)
-    size += static_cast<std::size_t>(got);
-  text.resize(size);
-  ::close(ends[0]);
-  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  auto child =
+      processes::process::fork([&](processes::line_channel& test) {
+        for (const auto& ref : {elsewhere, here})
+          for (auto timeout : {0s, 2s}) {
+            const auto value = ref.get(timeout);
+            test.write_line(value ? "a value" : to_string(value.error().code()) + ": " + value.error().message());
+          }
+        return 0;
+      }).value();
+  EXPECT_EQ(child.end(10s), processes::exited_with(0));
+  const auto text = child.channel().read_all();
   const std::string line = "object_lost: the store was opened by the process that forked this one; open it anew here\n";
   EXPECT_EQ(text, line + line + line + line);
 }
@@ -561,8 +549,8 @@ int open_sockets() {
 TEST_F(pulled, the_child_of_a_fork_keeps_neither_links_nor_listeners_open) {
   connect();
   EXPECT_GE(open_sockets(), 3);
-  EXPECT_EQ(child_process(open_sockets).wait(), 0);
-  const child_process living([] { return ::pause(); });
+  EXPECT_EQ(processes::process::fork(open_sockets).value().end(60s), processes::exited_with(0));
+  const auto living = processes::process::fork([] { return ::pause(); }).value();
   publish("keeper", far().system.spawn(keeper, kept_));
   ASSERT_EQ(ask<int>(near().system, find("keeper"), put(near())), 1);
   EXPECT_EQ(sum_of(kept_->all()[0]), 4999950000.0);

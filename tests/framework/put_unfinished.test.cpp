@@ -19,13 +19,13 @@ struct album {
 TROUPE_DESCRIBE(album, title, pictures)
 using album_ref = object_ref<album>;
 
-struct shelf {
+struct album_shelf {
   std::vector<album_ref> albums;
 };
-TROUPE_DESCRIBE(shelf, albums)
-using shelf_ref = object_ref<shelf>;
+TROUPE_DESCRIBE(album_shelf, albums)
+using album_shelf_ref = object_ref<album_shelf>;
 
-std::vector<double> many(std::size_t count = 100'000) {
+std::vector<double> values_of(std::size_t count = 100'000) {
   std::vector<double> values(count);
   std::iota(values.begin(), values.end(), 0.0);
   return values;
@@ -67,8 +67,8 @@ protected:
     near_types_ = far_types_ = third_types_ = [](type_registry& types) {
       types.add<album>("test.album");
       types.add<album_ref>("test.ref_album");
-      types.add<shelf>("test.shelf");
-      types.add<shelf_ref>("test.ref_shelf");
+      types.add<album_shelf>("test.shelf");
+      types.add<album_shelf_ref>("test.ref_shelf");
     };
     near_options_.store->name = unique_name("near-host");
     far_options_.store->name = unique_name("far-host");
@@ -81,7 +81,7 @@ protected:
     const auto kept = std::make_shared<box<array_ref>>();
     publish("keeper", keeper_in(far(), kept));
     const auto to = find("keeper");
-    const auto ref = near().home->put(array<double>(many(count)));
+    const auto ref = near().home->put(array<double>(values_of(count)));
     EXPECT_TRUE(ref) << ref.error().message();
     EXPECT_EQ(ask<int>(near().system, to, *ref), 1);
     return kept->take();
@@ -187,7 +187,7 @@ TEST_F(unfinished, objects_that_wait_may_refer_to_each_other) {
   std::vector<album_ref> albums;
   for (int i = 0; i < 50; ++i)
     albums.push_back(put_at_far(album{std::to_string(i), {picture, *here}}));
-  const auto ref = put_at_far(shelf{albums});
+  const auto ref = put_at_far(album_shelf{albums});
   const auto got = at_third(ref);
   connect();
   const auto value = got.get(10s);

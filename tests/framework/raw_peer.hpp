@@ -24,6 +24,9 @@ namespace troupe::tests {
 
 using namespace internal;
 
+/// What both ends of a test's links know.
+inline const std::string test_secret = "a secret of at least 16 bytes";
+
 inline bytes_view bytes_of(std::string_view text) {
   return std::as_bytes(std::span{text});
 }

@@ -9,8 +9,6 @@
 namespace troupe::tests {
 namespace {
 
-const std::string key = "a secret of at least 16 bytes";
-
 std::string text_of(bytes_view bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -19,7 +17,7 @@ class secret_over_tcp : public two_nodes {
 protected:
   void SetUp() override {
     far_options_.listen = {"tcp://127.0.0.1:0"};
-    far_options_.accepted_links.credentials.secret = key;
+    far_options_.accepted_links.credentials.secret = test_secret;
     far_options_.accepted_links.connect_timeout = 60s;
   }
 
@@ -37,7 +35,7 @@ protected:
   }
 
   void expect_that_the_owner_gets_in() {
-    connect(with_secret(key));
+    connect(with_secret(test_secret));
     EXPECT_TRUE(link_->is_open());
   }
 };
@@ -97,7 +95,7 @@ TEST_F(secret_over_tcp, a_peer_that_asks_for_none_is_refused) {
 
 TEST_F(secret_over_tcp, a_correct_handshake_by_hand_gets_in) {
   publish("echo", far().system.spawn([]() -> caf::behavior { return {[](int value) { return value; }}; }));
-  raw_peer peer{address_, key};
+  raw_peer peer{address_, test_secret};
   EXPECT_NE(peer.open_and_find("echo"), 0u);
 }
 
@@ -124,7 +122,7 @@ TEST_F(secret_over_tcp, the_recorded_bytes_of_an_honest_dialer_let_nobody_in) {
   far();
   man_in_between recorder{address_};
   near();
-  ASSERT_TRUE(near().home->connect(recorder.address(), with_secret(key)));
+  ASSERT_TRUE(near().home->connect(recorder.address(), with_secret(test_secret)));
   near_->home.reset();
   auto recorded = recorder.end().from_dialer;
   ASSERT_GT(recorded.size(), 200u);
@@ -136,7 +134,7 @@ TEST_F(secret_over_tcp, the_recorded_bytes_of_an_honest_dialer_let_nobody_in) {
 TEST_F(secret_over_tcp, a_nodes_own_words_let_nobody_in) {
   // Everything that the node says is said back to it, on the same connection and on a second one.
   far();
-  raw_peer first{address_, key};
+  raw_peer first{address_, test_secret};
   first.greet();
   auto own_greeting = first.hear<greet>(admin_op::greet);
   ASSERT_TRUE(own_greeting);
@@ -145,13 +143,13 @@ TEST_F(secret_over_tcp, a_nodes_own_words_let_nobody_in) {
   echo.write_admin(admin_op::greet, *own_greeting);
   expect_contains(echo.farewell(), "own id");
 
-  raw_peer second{address_, key};
+  raw_peer second{address_, test_secret};
   second.greet();
   auto fresh = second.hear<greet>(admin_op::greet);
   ASSERT_TRUE(fresh);
   second.proofs().said.add_session({});
   // The proof of the right secret and transcript, but of the acceptor's part.
-  auto reflected = make_proof(key, link_side::acceptor, proof_of::secret, second.proofs().said);
+  auto reflected = make_proof(test_secret, link_side::acceptor, proof_of::secret, second.proofs().said);
   second.write_admin(admin_op::prove, prove{{reflected.begin(), reflected.end()}});
   expect_contains(second.farewell(), "do not have the same shared secret");
 }
@@ -159,14 +157,14 @@ TEST_F(secret_over_tcp, a_nodes_own_words_let_nobody_in) {
 TEST_F(secret_over_tcp, a_nonce_that_comes_back_is_refused) {
   raw_listener elsewhere;
   std::jthread acceptor{[&] {
-    raw_peer peer{elsewhere.accept(), link_side::acceptor, key};
+    raw_peer peer{elsewhere.accept(), link_side::acceptor, test_secret};
     auto theirs = peer.hear<greet>(admin_op::greet);
     theirs->process += 1;
     peer.write(make_preamble());
     peer.write_admin(admin_op::greet, *theirs);
     peer.farewell();
   }};
-  auto connected = near().home->connect(elsewhere.address(), with_secret(key));
+  auto connected = near().home->connect(elsewhere.address(), with_secret(test_secret));
   ASSERT_FALSE(connected);
   expect_contains(connected.error().message(), "own nonce");
 }
@@ -194,7 +192,7 @@ TEST_F(secret_over_tcp, an_acceptor_that_does_not_know_it_learns_no_names) {
       peer.say(admin_op::prove, *proof);
       heard = peer.everything();
     }};
-    auto connected = near().home->connect(elsewhere.address(), with_secret(key));
+    auto connected = near().home->connect(elsewhere.address(), with_secret(test_secret));
     ASSERT_FALSE(connected) << attempt;
     EXPECT_EQ(connected.error().code(), node_errc::refused) << attempt;
     acceptor.join();
@@ -221,7 +219,7 @@ TEST_F(secret_over_tcp, whatever_is_changed_on_the_way_ends_the_link) {
   };
   for (const auto& change : changes) {
     man_in_between middle{address_, change};
-    auto connected = near().home->connect(middle.address(), with_secret(key));
+    auto connected = near().home->connect(middle.address(), with_secret(test_secret));
     EXPECT_FALSE(connected) << static_cast<int>(change.op);
     if (!connected) {
       EXPECT_EQ(connected.error().code(), node_errc::refused) << connected.error().message();
@@ -234,20 +232,20 @@ TEST_F(secret_over_tcp, whatever_is_changed_on_the_way_ends_the_link) {
 
 TEST_F(secret_over_tcp, a_peer_that_claims_the_nodes_own_id_is_refused) {
   far();
-  raw_peer asks{address_, key};
+  raw_peer asks{address_, test_secret};
   asks.greet();
   auto theirs = asks.hear<greet>(admin_op::greet);
   ASSERT_TRUE(theirs);
-  raw_peer spoofs{address_, key, {theirs->process, theirs->host}};
+  raw_peer spoofs{address_, test_secret, {theirs->process, theirs->host}};
   spoofs.greet();
   expect_contains(spoofs.farewell(), "own id");
 }
 
 TEST_F(secret_over_tcp, a_peer_that_claims_a_linked_nodes_id_is_refused_though_it_knows_the_secret) {
   far();
-  raw_peer honest{address_, key, {7, std::string(40, 'c')}};
+  raw_peer honest{address_, test_secret, {7, std::string(40, 'c')}};
   honest.open();
-  raw_peer spoofs{address_, key, {7, std::string(40, 'c')}};
+  raw_peer spoofs{address_, test_secret, {7, std::string(40, 'c')}};
   spoofs.prove_itself();
   auto mine = raw_peer::honest_hello();
   mine.token = byte_vector(32, std::byte{9});
@@ -266,7 +264,7 @@ TEST_F(secret_over_tcp, a_second_link_of_a_node_is_known_by_its_key) {
   far();
   std::list<raw_peer> links;
   for (int i = 0; i < 2; ++i)
-    links.emplace_back(address_, key, raw_identity{7, std::string(40, 'c')}).open(hello_with_key());
+    links.emplace_back(address_, test_secret, raw_identity{7, std::string(40, 'c')}).open(hello_with_key());
   EXPECT_TRUE(eventually([&] { return far().home->links().size() == 2; }));
 }
 
@@ -274,13 +272,13 @@ TEST_F(secret_over_tcp, a_second_link_of_a_node_is_known_by_its_key) {
 TEST_F(secret_over_tcp, a_peer_that_says_all_that_another_node_says_is_not_taken_for_it) {
   far();
   const raw_identity victim{7, std::string(40, 'c')};
-  raw_peer honest{address_, key, victim};
+  raw_peer honest{address_, test_secret, victim};
   honest.open(hello_with_key());
   auto heard = hello_with_key();
   const node_key victims{sha256(bytes_of("a raw peer"))};
   heard.token = {victims.public_part().begin(), victims.public_part().end()};
   for (const auto has_feature : {true, false}) {
-    raw_peer spoofs{address_, key, victim};
+    raw_peer spoofs{address_, test_secret, victim};
     spoofs.prove_itself();
     if (!has_feature)
       heard.features.clear();
@@ -300,7 +298,7 @@ TEST_F(secret_over_tcp, a_peer_that_says_all_that_another_node_says_is_not_taken
 TEST_F(secret_over_tcp, a_dialer_does_not_open_a_link_to_who_does_not_have_the_key_that_it_tells) {
   raw_listener elsewhere;
   std::jthread acceptor{[&] {
-    raw_peer peer{elsewhere.accept(), link_side::acceptor, key, {2}};
+    raw_peer peer{elsewhere.accept(), link_side::acceptor, test_secret, {2}};
     EXPECT_TRUE(peer.hear<greet>(admin_op::greet));
     peer.greet();
     peer.proofs().said.add_session({});
@@ -316,14 +314,14 @@ TEST_F(secret_over_tcp, a_dialer_does_not_open_a_link_to_who_does_not_have_the_k
     peer.say(admin_op::opened, opened{peer.proofs().my_proof(proof_of::agreement), byte_vector(32)});
     expect_contains(peer.farewell(), "claims the id of another node");
   }};
-  auto connected = near().home->connect(elsewhere.address(), with_secret(key));
+  auto connected = near().home->connect(elsewhere.address(), with_secret(test_secret));
   ASSERT_FALSE(connected);
   expect_contains(connected.error().message(), "does not have the key");
 }
 
 TEST_F(secret_over_tcp, a_hello_without_a_token_is_refused) {
   far();
-  raw_peer peer{address_, key};
+  raw_peer peer{address_, test_secret};
   peer.prove_itself();
   auto mine = raw_peer::honest_hello();
   mine.token.clear();
@@ -332,8 +330,8 @@ TEST_F(secret_over_tcp, a_hello_without_a_token_is_refused) {
 }
 
 TEST_F(secret_over_tcp, two_nodes_may_have_two_links) {
-  connect(with_secret(key));
-  auto again = near().home->connect(address_, with_secret(key));
+  connect(with_secret(test_secret));
+  auto again = near().home->connect(address_, with_secret(test_secret));
   ASSERT_TRUE(again) << again.error().message();
   EXPECT_TRUE(link_->is_open());
   EXPECT_TRUE(again->is_open());
@@ -343,11 +341,11 @@ TEST_F(secret_over_tcp, two_nodes_may_have_two_links) {
 TEST_F(secret_over_tcp, the_id_is_free_again_when_its_node_is_gone) {
   far();
   std::optional<raw_peer> first;
-  first.emplace(address_, key, raw_identity{7, std::string(40, 'c')});
+  first.emplace(address_, test_secret, raw_identity{7, std::string(40, 'c')});
   first->open();
   first.reset();
   ASSERT_TRUE(eventually([&] { return far().home->links().empty(); }));
-  raw_peer second{address_, key, {7, std::string(40, 'c')}};
+  raw_peer second{address_, test_secret, {7, std::string(40, 'c')}};
   auto mine = raw_peer::honest_hello();
   mine.token = byte_vector(32, std::byte{9});
   second.open(mine);

@@ -10,8 +10,6 @@
 namespace troupe::tests {
 namespace {
 
-const std::string key = "a secret of at least 16 bytes";
-
 bool has_ipv6() {
   int probe = ::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in6 at{};
@@ -32,10 +30,10 @@ protected:
     auto authority = made_.authority("authority");
     auto server = made_.issue(authority, "server", "DNS:localhost,IP:127.0.0.1,IP:::1");
     auto& accepted = far_options_.accepted_links;
-    accepted.credentials.secret = key;
+    accepted.credentials.secret = test_secret;
     accepted.credentials.tls = {.certificate_file = server.certificate, .key_file = server.key};
     options_.connect_timeout = accepted.connect_timeout = 60s;
-    options_.credentials.secret = key;
+    options_.credentials.secret = test_secret;
     options_.credentials.tls.authority_file = authority.certificate;
     asked_ = GetParam();
     if (stays_here())

@@ -15,7 +15,7 @@ struct sealed_letter {
 };
 TROUPE_DESCRIBE(sealed_letter, text, numbers, from)
 
-caf::behavior doubler() {
+caf::behavior doubled() {
   return {[](int value) { return 2 * value; },
           [](reading& what) {
             what.celsius *= 2;
@@ -37,7 +37,7 @@ protected:
 
 TEST_F(third_parties, answer_requests_through_the_node_that_introduced_them) {
   connect_all();
-  auto remote = find_beyond("doubler", third().system.spawn(doubler));
+  auto remote = find_beyond("doubler", third().system.spawn(doubled));
   EXPECT_EQ(ask<int>(near().system, remote, 4), 8);
   EXPECT_EQ(ask<reading>(near().system, remote, reading{"roof", 21, {1, 2}}), (reading{"roof", 42, {1, 2}}));
   EXPECT_EQ(forwarded(), 4u) << "two requests and two answers";
@@ -45,8 +45,8 @@ TEST_F(third_parties, answer_requests_through_the_node_that_introduced_them) {
 
 TEST_F(third_parties, get_types_that_the_node_in_between_does_not_know) {
   connect_all();
-  auto remote = find_beyond("doubler", third().system.spawn(doubler));
-  auto me = near().system.spawn(doubler);
+  auto remote = find_beyond("doubler", third().system.spawn(doubled));
+  auto me = near().system.spawn(doubled);
   auto back = ask<sealed_letter>(near().system, remote, sealed_letter{"dear", {1, 2, 3}, me});
   ASSERT_TRUE(back) << text_of(back);
   EXPECT_EQ(back->text, "dear, read");
@@ -57,7 +57,7 @@ TEST_F(third_parties, get_types_that_the_node_in_between_does_not_know) {
 TEST_F(third_parties, are_spared_what_they_do_not_read) {
   third_options_.accepted_links.receive_limits.frames = 1;
   connect_all();
-  auto remote = find_beyond("doubler", third().system.spawn(doubler));
+  auto remote = find_beyond("doubler", third().system.spawn(doubled));
   auto refused = ask<std::size_t>(near().system, remote, array<double>(std::vector<double>(100'000, 0.5)));
   ASSERT_FALSE(refused);
   EXPECT_EQ(to_node_error(refused.error()).code(), node_errc::unserializable) << text_of(refused);
@@ -85,16 +85,16 @@ TEST_F(third_parties, write_to_actors_that_a_forwarded_message_names) {
 
 TEST_F(third_parties, are_themselves_when_they_come_home) {
   connect_all();
-  auto doubling = third().system.spawn(doubler);
+  auto original = third().system.spawn(doubled);
   auto kept = std::make_shared<std::promise<caf::actor>>();
   auto remote = find_beyond("keeper", third().system.spawn([kept](caf::event_based_actor*) -> caf::behavior {
     return {[kept](const caf::actor& who) { kept->set_value(who); }};
   }));
-  auto through = find_beyond("doubler", doubling);
+  auto through = find_beyond("doubler", original);
   caf::anon_send(remote, through);
   auto home = kept->get_future();
   ASSERT_EQ(home.wait_for(10s), std::future_status::ready);
-  EXPECT_EQ(home.get(), doubling);
+  EXPECT_EQ(home.get(), original);
 }
 
 TEST_F(third_parties, are_themselves_when_they_come_home_by_another_way) {
@@ -102,13 +102,13 @@ TEST_F(third_parties, are_themselves_when_they_come_home_by_another_way) {
   connect_all();
   auto direct = near().home->connect(third_options_.listen.back());
   ASSERT_TRUE(direct) << direct.error().message();
-  auto doubling = third().system.spawn(doubler);
+  auto original = third().system.spawn(doubled);
   auto same = std::make_shared<std::atomic<int>>(0);
-  auto keeper = third().system.spawn([same, doubling](caf::event_based_actor*) -> caf::behavior {
-    return {[same, doubling](const caf::actor& who) { *same += who == doubling ? 1 : 100; }};
+  auto keeper = third().system.spawn([same, original](caf::event_based_actor*) -> caf::behavior {
+    return {[same, original](const caf::actor& who) { *same += who == original ? 1 : 100; }};
   });
   ASSERT_TRUE(third().home->publish("keeper", keeper));
-  auto through = find_beyond("doubler", doubling);
+  auto through = find_beyond("doubler", original);
   auto to_keeper = direct->find("keeper");
   ASSERT_TRUE(to_keeper);
   // Through far it came to near, and goes home directly: several times, so that numbers come and go.
@@ -125,7 +125,7 @@ TEST_F(third_parties, go_no_further_than_sixteen_nodes) {
   connect_all();
   auto other = near().home->connect(address_);
   ASSERT_TRUE(other) << other.error().message();
-  auto handle = find_beyond("doubler", third().system.spawn(doubler));
+  auto handle = find_beyond("doubler", third().system.spawn(doubled));
   auto kept = std::make_shared<caf::actor>();
   publish("keeper", far().system.spawn([kept](caf::event_based_actor*) -> caf::behavior {
     return {[kept](const caf::actor& who) { *kept = who; }, [kept](int) { return *kept; }};
@@ -148,16 +148,17 @@ TEST_F(third_parties, go_no_further_than_sixteen_nodes) {
 }
 
 TEST_F(third_parties, keep_their_interfaces) {
-  using doubling = caf::typed_actor<caf::replies_to<int>::with<int>>;
-  using naming = caf::typed_actor<caf::replies_to<std::string>::with<std::string>>;
+  using typed_doubler = caf::typed_actor<caf::replies_to<int>::with<int>>;
+  using typed_namer = caf::typed_actor<caf::replies_to<std::string>::with<std::string>>;
   connect_all();
-  auto typed = third().system.spawn([]() -> doubling::behavior_type { return {[](int value) { return 2 * value; }}; });
-  auto remote = find_beyond("typed", doubling{typed});
+  auto typed =
+      third().system.spawn([]() -> typed_doubler::behavior_type { return {[](int value) { return 2 * value; }}; });
+  auto remote = find_beyond("typed", typed_doubler{typed});
   caf::scoped_actor self{near().system};
   int answer = 0;
   self->request(remote, 10s, 4).receive([&](int value) { answer = value; }, [](caf::error&) {});
   EXPECT_EQ(answer, 8);
-  EXPECT_EQ(link_->find<naming>("typed").error().code(), node_errc::interface_mismatch);
+  EXPECT_EQ(link_->find<typed_namer>("typed").error().code(), node_errc::interface_mismatch);
 }
 
 TEST_F(third_parties, get_large_values_over_both_links) {
@@ -165,7 +166,7 @@ TEST_F(third_parties, get_large_values_over_both_links) {
     link_options options{.share_store = shares};
     third_options_.accepted_links.share_store = far_options_.accepted_links.share_store = shares;
     connect_all(options, options);
-    auto remote = find_beyond("doubler", third().system.spawn(doubler));
+    auto remote = find_beyond("doubler", third().system.spawn(doubled));
     EXPECT_EQ(ask<std::size_t>(near().system, remote, array<double>(std::vector<double>(1 << 20, 1.5))), 1u << 20);
     EXPECT_EQ(forwarded(), 2u);
     link_.reset();
@@ -179,7 +180,7 @@ TEST_F(third_parties, get_large_values_over_both_links) {
 TEST_F(third_parties, get_what_only_the_last_link_does_not_accept_in_another_family) {
   third_options_.accepted_links.serializers = {"msgpack"};
   connect_all({.serializers = {"typed"}, .deserializers = {"typed", "msgpack"}}, {.serializers = {"msgpack", "typed"}});
-  auto remote = find_beyond("doubler", third().system.spawn(doubler));
+  auto remote = find_beyond("doubler", third().system.spawn(doubled));
   EXPECT_EQ(ask<int>(near().system, remote, 4), 8);
   EXPECT_EQ(forwarded(), 1u) << "the answer; the request is decoded and encoded again in between";
 }
@@ -187,7 +188,7 @@ TEST_F(third_parties, get_what_only_the_last_link_does_not_accept_in_another_fam
 TEST_F(third_parties, do_not_get_what_the_last_link_does_not_accept_and_nobody_in_between_can_read) {
   third_options_.accepted_links.serializers = {"msgpack"};
   connect_all({.serializers = {"typed"}, .deserializers = {"typed", "msgpack"}}, {.serializers = {"msgpack", "typed"}});
-  auto remote = find_beyond("doubler", third().system.spawn(doubler));
+  auto remote = find_beyond("doubler", third().system.spawn(doubled));
   auto back = ask<sealed_letter>(near().system, remote, sealed_letter{"dear", {}, {}});
   ASSERT_FALSE(back);
   EXPECT_EQ(text_of(back), "type \"test.letter\" is not in this node's type registry");
@@ -196,14 +197,14 @@ TEST_F(third_parties, do_not_get_what_the_last_link_does_not_accept_and_nobody_i
 TEST_F(third_parties, do_not_get_what_the_first_link_does_not_accept) {
   far_options_.accepted_links.serializers = {"msgpack"};
   connect_all({.serializers = {"json", "msgpack"}});
-  auto remote = find_beyond("doubler", third().system.spawn(doubler));
+  auto remote = find_beyond("doubler", third().system.spawn(doubled));
   EXPECT_EQ(ask<int>(near().system, remote, 4), 8) << "in the family that far accepts";
   EXPECT_EQ(link_->serializers(), std::vector<std::string>{"msgpack"});
 }
 
 TEST_F(third_parties, are_seen_to_end_by_all_who_monitor_them) {
   connect_all();
-  auto actor = third().system.spawn(doubler);
+  auto actor = third().system.spawn(doubled);
   auto remote = find_beyond("doubler", actor);
   caf::scoped_actor self{near().system};
   self->monitor(remote);
@@ -238,7 +239,7 @@ TEST_F(third_parties, fail_what_was_asked_when_their_node_is_lost) {
 
 TEST_F(third_parties, are_lost_with_the_node_in_between) {
   connect_all();
-  auto remote = find_beyond("doubler", third().system.spawn(doubler));
+  auto remote = find_beyond("doubler", third().system.spawn(doubled));
   caf::scoped_actor self{near().system};
   self->monitor(remote);
   beyond_.reset();
@@ -260,7 +261,7 @@ TEST_F(third_parties, that_drop_a_promise_answer) {
 
 TEST_F(third_parties, are_delegated_to) {
   connect_all();
-  find_beyond("doubler", third().system.spawn(doubler));
+  find_beyond("doubler", third().system.spawn(doubled));
   auto worker = beyond_->find("doubler");
   ASSERT_TRUE(worker);
   publish("boss", far().system.spawn([whom = *worker](caf::event_based_actor* self) -> caf::behavior {
@@ -315,7 +316,7 @@ TEST_F(third_parties, end_by_exit_messages_where_both_links_allow_it) {
     far_options_.accepted_links.allow_exit = far_allows;
     third_options_.accepted_links.allow_exit = true;
     connect_all();
-    auto actor = third().system.spawn(doubler);
+    auto actor = third().system.spawn(doubled);
     auto remote = find_beyond("doubler", actor);
     caf::anon_send_exit(remote, caf::exit_reason::user_shutdown);
     if (far_allows) {

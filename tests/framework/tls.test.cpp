@@ -10,17 +10,15 @@
 namespace troupe::tests {
 namespace {
 
-const std::string key = "a secret of at least 16 bytes";
-
 class tls : public two_nodes {
 protected:
   void SetUp() override {
     authority_ = made_.authority("authority");
     far_options_.listen = {"tls://127.0.0.1:0"};
-    far_options_.accepted_links.credentials.secret = key;
+    far_options_.accepted_links.credentials.secret = test_secret;
     serve(made_.issue(authority_, "server", "DNS:localhost,IP:127.0.0.1"));
     near_links_.connect_timeout = far_options_.accepted_links.connect_timeout = 60s;
-    near_links_.credentials = {.secret = key, .tls = {.authority_file = authority_.certificate}};
+    near_links_.credentials = {.secret = test_secret, .tls = {.authority_file = authority_.certificate}};
   }
 
   void serve(const certificate_files& with) {
@@ -92,10 +90,10 @@ TEST_F(tls, by_certificate_refuses_one_that_has_expired) {
 
 TEST_F(tls, may_ask_for_both) {
   ask_for_certificates();
-  far_options_.accepted_links.credentials.secret = key;
+  far_options_.accepted_links.credentials.secret = test_secret;
   show(made_.issue(authority_, "client", "DNS:client"));
   expect_contains(refusal(), "the dialing end was given none");
-  near_links_.credentials.secret = key;
+  near_links_.credentials.secret = test_secret;
   EXPECT_EQ(refusal(), "connected");
 }
 
@@ -125,7 +123,7 @@ TEST_F(tls, refuses_a_server_whose_certificate_has_expired) {
 
 TEST_F(tls, turns_other_protocols_away) {
   far();
-  raw_peer plain{address_, key};
+  raw_peer plain{address_, test_secret};
   plain.greet();
   plain.everything(); // An alert, then the end.
   raw_peer web{address_};
@@ -137,7 +135,7 @@ TEST_F(tls, turns_other_protocols_away) {
 TEST_F(tls, a_server_that_speaks_none_is_refused) {
   raw_listener plain;
   std::jthread acceptor{[&] {
-    raw_peer peer{plain.accept(), link_side::acceptor, key};
+    raw_peer peer{plain.accept(), link_side::acceptor, test_secret};
     peer.write(bytes_of("TROUPE and something else"));
     peer.everything();
   }};

@@ -13,6 +13,8 @@
 #include <caf/all.hpp>
 #include <gtest/gtest.h>
 
+#include "../eventually.hpp"
+
 #include <troupe/framework/node.hpp>
 #include <troupe/serializers/cereal/cereal_family.hpp>
 
@@ -40,17 +42,6 @@ struct secret {
   int value = 0;
 };
 TROUPE_DESCRIBE(secret, value)
-
-/// Waits until `condition` holds; false after ten seconds.
-inline bool eventually(const std::function<bool()>& condition) {
-  auto deadline = std::chrono::steady_clock::now() + 10s;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline)
-      return false;
-    std::this_thread::sleep_for(1ms);
-  }
-  return true;
-}
 
 /// A name for stores and sockets that no other test of any process uses.
 inline std::string unique_name(std::string_view prefix) {

@@ -242,7 +242,7 @@ TEST_F(many_deaths_test, one_survivor_clears_up_after_sixty_killed_at_once) {
     board_->step[which] = 2;
     ASSERT_NO_FATAL_FAILURE(victims[which].wait_until_stopped());
   }
-  for (const auto& victim : victims)
+  for (auto& victim : victims)
     victim.kill();
   for (auto& victim : victims)
     EXPECT_EQ(victim.wait(), killed);

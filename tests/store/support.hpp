@@ -2,13 +2,15 @@
 // deadline.
 #pragma once
 
+#include "../eventually.hpp"
+
+#include <troupe/processes/process.hpp>
 #include <troupe/store/object_store.hpp>
 
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -41,17 +43,7 @@ using namespace std::chrono_literals;
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Whether `condition` became true within ten seconds.
-template <class Condition>
-[[nodiscard]] bool eventually(Condition condition, std::chrono::milliseconds limit = 10s) {
-  const auto deadline = std::chrono::steady_clock::now() + limit;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline)
-      return false;
-    std::this_thread::sleep_for(1ms);
-  }
-  return true;
-}
+using tests::eventually;
 
 /// A value that this process and its children share.
 template <class T>
@@ -69,79 +61,35 @@ private:
   T* value_;
 };
 
-/// How a child ended.
-struct ending {
-  bool exited = false;
-  int code = 0;
-  int signal = 0;
-  bool operator==(const ending&) const = default;
-};
-
-inline std::ostream& operator<<(std::ostream& out, const ending& how) {
-  return how.exited ? out << "exit code " << how.code : out << "signal " << how.signal;
-}
-
-inline constexpr auto fine = ending{true, 0, 0};
-inline constexpr auto killed = ending{false, 0, SIGKILL};
+using processes::ending;
+inline constexpr auto fine = processes::exited_with(0);
+inline constexpr auto killed = processes::killed_by(SIGKILL);
 
 /// A forked process that runs `body` and exits with what it returns, without running the parent's destructors. It is
 /// killed at the end of the test at the latest.
 class child {
 public:
   template <class Body>
-  explicit child(Body body) : pid_(::fork()) {
-    if (pid_ != 0)
-      return;
-    auto code = 99;
-    {
-      auto run = std::move(body);
-      code = run();
-    }
-    std::cout.flush();
-    std::cerr.flush();
-    ::_exit(code);
-  }
-  child(child&& other) noexcept : pid_(std::exchange(other.pid_, -1)) {}
-  child(const child&) = delete;
-  child& operator=(const child&) = delete;
-  ~child() {
-    if (pid_ > 0) {
-      kill();
-      (void)wait();
-    }
-  }
+  explicit child(Body body) : process_(processes::process::fork(std::move(body)).value()) {}
 
-  [[nodiscard]] pid_t pid() const { return pid_; }
+  [[nodiscard]] pid_t pid() const { return process_.number(); }
 
-  void kill(int signal = SIGKILL) const { ::kill(pid_, signal); }
+  void kill(int signal = SIGKILL) { process_.signal(signal); }
 
   /// Waits for its end, at most 60 seconds.
   ending wait() {
-    auto status = 0;
-    const auto ended = eventually([&] { return ::waitpid(pid_, &status, WNOHANG) == pid_; }, 60s);
-    if (!ended) {
-      kill();
-      ::waitpid(pid_, &status, 0);
-      ADD_FAILURE() << "process " << pid_ << " hung";
-    }
-    pid_ = -1;
-    return WIFEXITED(status) ? ending{true, WEXITSTATUS(status), 0} : ending{false, 0, WTERMSIG(status)};
+    const auto ended = process_.ended_within(60s);
+    EXPECT_TRUE(ended) << "process " << pid() << " hung";
+    return ended ? *ended : process_.kill();
   }
 
-  void kill_and_wait() {
-    kill();
-    (void)wait();
-  }
+  void kill_and_wait() { process_.kill(); }
 
   /// Waits until a SIGSTOP has taken effect, at most 30 seconds.
-  void wait_until_stopped() const {
-    auto status = 0;
-    ASSERT_TRUE(eventually([&] { return ::waitpid(pid_, &status, WUNTRACED | WNOHANG) == pid_; }, 30s));
-    ASSERT_TRUE(WIFSTOPPED(status)) << "it ended with status " << status;
-  }
+  void wait_until_stopped() { ASSERT_TRUE(process_.is_stopped_within(30s)) << "or it has ended"; }
 
 private:
-  pid_t pid_;
+  processes::process process_;
 };
 
 /// ThreadSanitizer mixes the threads of a child up with those that its parent had.

@@ -1,5 +1,7 @@
 #include "hosted.hpp"
 
+#include "../eventually.hpp"
+
 #include <algorithm>
 #include <sstream>
 #include <stdexcept>
@@ -18,13 +20,7 @@ const std::vector<std::string> host_names{"a", "b", "c"};
 } // namespace
 
 bool comes_true(const std::function<bool()>& condition, std::chrono::milliseconds timeout) {
-  const auto deadline = std::chrono::steady_clock::now() + timeout;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline)
-      return false;
-    std::this_thread::sleep_for(1ms);
-  }
-  return true;
+  return eventually(condition, timeout);
 }
 
 std::string sum_of(std::uint64_t count, std::uint64_t seed) {
@@ -35,12 +31,12 @@ std::string sum_of(std::uint64_t count, std::uint64_t seed) {
 
 std::uint64_t hosted_peer::ask(const std::string& what) {
   waiting_[++last_] = {what, std::chrono::steady_clock::now()};
-  process_->write_line(std::to_string(last_) + ' ' + what);
+  process_.channel().write_line(std::to_string(last_) + ' ' + what);
   return last_;
 }
 
 void hosted_peer::listen(std::chrono::milliseconds timeout) {
-  for (auto line = process_->read_line(timeout); line; line = process_->read_line(0ms)) {
+  for (auto line = process_.channel().read_line(timeout); line; line = process_.channel().read_line(0ms)) {
     const auto space = line->find(' ');
     const auto number = std::stoull(*line);
     auto text = line->substr(space + 1);
@@ -103,7 +99,7 @@ void world::start(const std::string& name) {
                      .start({TROUPE_SYSTEM_HOSTED_PEER, name, std::to_string(options_.store_bytes),
                              std::to_string(options_.grace.count()), std::to_string(options_.silence.count()), secret,
                              "unix://@" + name, "tcp://0.0.0.0:700" + std::string{name.back()}});
-  const auto said = process->read_line(30s);
+  const auto said = process.channel().read_line(30s);
   if (said != "ready")
     throw std::runtime_error(name + " did not start: " + said.value_or("it said nothing"));
   peers_[name] = std::make_unique<hosted_peer>(std::move(process));
@@ -180,8 +176,8 @@ testing::AssertionResult world::nothing_is_left() {
     left.clear();
     for (const auto& [name, peer] : peers_)
       if (const auto what = store_at(name); what.objects != 0 || what.bytes != 0)
-        left +=
-            "\n" + name + "'s store, seen by " + std::to_string(peer->process().pid()) + ": " + told(name, "summary");
+        left += "\n" + name + "'s store, seen by " + std::to_string(peer->process().number()) + ": "
+                + told(name, "summary");
     return left.empty();
   };
   return comes_true(is_empty) ? testing::AssertionSuccess() : testing::AssertionFailure() << left;
@@ -205,7 +201,7 @@ std::uint64_t world::pulled_by(const std::string& name) {
 
 void world::end() {
   for (const auto& [name, peer] : peers_)
-    EXPECT_EQ(peer->process().end(), 0) << name;
+    EXPECT_EQ(peer->process().end(patience), processes::exited_with(0)) << name;
   peers_.clear();
   for (const auto& name : host_names)
     EXPECT_EQ(hosts_.at(name).files_in("/dev/shm"), std::vector<std::string>{}) << name;

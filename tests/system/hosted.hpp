@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 /// A system_hosted_peer. What it is asked is answered later, by number.
 class hosted_peer {
 public:
-  explicit hosted_peer(std::unique_ptr<child_process> process) : process_(std::move(process)) {}
+  explicit hosted_peer(processes::process process) : process_(std::move(process)) {}
 
   std::uint64_t ask(const std::string& what);
   /// The answer, when it has come.
@@ -39,10 +39,10 @@ public:
   [[nodiscard]] const std::map<std::uint64_t, question>& waiting() const noexcept { return waiting_; }
   /// What was asked, and the answer, for all that have come and were not taken.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> take_answers();
-  [[nodiscard]] child_process& process() noexcept { return *process_; }
+  [[nodiscard]] processes::process& process() noexcept { return process_; }
 
 private:
-  std::unique_ptr<child_process> process_;
+  processes::process process_;
   std::uint64_t last_ = 0;
   std::map<std::uint64_t, question> waiting_;
   std::map<std::uint64_t, std::pair<std::string, std::string>> answers_; // Not taken yet.

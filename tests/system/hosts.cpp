@@ -1,191 +1,59 @@
 #include "hosts.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <csignal>
+#include <iterator>
 #include <stdexcept>
-#include <thread>
 
-#include <fcntl.h>
-#include <poll.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-extern char** environ;
 
 namespace troupe::tests {
 
 namespace {
 
-using clock = std::chrono::steady_clock;
-using namespace std::chrono_literals;
-
-constexpr auto patience = 20s;
-
-std::string number_of_this_process() {
-  return std::to_string(::getpid());
+processes::process start_host(const std::vector<std::string>& words) {
+  std::vector<std::string> all{TROUPE_SYSTEM_HOST, std::to_string(::getpid())};
+  all.insert(all.end(), words.begin(), words.end());
+  auto started = processes::process::start({.program = TROUPE_SYSTEM_HOST,
+                                            .words = std::move(all),
+                                            .input = processes::lines{},
+                                            .output = processes::lines{}},
+                                           patience);
+  if (!started)
+    throw std::runtime_error(started.error());
+  return *std::move(started);
 }
 
 } // namespace
 
-// -- child_process
-
-child_process::child_process(const std::vector<std::string>& words) {
-  int input[2], output[2];
-  if (::pipe2(input, O_CLOEXEC) != 0)
-    throw std::runtime_error("no pipe");
-  if (::pipe2(output, O_CLOEXEC) != 0) {
-    ::close(input[0]);
-    ::close(input[1]);
-    throw std::runtime_error("no pipe");
-  }
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, input[0], STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, output[1], STDOUT_FILENO);
-  std::vector<char*> arguments;
-  for (const auto& each : words)
-    arguments.push_back(const_cast<char*>(each.c_str()));
-  arguments.push_back(nullptr);
-  const auto failed = ::posix_spawn(&pid_, words.front().c_str(), &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  ::close(input[0]);
-  ::close(output[1]);
-  input_ = input[1];
-  output_ = output[0];
-  if (failed != 0) {
-    pid_ = -1;
-    close_pipes();
-    throw std::runtime_error("cannot start " + words.front());
-  }
-}
-
-child_process::~child_process() {
-  if (pid_ > 0)
-    end();
-  close_pipes();
-}
-
-void child_process::close_pipes() {
-  for (auto* each : {&input_, &output_})
-    if (*each >= 0)
-      ::close(std::exchange(*each, -1));
-}
-
-void child_process::write_line(const std::string& line) const {
-  // Who reads may just have been killed: no reason to die, too.
-  struct sigaction ignoring {
-  }, before{};
-  ignoring.sa_handler = SIG_IGN;
-  ::sigaction(SIGPIPE, &ignoring, &before);
-  const auto text = line + '\n';
-  for (std::size_t at = 0; at < text.size();) {
-    const auto written = ::write(input_, text.data() + at, text.size() - at);
-    if (written < 0 && errno != EINTR)
-      break;
-    at += written > 0 ? static_cast<std::size_t>(written) : 0;
-  }
-  ::sigaction(SIGPIPE, &before, nullptr);
-}
-
-std::optional<std::string> child_process::read_line(std::chrono::milliseconds timeout) {
-  const auto deadline = clock::now() + timeout;
-  while (true) {
-    if (const auto end = read_.find('\n'); end != std::string::npos) {
-      auto line = read_.substr(0, end);
-      read_.erase(0, end + 1);
-      return line;
-    }
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - clock::now());
-    pollfd readable{output_, POLLIN, 0};
-    if (output_ < 0 || ::poll(&readable, 1, static_cast<int>(std::max(0ms, left).count())) <= 0)
-      return std::nullopt;
-    std::array<char, 65536> bytes;
-    const auto got = ::read(output_, bytes.data(), bytes.size());
-    if (got <= 0)
-      return std::nullopt;
-    read_.append(bytes.data(), static_cast<std::size_t>(got));
-  }
-}
-
-void child_process::kill() {
-  if (pid_ > 0)
-    ::kill(pid_, SIGKILL);
-  wait();
-}
-
-int child_process::end() {
-  if (input_ >= 0)
-    ::close(std::exchange(input_, -1));
-  return wait();
-}
-
-void child_process::freeze() const {
-  ::kill(pid_, SIGSTOP);
-}
-
-void child_process::go_on() const {
-  ::kill(pid_, SIGCONT);
-}
-
-int child_process::wait() {
-  if (pid_ <= 0)
-    return -1;
-  int status = 0;
-  for (const auto deadline = clock::now() + patience; ::waitpid(pid_, &status, WNOHANG) != pid_;) {
-    if (clock::now() > deadline) {
-      ::kill(pid_, SIGKILL);
-      ::waitpid(pid_, &status, 0);
-      break;
-    }
-    // What it still says must not fill the pipe.
-    if (output_ >= 0) {
-      pollfd readable{output_, POLLIN, 0};
-      std::array<char, 4096> bytes;
-      if (::poll(&readable, 1, 1) > 0 && ::read(output_, bytes.data(), bytes.size()) > 0)
-        continue;
-    }
-    std::this_thread::sleep_for(1ms);
-  }
-  pid_ = -1;
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 // -- host
 
-host::host(std::string name)
-    : name_(std::move(name)),
-      holder_(std::make_unique<child_process>(
-          std::vector<std::string>{TROUPE_SYSTEM_HOST, number_of_this_process(), "hold", TROUPE_BUILD_TREE})) {
-  const auto said = holder_->read_line(patience);
+host::host(std::string name) : name_(std::move(name)), holder_(start_host({"hold", TROUPE_BUILD_TREE})) {
+  const auto said = holder_.channel().read_line(patience);
   if (said != "ready")
     throw std::runtime_error(said.value_or("the holder of a host did not start"));
 }
 
-std::unique_ptr<child_process> host::start(std::vector<std::string> words) const {
-  std::vector<std::string> all{TROUPE_SYSTEM_HOST, number_of_this_process(), "enter", std::to_string(holder())};
-  all.insert(all.end(), std::make_move_iterator(words.begin()), std::make_move_iterator(words.end()));
-  return std::make_unique<child_process>(all);
+processes::process host::start(std::vector<std::string> words) const {
+  words.insert(words.begin(), {"enter", std::to_string(holder())});
+  return start_host(words);
 }
 
 void host::run(std::vector<std::string> words) const {
   std::string command;
   for (const auto& each : words)
     command += each + ' ';
-  const auto process = start(std::move(words));
+  auto process = start(std::move(words));
   std::string said;
-  while (const auto line = process->read_line(patience))
+  while (const auto line = process.channel().read_line(patience))
     said += *line + '\n';
-  if (process->end() != 0)
+  if (process.end(patience) != processes::exited_with(0))
     throw std::runtime_error(command + "fails at host " + name_ + ": " + said);
 }
 
 std::vector<std::string> host::files_in(const std::string& directory) const {
-  const auto process = start({"ls", "-A", directory});
+  auto process = start({"ls", "-A", directory});
   std::vector<std::string> files;
-  while (auto line = process->read_line(patience))
+  while (auto line = process.channel().read_line(patience))
     files.push_back(*std::move(line));
   return files;
 }

@@ -1,6 +1,8 @@
 // Hosts on one machine: each has its own network and its own /dev/shm and /tmp, in namespaces that nobody else sees.
 #pragma once
 
+#include <troupe/processes/process.hpp>
+
 #include <chrono>
 #include <functional>
 #include <map>
@@ -10,40 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include <sys/types.h>
-
 namespace troupe::tests {
 
-/// A process that was started with pipes at its input and output, and dies with this one whatever becomes of it.
-/// Threads: the one that made it, which has to live as long.
-class child_process {
-public:
-  explicit child_process(const std::vector<std::string>& words);
-  child_process(child_process&&) = delete;
-  ~child_process(); ///< Ends its input, waits for its end, and kills it when that does not come.
-
-  void write_line(const std::string& line) const; ///< Nothing happens when it is gone.
-  /// A line of its output that has come, within `timeout`; nothing also at its end.
-  [[nodiscard]] std::optional<std::string> read_line(std::chrono::milliseconds timeout);
-
-  void kill();
-  /// Ends its input and waits: its exit code, or 128 + signal.
-  int end();
-  void freeze() const;
-  void go_on() const;
-
-  [[nodiscard]] pid_t pid() const noexcept { return pid_; } ///< -1 when it is gone.
-  [[nodiscard]] int output() const noexcept { return output_; }
-
-private:
-  int wait();
-  void close_pipes();
-
-  pid_t pid_ = -1;
-  int input_ = -1;
-  int output_ = -1;
-  std::string read_;
-};
+/// How long a process on a host may take to start, or to end by itself.
+inline constexpr std::chrono::seconds patience{20};
 
 /// One simulated host. Its namespaces last until the last process in it has ended.
 class host {
@@ -52,10 +24,10 @@ public:
   explicit host(std::string name);
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  [[nodiscard]] pid_t holder() const noexcept { return holder_->pid(); }
+  [[nodiscard]] pid_t holder() const noexcept { return holder_.number(); }
 
-  /// Starts a program in it.
-  [[nodiscard]] std::unique_ptr<child_process> start(std::vector<std::string> words) const;
+  /// Starts a program in it, to be talked with.
+  [[nodiscard]] processes::process start(std::vector<std::string> words) const;
   /// The same, and waits for its end. Throws std::runtime_error with its output when it fails.
   void run(std::vector<std::string> words) const;
   /// Its own files.
@@ -63,7 +35,7 @@ public:
 
 private:
   std::string name_;
-  std::unique_ptr<child_process> holder_;
+  processes::process holder_;
 };
 
 /// Hosts, each connected with each other by a cable of its own: no way leads around a cut one.

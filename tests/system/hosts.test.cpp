@@ -3,7 +3,6 @@
 #include <csignal>
 #include <filesystem>
 
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "hosted.hpp"
@@ -61,24 +60,20 @@ TEST_F(simulated_hosts, hear_nothing_over_a_cut_cable_and_meet_again_when_it_is_
 
 TEST_F(simulated_hosts, end_with_their_processes_when_the_test_is_killed) {
   // Another one stands for the test: it makes a host, and a process in it, which say who they are.
-  int said[2];
-  ASSERT_EQ(::pipe(said), 0);
-  const auto test = ::fork();
-  if (test == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    const host made{"killed"};
-    const auto process = made.start({"sleep", "1000"});
-    const pid_t both[] = {made.holder(), process->pid()};
-    static_cast<void>(!::write(said[1], both, sizeof both));
-    ::pause();
-    std::_Exit(0);
-  }
+  auto test = processes::process::fork([](processes::line_channel& parent) {
+                const host made{"killed"};
+                const auto process = made.start({"sleep", "1000"});
+                parent.write_line(std::to_string(made.holder()));
+                parent.write_line(std::to_string(process.number()));
+                return ::pause();
+              }).value();
   pid_t both[2] = {};
-  ASSERT_EQ(::read(said[0], both, sizeof both), static_cast<ssize_t>(sizeof both));
+  for (auto& each : both)
+    each = std::stoi(test.channel().read_line().value());
   for (const auto each : both)
     EXPECT_EQ(::kill(each, 0), 0);
   const auto space = std::filesystem::read_symlink("/proc/" + std::to_string(both[0]) + "/ns/mnt");
-  ::kill(test, SIGKILL);
+  test.kill();
   const auto is_in_it = [&](const std::filesystem::path& process) {
     std::error_code failed;
     return std::filesystem::read_symlink(process / "ns/mnt", failed) == space;
@@ -87,8 +82,6 @@ TEST_F(simulated_hosts, end_with_their_processes_when_the_test_is_killed) {
     return std::ranges::none_of(std::filesystem::directory_iterator("/proc"),
                                 [&](const auto& each) { return is_in_it(each.path()); });
   }));
-  ::close(said[0]);
-  ::close(said[1]);
 }
 
 } // namespace

@@ -159,7 +159,7 @@ protected:
   std::map<std::string, std::uint64_t> survivors_memory() {
     std::map<std::string, std::uint64_t> bytes;
     for (const auto& name : survivors_) {
-      const auto pid = world_->at(name).process().pid();
+      const auto pid = world_->at(name).process().number();
       bytes[name] = own_bytes(pid); // As any process has it, whose allocator keeps some for later.
       const auto in_use = world_->told(name, "trim");
       std::cout << name << " has " << bytes[name] / 1024 << " KiB, " << own_bytes(pid) / 1024

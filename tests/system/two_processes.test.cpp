@@ -108,7 +108,7 @@ TEST_P(two_processes, a_peer_that_dies_in_a_handler_fails_the_request_and_takes_
   EXPECT_NE(answer.error().find("the link to peer is down"), std::string::npos) << answer.error();
   self->receive([](const caf::down_msg& down) { EXPECT_EQ(down.reason, caf::exit_reason::remote_link_unreachable); },
                 caf::after(10s) >> [] { ADD_FAILURE() << "no down message"; });
-  EXPECT_EQ(peer_->end(), 128 + SIGKILL);
+  EXPECT_EQ(peer_->ended(), processes::killed_by(SIGKILL));
 }
 
 TEST_P(two_processes, objects_on_their_way_to_a_peer_that_is_killed_are_let_go) {

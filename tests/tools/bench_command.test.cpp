@@ -2,10 +2,11 @@
 // left behind, however it ends. How fast anything is, is not tested here.
 #include "command_support.hpp"
 
+#include "../eventually.hpp"
+
 #include "../bench/harness/well_formed.hpp"
 
-#include <fcntl.h>
-#include <spawn.h>
+#include <troupe/processes/listing.hpp>
 
 #include <filesystem>
 #include <fstream>
@@ -24,82 +25,48 @@ std::string text_of(const files::path& file) {
   return {std::istreambuf_iterator<char>{read}, {}};
 }
 
-bool eventually(const std::function<bool()>& condition) {
-  const auto deadline = std::chrono::steady_clock::now() + 20s;
-  for (; !condition(); std::this_thread::sleep_for(2ms))
-    if (std::chrono::steady_clock::now() > deadline)
-      return false;
-  return true;
-}
+constexpr auto patience = 20s;
 
 /// Runs of the command whose stores lie in a folder of their own, by which their processes are known, too.
 class bench_command : public testing::Test {
 protected:
   bench_command() : folder_(folder() + "/bench") { files::create_directory(folder_); }
   ~bench_command() override {
-    for (const auto process : processes())
+    for (const auto process : taking_part())
       ::kill(process, SIGKILL);
     files::remove_all(folder_);
   }
 
   /// With what there is on standard error in errors().
   output bench(const std::string& arguments) {
-    auto made = output{};
-    auto* const pipe = ::popen(
-        (TROUPE_PROGRAM " bench --directory " + folder_ + ' ' + arguments + " 2>" + errors_file()).c_str(), "r");
-    auto some = std::array<char, 4096>{};
-    for (std::size_t count = 0; (count = std::fread(some.data(), 1, some.size(), pipe)) > 0;)
-      made.text.append(some.data(), count);
-    const auto status = ::pclose(pipe);
-    made.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    return made;
+    return run_to_end({.program = "/bin/sh",
+                       .words = {"sh", "-c", TROUPE_PROGRAM " bench --directory " + folder_ + ' ' + arguments},
+                       .errors = processes::file{errors_file()}});
   }
 
   /// Those that take part: they are told where the run's folder is.
-  [[nodiscard]] std::vector<pid_t> processes() const {
-    std::vector<pid_t> found;
-    for (const auto& entry : files::directory_iterator{"/proc"}) {
-      const auto name = entry.path().filename().string();
-      if (name.find_first_not_of("0123456789") != std::string::npos)
-        continue;
-      std::ifstream file{entry.path() / "cmdline"};
-      std::string line; // Empty where the process ends meanwhile.
-      std::getline(file, line, '\n');
-      if (line.find(folder_ + "/troupe-bench-") != std::string::npos)
-        found.push_back(std::stoi(name));
-    }
-    return found;
-  }
+  [[nodiscard]] std::vector<pid_t> taking_part() const { return processes::with_argument(folder_ + "/troupe-bench-"); }
 
   void expect_nothing_left() const {
-    EXPECT_TRUE(eventually([this] { return processes().empty(); }));
+    EXPECT_TRUE(eventually([this] { return taking_part().empty(); }, patience));
     for (const auto& entry : files::directory_iterator{folder_})
       EXPECT_FALSE(entry.path().filename().string().starts_with("troupe-bench-")) << entry.path();
   }
 
   /// Echoes of 1 MiB, in a process group of its own, with its output in output_file().
-  [[nodiscard]] pid_t start(const std::vector<std::string>& arguments) const {
-    std::vector<std::string> words{"troupe", "bench", "--directory", folder_, "--pattern", "echo", "--size", "1Mi"};
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    std::vector<char*> argv;
-    for (auto& word : words)
-      argv.push_back(word.data());
-    argv.push_back(nullptr);
-    posix_spawnattr_t attributes;
-    ::posix_spawnattr_init(&attributes);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-    posix_spawn_file_actions_t actions;
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output_file().c_str(), O_WRONLY | O_CREAT, 0600);
-    pid_t made = -1;
-    EXPECT_EQ(::posix_spawn(&made, TROUPE_PROGRAM, &actions, &attributes, argv.data(), environ), 0);
-    ::posix_spawn_file_actions_destroy(&actions);
-    ::posix_spawnattr_destroy(&attributes);
-    EXPECT_TRUE(eventually([this] { return processes().size() == 2; }));
+  [[nodiscard]] processes::process start(const std::vector<std::string>& arguments) const {
+    processes::start_options options{
+        .program = TROUPE_PROGRAM,
+        .words = {"troupe", "bench", "--directory", folder_, "--pattern", "echo", "--size", "1Mi"},
+        .output = processes::file{output_file()},
+        .own_group = true};
+    options.words.insert(options.words.end(), arguments.begin(), arguments.end());
+    auto made = processes::process::start(options).value();
+    EXPECT_TRUE(eventually([this] { return taking_part().size() == 2; }, patience));
     return made;
   }
 
-  [[nodiscard]] pid_t start_long_run() const { return start({"--time", "600"}); }
+  [[nodiscard]] processes::process start_long_run() const { return start({"--time", "600"}); }
 
   [[nodiscard]] std::string output_file() const { return folder_ + "/output"; }
   [[nodiscard]] std::string errors_file() const { return folder_ + "/errors"; }
@@ -221,26 +188,24 @@ TEST_F(bench_command, refuses_what_it_cannot_measure_and_says_why) {
 }
 
 TEST_F(bench_command, leaves_nothing_when_it_is_interrupted) {
-  const auto process = start_long_run();
-  ::kill(-process, SIGINT); // As a terminal does: all of them get it.
-  int status = 0;
-  ::waitpid(process, &status, 0);
-  EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 128 + SIGINT);
+  auto process = start_long_run();
+  process.signal_group(SIGINT); // As a terminal does: all of them get it.
+  EXPECT_EQ(process.wait(), processes::exited_with(128 + SIGINT));
   expect_nothing_left();
 }
 
 TEST_F(bench_command, shows_what_was_measured_when_it_is_interrupted) {
-  const auto process = start({"--time", "0.05", "--rounds", "1000", "--json"});
+  auto process = start({"--time", "0.05", "--rounds", "1000", "--json"});
   std::set<pid_t> seen; // Each round has two processes of its own, the one that does not count, too.
-  EXPECT_TRUE(eventually([&] {
-    const auto now = processes();
-    seen.insert(now.begin(), now.end());
-    return seen.size() > 6;
-  }));
-  ::kill(-process, SIGTERM);
-  int status = 0;
-  ::waitpid(process, &status, 0);
-  EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 128 + SIGTERM);
+  EXPECT_TRUE(eventually(
+      [&] {
+        const auto now = taking_part();
+        seen.insert(now.begin(), now.end());
+        return seen.size() > 6;
+      },
+      patience));
+  process.signal_group(SIGTERM);
+  EXPECT_EQ(process.wait(), processes::exited_with(128 + SIGTERM));
   const auto document = nlohmann::json::parse(text_of(output_file()));
   EXPECT_GE(document["rounds"].get<int>(), 2);
   EXPECT_LT(document["rounds"].get<int>(), 1000);
@@ -251,21 +216,18 @@ TEST_F(bench_command, shows_what_was_measured_when_it_is_interrupted) {
 }
 
 TEST_F(bench_command, a_run_that_was_killed_takes_its_processes_along_and_the_next_one_clears_up) {
-  const auto process = start_long_run();
-  ::kill(process, SIGKILL);
-  ::waitpid(process, nullptr, 0);
-  EXPECT_TRUE(eventually([this] { return processes().empty(); }));
+  auto process = start_long_run();
+  process.kill();
+  EXPECT_TRUE(eventually([this] { return taking_part().empty(); }, patience));
   EXPECT_EQ(bench(tiny + "--pattern echo --size 8").status, 0) << errors();
   expect_nothing_left();
 }
 
 TEST_F(bench_command, says_that_a_process_was_killed) {
-  const auto process = start_long_run();
-  for (const auto each : processes())
+  auto process = start_long_run();
+  for (const auto each : taking_part())
     ::kill(each, SIGKILL);
-  int status = 0;
-  ::waitpid(process, &status, 0);
-  EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 1);
+  EXPECT_EQ(process.wait(), processes::exited_with(1));
   expect_nothing_left();
 }
 

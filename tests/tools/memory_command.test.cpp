@@ -140,8 +140,8 @@ TEST(memory_command, hints_at_leaks_are_about_what_is_shown_alone) {
 }
 
 TEST(memory_command, of_a_process_that_does_not_answer_it_says_what_the_store_knows) {
-  const other_process other{options_of("frozen")};
-  other.signal(SIGSTOP);
+  other_process other{options_of("frozen")};
+  other.stop();
   const auto before = std::chrono::steady_clock::now();
   const auto answer = run("memory --directory " + folder() + " --timeout 0.3 --object " + other.object());
   EXPECT_LT(std::chrono::steady_clock::now() - before, 10s);
@@ -155,7 +155,7 @@ TEST(memory_command, of_a_process_that_does_not_answer_it_says_what_the_store_kn
     return std::to_string(each["process"].template get<int>()) == other.pid() && each["answered"] == false;
   })) << shown;
   expect_contains(run(of_store + " --group-by state").text, "not asked: " + other.pid());
-  other.signal(SIGCONT);
+  other.go_on();
 }
 
 TEST(memory_command, of_a_process_that_is_not_to_be_asked_too) {

@@ -118,12 +118,12 @@ TEST(ping_command, measures_round_trips) {
 }
 
 TEST(ping_command, gives_a_frozen_node_up) {
-  const other_process other{options_of("frozen")};
-  other.signal(SIGSTOP);
+  other_process other{options_of("frozen")};
+  other.stop();
   const auto answer = run("ping " + options_of("frozen").listen[0] + " --timeout 0.3");
   EXPECT_EQ(answer.status, 1);
   expect_contains(answer.text, "does not answer");
-  other.signal(SIGCONT);
+  other.go_on();
 }
 
 TEST(nodes_commands, tell_what_is_no_address_from_a_node_that_does_not_answer) {

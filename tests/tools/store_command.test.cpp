@@ -1,32 +1,20 @@
 // `troupe store`, run as its users run it.
 #include "../store/support.hpp"
+#include "running.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <sys/stat.h>
 
-#include <cstdio>
 #include <memory>
 
 namespace troupe::store::test {
 
 namespace {
 
-struct output {
-  std::string text; // Of both streams.
-  int status = -1;
-};
-
-[[nodiscard]] output run(const std::string& arguments) {
-  auto result = output{};
-  auto* const pipe = ::popen((TROUPE_PROGRAM " " + arguments + " 2>&1").c_str(), "r");
-  auto some = std::array<char, 4096>{};
-  for (std::size_t count = 0; (count = std::fread(some.data(), 1, some.size(), pipe)) > 0;)
-    result.text.append(some.data(), count);
-  const auto status = ::pclose(pipe);
-  result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return result;
-}
+using tests::expect_contains;
+using tests::output;
+using tests::run;
 
 class store_command_test : public store_test {
 protected:
@@ -39,10 +27,6 @@ protected:
     return nlohmann::json::parse(answer.text);
   }
 };
-
-void expect_contains(const std::string& text, std::string_view part) {
-  EXPECT_NE(text.find(part), std::string::npos) << text;
-}
 
 TEST_F(store_command_test, lists_objects_with_what_keeps_them) {
   auto store = open();

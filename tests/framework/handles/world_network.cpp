@@ -7,7 +7,7 @@ namespace troupe::simulation {
 
 namespace {
 
-constexpr auto garbage = content_number{1} << 32;
+constexpr auto first_garbage = content_number{1} << 32;
 
 /// The number of a question.
 [[nodiscard]] std::optional<handles::request_number> request_of(const handles::message& what) {
@@ -96,7 +96,7 @@ void world::arrive(node_index at, packet what, handles::link_number over) {
   auto& lies = links[index_of(over)].liars[end_of(index_of(over), at)];
   if (auto* message = std::get_if<handles::message>(&what.what)) {
     arriving_content_ = what.content;
-    if (node.liar && what.is_chunk() && what.content < garbage && !known_to_liars.contains(what.content))
+    if (node.liar && what.is_chunk() && what.content < first_garbage && !known_to_liars.contains(what.content))
       throw broken("a liar was sent content " + std::to_string(what.content) + ", which was never given to it");
     adoptions += std::holds_alternative<handles::adopted>(*message);
     reclaims += std::holds_alternative<handles::reclaimed>(*message);
@@ -146,7 +146,7 @@ bool world::send_chunk(link_index over, int end) {
 
 void world::forge(link_index over, int from_end, packet what) {
   if (what.is_chunk())
-    what.content = garbage + last_number_;
+    what.content = first_garbage + last_number_;
   post(over, 1 - from_end, std::move(what));
 }
 
@@ -266,7 +266,7 @@ void world::act(node_index at, const handles::write_room& what) {
   if (what.offset != made.written_bytes || what.size_bytes > made.size_bytes - made.written_bytes)
     throw broken("bytes that do not belong where they are written");
   made.written_bytes += what.size_bytes;
-  made.content = what.offset == 0 || made.content == arriving_content_ ? arriving_content_ : garbage;
+  made.content = what.offset == 0 || made.content == arriving_content_ ? arriving_content_ : first_garbage;
 }
 
 void world::act(node_index at, const handles::seal_room& what) {

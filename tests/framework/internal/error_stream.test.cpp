@@ -18,7 +18,6 @@
 #include <pty.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -26,6 +25,7 @@
 
 #include <troupe/framework/internal/words/error_stream.hpp>
 #include <troupe/framework/internal/words/log.hpp>
+#include <troupe/processes/process.hpp>
 
 namespace troupe::tests {
 namespace {
@@ -111,7 +111,7 @@ protected:
 INSTANTIATE_TEST_SUITE_P(each, error_stream_to,
                          testing::Values(stream_kind{"pipe", pipe_ends}, stream_kind{"socket", socket_ends},
                                          stream_kind{"terminal", terminal_ends}),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& with) { return with.param.name; });
 
 TEST_P(error_stream_to, a_line_arrives_as_it_is) {
   stream_.write("troupe info: one");
@@ -220,16 +220,12 @@ TEST(error_stream, a_signal_that_waited_before_waits_afterwards) {
 // -- fork
 
 /// How a child ends that does this; it has a minute.
-int status_of_child(const std::function<void()>& work) {
-  const auto child = ::fork();
-  if (child == 0) {
-    ::alarm(60);
+processes::ending ending_of_child(const std::function<void()>& work) {
+  const auto with_status = [&] {
     work();
-    ::_exit(0);
-  }
-  int status = -1;
-  ::waitpid(child, &status, 0);
-  return status;
+    return 0;
+  };
+  return processes::process::fork(with_status).value().end(std::chrono::seconds{60});
 }
 
 // Goal: a child of a fork may log, whatever other threads did at that moment.
@@ -244,12 +240,12 @@ TEST(log_and_fork, a_child_logs_though_other_threads_were_logging) {
           internal::write_log(log_level::warning, "x");
       });
     for (int i = 0; i < 50; ++i)
-      ASSERT_EQ(status_of_child([] {
+      ASSERT_EQ(ending_of_child([] {
                   ::close(STDERR_FILENO);
                   internal::write_log(log_level::warning, "from a child");
                   set_log_sink(nullptr);
                 }),
-                0)
+                processes::exited_with(0))
           << i;
     const auto before = logged.load();
     const auto deadline = std::chrono::steady_clock::now() + 60s;
@@ -261,10 +257,10 @@ TEST(log_and_fork, a_child_logs_though_other_threads_were_logging) {
 }
 
 TEST(log_and_fork, a_sink_may_fork) {
-  int status = -1;
-  set_log_sink([&](log_level, std::string_view) { status = status_of_child([] {}); });
+  processes::ending how;
+  set_log_sink([&](log_level, std::string_view) { how = ending_of_child([] {}); });
   internal::write_log(log_level::warning, "x");
-  EXPECT_EQ(status, 0);
+  EXPECT_EQ(how, processes::exited_with(0));
   set_log_sink(nullptr);
 }
 
@@ -273,7 +269,8 @@ TEST(log_and_fork, the_sink_is_the_childs_as_well) {
   set_log_sink([&](log_level, std::string_view text) {
     [[maybe_unused]] auto written = ::write(pipe->writer, text.data(), text.size());
   });
-  EXPECT_EQ(status_of_child([] { internal::write_log(log_level::warning, "from the child"); }), 0);
+  EXPECT_EQ(ending_of_child([] { internal::write_log(log_level::warning, "from the child"); }),
+            processes::exited_with(0));
   set_log_sink(nullptr);
   EXPECT_EQ(pipe->read_now(), "from the child");
 }
@@ -288,11 +285,11 @@ TEST(log_and_fork, a_sink_that_runs_elsewhere_is_not_the_childs) {
   std::jthread stuck{[] { internal::write_log(log_level::warning, "stays within"); }};
   entered.get_future().wait();
   const auto pipe = pipe_ends();
-  EXPECT_EQ(status_of_child([&] {
+  EXPECT_EQ(ending_of_child([&] {
               ::dup2(pipe->writer, STDERR_FILENO);
               internal::write_log(log_level::warning, "from the child");
             }),
-            0);
+            processes::exited_with(0));
   leave.set_value();
   stuck.join();
   set_log_sink(nullptr);

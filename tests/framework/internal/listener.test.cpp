@@ -1,4 +1,5 @@
 #include <troupe/framework/internal/net/listener.hpp>
+#include <troupe/processes/process.hpp>
 
 #include <array>
 #include <filesystem>
@@ -13,7 +14,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <asio/ip/tcp.hpp>
@@ -137,12 +137,11 @@ TEST_F(listener_at_a_file, does_not_remove_what_was_put_there_instead) {
 TEST_F(listener_at_a_file, stays_when_the_child_of_a_fork_ends_it) {
   auto opened = open();
   ASSERT_TRUE(opened);
-  const auto child = ::fork();
-  if (child == 0) {
+  const auto ends_it = [&] {
     (*opened)->close();
-    ::_exit(0);
-  }
-  ::waitpid(child, nullptr, 0);
+    return 0;
+  };
+  EXPECT_EQ(processes::process::fork(ends_it).value().wait(), processes::exited_with(0));
   EXPECT_TRUE(is_reachable());
 }
 

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <troupe/framework/internal/words/log.hpp>
+#include <troupe/processes/process.hpp>
 
 namespace troupe::tests {
 namespace {
@@ -123,27 +124,32 @@ constexpr auto program_variable = "TROUPE_TEST_IS_LOG_PROGRAM";
   std::_Exit(0);
 }();
 
-std::string logged_with(const std::string& environment) {
-  const auto self = std::filesystem::read_symlink("/proc/self/exe").string();
-  const auto command = environment + ' ' + program_variable + "=1 '" + self + "' 2>&1";
-  std::string output;
-  auto* pipe = ::popen(command.c_str(), "r");
-  if (pipe == nullptr)
-    return "cannot run " + command;
-  std::array<char, 4096> part{};
-  for (std::size_t count; (count = std::fread(part.data(), 1, part.size(), pipe)) > 0;)
-    output.append(part.data(), count);
-  EXPECT_EQ(::pclose(pipe), 0);
+/// `level`: of TROUPE_LOG; nullopt: it is not set.
+std::string logged_with(const std::optional<std::string>& level) {
+  std::vector<std::string> words{"env"};
+  if (!level)
+    words.insert(words.end(), {"-u", "TROUPE_LOG"});
+  words.push_back(std::filesystem::read_symlink("/proc/self/exe").string());
+  processes::start_options options{.program = "env",
+                                   .words = std::move(words),
+                                   .output = processes::lines{},
+                                   .errors = processes::lines{},
+                                   .environment = {{program_variable, "1"}}};
+  if (level)
+    options.environment.emplace_back("TROUPE_LOG", *level);
+  auto program = processes::process::start(options).value();
+  auto output = program.channel().read_all();
+  EXPECT_EQ(program.wait(), processes::exited_with(0));
   return output;
 }
 
 TEST(log, the_environment_says_how_much) {
   const std::string two = "troupe error: an error\ntroupe warning: a warning\n";
-  EXPECT_EQ(logged_with("env -u TROUPE_LOG"), two);
-  EXPECT_EQ(logged_with("TROUPE_LOG=off"), "");
-  EXPECT_EQ(logged_with("TROUPE_LOG=error"), "troupe error: an error\n");
-  EXPECT_EQ(logged_with("TROUPE_LOG=debug"), two + "troupe info: an info\ntroupe debug: a detail\n");
-  EXPECT_EQ(logged_with("TROUPE_LOG=loud"),
+  EXPECT_EQ(logged_with(std::nullopt), two);
+  EXPECT_EQ(logged_with("off"), "");
+  EXPECT_EQ(logged_with("error"), "troupe error: an error\n");
+  EXPECT_EQ(logged_with("debug"), two + "troupe info: an info\ntroupe debug: a detail\n");
+  EXPECT_EQ(logged_with("loud"),
             "troupe warning: TROUPE_LOG is \"loud\", known are off, error, warning, info, debug; warning is used\n"
                 + two);
 }

@@ -1,11 +1,11 @@
 #include <troupe/framework/internal/net/stream_socket.hpp>
+#include <troupe/processes/process.hpp>
 
 #include <asio/ip/tcp.hpp>
 #include <asio/local/stream_protocol.hpp>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace troupe::internal {
@@ -64,22 +64,21 @@ TEST(a_user, is_this_one_where_the_kernel_says_so) {
 
 // Goal: where no user is mapped all look like one, and none of them is taken for this one.
 TEST(a_user, is_nobody_in_a_namespace_that_maps_none) {
-  const auto child = ::fork();
-  if (child == 0) {
+  constexpr int no_namespace = 2;
+  const auto looks = [] {
     if (::unshare(CLONE_NEWUSER) != 0)
-      ::_exit(2);
+      return no_namespace;
     int both[2];
     asio::io_context io;
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, both) != 0)
-      ::_exit(3);
+      return 3;
     stream_socket one{io, asio::generic::stream_protocol{AF_UNIX, 0}, both[0]};
-    ::_exit(!is_this_user(::geteuid()) && !check_same_user(one) ? 0 : 1);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  if (WEXITSTATUS(status) == 2)
+    return !is_this_user(::geteuid()) && !check_same_user(one) ? 0 : 1;
+  };
+  const auto how = processes::process::fork(looks).value().wait();
+  if (how == processes::exited_with(no_namespace))
     GTEST_SKIP() << "no user namespaces here";
-  EXPECT_EQ(status, 0);
+  EXPECT_EQ(how, processes::exited_with(0));
 }
 
 } // namespace

@@ -1,17 +1,22 @@
 // The built program as a real process, and what it leaves behind.
 #pragma once
 
-#include <sys/types.h>
+#include "../../eventually.hpp"
+
+#include <troupe/processes/process.hpp>
 
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
 namespace wordcount::tests {
 
+using troupe::processes::exited_with;
+using troupe::processes::killed_by;
+using troupe::tests::eventually;
+
 struct run_result {
-  int status = 0; // Exit status; -n when signal n killed it.
+  troupe::processes::ending how;
   std::string output;
   std::string errors;
 };
@@ -25,11 +30,11 @@ public:
   /// Kills what still runs of it: the program and all that it started.
   ~program();
 
-  void signal(int number) const;
+  void signal(int number) { process_.signal(number); }
   /// Waits for its end.
   run_result wait();
 
-  [[nodiscard]] pid_t process() const { return process_; }
+  [[nodiscard]] pid_t process() const { return process_.number(); }
   /// The processes that it has started and that still run.
   [[nodiscard]] std::vector<pid_t> workers() const;
   /// The files of its store in /dev/shm.
@@ -39,20 +44,11 @@ public:
 
 private:
   const std::filesystem::path folder_;
-  pid_t process_ = 0;
-  bool is_waited_for_ = false;
+  troupe::processes::process process_;
 };
 
 /// Whether a process is stopped by a signal.
 [[nodiscard]] bool is_stopped(pid_t process);
-
-/// Waits until the condition holds; false after ten seconds.
-[[nodiscard]] bool eventually(const std::function<bool()>& condition);
-
-/// What all users of the host can see of a process: its arguments.
-[[nodiscard]] std::vector<std::string> arguments_of(pid_t process);
-/// As the kernel keeps it, of the time when the process was started.
-[[nodiscard]] std::string environment_of(pid_t process);
 
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);
 

@@ -2,6 +2,8 @@
 #include "program.hpp"
 #include "scratch_folder.hpp"
 
+#include <troupe/processes/listing.hpp>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,6 +29,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using troupe::processes::arguments_of;
+using troupe::processes::environment_of;
 using arguments = std::vector<std::string>;
 
 /// Text of about that size: words of a skewed distribution, punctuation, now and then a byte of any value.
@@ -95,7 +99,7 @@ protected:
   }
 
   void expect_right_counts(const run_result& result) {
-    EXPECT_EQ(result.status, 0) << result.errors;
+    EXPECT_EQ(result.how, exited_with(0)) << result.errors;
     // Not EXPECT_EQ, which would print both texts.
     EXPECT_TRUE(read_file(output_file()) == counts_by_coreutils()) << "the counts differ";
     EXPECT_THAT(result.output, HasSubstr(", 0 objects left\n"));
@@ -137,7 +141,7 @@ TEST_F(counting, a_folder_larger_than_the_store_is_counted) {
 TEST_F(counting, a_word_larger_than_the_store_is_an_error_that_says_so) {
   tree_.write("m/long", std::string(2 << 20, 'L'));
   const auto result = run(job({"--store-bytes", "1000000"}));
-  EXPECT_EQ(result.status, 1);
+  EXPECT_EQ(result.how, exited_with(1));
   EXPECT_THAT(result.errors, HasSubstr("cannot go on reading: object of "));
 }
 
@@ -146,7 +150,7 @@ TEST_F(counting, an_empty_folder_has_no_words) {
   auto given = job({});
   given.back() = (tree_.path() / "nothing").string();
   const auto result = run(given);
-  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(result.how, exited_with(0));
   EXPECT_THAT(result.output, HasSubstr("words:    0, 0 distinct\n"));
   EXPECT_EQ(read_file(output_file()), "");
 }
@@ -316,7 +320,7 @@ TEST_F(counting, over_tcp_no_secret_is_seen) {
     EXPECT_TRUE(environment_of(worker) == environment_of(running.process()));
   }
   running.signal(SIGTERM);
-  EXPECT_EQ(running.wait().status, 128 + SIGTERM);
+  EXPECT_EQ(running.wait().how, exited_with(128 + SIGTERM));
   std::vector<std::string> at_home;
   for (const auto& entry : std::filesystem::directory_iterator{files_.path()})
     at_home.push_back(entry.path().filename().string());
@@ -325,7 +329,7 @@ TEST_F(counting, over_tcp_no_secret_is_seen) {
 
 TEST_F(counting, a_transport_that_is_not_there_starts_nothing) {
   const auto result = run({"--transport", "pipe", tree_.path().string()});
-  EXPECT_EQ(result.status, 2);
+  EXPECT_EQ(result.how, exited_with(2));
   EXPECT_THAT(result.errors, HasSubstr("there is no transport 'pipe'; known are unix, tcp"));
 }
 
@@ -355,7 +359,7 @@ TEST_F(counting, a_worker_that_does_not_register_is_given_up) {
 
 TEST_F(counting, no_worker_left_is_an_error) {
   const auto result = run(job({"--fault", "1=2:kill", "--fault", "2=5:kill"}));
-  EXPECT_EQ(result.status, 1);
+  EXPECT_EQ(result.how, exited_with(1));
   EXPECT_THAT(result.errors, HasSubstr("wordcount: no worker is left (worker 1: "));
   EXPECT_THAT(result.output, IsEmpty());
 }
@@ -389,7 +393,7 @@ protected:
 TEST_F(endless_job, the_workers_of_a_killed_coordinator_end_by_themselves) {
   start("3");
   running_->signal(SIGKILL);
-  EXPECT_EQ(running_->wait().status, -SIGKILL);
+  EXPECT_EQ(running_->wait().how, killed_by(SIGKILL));
   EXPECT_TRUE(eventually([this] { return running_->workers() == std::vector{stopped_}; }));
   ::kill(stopped_, SIGCONT); // In the middle of a block; it finds out afterwards.
   expect_nothing_left();
@@ -398,7 +402,7 @@ TEST_F(endless_job, the_workers_of_a_killed_coordinator_end_by_themselves) {
 TEST_F(endless_job, the_workers_of_a_coordinator_killed_while_they_start_end_by_themselves) {
   start("0");
   running_->signal(SIGKILL);
-  EXPECT_EQ(running_->wait().status, -SIGKILL);
+  EXPECT_EQ(running_->wait().how, killed_by(SIGKILL));
   EXPECT_TRUE(eventually([this] { return running_->workers() == std::vector{stopped_}; }));
   ::kill(stopped_, SIGCONT); // It has not even dialed.
   expect_nothing_left();
@@ -408,7 +412,7 @@ TEST_F(endless_job, an_interrupt_ends_it_in_good_order) {
   start("2");
   running_->signal(SIGINT);
   const auto result = running_->wait();
-  EXPECT_EQ(result.status, 128 + SIGINT);
+  EXPECT_EQ(result.how, exited_with(128 + SIGINT));
   EXPECT_THAT(result.errors, HasSubstr("ended by signal 2 (Interrupt)"));
   EXPECT_THAT(running_->workers(), IsEmpty());
   EXPECT_THAT(running_->store_files(), IsEmpty());
@@ -419,7 +423,7 @@ TEST_F(endless_job, a_quit_signal_to_all_of_them_leaves_nothing) {
   for (const auto worker : running_->workers())
     ::kill(worker, SIGQUIT);
   running_->signal(SIGQUIT);
-  EXPECT_EQ(running_->wait().status, 128 + SIGQUIT);
+  EXPECT_EQ(running_->wait().how, exited_with(128 + SIGQUIT));
   EXPECT_THAT(running_->workers(), IsEmpty());
   EXPECT_THAT(running_->store_files(), IsEmpty());
 }
@@ -427,7 +431,7 @@ TEST_F(endless_job, a_quit_signal_to_all_of_them_leaves_nothing) {
 TEST_F(endless_job, a_termination_ends_it_in_good_order) {
   start("1"); // Worker 1 stays stopped, so that the job cannot be done before the signal comes.
   running_->signal(SIGTERM);
-  EXPECT_EQ(running_->wait().status, 128 + SIGTERM);
+  EXPECT_EQ(running_->wait().how, exited_with(128 + SIGTERM));
   EXPECT_THAT(running_->workers(), IsEmpty());
   EXPECT_THAT(running_->store_files(), IsEmpty());
 }
@@ -436,13 +440,13 @@ TEST_F(endless_job, a_termination_ends_it_in_good_order) {
 
 TEST_F(counting, an_output_file_that_cannot_be_written_is_an_error) {
   const auto result = run({"--workers", "1", "--output", "/nowhere/counts.tsv", tree_.path().string()});
-  EXPECT_EQ(result.status, 1);
+  EXPECT_EQ(result.how, exited_with(1));
   EXPECT_THAT(result.errors, HasSubstr("cannot write /nowhere/counts.tsv: No such file or directory"));
 }
 
 TEST_F(counting, a_full_disk_is_an_error) {
   const auto result = run({"--workers", "1", "--output", "/dev/full", tree_.path().string()});
-  EXPECT_EQ(result.status, 1);
+  EXPECT_EQ(result.how, exited_with(1));
   EXPECT_THAT(result.errors, HasSubstr("cannot write /dev/full: No space left on device"));
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
 }
@@ -450,7 +454,8 @@ TEST_F(counting, a_full_disk_is_an_error) {
 TEST_F(counting, an_output_file_replaces_an_older_one_and_leaves_nothing_beside_it) {
   files_.write("folder/counts.tsv", "old");
   const auto folder = files_.path() / "folder";
-  EXPECT_EQ(run({"--workers", "1", "--output", (folder / "counts.tsv").string(), tree_.path().string()}).status, 0);
+  EXPECT_EQ(run({"--workers", "1", "--output", (folder / "counts.tsv").string(), tree_.path().string()}).how,
+            exited_with(0));
   EXPECT_TRUE(read_file(folder / "counts.tsv") == counts_by_coreutils());
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator{folder}, {}), 1);
 }
@@ -464,7 +469,7 @@ TEST_F(counting, a_signal_ends_it_while_the_output_waits_for_a_reader) {
   ASSERT_TRUE(eventually([&] { return !waiting.store_files().empty(); }));
   ASSERT_TRUE(eventually([&] { return waiting.store_files().empty() && waiting.workers().empty(); }));
   waiting.signal(SIGTERM);
-  EXPECT_EQ(waiting.wait().status, 128 + SIGTERM);
+  EXPECT_EQ(waiting.wait().how, exited_with(128 + SIGTERM));
 }
 
 TEST_F(counting, a_signal_leaves_no_part_of_the_output) {
@@ -483,13 +488,13 @@ TEST_F(counting, a_signal_leaves_no_part_of_the_output) {
 
 TEST_F(counting, bad_arguments_start_nothing) {
   const auto result = run({"--families", "xml", tree_.path().string()});
-  EXPECT_EQ(result.status, 2);
+  EXPECT_EQ(result.how, exited_with(2));
   EXPECT_THAT(result.errors, HasSubstr("there is no family 'xml'"));
 }
 
 TEST_F(counting, a_folder_that_is_not_there_is_an_error) {
   const auto result = run({"/no/such/folder"});
-  EXPECT_EQ(result.status, 1);
+  EXPECT_EQ(result.how, exited_with(1));
   EXPECT_THAT(result.errors, HasSubstr("cannot open the folder /no/such/folder: No such file or directory"));
 }
 

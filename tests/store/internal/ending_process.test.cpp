@@ -1,5 +1,7 @@
 #include <troupe/store/internal/host/ending_process.hpp>
 
+#include <troupe/processes/process.hpp>
+
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -8,28 +10,23 @@
 #include <cstdlib>
 #include <thread>
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace troupe::store::internal {
 namespace {
 
-[[nodiscard]] pid_t sleeping_child() {
-  const auto child = ::fork();
-  if (child == 0)
-    for (;;)
-      ::pause();
-  return child;
+[[nodiscard]] processes::process sleeping_child() {
+  return processes::process::fork([] { return ::pause(); }).value();
 }
 
 TEST(ending_process, is_one_that_was_killed_and_not_one_that_lives_or_is_gone) {
-  const auto child = sleeping_child();
+  auto child = sleeping_child();
   EXPECT_FALSE(is_ending(::getpid()));
-  EXPECT_FALSE(is_ending(child));
-  ::kill(child, SIGKILL);
-  EXPECT_TRUE(is_ending(child)); // Until somebody waits for it.
-  ::waitpid(child, nullptr, 0);
-  EXPECT_FALSE(is_ending(child));
+  EXPECT_FALSE(is_ending(child.number()));
+  child.signal(SIGKILL);
+  EXPECT_TRUE(is_ending(child.number())); // Until somebody waits for it.
+  child.wait();
+  EXPECT_FALSE(is_ending(child.number()));
   EXPECT_FALSE(is_ending(0));
 }
 
@@ -45,11 +42,11 @@ TEST(ending_process, may_go_at_any_moment) {
     }
   }};
   for (auto round = 0; round < 300; ++round) {
-    child = sleeping_child();
+    auto sleeping = sleeping_child();
+    child = sleeping.number();
     for (const auto before = asked.load(); asked < before + 2;)
       std::this_thread::yield();
-    ::kill(child, SIGKILL);
-    ::waitpid(child, nullptr, 0);
+    sleeping.kill();
   }
   is_over = true;
   asker.join();
