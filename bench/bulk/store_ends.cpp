@@ -22,7 +22,7 @@ constexpr std::size_t small_bytes = 64 << 10;
 constexpr char sign = 's';
 
 /// Answers with the size of what it has before it.
-caf::behavior taker(caf::event_based_actor*) {
+caf::behavior value_taker(caf::event_based_actor*) {
   return {[](const bytes& value) {
     if (value.size() == 0 || value[0] != sign || value[value.size() - 1] != sign) {
       std::cerr << "a value of " << value.size() << " bytes is not what was sent\n";
@@ -64,7 +64,7 @@ std::expected<void, std::string> serve_store(const ready_report& ready) {
   process.types.add<bytes>("bench.bytes");
   if (auto opened = process.open({unix_address()}, inherited_store()); !opened)
     return opened;
-  if (auto published = process.node->publish("taker", process.system.spawn(taker)); !published)
+  if (auto published = process.node->publish("taker", process.system.spawn(value_taker)); !published)
     return std::unexpected{published.error().message()};
   ready(process.node->addresses().front());
   wait_for_end_of_input();

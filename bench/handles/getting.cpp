@@ -26,7 +26,7 @@ struct call_times {
 };
 TROUPE_DESCRIBE(call_times, get, find_and_pin)
 
-void add_types(troupe::type_registry& types) {
+void add_getting_types(troupe::type_registry& types) {
   types.add<call_times>("bench.call_times");
   add_value_types(types);
 }
@@ -88,7 +88,7 @@ std::vector<std::size_t> got_sizes(std::size_t largest_bytes) {
 
 std::expected<void, std::string> serve_getting(origin from, const ready_report& ready) {
   troupe_process process;
-  add_types(process.types);
+  add_getting_types(process.types);
   const auto is_elsewhere = from == origin::pulled;
   if (auto opened = process.open({is_elsewhere ? tcp_address() : unix_address()}, inherited_host(is_elsewhere ? 1 : 0));
       !opened)
@@ -125,7 +125,7 @@ std::expected<std::unique_ptr<getting_near_end>, std::string> getting_near_end::
                                                                                         const std::string& address) {
   auto made = std::make_unique<parts>();
   auto& process = made->process;
-  add_types(process.types);
+  add_getting_types(process.types);
   if (auto opened = process.open({}, inherited_host(0)); !opened)
     return std::unexpected{std::move(opened).error()};
   auto link = process.dial(address);

@@ -39,7 +39,7 @@ using go_atom = caf::atom_constant<caf::atom("go")>;
 using end_atom = caf::atom_constant<caf::atom("end")>;
 using look_atom = caf::atom_constant<caf::atom("look")>;
 
-void add_types(troupe::type_registry& types) {
+void add_ring_types(troupe::type_registry& types) {
   types.add<lap_times>("bench.lap_times");
   types.add<member_footprint>("bench.member_footprint");
   add_value_types(types);
@@ -165,7 +165,7 @@ std::vector<std::string> split(const std::string& text, char at) {
 
 std::expected<void, std::string> serve_ring(ring_hosts hosts, std::size_t number, const ready_report& ready) {
   troupe_process process;
-  add_types(process.types);
+  add_ring_types(process.types);
   if (auto opened = process.open({unix_address(), tcp_address()}, inherited_host(host_of(hosts, number))); !opened)
     return opened;
   const auto passing = process.system.spawn(member, &*process.node);
@@ -234,7 +234,7 @@ std::expected<std::unique_ptr<ring_near_end>, std::string> ring_near_end::connec
                                                                                   const std::string& addresses) {
   auto made = std::make_unique<parts>();
   made->hosts = hosts;
-  add_types(made->process.types);
+  add_ring_types(made->process.types);
   if (auto opened = made->process.open({}); !opened)
     return std::unexpected{std::move(opened).error()};
   std::vector<std::vector<std::string>> of_members;

@@ -16,7 +16,7 @@ namespace bench {
 
 namespace {
 
-void add_types(troupe::type_registry& types) {
+void add_sending_types(troupe::type_registry& types) {
   types.add<small_message>("bench.small_message");
   add_value_types(types);
 }
@@ -66,7 +66,7 @@ caf::behavior asker(caf::event_based_actor* self, const caf::actor& taker) {
 
 std::expected<void, std::string> serve_sending(const ready_report& ready) {
   troupe_process process;
-  add_types(process.types);
+  add_sending_types(process.types);
   if (auto opened = process.open({unix_address()}, inherited_host(0)); !opened)
     return opened;
   if (auto published = process.node->publish("taker", process.system.spawn(taker)); !published)
@@ -97,7 +97,7 @@ sending_near_end::~sending_near_end() = default;
 
 std::expected<std::unique_ptr<sending_near_end>, std::string> sending_near_end::connect(const std::string& address) {
   auto made = std::make_unique<parts>();
-  add_types(made->process.types);
+  add_sending_types(made->process.types);
   if (auto opened = made->process.open({}, inherited_host(0)); !opened)
     return std::unexpected{std::move(opened).error()};
   auto link = made->process.dial(address);

@@ -20,7 +20,7 @@ namespace troupe::tools {
 
 namespace {
 
-struct request {
+struct contract_request {
   std::string older;
   std::string newer;
   bool strict = false;
@@ -49,7 +49,7 @@ std::string json_of(const std::vector<contract_change>& changes) {
   return nlohmann::ordered_json{{"changes", list}}.dump(2) + '\n';
 }
 
-void check(const request& asked, std::ostream& out, std::ostream& err, int& status) {
+void check(const contract_request& asked, std::ostream& out, std::ostream& err, int& status) {
   const auto fail = [&](const std::string& why) {
     err << "troupe: " << why << '\n';
     status = 2;
@@ -72,7 +72,7 @@ void check(const request& asked, std::ostream& out, std::ostream& err, int& stat
 void add_contract_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status) {
   auto* contract = app.add_subcommand("contract", "Compares what two versions of a program look like to their peers");
   contract->require_subcommand(1);
-  auto asked = std::make_shared<request>();
+  auto asked = std::make_shared<contract_request>();
   auto* checks = contract->add_subcommand("check", "Tells what has changed, and what of it breaks older peers");
   checks->add_option("older", asked->older, "What troupe::contract_of() gave of the older version")
       ->required()

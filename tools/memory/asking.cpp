@@ -18,12 +18,12 @@ memory_summary failed(const inspection_address& who, std::string why) {
 }
 
 /// `is_no_address` where nobody could ever be asked there.
-struct answer {
+struct memory_answer {
   memory_summary summary;
   bool is_no_address = false;
 };
 
-answer ask_one(client& by, const inspection_address& whom, const memory_query& what) {
+memory_answer ask_one(client& by, const inspection_address& whom, const memory_query& what) {
   auto link = by.connect(whom.address);
   if (!link && is_of_another_user(whom, link.error()))
     return {};
@@ -35,8 +35,9 @@ answer ask_one(client& by, const inspection_address& whom, const memory_query& w
 }
 
 /// The answers in the order of the nodes.
-std::vector<answer> ask_all(const std::vector<inspection_address>& nodes, const memory_query& what, const access& by) {
-  std::vector<answer> answers(nodes.size());
+std::vector<memory_answer> ask_all(const std::vector<inspection_address>& nodes, const memory_query& what,
+                                   const access& by) {
+  std::vector<memory_answer> answers(nodes.size());
   if (nodes.empty())
     return answers;
   client one{by};
@@ -44,7 +45,7 @@ std::vector<answer> ask_all(const std::vector<inspection_address>& nodes, const 
   return answers;
 }
 
-std::vector<memory_summary> summaries_of(std::vector<answer> answers) {
+std::vector<memory_summary> summaries_of(std::vector<memory_answer> answers) {
   std::vector<memory_summary> result;
   for (auto& each : answers)
     result.push_back(std::move(each.summary));
@@ -128,7 +129,7 @@ memory_summary memory_of_host(const std::string& store_directory, std::uint64_t 
 memory_of_addresses memory_of_nodes(const std::vector<std::string>& addresses, const access& by) {
   const auto nodes = nodes_at(addresses);
   auto answers = ask_all(*nodes, {}, by); // Which cannot fail for addresses that are given.
-  const auto is_wrong = std::ranges::any_of(answers, &answer::is_no_address);
+  const auto is_wrong = std::ranges::any_of(answers, &memory_answer::is_no_address);
   return {combined(summaries_of(std::move(answers))), is_wrong};
 }
 

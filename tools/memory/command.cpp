@@ -19,16 +19,16 @@ namespace troupe::tools {
 
 namespace {
 
-enum class sort_key { size, age, holders, object };
+enum class memory_order { size, age, holders, object };
 
 /// What was asked for.
-struct request {
+struct memory_request {
   std::vector<std::string> nodes;
   access by;
   std::string directory = "/dev/shm";
   double old_seconds = 600;
   std::size_t limit = 1'000;
-  sort_key sort = sort_key::size;
+  memory_order sort = memory_order::size;
   memory_group group_by = memory_group::none;
   std::uint32_t process = 0;
   std::string store;
@@ -42,18 +42,18 @@ struct request {
   return std::chrono::milliseconds{static_cast<std::int64_t>(seconds * 1000)};
 }
 
-void sort(std::vector<memory_object>& objects, sort_key key) {
+void sort(std::vector<memory_object>& objects, memory_order key) {
   switch (key) {
-  case sort_key::size:
+  case memory_order::size:
     std::ranges::stable_sort(objects, std::ranges::greater{}, &memory_object::size_bytes);
     break;
-  case sort_key::age:
+  case memory_order::age:
     std::ranges::stable_sort(objects, std::ranges::greater{}, &memory_object::age_ms);
     break;
-  case sort_key::holders:
+  case memory_order::holders:
     std::ranges::stable_sort(objects, std::ranges::greater{}, [](const auto& each) { return each.holders.size(); });
     break;
-  case sort_key::object:
+  case memory_order::object:
     std::ranges::stable_sort(objects, {}, &memory_object::object);
     break;
   }
@@ -64,7 +64,7 @@ void sort(std::vector<memory_object>& objects, sort_key key) {
 }
 
 /// Why nothing of what was asked for can be there; empty where something can.
-[[nodiscard]] std::string absence(const memory_summary& summary, const request& asked) {
+[[nodiscard]] std::string absence(const memory_summary& summary, const memory_request& asked) {
   const auto& processes = summary.processes;
   const auto is_asked_store = [&](const auto& each) { return is_of_store(each, asked.store); };
   if (!asked.store.empty() && std::ranges::none_of(processes, is_asked_store)
@@ -76,7 +76,7 @@ void sort(std::vector<memory_object>& objects, sort_key key) {
 }
 
 /// Leaves what was asked for, and the hints at that.
-void select(memory_summary& summary, const request& asked, std::vector<memory_hint>& hints) {
+void select(memory_summary& summary, const memory_request& asked, std::vector<memory_hint>& hints) {
   std::set<std::uint32_t> keepers;
   for (const auto& each : summary.processes)
     if (each.node == asked.keeper)
@@ -110,9 +110,9 @@ void select(memory_summary& summary, const request& asked, std::vector<memory_hi
 }
 
 /// What is selected among may be anywhere in what there is.
-[[nodiscard]] std::uint64_t rows_to_ask_for(const request& asked) {
+[[nodiscard]] std::uint64_t rows_to_ask_for(const memory_request& asked) {
   const auto selects = asked.process != 0 || !asked.object.empty() || !asked.store.empty() || !asked.keeper.empty()
-                       || asked.leaks || asked.group_by != memory_group::none || asked.sort != sort_key::size;
+                       || asked.leaks || asked.group_by != memory_group::none || asked.sort != memory_order::size;
   return selects || asked.limit == 0 ? UINT64_MAX : std::max<std::uint64_t>(asked.limit, 10'000);
 }
 
@@ -121,7 +121,7 @@ void select(memory_summary& summary, const request& asked, std::vector<memory_hi
          && std::ranges::none_of(summary.processes, [](const auto& each) { return each.problem.empty(); });
 }
 
-void show(const request& asked, std::ostream& out, std::ostream& err, int& status) {
+void show(const memory_request& asked, std::ostream& out, std::ostream& err, int& status) {
   memory_summary summary;
   if (asked.nodes.empty()) {
     summary = memory_of_host(asked.directory, rows_to_ask_for(asked), asked.by);
@@ -158,7 +158,7 @@ void show(const request& asked, std::ostream& out, std::ostream& err, int& statu
 } // namespace
 
 void add_memory_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status) {
-  auto asked = std::make_shared<request>();
+  auto asked = std::make_shared<memory_request>();
   auto* const memory =
       app.add_subcommand("memory", "What is kept in memory and on disk, by which processes, and why: of "
                                    "all this user's nodes and stores on this host, or of some nodes");
@@ -174,10 +174,10 @@ void add_memory_command(CLI::App& app, std::ostream& out, std::ostream& err, int
       ->check(is_within(0, 1e9))
       ->capture_default_str();
   memory->add_option("--sort", asked->sort, "By what: size, age, holders or object")
-      ->transform(by_name<sort_key>({{"size", sort_key::size},
-                                     {"age", sort_key::age},
-                                     {"holders", sort_key::holders},
-                                     {"object", sort_key::object}}))
+      ->transform(by_name<memory_order>({{"size", memory_order::size},
+                                         {"age", memory_order::age},
+                                         {"holders", memory_order::holders},
+                                         {"object", memory_order::object}}))
       ->option_text("KEY");
   memory
       ->add_option("--group-by", asked->group_by,

@@ -23,7 +23,7 @@ namespace {
 using json = nlohmann::ordered_json;
 
 /// What was asked for.
-struct request {
+struct nodes_request {
   std::vector<std::string> addresses;
   access by;
   std::size_t count = 5;
@@ -31,12 +31,12 @@ struct request {
   bool json = false;
 };
 
-[[nodiscard]] std::string finished(const json& document) {
+[[nodiscard]] std::string document_text(const json& document) {
   return document.dump(2, ' ', false, json::error_handler_t::replace) + '\n';
 }
 
 /// Where the answer goes.
-struct answer {
+struct nodes_answer {
   std::ostream& out;
   std::ostream& err;
   int& status;
@@ -48,12 +48,12 @@ struct answer {
   /// Of one who was asked alone.
   void fail(const std::string& address, const std::string& how, const node_error& why, bool as_json) {
     if (as_json)
-      out << finished(document_of(asked_node{{address, 0}, std::unexpected{why}}));
+      out << document_text(document_of(asked_node{{address, 0}, std::unexpected{why}}));
     fail(address + how + why.message(), status_of(why));
   }
 };
 
-void show_links(const request& asked, answer to) {
+void show_links(const nodes_request& asked, nodes_answer to) {
   const auto nodes = nodes_at(asked.addresses);
   if (!nodes)
     return to.fail(nodes.error().message());
@@ -66,15 +66,15 @@ void show_links(const request& asked, answer to) {
   auto list = json::array();
   for (const auto& each : known)
     list.push_back(document_of(each));
-  to.out << finished(list);
+  to.out << document_text(list);
 }
 
-void show_types(const request& asked, answer to) {
+void show_types(const nodes_request& asked, nodes_answer to) {
   const auto known = reports_of({{asked.addresses.front(), 0}}, {.links = false, .types = true}, asked.by).front();
   if (!known.report)
-    return to.fail(asked.addresses.front(), " does not answer: ", known.report.error(), asked.json);
+    return to.fail(asked.addresses.front(), " does not nodes_answer: ", known.report.error(), asked.json);
   if (asked.json)
-    to.out << finished(
+    to.out << document_text(
         {{"name", known.report->name}, {"families", known.report->families}, {"contract", known.report->contract}});
   else
     to.out << printable(known.report->contract);
@@ -87,13 +87,13 @@ void show_types(const request& asked, answer to) {
                      taken[taken.size() / 2], taken.back());
 }
 
-void ping(const request& asked, answer to) {
+void ping(const nodes_request& asked, nodes_answer to) {
   const auto& address = asked.addresses.front();
   client one{asked.by};
   const auto begun = std::chrono::steady_clock::now();
   auto link = one.connect(address);
   if (!link)
-    return to.fail(address, " does not answer: ", link.error(), asked.json);
+    return to.fail(address, " does not nodes_answer: ", link.error(), asked.json);
   const auto milliseconds = [](std::chrono::nanoseconds time) {
     return std::chrono::duration<double, std::milli>(time).count();
   };
@@ -108,20 +108,20 @@ void ping(const request& asked, answer to) {
       std::this_thread::sleep_for(std::chrono::duration<double>(asked.interval_seconds));
     const auto trip = link->ping(one.timeout());
     if (!trip)
-      return to.fail(address, " does not answer any more: ", trip.error(), asked.json);
+      return to.fail(address, " does not nodes_answer any more: ", trip.error(), asked.json);
     taken.push_back(milliseconds(*trip));
     if (!asked.json)
       to.out << fmt::format("answer {}: {:.3f} ms\n", i + 1, taken.back()) << std::flush;
   }
   if (asked.json)
-    to.out << finished(
+    to.out << document_text(
         {{"address", address}, {"name", link->peer_name()}, {"connect_ms", connecting}, {"round_trips_ms", taken}});
   else
     to.out << text_of_trips(std::move(taken));
 }
 
-CLI::App* add_command(CLI::App& app, const char* name, const char* what, const std::shared_ptr<request>& asked,
-                      answer to, void (*run)(const request&, answer)) {
+CLI::App* add_command(CLI::App& app, const char* name, const char* what, const std::shared_ptr<nodes_request>& asked,
+                      nodes_answer to, void (*run)(const nodes_request&, nodes_answer)) {
   auto* const command = app.add_subcommand(name, what);
   add_access(*command, asked->by);
   command->add_flag("--json", asked->json, "One JSON document instead of text");
@@ -132,7 +132,7 @@ CLI::App* add_command(CLI::App& app, const char* name, const char* what, const s
 } // namespace
 
 void add_links_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status) {
-  auto asked = std::make_shared<request>();
+  auto asked = std::make_shared<nodes_request>();
   add_command(app, "links",
               "The links of nodes and what they have carried: of all this user's nodes on this host, or of "
               "those at some addresses, whose links must allow it (allow_inspection)",
@@ -141,7 +141,7 @@ void add_links_command(CLI::App& app, std::ostream& out, std::ostream& err, int&
 }
 
 void add_ping_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status) {
-  auto asked = std::make_shared<request>();
+  auto asked = std::make_shared<nodes_request>();
   auto* const command = add_command(app, "ping", "Connects to a node and measures round trips to its I/O thread", asked,
                                     {out, err, status}, ping);
   command->add_option("address", asked->addresses, "Where it listens")->required()->expected(1);
@@ -152,7 +152,7 @@ void add_ping_command(CLI::App& app, std::ostream& out, std::ostream& err, int& 
 }
 
 void add_types_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status) {
-  auto asked = std::make_shared<request>();
+  auto asked = std::make_shared<nodes_request>();
   add_command(app, "types",
               "The types and functions that a node knows, as `troupe contract check` reads them; its link "
               "must allow it (allow_inspection)",

@@ -18,22 +18,22 @@ namespace troupe::tools {
 
 namespace {
 
-enum class sort_key { size, age, id, creator };
+enum class object_order { size, age, id, creator };
 enum class group_key { none, state, creator, holder, reason, call_site };
 
 /// What was asked for.
-struct request {
+struct store_request {
   std::string store = "default";
   std::string directory = "/dev/shm";
   bool json = false;
-  sort_key sort = sort_key::size;
+  object_order sort = object_order::size;
   group_key group_by = group_key::none;
   std::string object;
   bool all = false;
 };
 
 /// Where the answer goes.
-struct answer {
+struct store_answer {
   std::ostream& out;
   std::ostream& err;
   int& status;
@@ -44,18 +44,18 @@ struct answer {
   }
 };
 
-void sort(std::vector<store::object_row>& objects, sort_key key) {
+void sort(std::vector<store::object_row>& objects, object_order key) {
   switch (key) {
-  case sort_key::size:
+  case object_order::size:
     std::ranges::stable_sort(objects, std::ranges::greater{}, &store::object_row::size_bytes);
     break;
-  case sort_key::age:
+  case object_order::age:
     std::ranges::stable_sort(objects, std::ranges::greater{}, &store::object_row::age);
     break;
-  case sort_key::id:
+  case object_order::id:
     std::ranges::stable_sort(objects, {}, &store::object_row::id);
     break;
-  case sort_key::creator:
+  case object_order::creator:
     std::ranges::stable_sort(objects, {}, &store::object_row::creator);
     break;
   }
@@ -83,14 +83,14 @@ void sort(std::vector<store::object_row>& objects, sort_key key) {
   }
 }
 
-void show_stores(const request& asked, answer to) {
+void show_stores(const store_request& asked, store_answer to) {
   const auto stores = store::find_stores(asked.directory);
   to.out << (asked.json ? json_of(stores) : text_of(stores));
 }
 
 /// Calls `show(summary)` with what is in the store.
 template <class Show>
-void look(const request& asked, answer to, Show show) {
+void look(const store_request& asked, store_answer to, Show show) {
   auto summary = store::inspect(asked.store, asked.directory);
   if (summary)
     show(*summary);
@@ -98,7 +98,7 @@ void look(const request& asked, answer to, Show show) {
     to.fail(summary.error().message());
 }
 
-void show_objects(const request& asked, answer to) {
+void show_objects(const store_request& asked, store_answer to) {
   look(asked, to, [&](store::store_summary& summary) {
     if (asked.group_by != group_key::none) {
       const auto groups =
@@ -111,13 +111,13 @@ void show_objects(const request& asked, answer to) {
   });
 }
 
-void show_totals(const request& asked, answer to) {
+void show_totals(const store_request& asked, store_answer to) {
   look(asked, to, [&](const store::store_summary& summary) {
     to.out << (asked.json ? json_of_totals(summary) : text_of_totals(summary));
   });
 }
 
-void show_object(const request& asked, answer to) {
+void show_object(const store_request& asked, store_answer to) {
   look(asked, to, [&](const store::store_summary& summary) {
     const auto found =
         std::ranges::find(summary.rows, asked.object, [](const auto& object) { return to_string(object.id); });
@@ -128,7 +128,7 @@ void show_object(const request& asked, answer to) {
   });
 }
 
-void verify(const request& asked, answer to) {
+void verify(const store_request& asked, store_answer to) {
   auto settings = store::options{};
   settings.name = asked.store;
   settings.directory = asked.directory;
@@ -142,14 +142,14 @@ void verify(const request& asked, answer to) {
   to.out << (asked.json ? "{\"whole\": true}\n" : "store \"" + asked.store + "\" is whole\n");
 }
 
-void clean_all(const request& asked, answer to) {
+void clean_all(const store_request& asked, store_answer to) {
   const auto cleaned = store::clean_all(asked.directory);
   to.out << (asked.json ? json_of(cleaned) : text_of(cleaned));
   if (std::ranges::any_of(cleaned, [](const auto& each) { return !each.problem.empty(); }))
     to.status = 1;
 }
 
-void clean(const request& asked, answer to) {
+void clean(const store_request& asked, store_answer to) {
   if (asked.all)
     return clean_all(asked, to);
   const auto cleaned = store::clean(asked.store, asked.directory);
@@ -170,8 +170,8 @@ void clean(const request& asked, answer to) {
 } // namespace
 
 void add_store_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status) {
-  auto asked = std::make_shared<request>();
-  auto to = answer{out, err, status};
+  auto asked = std::make_shared<store_request>();
+  auto to = store_answer{out, err, status};
   auto* const store = app.add_subcommand("store", "Looks into stores: what is there, and what keeps it");
   store->require_subcommand(1);
   store->fallthrough(); // The options may stand behind what is asked for.
@@ -182,7 +182,7 @@ void add_store_command(CLI::App& app, std::ostream& out, std::ostream& err, int&
       ->option_text("DIR");
   store->add_flag("--json", asked->json, "One JSON document instead of text");
 
-  const auto add = [&](const char* name, const char* what, void (*run)(const request&, answer)) {
+  const auto add = [&](const char* name, const char* what, void (*run)(const store_request&, store_answer)) {
     auto* const command = store->add_subcommand(name, what);
     command->callback([asked, to, run] { run(*asked, to); });
     return command;
@@ -190,8 +190,10 @@ void add_store_command(CLI::App& app, std::ostream& out, std::ostream& err, int&
   add("stores", "Lists this user's stores: in use, or left by dead processes", show_stores);
   auto* const list = add("list", "Lists the objects of a store", show_objects);
   list->add_option("--sort", asked->sort, "By what: size, age, id or creator")
-      ->transform(by_name<sort_key>(
-          {{"size", sort_key::size}, {"age", sort_key::age}, {"id", sort_key::id}, {"creator", sort_key::creator}}))
+      ->transform(by_name<object_order>({{"size", object_order::size},
+                                         {"age", object_order::age},
+                                         {"id", object_order::id},
+                                         {"creator", object_order::creator}}))
       ->option_text("KEY");
   list->add_option("--group-by", asked->group_by, "A line for each state, creator, holder, reason or call-site")
       ->transform(by_name<group_key>({{"state", group_key::state},

@@ -30,7 +30,7 @@ namespace troupe::tools {
 namespace {
 
 /// What was asked for.
-struct request {
+struct top_request {
   std::vector<std::string> addresses;
   access by;
   double interval_seconds = 1;
@@ -38,7 +38,7 @@ struct request {
   top_order order = top_order::traffic;
   bool json = false;
 
-  request() { by.timeout_seconds = 1; } // Who is slow is not to keep the others from being seen.
+  top_request() { by.timeout_seconds = 1; } // Who is slow is not to keep the others from being seen.
 
   [[nodiscard]] std::chrono::milliseconds interval() const {
     return std::chrono::milliseconds{static_cast<std::int64_t>(interval_seconds * 1000)};
@@ -48,7 +48,7 @@ struct request {
 /// Keeps a link to each node, as long as that lasts.
 class watcher {
 public:
-  explicit watcher(const request& asked) : asked_(asked), client_(asked.by) {}
+  explicit watcher(const top_request& asked) : asked_(asked), client_(asked.by) {}
 
   [[nodiscard]] look now() {
     look result;
@@ -91,12 +91,12 @@ private:
     });
   }
 
-  const request& asked_;
+  const top_request& asked_;
   client client_;
   std::map<std::string, std::optional<link>> links_;
 };
 
-[[nodiscard]] std::string title(const look& now, const request& asked, bool is_paused) {
+[[nodiscard]] std::string title(const look& now, const top_request& asked, bool is_paused) {
   char time[16] = {};
   const auto clock = std::time(nullptr);
   std::tm local{};
@@ -112,7 +112,7 @@ private:
 /// Looks on a thread of its own, so that keys are answered while somebody does not answer.
 class looker {
 public:
-  explicit looker(const request& asked)
+  explicit looker(const top_request& asked)
       : nodes_(asked), thread_([this](const std::stop_token& enough) { run(enough); }) {}
 
   void look_again() { begins_.release(); }
@@ -144,7 +144,7 @@ private:
 };
 
 /// What a key changes of the view.
-void obey(char key, request& asked, bool& is_paused) {
+void obey(char key, top_request& asked, bool& is_paused) {
   switch (key) {
   case 's':
     asked.order = next(asked.order);
@@ -163,7 +163,7 @@ void obey(char key, request& asked, bool& is_paused) {
   }
 }
 
-void show(screen& on, const look& before, const look& now, const request& asked, bool is_paused) {
+void show(screen& on, const look& before, const look& now, const top_request& asked, bool is_paused) {
   const auto [columns, rows] = screen::size_now();
   auto lines = now.at == std::chrono::steady_clock::time_point{}
                    ? std::vector<std::string>{"asking"}
@@ -174,7 +174,7 @@ void show(screen& on, const look& before, const look& now, const request& asked,
 }
 
 /// On a terminal, until a key or a signal ends it.
-void watch(request asked) {
+void watch(top_request asked) {
   looker looks{asked};
   {
     screen shown;
@@ -210,7 +210,7 @@ void watch(request asked) {
 }
 
 /// Where nobody looks at a terminal: one picture after the other. The status is that of the last.
-int print(const request& asked, std::ostream& out) {
+int print(const top_request& asked, std::ostream& out) {
   watcher nodes{asked};
   auto before = nodes.now();
   constexpr std::size_t no_limit = 100'000;
@@ -236,7 +236,7 @@ int print(const request& asked, std::ostream& out) {
 } // namespace
 
 void add_top_command(CLI::App& app, std::ostream& out, std::ostream&, int& status) {
-  auto asked = std::make_shared<request>();
+  auto asked = std::make_shared<top_request>();
   auto* const top = app.add_subcommand("top", "A live view of nodes, their links and stores: rates, queues, credit, "
                                               "families, how full; of all this user's nodes on this host, or of those "
                                               "at some addresses, whose links must allow it (allow_inspection)");

@@ -14,7 +14,7 @@ namespace troupe::tools {
 
 namespace {
 
-using seconds = std::chrono::duration<double>;
+using passed_seconds = std::chrono::duration<double>;
 
 /// What the same node said before; null when it was not there, or is another one by now.
 [[nodiscard]] const node_report* report_before(const asked_node& node, const look& before) {
@@ -73,7 +73,7 @@ void sort(std::vector<line>& lines, top_order order) {
           text_of_rate(rates.lost)};
 }
 
-void add_links(const asked_node& node, const look& before, seconds passed, top_order order,
+void add_links(const asked_node& node, const look& before, passed_seconds passed, top_order order,
                std::vector<std::string>& to) {
   const auto* const older = report_before(node, before);
   std::vector<line> links;
@@ -114,7 +114,7 @@ top_order next(top_order order) {
   return order == top_order::peer ? top_order::traffic : static_cast<top_order>(static_cast<int>(order) + 1);
 }
 
-link_rates rates_of(const link_report& link, const node_report* before, seconds passed) {
+link_rates rates_of(const link_report& link, const node_report* before, passed_seconds passed) {
   if (before == nullptr || passed.count() <= 0)
     return {};
   const auto found = std::ranges::find(before->links, link.number, &link_report::number);
@@ -136,7 +136,7 @@ link_rates rates_of(const link_report& link, const node_report* before, seconds 
 
 std::vector<std::string> lines_of(const look& before, const look& now, top_order order, std::size_t columns,
                                   std::size_t rows) {
-  const seconds passed = now.at - before.at;
+  const passed_seconds passed = now.at - before.at;
   std::vector<std::string> lines;
   if (now.nodes.empty())
     lines.emplace_back("no nodes of this user on this host; give addresses for others");
@@ -164,7 +164,7 @@ std::vector<std::string> lines_of(const look& before, const look& now, top_order
 }
 
 nlohmann::ordered_json document_of(const look& before, const look& now) {
-  const seconds passed = now.at - before.at;
+  const passed_seconds passed = now.at - before.at;
   auto nodes = nlohmann::ordered_json::array();
   for (const auto& each : now.nodes) {
     auto document = document_of(each);
