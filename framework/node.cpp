@@ -119,7 +119,7 @@ std::expected<kept_link, node_error> node::keep_connected(std::string_view addre
   auto keeper = link_keeper::make(core_, address, options, policy, std::move(events));
   if (!keeper)
     return std::unexpected{std::move(keeper).error()};
-  if (auto kept = core_->keep(*keeper); !kept)
+  if (auto kept = core_->dials().keep(*keeper); !kept)
     return std::unexpected{std::move(kept).error()};
   return kept_link{*std::move(keeper)};
 }

@@ -5,7 +5,6 @@
 #include <cassert>
 #include <expected>
 #include <functional>
-#include <future>
 #include <utility>
 
 #include <troupe/framework/internal/link/link_state.hpp>
@@ -22,8 +21,7 @@ struct life_events {
 
 /// Takes a link from its greeting to its end.
 ///
-/// Threads: the readers and wait_until_open() from any; the rest on the I/O thread, enter() under the link's lock on
-/// any.
+/// Threads: now() from any, enter() under the link's lock from any; the rest on the I/O thread.
 class life_cycle {
 public:
   /// Before anything happens.
@@ -39,16 +37,10 @@ public:
   }
 
   /// The first time counts.
-  void settle_opening(std::expected<void, node_error> result) {
-    if (std::exchange(is_settled_, true))
-      return;
+  void settle_opening(const std::expected<void, node_error>& result) {
     if (auto tell = std::exchange(whom_.opened, nullptr))
       tell(result);
-    opened_.set_value(std::move(result));
   }
-
-  /// Blocks until settle_opening(). Once.
-  [[nodiscard]] std::expected<void, node_error> wait_until_open() { return opened_.get_future().get(); }
 
   void tell_end(const node_error& reason) {
     if (auto tell = std::exchange(whom_.ended, nullptr))
@@ -57,10 +49,7 @@ public:
 
 private:
   std::atomic<link_state> state_{link_state::greeting};
-  std::promise<std::expected<void, node_error>> opened_;
-  // I/O thread only.
-  bool is_settled_ = false;
-  life_events whom_;
+  life_events whom_; // I/O thread only.
 };
 
 } // namespace troupe::internal

@@ -82,7 +82,9 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
 
 link_core::~link_core() = default;
 
-std::expected<void, node_error> link_core::check_durations(const link_options& options) {
+namespace {
+
+std::expected<void, node_error> check_durations(const link_options& options) {
   if (options.heartbeat_interval.count() <= 0 || options.heartbeat_timeout < options.heartbeat_interval)
     return fail(node_errc::bad_option, "heartbeat_timeout must be at least heartbeat_interval, which is above zero");
   if (options.connect_timeout.count() <= 0)
@@ -94,28 +96,35 @@ std::expected<void, node_error> link_core::check_durations(const link_options& o
   return {};
 }
 
-std::expected<std::shared_ptr<link_core>, node_error> link_core::make(std::shared_ptr<link_host> node,
-                                                                      const link_options& options, role side,
-                                                                      std::shared_ptr<const link_security> security) {
-  const auto& known = node->families();
+const std::vector<std::string>& accepted_by(const link_options& options) {
+  return options.deserializers.empty() ? options.serializers : options.deserializers;
+}
+
+} // namespace
+
+std::expected<void, node_error> link_core::check(const link_options& options, const family_set& known) {
   if (options.serializers.empty())
     return fail(node_errc::bad_option, "a link needs at least one family in `serializers`");
-  const auto& accepted = options.deserializers.empty() ? options.serializers : options.deserializers;
   if (options.window_bytes == 0 || options.actor_window_bytes == 0 || options.handle_window_bytes == 0
       || options.actor_handle_window_bytes == 0 || options.queue_bytes == 0 || options.actor_queue_bytes == 0)
     return fail(node_errc::bad_option, "a link's windows and queues have at least one byte");
   if (auto good = check_durations(options); !good)
+    return good;
+  for (const auto* names : {&options.serializers, &accepted_by(options)})
+    if (auto found = resolve_families(*names, known, options.trusted_families); !found)
+      return std::unexpected{std::move(found).error()};
+  return {};
+}
+
+std::expected<std::shared_ptr<link_core>, node_error> link_core::make(std::shared_ptr<link_host> node,
+                                                                      const link_options& options, role side,
+                                                                      std::shared_ptr<const link_security> security) {
+  if (auto good = check(options, node->families()); !good)
     return std::unexpected{std::move(good).error()};
   auto link = std::shared_ptr<link_core>{new link_core{std::move(node), options, side, std::move(security)}};
-  auto sends = resolve_families(options.serializers, known, options.trusted_families);
-  if (!sends)
-    return std::unexpected{std::move(sends).error()};
-  auto accepts = resolve_families(accepted, known, options.trusted_families);
-  if (!accepts)
-    return std::unexpected{std::move(accepts).error()};
-  link->names_ = {options.serializers, accepted};
+  link->names_ = {options.serializers, accepted_by(options)};
   link->replies_.reset(new reply_consumption{link, link->received_words_.signatures_kept()});
-  link->accept_now(accepted);
+  link->accept_now(link->names_.deserializers);
   return link;
 }
 

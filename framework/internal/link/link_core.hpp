@@ -83,10 +83,11 @@ class link_core final : public connection_events,
 public:
   using role = link_side;
 
-  /// Fails with `bad_option` for timeouts that no link could keep.
-  [[nodiscard]] static std::expected<void, node_error> check_durations(const link_options& options);
+  /// Fails with `bad_option` for options with which no link could be made: lists that name a family that is not there
+  /// or not allowed, bounds of zero, timeouts that nobody could keep.
+  [[nodiscard]] static std::expected<void, node_error> check(const link_options& options, const family_set& known);
 
-  /// Fails with `bad_option` when a list names a family that is not there or not allowed.
+  /// Fails as `check` does.
   [[nodiscard]] static std::expected<std::shared_ptr<link_core>, node_error>
   make(std::shared_ptr<link_host> node, const link_options& options, role side,
        std::shared_ptr<const link_security> security);
@@ -107,10 +108,6 @@ public:
 
   /// I/O thread. Ends a link whose peer has not proven who it is, to make room for others.
   void displace();
-
-  /// Blocks until the link is open or has failed.
-  /// Bounded: the limit of the handshake, or the end of the link, ends it.
-  [[nodiscard]] std::expected<void, node_error> wait_until_open() { return life_.wait_until_open(); }
 
   /// Takes `patience` at most: what is being encoded, and what waits for credit, leaves as far as it may in that time;
   /// then says goodbye, and ends when all is written.

@@ -1,14 +1,11 @@
 #include <troupe/framework/internal/net/address.hpp>
 
-#include <troupe/framework/internal/threads/new_thread.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 
 #include <array>
 #include <charconv>
 #include <cstddef>
 #include <cstring>
-#include <future>
-#include <memory>
 #include <utility>
 
 #include <arpa/inet.h>
@@ -16,8 +13,6 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-
-#include <asio/local/stream_protocol.hpp>
 
 namespace troupe::internal {
 
@@ -74,29 +69,6 @@ std::expected<address, node_error> parse_host_and_port(address result, std::stri
   return result;
 }
 
-/// What a lookup finds. It cannot be interrupted.
-struct lookup {
-  int error = 0;
-  std::vector<stream_endpoint> endpoints;
-};
-
-lookup look_up(const std::string& host, const std::string& port) {
-  addrinfo hints{};
-  hints.ai_family = AF_UNSPEC;
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICSERV;
-  addrinfo* list = nullptr;
-  lookup result;
-  result.error = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &list);
-  if (result.error != 0)
-    return result;
-  for (const auto* one = list; one != nullptr; one = one->ai_next)
-    if (one->ai_family == AF_INET || one->ai_family == AF_INET6)
-      result.endpoints.emplace_back(one->ai_addr, one->ai_addrlen, IPPROTO_TCP);
-  ::freeaddrinfo(list);
-  return result;
-}
-
 } // namespace
 
 std::string_view name_of(transport_kind kind) {
@@ -138,45 +110,6 @@ std::expected<address, node_error> parse_address(std::string_view text) {
 std::string with_port(const address& at, std::uint16_t port) {
   auto host = at.host.find(':') == std::string::npos ? at.host : '[' + at.host + ']';
   return (at.kind == transport_kind::tls ? "tls://" : "tcp://") + host + ':' + std::to_string(port);
-}
-
-std::future<std::expected<std::vector<stream_endpoint>, node_error>> resolve_aside(const address& at) {
-  using endpoints = std::expected<std::vector<stream_endpoint>, node_error>;
-  auto promise = std::make_shared<std::promise<endpoints>>();
-  auto result = promise->get_future();
-  if (at.kind == transport_kind::unix_socket) {
-    auto path = at.path;
-    if (path[0] == '@')
-      path[0] = '\0';
-    promise->set_value(std::vector<stream_endpoint>{asio::local::stream_protocol::endpoint{path}});
-    return result;
-  }
-  auto look = [at]() -> endpoints {
-    auto found = look_up(at.host, std::to_string(at.port));
-    if (found.error != 0 || found.endpoints.empty())
-      return fail(node_errc::bad_address,
-                  "the host of " + at.text + " cannot be found: "
-                      + (found.error != 0 ? ::gai_strerror(found.error) : "it has no IPv4 or IPv6 address"));
-    return std::move(found.endpoints);
-  };
-  if (has_numeric_host(at)) {
-    promise->set_value(look());
-    return result;
-  }
-  if (auto looking = new_thread("looking up the host of " + at.text + " needs a thread",
-                                [look, promise] { promise->set_value(look()); }))
-    looking->detach();
-  else // Later there may be one.
-    promise->set_value(fail(node_errc::cannot_connect, looking.error().message()));
-  return result;
-}
-
-std::expected<std::vector<stream_endpoint>, node_error> resolve(const address& at, std::chrono::milliseconds timeout) {
-  auto result = resolve_aside(at);
-  if (result.wait_for(timeout) != std::future_status::ready)
-    return fail(node_errc::timed_out,
-                "the host of " + at.text + " was not found within " + std::to_string(timeout.count()) + " ms");
-  return result.get();
 }
 
 bool is_of_this_host(const stream_endpoint& endpoint) {

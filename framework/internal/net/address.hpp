@@ -1,13 +1,10 @@
 // Where a node listens and what it dials, as people write it.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <expected>
-#include <future>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <asio/generic/stream_protocol.hpp>
 
@@ -43,16 +40,6 @@ struct address {
 [[nodiscard]] std::string with_port(const address& at, std::uint16_t port);
 
 using stream_endpoint = asio::generic::stream_protocol::endpoint;
-
-/// The endpoints that the address stands for, at least one; fails with `bad_address`, or `cannot_connect`
-/// where no thread can be started. Names are looked up by a thread of
-/// their own, which nobody has to wait for; anything else is there at once.
-[[nodiscard]] std::future<std::expected<std::vector<stream_endpoint>, node_error>> resolve_aside(const address& at);
-
-/// The same; names are looked up within `timeout`.
-/// Fails with `bad_address` or `timed_out`. Blocks the caller, who must not be the I/O thread.
-[[nodiscard]] std::expected<std::vector<stream_endpoint>, node_error> resolve(const address& at,
-                                                                              std::chrono::milliseconds timeout);
 
 /// Whether only processes of this host reach the endpoint: unix sockets, 127.0.0.0/8 and ::1.
 [[nodiscard]] bool is_of_this_host(const stream_endpoint& endpoint);

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include <troupe/framework/internal/net/host_lookup.hpp>
 #include <troupe/framework/internal/net/socket_transport.hpp>
 #include <troupe/framework/internal/net/tls_transport.hpp>
 #include <troupe/framework/internal/trust/secret_file.hpp>
@@ -121,7 +122,7 @@ std::expected<void, node_error> check_dialing(const address& to, const credentia
     return good;
   if (to.kind != transport_kind::tcp || !has_numeric_host(to) || !with.secret.empty() || !with.secret_file.empty())
     return {};
-  const auto endpoints = resolve_aside(to).get(); // Looks up nothing.
+  const auto endpoints = resolve(to, {}); // Looks up nothing.
   if (endpoints && !std::ranges::all_of(*endpoints, is_of_this_host))
     return bad_option(to.text + std::string{elsewhere_without_secret});
   return {};

@@ -108,7 +108,7 @@ void introductions::try_next(const handles::node_name& who) {
       });
     };
     auto dial = link_keeper::make(node, address, terms, {.kind = reconnect::none}, {.callback = told});
-    if (!dial || !node->keep(*dial)) {
+    if (!dial || !node->dials().keep(*dial)) {
       node->lines().say(log_level::debug, address + ", where a node listens that a peer names, is not dialed: "
                                               + (dial ? "the node is closing" : dial.error().message()));
       continue;

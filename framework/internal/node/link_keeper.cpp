@@ -9,16 +9,13 @@
 #include <caf/message.hpp>
 
 #include <troupe/framework/internal/link/link_core.hpp>
-#include <troupe/framework/internal/net/inproc.hpp>
 #include <troupe/framework/internal/node/node_core.hpp>
+#include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/log.hpp>
 
 namespace troupe::internal {
 
 namespace {
-
-// How often a lookup is asked whether it is done: it cannot tell, since it may outlive the I/O thread.
-constexpr std::chrono::milliseconds lookup_pause{5};
 
 /// What the next dial would fail with as well, unless it has worked before: then something has changed on the way, a
 /// file that is just being replaced, a peer with other options, and may change again.
@@ -28,11 +25,10 @@ bool is_for_good(node_errc code) {
 
 } // namespace
 
-link_keeper::link_keeper(std::shared_ptr<node_core> node, address at, const link_options& options,
-                         const reconnect_policy& policy, const link_events& events)
+link_keeper::link_keeper(std::shared_ptr<node_core> node, destination to, const reconnect_policy& policy,
+                         const link_events& events)
     : node_(std::move(node)),
-      at_(std::move(at)),
-      options_(options),
+      to_(std::make_shared<destination>(std::move(to))),
       callback_(events.callback),
       listener_(caf::actor_cast<caf::strong_actor_ptr>(events.listener).get()),
       pauses_(policy, std::random_device{}()),
@@ -41,25 +37,14 @@ link_keeper::link_keeper(std::shared_ptr<node_core> node, address at, const link
 std::expected<std::shared_ptr<link_keeper>, node_error>
 link_keeper::make(std::shared_ptr<node_core> node, std::string_view address, const link_options& options,
                   const reconnect_policy& policy, link_events events) {
-  auto at = parse_address(address);
-  if (!at)
-    return std::unexpected{std::move(at).error()};
   if (auto problem = problem_of(policy); !problem.empty())
-    return std::unexpected{node_error{node_errc::bad_option, "reconnect policy: " + problem}};
+    return bad_option("reconnect policy: " + problem);
   if (events.listener && events.listener.node() != node->system().node())
-    return std::unexpected{node_error{node_errc::bad_option,
-                                      "the listener of a kept link is an actor of another process: events stay here"}};
-  if (auto probe = link_core::make(node, options, link_core::role::dialer, nullptr); !probe)
-    return std::unexpected{std::move(probe).error()};
-  std::shared_ptr<link_keeper> made{new link_keeper{std::move(node), *std::move(at), options, policy, events}};
-  // With plain TCP it depends on where the name leads, which may change.
-  if (made->at_.kind != transport_kind::tcp) {
-    auto security = security_for_dialing(made->at_, {}, options.credentials);
-    if (!security)
-      return std::unexpected{std::move(security).error()};
-    made->security_ = std::make_shared<const link_security>(*std::move(security));
-  }
-  return made;
+    return bad_option("the listener of a kept link is an actor of another process: events stay here");
+  auto to = destination::make(address, options, node->families());
+  if (!to)
+    return std::unexpected{std::move(to).error()};
+  return std::shared_ptr<link_keeper>{new link_keeper{std::move(node), *std::move(to), policy, events}};
 }
 
 void link_keeper::begin() {
@@ -73,20 +58,17 @@ void link_keeper::stop() {
     std::lock_guard none_under_way{telling_};
     dropped.swap(callback_);
   }
-  node_->stop_keeping(shared_from_this());
+  node_->dials().let_go(shared_from_this());
 }
 
 void link_keeper::clean_up() {
-  end_attempt();
-  if (is_open_)
-    return;
-  std::unique_lock guard{mutex_};
-  if (link_ && link_->is_open() && !closes_)
-    return; // Opened just now, and stays like those that were told.
-  auto unfinished = std::exchange(link_, nullptr);
-  guard.unlock();
-  if (unfinished)
-    unfinished->close("nobody waits for it any more", std::chrono::milliseconds{0});
+  timer_.cancel();
+  const auto unfinished = std::exchange(attempt_, nullptr);
+  auto opened = unfinished ? unfinished->cancel() : nullptr;
+  if (opened && closes_)
+    opened->close("nobody waits for it any more", std::chrono::milliseconds{0});
+  else if (opened) // Just now. It stays like those that were told.
+    hold(std::move(opened));
 }
 
 std::shared_ptr<link_core> link_keeper::current() const {
@@ -98,105 +80,33 @@ void link_keeper::attempt() {
   if (is_over())
     return;
   ++attempts_;
-  until_ = std::chrono::steady_clock::now() + options_.connect_timeout;
-  if (at_.kind == transport_kind::inproc) {
-    greet(dial_inproc(node_->io(), at_.path));
-    return;
-  }
-  lookup_ = resolve_aside(at_);
-  look_for_endpoints();
+  attempt_ = connecting::start(
+      node_, to_, std::chrono::steady_clock::now() + to_->options().connect_timeout,
+      {.done = [self = shared_from_this()](connecting::result connected) { self->on_connected(std::move(connected)); },
+       .ended = [self = shared_from_this()](const node_error& reason) { self->on_ended(reason); }});
 }
 
-void link_keeper::look_for_endpoints() {
-  if (is_over())
-    return;
-  if (lookup_.wait_for(std::chrono::seconds{0}) == std::future_status::ready) {
-    auto endpoints = lookup_.get();
-    if (endpoints)
-      dial_to(*std::move(endpoints));
-    else
-      fail(endpoints.error());
-  } else if (std::chrono::steady_clock::now() >= until_) {
-    fail({node_errc::timed_out, "the host of " + at_.text + " was not found in time"});
-  } else {
-    wait(lookup_pause, &link_keeper::look_for_endpoints);
-  }
-}
-
-void link_keeper::dial_to(std::vector<stream_endpoint> endpoints) {
-  if (at_.kind == transport_kind::tcp) {
-    auto security = security_for_dialing(at_, endpoints, options_.credentials);
-    if (!security) {
-      fail(security.error());
-      return;
-    }
-    if (!security->caution.empty() && !std::exchange(has_cautioned_, true))
-      node_->lines().warn(security->caution);
-    security_ = std::make_shared<const link_security>(*std::move(security));
-  }
-  dialing_ = dialing::start(node_->io(), at_.text, std::move(endpoints), until_,
-                            [weak = weak_from_this()](dialing::result connected) {
-                              auto self = weak.lock();
-                              if (!self || self->is_over())
-                                return;
-                              if (connected)
-                                self->greet(make_transport(*std::move(connected), *self->security_));
-                              else
-                                self->fail(connected.error());
-                            });
-}
-
-void link_keeper::greet(std::expected<std::shared_ptr<transport>, node_error> bytes) {
-  if (!bytes) {
-    fail(bytes.error());
+void link_keeper::on_connected(connecting::result connected) {
+  attempt_ = nullptr;
+  if (connected)
+    hold(*connected);
+  if (is_over()) {
+    if (connected && closes_)
+      (*connected)->close("nobody waits for it any more", std::chrono::milliseconds{0});
     return;
   }
-  auto link = link_core::make(node_, options_, link_core::role::dialer, security_);
-  if (!link) {
-    fail(link.error());
-    return;
-  }
-  if (!node_->add_link(*link))
-    return; // The node ends, and will stop this.
-  // Told later: the link is at work when it tells.
-  (*link)->tell({.opened =
-                     [self = shared_from_this()](const std::expected<void, node_error>& opened) {
-                       asio::post(self->node_->io(), [self, opened] { self->on_opened(opened); });
-                     },
-                 .ended =
-                     [self = shared_from_this()](const node_error& reason) {
-                       asio::post(self->node_->io(), [self, reason] { self->on_ended(reason); });
-                     }});
-  {
-    std::lock_guard guard{mutex_};
-    link_ = *link;
-  }
-  (*link)->start(*std::move(bytes), time_until(until_));
-}
-
-void link_keeper::on_opened(const std::expected<void, node_error>& opened) {
-  if (is_over())
-    return;
-  if (!opened) {
-    fail({opened.error().code(), "connecting to " + at_.text + ": " + opened.error().message()});
-    return;
-  }
-  is_open_ = true;
+  if (!connected)
+    return fail(connected.error());
   has_worked_ = true;
   opened_at_ = seconds_clock::now();
   pauses_.connected();
   auto event = event_of(link_event::kind::connected, {node_errc::none, {}});
-  event.link.emplace(link_);
+  event.link.emplace(*std::move(connected));
   tell(event);
 }
 
 void link_keeper::on_ended(const node_error& reason) {
-  if (!std::exchange(is_open_, false))
-    return; // Was told as an attempt that failed.
-  {
-    std::lock_guard guard{mutex_};
-    link_ = nullptr;
-  }
+  hold(nullptr);
   if (is_over())
     return;
   auto lived = std::chrono::duration_cast<std::chrono::milliseconds>(seconds_clock::now() - opened_at_);
@@ -205,8 +115,12 @@ void link_keeper::on_ended(const node_error& reason) {
   go_on_after(pauses_.lost(lived), std::move(event));
 }
 
+void link_keeper::hold(std::shared_ptr<link_core> link) {
+  std::lock_guard guard{mutex_};
+  link_.swap(link);
+}
+
 void link_keeper::fail(const node_error& reason) {
-  end_attempt();
   auto pause = pauses_.failed();
   if (!has_worked_ && is_for_good(reason.code()))
     pause = std::nullopt;
@@ -216,11 +130,11 @@ void link_keeper::fail(const node_error& reason) {
 void link_keeper::go_on_after(std::optional<std::chrono::milliseconds> pause, link_event event) {
   event.pause = pause;
   node_->lines().say(log_level::info,
-                     at_.text + (event.what == link_event::kind::lost ? " is lost: " : " cannot be reached: ")
+                     to_->at().text + (event.what == link_event::kind::lost ? " is lost: " : " cannot be reached: ")
                          + event.reason.message()
                          + (pause ? "; dialed again in " + std::to_string(pause->count()) + " ms" : "; given up"));
   if (pause)
-    wait(*pause, &link_keeper::attempt);
+    wait(*pause);
   tell(event);
   if (pause || is_over())
     return;
@@ -229,25 +143,12 @@ void link_keeper::go_on_after(std::optional<std::chrono::milliseconds> pause, li
   stop();
 }
 
-void link_keeper::wait(std::chrono::milliseconds pause, void (link_keeper::*then)()) {
+void link_keeper::wait(std::chrono::milliseconds pause) {
   timer_.expires_after(pause);
-  timer_.async_wait([weak = weak_from_this(), then](std::error_code cancelled) {
+  timer_.async_wait([weak = weak_from_this()](std::error_code cancelled) {
     if (auto self = weak.lock(); self && !cancelled)
-      (*self.*then)();
+      self->attempt();
   });
-}
-
-/// Nothing that was begun goes on, but for a link that is open.
-void link_keeper::end_attempt() {
-  timer_.cancel();
-  lookup_ = {};
-  if (auto unfinished = std::exchange(dialing_, nullptr))
-    unfinished->cancel();
-  if (!is_open_) {
-    std::lock_guard guard{mutex_};
-    if (link_ && link_->is_closed())
-      link_ = nullptr;
-  }
 }
 
 void link_keeper::tell(const link_event& event) {
@@ -268,7 +169,7 @@ void link_keeper::tell(const link_event& event) {
 }
 
 link_event link_keeper::event_of(link_event::kind what, const node_error& reason) const {
-  return {.what = what, .address = at_.text, .attempt = attempts_, .reason = reason};
+  return {.what = what, .address = to_->at().text, .attempt = attempts_, .reason = reason};
 }
 
 } // namespace troupe::internal

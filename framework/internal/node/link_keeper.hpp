@@ -1,7 +1,7 @@
 // Dials one address, and dials it again whenever the link is lost. Without blocking: on the I/O thread.
 //
-//  waiting --pause is over--> looking up --endpoints--> dialing --bytes--> greeting --opened--> open
-//     ^------------------------ failed, or the link is lost ------------------------------------'
+//  waiting --pause is over--> connecting --opened--> open
+//     ^------------ failed, or the link is lost -------'
 //  From any state to over: it gives up, is stopped, or the node ends.
 #pragma once
 
@@ -9,21 +9,19 @@
 #include <chrono>
 #include <expected>
 #include <functional>
-#include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <thread>
-#include <vector>
 
 #include <asio/steady_timer.hpp>
 
 #include <caf/actor_control_block.hpp>
 
-#include <troupe/framework/internal/net/address.hpp>
-#include <troupe/framework/internal/net/dial.hpp>
-#include <troupe/framework/internal/net/link_security.hpp>
 #include <troupe/framework/internal/node/back_off.hpp>
+#include <troupe/framework/internal/node/connecting.hpp>
+#include <troupe/framework/internal/node/dials.hpp>
 #include <troupe/framework/options.hpp>
 #include <troupe/framework/reconnect.hpp>
 
@@ -32,24 +30,26 @@ namespace troupe::internal {
 class link_core;
 class node_core;
 
+/// Keeps one address connected.
+///
 /// Threads: `make`, `begin`, `stop` and the readers from any thread; the rest on the node's I/O thread.
 /// Lifetime: held by the node until it is over, and by the `kept_link`.
-class link_keeper : public std::enable_shared_from_this<link_keeper> {
+class link_keeper final : public dial, public std::enable_shared_from_this<link_keeper> {
 public:
   /// Fails with `bad_address` or `bad_option` for what could never lead to a link.
   [[nodiscard]] static std::expected<std::shared_ptr<link_keeper>, node_error>
   make(std::shared_ptr<node_core> node, std::string_view address, const link_options& options,
        const reconnect_policy& policy, link_events events);
 
-  void begin();
+  void begin() override;
 
   /// Waits for a callback that is under way on another thread; no other comes any more.
-  void stop();
+  void stop() override;
   /// Before stop(): a link that opens meanwhile is closed.
   void close_with() noexcept { closes_ = true; }
 
   /// I/O thread, after stop(). Ends what is under way; a link that is not open yet is closed.
-  void clean_up();
+  void clean_up() override;
 
   /// The link that is open; null for none.
   [[nodiscard]] std::shared_ptr<link_core> current() const;
@@ -58,25 +58,21 @@ public:
 private:
   using seconds_clock = std::chrono::steady_clock;
 
-  link_keeper(std::shared_ptr<node_core> node, address at, const link_options& options, const reconnect_policy& policy,
+  link_keeper(std::shared_ptr<node_core> node, destination to, const reconnect_policy& policy,
               const link_events& events);
 
   void attempt();
-  void look_for_endpoints();
-  void dial_to(std::vector<stream_endpoint> endpoints);
-  void greet(std::expected<std::shared_ptr<transport>, node_error> bytes);
-  void on_opened(const std::expected<void, node_error>& opened);
+  void on_connected(connecting::result connected);
   void on_ended(const node_error& reason);
   void fail(const node_error& reason);
   void go_on_after(std::optional<std::chrono::milliseconds> pause, link_event event);
-  void wait(std::chrono::milliseconds pause, void (link_keeper::*then)());
-  void end_attempt();
+  void wait(std::chrono::milliseconds pause);
+  void hold(std::shared_ptr<link_core> link);
   void tell(const link_event& event);
   [[nodiscard]] link_event event_of(link_event::kind what, const node_error& reason) const;
 
   const std::shared_ptr<node_core> node_;
-  const address at_;
-  const link_options options_;
+  const std::shared_ptr<destination> to_;
 
   std::atomic<bool> over_{false};
   std::atomic<bool> closes_{false};
@@ -87,19 +83,14 @@ private:
   const caf::weak_actor_ptr listener_;
 
   mutable std::mutex mutex_;
-  std::shared_ptr<link_core> link_; // Guarded by mutex_. Being made, or open.
+  std::shared_ptr<link_core> link_; // Guarded by mutex_. The one that has opened, until it is lost.
 
   // I/O thread.
   back_off pauses_;
   std::size_t attempts_ = 0; // Dials since the last link was lost.
-  std::shared_ptr<const link_security> security_;
-  std::future<std::expected<std::vector<stream_endpoint>, node_error>> lookup_;
-  deadline until_;
-  std::shared_ptr<dialing> dialing_;
+  std::shared_ptr<connecting> attempt_;
   seconds_clock::time_point opened_at_;
-  bool is_open_ = false;
-  bool has_worked_ = false;    // A link has been open.
-  bool has_cautioned_ = false; // link_security::caution is said once.
+  bool has_worked_ = false; // A link has been open.
   asio::steady_timer timer_;
 };
 

@@ -18,9 +18,9 @@
 #include <troupe/framework/internal/caf_port/system_module.hpp>
 #include <troupe/framework/internal/config/configuration.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
-#include <troupe/framework/internal/net/dial.hpp>
+#include <troupe/framework/internal/net/host_lookup.hpp>
 #include <troupe/framework/internal/net/inspection_name.hpp>
-#include <troupe/framework/internal/node/link_keeper.hpp>
+#include <troupe/framework/internal/node/connecting.hpp>
 #include <troupe/framework/internal/node/memory_survey.hpp>
 #include <troupe/framework/internal/node/node_survey.hpp>
 #include <troupe/framework/internal/objects/out_of_band.hpp>
@@ -130,9 +130,8 @@ std::expected<void, node_error> node_core::start() {
                                   + opened.error().message());
   }
   // A policy that could never make a link is an error now, not when the first peer dials.
-  if (auto probe = link_core::make(shared_from_this(), options_.accepted_links, link_core::role::acceptor, nullptr);
-      !probe)
-    return std::unexpected{std::move(probe).error()};
+  if (auto good = link_core::check(options_.accepted_links, families_); !good)
+    return good;
   for (const auto& [name, value] : {std::pair{"handle_grace", options_.handle_grace}, //
                                     std::pair{"drain_timeout", options_.drain_timeout}})
     if (value.count() < 0)
@@ -192,9 +191,9 @@ std::expected<void, node_error> node_core::publish_first() {
     try {
       actor = each.make(system_);
     } catch (const std::exception& failure) {
-      return std::unexpected{node_error{node_errc::bad_option, "the actor to publish as \"" + each.name()
-                                                                   + "\" could not be made: "
-                                                                   + std::string{exception_text(failure)}}};
+      return std::unexpected{
+          node_error{node_errc::bad_option, "the actor to publish as \"" + each.name()
+                                                + "\" could not be made: " + std::string{exception_text(failure)}}};
     } catch (...) {
       return std::unexpected{node_error{node_errc::bad_option, "the actor to publish as \"" + each.name()
                                                                    + "\" could not be made: something was thrown"}};
@@ -295,8 +294,8 @@ void node_core::open_inspection() {
                      .actor_window_bytes = 1_MiB,
                      .unread_answer_bytes = 8_MiB};
   const auto opened = [&]() -> std::expected<std::shared_ptr<listener>, node_error> {
-    if (auto probe = link_core::make(shared_from_this(), terms, link_core::role::acceptor, nullptr); !probe)
-      return std::unexpected{std::move(probe).error()};
+    if (auto good = link_core::check(terms, families_); !good)
+      return std::unexpected{std::move(good).error()};
     const auto at = parse_address(fresh_inspection_address());
     if (!at)
       return std::unexpected{at.error()};
@@ -354,13 +353,8 @@ void node_core::shut_down() {
   std::unique_lock guard{mutex_};
   closing_ = true;
   auto open = links_;
-  auto keepers = std::exchange(keepers_, {});
   guard.unlock();
-  for (const auto& keeper : keepers) {
-    keeper->stop();
-    asio::post(io(), [keeper] { keeper->clean_up(); });
-  }
-  keepers.clear();
+  dials_.end();
   for (const auto& link : open)
     link->close("the node ends", options_.drain_timeout);
   open.clear();
@@ -496,50 +490,15 @@ std::expected<std::shared_ptr<link_core>, node_error> node_core::connect(std::st
     return std::unexpected{node_error{node_errc::unsupported,
                                       "connect waits, here for the very thread that calls it: call it elsewhere, in an "
                                       "actor for instance, or use keep_connected, which does not wait"}};
-  if (auto good = link_core::check_durations(options); !good)
-    return std::unexpected{std::move(good).error()};
-  auto until = std::chrono::steady_clock::now() + options.connect_timeout;
-  auto at = parse_address(to);
-  if (!at)
-    return std::unexpected{std::move(at).error()};
-  std::vector<stream_endpoint> endpoints;
-  if (at->kind != transport_kind::inproc) {
-    auto resolved = resolve(*at, options.connect_timeout);
-    if (!resolved)
-      return std::unexpected{std::move(resolved).error()};
-    endpoints = *std::move(resolved);
-  }
-  auto terms = security_for_dialing(*at, endpoints, options.credentials);
-  if (!terms)
-    return std::unexpected{std::move(terms).error()};
-  if (!terms->caution.empty())
-    lines_.warn(terms->caution);
-  auto security = std::make_shared<const link_security>(*std::move(terms));
-  auto link = link_core::make(shared_from_this(), options, link_core::role::dialer, security);
-  if (!link)
-    return std::unexpected{std::move(link).error()};
-  auto bytes = dial_to(*at, endpoints, *security, until);
-  if (!bytes)
-    return std::unexpected{std::move(bytes).error()};
-  if (!add_link(*link))
-    return std::unexpected{node_error{node_errc::link_down, "the node is closing"}};
-  asio::post(io(), [core = *link, bytes = *std::move(bytes), until] { core->start(bytes, time_until(until)); });
-  if (auto opened = (*link)->wait_until_open(); !opened)
-    return std::unexpected{
-        node_error{opened.error().code(), "connecting to " + at->text + ": " + opened.error().message()}};
-  return *std::move(link);
-}
-
-std::expected<std::shared_ptr<transport>, node_error> node_core::dial_to(const address& at,
-                                                                         std::span<const stream_endpoint> endpoints,
-                                                                         const link_security& security,
-                                                                         std::chrono::steady_clock::time_point until) {
-  if (at.kind == transport_kind::inproc)
-    return dial_inproc(io(), at.path);
-  auto socket = dial(io(), at.text, endpoints, until);
-  if (!socket)
-    return std::unexpected{std::move(socket).error()};
-  return make_transport(*std::move(socket), security);
+  auto where = destination::make(to, options, families_);
+  if (!where)
+    return std::unexpected{std::move(where).error()};
+  const auto attempt = std::make_shared<awaited_link>(shared_from_this(), *std::move(where));
+  if (auto kept = dials_.keep(attempt); !kept)
+    return std::unexpected{std::move(kept).error()};
+  auto connected = attempt->wait();
+  dials_.let_go(attempt);
+  return connected;
 }
 
 void node_core::on_accept(stream_socket socket, const entrance& by,
@@ -600,22 +559,6 @@ bool node_core::add_link(const std::shared_ptr<link_core>& link) {
   return true;
 }
 
-std::expected<void, node_error> node_core::keep(const std::shared_ptr<link_keeper>& keeper) {
-  std::lock_guard guard{mutex_};
-  if (closing_)
-    return std::unexpected{node_error{node_errc::link_down, "the node is closing"}};
-  keepers_.push_back(keeper);
-  keeper->begin(); // Under the lock, so that the I/O thread is still there.
-  return {};
-}
-
-void node_core::stop_keeping(const std::shared_ptr<link_keeper>& keeper) {
-  std::lock_guard guard{mutex_};
-  // Under the lock, so that the I/O thread is still there; the node's end takes all out itself.
-  if (std::erase(keepers_, keeper) > 0)
-    asio::post(io(), [keeper] { keeper->clean_up(); });
-}
-
 const system_config* node_core::config_of(const caf::actor_system& system) {
   return dynamic_cast<const system_config*>(&system.config());
 }
@@ -634,8 +577,8 @@ std::expected<void, node_error> node_core::check_configuration() {
 
 std::expected<void, node_error> node_core::check_entry(const configuration& from, const std::string& entry) {
   const auto options = from.link(entry).options;
-  if (auto probe = link_core::make(shared_from_this(), options, link_core::role::dialer, nullptr); !probe)
-    return std::unexpected{std::move(probe).error()};
+  if (auto good = link_core::check(options, families_); !good)
+    return good;
   if (entry == configuration::accepted_entry)
     return check_listening(options.credentials);
   if (entry == configuration::default_entry)

@@ -26,6 +26,7 @@
 #include <troupe/framework/internal/net/io_loop.hpp>
 #include <troupe/framework/internal/net/link_security.hpp>
 #include <troupe/framework/internal/net/listener.hpp>
+#include <troupe/framework/internal/node/dials.hpp>
 #include <troupe/framework/internal/node/introductions.hpp>
 #include <troupe/framework/internal/objects/object_environment.hpp>
 #include <troupe/framework/internal/objects/object_exchange.hpp>
@@ -66,10 +67,7 @@ public:
                                                                               const link_options& options);
   /// For a link of its own that somebody else starts; false once the node is closing.
   [[nodiscard]] bool add_link(const std::shared_ptr<link_core>& link);
-  /// Begins with it, until the node ends. Fails with `link_down` once the node is closing.
-  [[nodiscard]] std::expected<void, node_error> keep(const std::shared_ptr<link_keeper>& keeper);
-  /// Has it clean up on the I/O thread and lets go of it; does nothing the second time.
-  void stop_keeping(const std::shared_ptr<link_keeper>& keeper);
+  [[nodiscard]] internal::dials& dials() noexcept { return dials_; }
   /// Fails with `bad_option` for an entry of the configuration that could never make a link; the text names its place.
   [[nodiscard]] std::expected<void, node_error> check_configuration();
   [[nodiscard]] std::vector<std::shared_ptr<link_core>> open_links() const;
@@ -127,9 +125,6 @@ private:
   [[nodiscard]] std::expected<void, node_error> listen_in_process(const address& at, open_doors& doors);
   /// I/O thread, once it runs.
   void keep_open(open_doors doors);
-  [[nodiscard]] std::expected<std::shared_ptr<transport>, node_error>
-  dial_to(const address& at, std::span<const stream_endpoint> endpoints, const link_security& security,
-          std::chrono::steady_clock::time_point until);
   /// The terms on which peers come in.
   struct entrance {
     link_options options;
@@ -148,6 +143,7 @@ private:
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   const std::shared_ptr<io_loop> loop_;
   std::shared_ptr<class introductions> introductions_;
+  internal::dials dials_{loop_->context()};
   bool running_ = false;                                           // Set by start().
   std::vector<std::shared_ptr<listener>> listeners_;               // I/O thread, once it runs.
   std::vector<std::unique_ptr<inproc_listener>> inproc_listeners_; // I/O thread, once it runs.
@@ -164,7 +160,6 @@ private:
   std::vector<std::string> addresses_;
   std::map<std::string, caf::strong_actor_ptr, std::less<>> names_;
   std::vector<std::shared_ptr<link_core>> links_;
-  std::vector<std::shared_ptr<link_keeper>> keepers_;
   caf::strong_actor_ptr task_runner_;
   caf::strong_actor_ptr spawner_;
   std::map<std::pair<bool, bool>, caf::strong_actor_ptr> inspectors_; // By what may be asked: memory, a report.

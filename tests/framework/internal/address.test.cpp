@@ -1,4 +1,5 @@
 #include <troupe/framework/internal/net/address.hpp>
+#include <troupe/framework/internal/net/host_lookup.hpp>
 
 #include <gtest/gtest.h>
 

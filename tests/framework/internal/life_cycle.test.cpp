@@ -1,6 +1,7 @@
 #include <troupe/framework/internal/link/life_cycle.hpp>
 
-#include <thread>
+#include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -30,7 +31,6 @@ TEST(a_life_cycle, tells_once_what_became_of_the_opening) {
   life.settle_opening({});
   life.settle_opening(std::unexpected{down("too late")});
   EXPECT_EQ(told, 1);
-  EXPECT_TRUE(life.wait_until_open());
 }
 
 TEST(a_life_cycle, tells_once_of_the_end) {
@@ -40,16 +40,6 @@ TEST(a_life_cycle, tells_once_of_the_end) {
   life.tell_end(down("first"));
   life.tell_end(down("second"));
   EXPECT_EQ(told, "first");
-}
-
-TEST(a_life_cycle, lets_another_thread_wait) {
-  life_cycle life;
-  std::expected<void, node_error> waited;
-  std::thread waiting{[&] { waited = life.wait_until_open(); }};
-  life.settle_opening(std::unexpected{down("nobody there")});
-  waiting.join();
-  ASSERT_FALSE(waited);
-  EXPECT_EQ(waited.error().message(), "nobody there");
 }
 
 } // namespace

@@ -19,6 +19,8 @@
 #include <asio/ip/tcp.hpp>
 #include <gtest/gtest.h>
 
+#include <troupe/framework/internal/net/host_lookup.hpp>
+
 #include "../log_lines.hpp"
 
 namespace troupe::internal {

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <expected>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -24,12 +24,14 @@ using deadline = std::chrono::steady_clock::time_point;
 /// What is left until then, at least zero.
 [[nodiscard]] std::chrono::milliseconds time_until(deadline then);
 
-/// Connects to the first of `endpoints` that accepts. Fails with `cannot_connect` or `timed_out`. Blocks the caller,
-/// who must not be the I/O thread.
-[[nodiscard]] std::expected<stream_socket, node_error> dial(asio::io_context& io, const std::string& text,
-                                                            std::span<const stream_endpoint> endpoints, deadline until);
+/// What connect(2) says of a socket that does not block.
+enum class connect_step : std::uint8_t { connected, under_way, listener_is_full, failed };
 
-/// The same without blocking anybody.
+/// `error` is zero for success, `family` that of the socket. Only the listener of a unix socket has a full queue,
+/// nothing tells its end; of other sockets EAGAIN says that the system has no room for the connection.
+[[nodiscard]] connect_step step_of(int error, int family);
+
+/// Connects to the first of several endpoints that accepts.
 ///
 /// Threads: I/O thread only.
 /// Lifetime: must be held until it calls; dropping it, as `cancel`, ends it without a call.
@@ -37,18 +39,19 @@ class dialing : public std::enable_shared_from_this<dialing> {
 public:
   using result = std::expected<stream_socket, node_error>;
 
-  /// Calls `done` once, never before this has returned.
+  /// Calls `done` once, never before this has returned. Fails with `cannot_connect` or `timed_out`.
   [[nodiscard]] static std::shared_ptr<dialing> start(asio::io_context& io, std::string text,
                                                       std::vector<stream_endpoint> endpoints, deadline until,
                                                       std::function<void(result)> done);
   void cancel();
 
 private:
-  dialing(asio::io_context& io, std::string text, std::vector<stream_endpoint> endpoints, deadline until,
+  dialing(asio::io_context& io, std::string text, std::vector<stream_endpoint> endpoints,
           std::function<void(result)> done);
 
   void try_next();
-  void wait_for(const stream_endpoint& to);
+  void await_connection();
+  void try_again_later();
   void on_writable();
   void on_connected();
   void give_up(std::error_code reason);
@@ -56,13 +59,13 @@ private:
   asio::io_context& io_;
   const std::string text_;
   const std::vector<stream_endpoint> endpoints_;
-  const deadline until_;
   std::function<void(result)> done_; // Null once it was called or cancelled.
   std::size_t next_ = 0;
   std::error_code last_error_;
   stream_socket socket_{io_};
   asio::steady_timer limit_{io_};
   asio::steady_timer again_{io_};
+  std::chrono::milliseconds pause_{1}; // Before the next try at a listener whose queue is full.
 };
 
 } // namespace troupe::internal

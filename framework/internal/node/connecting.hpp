@@ -1,0 +1,127 @@
+// From an address to a link that is open. Without blocking: on the I/O thread.
+#pragma once
+
+#include <chrono>
+#include <expected>
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <asio/steady_timer.hpp>
+
+#include <troupe/framework/internal/net/address.hpp>
+#include <troupe/framework/internal/net/dialing.hpp>
+#include <troupe/framework/internal/net/host_lookup.hpp>
+#include <troupe/framework/internal/net/link_security.hpp>
+#include <troupe/framework/internal/net/transport.hpp>
+#include <troupe/framework/internal/node/dials.hpp>
+#include <troupe/framework/internal/words/limited_log.hpp>
+#include <troupe/framework/link_options.hpp>
+#include <troupe/framework/node_errc.hpp>
+#include <troupe/serializers/family.hpp>
+
+namespace troupe::internal {
+
+class link_core;
+class node_core;
+
+/// An address with the terms on which it is dialed.
+///
+/// Threads: one at a time.
+class destination {
+public:
+  /// Fails with `bad_address` or `bad_option` for what could never lead to a link.
+  [[nodiscard]] static std::expected<destination, node_error>
+  make(std::string_view address, const link_options& options, const family_set& known);
+
+  [[nodiscard]] const address& at() const noexcept { return at_; }
+  [[nodiscard]] const link_options& options() const noexcept { return options_; }
+
+  /// What a link there asks of the peer. With plain TCP it depends on where the name leads. What whoever runs the node
+  /// should be warned of goes to `lines`, the first time. Fails with `bad_option`.
+  [[nodiscard]] std::expected<std::shared_ptr<const link_security>, node_error>
+  security_at(std::span<const stream_endpoint> endpoints, limited_log& lines);
+
+private:
+  destination(address at, const link_options& options) : at_(std::move(at)), options_(options) {}
+
+  address at_;
+  link_options options_;
+  std::shared_ptr<const link_security> security_; // Null with plain TCP.
+  bool has_cautioned_ = false;
+};
+
+/// One attempt to reach an address.
+///
+///  looking up --endpoints--> dialing --bytes--> greeting --opened--> over
+///  From any state to over: the attempt fails, or is cancelled.
+///
+/// Threads: I/O thread only.
+/// Lifetime: whoever starts it holds it until it is over; dropping it earlier needs `cancel`.
+class connecting : public std::enable_shared_from_this<connecting> {
+public:
+  using result = std::expected<std::shared_ptr<link_core>, node_error>;
+
+  struct events {
+    std::function<void(result)> done;             // Once, never before start() has returned.
+    std::function<void(const node_error&)> ended; // Once the link has ended, if it was open. May be null.
+  };
+
+  /// Takes until `until` at most.
+  [[nodiscard]] static std::shared_ptr<connecting> start(std::shared_ptr<node_core> node,
+                                                         std::shared_ptr<destination> to, deadline until, events whom);
+
+  /// No more events. A link that is not open yet is closed; one that has opened meanwhile is the caller's.
+  [[nodiscard]] std::shared_ptr<link_core> cancel();
+
+private:
+  connecting(std::shared_ptr<node_core> node, std::shared_ptr<destination> to, deadline until, events whom);
+
+  void begin();
+  void dial_to(std::vector<stream_endpoint> endpoints);
+  void greet(std::expected<std::shared_ptr<transport>, node_error> bytes);
+  void on_opened(const std::expected<void, node_error>& opened);
+  void finish(result what);
+
+  const std::shared_ptr<node_core> node_;
+  const std::shared_ptr<destination> to_;
+  const deadline until_;
+  events whom_; // Without `done` once it is over.
+  asio::steady_timer limit_;
+  std::optional<host_lookup> lookup_;
+  std::shared_ptr<const link_security> security_;
+  std::shared_ptr<dialing> dialing_;
+  std::shared_ptr<link_core> link_; // While it greets.
+};
+
+/// An attempt that a thread waits for.
+///
+/// Threads: any; `wait` once, not by the I/O thread.
+class awaited_link final : public dial, public std::enable_shared_from_this<awaited_link> {
+public:
+  /// The time of the options begins now.
+  awaited_link(std::shared_ptr<node_core> node, destination to);
+
+  void begin() override;
+  void stop() override {}
+  void clean_up() override;
+
+  /// Blocks until the link is open or cannot be. Fails with `link_down` if the node ends meanwhile.
+  [[nodiscard]] connecting::result wait() { return settled_.get_future().get(); }
+
+private:
+  void settle(connecting::result what);
+
+  const std::shared_ptr<node_core> node_;
+  const std::shared_ptr<destination> to_;
+  const deadline until_;
+  std::promise<connecting::result> settled_;
+  std::shared_ptr<connecting> attempt_; // I/O thread. While it goes on.
+};
+
+} // namespace troupe::internal
