@@ -2,102 +2,31 @@
 // that owns it guards it with its own lock, and drops the messages it gives back outside of it.
 #pragma once
 
-#include <any>
+#include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <list>
 #include <memory>
 #include <optional>
-#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include <caf/actor_control_block.hpp>
-
 #include <troupe/base/salted_hash.hpp>
-#include <troupe/framework/internal/flow/consumption.hpp>
+#include <troupe/framework/internal/flow/behind_handles.hpp>
 #include <troupe/framework/internal/flow/handle_account.hpp>
+#include <troupe/framework/internal/flow/reply_room.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
-#include <troupe/serializers/frame.hpp>
-#include <troupe/store/handle.hpp>
 
 namespace troupe::internal {
 
-class exchanged_object;
-
-/// An object that a message mentions: by a handle that is counted when the message leaves, in flight in the store that
-/// both ends share since it was encoded, or as one that was lost before.
-struct outgoing_mention {
-  std::shared_ptr<exchanged_object> counted; // Null for the others.
-  store::object_id stored;
-  std::uint64_t size_bytes = 0;
-  bool is_lost = false;
-  store::object_id which = {};    // Nothing for one that is lost.
-  bool is_repeated = false; // For its receiver it counts already; said when the message leaves.
-};
-
-/// A frame that lies in the store of both ends.
-struct stored_frame {
-  store::object_id which; // Of its object.
-  std::uint64_t bytes = 0;
-};
-
-/// What lies behind the handles of a message.
-struct behind_handles {
-  std::span<const stored_frame> frames = {};
-  std::span<outgoing_mention> objects = {};
-};
-
-/// The most that one message counts for the bytes behind its handles, so that sums do not overflow. Part of the
-/// protocol.
-inline constexpr std::uint64_t handle_cost_max = std::uint64_t{1} << 62;
-[[nodiscard]] inline std::uint64_t handle_cost(std::uint64_t so_far, std::uint64_t more) {
-  return more >= handle_cost_max - so_far ? handle_cost_max : so_far + more;
-}
-
-/// What a message takes beside its bytes, on either side. Part of the protocol.
-inline constexpr std::uint64_t message_cost_bytes = 128;
-
-/// A frame that goes ahead of its message in chunks.
-struct outgoing_transfer {
-  std::uint64_t number = 0;
-  frame bytes;
-};
-
-/// One encoded message that could not be written at once, with what it has counted.
-struct packed_message {
-  std::uint64_t receiver = 0;
-  std::uint64_t sender = 0;
-  std::uint8_t flags = 0;                 // message_flags
-  std::uint64_t cost = 0;                 // Charged against the window; zero for what is never held back.
-  byte_vector body;                       // Head and elements.
-  std::any value = {};                    // Goes beside the bytes, instead of elements; else empty.
-  std::vector<outgoing_transfer> transfers = {};
-  std::vector<outgoing_mention> mentions = {};
-  // The receiver, and the peer's actors that the message mentions: released to the peer after the message only.
-  std::vector<caf::strong_actor_ptr> proxies = {};
-  // What is taken back when it is dropped.
-  std::vector<store::handle> objects = {};
-  std::vector<std::uint64_t> actors = {};
-  question_key question = {};
-  caf::strong_actor_ptr settles = {}; // An asker whose request the message forwards: answered elsewhere once it leaves.
-  std::vector<stored_frame> frames = {}; // Charged against the window for handles, with the objects in `mentions`.
-  std::uint64_t handle_bytes = 0;        // What those count more for the receiver while it waits; `wait` says it.
-  std::uint64_t link_handle_bytes = 0;   // The same for the link.
-  bool may_be_dropped = true;         // To make room for newer ones.
-  receipt owed = {};                  // To the link that it came over, where this node passes it on.
-  std::uint64_t peer_epoch = 0;       // By whose lists it was encoded, see negotiation.
-};
-
 /// Limits on what is on its way, in bytes. A limit may be exceeded by the one message that reaches it.
 struct send_bounds {
-  std::uint64_t window = 0;        // Sent and not consumed, all receivers together; the peer says it.
-  std::uint64_t actor_window = 0;  // The same for one receiver; the peer says it.
-  std::uint64_t queue = 0;         // Waiting here for the peer, all receivers together.
-  std::uint64_t actor_queue = 0;   // The same for one receiver.
-  std::uint64_t replies = 0;       // Expected answers, and answers received and not consumed.
-  std::uint64_t actor_replies = 0; // Expected answers of one receiver.
+  std::uint64_t window = 0;       // Sent and not consumed, all receivers together; the peer says it.
+  std::uint64_t actor_window = 0; // The same for one receiver; the peer says it.
+  std::uint64_t queue = 0;        // Waiting here for the peer, all receivers together.
+  std::uint64_t actor_queue = 0;  // The same for one receiver.
   // The first four again for the bytes behind handles.
   std::uint64_t handle_window = UINT64_MAX;
   std::uint64_t actor_handle_window = UINT64_MAX;
@@ -105,15 +34,23 @@ struct send_bounds {
   std::uint64_t actor_handle_queue = UINT64_MAX;
 };
 
+/// What becomes of a message.
+enum class admission : std::uint8_t { leaves, waits, at_bound };
+
 /// Messages to one receiver leave in the order in which they came, urgent ones first; a receiver that consumes nothing
 /// holds up its own messages only.
 ///
 /// Invariants:
 /// 1. What is outstanding grows by a message's cost when it leaves, and shrinks by what the peer says it has consumed.
 /// 2. Nothing that waits for a receiver could leave.
+///
+/// Why messages wait here: the peer has not consumed enough of what was sent before.
+/// `Message` has receiver, flags, cost, frames, mentions, may_be_dropped, and handle_bytes with link_handle_bytes,
+/// which are the window's own.
+template <class Message>
 class send_window {
 public:
-  enum class admission : std::uint8_t { leaves, waits, at_bound };
+  explicit send_window(const reply_room& replies) : replies_(replies) {}
 
   void set_bounds(const send_bounds& bounds) { bounds_ = bounds; }
   [[nodiscard]] const send_bounds& bounds() const noexcept { return bounds_; }
@@ -126,31 +63,17 @@ public:
                                 const behind_handles& behind = {}) const;
   /// Says of each object whether it counted already. Whether all frames did: then they cost nothing.
   bool charge(std::uint64_t receiver, std::uint64_t cost, const behind_handles& behind = {});
-  void wait(packed_message message);
+  void wait(Message message);
 
   /// Takes out the oldest message that waits for `receiver` and may be dropped, or where nothing waits for it, for whom
   /// most waits.
-  [[nodiscard]] std::optional<packed_message> drop_oldest(std::uint64_t receiver);
+  [[nodiscard]] std::optional<Message> drop_oldest(std::uint64_t receiver);
 
   /// The peer has consumed. False when it says more than was outstanding.
   [[nodiscard]] bool credit(std::uint64_t receiver, std::uint64_t bytes, std::uint64_t handle_bytes = 0);
 
   /// The next message that may leave, already charged. Receivers take turns.
-  [[nodiscard]] std::optional<packed_message> next();
-
-  // -- replies
-
-  /// Room kept for the answer to a request that leaves now, until `unreserve_reply`. Requests that wait keep none.
-  [[nodiscard]] std::uint64_t reserve_reply(std::uint64_t receiver);
-  void unreserve_reply(std::uint64_t receiver, std::uint64_t reserved);
-  /// An answer of this cost has come; later answers of that receiver are expected to be about as large.
-  void expect_replies_of(std::uint64_t receiver, std::uint64_t cost);
-  /// Answers received and not consumed.
-  void add_unconsumed_reply(std::uint64_t cost) { unconsumed_replies_ += cost; }
-  void consume_reply(std::uint64_t cost) { unconsumed_replies_ -= cost; }
-  /// One answer is always expected, however much is not consumed: else nothing would ever move again.
-  [[nodiscard]] bool has_room_for_reply(std::uint64_t receiver) const;
-  [[nodiscard]] std::uint64_t reply_bytes() const noexcept { return reserved_replies_ + unconsumed_replies_; }
+  [[nodiscard]] std::optional<Message> next();
 
   // -- looking
 
@@ -172,7 +95,7 @@ public:
   void forget(std::uint64_t receiver);
 
   /// Everything that waits, at the link's end.
-  [[nodiscard]] std::vector<packed_message> take_all();
+  [[nodiscard]] std::vector<Message> take_all();
 
   template <class Look>
   void each_waiting(Look look) const {
@@ -183,7 +106,6 @@ public:
   }
 
 private:
-  using waiting_objects = std::unordered_map<store::object_id, std::size_t>; // In how many messages.
   struct handle_state {
     handle_account sent;
     std::uint64_t queued = 0;
@@ -193,20 +115,24 @@ private:
     std::uint64_t outstanding = 0;
     std::uint64_t queued = 0;
     std::unique_ptr<handle_state> handles = {}; // Null: nothing has lain behind handles to it.
-    std::uint64_t reply_estimate = 0;
-    std::uint64_t reserved_replies = 0;
-    std::deque<packed_message> urgent = {};
-    std::deque<packed_message> normal = {};
+    std::deque<Message> urgent = {};
+    std::deque<Message> normal = {};
     bool forgotten = false;
-    [[nodiscard]] std::deque<packed_message>& front() { return urgent.empty() ? normal : urgent; }
+    [[nodiscard]] std::deque<Message>& front() { return urgent.empty() ? normal : urgent; }
     [[nodiscard]] bool waits() const noexcept { return !urgent.empty() || !normal.empty(); }
   };
   using receiver_map = std::unordered_map<std::uint64_t, receiver_state, detail::salted_hash>;
 
+  /// Whether one more message finds room to wait in. Where half of it is free, a message of any size does: so
+  /// `is_ready` keeps its word, and large messages are not turned away because of a few small ones.
+  [[nodiscard]] static bool has_room(std::uint64_t queued, std::uint64_t cost, std::uint64_t bound) noexcept {
+    return queued + cost <= bound || queued <= bound / 2;
+  }
   [[nodiscard]] const receiver_state* find(std::uint64_t receiver) const;
   [[nodiscard]] receiver_state& state_of(std::uint64_t receiver);
   [[nodiscard]] bool counts_handles() const noexcept { return bounds_.handle_window != UINT64_MAX; }
-  [[nodiscard]] bool may_leave(const receiver_state& state, bool request, const behind_handles& behind) const;
+  [[nodiscard]] bool may_leave(std::uint64_t receiver, const receiver_state& state, bool request,
+                               const behind_handles& behind) const;
   struct waiting_cost {
     std::uint64_t of_receiver = 0;
     std::uint64_t of_link = 0;
@@ -214,19 +140,17 @@ private:
   [[nodiscard]] waiting_cost cost_of_waiting(const receiver_state& state, const behind_handles& behind) const;
   bool charge_handles(receiver_state& state, const behind_handles& behind);
   [[nodiscard]] handle_state& handles_of(receiver_state& state);
-  [[nodiscard]] static behind_handles behind(packed_message& message);
+  [[nodiscard]] static behind_handles behind(Message& message);
   [[nodiscard]] static std::uint64_t handle_bytes_of(const receiver_state& state);
-  [[nodiscard]] bool has_room_for_reply(const receiver_state& state) const;
-  packed_message take(receiver_state& state, std::deque<packed_message>& from, std::deque<packed_message>::iterator at);
-  void drop_if_idle(receiver_map::iterator at);
+  Message take(receiver_state& state, std::deque<Message>& from, typename std::deque<Message>::iterator at);
+  void drop_if_idle(typename receiver_map::iterator at);
 
+  const reply_room& replies_;
   send_bounds bounds_;
   std::uint64_t outstanding_ = 0;
   std::uint64_t queued_ = 0;
   std::uint64_t outstanding_handles_ = 0;
   std::uint64_t queued_handles_ = 0;
-  std::uint64_t reserved_replies_ = 0;
-  std::uint64_t unconsumed_replies_ = 0;
   shared_objects objects_;
   waiting_objects waiting_objects_;
   receiver_map receivers_;
@@ -236,79 +160,294 @@ private:
   std::list<std::uint64_t> turns_; // Receivers for whom something waits.
 };
 
-/// Messages with frames too large for one packet, on their way in chunks: messages of another pair of actors overtake
-/// them, those of the same pair and priority wait behind them.
-class bulk_lanes {
-public:
-  /// Sender, receiver and priority, within which order is kept.
-  struct key {
-    std::uint64_t receiver = 0;
-    std::uint64_t sender = 0;
-    std::uint8_t kind = 0;
-    bool operator==(const key&) const = default;
-  };
+template <class Message>
+behind_handles send_window<Message>::behind(Message& message) {
+  return {.frames = message.frames, .objects = message.mentions};
+}
 
-  [[nodiscard]] static key key_of(std::uint64_t receiver, std::uint64_t sender, std::uint8_t flags) noexcept {
-    // Answers are never held back by data, so that they have lanes of their own.
-    return {receiver, sender, static_cast<std::uint8_t>(flags & (message_flags::urgent | message_flags::response))};
+/// That it was sent and has not consumed.
+template <class Message>
+std::uint64_t send_window<Message>::handle_bytes_of(const receiver_state& state) {
+  return state.handles ? state.handles->sent.bytes() : 0;
+}
+
+/// Null where nothing is known of it.
+template <class Message>
+const typename send_window<Message>::receiver_state* send_window<Message>::find(std::uint64_t receiver) const {
+  if (last_ != nullptr && last_receiver_ == receiver)
+    return last_;
+  auto found = receivers_.find(receiver);
+  return found == receivers_.end() ? nullptr : &found->second;
+}
+
+template <class Message>
+typename send_window<Message>::receiver_state& send_window<Message>::state_of(std::uint64_t receiver) {
+  if (last_ == nullptr || last_receiver_ != receiver) {
+    last_ = &receivers_[receiver]; // Stays in its place while it is in the map.
+    last_receiver_ = receiver;
   }
+  return *last_;
+}
 
-  [[nodiscard]] bool empty() const noexcept { return lanes_.empty(); }
-  /// What has not left, frames and messages.
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
-  /// Whether a message of this key must wait behind others.
-  [[nodiscard]] bool has(const key& which) const { return !lanes_.empty() && lanes_.contains(which); }
-
-  /// So many bytes of messages that have begun and are not complete the peer takes; one message it always takes.
-  void set_open_bytes_max(std::uint64_t bytes) { open_bytes_max_ = bytes; }
-
-  /// For a message that has transfers, or has to wait behind such a one.
-  void add(packed_message message);
-
-  struct step {
-    // Either a chunk ...
-    std::optional<chunk_head> chunk = std::nullopt;
-    bool first = false;
-    frame bytes = {};
-    // ... or a message whose frames have all left.
-    std::optional<packed_message> message = std::nullopt;
-  };
-
-  /// The next chunk or message; lanes take turns chunk by chunk. Requires: not empty.
-  [[nodiscard]] step next();
-
-  [[nodiscard]] std::vector<packed_message> take_all();
-
-  /// What has not left whole.
-  template <class Look>
-  void each(Look look) const {
-    for (const auto& [of, from] : lanes_)
-      for (const auto& each : from.messages)
-        look(each);
+template <class Message>
+bool send_window<Message>::may_leave(std::uint64_t receiver, const receiver_state& state, bool request,
+                                     const behind_handles& behind) const {
+  if (counts_handles()) {
+    bool of_receiver = false, of_link = false; // Whether it would count more.
+    behind.each([&](const store::object_id& which, std::uint64_t bytes) {
+      of_receiver = of_receiver || (bytes > 0 && !(state.handles && state.handles->sent.has(which, bytes)));
+      of_link = of_link || (bytes > 0 && !objects_.has(which, bytes));
+    });
+    if ((of_receiver && handle_bytes_of(state) >= bounds_.actor_handle_window)
+        || (of_link && outstanding_handles_ >= bounds_.handle_window))
+      return false;
   }
+  return state.outstanding < bounds_.actor_window && outstanding_ < bounds_.window
+         && (!request || replies_.has_room(receiver));
+}
 
-private:
-  struct lane {
-    std::deque<packed_message> messages = {};
-    std::size_t transfer = 0; // Of the first message.
-    std::size_t offset = 0;   // In that transfer.
-    [[nodiscard]] bool has_begun() const noexcept { return transfer > 0 || offset > 0; }
+template <class Message>
+admission send_window<Message>::admit(std::uint64_t receiver, std::uint64_t cost, bool request,
+                                      const behind_handles& behind) const {
+  static const receiver_state fresh;
+  const auto* found = find(receiver);
+  const auto& state = found == nullptr ? fresh : *found;
+  if (!state.waits() && may_leave(receiver, state, request, behind))
+    return admission::leaves;
+  bool fits = has_room(state.queued, cost, bounds_.actor_queue) && has_room(queued_, cost, bounds_.queue);
+  const auto more = cost_of_waiting(state, behind);
+  if (more.of_receiver > 0)
+    fits = fits && has_room(state.handles ? state.handles->queued : 0, more.of_receiver, bounds_.actor_handle_queue);
+  if (more.of_link > 0)
+    fits = fits && has_room(queued_handles_, more.of_link, bounds_.handle_queue);
+  return fits ? admission::waits : admission::at_bound;
+}
+
+/// What the message counts where it waits: objects that count already, or in another message that waits, nothing.
+template <class Message>
+typename send_window<Message>::waiting_cost send_window<Message>::cost_of_waiting(const receiver_state& state,
+                                                                                  const behind_handles& behind) const {
+  waiting_cost result;
+  if (!counts_handles())
+    return result;
+  behind.each([&](const store::object_id& which, std::uint64_t bytes) {
+    if (!state.handles || (!state.handles->sent.has(which, bytes) && !state.handles->waiting.has(which)))
+      result.of_receiver = handle_cost(result.of_receiver, bytes);
+    if (!objects_.has(which, bytes) && !waiting_objects_.has(which))
+      result.of_link = handle_cost(result.of_link, bytes);
+  });
+  return result;
+}
+
+/// Requires: the message leaves.
+template <class Message>
+bool send_window<Message>::charge_handles(receiver_state& state, const behind_handles& behind) {
+  if (!counts_handles() || (behind.frames.empty() && behind.objects.empty()))
+    return false;
+  auto& of_receiver = handles_of(state).sent;
+  std::uint64_t so_far = 0;
+  const auto add = [&](const store::object_id& which, std::uint64_t bytes) {
+    const auto with = handle_cost(so_far, bytes);
+    outstanding_handles_ += of_receiver.add(which, with - so_far);
+    so_far = with;
   };
-  struct key_hash {
-    std::size_t operator()(const key& k) const { // The peer numbers its receivers.
-      constexpr detail::salted_hash hash;
-      return hash(hash(k.receiver) ^ k.sender) ^ static_cast<std::size_t>(k.kind);
+  // The reader is told of all of them at once.
+  const auto frames_repeat = !behind.frames.empty() && std::ranges::all_of(behind.frames, [&](const auto& each) {
+    return of_receiver.has(each.which, each.bytes);
+  });
+  if (!frames_repeat)
+    for (const auto& each : behind.frames)
+      add(each.which, each.bytes);
+  for (auto& each : behind.objects) {
+    each.is_repeated = of_receiver.has(each.which, each.size_bytes);
+    if (!each.is_repeated)
+      add(each.which, each.size_bytes);
+  }
+  return frames_repeat;
+}
+
+template <class Message>
+typename send_window<Message>::handle_state& send_window<Message>::handles_of(receiver_state& state) {
+  if (!state.handles)
+    state.handles = std::make_unique<handle_state>(handle_account{objects_});
+  return *state.handles;
+}
+
+template <class Message>
+bool send_window<Message>::charge(std::uint64_t receiver, std::uint64_t cost, const behind_handles& behind) {
+  auto& state = state_of(receiver);
+  state.forgotten = false;
+  state.outstanding += cost;
+  outstanding_ += cost;
+  return charge_handles(state, behind);
+}
+
+template <class Message>
+void send_window<Message>::wait(Message message) {
+  auto receiver = message.receiver;
+  auto& state = state_of(receiver);
+  state.forgotten = false;
+  if (!state.waits())
+    turns_.push_back(receiver);
+  state.queued += message.cost;
+  queued_ += message.cost;
+  if (counts_handles() && (!message.frames.empty() || !message.mentions.empty())) {
+    const auto cost = cost_of_waiting(state, behind(message));
+    message.handle_bytes = cost.of_receiver;
+    message.link_handle_bytes = cost.of_link;
+    auto& handles = handles_of(state);
+    handles.queued += cost.of_receiver;
+    queued_handles_ += cost.of_link;
+    handles.waiting.add(behind(message));
+    waiting_objects_.add(behind(message));
+  }
+  bool urgent = (message.flags & message_flags::urgent) != 0;
+  (urgent ? state.urgent : state.normal).push_back(std::move(message));
+}
+
+/// The caller takes the receiver's turn out where nothing waits any more.
+template <class Message>
+Message send_window<Message>::take(receiver_state& state, std::deque<Message>& from,
+                                   typename std::deque<Message>::iterator at) {
+  auto message = std::move(*at);
+  from.erase(at);
+  state.queued -= message.cost;
+  queued_ -= message.cost;
+  queued_handles_ -= message.link_handle_bytes;
+  if (counts_handles() && state.handles) {
+    state.handles->queued -= message.handle_bytes;
+    state.handles->waiting.remove(behind(message));
+    waiting_objects_.remove(behind(message));
+  }
+  return message;
+}
+
+template <class Message>
+std::optional<Message> send_window<Message>::drop_oldest(std::uint64_t receiver) {
+  auto found = receivers_.find(receiver);
+  if (found == receivers_.end() || !found->second.waits()) {
+    if (turns_.empty())
+      return std::nullopt;
+    auto most = std::ranges::max_element(turns_, {}, [this](auto number) {
+      const auto& state = receivers_.at(number);
+      return state.queued + (state.handles ? state.handles->queued : 0);
+    });
+    found = receivers_.find(*most);
+  }
+  auto& state = found->second;
+  for (auto* from : {&state.normal, &state.urgent}) { // Urgent ones last.
+    auto oldest = std::ranges::find_if(*from, &Message::may_be_dropped);
+    if (oldest == from->end())
+      continue;
+    auto message = take(state, *from, oldest);
+    if (!state.waits()) {
+      turns_.remove(found->first);
+      drop_if_idle(found);
     }
-  };
+    return message;
+  }
+  return std::nullopt;
+}
 
-  /// What a message's transfers take at the peer until it is complete.
-  [[nodiscard]] static std::uint64_t bytes_of(const packed_message& message);
+template <class Message>
+bool send_window<Message>::credit(std::uint64_t receiver, std::uint64_t bytes, std::uint64_t handle_bytes) {
+  auto found = receivers_.find(receiver);
+  if (found == receivers_.end() || bytes > found->second.outstanding || handle_bytes > handle_bytes_of(found->second))
+    return false;
+  found->second.outstanding -= bytes;
+  outstanding_ -= bytes;
+  if (handle_bytes > 0)
+    outstanding_handles_ -= found->second.handles->sent.consume(handle_bytes);
+  drop_if_idle(found);
+  return true;
+}
 
-  std::unordered_map<key, lane, key_hash> lanes_;
-  std::list<key> turns_;
-  std::uint64_t bytes_ = 0;
-  std::uint64_t open_bytes_ = 0; // Of messages that have begun.
-  std::uint64_t open_bytes_max_ = UINT64_MAX;
-};
+template <class Message>
+std::optional<Message> send_window<Message>::next() {
+  for (auto turn = turns_.begin(); turn != turns_.end(); ++turn) {
+    auto receiver = *turn;
+    auto& state = receivers_.at(receiver);
+    auto& front = state.front().front();
+    if (!may_leave(receiver, state, (front.flags & message_flags::request) != 0, behind(front)))
+      continue;
+    auto message = take(state, state.front(), state.front().begin());
+    state.outstanding += message.cost;
+    outstanding_ += message.cost;
+    if (charge_handles(state, behind(message)))
+      message.flags |= message_flags::repeated;
+    turns_.erase(turn);
+    if (state.waits())
+      turns_.push_back(receiver);
+    return message;
+  }
+  return std::nullopt;
+}
+
+// -- looking
+
+template <class Message>
+bool send_window<Message>::is_ready(std::uint64_t receiver) const {
+  return queued_bytes(receiver) <= bounds_.actor_queue / 2 && queued_ <= bounds_.queue / 2
+         && queued_handle_bytes(receiver) <= bounds_.actor_handle_queue / 2
+         && queued_handles_ <= bounds_.handle_queue / 2 && replies_.has_room(receiver);
+}
+
+template <class Message>
+std::uint64_t send_window<Message>::outstanding_bytes(std::uint64_t receiver) const {
+  const auto* found = find(receiver);
+  return found == nullptr ? 0 : found->outstanding;
+}
+
+template <class Message>
+std::uint64_t send_window<Message>::queued_bytes(std::uint64_t receiver) const {
+  const auto* found = find(receiver);
+  return found == nullptr ? 0 : found->queued;
+}
+
+template <class Message>
+std::uint64_t send_window<Message>::outstanding_handle_bytes(std::uint64_t receiver) const {
+  const auto* found = find(receiver);
+  return found == nullptr ? 0 : handle_bytes_of(*found);
+}
+
+template <class Message>
+std::uint64_t send_window<Message>::queued_handle_bytes(std::uint64_t receiver) const {
+  const auto* found = find(receiver);
+  return found == nullptr || !found->handles ? 0 : found->handles->queued;
+}
+
+template <class Message>
+void send_window<Message>::forget(std::uint64_t receiver) {
+  auto found = receivers_.find(receiver);
+  if (found == receivers_.end())
+    return;
+  found->second.forgotten = true;
+  drop_if_idle(found);
+}
+
+template <class Message>
+void send_window<Message>::drop_if_idle(typename receiver_map::iterator at) {
+  const auto& state = at->second;
+  if (!state.forgotten || state.outstanding > 0 || handle_bytes_of(state) > 0 || state.waits())
+    return;
+  last_ = nullptr;
+  receivers_.erase(at);
+}
+
+template <class Message>
+std::vector<Message> send_window<Message>::take_all() {
+  std::vector<Message> all;
+  for (auto& [number, state] : receivers_) {
+    std::ranges::move(state.urgent, std::back_inserter(all));
+    std::ranges::move(state.normal, std::back_inserter(all));
+  }
+  last_ = nullptr;
+  receivers_.clear();
+  objects_.clear();
+  waiting_objects_.clear();
+  turns_.clear();
+  outstanding_ = queued_ = outstanding_handles_ = queued_handles_ = 0;
+  return all;
+}
 
 } // namespace troupe::internal

@@ -1,6 +1,5 @@
 #include <troupe/framework/internal/link/actor_tables.hpp>
 
-#include <algorithm>
 #include <cassert>
 #include <random>
 #include <utility>
@@ -146,96 +145,6 @@ std::vector<caf::strong_actor_ptr> actor_imports::take_all() {
     result.push_back(std::move(proxy));
   entries_.clear();
   held_.clear();
-  return result;
-}
-
-// -- requests
-
-namespace {
-
-bool is_gone(const caf::weak_actor_ptr& actor) {
-  const auto* control = actor.get();
-  return control == nullptr || control->strong_refs.load(std::memory_order_relaxed) == 0;
-}
-
-} // namespace
-
-void pending_requests::add(key k, entry e) {
-  if (entries_.size() >= sweep_at_)
-    sweep();
-  entries_.emplace(k, std::move(e));
-}
-
-pending_requests::entry_map::iterator pending_requests::find(const key& k, std::uint64_t receiver) {
-  auto [first, end] = entries_.equal_range(k);
-  return std::find_if(first, end, [&](const auto& item) { return item.second.receiver == receiver; });
-}
-
-std::optional<pending_requests::entry> pending_requests::take(key k, std::uint64_t receiver) {
-  auto found = entries_.find(k);
-  if (found == entries_.end())
-    return std::nullopt;
-  if (found->second.receiver != receiver)
-    if (auto [first, end] = entries_.equal_range(k); std::next(first) != end)
-      if (auto exact = find(k, receiver); exact != end)
-        found = exact;
-  auto result = std::move(found->second);
-  entries_.erase(found);
-  return result;
-}
-
-bool pending_requests::reserve(key k, const reservation& what, std::chrono::steady_clock::time_point now) {
-  auto found = find(k, what.receiver);
-  if (found == entries_.equal_range(k).second)
-    return false;
-  found->second.reserved_bytes = what.bytes;
-  found->second.since = now;
-  return true;
-}
-
-void pending_requests::sweep() {
-  std::erase_if(entries_, [this](const auto& item) {
-    if (!is_gone(item.second.asker))
-      return false;
-    if (item.second.reserved_bytes > 0)
-      swept_.push_back({item.second.receiver, item.second.reserved_bytes});
-    return true;
-  });
-  sweep_at_ = std::max<std::size_t>(1024, 2 * entries_.size());
-}
-
-std::vector<pending_requests::reservation>
-pending_requests::reclaim_reservations(std::chrono::steady_clock::time_point deadline) {
-  auto result = std::exchange(swept_, {});
-  for (auto& [question, asked] : entries_)
-    if (asked.reserved_bytes > 0 && (asked.since < deadline || is_gone(asked.asker)))
-      result.push_back({asked.receiver, std::exchange(asked.reserved_bytes, 0)});
-  return result;
-}
-
-std::vector<std::pair<pending_requests::key, pending_requests::entry>>
-pending_requests::take_oldest_unreserved(std::size_t kept) {
-  if (entries_.size() <= kept)
-    return {};
-  std::vector<entry_map::iterator> old;
-  for (auto at = entries_.begin(); at != entries_.end(); ++at)
-    if (at->second.reserved_bytes == 0 && at->second.since != std::chrono::steady_clock::time_point{})
-      old.push_back(at);
-  if (old.size() <= kept)
-    return {};
-  auto end = old.begin() + static_cast<std::ptrdiff_t>(old.size() - kept / 2);
-  std::ranges::nth_element(old, end, {}, [](const auto& at) { return at->second.since; });
-  std::vector<std::pair<key, entry>> result;
-  for (auto at = old.begin(); at != end; ++at) {
-    result.emplace_back((*at)->first, std::move((*at)->second));
-    entries_.erase(*at);
-  }
-  return result;
-}
-
-std::vector<std::pair<pending_requests::key, pending_requests::entry>> pending_requests::take_all() {
-  std::vector<std::pair<key, entry>> result{entries_.begin(), entries_.end()};
-  entries_.clear();
   return result;
 }
 

@@ -2,17 +2,14 @@
 // owns them guards them with its own lock, and drops the references they give back outside of it.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include <caf/actor_control_block.hpp>
 
 #include <troupe/base/salted_hash.hpp>
-#include <troupe/framework/internal/wire/packet.hpp>
 
 namespace troupe::internal {
 
@@ -111,62 +108,6 @@ private:
 
   std::unordered_map<std::uint64_t, entry, detail::salted_hash> entries_;
   std::unordered_map<std::uint64_t, caf::strong_actor_ptr, detail::salted_hash> held_;
-};
-
-/// Requests that crossed the link and wait for their responses. Only what is listed may be answered.
-class pending_requests {
-public:
-  using key = question_key;
-
-  struct entry {
-    caf::weak_actor_ptr asker;
-    bool urgent = false;
-    caf::strong_actor_ptr forwarded_for = {};    // The asker of another link's request; null for one of this node's.
-    std::uint64_t receiver = 0;                  // Who was asked.
-    std::uint64_t reserved_bytes = 0;            // For the reply; zero until the request has left.
-    std::chrono::steady_clock::time_point since; // When the reservation was made.
-  };
-  struct reservation {
-    std::uint64_t receiver;
-    std::uint64_t bytes;
-  };
-
-  /// One question may go to several actors: then there are as many entries.
-  void add(key k, entry e);
-  /// Something once per request: the response may be delivered. Where several were asked, the entry of `receiver`, or
-  /// another where that one was not asked: it has let somebody else answer.
-  std::optional<entry> take(key k, std::uint64_t receiver);
-
-  /// The request to `receiver` has left. False when it is not pending any more.
-  [[nodiscard]] bool reserve(key k, const reservation& what, std::chrono::steady_clock::time_point now);
-
-  /// Takes the reservations made before `deadline`, or whose asker is gone. Their requests may still be answered.
-  [[nodiscard]] std::vector<reservation> reclaim_reservations(std::chrono::steady_clock::time_point deadline);
-
-  /// Takes the oldest of those whose reservations were reclaimed, where there are more than `kept`: half of them, so
-  /// that this is rare.
-  [[nodiscard]] std::vector<std::pair<key, entry>> take_oldest_unreserved(std::size_t kept);
-
-  [[nodiscard]] std::vector<std::pair<key, entry>> take_all();
-  [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
-
-private:
-  struct key_hash {
-    std::size_t operator()(const key& k) const { // A peer numbers the requests that it has forwarded here.
-      constexpr detail::salted_hash hash;
-      return hash(hash(k.asker) ^ k.number);
-    }
-  };
-
-  using entry_map = std::unordered_multimap<key, entry, key_hash>;
-
-  entry_map::iterator find(const key& k, std::uint64_t receiver);
-  void sweep();
-
-  entry_map entries_;
-  std::vector<reservation> swept_; // Of what was swept, not reclaimed yet.
-  std::size_t sweep_at_ =
-      1024; // A request that timed out leaves its entry; askers that are gone are swept from here on.
 };
 
 } // namespace troupe::internal

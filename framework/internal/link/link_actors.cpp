@@ -104,7 +104,7 @@ std::expected<message_ends, node_error> link_core::find_ends(const message_head&
   const auto side = head.sender == 0 ? actor_name::side::nobody
                     : is_returned    ? actor_name::side::yours
                                      : actor_name::side::mine;
-  std::optional<pending_requests::entry> asked; // Dropped without the lock.
+  std::optional<waiting_asker> asked; // Dropped without the lock.
   bool is_unasked = false;
   // Else the peer could speak in the name of every actor that it was ever given.
   const bool is_believed = !is_returned || (head.flags & message_flags::request) != 0
@@ -115,8 +115,7 @@ std::expected<message_ends, node_error> link_core::find_ends(const message_head&
     asked = pending_.take({head.sender, head.request_number}, 0);
     is_unasked = !asked;
     if (asked) {
-      sending_.unreserve_reply(asked->receiver, asked->reserved_bytes);
-      returned = {asked->asker, question_id(head.request_number, asked->urgent).response_id()};
+      returned = {asked->who, question_id(head.request_number, asked->urgent).response_id()};
     }
   }
   // Never one's own actor by introduction: what answers it has to go back by the way that the message came.
@@ -375,6 +374,7 @@ void link_core::proxy_gone(std::uint64_t number, const caf::actor_control_block*
   const auto held = mutex_.lock();
   if (auto count = actor_imports_.gone(number, control); count > 0) {
     sending_.forget(number);
+    replies_.forget(number);
     send_admin_locked(held, admin_op::release_actor, release_actor{number, count});
   }
 }

@@ -12,7 +12,6 @@
 #include <caf/exit_reason.hpp>
 
 #include <troupe/base/sizes.hpp>
-#include <troupe/framework/internal/caf_port/question_id.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/link/link_watch.hpp>
 #include <troupe/framework/internal/link/send_admin.hpp>
@@ -75,7 +74,7 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
                  .pending = *pending_objects_,
                  .mutex = mutex_,
                  .asked = pending_,
-                 .window = sending_,
+                 .replies = replies_,
                  .passed_counts = passed_counts_,
                  .received = counters_.messages_received,
                  .forwarded = counters_.forwarded}) {}
@@ -123,7 +122,8 @@ std::expected<std::shared_ptr<link_core>, node_error> link_core::make(std::share
     return std::unexpected{std::move(good).error()};
   auto link = std::shared_ptr<link_core>{new link_core{std::move(node), options, side, std::move(security)}};
   link->names_ = {options.serializers, accepted_by(options)};
-  link->replies_.reset(new reply_consumption{link, link->received_words_.signatures_kept()});
+  link->replies_.count_consumed([weak = link->weak_from_this()] { pump_soon(weak); },
+                                link->received_words_.signatures_kept());
   link->accept_now(link->names_.deserializers);
   return link;
 }
@@ -262,9 +262,8 @@ void link_core::fail_everything(const node_error& reason, std::uint64_t unwritte
   if (auto taken = delivery_.take_awaited())
     if (auto asker = taken->asker.lock())
       asker->enqueue(nullptr, taken->answer, caf::make_message(error), nullptr);
-  for (auto& [key, request] : requests)
-    if (auto asker = request.asker.lock())
-      asker->enqueue(nullptr, question_id(key.number, request.urgent).response_id(), caf::make_message(error), nullptr);
+  for (auto& [question, asker] : requests)
+    asker.fail(question, reason);
 }
 
 // -- packets

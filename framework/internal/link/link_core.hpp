@@ -31,6 +31,7 @@
 #include <troupe/framework/internal/flow/encoding_lane.hpp>
 #include <troupe/framework/internal/flow/heartbeat.hpp>
 #include <troupe/framework/internal/flow/receive_account.hpp>
+#include <troupe/framework/internal/flow/reply_room.hpp>
 #include <troupe/framework/internal/flow/send_window.hpp>
 #include <troupe/framework/internal/link/acceptance.hpp>
 #include <troupe/framework/internal/link/actor_tables.hpp>
@@ -45,7 +46,9 @@
 #include <troupe/framework/internal/link/mention_finder.hpp>
 #include <troupe/framework/internal/link/message_receiver.hpp>
 #include <troupe/framework/internal/link/negotiation.hpp>
+#include <troupe/framework/internal/link/packed_message.hpp>
 #include <troupe/framework/internal/link/passed_traffic.hpp>
+#include <troupe/framework/internal/link/pending_requests.hpp>
 #include <troupe/framework/internal/link/received_dictionary.hpp>
 #include <troupe/framework/internal/link/sending_terms.hpp>
 #include <troupe/framework/internal/link/sent_dictionary.hpp>
@@ -257,32 +260,30 @@ private:
     caf::strong_actor_ptr proxy;
     caf::strong_actor_ptr who; // Lives until it is told, though nobody else may refer to it.
   };
-  class reply_consumption;
   /// How a message is held to the bounds.
   enum class urgency : std::uint8_t {
     ordinary,
     always_waits,  // Is never refused for want of room, nor dropped: somebody else bounds it, or it ends an actor.
     answers_anyway // An error in place of an answer.
   };
-  std::expected<send_window::admission, node_error> admit(link_held& held, const message_head& head, std::uint64_t cost,
-                                                          const behind_handles& behind,
-                                                          std::vector<packed_message>& dropped, urgency how);
+  std::expected<admission, node_error> admit(link_held& held, const message_head& head, std::uint64_t cost,
+                                             const behind_handles& behind, std::vector<packed_message>& dropped,
+                                             urgency how);
   std::expected<void, node_error> admit_answer(const link_held& held) const;
   [[nodiscard]] std::uint64_t unread_answers_bound(const link_held& held) const;
   bool ends_for_unread();
-  void reserve_answer(const link_held& held, const pending_requests::key& question, std::uint64_t receiver);
-  void reclaim_reservations(const link_held& held);
+  void reserve_answer(const link_held& held, const question_key& question, std::uint64_t receiver);
   void give_up_old_requests();
   [[nodiscard]] bool accepts_messages(const link_held& held) const;
   [[nodiscard]] node_error busy_error(const link_held& held, std::uint64_t receiver, bool request) const;
   void undo_dropped(packed_message message);
   void pump(link_held& held);
+  static void pump_soon(const std::weak_ptr<link_core>& of);
   static void settle_returned(const packed_message& message);
   void leave(const link_held& held, packed_message message, outbox& out);
   void append_packed(const link_held& held, packed_message message, outbox& out);
   std::expected<void, node_error> on_credit(const credit& what);
   void report_consumed();
-  void settle_replies(const link_held& held);
   [[nodiscard]] bool anybody_waits(const link_held& held) const;
   void want_replies_if_any_wait(const link_held& held);
   void pump_for_reply_room(link_held& held);
@@ -417,8 +418,10 @@ private:
   };
   std::optional<std::promise<std::expected<void, node_error>>> change_; // This end's, under way.
   own_terms before_change_;                                             // To take back what the peer refuses.
-  send_window sending_;
-  bulk_lanes bulk_;
+  reply_room replies_;
+  pending_requests pending_{replies_};
+  send_window<packed_message> sending_{replies_};
+  bulk_lanes<packed_message> bulk_;
   bool piece_is_next_ = false; // Of bytes that the peer has asked for, before the next chunk of a message.
   std::vector<ready_watcher> ready_watchers_;
   actor_exports actor_exports_;
@@ -429,7 +432,6 @@ private:
   caf::strong_actor_ptr inspector_;   // ... and for looking.
   object_exports object_exports_;
   object_imports object_imports_;
-  pending_requests pending_;
   sent_dictionary sent_words_;
   std::unordered_map<std::uint64_t, caf::weak_actor_ptr> watched_; // By the peer; each has a link_watch attached.
   std::unordered_map<std::uint64_t, std::function<void(const std::expected<found, node_error>&)>> queries_;
@@ -452,8 +454,6 @@ private:
   std::shared_ptr<asio::steady_timer> heartbeat_timer_;
   farewell farewell_;
 
-  consumption_ptr<reply_consumption> replies_; // Set by make().
-  std::atomic<bool> replies_wanted_{false};    // Requests or watchers wait for answers to be consumed.
   limited_log warnings_;
   traffic_table sent_traffic_;
   traffic_table received_traffic_;
@@ -468,21 +468,6 @@ private:
   // I/O thread only.
   delivery delivery_;
   message_receiver receiver_;
-};
-
-/// Counts the answers that actors here have consumed, so that new requests find room for theirs.
-class link_core::reply_consumption final : public consumption {
-public:
-  static constexpr std::uint64_t gathered_bytes_max = 16 * 1024;
-
-  reply_consumption(std::weak_ptr<link_core> link, std::shared_ptr<const void> keeps)
-      : consumption(gathered_bytes_max, std::move(keeps)), link_(std::move(link)) {}
-  void consumed(std::uint64_t cost) noexcept override;
-
-  std::atomic<std::uint64_t> consumed_bytes{0}; // Not settled yet.
-
-private:
-  std::weak_ptr<link_core> link_;
 };
 
 } // namespace troupe::internal

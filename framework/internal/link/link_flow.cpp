@@ -12,7 +12,6 @@
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/caf_threads.hpp>
-#include <troupe/framework/internal/caf_port/question_id.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/link/send_admin.hpp>
@@ -30,7 +29,7 @@ std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
 }
 
 /// How full the windows for bytes behind handles are, where there are any.
-std::string handles_text(const send_window& window, std::uint64_t receiver) {
+std::string handles_text(const send_window<packed_message>& window, std::uint64_t receiver) {
   const auto& bounds = window.bounds();
   const auto out = window.outstanding_handle_bytes();
   const auto queued = window.queued_handle_bytes();
@@ -54,49 +53,48 @@ constexpr std::size_t unanswered_max = 65'536;
 
 /// Whether a message may leave or wait; an error that is an answer always may. Lets go of the lock while the caller
 /// blocks.
-std::expected<send_window::admission, node_error> link_core::admit(link_held& held, const message_head& head,
-                                                                   std::uint64_t cost, const behind_handles& behind,
-                                                                   std::vector<packed_message>& dropped, urgency how) {
+std::expected<admission, node_error> link_core::admit(link_held& held, const message_head& head, std::uint64_t cost,
+                                                      const behind_handles& behind,
+                                                      std::vector<packed_message>& dropped, urgency how) {
   auto down = [this] { return node_error{node_errc::link_down, "the link to " + agreed().peer.name + " is down"}; };
   if (!accepts_messages(held))
     return std::unexpected{down()};
   if ((head.flags & message_flags::response) != 0) {
     if (auto room = how == urgency::answers_anyway ? std::expected<void, node_error>{} : admit_answer(held); !room)
       return std::unexpected{std::move(room).error()};
-    return send_window::admission::leaves;
+    return admission::leaves;
   }
   // Tasks differ too much for the last one's answer to say what the next one's will take, and none may hold up others.
   bool request = (head.flags & message_flags::request) != 0 && head.receiver != agreed().peer.runner;
   auto verdict = [&] {
     if (request)
-      settle_replies(held);
+      replies_.settle();
     return sending_.admit(head.receiver, cost, request, behind);
   };
   auto admitted = verdict();
-  if (admitted == send_window::admission::leaves)
+  if (admitted == admission::leaves)
     return admitted;
-  if (request && !sending_.has_room_for_reply(head.receiver)) {
-    replies_wanted_.store(true, std::memory_order_release);
-    reclaim_reservations(held);
+  if (request && !replies_.has_room(head.receiver)) {
+    replies_.want(true);
+    pending_.reclaim(clock::now() - reply_patience);
     admitted = verdict();
   }
-  if (admitted == send_window::admission::at_bound && how == urgency::always_waits)
-    return send_window::admission::waits;
-  if (admitted == send_window::admission::at_bound && options_.block_timeout.count() > 0 && may_block()) {
-    room_.wait_for(held.for_waiting(), options_.block_timeout, [&] {
-      return !accepts_messages(held) || (admitted = verdict()) != send_window::admission::at_bound;
-    });
+  if (admitted == admission::at_bound && how == urgency::always_waits)
+    return admission::waits;
+  if (admitted == admission::at_bound && options_.block_timeout.count() > 0 && may_block()) {
+    room_.wait_for(held.for_waiting(), options_.block_timeout,
+                   [&] { return !accepts_messages(held) || (admitted = verdict()) != admission::at_bound; });
     if (!accepts_messages(held))
       return std::unexpected{down()};
   }
-  while (admitted == send_window::admission::at_bound && options_.when_full == when_full::drop_oldest) {
+  while (admitted == admission::at_bound && options_.when_full == when_full::drop_oldest) {
     auto oldest = sending_.drop_oldest(head.receiver);
     if (!oldest)
       break;
     dropped.push_back(*std::move(oldest));
     admitted = verdict();
   }
-  if (admitted == send_window::admission::at_bound)
+  if (admitted == admission::at_bound)
     return std::unexpected{busy_error(held, head.receiver, request)};
   return admitted;
 }
@@ -135,32 +133,20 @@ bool link_core::ends_for_unread() {
 }
 
 /// A request leaves: room for its answer is kept from now on.
-void link_core::reserve_answer(const link_held&, const pending_requests::key& question, std::uint64_t receiver) {
-  if (question.asker == 0 || receiver == agreed().peer.runner)
-    return;
-  auto bytes = sending_.reserve_reply(receiver);
-  if (!pending_.reserve(question, {receiver, bytes}, clock::now()))
-    sending_.unreserve_reply(receiver, bytes);
-}
-
-void link_core::reclaim_reservations(const link_held&) {
-  for (const auto& [receiver, bytes] : pending_.reclaim_reservations(clock::now() - reply_patience))
-    sending_.unreserve_reply(receiver, bytes);
+void link_core::reserve_answer(const link_held&, const question_key& question, std::uint64_t receiver) {
+  if (question.asker != 0 && receiver != agreed().peer.runner)
+    pending_.left(question, receiver, clock::now());
 }
 
 /// I/O thread. A request that timed out where it was asked stays pending here, since CAF does not say so: of those that
 /// have not been answered for long, the oldest are given up when there are too many.
 void link_core::give_up_old_requests() {
   auto held = mutex_.lock();
-  auto given_up = pending_.take_oldest_unreserved(unanswered_max);
+  const auto given_up = pending_.take_oldest(unanswered_max);
   held.unlock();
-  for (auto& [question, asked] : given_up)
-    if (auto asker = asked.asker.lock())
-      asker->enqueue(nullptr, question_id(question.number, asked.urgent).response_id(),
-                     caf::make_message(to_caf_error(
-                         {node_errc::timed_out, agreed().peer.name + " has not answered for long, and "
-                                                    + grouped(unanswered_max) + " later requests neither"})),
-                     nullptr);
+  for (const auto& [question, asker] : given_up)
+    asker.fail(question, {node_errc::timed_out, agreed().peer.name + " has not answered for long, and "
+                                                    + grouped(unanswered_max) + " later requests neither"});
 }
 
 bool link_core::accepts_messages(const link_held& held) const {
@@ -169,9 +155,9 @@ bool link_core::accepts_messages(const link_held& held) const {
 
 node_error link_core::busy_error(const link_held&, std::uint64_t receiver, bool request) const {
   const auto& bounds = sending_.bounds();
-  if (request && !sending_.has_room_for_reply(receiver))
+  if (request && !replies_.has_room(receiver))
     return {node_errc::link_busy, "the link to " + agreed().peer.name + " expects answers of "
-                                      + grouped(sending_.reply_bytes()) + " bytes, limit " + grouped(bounds.replies)
+                                      + grouped(replies_.bytes()) + " bytes, limit " + grouped(replies_.bounds().all)
                                       + "; ask again after link_ready, or raise window_bytes"};
   return {node_errc::link_busy,
           "actor " + grouped(receiver) + " at " + agreed().peer.name + " has "
@@ -203,22 +189,16 @@ void link_core::undo_dropped(packed_message message) {
   for (const auto& object : message.objects)
     if (auto last = object_exports_.release(object.id(), 1); last && *last)
       objects.push_back(**std::move(last));
-  auto asked = pending_.take(message.question, message.receiver);
-  if (asked)
-    sending_.unreserve_reply(message.receiver, asked->reserved_bytes);
+  const auto asked = pending_.take(message.question, message.receiver);
   if (!message.value.has_value())
     no_longer_waits(held, message.peer_epoch, connection_->open_outbox(held));
   held.unlock();
   for (const auto& object : message.objects)
     object.take_back(agreed().peer.process, agreed().send_channel());
-  if (!asked)
-    return;
-  if (auto asker = asked->asker.lock())
-    asker->enqueue(nullptr, question_id(message.question.number, asked->urgent).response_id(),
-                   caf::make_message(to_caf_error(
-                       {node_errc::link_busy, "the request was dropped, the oldest of those that waited for "
-                                                  + agreed().peer.name + ", to make room for a newer message"})),
-                   nullptr);
+  if (asked)
+    asked->fail(message.question,
+                {node_errc::link_busy, "the request was dropped, the oldest of those that waited for "
+                                           + agreed().peer.name + ", to make room for a newer message"});
 }
 
 /// Who asks what this end forwards back is answered at the other end.
@@ -229,7 +209,7 @@ void link_core::settle_returned(const packed_message& message) {
 
 /// Lets what waits leave, as far as it may now. Lets go of the lock.
 void link_core::pump(link_held& held) {
-  settle_replies(held);
+  replies_.settle();
   // Also while the link closes, until the goodbye.
   if (auto* out = connection_ ? connection_->open_outbox(held) : nullptr) {
     while (auto message = sending_.next()) {
@@ -255,7 +235,7 @@ bool link_core::anybody_waits(const link_held&) const {
 }
 
 void link_core::want_replies_if_any_wait(const link_held& held) {
-  replies_wanted_.store(anybody_waits(held), std::memory_order_release);
+  replies_.want(anybody_waits(held));
 }
 
 /// Room for an answer has come free without one that could be consumed. Lets go of the
@@ -269,7 +249,7 @@ void link_core::pump_for_reply_room(link_held& held) {
 
 /// The message is charged already.
 void link_core::leave(const link_held& held, packed_message message, outbox& out) {
-  if (message.transfers.empty() && !bulk_.has(bulk_lanes::key_of(message.receiver, message.sender, message.flags))) {
+  if (message.transfers.empty() && !bulk_.has(bulk_key::of(message.receiver, message.sender, message.flags))) {
     append_packed(held, std::move(message), out);
   } else {
     bulk_.add(std::move(message));
@@ -338,17 +318,11 @@ void link_core::report_consumed() {
     send_admin(admin_op::credit, credit{.actor = due.actor, .bytes = due.bytes, .handle_bytes = due.handle_bytes});
 }
 
-/// Takes note of the answers that were consumed.
-void link_core::settle_replies(const link_held&) {
-  if (auto consumed = replies_->consumed_bytes.exchange(0, std::memory_order_acq_rel); consumed > 0)
-    sending_.consume_reply(consumed);
-}
-
-void link_core::reply_consumption::consumed(std::uint64_t cost) noexcept {
-  consumed_bytes.fetch_add(cost, std::memory_order_acq_rel);
-  if (auto link = link_.lock(); link && link->replies_wanted_.exchange(false, std::memory_order_acq_rel))
-    asio::post(link->node_->io(), [weak = link_] {
-      if (auto alive = weak.lock()) {
+/// From any thread. Room for answers has come free.
+void link_core::pump_soon(const std::weak_ptr<link_core>& of) {
+  if (const auto link = of.lock())
+    asio::post(link->node_->io(), [of] {
+      if (const auto alive = of.lock()) {
         auto held = alive->mutex_.lock();
         alive->pump(held);
       }
@@ -359,15 +333,15 @@ void link_core::reply_consumption::consumed(std::uint64_t cost) noexcept {
 
 bool link_core::is_ready(std::uint64_t receiver) {
   const auto held = mutex_.lock();
-  settle_replies(held);
+  replies_.settle();
   return accepts_messages(held) && has_room_for(held, receiver);
 }
 
 void link_core::notify_when_ready(std::uint64_t receiver, const caf::strong_actor_ptr& proxy,
                                   const caf::strong_actor_ptr& who) {
   auto held = mutex_.lock();
-  replies_wanted_.store(true); // Before what was consumed so far is looked at: what comes later finds it.
-  settle_replies(held);
+  replies_.want(true); // Before what was consumed so far is looked at: what comes later finds it.
+  replies_.settle();
   if (accepts_messages(held) && !has_room_for(held, receiver)) {
     ready_watchers_.push_back({receiver, proxy, who});
     return;
@@ -422,7 +396,7 @@ void link_core::beat_later() {
 bool link_core::beat() {
   {
     auto held = mutex_.lock();
-    reclaim_reservations(held);
+    pending_.reclaim(clock::now() - reply_patience);
     if (anybody_waits(held))
       pump(held);
   }

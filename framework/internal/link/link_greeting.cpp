@@ -35,8 +35,6 @@ send_bounds bounds_of_sending(const agreed_terms& agreed, const link_options& op
           .actor_window = agreed.windows.actor_window,
           .queue = options.queue_bytes,
           .actor_queue = options.actor_queue_bytes,
-          .replies = options.window_bytes,
-          .actor_replies = options.actor_window_bytes,
           .handle_window = agreed.handle_windows.window,
           .actor_handle_window = agreed.handle_windows.actor_window,
           .handle_queue = std::max<std::uint64_t>(1, agreed.handle_windows.window / 4),
@@ -212,6 +210,7 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
     if (life_.now() != link_state::greeting)
       return fail(node_errc::link_down, "this end closed the link in the handshake");
     sending_.set_bounds(bounds_of_sending(agreed, options_));
+    replies_.set_bounds({.all = options_.window_bytes, .of_receiver = options_.actor_window_bytes});
     bulk_.set_open_bytes_max(agreed.peer.message_bytes);
     negotiation_.open(names_, agreed.peer.families);
     auto report = [weak = weak_from_this()] {
@@ -238,7 +237,6 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
     if (!options_.verify_serialization && !agreed.peer.verifies)
       values_ = connection_->values();
     receiver_.open({.account = *receiving_,
-                    .answers = *replies_,
                     .values = values_,
                     .takes_extensions = agreed.features.has(feature::extensions),
                     .takes_repeated_frames = agreed.features.has(feature::handle_windows)});

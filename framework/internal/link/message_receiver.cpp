@@ -10,6 +10,7 @@
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
+#include <troupe/framework/internal/flow/behind_handles.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 
 namespace troupe::internal {
@@ -188,12 +189,7 @@ bool message_receiver::is_deliverable(message_head& head, std::uint64_t cost, re
 bool message_receiver::take_question(message_head& head, std::uint64_t cost, receipt& owed) {
   cost = terms_->account.cost_of(head, cost);
   auto held = of_.mutex.lock();
-  auto asked = of_.asked.take({head.receiver, head.request_number}, head.sender);
-  if (asked) {
-    of_.window.unreserve_reply(asked->receiver, asked->reserved_bytes);
-    of_.window.expect_replies_of(asked->receiver, cost);
-    of_.window.add_unconsumed_reply(cost);
-  }
+  const auto asked = of_.asked.take_answered({head.receiver, head.request_number}, head.sender, cost);
   held.unlock();
   if (!asked) {
     of_.deliveries.refuse_answer();
@@ -205,7 +201,7 @@ bool message_receiver::take_question(message_head& head, std::uint64_t cost, rec
   head.flags =
       static_cast<std::uint8_t>((head.flags & ~message_flags::urgent) | (asked->urgent ? message_flags::urgent : 0));
   of_.deliveries.note_answer(head);
-  owed = terms_->answers.issue(cost);
+  owed = of_.replies.issue(cost);
   return true;
 }
 

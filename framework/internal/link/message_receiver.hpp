@@ -8,13 +8,12 @@
 #include <optional>
 
 #include <troupe/framework/internal/caf_port/decoded_message.hpp>
-#include <troupe/framework/internal/flow/consumption.hpp>
 #include <troupe/framework/internal/flow/receive_account.hpp>
-#include <troupe/framework/internal/flow/send_window.hpp>
-#include <troupe/framework/internal/link/actor_tables.hpp>
+#include <troupe/framework/internal/flow/reply_room.hpp>
 #include <troupe/framework/internal/link/delivery.hpp>
 #include <troupe/framework/internal/link/incoming_message.hpp>
 #include <troupe/framework/internal/link/passed_traffic.hpp>
+#include <troupe/framework/internal/link/pending_requests.hpp>
 #include <troupe/framework/internal/link/received_dictionary.hpp>
 #include <troupe/framework/internal/link/value_decoder.hpp>
 #include <troupe/framework/internal/net/link_mutex.hpp>
@@ -38,10 +37,9 @@ public:
     value_decoder& decoder;
     delivery& deliveries;
     pending_objects& pending; // Objects that messages name which are not consumed.
-    // What was asked here, and the room that its answers have.
     link_mutex& mutex;
     pending_requests& asked;       // Guarded by `mutex`.
-    send_window& window;           // The same.
+    reply_room& replies;           // Of those.
     passed_traffic& passed_counts; // Of values that come beside the bytes.
     std::atomic<std::uint64_t>& received;
     std::atomic<std::uint64_t>& forwarded;
@@ -52,7 +50,6 @@ public:
   /// What the link has agreed on.
   struct terms {
     receive_account& account;
-    consumption& answers;                         // Told when those are consumed.
     std::shared_ptr<value_lane> values = nullptr; // Null where only bytes pass.
     bool takes_extensions = false;
     bool takes_repeated_frames = false;

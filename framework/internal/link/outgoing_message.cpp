@@ -484,7 +484,7 @@ std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver,
   // Where it had to wait for room the peer may have changed its lists, and acknowledged that nothing older follows.
   const auto is_late = !value_.has_value() && !is_counted_ && terms_->peer_epoch != link.negotiation_.peer_epoch();
   if (admitted && !is_late) {
-    pending_requests::key question{};
+    question_key question{};
     auto* asking = id.is_request() ? as_asker(sender) : nullptr;
     if (sender) {
       auto name = link.name_of_actor(held, itself(sender));
@@ -492,7 +492,7 @@ std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver,
       if (name.whose == actor_name::side::yours) {
         head.flags |= message_flags::returned; // The answer will not cross this link.
         proxies_.push_back(sender);
-        if (asking != nullptr && *admitted == send_window::admission::leaves)
+        if (asking != nullptr && *admitted == admission::leaves)
           asking->settle();
         else if (asking != nullptr)
           settles_ = sender;
@@ -502,13 +502,11 @@ std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver,
         link.actor_exports_.allow_return(name.number);
     }
     if (question.asker != 0)
-      link.pending_.add(question, {.asker = caf::weak_actor_ptr{sender.get()},
-                                   .urgent = id.is_urgent_message(),
-                                   .forwarded_for = asking != nullptr ? sender : nullptr,
-                                   .receiver = receiver,
-                                   .reserved_bytes = 0,
-                                   .since = {}});
-    if (*admitted == send_window::admission::leaves)
+      link.pending_.add(question, receiver,
+                        {.who = caf::weak_actor_ptr{sender.get()},
+                         .urgent = id.is_urgent_message(),
+                         .forwarded_for = asking != nullptr ? sender : nullptr});
+    if (*admitted == admission::leaves)
       link.reserve_answer(held, question, receiver);
     write_or_pack(held, head, *admitted, question);
     add_alone(link.counters_.messages_sent, 1);
@@ -555,8 +553,8 @@ void outgoing_message::log_new_signature() const {
 }
 
 /// Requires an open link.
-void outgoing_message::write_or_pack(const link_held& held, message_head& head, send_window::admission admitted,
-                                     const pending_requests::key& question) {
+void outgoing_message::write_or_pack(const link_held& held, message_head& head, admission admitted,
+                                     const question_key& question) {
   auto& link = *link_;
   auto& out = *link.connection_->open_outbox(held);
   head.signature = value_.has_value() ? 0 : signature_number(held, out);
@@ -567,11 +565,10 @@ void outgoing_message::write_or_pack(const link_held& held, message_head& head, 
   for (const auto& object : objects_)
     link.object_exports_.add(object);
   committed_ = true;
-  if (data && admitted == send_window::admission::leaves
-      && link.sending_.charge(head.receiver, cost, {stored_frames_, mentions_}))
+  if (data && admitted == admission::leaves && link.sending_.charge(head.receiver, cost, {stored_frames_, mentions_}))
     head.flags |= message_flags::repeated;
-  bool behind_bulk = link.bulk_.has(bulk_lanes::key_of(head.receiver, head.sender, head.flags));
-  if (admitted == send_window::admission::leaves && transfers_.empty() && !behind_bulk) {
+  bool behind_bulk = link.bulk_.has(bulk_key::of(head.receiver, head.sender, head.flags));
+  if (admitted == admission::leaves && transfers_.empty() && !behind_bulk) {
     link.append_mentions(held, mentions_, out);
     out.append_packet(value_.has_value() ? packet_kind::value : packet_kind::message, head.flags, start_, elements_);
     if (value_.has_value())
@@ -598,7 +595,7 @@ void outgoing_message::write_or_pack(const link_held& held, message_head& head, 
   packed.peer_epoch = terms_->peer_epoch;
   if (!packed.value.has_value())
     link.negotiation_.add_waiting(packed.peer_epoch);
-  if (admitted == send_window::admission::waits) {
+  if (admitted == admission::waits) {
     link.sending_.wait(std::move(packed));
   } else {
     link.bulk_.add(std::move(packed));

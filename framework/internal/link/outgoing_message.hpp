@@ -114,8 +114,7 @@ private:
   std::expected<std::optional<frame_descriptor>, node_error> place_in_store(bytes_view bytes, const frame* shared);
   void carries(known_type& type, const family* by, std::uint64_t size_bytes);
   [[nodiscard]] bool passes(const caf::type_erased_tuple& content);
-  void write_or_pack(const link_held& held, message_head& head, send_window::admission admitted,
-                     const pending_requests::key& question);
+  void write_or_pack(const link_held& held, message_head& head, admission admitted, const question_key& question);
   [[nodiscard]] node_error describe(const serialize_error& error) const;
 
   std::array<known_type, 64> known_types_;                           // By a hash; the last one to come stays.

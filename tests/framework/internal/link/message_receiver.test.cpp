@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include <troupe/framework/internal/flow/behind_handles.hpp>
 #include <troupe/serializers/serialize.hpp>
 #include <troupe/serializers/type_registry.hpp>
 
@@ -53,20 +54,12 @@ public:
   std::vector<std::any> values;
 };
 
-class answers_consumed final : public consumption {
-public:
-  answers_consumed() : consumption(0, nullptr) {}
-  void consumed(std::uint64_t cost) noexcept override { bytes += cost; }
-
-  std::atomic<std::uint64_t> bytes{0};
-};
-
 class way_in : public testing::Test {
 protected:
   way_in() {
     accepted_.accept({"typed"});
     decoder_.open({.limits = limits{}, .types = &types_});
-    window_.set_bounds({.window = 1000, .actor_window = 1000, .replies = 1000, .actor_replies = 1000});
+    replies_.count_consumed([] {}, nullptr);
     desk_.receiver = caf::actor_cast<caf::strong_actor_ptr>(actor_);
     define({"str"});
     define({"str", "i32"});
@@ -80,8 +73,7 @@ protected:
     bool takes_extensions = false;
   };
   void open(features agreed) {
-    receiver_.open(
-        {.account = account_, .answers = *answers_, .values = values_, .takes_extensions = agreed.takes_extensions});
+    receiver_.open({.account = account_, .values = values_, .takes_extensions = agreed.takes_extensions});
   }
   void define(std::vector<std::string> aliases) {
     byte_vector body;
@@ -142,11 +134,10 @@ protected:
   delivery deliveries_{desk_, system_, false, {undelivered_, undecodable_}, warnings_};
   std::shared_ptr<pending_objects> pending_ = std::make_shared<pending_objects>();
   link_mutex mutex_;
-  pending_requests asked_;
-  send_window window_;
+  reply_room replies_;
+  pending_requests asked_{replies_};
   passed_traffic passed_{types_, nullptr};
   receive_account account_{{.windows = {.window = 2000, .actor_window = 1000}}, [] {}, nullptr};
-  consumption_ptr<answers_consumed> answers_{new answers_consumed};
   std::shared_ptr<queue> values_ = std::make_shared<queue>();
   message_receiver receiver_{{.accepted = accepted_,
                               .known = known_,
@@ -156,7 +147,7 @@ protected:
                               .pending = *pending_,
                               .mutex = mutex_,
                               .asked = asked_,
-                              .window = window_,
+                              .replies = replies_,
                               .passed_counts = passed_,
                               .received = received_,
                               .forwarded = forwarded_}};
@@ -217,13 +208,15 @@ TEST_F(way_in, a_peer_without_credit_is_refused) {
 }
 
 TEST_F(way_in, an_answer_counts_with_the_answers_and_not_in_the_window) {
-  asked_.add({3, 12}, {.asker = {}, .receiver = 0, .since = {}});
-  ASSERT_EQ(failure(message_flags::response, plain(answer_)), "");
+  asked_.add({3, 12}, 0, {});
+  const auto body = plain(answer_);
+  ASSERT_EQ(failure(message_flags::response, body), "");
   EXPECT_EQ(account_.unconsumed_bytes(), 0u);
   EXPECT_EQ(asked_.size(), 0u);
   EXPECT_TRUE(deliveries_.take_awaited()) << "until the packet is handled";
   EXPECT_TRUE(has_mail());
-  EXPECT_EQ(answers_->bytes, 0u);
+  replies_.settle();
+  EXPECT_EQ(replies_.bytes(), body.size() + message_cost_bytes) << "until it is consumed";
 }
 
 TEST_F(way_in, an_answer_to_nothing_that_was_asked_is_counted) {

@@ -1,28 +1,31 @@
-// Which message may leave when: windows, waiting, dropping, replies, and lanes of large frames.
+// Which message may leave when: windows, waiting, dropping.
 #include <troupe/framework/internal/flow/send_window.hpp>
 
 #include <gtest/gtest.h>
 
-#include "bytes.hpp"
-
 namespace troupe::internal {
 namespace {
-
-using admission = send_window::admission;
-using tests::bytes_of;
 
 constexpr std::uint8_t urgent = message_flags::urgent;
 constexpr std::uint8_t request = message_flags::request;
 
+struct waiting_text {
+  std::uint64_t receiver = 0;
+  std::uint8_t flags = 0;
+  std::uint64_t cost = 0;
+  std::string body;
+  std::vector<outgoing_mention> mentions = {};
+  std::vector<stored_frame> frames = {};
+  std::uint64_t handle_bytes = 0;
+  std::uint64_t link_handle_bytes = 0;
+  bool may_be_dropped = true;
+};
+
 class sending : public testing::Test {
 protected:
   sending() {
-    window.set_bounds({.window = 1000,
-                       .actor_window = 400,
-                       .queue = 500,
-                       .actor_queue = 200,
-                       .replies = 1000,
-                       .actor_replies = 1000});
+    window.set_bounds({.window = 1000, .actor_window = 400, .queue = 500, .actor_queue = 200});
+    replies.set_bounds({.all = reply_room::estimate_min, .of_receiver = 1000});
   }
 
   /// Sends as a link does; false at the bound.
@@ -33,7 +36,7 @@ protected:
       left += text;
       return true;
     case admission::waits:
-      window.wait({.receiver = receiver, .flags = flags, .cost = cost, .body = body_of(text)});
+      window.wait({.receiver = receiver, .flags = flags, .cost = cost, .body = std::string{text}});
       return true;
     case admission::at_bound:
       return false;
@@ -47,13 +50,10 @@ protected:
       left += text_of(*next);
   }
 
-  static byte_vector body_of(std::string_view text) {
-    auto bytes = bytes_of(text);
-    return {bytes.begin(), bytes.end()};
-  }
-  static std::string text_of(const packed_message& message) { return tests::text_of(message.body); }
+  static std::string text_of(const waiting_text& message) { return message.body; }
 
-  send_window window;
+  reply_room replies;
+  send_window<waiting_text> window{replies};
   std::string left; // The texts of what has left, in order.
 };
 
@@ -80,8 +80,6 @@ protected:
                        .actor_window = 1000,
                        .queue = 1000,
                        .actor_queue = 1000,
-                       .replies = 1000,
-                       .actor_replies = 1000,
                        .handle_window = 100,
                        .actor_handle_window = 40,
                        .handle_queue = 50,
@@ -98,7 +96,7 @@ protected:
       EXPECT_FALSE(window.charge(receiver, 1, {.frames = frames}));
       left += text;
     } else if (verdict == admission::waits) {
-      window.wait({.receiver = receiver, .cost = 1, .body = body_of(text), .frames = std::move(frames)});
+      window.wait({.receiver = receiver, .cost = 1, .body = std::string{text}, .frames = std::move(frames)});
     }
     return verdict;
   }
@@ -122,7 +120,7 @@ protected:
       window.charge(receiver, 1, {.objects = mentions});
       left += std::string{text} + (mentions[0].is_repeated ? "=" : "+");
     } else if (verdict == admission::waits) {
-      window.wait({.receiver = receiver, .cost = 1, .body = body_of(text), .mentions = std::move(mentions)});
+      window.wait({.receiver = receiver, .cost = 1, .body = std::string{text}, .mentions = std::move(mentions)});
     }
     return verdict;
   }
@@ -292,52 +290,14 @@ TEST_F(sending, more_credit_than_was_sent_is_noticed) {
 }
 
 TEST_F(sending, a_request_waits_until_there_is_room_for_its_answer) {
-  std::uint64_t reserved = 0;
-  for (int i = 0; i < 4; ++i)
-    reserved += window.reserve_reply(3);
-  EXPECT_FALSE(window.has_room_for_reply(1));
+  const auto reserved = replies.reserve(3);
+  EXPECT_FALSE(replies.has_room(1));
   EXPECT_TRUE(send(1, 10, "q", request));
   EXPECT_TRUE(send(2, 10, "p"));
   EXPECT_EQ(left, "p");
-  window.unreserve_reply(3, reserved);
+  EXPECT_FALSE(window.is_ready(2)); // For requests neither.
+  replies.unreserve(3, reserved);
   EXPECT_EQ(text_of(*window.next()), "q");
-}
-
-TEST_F(sending, answers_are_expected_to_be_as_large_as_the_last_ones) {
-  send(1, 10);
-  window.expect_replies_of(1, 900);
-  EXPECT_EQ(window.reserve_reply(1), 900u);
-  for (int i = 0; i < 100; ++i)
-    window.expect_replies_of(1, 10);
-  EXPECT_EQ(window.reserve_reply(1), 256u);
-}
-
-TEST_F(sending, consumed_answers_make_room) {
-  auto expected = window.reserve_reply(1);
-  window.add_unconsumed_reply(1000 - expected);
-  EXPECT_FALSE(window.has_room_for_reply(1));
-  window.consume_reply(1);
-  EXPECT_TRUE(window.has_room_for_reply(1));
-}
-
-TEST_F(sending, one_request_leaves_however_much_is_not_consumed) {
-  window.add_unconsumed_reply(5000);
-  EXPECT_TRUE(window.has_room_for_reply(1));
-  auto expected = window.reserve_reply(1);
-  EXPECT_FALSE(window.has_room_for_reply(2));
-  window.unreserve_reply(1, expected);
-  EXPECT_TRUE(window.has_room_for_reply(2));
-}
-
-TEST_F(sending, answers_of_one_receiver_do_not_take_the_room_of_all) {
-  window.set_bounds(
-      {.window = 1000, .actor_window = 400, .queue = 500, .actor_queue = 200, .replies = 10'000, .actor_replies = 300});
-  auto first = window.reserve_reply(1);
-  auto second = window.reserve_reply(1);
-  EXPECT_FALSE(window.has_room_for_reply(1));
-  EXPECT_TRUE(window.has_room_for_reply(2));
-  window.unreserve_reply(1, first + second);
-  EXPECT_TRUE(window.has_room_for_reply(1));
 }
 
 TEST_F(sending, forgotten_receivers_leave_nothing) {
@@ -366,66 +326,6 @@ TEST_F(sending, who_is_ready_takes_a_message_of_any_size) {
   EXPECT_FALSE(send(1, 1));
   consume(1, 400);
   EXPECT_EQ(left, "smalllarge");
-}
-
-// -- lanes of large frames
-
-class lanes : public testing::Test {
-protected:
-  void add(std::uint64_t receiver, std::string_view text, std::size_t frame_bytes, std::uint64_t sender = 7) {
-    auto bytes = bytes_of(text);
-    packed_message message{.receiver = receiver, .sender = sender, .body = {bytes.begin(), bytes.end()}};
-    if (frame_bytes > 0)
-      message.transfers.push_back({++transfers_, frame::copy_of(std::vector<std::byte>(frame_bytes))});
-    bulk.add(std::move(message));
-  }
-
-  /// A letter for each step: '.' a chunk, else the message's text.
-  std::string run() {
-    std::string steps;
-    while (!bulk.empty()) {
-      auto step = bulk.next();
-      steps += step.chunk ? "." : tests::text_of(step.message->body);
-    }
-    return steps;
-  }
-
-  bulk_lanes bulk;
-  std::uint64_t transfers_ = 0;
-};
-
-TEST_F(lanes, chunks_go_ahead_of_their_message) {
-  add(1, "m", 3 * chunk_bytes_max - 1);
-  EXPECT_EQ(run(), "...m");
-}
-
-TEST_F(lanes, messages_of_the_same_pair_wait_behind) {
-  add(1, "m", 2 * chunk_bytes_max);
-  EXPECT_TRUE(bulk.has(bulk_lanes::key_of(1, 7, 0)));
-  add(1, "n", 0);
-  EXPECT_EQ(run(), "..mn");
-}
-
-TEST_F(lanes, other_pairs_priorities_and_answers_do_not) {
-  add(1, "m", chunk_bytes_max);
-  EXPECT_FALSE(bulk.has(bulk_lanes::key_of(2, 7, 0)));
-  EXPECT_FALSE(bulk.has(bulk_lanes::key_of(1, 8, 0)));
-  EXPECT_FALSE(bulk.has(bulk_lanes::key_of(1, 7, urgent)));
-  EXPECT_FALSE(bulk.has(bulk_lanes::key_of(1, 7, message_flags::response)));
-  EXPECT_TRUE(bulk.has(bulk_lanes::key_of(1, 7, request)));
-}
-
-TEST_F(lanes, pairs_take_turns_chunk_by_chunk) {
-  add(1, "m", 4 * chunk_bytes_max);
-  add(2, "n", 1);
-  EXPECT_EQ(run(), "...n..m");
-}
-
-TEST_F(lanes, an_empty_frame_is_one_chunk) {
-  packed_message message{.receiver = 1, .body = {}};
-  message.transfers.push_back({1, frame{}});
-  bulk.add(std::move(message));
-  EXPECT_EQ(run(), ".");
 }
 
 } // namespace

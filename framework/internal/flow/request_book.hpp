@@ -1,0 +1,167 @@
+// The requests of one link that are not answered.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <troupe/base/salted_hash.hpp>
+#include <troupe/framework/internal/flow/reply_room.hpp>
+#include <troupe/framework/internal/wire/packet.hpp>
+
+namespace troupe::internal {
+
+/// Knows which requests the peer has not answered: only these may be.
+///
+/// Pure: the link that owns it guards it with its own lock, and drops the askers that it gives back outside of it.
+/// `Asker::is_gone()` says that nobody waits for the answer any more.
+///
+/// Invariant: for each request that has left, until it is answered or has kept it for long, there is room in
+/// reply_room.
+template <class Asker>
+class request_book {
+public:
+  using key = question_key;
+  using time_point = std::chrono::steady_clock::time_point;
+  using asked = std::pair<key, Asker>;
+
+  explicit request_book(reply_room& room) : room_(room) {}
+
+  /// One question may go to several receivers: then there are as many entries.
+  void add(key question, std::uint64_t receiver, Asker asker) {
+    if (entries_.size() >= sweep_at_)
+      sweep();
+    entries_.emplace(question, entry{.asker = std::move(asker), .receiver = receiver});
+  }
+
+  /// The request has left: room for its answer is kept from now on. Nothing where it is not pending any more.
+  void left(key question, std::uint64_t receiver, time_point now) {
+    const auto [first, end] = entries_.equal_range(question);
+    const auto found = of_receiver(first, end, receiver);
+    if (found == end)
+      return;
+    found->second.reserved_bytes = room_.reserve(receiver);
+    found->second.since = now;
+  }
+
+  /// Something once per request: it is answered otherwise, or will not be. Where several were asked, the entry of
+  /// `receiver`, or another where that one was not asked: it has let somebody else answer.
+  std::optional<Asker> take(key question, std::uint64_t receiver) {
+    auto found = find(question, receiver);
+    if (found == entries_.end())
+      return std::nullopt;
+    return take_out(found);
+  }
+
+  /// The same where a response of this cost has come, which may be delivered. Its receipt must follow.
+  std::optional<Asker> take_answered(key question, std::uint64_t receiver, std::uint64_t cost) {
+    auto found = find(question, receiver);
+    if (found == entries_.end())
+      return std::nullopt;
+    const auto who = found->second.receiver;
+    auto asker = take_out(found);
+    room_.answered(who, cost);
+    return asker;
+  }
+
+  /// Requests that left before `deadline`, or whose asker is gone, keep no more room. They may still be answered.
+  void reclaim(time_point deadline) {
+    for (auto& [question, request] : entries_)
+      if (request.reserved_bytes > 0 && (request.since < deadline || request.asker.is_gone()))
+        room_.unreserve(request.receiver, std::exchange(request.reserved_bytes, 0));
+  }
+
+  /// Takes out the oldest of those that keep no more room, where there are more than `kept`: half of them, so that this
+  /// is rare.
+  [[nodiscard]] std::vector<asked> take_oldest(std::size_t kept) {
+    if (entries_.size() <= kept)
+      return {};
+    std::vector<typename entry_map::iterator> old;
+    for (auto at = entries_.begin(); at != entries_.end(); ++at)
+      if (at->second.reserved_bytes == 0 && at->second.since != time_point{})
+        old.push_back(at);
+    if (old.size() <= kept)
+      return {};
+    const auto end = old.begin() + static_cast<std::ptrdiff_t>(old.size() - kept / 2);
+    std::ranges::nth_element(old, end, {}, [](const auto& at) { return at->second.since; });
+    std::vector<asked> result;
+    for (auto at = old.begin(); at != end; ++at) {
+      result.emplace_back((*at)->first, std::move((*at)->second.asker));
+      entries_.erase(*at);
+    }
+    return result;
+  }
+
+  /// At the link's end.
+  [[nodiscard]] std::vector<asked> take_all() {
+    std::vector<asked> result;
+    result.reserve(entries_.size());
+    for (auto& [question, request] : entries_)
+      result.emplace_back(question, std::move(request.asker));
+    entries_.clear();
+    room_.clear();
+    return result;
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
+
+private:
+  struct entry {
+    Asker asker;
+    std::uint64_t receiver = 0;
+    std::uint64_t reserved_bytes = 0; // For the reply; zero until the request has left.
+    time_point since = {};            // When it left.
+  };
+  struct key_hash {
+    std::size_t operator()(const key& k) const { // A peer numbers the requests that it has forwarded here.
+      constexpr detail::salted_hash hash;
+      return hash(hash(k.asker) ^ k.number);
+    }
+  };
+  using entry_map = std::unordered_multimap<key, entry, key_hash>;
+
+  static constexpr std::size_t sweep_at_least = 1024;
+
+  static auto of_receiver(auto first, auto end, std::uint64_t receiver) {
+    return std::find_if(first, end, [&](const auto& item) { return item.second.receiver == receiver; });
+  }
+
+  typename entry_map::iterator find(const key& question, std::uint64_t receiver) {
+    const auto first = entries_.find(question);
+    if (first == entries_.end() || first->second.receiver == receiver)
+      return first;
+    const auto [begin, end] = entries_.equal_range(question);
+    const auto exact = of_receiver(begin, end, receiver);
+    return exact == end ? first : exact;
+  }
+
+  Asker take_out(typename entry_map::iterator at) {
+    room_.unreserve(at->second.receiver, at->second.reserved_bytes);
+    auto asker = std::move(at->second.asker);
+    entries_.erase(at);
+    return asker;
+  }
+
+  /// A request that timed out leaves its entry: those whose askers are gone go.
+  void sweep() {
+    std::erase_if(entries_, [this](const auto& item) {
+      if (!item.second.asker.is_gone())
+        return false;
+      room_.unreserve(item.second.receiver, item.second.reserved_bytes);
+      return true;
+    });
+    sweep_at_ = std::max(sweep_at_least, 2 * entries_.size());
+  }
+
+  reply_room& room_;
+  entry_map entries_;
+  std::size_t sweep_at_ = sweep_at_least;
+};
+
+} // namespace troupe::internal
