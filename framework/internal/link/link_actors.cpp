@@ -44,12 +44,6 @@ actor_name link_core::export_actor(const caf::strong_actor_ptr& actor) {
   return name_of_actor(held, actor);
 }
 
-void link_core::take_back_actor(std::uint64_t number) {
-  auto held = mutex_.lock();
-  auto dropped = release_export(held, number, 1);
-  held.unlock();
-}
-
 /// As actor_exports::release; the reference is to be dropped outside of the lock.
 std::optional<caf::strong_actor_ptr> link_core::release_export(const link_held& held, std::uint64_t number,
                                                                std::uint64_t count) {

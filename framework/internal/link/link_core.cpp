@@ -52,6 +52,22 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
       pending_objects_(std::make_shared<pending_objects>()),
       offload_bytes_(options.offload_bytes),
       actor_exports_(node_->system().node()),
+      claim_desk_{
+          .mutex = mutex_,
+          .actors = actor_exports_,
+          .objects = object_exports_,
+          .requests = pending_,
+          .epochs = negotiation_,
+          .withdraw = [this](const link_held& held,
+                             std::uint64_t number) { send_admin_locked(held, admin_op::withdraw, withdraw{number}); },
+          .acknowledge =
+              [this](const link_held& held, outbox* out) {
+                acknowledge_if_due(held, out != nullptr ? out : connection_->open_outbox(held));
+              },
+          .land =
+              [this](const store::handle& object) {
+                object.take_back(agreed().peer.process, agreed().send_channel());
+              }},
       lookups_(*this),
       accepted_(node_->types(), node_->families(), options.receive_limits, options.allow_cycles, options.cycle_bytes),
       received_words_(accepted_, detailed_stats_ ? &received_traffic_ : nullptr),
@@ -243,9 +259,7 @@ void link_core::fail_everything(const node_error& reason, std::uint64_t unwritte
       return grouped(lost) + (lost == 1 ? " message" : " messages") + " to " + agreed().peer.name
              + " had not left: " + reason.message();
     });
-  for (const auto& message : unsent)
-    for (const auto& object : message.objects)
-      object.take_back(agreed().peer.process, agreed().send_channel());
+  unsent.clear(); // They give back what is on its way outside of the tables.
   for (auto& [who, receiver] : told)
     tell_ready(who, receiver);
   // From here on nothing new enters the tables: every path checks the state under the lock.

@@ -44,6 +44,7 @@
 #include <troupe/framework/internal/link/link_memory.hpp>
 #include <troupe/framework/internal/link/lookups.hpp>
 #include <troupe/framework/internal/link/mention_finder.hpp>
+#include <troupe/framework/internal/link/message_claims.hpp>
 #include <troupe/framework/internal/link/message_receiver.hpp>
 #include <troupe/framework/internal/link/negotiation.hpp>
 #include <troupe/framework/internal/link/packed_message.hpp>
@@ -143,9 +144,8 @@ public:
 
   // -- link_actors.cpp, for codecs of actor handles
 
-  /// Counts one sending; `take_back` undoes it.
+  /// Counts one sending.
   [[nodiscard]] actor_name export_actor(const caf::strong_actor_ptr& actor);
-  void take_back_actor(std::uint64_t number);
   /// The actor that the peer means, a proxy or one of this node's own. Fails with `protocol_violation` for a number
   /// that the peer was never given.
   [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> import_actor(const actor_name& name);
@@ -276,10 +276,9 @@ private:
   void give_up_old_requests();
   [[nodiscard]] bool accepts_messages(const link_held& held) const;
   [[nodiscard]] node_error busy_error(const link_held& held, std::uint64_t receiver, bool request) const;
-  void undo_dropped(packed_message message);
+  void drop(packed_message message);
   void pump(link_held& held);
   static void pump_soon(const std::weak_ptr<link_core>& of);
-  static void settle_returned(const packed_message& message);
   void leave(const link_held& held, packed_message message, outbox& out);
   void append_packed(const link_held& held, packed_message message, outbox& out);
   std::expected<void, node_error> on_credit(const credit& what);
@@ -355,7 +354,6 @@ private:
   void announce_change(std::uint64_t number);
   void accept_now(std::vector<std::string> names);
   void acknowledge_if_due(const link_held& held, outbox* out);
-  void no_longer_waits(const link_held& held, std::uint64_t epoch, outbox* out);
   std::expected<void, node_error> on_reconfigure(const family_change& what);
   std::expected<void, node_error> on_reconfigured(const reconfigured& what);
   std::expected<void, node_error> on_type_refused(const type_refused& what);
@@ -420,9 +418,6 @@ private:
   own_terms before_change_;                                             // To take back what the peer refuses.
   reply_room replies_;
   pending_requests pending_{replies_};
-  send_window<packed_message> sending_{replies_};
-  bulk_lanes<packed_message> bulk_;
-  bool piece_is_next_ = false; // Of bytes that the peer has asked for, before the next chunk of a message.
   std::vector<ready_watcher> ready_watchers_;
   actor_exports actor_exports_;
   actor_imports actor_imports_;
@@ -432,6 +427,10 @@ private:
   caf::strong_actor_ptr inspector_;   // ... and for looking.
   object_exports object_exports_;
   object_imports object_imports_;
+  claim_desk claim_desk_; // The tables above, from which messages take.
+  send_window<packed_message> sending_{replies_};
+  bulk_lanes<packed_message> bulk_;
+  bool piece_is_next_ = false; // Of bytes that the peer has asked for, before the next chunk of a message.
   sent_dictionary sent_words_;
   std::unordered_map<std::uint64_t, caf::weak_actor_ptr> watched_; // By the peer; each has a link_watch attached.
   std::unordered_map<std::uint64_t, std::function<void(const std::expected<found, node_error>&)>> queries_;

@@ -10,7 +10,6 @@
 #include <caf/send.hpp>
 
 #include <troupe/base/sizes.hpp>
-#include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/caf_threads.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
@@ -168,43 +167,12 @@ node_error link_core::busy_error(const link_held&, std::uint64_t receiver, bool 
               + grouped(bounds.queue) + handles_text(sending_, receiver) + "; send again after link_ready"};
 }
 
-/// A message was taken out of those that wait: takes back what it counted, tells who asked.
-void link_core::undo_dropped(packed_message message) {
+/// A message was taken out of those that wait. Not under the lock.
+void link_core::drop(packed_message message) {
   counters_.dropped.fetch_add(1, std::memory_order_relaxed);
   log_drop();
-  std::vector<caf::strong_actor_ptr> released; // Dropped outside of the lock.
-  std::vector<store::handle> objects;
-  auto held = mutex_.lock();
-  auto release = [&](std::uint64_t number) {
-    if (auto last = release_export(held, number, 1); last && *last)
-      released.push_back(*std::move(last));
-  };
-  for (auto number : message.actors)
-    release(number);
-  if (message.sender != 0 && (message.flags & message_flags::returned) == 0) {
-    if (message.question.asker == 0 && (message.flags & message_flags::response) == 0)
-      (void)actor_exports_.take_return(message.sender); // The peer has nothing to send back in its name.
-    release(message.sender);
-  }
-  for (const auto& object : message.objects)
-    if (auto last = object_exports_.release(object.id(), 1); last && *last)
-      objects.push_back(**std::move(last));
-  const auto asked = pending_.take(message.question, message.receiver);
-  if (!message.value.has_value())
-    no_longer_waits(held, message.peer_epoch, connection_->open_outbox(held));
-  held.unlock();
-  for (const auto& object : message.objects)
-    object.take_back(agreed().peer.process, agreed().send_channel());
-  if (asked)
-    asked->fail(message.question,
-                {node_errc::link_busy, "the request was dropped, the oldest of those that waited for "
-                                           + agreed().peer.name + ", to make room for a newer message"});
-}
-
-/// Who asks what this end forwards back is answered at the other end.
-void link_core::settle_returned(const packed_message& message) {
-  if (auto* asking = as_asker(message.settles))
-    asking->settle();
+  message.claims.fail({node_errc::link_busy, "the request was dropped, the oldest of those that waited for "
+                                                 + agreed().peer.name + ", to make room for a newer message"});
 }
 
 /// Lets what waits leave, as far as it may now. Lets go of the lock.
@@ -213,8 +181,8 @@ void link_core::pump(link_held& held) {
   // Also while the link closes, until the goodbye.
   if (auto* out = connection_ ? connection_->open_outbox(held) : nullptr) {
     while (auto message = sending_.next()) {
-      reserve_answer(held, message->question, message->receiver);
-      settle_returned(*message);
+      reserve_answer(held, message->claims.question(), message->receiver);
+      message->claims.settle();
       leave(held, *std::move(message), *out);
     }
   }
@@ -262,8 +230,7 @@ void link_core::append_packed(const link_held& held, packed_message message, out
   out.append_packet(message.value.has_value() ? packet_kind::value : packet_kind::message, message.flags, message.body);
   if (message.value.has_value())
     values_->push(message.value);
-  else
-    no_longer_waits(held, message.peer_epoch, &out);
+  message.claims.commit(held, out);
   out.keep(std::make_shared<packed_message>(std::move(message))); // Its frames end outside of the lock.
 }
 

@@ -45,6 +45,7 @@ bool link_core::forward(std::uint64_t receiver, const forwarded_message& what, c
 bool outgoing_message::accepts(link_core& link, const forwarded_message& message) {
   assert(!in_use());
   link_ = &link;
+  claims_.begin(link.claim_desk_);
   take_terms(true); // So the peer's lists are these until it has left.
   return std::ranges::all_of(message.elements, [this](const auto& element) {
     return std::ranges::find(terms_->peer_accepts, element.fields->family) != terms_->peer_accepts.end();
@@ -55,7 +56,7 @@ std::expected<void, node_error> outgoing_message::take(const forwarded_message& 
   auto& link = *link_;
   forwarded_types_ = message.types;
   extend(message.extensions);
-  owed_ = std::move(owed);
+  claims_.owe(std::move(owed));
   // Who has sent it waits for credit as long as it waits here: that bounds it. An error in place of an answer is small.
   const auto* errors = link.node().types().find<caf::error>();
   urgency_ = message.types->aliases.size() == 1 && errors != nullptr && message.types->aliases[0] == errors->alias()

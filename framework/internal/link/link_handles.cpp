@@ -154,15 +154,15 @@ std::expected<std::uint32_t, serialize_error> outgoing_message::mention(const ob
   const auto& exchange = link_->node().exchange();
   if (!exchange || !link_->agreed().counts_handles)
     return 0;
-  if (mentions_.size() == message_objects_max)
+  if (cargo_.mentions.size() == message_objects_max)
     return std::unexpected{
         serialize_error{serialize_errc::limit_exceeded,
                         "a message with more than " + grouped(message_objects_max) + " object_refs in it"}};
   outgoing_mention made{.counted = nullptr, .stored = {}, .size_bytes = object->size_bytes()};
   const auto stored = link_->shares_store() ? object->stored() : store::handle{};
-  if (!stored.empty() && stored.id().store == link_->node().store()->number()
-      && stored.hand_over(link_->agreed().peer.process, link_->agreed().send_channel())) {
-    objects_.push_back(stored);
+  if (!stored.empty() && stored.id().store == link_->node().store()->number() && claims_.flight(stored, [&] {
+        return stored.hand_over(link_->agreed().peer.process, link_->agreed().send_channel());
+      })) {
     made.stored = stored.id();
     made.which = stored.id();
     handle_bytes_ += made.size_bytes;
@@ -174,7 +174,7 @@ std::expected<std::uint32_t, serialize_error> outgoing_message::mention(const ob
   } else {
     return 0;
   }
-  mentions_.push_back(std::move(made));
+  cargo_.mentions.push_back(std::move(made));
   return static_cast<std::uint32_t>(++descriptor_.objects);
 }
 

@@ -10,7 +10,7 @@ namespace troupe::internal {
 namespace {
 
 void add_queued(const packed_message& message, std::vector<named_object>& to) {
-  for (const auto& object : message.objects)
+  for (const auto& object : message.claims.flights())
     to.push_back({object.id()});
   for (const auto& mention : message.mentions)
     if (mention.counted)

@@ -209,12 +209,6 @@ void link_core::acknowledge_if_due(const link_held& held, outbox* out) {
   connection_->flush_soon(held);
 }
 
-/// A message that was encoded by that epoch's lists has been appended to `out`, or never will be.
-void link_core::no_longer_waits(const link_held& held, std::uint64_t epoch, outbox* out) {
-  negotiation_.remove_waiting(epoch);
-  acknowledge_if_due(held, out);
-}
-
 // -- types
 
 /// From now on values of the type fail where they are sent, unless this end finds that others of its values may pass.

@@ -24,30 +24,16 @@ outgoing_message::~outgoing_message() {
 }
 
 void outgoing_message::clear() {
-  if (link_ != nullptr && !committed_) {
-    for (const auto& object : objects_)
-      object.take_back(link_->agreed().peer.process, link_->agreed().send_channel());
-    for (auto number : actors_)
-      link_->take_back_actor(number);
-  }
-  if (link_ != nullptr && is_counted_) {
-    const auto held = link_->mutex_.lock();
-    stop_counting(held, link_->connection_->open_outbox(held));
-  }
+  claims_.clear();
   is_outdated_ = false;
   link_ = nullptr;
-  committed_ = false;
   empty_for_reuse(types_);
   empty_for_reuse(descriptor_.frames);
   empty_for_reuse(descriptor_.actors);
   output_.clear();
   empty_for_reuse(elements_, 64_KiB);
-  empty_for_reuse(transfers_);
-  empty_for_reuse(objects_);
-  empty_for_reuse(mentions_);
-  empty_for_reuse(actors_);
-  empty_for_reuse(proxies_);
-  settles_.reset();
+  empty_for_reuse(cargo_.transfers);
+  empty_for_reuse(cargo_.mentions);
   empty_for_reuse(carried_);
   new_signature_.reset();
   socket_bytes_ = 0;
@@ -55,15 +41,14 @@ void outgoing_message::clear() {
   transfer_bytes_ = 0;
   value_bytes_ = 0;
   decompressed_bytes_ = 0;
-  value_.reset();
+  cargo_.value.reset();
   kept_.reset();
   handle_bytes_ = 0;
-  stored_frames_.clear();
+  cargo_.frames.clear();
   owned_bytes_ = 0;
   urgency_ = link_core::urgency::ordinary;
   forwarded_types_ = nullptr;
   empty_for_reuse(extensions_);
-  owed_ = {};
 }
 
 // -- encoding
@@ -73,6 +58,7 @@ std::expected<void, node_error> outgoing_message::encode(link_core& link, std::u
                                                          bool is_counted) {
   assert(!in_use());
   link_ = &link;
+  claims_.begin(link.claim_desk_);
   take_terms(is_counted);
   if (context_.value_owner != message)
     context_.value_owner = message;
@@ -86,7 +72,7 @@ std::expected<void, node_error> outgoing_message::encode(link_core& link, std::u
                 "message of " + grouped(content.size()) + " elements, limit " + grouped(signature_aliases_max));
   if (link.values_ && passes(content)) {
     append_varint(elements_, value_bytes_);
-    value_ = message->element->move_content_to_message();
+    cargo_.value = message->element->move_content_to_message();
     return {};
   }
   // What several hold may go to others as well, or have gone.
@@ -141,8 +127,7 @@ void outgoing_message::take_terms(bool is_counted) {
     const auto held = link_->mutex_.lock();
     known = link_->terms_;
     if (is_counted)
-      link_->negotiation_.add_waiting(known->peer_epoch);
-    is_counted_ = is_counted;
+      claims_.epoch(held, known->peer_epoch);
   }
   terms_ = known.get();
   if (context_terms_ == terms_->number)
@@ -152,12 +137,6 @@ void outgoing_message::take_terms(bool is_counted) {
   context_ = terms_->context;
   context_.extension = this;
   context_.value_owner = std::move(owner);
-}
-
-/// Requires the link's mutex, and that it is counted.
-void outgoing_message::stop_counting(const link_held& held, outbox* out) {
-  is_counted_ = false;
-  link_->no_longer_waits(held, terms_->peer_epoch, out);
 }
 
 std::unexpected<node_error> outgoing_message::outdated() {
@@ -261,7 +240,7 @@ std::expected<void, node_error> outgoing_message::encode_element(known_type& kno
   descriptor_.header_number = 0;
   if (form != nullptr ? form->header.size_bytes() == 0 : output_.has_standard_header()) {
     if (known.header == 0) {
-      const auto number = link_->header_number(*by, type, *terms_, is_counted_);
+      const auto number = link_->header_number(*by, type, *terms_, claims_.has_epoch());
       if (!number)
         return outdated();
       known.header = *number;
@@ -359,7 +338,7 @@ std::expected<frame_descriptor, node_error> outgoing_message::place(bytes_view b
     placed.place = frame_place::chunks;
     placed.transfer = link_->next_transfer_.fetch_add(1, std::memory_order_relaxed);
     transfer_bytes_ += bytes.size();
-    transfers_.push_back({placed.transfer, shared != nullptr ? *shared : frame::copy_of(bytes)});
+    cargo_.transfers.push_back({placed.transfer, shared != nullptr ? *shared : frame::copy_of(bytes)});
   } else {
     inline_bytes_ += bytes.size();
   }
@@ -387,11 +366,11 @@ std::expected<std::optional<frame_descriptor>, node_error> outgoing_message::pla
     failure = put.error().message();
   }
   if (failure.empty()) {
-    auto counted = object.hand_over(link_->agreed().peer.process, link_->agreed().send_channel());
+    auto counted = claims_.flight(
+        object, [&] { return object.hand_over(link_->agreed().peer.process, link_->agreed().send_channel()); });
     if (counted) {
-      objects_.push_back(object);
       handle_bytes_ += bytes.size();
-      stored_frames_.push_back({object.id(), bytes.size()});
+      cargo_.frames.push_back({object.id(), bytes.size()});
       return frame_descriptor{.place = frame_place::stored,
                               .size_bytes = bytes.size(),
                               .object_index = object.id().index,
@@ -425,11 +404,9 @@ std::expected<std::uint32_t, serialize_error> outgoing_message::mention(const ca
   if (!link_->can_name(itself(actor)))
     return std::unexpected{
         serialize_error{serialize_errc::codec_failed, "a handle cannot be sent: " + link_core::why_not_named()}};
-  auto name = link_->export_actor(itself(actor));
-  if (name.whose == actor_name::side::mine)
-    actors_.push_back(name.number);
-  else if (name.whose == actor_name::side::yours)
-    proxies_.push_back(actor);
+  const auto name = claims_.actor([&] { return link_->export_actor(itself(actor)); });
+  if (name.whose == actor_name::side::yours)
+    claims_.keep(actor);
   descriptor_.actors.push_back({name.number, name.whose == actor_name::side::yours});
   return static_cast<std::uint32_t>(descriptor_.actors.size());
 }
@@ -480,39 +457,18 @@ std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver,
   auto held = link.mutex_.lock();
   stated_bytes_ = link.agreed().features.has(feature::value_bytes) ? value_bytes_of(extensions_) : 0;
   auto admitted = link.admit(held, head, std::max(cost_without_head() + message_head_bytes_max, stated_bytes_),
-                             behind_handles{stored_frames_, mentions_}, dropped, urgency_);
+                             cargo_.behind(), dropped, urgency_);
   // Where it had to wait for room the peer may have changed its lists, and acknowledged that nothing older follows.
-  const auto is_late = !value_.has_value() && !is_counted_ && terms_->peer_epoch != link.negotiation_.peer_epoch();
+  const auto is_late =
+      !cargo_.value.has_value() && !claims_.has_epoch() && terms_->peer_epoch != link.negotiation_.peer_epoch();
   if (admitted && !is_late) {
-    question_key question{};
-    auto* asking = id.is_request() ? as_asker(sender) : nullptr;
-    if (sender) {
-      auto name = link.name_of_actor(held, itself(sender));
-      head.sender = name.number;
-      if (name.whose == actor_name::side::yours) {
-        head.flags |= message_flags::returned; // The answer will not cross this link.
-        proxies_.push_back(sender);
-        if (asking != nullptr && *admitted == admission::leaves)
-          asking->settle();
-        else if (asking != nullptr)
-          settles_ = sender;
-      } else if (id.is_request())
-        question = {name.number, head.request_number};
-      else if (!id.is_response())
-        link.actor_exports_.allow_return(name.number);
-    }
-    if (question.asker != 0)
-      link.pending_.add(question, receiver,
-                        {.who = caf::weak_actor_ptr{sender.get()},
-                         .urgent = id.is_urgent_message(),
-                         .forwarded_for = asking != nullptr ? sender : nullptr});
+    if (sender)
+      name_sender(held, head, sender, id, *admitted);
     if (*admitted == admission::leaves)
-      link.reserve_answer(held, question, receiver);
-    write_or_pack(held, head, *admitted, question);
+      link.reserve_answer(held, claims_.question(), receiver);
+    write_or_pack(held, head, *admitted);
     add_alone(link.counters_.messages_sent, 1);
     add_alone(link.counters_.handle_bytes_sent, handle_bytes_);
-    if (is_counted_)
-      stop_counting(held, link.connection_->open_outbox(held));
     for (const auto& [counted_as, bytes] : carried_)
       counted_as->count(bytes);
     link.connection_->flush(held);
@@ -522,7 +478,7 @@ std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver,
     held.unlock();
   }
   for (auto& message : dropped)
-    link.undo_dropped(std::move(message));
+    link.drop(std::move(message));
   if (!admitted)
     return std::unexpected{std::move(admitted).error()};
   if (is_late)
@@ -552,49 +508,64 @@ void outgoing_message::log_new_signature() const {
   });
 }
 
-/// Requires an open link.
-void outgoing_message::write_or_pack(const link_held& held, message_head& head, admission admitted,
-                                     const question_key& question) {
-  auto& link = *link_;
-  auto& out = *link.connection_->open_outbox(held);
-  head.signature = value_.has_value() ? 0 : signature_number(held, out);
-  start_.clear();
-  append_message_head(start_, head);
-  bool data = (head.flags & message_flags::response) == 0;
-  auto cost = data ? std::max(start_.size() + cost_without_head(), stated_bytes_) : 0;
-  for (const auto& object : objects_)
-    link.object_exports_.add(object);
-  committed_ = true;
-  if (data && admitted == admission::leaves && link.sending_.charge(head.receiver, cost, {stored_frames_, mentions_}))
-    head.flags |= message_flags::repeated;
-  bool behind_bulk = link.bulk_.has(bulk_key::of(head.receiver, head.sender, head.flags));
-  if (admitted == admission::leaves && transfers_.empty() && !behind_bulk) {
-    link.append_mentions(held, mentions_, out);
-    out.append_packet(value_.has_value() ? packet_kind::value : packet_kind::message, head.flags, start_, elements_);
-    if (value_.has_value())
-      link.values_->push(value_);
+/// Counts the sender as named by the message, and its question as pending.
+void outgoing_message::name_sender(const link_held& held, message_head& head, const caf::strong_actor_ptr& sender,
+                                   caf::message_id id, admission admitted) {
+  const auto name = link_->name_of_actor(held, itself(sender));
+  head.sender = name.number;
+  auto* asking = id.is_request() ? as_asker(sender) : nullptr;
+  if (name.whose == actor_name::side::yours) {
+    head.flags |= message_flags::returned; // The answer will not cross this link.
+    claims_.keep(sender);
+    if (asking == nullptr)
+      return;
+    claims_.settles(sender);
+    if (admitted == admission::leaves)
+      claims_.settle();
     return;
   }
-  packed_message packed{
-      .receiver = head.receiver, .sender = head.sender, .flags = head.flags, .cost = cost, .body = {}};
-  packed.frames = std::move(stored_frames_);
+  claims_.sender(held, name.number);
+  if (id.is_request())
+    claims_.question(held, {name.number, head.request_number}, head.receiver,
+                     {.who = caf::weak_actor_ptr{sender.get()},
+                      .urgent = id.is_urgent_message(),
+                      .forwarded_for = asking != nullptr ? sender : nullptr});
+  else if (!id.is_response())
+    claims_.allow_return(held);
+}
+
+/// Requires an open link.
+void outgoing_message::write_or_pack(const link_held& held, message_head& head, admission admitted) {
+  auto& link = *link_;
+  auto& out = *link.connection_->open_outbox(held);
+  head.signature = cargo_.value.has_value() ? 0 : signature_number(held, out);
+  start_.clear();
+  append_message_head(start_, head);
+  const bool data = (head.flags & message_flags::response) == 0;
+  const auto cost = data ? std::max(start_.size() + cost_without_head(), stated_bytes_) : 0;
+  claims_.export_flights(held);
+  if (data && admitted == admission::leaves && link.sending_.charge(head.receiver, cost, cargo_.behind()))
+    head.flags |= message_flags::repeated;
+  const bool behind_bulk = link.bulk_.has(bulk_key::of(head.receiver, head.sender, head.flags));
+  if (admitted == admission::leaves && cargo_.transfers.empty() && !behind_bulk) {
+    link.append_mentions(held, cargo_.mentions, out);
+    auto& value = cargo_.value;
+    out.append_packet(value.has_value() ? packet_kind::value : packet_kind::message, head.flags, start_, elements_);
+    if (value.has_value())
+      link.values_->push(value);
+    claims_.commit(held, out);
+    return;
+  }
+  if (!cargo_.value.has_value() && !claims_.has_epoch())
+    claims_.epoch(held, terms_->peer_epoch);
+  claims_.keep(link.actor_imports_.find(head.receiver));
+  packed_message packed{{std::move(cargo_)}, head.receiver, head.sender, head.flags, cost};
+  cargo_.value.reset();
   packed.may_be_dropped = urgency_ == link_core::urgency::ordinary;
-  packed.owed = std::move(owed_);
   packed.body.reserve(start_.size() + elements_.size());
   packed.body.insert(packed.body.end(), start_.begin(), start_.end());
   packed.body.insert(packed.body.end(), elements_.begin(), elements_.end());
-  packed.value = std::exchange(value_, {});
-  packed.transfers = std::move(transfers_);
-  packed.mentions = std::move(mentions_);
-  packed.objects = std::move(objects_);
-  packed.actors = std::move(actors_);
-  packed.proxies = std::move(proxies_);
-  packed.proxies.push_back(link.actor_imports_.find(head.receiver));
-  packed.question = question;
-  packed.settles = std::move(settles_);
-  packed.peer_epoch = terms_->peer_epoch;
-  if (!packed.value.has_value())
-    link.negotiation_.add_waiting(packed.peer_epoch);
+  packed.claims = std::move(claims_);
   if (admitted == admission::waits) {
     link.sending_.wait(std::move(packed));
   } else {

@@ -60,11 +60,11 @@ public:
 
   /// After encode(): another link's sender bounds the message, which waits for room as long as need be.
   void owe(receipt owed) {
-    owed_ = std::move(owed);
+    claims_.owe(std::move(owed));
     if (urgency_ == link_core::urgency::ordinary)
       urgency_ = link_core::urgency::always_waits;
   }
-  [[nodiscard]] receipt take_owed() noexcept { return std::move(owed_); }
+  [[nodiscard]] receipt take_owed() noexcept { return claims_.take_owed(); }
 
   /// After encode() or take(): the message carries this extension map, where the peer takes one; empty: none.
   void extend(bytes_view extensions);
@@ -94,7 +94,6 @@ private:
   };
 
   void take_terms(bool is_counted);
-  void stop_counting(const link_held& held, outbox* out);
   [[nodiscard]] std::unexpected<node_error> outdated();
   [[nodiscard]] known_type* known(const caf::rtti_pair& rtti);
   std::expected<void, node_error> encode_element(known_type& type, const void* value, const encoded_element* known);
@@ -105,7 +104,7 @@ private:
   /// What it takes at the other end, but for its head.
   [[nodiscard]] std::uint64_t cost_without_head() const noexcept {
     return elements_.size() + transfer_bytes_ + value_bytes_ + decompressed_bytes_ + message_cost_bytes
-           + (actors_.size() + mentions_.size()) * mention_cost_bytes;
+           + (claims_.actors() + cargo_.mentions.size()) * mention_cost_bytes;
   }
   std::expected<void, node_error> append_frames(bytes_view body, const frame* shared_body,
                                                 std::span<const frame> attached);
@@ -114,7 +113,9 @@ private:
   std::expected<std::optional<frame_descriptor>, node_error> place_in_store(bytes_view bytes, const frame* shared);
   void carries(known_type& type, const family* by, std::uint64_t size_bytes);
   [[nodiscard]] bool passes(const caf::type_erased_tuple& content);
-  void write_or_pack(const link_held& held, message_head& head, admission admitted, const question_key& question);
+  void name_sender(const link_held& held, message_head& head, const caf::strong_actor_ptr& sender, caf::message_id id,
+                   admission admitted);
+  void write_or_pack(const link_held& held, message_head& head, admission admitted);
   [[nodiscard]] node_error describe(const serialize_error& error) const;
 
   std::array<known_type, 64> known_types_;                           // By a hash; the last one to come stays.
@@ -122,10 +123,9 @@ private:
   const sending_terms* terms_ = nullptr;                             // Of the last message.
   context context_;                 // Theirs, with the last message as owner of the values.
   std::uint64_t context_terms_ = 0; // sending_terms::number
-  bool is_counted_ = false;         // With the link's negotiation, as waiting.
   bool is_outdated_ = false;
   link_core* link_ = nullptr;
-  bool committed_ = false;
+  message_claims claims_;
   std::vector<const type_entry*> types_;
   known_type* last_known_ = nullptr; // Of the last element.
   encode_output output_;
@@ -135,25 +135,17 @@ private:
   byte_vector elements_;   // Descriptors and inline bytes of all elements, as they go into the packet.
   byte_vector start_;      // The message's head.
   byte_vector extensions_; // Goes with it.
-  std::any value_; // A caf::message that goes beside the bytes; then elements_ says only how large it is. Else empty.
-  std::vector<outgoing_transfer> transfers_;                // Go ahead in chunks.
-  std::vector<store::handle> objects_;                      // Handed over, one count each.
-  std::vector<std::uint64_t> actors_;                       // Exported, one count each.
-  std::vector<outgoing_mention> mentions_;                  // Of objects.
-  std::vector<caf::strong_actor_ptr> proxies_;              // The peer's actors that the message mentions.
-  caf::strong_actor_ptr settles_;                           // packed_message::settles
+  message_cargo cargo_;
   std::vector<std::pair<traffic*, std::uint64_t>> carried_; // What is counted when it is sent: payloads, their bytes.
   std::optional<std::uint64_t> new_signature_;              // The peer has just been told of it.
   std::uint64_t socket_bytes_ = 0;
   link_core::urgency urgency_ = link_core::urgency::ordinary;
   const signature* forwarded_types_ = nullptr; // Of a message that is passed on.
-  receipt owed_;                               // For it, to the link that it came over.
   std::uint64_t inline_bytes_ = 0;
   std::uint64_t transfer_bytes_ = 0;
   std::uint64_t value_bytes_ = 0;
   std::uint64_t decompressed_bytes_ = 0; // What compressed frames become at the other end.
   std::uint64_t handle_bytes_ = 0;
-  std::vector<stored_frame> stored_frames_;
   std::uint64_t owned_bytes_ = 0;  // What the values take once they are decoded, as far as that is known.
   std::uint64_t stated_bytes_ = 0; // The same, as the peer is told.
 };

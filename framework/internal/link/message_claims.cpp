@@ -1,0 +1,118 @@
+#include <troupe/framework/internal/link/message_claims.hpp>
+
+#include <cassert>
+
+#include <troupe/framework/internal/caf_port/asker.hpp>
+#include <troupe/framework/internal/wire/kept_memory.hpp>
+
+namespace troupe::internal {
+
+message_claims& message_claims::operator=(message_claims&& other) noexcept {
+  give_back();
+  desk_ = std::exchange(other.desk_, nullptr);
+  actors_ = std::move(other.actors_);
+  flights_ = std::move(other.flights_);
+  exported_ = std::exchange(other.exported_, 0);
+  sender_ = std::exchange(other.sender_, 0);
+  may_return_ = std::exchange(other.may_return_, false);
+  question_ = std::exchange(other.question_, {});
+  asked_ = other.asked_;
+  epoch_ = std::exchange(other.epoch_, std::nullopt);
+  kept_ = std::move(other.kept_);
+  settles_ = std::move(other.settles_);
+  owed_ = std::move(other.owed_);
+  return *this;
+}
+
+void message_claims::epoch(const link_held&, std::uint64_t number) {
+  desk_->epochs.add_waiting(number);
+  epoch_ = number;
+}
+
+void message_claims::allow_return(const link_held&) {
+  desk_->actors.allow_return(sender_);
+  may_return_ = true;
+}
+
+void message_claims::question(const link_held&, const question_key& key, std::uint64_t receiver, waiting_asker asker) {
+  desk_->requests.add(key, receiver, std::move(asker));
+  question_ = key;
+  asked_ = receiver;
+}
+
+void message_claims::settle() {
+  if (auto* asking = as_asker(settles_))
+    asking->settle();
+}
+
+void message_claims::export_flights(const link_held&) {
+  for (; exported_ < flights_.size(); ++exported_)
+    desk_->objects.add(flights_[exported_]);
+}
+
+void message_claims::commit(const link_held& held, outbox& out) {
+  auto* desk = std::exchange(desk_, nullptr);
+  if (!epoch_)
+    return;
+  desk->epochs.remove_waiting(*std::exchange(epoch_, std::nullopt));
+  desk->acknowledge(held, &out);
+}
+
+void message_claims::fail(const node_error& why) {
+  const auto question = question_;
+  if (const auto asker = give_back())
+    asker->fail(question, why);
+}
+
+/// Where the link has ended meanwhile, its tables are empty and nothing is found in them.
+std::optional<waiting_asker> message_claims::give_back() {
+  auto* desk = std::exchange(desk_, nullptr);
+  std::optional<waiting_asker> asker;
+  if (desk == nullptr || (actors_.empty() && flights_.empty() && sender_ == 0 && !epoch_))
+    return asker;
+  std::vector<caf::strong_actor_ptr> dropped; // Outside of the lock, like the rest of what comes out of the tables.
+  std::vector<store::handle> objects;
+  auto held = desk->mutex.lock();
+  const auto release = [&](std::uint64_t number) {
+    auto last = desk->actors.release(number, 1);
+    if (!last || !*last)
+      return;
+    dropped.push_back(*std::move(last));
+    if (actor_exports::is_foreign(number))
+      desk->withdraw(held, number);
+  };
+  for (const auto number : actors_)
+    release(number);
+  if (may_return_)
+    (void)desk->actors.take_return(sender_); // The peer has nothing to send back in its name.
+  release(sender_);
+  for (const auto& object : std::span{flights_}.first(exported_))
+    if (auto last = desk->objects.release(object.id(), 1); last && *last)
+      objects.push_back(**std::move(last));
+  if (question_.asker != 0)
+    asker = desk->requests.take(question_, asked_);
+  if (epoch_) {
+    desk->epochs.remove_waiting(*std::exchange(epoch_, std::nullopt));
+    desk->acknowledge(held, nullptr);
+  }
+  held.unlock();
+  for (const auto& object : flights_)
+    desk->land(object);
+  return asker;
+}
+
+void message_claims::clear() {
+  give_back();
+  empty_for_reuse(actors_);
+  empty_for_reuse(flights_);
+  exported_ = 0;
+  sender_ = 0;
+  may_return_ = false;
+  question_ = {};
+  epoch_.reset();
+  empty_for_reuse(kept_);
+  settles_.reset();
+  owed_ = {};
+}
+
+} // namespace troupe::internal

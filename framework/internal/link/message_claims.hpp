@@ -1,0 +1,132 @@
+// What one message has taken of its link, and how it comes back where the message does not leave.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <caf/actor_control_block.hpp>
+
+#include <troupe/framework/internal/flow/consumption.hpp>
+#include <troupe/framework/internal/link/actor_tables.hpp>
+#include <troupe/framework/internal/link/negotiation.hpp>
+#include <troupe/framework/internal/link/pending_requests.hpp>
+#include <troupe/framework/internal/net/link_mutex.hpp>
+#include <troupe/framework/internal/objects/link_extension.hpp>
+#include <troupe/framework/internal/objects/object_tables.hpp>
+#include <troupe/framework/internal/wire/outbox.hpp>
+#include <troupe/framework/internal/wire/packet.hpp>
+
+namespace troupe::internal {
+
+/// The tables of a link in which messages claim something, all guarded by its lock.
+struct claim_desk {
+  link_mutex& mutex;
+  actor_exports& actors;
+  object_exports& objects;
+  pending_requests& requests;
+  negotiation& epochs;
+
+  /// An actor of a third node is not named to the peer any more.
+  std::function<void(const link_held&, std::uint64_t)> withdraw;
+  /// A message that the peer may wait for has been appended to the outbox, or never will be: then there is no outbox.
+  std::function<void(const link_held&, outbox*)> acknowledge;
+  /// An object is not on its way to the peer any more. Not under the lock.
+  std::function<void(const store::handle&)> land;
+};
+
+/// What one message has taken of its link: given back by the destructor, unless it was committed.
+///
+/// What it keeps alive beside (the peer's actors that it mentions, the receipt of another link) ends with it in any
+/// case. Lifetime: is neither destroyed nor cleared under the link's lock.
+class message_claims {
+public:
+  message_claims() = default;
+  message_claims(message_claims&& other) noexcept { *this = std::move(other); }
+  message_claims& operator=(message_claims&& other) noexcept;
+  ~message_claims() { give_back(); }
+
+  /// From here on, until commit() or clear(), it takes from that desk. Requires: new or cleared.
+  void begin(claim_desk& of) noexcept { desk_ = &of; }
+
+  // -- taking, while the message is encoded
+
+  /// `name` exports an actor of this end, counting it once, or finds that it is none.
+  template <class Name>
+  actor_name actor(Name&& name) {
+    actors_.push_back(0); // First, so that nothing stays counted where there is no memory.
+    const actor_name named = name();
+    if (named.whose == actor_name::side::mine)
+      actors_.back() = named.number;
+    else
+      actors_.pop_back();
+    return named;
+  }
+  /// `hand_over` puts an object of the shared store on its way to the peer, or fails to.
+  template <class HandOver>
+  auto flight(const store::handle& object, HandOver&& hand_over) {
+    flights_.push_back(object);
+    auto done = hand_over();
+    if (!done)
+      flights_.pop_back();
+    return done;
+  }
+  /// The peer waits for the message where it changes its lists: those of this epoch have made it.
+  void epoch(const link_held&, std::uint64_t number);
+  [[nodiscard]] bool has_epoch() const noexcept { return epoch_.has_value(); }
+
+  /// One of the peer's actors, released to the peer after the message only.
+  void keep(caf::strong_actor_ptr proxy) { kept_.push_back(std::move(proxy)); }
+  /// Another link's sender waits until the message has left.
+  void owe(receipt to) noexcept { owed_ = std::move(to); }
+  [[nodiscard]] receipt take_owed() noexcept { return std::move(owed_); }
+
+  // -- taking, once it may leave
+
+  /// Its sender, exported under that number, counted once.
+  void sender(const link_held&, std::uint64_t number) noexcept { sender_ = number; }
+  /// The peer may pass the message on to this node with its sender as sender, once. Requires: sender().
+  void allow_return(const link_held&);
+  /// It asks a question.
+  void question(const link_held&, const question_key& key, std::uint64_t receiver, waiting_asker asker);
+  [[nodiscard]] const question_key& question() const noexcept { return question_; }
+  /// A stand-in for another link's asker forwards its request by this message: answered elsewhere once it leaves.
+  void settles(caf::strong_actor_ptr asker) noexcept { settles_ = std::move(asker); }
+  void settle();
+  /// What is on its way counts as the peer's from now on, until that releases it.
+  void export_flights(const link_held&);
+
+  /// Also what has been handed over already.
+  [[nodiscard]] std::span<const store::handle> flights() const noexcept { return flights_; }
+  [[nodiscard]] std::size_t actors() const noexcept { return actors_.size(); }
+
+  // -- the end
+
+  /// The message has been appended: all that it took is the peer's now.
+  void commit(const link_held& held, outbox& out);
+  /// Will not leave: gives back, and who asked gets the reason.
+  void fail(const node_error& why);
+  /// Gives back what was not committed. Then new, but for the lists' memory.
+  void clear();
+
+private:
+  std::optional<waiting_asker> give_back();
+
+  claim_desk* desk_ = nullptr; // Null: nothing is to be given back.
+  std::vector<std::uint64_t> actors_;
+  std::vector<store::handle> flights_;
+  std::size_t exported_ = 0; // So many of the flights count as exports.
+  std::uint64_t sender_ = 0;
+  bool may_return_ = false;
+  question_key question_;
+  std::uint64_t asked_ = 0; // The question's receiver.
+  std::optional<std::uint64_t> epoch_;
+  std::vector<caf::strong_actor_ptr> kept_;
+  caf::strong_actor_ptr settles_;
+  receipt owed_;
+};
+
+} // namespace troupe::internal

@@ -1,0 +1,236 @@
+// What a message has taken of its link comes back where it does not leave, and stays the peer's where it does.
+#include <troupe/framework/internal/link/message_claims.hpp>
+
+#include <gtest/gtest.h>
+
+#include <caf/actor_companion.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/actor_system_config.hpp>
+#include <caf/scoped_actor.hpp>
+#include <caf/send.hpp>
+
+#include <troupe/framework/node_error.hpp>
+
+namespace troupe::internal {
+namespace {
+
+class claims : public testing::Test {
+protected:
+  claims() {
+    replies.count_consumed([] {}, nullptr);
+  }
+
+  void mention(message_claims& by) {
+    const auto name = by.actor([&] { return actor_name{actor_name::side::mine, actors.add(ann)}; });
+    EXPECT_EQ(name.number, ann->id());
+  }
+
+  void take_flight(message_claims& by) {
+    const auto done = by.flight(store::handle{}, [&] {
+      ++in_flight;
+      return std::expected<void, int>{};
+    });
+    EXPECT_TRUE(done);
+  }
+
+  void name_sender(message_claims& by) {
+    const auto held = mutex.lock();
+    by.sender(held, actors.add(ann));
+    by.allow_return(held);
+  }
+
+  void ask(message_claims& by, const caf::strong_actor_ptr& asker) {
+    const auto held = mutex.lock();
+    by.sender(held, actors.add(ann));
+    by.question(held, {ann->id(), 1}, 5, {.who = caf::weak_actor_ptr{asker.get()}});
+  }
+
+  void take_all(message_claims& by) {
+    mention(by);
+    mention(by);
+    take_flight(by);
+    ask(by, ann);
+    const auto held = mutex.lock();
+    by.export_flights(held);
+    by.epoch(held, 0);
+  }
+
+  /// How often the peer may release ann.
+  std::uint64_t counted() {
+    std::uint64_t count = 0;
+    while (actors.release(ann->id(), 1))
+      ++count;
+    return count;
+  }
+
+  void expect_nothing_taken() {
+    EXPECT_FALSE(actors.take_return(ann->id()));
+    EXPECT_EQ(counted(), 0u);
+    EXPECT_FALSE(objects.release({}, 1));
+    EXPECT_EQ(in_flight, 0);
+    EXPECT_EQ(requests.size(), 0u);
+    EXPECT_TRUE(epochs.change_peer(1, families)); // Nothing waits by the lists before ...
+    EXPECT_TRUE(epochs.take_acknowledgement());   // ... so the change is acknowledged at once.
+  }
+
+  caf::actor_system_config config;
+  caf::actor_system system{config};
+  caf::scoped_actor self{system};
+  caf::strong_actor_ptr ann = caf::actor_cast<caf::strong_actor_ptr>(self.ptr());
+
+  link_mutex mutex;
+  actor_exports actors{system.node()};
+  object_exports objects;
+  reply_room replies;
+  pending_requests requests{replies};
+  const family_names families{{"typed"}, {"typed"}};
+  negotiation epochs;
+  int in_flight = 0;
+  int withdrawn = 0;
+  std::vector<bool> appended; // For each that has gone, whether it was appended before.
+  claim_desk desk{.mutex = mutex,
+                  .actors = actors,
+                  .objects = objects,
+                  .requests = requests,
+                  .epochs = epochs,
+                  .withdraw = [this](const link_held&, std::uint64_t) { ++withdrawn; },
+                  .acknowledge = [this](const link_held&, outbox* out) { appended.push_back(out != nullptr); },
+                  .land = [this](const store::handle&) { --in_flight; }};
+  outbox out;
+
+  void SetUp() override { epochs.open(families, families); }
+};
+
+TEST_F(claims, what_is_not_committed_comes_back_at_the_end) {
+  {
+    message_claims taken;
+    taken.begin(desk);
+    take_all(taken);
+    EXPECT_EQ(in_flight, 1);
+    EXPECT_EQ(requests.size(), 1u);
+  }
+  EXPECT_EQ(appended, std::vector{false});
+  expect_nothing_taken();
+}
+
+TEST_F(claims, what_is_committed_stays_the_peers) {
+  {
+    message_claims taken;
+    taken.begin(desk);
+    take_all(taken);
+    taken.commit(mutex.lock(), out);
+    taken.clear();
+  }
+  EXPECT_EQ(appended, std::vector{true});
+  EXPECT_EQ(in_flight, 1);
+  EXPECT_EQ(requests.size(), 1u);
+  EXPECT_TRUE(objects.release({}, 1));
+  EXPECT_EQ(counted(), 3u); // Two mentions, and as sender.
+  EXPECT_TRUE(epochs.change_peer(1, families));
+  EXPECT_TRUE(epochs.take_acknowledgement()); // It has left.
+}
+
+TEST_F(claims, each_claim_alone_comes_back) {
+  const std::vector<std::function<void(message_claims&)>> all{
+      [this](auto& by) { mention(by); }, [this](auto& by) { take_flight(by); }, [this](auto& by) { name_sender(by); },
+      [this](auto& by) { ask(by, ann); }, [this](auto& by) { by.epoch(mutex.lock(), 0); }};
+  for (const auto& one : all)
+    for (const auto& other : all) {
+      message_claims taken;
+      taken.begin(desk);
+      one(taken);
+      taken.clear();
+      taken.begin(desk); // Used again.
+      other(taken);
+    }
+  expect_nothing_taken();
+}
+
+TEST_F(claims, moving_takes_them_along) {
+  message_claims second;
+  {
+    message_claims first;
+    first.begin(desk);
+    take_all(first);
+    second = std::move(first);
+    first.clear();
+  }
+  EXPECT_EQ(requests.size(), 1u);
+  EXPECT_EQ(in_flight, 1);
+  second = {};
+  expect_nothing_taken();
+}
+
+TEST_F(claims, an_object_that_cannot_be_handed_over_is_none) {
+  message_claims taken;
+  taken.begin(desk);
+  EXPECT_FALSE(taken.flight(store::handle{}, [] { return std::expected<void, int>{std::unexpected{1}}; }));
+  EXPECT_TRUE(taken.flights().empty());
+  taken.clear();
+  EXPECT_EQ(in_flight, 0);
+}
+
+TEST_F(claims, nothing_stays_where_exporting_an_actor_fails) {
+  message_claims taken;
+  taken.begin(desk);
+  EXPECT_THROW(taken.actor([]() -> actor_name { throw std::bad_alloc{}; }), std::bad_alloc);
+  mention(taken);
+  taken.clear();
+  expect_nothing_taken();
+}
+
+TEST_F(claims, the_peer_has_no_right_to_pass_on_what_was_dropped) {
+  message_claims other; // Else nothing would be left to have a right to.
+  other.begin(desk);
+  mention(other);
+  message_claims taken;
+  taken.begin(desk);
+  name_sender(taken);
+  taken.fail({node_errc::link_busy, "no room"});
+  EXPECT_FALSE(actors.take_return(ann->id()));
+}
+
+TEST_F(claims, who_asked_is_told_once_when_the_question_fails) {
+  auto asker = system.spawn<caf::actor_companion>();
+  int told = 0;
+  caf::actor_cast<caf::actor_companion*>(asker)->on_enqueue([&](caf::mailbox_element_ptr what) {
+    ++told;
+    EXPECT_TRUE(what->mid.is_response());
+  });
+  message_claims taken;
+  taken.begin(desk);
+  ask(taken, caf::actor_cast<caf::strong_actor_ptr>(asker));
+  taken.fail({node_errc::link_busy, "no room"});
+  taken.fail({node_errc::link_busy, "no room"});
+  EXPECT_EQ(told, 1);
+  caf::anon_send_exit(asker, caf::exit_reason::user_shutdown);
+}
+
+TEST_F(claims, whoever_is_not_failed_is_told_by_somebody_else) {
+  auto asker = system.spawn<caf::actor_companion>();
+  int told = 0;
+  caf::actor_cast<caf::actor_companion*>(asker)->on_enqueue([&](caf::mailbox_element_ptr) { ++told; });
+  {
+    message_claims taken;
+    taken.begin(desk);
+    ask(taken, caf::actor_cast<caf::strong_actor_ptr>(asker));
+  }
+  EXPECT_EQ(told, 0);
+  EXPECT_EQ(requests.size(), 0u);
+  caf::anon_send_exit(asker, caf::exit_reason::user_shutdown);
+}
+
+TEST_F(claims, after_the_links_end_only_what_is_on_its_way_comes_back) {
+  message_claims taken;
+  taken.begin(desk);
+  take_all(taken);
+  (void)actors.take_all();
+  (void)objects.take_all();
+  (void)requests.take_all();
+  taken.clear();
+  EXPECT_EQ(in_flight, 0);
+  EXPECT_EQ(withdrawn, 0);
+}
+
+} // namespace
+} // namespace troupe::internal
