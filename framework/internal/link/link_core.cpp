@@ -247,7 +247,7 @@ void link_core::fail_everything(const node_error& reason, std::uint64_t unwritte
   auto watched = std::exchange(watched_, {});
   auto unsent = sending_.take_all();
   std::ranges::move(bulk_.take_all(), std::back_inserter(unsent));
-  auto told = take_ready_watchers(held);
+  const auto told = take_ready(held);
   auto runner = std::exchange(task_runner_, nullptr);
   auto spawner = std::exchange(spawner_, nullptr);
   auto inspector = std::exchange(inspector_, nullptr);
@@ -260,8 +260,8 @@ void link_core::fail_everything(const node_error& reason, std::uint64_t unwritte
              + " had not left: " + reason.message();
     });
   unsent.clear(); // They give back what is on its way outside of the tables.
-  for (auto& [who, receiver] : told)
-    tell_ready(who, receiver);
+  for (const auto& each : told)
+    each.tell();
   // From here on nothing new enters the tables: every path checks the state under the lock.
   for (auto& [number, query] : queries)
     query(std::unexpected{reason});

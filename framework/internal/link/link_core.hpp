@@ -50,6 +50,7 @@
 #include <troupe/framework/internal/link/packed_message.hpp>
 #include <troupe/framework/internal/link/passed_traffic.hpp>
 #include <troupe/framework/internal/link/pending_requests.hpp>
+#include <troupe/framework/internal/link/readiness.hpp>
 #include <troupe/framework/internal/link/received_dictionary.hpp>
 #include <troupe/framework/internal/link/sending_terms.hpp>
 #include <troupe/framework/internal/link/sent_dictionary.hpp>
@@ -255,11 +256,6 @@ private:
   bool send_admin_locked(const link_held& held, admin_op op, const Admin& what);
 
   // -- link_flow.cpp
-  struct ready_watcher {
-    std::uint64_t receiver;
-    caf::strong_actor_ptr proxy;
-    caf::strong_actor_ptr who; // Lives until it is told, though nobody else may refer to it.
-  };
   /// How a message is held to the bounds.
   enum class urgency : std::uint8_t {
     ordinary,
@@ -286,9 +282,7 @@ private:
   [[nodiscard]] bool anybody_waits(const link_held& held) const;
   void want_replies_if_any_wait(const link_held& held);
   void pump_for_reply_room(link_held& held);
-  [[nodiscard]] std::vector<std::pair<caf::strong_actor_ptr, caf::strong_actor_ptr>>
-  take_ready_watchers(const link_held& held);
-  static void tell_ready(const caf::strong_actor_ptr& who, const caf::strong_actor_ptr& receiver);
+  [[nodiscard]] std::vector<readiness::notice> take_ready(const link_held& held);
   void start_heartbeat();
   void beat_later();
   [[nodiscard]] signs_of_life signs_of_peer() const;
@@ -418,7 +412,7 @@ private:
   own_terms before_change_;                                             // To take back what the peer refuses.
   reply_room replies_;
   pending_requests pending_{replies_};
-  std::vector<ready_watcher> ready_watchers_;
+  readiness readiness_;
   actor_exports actor_exports_;
   actor_imports actor_imports_;
   std::unordered_map<std::uint64_t, introduced, detail::salted_hash> introduced_; // By the peer's numbers.

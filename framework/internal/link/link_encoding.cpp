@@ -83,7 +83,7 @@ void link_core::encode_next() {
   if (encoding_.done(next->receiver, next->size_bytes, next->is_answer))
     node_->encode_soon(weak_from_this());
   auto held = mutex_.lock();
-  if (!ready_watchers_.empty() && is_open())
+  if (readiness_.anybody_waits(held) && is_open())
     pump(held);
 }
 

@@ -6,15 +6,11 @@
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
 
-#include <caf/actor_cast.hpp>
-#include <caf/send.hpp>
-
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/caf_threads.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/link/send_admin.hpp>
-#include <troupe/framework/link_ready.hpp>
 #include <troupe/framework/node_error.hpp>
 
 namespace troupe::internal {
@@ -186,20 +182,20 @@ void link_core::pump(link_held& held) {
       leave(held, *std::move(message), *out);
     }
   }
-  auto told = take_ready_watchers(held);
+  const auto told = take_ready(held);
   want_replies_if_any_wait(held);
   room_.notify_all();
   if (connection_)
     connection_->flush(held);
   else
     held.unlock();
-  for (auto& [who, receiver] : told)
-    tell_ready(who, receiver);
+  for (const auto& each : told)
+    each.tell();
 }
 
 /// For room to send in, or for answers.
-bool link_core::anybody_waits(const link_held&) const {
-  return sending_.anything_waits() || !ready_watchers_.empty();
+bool link_core::anybody_waits(const link_held& held) const {
+  return sending_.anything_waits() || readiness_.anybody_waits(held);
 }
 
 void link_core::want_replies_if_any_wait(const link_held& held) {
@@ -310,31 +306,18 @@ void link_core::notify_when_ready(std::uint64_t receiver, const caf::strong_acto
   replies_.want(true); // Before what was consumed so far is looked at: what comes later finds it.
   replies_.settle();
   if (accepts_messages(held) && !has_room_for(held, receiver)) {
-    ready_watchers_.push_back({receiver, proxy, who});
+    readiness_.add(held, receiver, {.who = who, .receiver = proxy});
     return;
   }
   want_replies_if_any_wait(held);
   held.unlock();
-  tell_ready(who, proxy);
+  readiness::notice{.who = who, .receiver = proxy}.tell();
 }
 
 /// Takes out those whose receiver has room again, or will never have.
-std::vector<std::pair<caf::strong_actor_ptr, caf::strong_actor_ptr>>
-link_core::take_ready_watchers(const link_held& held) {
-  std::vector<std::pair<caf::strong_actor_ptr, caf::strong_actor_ptr>> told;
-  bool open = is_open();
-  std::erase_if(ready_watchers_, [&](ready_watcher& watcher) {
-    if (open && !has_room_for(held, watcher.receiver))
-      return false;
-    told.emplace_back(std::move(watcher.who), std::move(watcher.proxy));
-    return true;
-  });
-  return told;
-}
-
-void link_core::tell_ready(const caf::strong_actor_ptr& who, const caf::strong_actor_ptr& receiver) {
-  who->enqueue(nullptr, caf::make_message_id(), caf::make_message(link_ready{caf::actor_cast<caf::actor>(receiver)}),
-               nullptr);
+std::vector<readiness::notice> link_core::take_ready(const link_held& held) {
+  return readiness_.take(
+      held, [&, open = is_open()](std::uint64_t receiver) { return !open || has_room_for(held, receiver); });
 }
 
 // -- heartbeats
