@@ -1,8 +1,11 @@
 // What a handshake comes to.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include <caf/node_id.hpp>
 
@@ -51,6 +54,27 @@ struct agreed_terms {
 
   [[nodiscard]] std::uint64_t send_channel() const noexcept { return channel + (side == link_side::acceptor ? 1 : 0); }
   [[nodiscard]] std::uint64_t receive_channel() const noexcept { return channel + (side == link_side::dialer ? 1 : 0); }
+};
+
+/// Says what a link's handshake has come to; before that, that nothing is known of the peer.
+///
+/// Threads: reach() by one, once; now() by any.
+class agreement {
+public:
+  void reach(agreed_terms what) {
+    reached_ = std::make_unique<const agreed_terms>(std::move(what));
+    now_.store(reached_.get(), std::memory_order_release);
+  }
+  [[nodiscard]] const agreed_terms& now() const noexcept { return *now_.load(std::memory_order_acquire); }
+
+private:
+  static const agreed_terms& nothing() {
+    static const agreed_terms none;
+    return none;
+  }
+
+  std::unique_ptr<const agreed_terms> reached_;
+  std::atomic<const agreed_terms*> now_{&nothing()};
 };
 
 } // namespace troupe::internal

@@ -185,7 +185,7 @@ public:
   [[nodiscard]] std::uint64_t serial() const noexcept { return serial_; }
   [[nodiscard]] const link_options& options() const noexcept { return options_; }
   /// What the handshake has come to; before that, that nothing is known of the peer.
-  [[nodiscard]] const agreed_terms& agreed() const noexcept { return *agreed_.load(std::memory_order_acquire); }
+  [[nodiscard]] const agreed_terms& agreed() const noexcept { return agreement_.now(); }
   [[nodiscard]] const std::string& peer_name() const noexcept override { return agreed().peer.name; }
   /// Once it is open. All zero where its objects come with their bytes.
   [[nodiscard]] const handles::node_name& peer_handles() const noexcept { return agreed().peer.handles; }
@@ -218,8 +218,6 @@ private:
   void begin_to_drain(const std::string& reason, std::chrono::milliseconds patience);
   [[nodiscard]] bool anything_waits() const;
   void say_goodbye(const std::string& reason, std::chrono::milliseconds left);
-
-  static const agreed_terms& nothing_agreed();
 
   // -- link_greeting.cpp
   class greeting;
@@ -382,9 +380,8 @@ private:
   bool hides_names_ = false; // Set before start().
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   const std::shared_ptr<pending_objects> pending_objects_;
-  end_addresses addresses_;                          // Set by start().
-  std::unique_ptr<const agreed_terms> agreed_terms_; // Set when the link opens.
-  std::atomic<const agreed_terms*> agreed_{&nothing_agreed()};
+  end_addresses addresses_;                       // Set by start().
+  agreement agreement_;                           // Reached when the link opens.
   std::set<handles::node_name> introduced_nodes_; // To the peer: guarded by mutex_.
   std::shared_ptr<value_lane> values_;            // Null where only bytes pass.
 

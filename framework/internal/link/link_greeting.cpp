@@ -152,11 +152,6 @@ std::uint64_t link_core::greeting::number_of(const caf::strong_actor_ptr& helper
   return link_.actor_exports_.add(helper);
 }
 
-const agreed_terms& link_core::nothing_agreed() {
-  static const agreed_terms nothing;
-  return nothing;
-}
-
 void link_core::start(std::shared_ptr<transport> bytes, std::chrono::milliseconds patience,
                       std::shared_ptr<refusal_log> refusals) {
   if (life_.now() != link_state::greeting) {
@@ -200,9 +195,8 @@ std::expected<void, node_error> link_core::on_greeting(const packet_head& head, 
 }
 
 std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
-  agreed_terms_ = std::make_unique<const agreed_terms>(std::move(terms));
-  agreed_.store(agreed_terms_.get(), std::memory_order_release);
-  const auto& agreed = *agreed_terms_;
+  agreement_.reach(std::move(terms));
+  const auto& agreed = agreement_.now();
   if (auto counts = count_handles(); !counts)
     return counts;
   {
