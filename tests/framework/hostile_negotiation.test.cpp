@@ -30,7 +30,7 @@ protected:
   }
   /// The other end of the only link, which may open a moment later.
   link far_link() {
-    eventually([this] { return !far().home->links().empty(); });
+    EXPECT_TRUE(eventually([this] { return !far().home->links().empty(); }));
     return far().home->links().at(0);
   }
 

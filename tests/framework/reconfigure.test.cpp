@@ -55,7 +55,7 @@ void add_item(type_registry& types) {
 
 /// Of the only link, which may open a moment later there.
 link other_end(side& far) {
-  eventually([&] { return !far.home->links().empty(); });
+  EXPECT_TRUE(eventually([&] { return !far.home->links().empty(); }));
   return far.home->links().at(0);
 }
 
