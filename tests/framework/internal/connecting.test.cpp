@@ -2,11 +2,14 @@
 #include <troupe/framework/internal/node/connecting.hpp>
 
 #include <chrono>
+#include <cstddef>
+#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -29,9 +32,9 @@ using internal::connecting;
 using internal::destination;
 
 /// A listener that takes no connection: whoever connects waits for a greeting.
-class silent_listener {
+class mute_listener {
 public:
-  silent_listener() : name_(unique_name("troupe-silent")) {
+  mute_listener() : name_(unique_name("troupe-silent")) {
     sockaddr_un at{};
     at.sun_family = AF_UNIX;
     name_.copy(&at.sun_path[1], name_.size());
@@ -39,9 +42,9 @@ public:
     EXPECT_EQ(::bind(socket_, reinterpret_cast<const sockaddr*>(&at), size), 0);
     EXPECT_EQ(::listen(socket_, 4), 0);
   }
-  silent_listener(const silent_listener&) = delete;
-  silent_listener& operator=(const silent_listener&) = delete;
-  ~silent_listener() { ::close(socket_); }
+  mute_listener(const mute_listener&) = delete;
+  mute_listener& operator=(const mute_listener&) = delete;
+  ~mute_listener() { ::close(socket_); }
 
   [[nodiscard]] std::string address() const { return "unix://@" + name_; }
 
@@ -121,7 +124,7 @@ TEST_F(an_attempt, fails_where_nobody_listens) {
 }
 
 TEST_F(an_attempt, waits_no_longer_than_it_may_for_a_greeting) {
-  const silent_listener silent;
+  const mute_listener silent;
   const auto begun = std::chrono::steady_clock::now();
   const auto reached = reach(to(silent.address(), 50ms));
   ASSERT_FALSE(reached);
@@ -131,7 +134,7 @@ TEST_F(an_attempt, waits_no_longer_than_it_may_for_a_greeting) {
 }
 
 TEST_F(an_attempt, ends_with_the_node) {
-  const silent_listener silent;
+  const mute_listener silent;
   const auto attempt = begin(to(silent.address()));
   std::optional<connecting::result> reached;
   std::thread waiting{[&] { reached.emplace(attempt->wait()); }};
@@ -152,7 +155,7 @@ TEST_F(an_attempt, does_not_begin_after_the_end_of_the_node) {
 }
 
 TEST_F(an_attempt, that_is_cancelled_tells_nothing) {
-  const silent_listener silent;
+  const mute_listener silent;
   const auto where = std::make_shared<destination>(to(silent.address()));
   auto told = std::make_shared<bool>(false);
   auto attempt = connecting::start(node_, where, std::chrono::steady_clock::now() + 10s,
