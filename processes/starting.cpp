@@ -198,8 +198,9 @@ std::expected<started, std::string> start_program(const start_options& options) 
 
 void die_with(pid_t parent, int signal) {
   ::prctl(PR_SET_PDEATHSIG, signal);
-  if (::getppid() != parent) // It ended before.
-    ::_exit(cannot_start);
+  const auto now = ::getppid(); // 0: the parent is in another process namespace than its child.
+  if (now != parent && now != 0)
+    ::_exit(cannot_start); // It ended before.
 }
 
 } // namespace troupe::processes

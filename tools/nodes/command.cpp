@@ -47,8 +47,12 @@ struct nodes_answer {
   }
   /// Of one who was asked alone.
   void fail(const std::string& address, const std::string& how, const node_error& why, bool as_json) {
-    if (as_json)
-      out << document_text(document_of(asked_node{{address, 0}, std::unexpected{why}}));
+    if (as_json) {
+      asked_node failed;
+      failed.where.address = address;
+      failed.report = std::unexpected{why};
+      out << document_text(document_of(failed));
+    }
     fail(address + how + why.message(), status_of(why));
   }
 };
@@ -72,7 +76,7 @@ void show_links(const nodes_request& asked, nodes_answer to) {
 void show_types(const nodes_request& asked, nodes_answer to) {
   const auto known = reports_of({{asked.addresses.front(), 0}}, {.links = false, .types = true}, asked.by).front();
   if (!known.report)
-    return to.fail(asked.addresses.front(), " does not nodes_answer: ", known.report.error(), asked.json);
+    return to.fail(asked.addresses.front(), " does not answer: ", known.report.error(), asked.json);
   if (asked.json)
     to.out << document_text(
         {{"name", known.report->name}, {"families", known.report->families}, {"contract", known.report->contract}});
@@ -93,7 +97,7 @@ void ping(const nodes_request& asked, nodes_answer to) {
   const auto begun = std::chrono::steady_clock::now();
   auto link = one.connect(address);
   if (!link)
-    return to.fail(address, " does not nodes_answer: ", link.error(), asked.json);
+    return to.fail(address, " does not answer: ", link.error(), asked.json);
   const auto milliseconds = [](std::chrono::nanoseconds time) {
     return std::chrono::duration<double, std::milli>(time).count();
   };
@@ -108,7 +112,7 @@ void ping(const nodes_request& asked, nodes_answer to) {
       std::this_thread::sleep_for(std::chrono::duration<double>(asked.interval_seconds));
     const auto trip = link->ping(one.timeout());
     if (!trip)
-      return to.fail(address, " does not nodes_answer any more: ", trip.error(), asked.json);
+      return to.fail(address, " does not answer any more: ", trip.error(), asked.json);
     taken.push_back(milliseconds(*trip));
     if (!asked.json)
       to.out << fmt::format("answer {}: {:.3f} ms\n", i + 1, taken.back()) << std::flush;

@@ -193,10 +193,9 @@ TEST_F(claims, the_peer_has_no_right_to_pass_on_what_was_dropped) {
 TEST_F(claims, who_asked_is_told_once_when_the_question_fails) {
   auto asker = system.spawn<caf::actor_companion>();
   int told = 0;
-  caf::actor_cast<caf::actor_companion*>(asker)->on_enqueue([&](caf::mailbox_element_ptr what) {
-    ++told;
-    EXPECT_TRUE(what->mid.is_response());
-  });
+  int others = 0; // The exit at the end.
+  caf::actor_cast<caf::actor_companion*>(asker)->on_enqueue(
+      [&](caf::mailbox_element_ptr what) { ++(what->mid.is_response() ? told : others); });
   message_claims taken;
   taken.begin(desk);
   ask(taken, caf::actor_cast<caf::strong_actor_ptr>(asker));
