@@ -87,12 +87,11 @@ TEST_F(forking_test, a_child_that_lives_on_does_not_keep_its_dead_parent_alive) 
   auto parent = child([&] {
     auto own = open();
     const auto made = put(own, "doomed");
-    const auto pid = ::fork();
-    if (pid == 0) {
+    if (::fork() == 0) {
+      *grandchild = ::getpid(); // It has let go of its parent's files by then.
       ::pause();
       ::_exit(1);
     }
-    *grandchild = pid;
     ::pause();
     return 1;
   });

@@ -72,12 +72,11 @@ TEST_F(two_copies_test, in_a_process_that_dies_are_both_dead_though_a_child_of_i
     const auto other = second_copy::open(settings_.name);
     if (other == nullptr || other->put("doomed as well").empty())
       return 1;
-    const auto pid = ::fork();
-    if (pid == 0) {
+    if (::fork() == 0) {
+      *grandchild = ::getpid(); // It has let go of its parent's files by then.
       ::pause();
       ::_exit(1);
     }
-    *grandchild = pid;
     ::pause();
     return 1;
   });
