@@ -79,7 +79,7 @@ node::~node() {
 }
 
 std::expected<void, node_error> node::publish_untyped(std::string name, caf::strong_actor_ptr actor) {
-  return core_->publish(std::move(name), std::move(actor));
+  return core_->names().publish(std::move(name), std::move(actor));
 }
 
 std::expected<void, node_error> node::listen(std::string_view address) {
@@ -96,7 +96,7 @@ std::expected<void, node_error> node::listen(std::span<const std::string> addres
 }
 
 bool node::unpublish(std::string_view name) {
-  return core_->unpublish(name);
+  return core_->names().unpublish(name);
 }
 
 std::expected<link, node_error> node::connect(std::string_view address, const link_options& options) {
@@ -140,7 +140,7 @@ std::vector<std::string> node::addresses() const {
 
 std::vector<link> node::links() const {
   std::vector<link> result;
-  for (auto& open : core_->open_links())
+  for (auto& open : core_->links().open())
     result.emplace_back(std::move(open));
   return result;
 }

@@ -7,15 +7,15 @@ namespace troupe {
 
 std::optional<node_stats> node_view::stats() const {
   auto core = core_.lock();
-  if (!core || core->is_closing())
+  if (!core || core->links().is_closed())
     return std::nullopt;
   return core->stats();
 }
 
 std::vector<link> node_view::links() const {
   std::vector<link> result;
-  if (auto core = core_.lock(); core && !core->is_closing())
-    for (auto& open : core->open_links())
+  if (auto core = core_.lock(); core && !core->links().is_closed())
+    for (auto& open : core->links().open())
       result.emplace_back(std::move(open));
   return result;
 }

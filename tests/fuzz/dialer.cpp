@@ -267,7 +267,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     shake_hands_badly(at, how, in);
   }
   at.settle();
-  fuzz::expect_soon([] { return at.node().open_links().empty(); }, "a link is left");
+  fuzz::expect_soon([] { return at.node().links().open().empty(); }, "a link is left");
   if (++tried % served_every == 0)
     others.expect_served();
   return 0;

@@ -186,10 +186,10 @@ void home::revive(std::size_t place) {
   auto& each = actors_[place];
   if (each.handle && !each.has_ended->load())
     return;
-  node_->unpublish(names[place]);
+  node_->names().unpublish(names[place]);
   each = {spawn(place), std::make_shared<std::atomic<bool>>(false)};
   each.handle->attach_functor([ended = each.has_ended] { ended->store(true); });
-  const auto done = node_->publish(names[place], caf::actor_cast<caf::strong_actor_ptr>(each.handle));
+  const auto done = node_->names().publish(names[place], caf::actor_cast<caf::strong_actor_ptr>(each.handle));
   expect(done.has_value(), "cannot publish");
 }
 
@@ -212,7 +212,7 @@ std::shared_ptr<link_core> home::start(const troupe::link_options& options, link
                     .tls = {},
                     .tls_server = {}});
   auto made = link_core::make(node_, options, side, security);
-  expect(made && node_->add_link(*made), "no link", made ? "" : made.error().message());
+  expect(made && node_->links().add(*made), "no link", made ? "" : made.error().message());
   asio::post(node_->io(), [link = *made, bytes, time = options.connect_timeout] { link->start(bytes, time); });
   return *std::move(made);
 }
@@ -249,10 +249,10 @@ void home::forget() {
 }
 
 void home::publish_kept(std::size_t place) {
-  node_->unpublish("kept");
+  node_->names().unpublish("kept");
   const auto all = kept();
   if (!all.empty())
-    static_cast<void>(node_->publish("kept", all[place % all.size()]));
+    static_cast<void>(node_->names().publish("kept", all[place % all.size()]));
 }
 
 void home::act(std::function<void(caf::event_based_actor*)> what) {
@@ -277,7 +277,7 @@ void home::act(std::function<void(caf::event_based_actor*)> what) {
 }
 
 void home::settle() {
-  node_->unpublish("kept");
+  node_->names().unpublish("kept");
   forget();
   if (std::exchange(driver_is_used_, false)) { // With all that it waits for.
     caf::anon_send_exit(driver_, caf::exit_reason::kill);

@@ -119,7 +119,7 @@ void connecting::greet(std::expected<std::shared_ptr<transport>, node_error> byt
   if (!made)
     return finish(std::unexpected{std::move(made).error()});
   link_ = *std::move(made);
-  if (!node_->add_link(link_)) {
+  if (!node_->links().add(link_)) {
     link_ = nullptr;
     return finish(fail(node_errc::link_down, "the node is closing"));
   }

@@ -45,7 +45,7 @@ public:
       result_.processes.push_back({own_, node_.options().name, {}, {}});
     }
     std::vector<link_memory> links;
-    for (const auto& link : node_.open_links())
+    for (const auto& link : node_.links().open())
       links.push_back(link->memory(stored_));
     if (node_.exchange()) {
       look_at_handles(links, false);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <utility>
 
 #include <asio/post.hpp>
@@ -54,29 +53,6 @@ bool is_of_the_options(const store::store_error& why) {
          || why.code() == store::store_errc::not_found;
 }
 
-inspection_answers answers_of(const std::weak_ptr<node_core>& of, bool memory, bool report) {
-  inspection_answers result;
-  if (memory)
-    result.memory = [of](const memory_query& query) -> std::expected<memory_summary, node_error> {
-      const auto node = of.lock();
-      auto bounded = query;
-      bounded.objects_max = std::min(query.objects_max, told_objects_max);
-      return node ? survey_memory(*node, bounded) : ended();
-    };
-  if (report)
-    result.report = [of](const report_query& query) -> std::expected<node_report, node_error> {
-      const auto node = of.lock();
-      if (!node)
-        return ended();
-      return report_of(*node, query);
-    };
-  return result;
-}
-
-} // namespace
-
-namespace {
-
 std::shared_ptr<io_loop> make_loop(caf::actor_system& system, const node_options& options) {
   return std::make_shared<io_loop>(make_loop_host(system), options.name, dispatch_budget{.enabled = options.dispatch});
 }
@@ -97,7 +73,9 @@ node_core::node_core(caf::actor_system& system, type_registry& types, const fami
       publish_first_(std::move(options.publish)),
       loop_(std::move(loop)),
       handshake_turns_(std::make_shared<handshake_turns>(loop_->context())),
-      unproven_peers_(options_.unproven_peers_max, random_below) {}
+      unproven_peers_(options_.unproven_peers_max, random_below),
+      helpers_(system, types, [this](const inspection_rights& rights) { return answers_of(rights); }),
+      encoder_(system) {}
 
 node_core::~node_core() = default;
 
@@ -167,6 +145,7 @@ void node_core::use_store(store::object_store opened) {
   store_ = std::move(opened);
   if (const auto notice = store_->notice(); !notice.empty())
     log(log_level::warning, notice);
+  reaper_ = std::make_shared<store_reaper>(io(), [store = *store_]() mutable { store.reap(); });
   make_exchange();
 }
 
@@ -198,7 +177,7 @@ std::expected<void, node_error> node_core::publish_first() {
       return std::unexpected{node_error{node_errc::bad_option, "the actor to publish as \"" + each.name()
                                                                    + "\" could not be made: something was thrown"}};
     }
-    if (auto published = publish(each.name(), std::move(actor)); !published)
+    if (auto published = names_.publish(each.name(), std::move(actor)); !published)
       return published;
   }
   return {};
@@ -214,8 +193,8 @@ std::expected<void, node_error> node_core::listen(std::span<const std::string> a
   for (const auto& text : addresses)
     if (result = listen_at(text, doors); !result)
       break;
-  std::unique_lock guard{mutex_};
-  if (result && closing_)
+  std::lock_guard guard{mutex_};
+  if (result && links_.is_closed())
     result = std::unexpected{node_error{node_errc::link_down, "the node is closing"}};
   if (result)
     addresses_.insert(addresses_.end(), doors.addresses.begin(), doors.addresses.end());
@@ -230,7 +209,7 @@ std::expected<void, node_error> node_core::listen(std::span<const std::string> a
 void node_core::keep_open(open_doors doors) {
   std::ranges::move(doors.listeners, std::back_inserter(listeners_));
   std::ranges::move(doors.inproc_listeners, std::back_inserter(inproc_listeners_));
-  for (const auto& link : open_links())
+  for (const auto& link : links_.open())
     link->say_whereabouts();
 }
 
@@ -325,7 +304,7 @@ std::expected<void, node_error> node_core::listen_in_process(const address& at, 
           return;
         const auto& options = self->options_.accepted_links;
         auto link = link_core::make(self, options, link_core::role::acceptor, terms);
-        if (link && self->add_link(*link))
+        if (link && self->links_.add(*link))
           (*link)->start(std::move(bytes), options.connect_timeout);
       });
   if (!opened)
@@ -347,31 +326,21 @@ void node_core::shut_down() {
     if (self->introductions_)
       self->introductions_->end();
     self->ending_ = true;
-    self->reaps_left_ = 0;
-    self->reap_timer_.cancel();
+    if (self->reaper_)
+      self->reaper_->end();
   });
-  std::unique_lock guard{mutex_};
-  closing_ = true;
-  auto open = links_;
-  guard.unlock();
+  auto left = links_.close();
   dials_.end();
-  for (const auto& link : open)
+  for (const auto& link : left)
     link->close("the node ends", options_.drain_timeout);
-  open.clear();
+  left.clear();
   encodings_->close();
-  guard.lock();
   // Every link ends by itself: the drain timeout bounds its writing. Where that is this thread's own work, it goes on
   // after this call.
   if (io_loop::may_wait())
-    links_changed_.wait(guard, [this] { return links_.empty(); });
-  auto names = std::exchange(names_, {});
-  std::vector helpers{std::exchange(task_runner_, nullptr), std::exchange(spawner_, nullptr)};
-  for (auto& [terms, inspector] : std::exchange(inspectors_, {}))
-    helpers.push_back(std::move(inspector));
-  guard.unlock();
-  for (const auto& helper : helpers)
-    if (helper)
-      caf::anon_send_exit(helper, caf::exit_reason::user_shutdown);
+    links_.wait_for_all();
+  names_.clear();
+  helpers_.end();
   if (exchange_)
     exchange_->end();
   loop_->stop();
@@ -385,103 +354,48 @@ void node_core::stop_listening() {
 
 /// After a takeover: the thread that is stuck in a handler may have appended something before.
 void node_core::flush_links() {
-  std::unique_lock guard{mutex_};
-  auto links = links_;
-  guard.unlock();
-  for (const auto& link : links)
+  for (const auto& link : links_.all())
     link->flush_batch();
 }
 
 void node_core::encode_soon(std::weak_ptr<link_core> link) {
-  std::unique_lock guard{mutex_};
-  encoding_.push_back(std::move(link));
-  if (!encoder_)
-    encoder_ = caf::actor_cast<caf::strong_actor_ptr>(
-        system_.spawn<caf::hidden>([weak = weak_from_this()](caf::event_based_actor*) -> caf::behavior {
-          return {[weak](caf::unit_t) {
-            if (auto node = weak.lock())
-              node->encode_next();
-          }};
-        }));
-  auto encoder = encoder_;
-  guard.unlock();
-  // Without a context it goes to the scheduler, not to this thread.
-  encoder->enqueue(nullptr, caf::make_message_id(), caf::make_message(caf::unit), nullptr);
-}
-
-void node_core::encode_next() {
-  std::unique_lock guard{mutex_};
-  if (encoding_.empty())
-    return;
-  auto weak = std::move(encoding_.front());
-  encoding_.pop_front();
-  guard.unlock();
-  if (auto link = weak.lock())
-    link->encode_next();
-}
-
-caf::strong_actor_ptr node_core::task_runner() {
-  std::lock_guard guard{mutex_};
-  if (!task_runner_)
-    task_runner_ = caf::actor_cast<caf::strong_actor_ptr>(spawn_task_runner(system_, types_));
-  return task_runner_;
-}
-
-caf::strong_actor_ptr node_core::spawner() {
-  std::lock_guard guard{mutex_};
-  if (!spawner_)
-    spawner_ = caf::actor_cast<caf::strong_actor_ptr>(spawn_spawner(system_));
-  return spawner_;
+  encoder_.run_soon([weak = std::move(link)] {
+    if (const auto one = weak.lock())
+      one->encode_next();
+  });
 }
 
 caf::strong_actor_ptr node_core::inspector(const link_options& terms) {
-  if (!terms.allow_memory_summary && !terms.allow_inspection)
-    return nullptr;
-  std::lock_guard guard{mutex_};
-  auto& made = inspectors_[{terms.allow_memory_summary, terms.allow_inspection}];
-  if (!made)
-    made = caf::actor_cast<caf::strong_actor_ptr>(
-        spawn_inspector(system_, answers_of(weak_from_this(), terms.allow_memory_summary, terms.allow_inspection)));
-  return made;
+  return helpers_.inspector({.memory = terms.allow_memory_summary, .report = terms.allow_inspection});
 }
 
-bool node_core::serves_all_links(const caf::strong_actor_ptr& actor) const {
-  if (!actor)
-    return false;
-  const std::lock_guard guard{mutex_};
-  return actor == task_runner_ || actor == spawner_
-         || std::ranges::any_of(inspectors_, [&](const auto& made) { return made.second == actor; });
+inspection_answers node_core::answers_of(const inspection_rights& rights) {
+  inspection_answers result;
+  if (rights.memory)
+    result.memory = [of = weak_from_this()](const memory_query& query) -> std::expected<memory_summary, node_error> {
+      const auto node = of.lock();
+      auto bounded = query;
+      bounded.objects_max = std::min(query.objects_max, told_objects_max);
+      return node ? survey_memory(*node, bounded) : ended();
+    };
+  if (rights.report)
+    result.report = [of = weak_from_this()](const report_query& query) -> std::expected<node_report, node_error> {
+      const auto node = of.lock();
+      if (!node)
+        return ended();
+      return report_of(*node, query);
+    };
+  return result;
 }
 
-std::expected<void, node_error> node_core::publish(std::string name, caf::strong_actor_ptr actor) {
-  if (name.empty() || name.size() > alias_bytes_max)
-    return std::unexpected{
-        node_error{node_errc::bad_option, "a published name has 1 to 1,024 bytes, this one " + grouped(name.size())}};
-  if (!actor)
-    return std::unexpected{node_error{node_errc::bad_option, "no actor given to publish as \"" + name + '"'}};
-  std::lock_guard guard{mutex_};
-  auto [place, is_new] = names_.try_emplace(std::move(name), std::move(actor));
-  if (!is_new)
-    return std::unexpected{node_error{node_errc::name_taken,
-                                      "another actor is published as \"" + place->first + "\"; unpublish it first"}};
-  return {};
-}
-
-bool node_core::unpublish(std::string_view name) {
-  caf::strong_actor_ptr dropped; // Outside of the lock.
-  std::lock_guard guard{mutex_};
-  auto found = names_.find(name);
-  if (found == names_.end())
-    return false;
-  dropped = std::move(found->second);
-  names_.erase(found);
-  return true;
-}
-
-caf::strong_actor_ptr node_core::published(std::string_view name) const {
-  std::lock_guard guard{mutex_};
-  auto found = names_.find(name);
-  return found == names_.end() ? nullptr : found->second;
+node_stats node_core::stats() const {
+  auto totals = links_.totals();
+  return {.name = options_.name,
+          .links = std::move(totals.sums),
+          .links_open = totals.links_open,
+          .links_opened = totals.links_opened,
+          .peers_refused = totals.peers_refused,
+          .names_published = names_.size()};
 }
 
 std::expected<std::shared_ptr<link_core>, node_error> node_core::connect(std::string_view to,
@@ -519,7 +433,7 @@ void node_core::on_accept(stream_socket socket, const entrance& by,
   auto link = link_core::make(shared_from_this(), by.options, link_core::role::acceptor, security);
   if (!link)
     return;
-  if (!add_link(*link))
+  if (!links_.add(*link))
     return;
   if (by.hides_names) {
     (*link)->hide_names();
@@ -551,12 +465,14 @@ bool node_core::displace_unproven_peer() {
   return displaced.has_value();
 }
 
-bool node_core::add_link(const std::shared_ptr<link_core>& link) {
-  std::lock_guard guard{mutex_};
-  if (closing_)
-    return false;
-  links_.push_back(link);
-  return true;
+std::shared_ptr<link_core> node_core::link_of(std::uint64_t serial) const {
+  return links_.find(serial);
+}
+
+void node_core::link_ended(link_core* link) {
+  if (introductions_)
+    introductions_->forget(link->serial());
+  links_.ended(link);
 }
 
 const system_config* node_core::config_of(const caf::actor_system& system) {
@@ -587,41 +503,6 @@ std::expected<void, node_error> node_core::check_entry(const configuration& from
   if (!to)
     return std::unexpected{to.error()};
   return check_dialing(*to, options.credentials, from.own_link(entry).options.credentials);
-}
-
-void node_core::reap_soon() {
-  const int reaps = ending_ ? 1 : 10;
-  bool under_way = reaps_left_ > 0;
-  reaps_left_ = reaps;
-  if (!under_way)
-    reap_next();
-}
-
-void node_core::reap_next() {
-  constexpr std::chrono::milliseconds pause{100};
-  auto store = *store_;
-  store.reap();
-  if (--reaps_left_ <= 0)
-    return;
-  reap_timer_.expires_after(pause);
-  reap_timer_.async_wait([weak = weak_from_this()](std::error_code cancelled) {
-    auto self = weak.lock();
-    if (!cancelled && self && self->reaps_left_ > 0)
-      self->reap_next();
-  });
-}
-
-std::vector<std::shared_ptr<link_core>> node_core::open_links() const {
-  std::lock_guard guard{mutex_};
-  std::vector<std::shared_ptr<link_core>> open;
-  std::ranges::copy_if(links_, std::back_inserter(open), &link_core::is_open);
-  return open;
-}
-
-std::shared_ptr<link_core> node_core::link_of(std::uint64_t serial) const {
-  std::lock_guard guard{mutex_};
-  auto found = std::ranges::find(links_, serial, &link_core::serial);
-  return found != links_.end() && (*found)->is_open() ? *found : nullptr;
 }
 
 } // namespace troupe::internal

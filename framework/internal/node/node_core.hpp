@@ -1,11 +1,7 @@
 // One process's end of the network: the I/O thread, the links, the names, the store attachment.
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
-#include <deque>
 #include <expected>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,12 +11,13 @@
 #include <vector>
 
 #include <asio/io_context.hpp>
-#include <asio/steady_timer.hpp>
 
 #include <caf/actor_control_block.hpp>
 #include <caf/actor_system.hpp>
 
 #include <troupe/framework/fwd.hpp>
+#include <troupe/framework/internal/caf_port/actors/job_actor.hpp>
+#include <troupe/framework/internal/caf_port/actors/shared_helpers.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/net/inproc.hpp>
 #include <troupe/framework/internal/net/io_loop.hpp>
@@ -28,8 +25,11 @@
 #include <troupe/framework/internal/net/listener.hpp>
 #include <troupe/framework/internal/node/dials.hpp>
 #include <troupe/framework/internal/node/introductions.hpp>
+#include <troupe/framework/internal/node/link_registry.hpp>
+#include <troupe/framework/internal/node/published_names.hpp>
 #include <troupe/framework/internal/objects/object_environment.hpp>
 #include <troupe/framework/internal/objects/object_exchange.hpp>
+#include <troupe/framework/internal/objects/store_reaper.hpp>
 #include <troupe/framework/internal/trust/authentication.hpp>
 #include <troupe/framework/internal/trust/handshake_turns.hpp>
 #include <troupe/framework/internal/trust/known_peers.hpp>
@@ -59,18 +59,16 @@ public:
   [[nodiscard]] std::expected<void, node_error> listen(std::span<const std::string> addresses);
   void shut_down();
 
-  [[nodiscard]] std::expected<void, node_error> publish(std::string name, caf::strong_actor_ptr actor);
-  bool unpublish(std::string_view name);
-  [[nodiscard]] caf::strong_actor_ptr published(std::string_view name) const override;
+  [[nodiscard]] published_names& names() noexcept { return names_; }
+  [[nodiscard]] caf::strong_actor_ptr published(std::string_view name) const override { return names_.find(name); }
 
   [[nodiscard]] std::expected<std::shared_ptr<link_core>, node_error> connect(std::string_view to,
                                                                               const link_options& options);
-  /// For a link of its own that somebody else starts; false once the node is closing.
-  [[nodiscard]] bool add_link(const std::shared_ptr<link_core>& link);
+  [[nodiscard]] link_registry<link_core>& links() noexcept { return links_; }
+  [[nodiscard]] const link_registry<link_core>& links() const noexcept { return links_; }
   [[nodiscard]] internal::dials& dials() noexcept { return dials_; }
   /// Fails with `bad_option` for an entry of the configuration that could never make a link; the text names its place.
   [[nodiscard]] std::expected<void, node_error> check_configuration();
-  [[nodiscard]] std::vector<std::shared_ptr<link_core>> open_links() const;
   void link_ended(link_core* link) override;
   [[nodiscard]] std::shared_ptr<link_core> link_of(std::uint64_t serial) const override;
   [[nodiscard]] std::vector<std::string> addresses() const override;
@@ -80,22 +78,20 @@ public:
   void unproven_peer_is_gone(link_core* link) override;
   /// I/O thread. Gives up the connection of a peer that has not proven who it is; false where there is none.
   bool displace_unproven_peer();
-  void reap_soon() override;
+  void reap_soon() override { reaper_->reap_soon(); }
 
   void encode_soon(std::weak_ptr<link_core> link) override;
-  [[nodiscard]] caf::strong_actor_ptr task_runner() override;
-  [[nodiscard]] caf::strong_actor_ptr spawner() override;
-  [[nodiscard]] bool serves_all_links(const caf::strong_actor_ptr& actor) const override;
+  [[nodiscard]] caf::strong_actor_ptr task_runner() override { return helpers_.task_runner(); }
+  [[nodiscard]] caf::strong_actor_ptr spawner() override { return helpers_.spawner(); }
+  [[nodiscard]] bool serves_all_links(const caf::strong_actor_ptr& actor) const override { return helpers_.has(actor); }
   [[nodiscard]] caf::strong_actor_ptr inspector(const link_options& terms) override;
 
   [[nodiscard]] std::chrono::steady_clock::time_point since() const noexcept { return since_; }
 
-  // -- node_totals.cpp
   [[nodiscard]] node_stats stats() const;
-  [[nodiscard]] bool is_closing() const;
-  void note_opened_link() noexcept override { links_opened_.fetch_add(1, std::memory_order_relaxed); }
-  void note_refused_peer() noexcept override { peers_refused_.fetch_add(1, std::memory_order_relaxed); }
-  void note_late(const link_stats& more) override;
+  void note_opened_link() noexcept override { links_.note_opened(); }
+  void note_refused_peer() noexcept override { links_.note_refused_peer(); }
+  void note_late(const link_stats& more) override { links_.note_late(more); }
 
   /// The system's; null where it is none of Troupe's.
   [[nodiscard]] static const system_config* config_of(const caf::actor_system& system);
@@ -112,8 +108,8 @@ private:
   void use_store(store::object_store opened);
   void make_exchange();
   void flush_links();
-  void encode_next();
   void stop_listening();
+  [[nodiscard]] inspection_answers answers_of(const inspection_rights& rights);
   /// Where peers come in at some addresses.
   struct open_doors {
     std::vector<std::string> addresses;
@@ -136,7 +132,6 @@ private:
   void open_inspection();
   void on_accept(stream_socket socket, const entrance& by, const std::shared_ptr<const link_security>& security,
                  const std::shared_ptr<refusal_log>& refusals);
-  void reap_next();
 
   // Set by the constructor or by start(), then only read.
   std::vector<publication> publish_first_; // Empty after start(): the names hold the actors from then on.
@@ -147,32 +142,20 @@ private:
   bool running_ = false;                                           // Set by start().
   std::vector<std::shared_ptr<listener>> listeners_;               // I/O thread, once it runs.
   std::vector<std::unique_ptr<inproc_listener>> inproc_listeners_; // I/O thread, once it runs.
-  asio::steady_timer reap_timer_{loop_->context()};                // I/O thread.
-  int reaps_left_ = 0;                                             // I/O thread.
   bool ending_ = false;                                            // I/O thread.
   known_peers known_peers_;                                        // I/O thread.
   const std::shared_ptr<handshake_turns> handshake_turns_;         // I/O thread.
   waiting_room<link_core*> unproven_peers_;                        // I/O thread.
   std::vector<std::weak_ptr<link_core>> inspecting_links_;         // I/O thread.
 
-  mutable std::mutex mutex_;
-  // Guarded by mutex_.
-  std::vector<std::string> addresses_;
-  std::map<std::string, caf::strong_actor_ptr, std::less<>> names_;
-  std::vector<std::shared_ptr<link_core>> links_;
-  caf::strong_actor_ptr task_runner_;
-  caf::strong_actor_ptr spawner_;
-  std::map<std::pair<bool, bool>, caf::strong_actor_ptr> inspectors_; // By what may be asked: memory, a report.
-  caf::strong_actor_ptr encoder_;
-  std::deque<std::weak_ptr<link_core>> encoding_; // Have something to encode.
-  std::condition_variable links_changed_;
-  bool closing_ = false;
-  link_stats ended_links_; // The sums.
+  published_names names_;
+  link_registry<link_core> links_;
+  std::shared_ptr<store_reaper> reaper_; // Null for a node without a store.
+  shared_helpers helpers_;
+  job_actor encoder_; // Encodes what is large.
 
-  mutable std::mutex late_mutex_;
-  link_stats late_; // Guarded by late_mutex_, under which no other is taken.
-  std::atomic<std::uint64_t> links_opened_{0};
-  std::atomic<std::uint64_t> peers_refused_{0};
+  mutable std::mutex mutex_;
+  std::vector<std::string> addresses_; // Guarded by mutex_.
 };
 
 } // namespace troupe::internal

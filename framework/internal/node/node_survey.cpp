@@ -47,7 +47,7 @@ node_report report_of(const node_core& node, const report_query& query) {
   result.peers_refused = stats.peers_refused;
   result.totals = std::move(stats.links);
   if (query.links)
-    for (const auto& link : node.open_links())
+    for (const auto& link : node.links().open())
       result.links.push_back(link->report());
   std::ranges::sort(result.links, {}, &link_report::number);
   if (node.store())

@@ -1,0 +1,42 @@
+// What is done in a store when a process that shared it is gone.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include <asio/io_context.hpp>
+#include <asio/steady_timer.hpp>
+
+namespace troupe::internal {
+
+/// Clears up after processes that are gone: at once, and for a while again, since a process that is dying closes its
+/// sockets before it is seen to be dead.
+///
+/// Threads: the I/O thread, of `io`.
+class store_reaper : public std::enable_shared_from_this<store_reaper> {
+public:
+  static constexpr int reaps_max = 10; // For each process that goes, with pauses between.
+
+  /// `reap` clears up as much as can be told now.
+  store_reaper(asio::io_context& io, std::function<void()> reap,
+               std::chrono::milliseconds pause = std::chrono::milliseconds{100})
+      : reap_(std::move(reap)), pause_(pause), timer_(io) {}
+
+  /// Another process is gone, perhaps killed.
+  void reap_soon();
+  /// Waits for nothing any more; what goes later is cleared up after once.
+  void end();
+
+private:
+  void reap_next();
+
+  const std::function<void()> reap_;
+  const std::chrono::milliseconds pause_;
+  asio::steady_timer timer_;
+  int reaps_left_ = 0;
+  bool has_ended_ = false;
+};
+
+} // namespace troupe::internal
