@@ -88,11 +88,11 @@ std::expected<void, node_error> node::listen(std::string_view address) {
 
 std::expected<void, node_error> node::listen(std::initializer_list<std::string_view> addresses) {
   const std::vector<std::string> owned(addresses.begin(), addresses.end());
-  return core_->listen(owned);
+  return core_->entrances().listen(owned);
 }
 
 std::expected<void, node_error> node::listen(std::span<const std::string> addresses) {
-  return core_->listen(addresses);
+  return core_->entrances().listen(addresses);
 }
 
 bool node::unpublish(std::string_view name) {
@@ -135,7 +135,7 @@ std::expected<kept_link, node_error> node::keep_connected(std::string_view addre
 }
 
 std::vector<std::string> node::addresses() const {
-  return core_->addresses();
+  return core_->entrances().addresses();
 }
 
 std::vector<link> node::links() const {

@@ -3,9 +3,6 @@
 
 #include <expected>
 #include <memory>
-#include <mutex>
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,11 +16,9 @@
 #include <troupe/framework/internal/caf_port/actors/job_actor.hpp>
 #include <troupe/framework/internal/caf_port/actors/shared_helpers.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
-#include <troupe/framework/internal/net/inproc.hpp>
 #include <troupe/framework/internal/net/io_loop.hpp>
-#include <troupe/framework/internal/net/link_security.hpp>
-#include <troupe/framework/internal/net/listener.hpp>
 #include <troupe/framework/internal/node/dials.hpp>
+#include <troupe/framework/internal/node/entrances.hpp>
 #include <troupe/framework/internal/node/introductions.hpp>
 #include <troupe/framework/internal/node/link_registry.hpp>
 #include <troupe/framework/internal/node/published_names.hpp>
@@ -31,10 +26,7 @@
 #include <troupe/framework/internal/objects/object_exchange.hpp>
 #include <troupe/framework/internal/objects/store_reaper.hpp>
 #include <troupe/framework/internal/trust/authentication.hpp>
-#include <troupe/framework/internal/trust/handshake_turns.hpp>
 #include <troupe/framework/internal/trust/known_peers.hpp>
-#include <troupe/framework/internal/trust/waiting_room.hpp>
-#include <troupe/framework/internal/words/limited_log.hpp>
 #include <troupe/framework/node_errc.hpp>
 #include <troupe/framework/node_view.hpp>
 #include <troupe/framework/options.hpp>
@@ -48,15 +40,13 @@ namespace troupe::internal {
 /// Threads: every member from any thread, `shut_down` once.
 /// Lifetime: held by the node and by its links; `shut_down` ends the links and the threads, what is left is memory.
 /// Called by what the I/O thread handles, it only begins that.
-class node_core : public link_host, public std::enable_shared_from_this<node_core> {
+class node_core final : public link_host, public entrance_owner, public std::enable_shared_from_this<node_core> {
 public:
   node_core(caf::actor_system& system, type_registry& types, const family_set& families, node_options options);
   ~node_core() override;
 
   /// Opens the store, publishes what the options name, listens, starts the I/O thread.
   [[nodiscard]] std::expected<void, node_error> start();
-  /// Listens at all of `addresses`, or, when one of them fails, at none. Fails with `unsupported` on I/O threads.
-  [[nodiscard]] std::expected<void, node_error> listen(std::span<const std::string> addresses);
   void shut_down();
 
   [[nodiscard]] published_names& names() noexcept { return names_; }
@@ -71,13 +61,12 @@ public:
   [[nodiscard]] std::expected<void, node_error> check_configuration();
   void link_ended(link_core* link) override;
   [[nodiscard]] std::shared_ptr<link_core> link_of(std::uint64_t serial) const override;
-  [[nodiscard]] std::vector<std::string> addresses() const override;
+  [[nodiscard]] internal::entrances& entrances() noexcept { return *entrances_; }
+  [[nodiscard]] std::vector<std::string> addresses() const override { return entrances_->addresses(); }
 
   [[nodiscard]] bool know_peer(const caf::node_id& peer, bytes_view token) override;
   void known_peer_is_gone(const caf::node_id& peer) override;
-  void unproven_peer_is_gone(link_core* link) override;
-  /// I/O thread. Gives up the connection of a peer that has not proven who it is; false where there is none.
-  bool displace_unproven_peer();
+  void unproven_peer_is_gone(link_core* link) override { entrances_->unproven_peer_is_gone(link); }
   void reap_soon() override { reaper_->reap_soon(); }
 
   void encode_soon(std::weak_ptr<link_core> link) override;
@@ -105,33 +94,17 @@ private:
             std::shared_ptr<io_loop> loop);
 
   [[nodiscard]] std::expected<void, node_error> check_entry(const configuration& from, const std::string& entry);
+  [[nodiscard]] std::expected<void, node_error> check_surroundings();
+  [[nodiscard]] std::expected<void, node_error> check_options() const;
+  [[nodiscard]] std::expected<void, node_error> open_store();
   void use_store(store::object_store opened);
   void make_exchange();
   void flush_links();
-  void stop_listening();
   [[nodiscard]] inspection_answers answers_of(const inspection_rights& rights);
-  /// Where peers come in at some addresses.
-  struct open_doors {
-    std::vector<std::string> addresses;
-    std::vector<std::shared_ptr<listener>> listeners;
-    std::vector<std::unique_ptr<inproc_listener>> inproc_listeners;
-  };
   [[nodiscard]] std::expected<void, node_error> publish_first();
-  [[nodiscard]] std::expected<void, node_error> listen_at(const std::string& text, open_doors& doors);
-  [[nodiscard]] std::expected<void, node_error> listen_in_process(const address& at, open_doors& doors);
-  /// I/O thread, once it runs.
-  void keep_open(open_doors doors);
-  /// The terms on which peers come in.
-  struct entrance {
-    link_options options;
-    link_security security;
-    bool hides_names = false;
-  };
-  [[nodiscard]] std::expected<std::shared_ptr<listener>, node_error>
-  open_entrance(const address& at, const stream_endpoint& endpoint, entrance terms);
-  void open_inspection();
-  void on_accept(stream_socket socket, const entrance& by, const std::shared_ptr<const link_security>& security,
-                 const std::shared_ptr<refusal_log>& refusals);
+  [[nodiscard]] std::shared_ptr<link_core> make_link(const link_options& options,
+                                                     const std::shared_ptr<const link_security>& security) override;
+  void has_more_addresses() override;
 
   // Set by the constructor or by start(), then only read.
   std::vector<publication> publish_first_; // Empty after start(): the names hold the actors from then on.
@@ -139,23 +112,15 @@ private:
   const std::shared_ptr<io_loop> loop_;
   std::shared_ptr<class introductions> introductions_;
   internal::dials dials_{loop_->context()};
-  bool running_ = false;                                           // Set by start().
-  std::vector<std::shared_ptr<listener>> listeners_;               // I/O thread, once it runs.
-  std::vector<std::unique_ptr<inproc_listener>> inproc_listeners_; // I/O thread, once it runs.
-  bool ending_ = false;                                            // I/O thread.
-  known_peers known_peers_;                                        // I/O thread.
-  const std::shared_ptr<handshake_turns> handshake_turns_;         // I/O thread.
-  waiting_room<link_core*> unproven_peers_;                        // I/O thread.
-  std::vector<std::weak_ptr<link_core>> inspecting_links_;         // I/O thread.
+  bool running_ = false;                           // Set by start().
+  std::shared_ptr<internal::entrances> entrances_; // Set by start().
+  known_peers known_peers_;                        // I/O thread.
 
   published_names names_;
   link_registry<link_core> links_;
   std::shared_ptr<store_reaper> reaper_; // Null for a node without a store.
   shared_helpers helpers_;
   job_actor encoder_; // Encodes what is large.
-
-  mutable std::mutex mutex_;
-  std::vector<std::string> addresses_; // Guarded by mutex_.
 };
 
 } // namespace troupe::internal

@@ -1,0 +1,114 @@
+// Where peers come in.
+#pragma once
+
+#include <expected>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <asio/io_context.hpp>
+
+#include <troupe/framework/internal/net/address.hpp>
+#include <troupe/framework/internal/net/inproc.hpp>
+#include <troupe/framework/internal/net/link_security.hpp>
+#include <troupe/framework/internal/net/listener.hpp>
+#include <troupe/framework/internal/net/stream_socket.hpp>
+#include <troupe/framework/internal/trust/handshake_turns.hpp>
+#include <troupe/framework/internal/trust/waiting_room.hpp>
+#include <troupe/framework/internal/words/refusal_log.hpp>
+#include <troupe/framework/node_errc.hpp>
+#include <troupe/framework/options.hpp>
+#include <troupe/serializers/family.hpp>
+
+namespace troupe::internal {
+
+class link_core;
+
+/// What entrances need of their node. Called on the I/O thread.
+class entrance_owner {
+public:
+  virtual ~entrance_owner() = default;
+
+  /// A link of the node's that waits for its connection; null where there can be none, since the node ends.
+  [[nodiscard]] virtual std::shared_ptr<link_core> make_link(const link_options& options,
+                                                             const std::shared_ptr<const link_security>& security) = 0;
+  /// Peers may come in at more addresses.
+  virtual void has_more_addresses() = 0;
+};
+
+/// Lets peers in.
+///
+/// Threads: any, where none is named.
+class entrances : public std::enable_shared_from_this<entrances> {
+public:
+  /// `options` and `families` must outlive this.
+  entrances(asio::io_context& io, const node_options& options, const family_set& families,
+            std::weak_ptr<entrance_owner> owner);
+
+  /// Listens at all of `addresses`, or, when one of them fails, at none. Fails with `unsupported` on I/O threads.
+  [[nodiscard]] std::expected<void, node_error> listen(std::span<const std::string> addresses);
+  /// The same before the I/O thread runs, for what the options name, and where this user's processes may ask what the
+  /// node keeps.
+  [[nodiscard]] std::expected<void, node_error> open_first();
+  /// Where this node listens, with the ports that the system chose.
+  [[nodiscard]] std::vector<std::string> addresses() const;
+
+  /// The peer has proven who it is, or its link has ended. Nothing happens where it did not wait. I/O thread.
+  void unproven_peer_is_gone(link_core* link);
+  /// Gives up the connection of a peer that has not proven who it is; false where there is none. I/O thread.
+  bool displace_unproven_peer();
+
+  /// From now on `listen` fails.
+  void end();
+  /// Nobody comes in any more. I/O thread, or where it does not run.
+  void close();
+
+private:
+  /// Where peers come in at some addresses.
+  struct open_doors {
+    std::vector<std::string> addresses;
+    std::vector<std::shared_ptr<listener>> listeners;
+    std::vector<std::unique_ptr<inproc_listener>> inproc_listeners;
+  };
+  /// The terms on which peers come in.
+  struct terms {
+    link_options options;
+    link_security security;
+    bool hides_names = false;
+  };
+
+  [[nodiscard]] std::expected<void, node_error> open_all(std::span<const std::string> addresses, open_doors& doors);
+  [[nodiscard]] std::expected<void, node_error> announce(std::span<const std::string> more);
+  [[nodiscard]] std::expected<void, node_error> open_at(const std::string& text, open_doors& doors);
+  [[nodiscard]] std::expected<void, node_error> open_in_process(const address& at, open_doors& doors);
+  [[nodiscard]] std::expected<std::shared_ptr<listener>, node_error>
+  open_socket(const address& at, const stream_endpoint& endpoint, terms on);
+  void open_inspection();
+  [[nodiscard]] std::expected<std::shared_ptr<listener>, node_error> open_for_inspection();
+  void keep(open_doors doors);
+  void on_accept(stream_socket socket, const terms& on, const std::shared_ptr<const link_security>& security,
+                 const std::shared_ptr<refusal_log>& refusals);
+  [[nodiscard]] bool has_room_for_inspection();
+
+  asio::io_context& io_;
+  const node_options& options_;
+  const family_set& families_;
+  const std::weak_ptr<entrance_owner> owner_;
+
+  // I/O thread, once it runs.
+  std::vector<std::shared_ptr<listener>> listeners_;
+  std::vector<std::unique_ptr<inproc_listener>> inproc_listeners_;
+  bool is_closed_ = false;
+  const std::shared_ptr<handshake_turns> handshake_turns_;
+  waiting_room<link_core*> unproven_peers_;
+  std::vector<std::weak_ptr<link_core>> inspecting_links_;
+
+  mutable std::mutex mutex_;
+  std::vector<std::string> addresses_; // Guarded by mutex_.
+  bool has_ended_ = false;             // Guarded by mutex_.
+};
+
+} // namespace troupe::internal
