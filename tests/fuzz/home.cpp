@@ -195,8 +195,8 @@ void home::revive(std::size_t place) {
 
 /// What the node makes when it first needs it is there from now on.
 void home::warm_up() {
-  static_cast<void>(node_->task_runner());
-  static_cast<void>(node_->spawner());
+  static_cast<void>(node_->helpers().task_runner());
+  static_cast<void>(node_->helpers().spawner());
   for (std::size_t place = 0; place < names.size(); ++place)
     revive(place);
   driver_ = system_->spawn(driver);

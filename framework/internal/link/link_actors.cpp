@@ -10,6 +10,7 @@
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/actors/finder.hpp>
 #include <troupe/framework/internal/caf_port/actors/request_runner.hpp>
+#include <troupe/framework/internal/caf_port/actors/shared_helpers.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/question_id.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
@@ -134,7 +135,7 @@ void link_core::count_mentions(std::uint64_t number, std::uint64_t more) {
 }
 
 bool link_core::serves_all_links(const caf::strong_actor_ptr& actor) const {
-  return node_->serves_all_links(actor);
+  return node_->helpers().has(actor);
 }
 
 void link_core::on_all_handled() {
@@ -247,7 +248,7 @@ link_core::found_actor(const std::string& name, const std::set<std::string>& int
 
 void link_core::on_find(const find_query& query) {
   found answer{.query = query.query, .actor = 0, .interface = {}};
-  auto actor = hides_names_ ? nullptr : node_->published(query.name);
+  auto actor = hides_names_ ? nullptr : node_->names().find(query.name);
   if (actor && !can_name(itself(actor))) {
     warnings_.warn(
         [&] { return "\"" + cut(query.name) + "\" is not shown to " + agreed().peer.name + ": " + why_not_named(); });

@@ -16,6 +16,8 @@
 #include <troupe/framework/internal/link/link_watch.hpp>
 #include <troupe/framework/internal/link/send_admin.hpp>
 #include <troupe/framework/internal/objects/imported_object.hpp>
+#include <troupe/framework/internal/objects/store_reaper.hpp>
+#include <troupe/framework/internal/trust/known_peers.hpp>
 #include <troupe/framework/internal/wire/handle_wire.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/text.hpp>
@@ -205,9 +207,9 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
   heartbeat_timer_.reset();
   farewell_.cancel();
   end_greeting(reason);
-  node_->unproven_peer_is_gone(this);
+  node_->entrances().unproven_peer_is_gone(this);
   if (known_peer_)
-    node_->known_peer_is_gone(known_peer_);
+    node_->peers().leave(caf::to_string(known_peer_));
   life_.settle_opening(std::unexpected{reason});
   for (auto& waiting : encoding_.take_all())
     undo(waiting.receiver, *waiting.what, {node_errc::link_down, "the link to " + agreed().peer.name + " is down"},
@@ -229,10 +231,12 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
         return "what was in flight from " + agreed().peer.name
                + " stays in the store for now: " + abandoned.error().message();
       });
-    node_->reap_soon();
+    node_->reaper().reap_soon();
   }
   life_.tell_end(reason);
-  node_->link_ended(this);
+  if (node_->exchange())
+    node_->whereabouts().forget(serial_);
+  node_->links().ended(this);
 }
 
 void link_core::fail_everything(const node_error& reason, std::uint64_t unwritten) {

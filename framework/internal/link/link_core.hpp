@@ -140,9 +140,6 @@ public:
   void write_handles() override;
   void end_for_handles(const node_error& why) override;
 
-  /// Encodes and sends one of the messages that wait for it. Called once for each link_host::encode_soon().
-  void encode_next();
-
   // -- link_actors.cpp, for codecs of actor handles
 
   /// Counts one sending.
@@ -316,6 +313,8 @@ private:
   // -- link_encoding.cpp
   bool encode_elsewhere(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context,
                         bytes_view extensions = {});
+  void encode_soon();
+  void encode_next();
   [[nodiscard]] caf::strong_actor_ptr imported(std::uint64_t number) const;
   [[nodiscard]] bool has_room_for(const link_held& held, std::uint64_t receiver) const;
 

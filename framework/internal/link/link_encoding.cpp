@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <troupe/framework/internal/caf_port/actors/job_actor.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/caf_threads.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
@@ -63,7 +64,7 @@ bool link_core::encode_elsewhere(std::uint64_t receiver, caf::mailbox_element_pt
     undo(receiver, *what, {node_errc::link_down, "the link to " + agreed().peer.name + " is being closed"}, context);
     return true;
   case encoding_lane::entry::wakes:
-    node_->encode_soon(weak_from_this());
+    encode_soon();
     return true;
   case encoding_lane::entry::waits:
     break;
@@ -71,6 +72,15 @@ bool link_core::encode_elsewhere(std::uint64_t receiver, caf::mailbox_element_pt
   return true;
 }
 
+/// Once for each message.
+void link_core::encode_soon() {
+  node_->encoder().run_soon([weak = weak_from_this()] {
+    if (const auto self = weak.lock())
+      self->encode_next();
+  });
+}
+
+/// Encodes and sends one of the messages that wait for it.
 void link_core::encode_next() {
   auto next = encoding_.next();
   if (!next)
@@ -81,7 +91,7 @@ void link_core::encode_next() {
     undo(next->receiver, *next->what, {node_errc::link_down, "the link to " + agreed().peer.name + " is down"},
          nullptr);
   if (encoding_.done(next->receiver, next->size_bytes, next->is_answer))
-    node_->encode_soon(weak_from_this());
+    encode_soon();
   auto held = mutex_.lock();
   if (readiness_.anybody_waits(held) && is_open())
     pump(held);

@@ -6,9 +6,11 @@
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
 
+#include <troupe/framework/internal/caf_port/actors/shared_helpers.hpp>
 #include <troupe/framework/internal/link/link_greeting.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/link/send_admin.hpp>
+#include <troupe/framework/internal/trust/known_peers.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/text.hpp>
 
@@ -122,11 +124,11 @@ const loopback_ends* link_core::greeting::loopback() const {
 }
 
 void link_core::greeting::peer_is_proven() {
-  link_.node_->unproven_peer_is_gone(&link_);
+  link_.node_->entrances().unproven_peer_is_gone(&link_);
 }
 
 bool link_core::greeting::know_peer(const caf::node_id& peer, bytes_view token) {
-  if (!link_.node_->know_peer(peer, token))
+  if (!link_.node_->peers().enter(caf::to_string(peer), token))
     return false;
   link_.known_peer_ = peer;
   return true;
@@ -137,11 +139,12 @@ receive_bounds link_core::greeting::handle_windows() const {
 }
 
 helper_numbers link_core::greeting::export_helpers() {
-  auto& node = *link_.node_;
+  auto& helpers = link_.node_->helpers();
   const auto& options = link_.options_;
-  return {.runner = options.allow_tasks ? number_of(node.task_runner()) : 0,
-          .spawner = options.allow_spawn ? number_of(node.spawner()) : 0,
-          .inspector = number_of(node.inspector(options))};
+  return {.runner = options.allow_tasks ? number_of(helpers.task_runner()) : 0,
+          .spawner = options.allow_spawn ? number_of(helpers.spawner()) : 0,
+          .inspector = number_of(
+              helpers.inspector({.memory = options.allow_memory_summary, .report = options.allow_inspection}))};
 }
 
 /// 0 for none.
@@ -241,7 +244,7 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
   greeting_.reset();
   start_heartbeat();
   connection_->admit_packets(packet_body_bytes_max);
-  node_->note_opened_link();
+  node_->links().note_opened();
   warnings_.say(log_level::info, [&] {
     return "link to " + agreed.peer.name + " is open; sends " + bracketed(effective_serializers()) + ", accepts "
            + bracketed(accepted_.names()) + (agreed.shares_store ? ", shares the store" : "");

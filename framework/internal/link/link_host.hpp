@@ -29,7 +29,11 @@
 
 namespace troupe::internal {
 
+class job_actor;
+class known_peers;
 class link_core;
+class shared_helpers;
+class store_reaper;
 
 /// Where nodes are that peers name.
 class whereabouts_book {
@@ -46,9 +50,50 @@ public:
   /// I/O thread. The peer of that link has said where a node listens, itself or another.
   virtual void learn(const std::shared_ptr<link_core>& from, const handles::node_name& who,
                      std::vector<std::string> addresses) = 0;
+  /// Any thread. The link of that link_core::serial has ended.
+  virtual void forget(std::uint64_t link) = 0;
 };
 
-/// Threads: every member from any thread, where none is named.
+/// Who has which name here. Any thread.
+class name_book {
+public:
+  virtual ~name_book() = default;
+
+  /// Null when nothing has that name.
+  [[nodiscard]] virtual caf::strong_actor_ptr find(std::string_view name) const = 0;
+};
+
+/// The links of the node. Any thread.
+template <class Link>
+class link_book {
+public:
+  virtual ~link_book() = default;
+
+  /// The open link of that link_core::serial; null where there is none.
+  [[nodiscard]] virtual std::shared_ptr<Link> find(std::uint64_t serial) const = 0;
+  virtual void note_opened() noexcept = 0;
+  /// A peer has not come through the handshake.
+  virtual void note_refused_peer() noexcept = 0;
+  /// The link is no more. Nothing happens where it never was, or a second time.
+  virtual void ended(Link* link) = 0;
+  /// For what a link counts after `ended` has asked it for its figures.
+  virtual void note_late(const link_stats& more) = 0;
+};
+
+/// Where peers come in to the node.
+class entrance_book {
+public:
+  virtual ~entrance_book() = default;
+
+  /// Where this node listens, with the ports that the system chose. Any thread.
+  [[nodiscard]] virtual std::vector<std::string> addresses() const = 0;
+  /// I/O thread. The peer has proven who it is, or its link has ended. Nothing happens where it did not wait.
+  virtual void unproven_peer_is_gone(link_core* link) = 0;
+};
+
+/// Gives links what they need of their node.
+///
+/// Threads: every member from any thread; what it gives says its own.
 /// Lifetime: held by its links.
 class link_host {
 public:
@@ -73,48 +118,21 @@ public:
   [[nodiscard]] const node_key& key() const noexcept { return key_; }
   /// What all links together may say, since peers decide how many there are.
   [[nodiscard]] limited_log& lines() noexcept { return lines_; }
+
+  // -- the parts of the node
+
+  [[nodiscard]] virtual name_book& names() noexcept = 0;
+  [[nodiscard]] virtual link_book<link_core>& links() noexcept = 0;
+  [[nodiscard]] virtual entrance_book& entrances() noexcept = 0;
+  /// The nodes that this one is linked to. I/O thread.
+  [[nodiscard]] virtual known_peers& peers() noexcept = 0;
+  [[nodiscard]] virtual shared_helpers& helpers() noexcept = 0;
+  /// Encodes what is large: one message of the node's at a time, so that links take turns.
+  [[nodiscard]] virtual job_actor& encoder() noexcept = 0;
+  /// Requires: a node with a store. I/O thread.
+  [[nodiscard]] virtual store_reaper& reaper() noexcept = 0;
   /// Requires: a node with a store.
-  [[nodiscard]] virtual whereabouts_book& whereabouts() = 0;
-  /// Where this node listens, with the ports that the system chose.
-  [[nodiscard]] virtual std::vector<std::string> addresses() const = 0;
-
-  // -- who the peers are
-
-  /// I/O thread. Counts one more link to `peer`; false when it is linked already and known by another token.
-  [[nodiscard]] virtual bool know_peer(const caf::node_id& peer, bytes_view token) = 0;
-  virtual void known_peer_is_gone(const caf::node_id& peer) = 0;
-  /// I/O thread. The peer has proven who it is, or its link has ended. Nothing happens where it did not wait.
-  virtual void unproven_peer_is_gone(link_core* link) = 0;
-  virtual void note_refused_peer() noexcept = 0;
-  /// The open link of that link_core::serial; null where there is none.
-  [[nodiscard]] virtual std::shared_ptr<link_core> link_of(std::uint64_t serial) const = 0;
-
-  // -- whom peers may address
-
-  /// Null when nothing has that name.
-  [[nodiscard]] virtual caf::strong_actor_ptr published(std::string_view name) const = 0;
-  /// Runs what peers submit; made when it is first asked for.
-  [[nodiscard]] virtual caf::strong_actor_ptr task_runner() = 0;
-  /// The same for actors that peers spawn.
-  [[nodiscard]] virtual caf::strong_actor_ptr spawner() = 0;
-  /// The same for what they may ask about this node; null for nothing.
-  [[nodiscard]] virtual caf::strong_actor_ptr inspector(const link_options& terms) = 0;
-  /// Whether that is one of these: what runs tasks, spawns or looks does so for the peers of all links, so none of them
-  /// ends it, however the peer came by it.
-  [[nodiscard]] virtual bool serves_all_links(const caf::strong_actor_ptr& actor) const = 0;
-
-  // -- what a link has begun, ended, or wants to be done
-
-  virtual void note_opened_link() noexcept = 0;
-  virtual void link_ended(link_core* link) = 0;
-  /// For what a link counts after link_ended() has asked it for its totals.
-  virtual void note_late(const link_stats& more) = 0;
-  /// Has link_core::encode_next() called by an actor, on a thread of the system's scheduler. One message of the node's
-  /// is encoded at a time, links take turns.
-  virtual void encode_soon(std::weak_ptr<link_core> link) = 0;
-  /// I/O thread. A peer that shared the store is gone, perhaps killed: clears up after it now and for a while, since a
-  /// process that is dying closes its sockets before it is seen to be dead.
-  virtual void reap_soon() = 0;
+  [[nodiscard]] virtual whereabouts_book& whereabouts() noexcept = 0;
 
 protected:
   link_host(caf::actor_system& system, type_registry& types, const family_set& families, node_options options,

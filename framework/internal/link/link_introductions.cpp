@@ -91,7 +91,7 @@ std::expected<void, node_error> link_core::on_introduce(const introduce& what) {
                      + grouped(host_digits));
   introduced entry{.how = std::make_shared<const introduce>(what), .own = nullptr};
   if (auto [process, host] = text_of(node_->system().node()); what.process == process && what.host == host)
-    if (auto by = node_->link_of(what.link))
+    if (auto by = node_->links().find(what.link))
       entry.own = by->recognize(what);
   auto held = mutex_.lock();
   if (introduced_.size() >= introduced_max)

@@ -92,7 +92,7 @@ void link_core::count_unsent(const node_error& reason) {
   const auto is_late = settled_;
   held.unlock();
   if (is_late)
-    node_->note_late(more);
+    node_->links().note_late(more);
 }
 
 /// Null where nothing is counted.

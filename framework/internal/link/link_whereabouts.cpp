@@ -21,7 +21,7 @@ constexpr std::size_t told_nodes_max = 4096;
 void link_core::say_whereabouts() {
   if (!agreed().features.has(feature::whereabouts) || !agreed().counts_handles || hides_names_)
     return;
-  auto told = tellable(node_->addresses(), true, place(), addresses_of_this_host());
+  auto told = tellable(node_->entrances().addresses(), true, place(), addresses_of_this_host());
   const auto self = node_->exchange()->self();
   if (!told.empty())
     send_admin(admin_op::whereabouts, whereabouts{self.node, self.incarnation, std::move(told)});

@@ -11,6 +11,7 @@
 
 #include <asio/io_context.hpp>
 
+#include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/net/address.hpp>
 #include <troupe/framework/internal/net/inproc.hpp>
 #include <troupe/framework/internal/net/link_security.hpp>
@@ -42,7 +43,7 @@ public:
 /// Lets peers in.
 ///
 /// Threads: any, where none is named.
-class entrances : public std::enable_shared_from_this<entrances> {
+class entrances final : public entrance_book, public std::enable_shared_from_this<entrances> {
 public:
   /// `options` and `families` must outlive this.
   entrances(asio::io_context& io, const node_options& options, const family_set& families,
@@ -53,11 +54,9 @@ public:
   /// The same before the I/O thread runs, for what the options name, and where this user's processes may ask what the
   /// node keeps.
   [[nodiscard]] std::expected<void, node_error> open_first();
-  /// Where this node listens, with the ports that the system chose.
-  [[nodiscard]] std::vector<std::string> addresses() const;
+  [[nodiscard]] std::vector<std::string> addresses() const override;
 
-  /// The peer has proven who it is, or its link has ended. Nothing happens where it did not wait. I/O thread.
-  void unproven_peer_is_gone(link_core* link);
+  void unproven_peer_is_gone(link_core* link) override;
   /// Gives up the connection of a peer that has not proven who it is; false where there is none. I/O thread.
   bool displace_unproven_peer();
 

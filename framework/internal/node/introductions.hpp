@@ -34,7 +34,7 @@ public:
   void learn(const std::shared_ptr<link_core>& from, const handles::node_name& who,
              std::vector<std::string> addresses) override;
   /// The link has ended.
-  void forget(std::uint64_t link);
+  void forget(std::uint64_t link) override;
 
   [[nodiscard]] std::optional<own_words> of(const handles::node_name& who) const override;
 

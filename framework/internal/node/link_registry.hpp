@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/link/link_totals.hpp>
 #include <troupe/framework/link_stats.hpp>
 
@@ -21,7 +22,7 @@ namespace troupe::internal {
 ///
 /// Threads: any.
 template <class Link>
-class link_registry {
+class link_registry final : public link_book<Link> {
 public:
   /// What all links together have done.
   struct figures {
@@ -40,8 +41,7 @@ public:
     return true;
   }
 
-  /// The link is no more. Nothing happens where it never was, or a second time.
-  void ended(Link* link) {
+  void ended(Link* link) override {
     std::shared_ptr<Link> dropped; // Outside of the lock.
     std::lock_guard guard{mutex_};
     const auto found = std::ranges::find(links_, link, &std::shared_ptr<Link>::get);
@@ -53,10 +53,9 @@ public:
     changed_.notify_all();
   }
 
-  void note_opened() noexcept { links_opened_.fetch_add(1, std::memory_order_relaxed); }
-  void note_refused_peer() noexcept { peers_refused_.fetch_add(1, std::memory_order_relaxed); }
-  /// For what a link counts after `ended` has asked it for its figures.
-  void note_late(const link_stats& more) {
+  void note_opened() noexcept override { links_opened_.fetch_add(1, std::memory_order_relaxed); }
+  void note_refused_peer() noexcept override { peers_refused_.fetch_add(1, std::memory_order_relaxed); }
+  void note_late(const link_stats& more) override {
     std::lock_guard guard{late_mutex_};
     internal::add(late_, more);
   }
@@ -74,8 +73,7 @@ public:
     return result;
   }
 
-  /// The open link of that `serial()`; null where there is none.
-  [[nodiscard]] std::shared_ptr<Link> find(std::uint64_t serial) const {
+  [[nodiscard]] std::shared_ptr<Link> find(std::uint64_t serial) const override {
     std::lock_guard guard{mutex_};
     const auto found = std::ranges::find(links_, serial, &Link::serial);
     return found != links_.end() && (*found)->is_open() ? *found : nullptr;

@@ -221,17 +221,6 @@ void node_core::flush_links() {
     link->flush_batch();
 }
 
-void node_core::encode_soon(std::weak_ptr<link_core> link) {
-  encoder_.run_soon([weak = std::move(link)] {
-    if (const auto one = weak.lock())
-      one->encode_next();
-  });
-}
-
-caf::strong_actor_ptr node_core::inspector(const link_options& terms) {
-  return helpers_.inspector({.memory = terms.allow_memory_summary, .report = terms.allow_inspection});
-}
-
 inspection_answers node_core::answers_of(const inspection_rights& rights) {
   inspection_answers result;
   if (rights.memory)
@@ -276,24 +265,6 @@ std::expected<std::shared_ptr<link_core>, node_error> node_core::connect(std::st
   auto connected = attempt->wait();
   dials_.let_go(attempt);
   return connected;
-}
-
-bool node_core::know_peer(const caf::node_id& peer, bytes_view token) {
-  return known_peers_.enter(caf::to_string(peer), token);
-}
-
-void node_core::known_peer_is_gone(const caf::node_id& peer) {
-  known_peers_.leave(caf::to_string(peer));
-}
-
-std::shared_ptr<link_core> node_core::link_of(std::uint64_t serial) const {
-  return links_.find(serial);
-}
-
-void node_core::link_ended(link_core* link) {
-  if (introductions_)
-    introductions_->forget(link->serial());
-  links_.ended(link);
 }
 
 const system_config* node_core::config_of(const caf::actor_system& system) {

@@ -49,45 +49,28 @@ public:
   [[nodiscard]] std::expected<void, node_error> start();
   void shut_down();
 
-  [[nodiscard]] published_names& names() noexcept { return names_; }
-  [[nodiscard]] caf::strong_actor_ptr published(std::string_view name) const override { return names_.find(name); }
-
   [[nodiscard]] std::expected<std::shared_ptr<link_core>, node_error> connect(std::string_view to,
                                                                               const link_options& options);
-  [[nodiscard]] link_registry<link_core>& links() noexcept { return links_; }
-  [[nodiscard]] const link_registry<link_core>& links() const noexcept { return links_; }
-  [[nodiscard]] internal::dials& dials() noexcept { return dials_; }
   /// Fails with `bad_option` for an entry of the configuration that could never make a link; the text names its place.
   [[nodiscard]] std::expected<void, node_error> check_configuration();
-  void link_ended(link_core* link) override;
-  [[nodiscard]] std::shared_ptr<link_core> link_of(std::uint64_t serial) const override;
-  [[nodiscard]] internal::entrances& entrances() noexcept { return *entrances_; }
-  [[nodiscard]] std::vector<std::string> addresses() const override { return entrances_->addresses(); }
-
-  [[nodiscard]] bool know_peer(const caf::node_id& peer, bytes_view token) override;
-  void known_peer_is_gone(const caf::node_id& peer) override;
-  void unproven_peer_is_gone(link_core* link) override { entrances_->unproven_peer_is_gone(link); }
-  void reap_soon() override { reaper_->reap_soon(); }
-
-  void encode_soon(std::weak_ptr<link_core> link) override;
-  [[nodiscard]] caf::strong_actor_ptr task_runner() override { return helpers_.task_runner(); }
-  [[nodiscard]] caf::strong_actor_ptr spawner() override { return helpers_.spawner(); }
-  [[nodiscard]] bool serves_all_links(const caf::strong_actor_ptr& actor) const override { return helpers_.has(actor); }
-  [[nodiscard]] caf::strong_actor_ptr inspector(const link_options& terms) override;
-
-  [[nodiscard]] std::chrono::steady_clock::time_point since() const noexcept { return since_; }
-
   [[nodiscard]] node_stats stats() const;
-  void note_opened_link() noexcept override { links_.note_opened(); }
-  void note_refused_peer() noexcept override { links_.note_refused_peer(); }
-  void note_late(const link_stats& more) override { links_.note_late(more); }
-
+  [[nodiscard]] std::chrono::steady_clock::time_point since() const noexcept { return since_; }
   /// The system's; null where it is none of Troupe's.
   [[nodiscard]] static const system_config* config_of(const caf::actor_system& system);
   [[nodiscard]] const system_config* config() const { return config_of(system_); }
-  [[nodiscard]] whereabouts_book& whereabouts() override { return *introductions_; }
-  /// Null for a node without a store.
-  [[nodiscard]] const std::shared_ptr<class introductions>& introductions() const noexcept { return introductions_; }
+
+  [[nodiscard]] published_names& names() noexcept override { return names_; }
+  [[nodiscard]] link_registry<link_core>& links() noexcept override { return links_; }
+  [[nodiscard]] const link_registry<link_core>& links() const noexcept { return links_; }
+  /// Requires: start() has opened them.
+  [[nodiscard]] internal::entrances& entrances() noexcept override { return *entrances_; }
+  [[nodiscard]] const internal::entrances& entrances() const noexcept { return *entrances_; }
+  [[nodiscard]] internal::dials& dials() noexcept { return dials_; }
+  [[nodiscard]] known_peers& peers() noexcept override { return known_peers_; }
+  [[nodiscard]] shared_helpers& helpers() noexcept override { return helpers_; }
+  [[nodiscard]] job_actor& encoder() noexcept override { return encoder_; }
+  [[nodiscard]] store_reaper& reaper() noexcept override { return *reaper_; }
+  [[nodiscard]] whereabouts_book& whereabouts() noexcept override { return *introductions_; }
 
 private:
   node_core(caf::actor_system& system, type_registry& types, const family_set& families, node_options options,

@@ -36,7 +36,7 @@ node_report report_of(const node_core& node, const report_query& query) {
   result.process = static_cast<std::uint32_t>(::getpid());
   result.age_ms =
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - node.since()).count();
-  result.addresses = node.addresses();
+  result.addresses = node.entrances().addresses();
   for (const auto& each : node.families().names())
     result.families.emplace_back(each);
   if (query.types)

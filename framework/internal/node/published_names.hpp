@@ -11,6 +11,7 @@
 
 #include <caf/actor_control_block.hpp>
 
+#include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/node_errc.hpp>
 
 namespace troupe::internal {
@@ -18,14 +19,13 @@ namespace troupe::internal {
 /// Says which actor has which name in a node.
 ///
 /// Threads: any.
-class published_names {
+class published_names final : public name_book {
 public:
   /// Fails with `bad_option` for a name that is empty or too long, or no actor; with `name_taken`.
   [[nodiscard]] std::expected<void, node_error> publish(std::string name, caf::strong_actor_ptr actor);
   /// False when nothing has that name.
   bool unpublish(std::string_view name);
-  /// Null when nothing has that name.
-  [[nodiscard]] caf::strong_actor_ptr find(std::string_view name) const;
+  [[nodiscard]] caf::strong_actor_ptr find(std::string_view name) const override;
   [[nodiscard]] std::size_t size() const;
   void clear();
 

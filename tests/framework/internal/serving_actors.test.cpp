@@ -28,9 +28,9 @@ protected:
 };
 
 TEST_F(serving_actors, outlive_a_peer_that_may_end_actors_and_got_them_by_way_of_others) {
-  ASSERT_TRUE(node_->names().publish("runner", node_->task_runner()));
-  ASSERT_TRUE(node_->names().publish("spawner", node_->spawner()));
-  ASSERT_TRUE(node_->names().publish("inspector", node_->inspector({.allow_memory_summary = true})));
+  ASSERT_TRUE(node_->names().publish("runner", node_->helpers().task_runner()));
+  ASSERT_TRUE(node_->names().publish("spawner", node_->helpers().spawner()));
+  ASSERT_TRUE(node_->names().publish("inspector", node_->helpers().inspector({.memory = true})));
   auto mortal = system_.spawn([]() -> caf::behavior { return {[](int value) { return value; }}; });
   ASSERT_TRUE(node_->names().publish("mortal", caf::actor_cast<caf::strong_actor_ptr>(mortal)));
   side peer{{.name = "peer", .store = std::nullopt}};
