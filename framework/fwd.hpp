@@ -20,6 +20,7 @@ template <auto Function>
 struct function_ref;
 template <class Handle>
 class spawning;
+class system_config;
 
 namespace internal {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <troupe/framework/internal/caf_port/system_module.hpp>
 #include <troupe/framework/internal/config/configuration.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
 #include <troupe/framework/internal/node/link_keeper.hpp>
@@ -10,6 +11,7 @@
 #include <troupe/framework/internal/node/node_core.hpp>
 #include <troupe/framework/internal/node/node_survey.hpp>
 #include <troupe/framework/internal/objects/putting.hpp>
+#include <troupe/framework/system_config.hpp>
 #include <troupe/serializers/internal/words/type_text.hpp>
 
 namespace troupe {
@@ -39,7 +41,7 @@ std::expected<node, node_error> node::open(caf::actor_system& system, type_regis
 
 std::expected<node, node_error> node::open_as_configured(caf::actor_system& system, type_registry& types,
                                                          const family_set& families, std::vector<publication> publish) {
-  const auto* config = internal::node_core::config_of(system);
+  const auto* config = config_of(system);
   if (config == nullptr)
     return open(system, types, families, node_options{}); // Says what is missing.
   auto options = config->node_options_with(families);
@@ -107,7 +109,7 @@ std::expected<link, node_error> node::connect(std::string_view address, const li
 }
 
 std::expected<link, node_error> node::connect(std::string_view address) {
-  const auto* config = core_->config();
+  const auto* config = config_of(core_->system());
   auto options = config != nullptr ? config->link_options_for(address, core_->families()) : link_options{};
   if (!options)
     return std::unexpected{std::move(options).error()};
@@ -125,7 +127,7 @@ std::expected<kept_link, node_error> node::keep_connected(std::string_view addre
 }
 
 std::expected<kept_link, node_error> node::keep_connected(std::string_view address, link_events events) {
-  const auto* config = core_->config();
+  const auto* config = config_of(core_->system());
   if (config == nullptr)
     return keep_connected(address, link_options{}, reconnect_policy{}, std::move(events));
   auto options = config->link_options_for(address, core_->families());

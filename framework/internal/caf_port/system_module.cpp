@@ -14,6 +14,7 @@
 #include <caf/node_id.hpp>
 
 #include <troupe/framework/internal/words/log.hpp>
+#include <troupe/framework/system_config.hpp>
 
 namespace caf::net {
 
@@ -122,12 +123,17 @@ private:
 
 namespace troupe::internal {
 
-void add_system_module(caf::actor_system_config& config) {
+void add_system_module(system_config& config) {
   config.load<caf::net::middleman>();
 }
 
 bool has_system_module(const caf::actor_system& system) {
   return system.has_network_manager();
+}
+
+const system_config* config_of(const caf::actor_system& system) {
+  // Only a system_config can have brought the module.
+  return has_system_module(system) ? static_cast<const system_config*>(&system.config()) : nullptr;
 }
 
 void keep_threads(caf::actor_system& system, std::shared_ptr<system_threads> threads) {

@@ -5,16 +5,19 @@
 #include <memory>
 
 #include <caf/actor_system.hpp>
-#include <caf/actor_system_config.hpp>
 
+#include <troupe/framework/fwd.hpp>
 #include <troupe/framework/internal/threads/system_threads.hpp>
 
 namespace troupe::internal {
 
 /// Makes systems built from `config` identify themselves by a random node id of 160 bits.
-void add_system_module(caf::actor_system_config& config);
+void add_system_module(system_config& config);
 
 [[nodiscard]] bool has_system_module(const caf::actor_system& system);
+
+/// What the system was built from; null where that is none of Troupe's.
+[[nodiscard]] const system_config* config_of(const caf::actor_system& system);
 
 /// The system's end, once its actors are done, waits for `threads`, unless they are forgotten before. Requires:
 /// has_system_module.

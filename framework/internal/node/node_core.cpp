@@ -19,6 +19,7 @@
 #include <troupe/framework/internal/wire/handle_wire.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/log.hpp>
+#include <troupe/framework/system_config.hpp>
 
 namespace troupe::internal {
 
@@ -267,12 +268,9 @@ std::expected<std::shared_ptr<link_core>, node_error> node_core::connect(std::st
   return connected;
 }
 
-const system_config* node_core::config_of(const caf::actor_system& system) {
-  return dynamic_cast<const system_config*>(&system.config());
-}
-
 std::expected<void, node_error> node_core::check_configuration() {
-  const auto* configuration = config() ? config()->configuration() : nullptr;
+  const auto* const config = config_of(system_);
+  const auto* const configuration = config != nullptr ? config->configuration() : nullptr;
   if (configuration == nullptr)
     return {};
   for (const auto& entry : configuration->entries())

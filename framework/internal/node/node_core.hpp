@@ -30,7 +30,6 @@
 #include <troupe/framework/node_errc.hpp>
 #include <troupe/framework/node_view.hpp>
 #include <troupe/framework/options.hpp>
-#include <troupe/framework/system_config.hpp>
 #include <troupe/serializers/family.hpp>
 #include <troupe/serializers/type_entry.hpp>
 #include <troupe/store/object_store.hpp>
@@ -55,9 +54,6 @@ public:
   [[nodiscard]] std::expected<void, node_error> check_configuration();
   [[nodiscard]] node_stats stats() const;
   [[nodiscard]] std::chrono::steady_clock::time_point since() const noexcept { return since_; }
-  /// The system's; null where it is none of Troupe's.
-  [[nodiscard]] static const system_config* config_of(const caf::actor_system& system);
-  [[nodiscard]] const system_config* config() const { return config_of(system_); }
 
   [[nodiscard]] published_names& names() noexcept override { return names_; }
   [[nodiscard]] link_registry<link_core>& links() noexcept override { return links_; }
