@@ -36,6 +36,8 @@
 
 namespace troupe::internal {
 
+/// Takes the parts of a node through its life, from the options to the last link.
+///
 /// Threads: every member from any thread, `shut_down` once.
 /// Lifetime: held by the node and by its links; `shut_down` ends the links and the threads, what is left is memory.
 /// Called by what the I/O thread handles, it only begins that.
