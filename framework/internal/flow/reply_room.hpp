@@ -55,7 +55,7 @@ public:
 
   /// Whether the next answer that is consumed wakes the owner, once.
   void want(bool wanted) noexcept {
-    // Who wants it looks afterwards at what was consumed so far: what comes later must find the wish.
+    // The owner asks first and then reads what was consumed: an answer consumed after that read must see the wish.
     consumed_->wanted.store(wanted, wanted ? std::memory_order_seq_cst : std::memory_order_release);
   }
 

@@ -54,7 +54,7 @@ public:
   virtual void forget(std::uint64_t link) = 0;
 };
 
-/// Who has which name here. Any thread.
+/// Finds the actors that this node has published by their names. Any thread.
 class name_book {
 public:
   virtual ~name_book() = default;
@@ -87,7 +87,8 @@ public:
 
   /// Where this node listens, with the ports that the system chose. Any thread.
   [[nodiscard]] virtual std::vector<std::string> addresses() const = 0;
-  /// I/O thread. The peer has proven who it is, or its link has ended. Nothing happens where it did not wait.
+  /// I/O thread. The link no longer counts as one whose peer is unproven: the peer has proven who it is, or the link
+  /// has ended. If the link was not counted, the call does nothing.
   virtual void unproven_peer_is_gone(link_core* link) = 0;
 };
 

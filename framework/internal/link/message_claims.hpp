@@ -107,7 +107,7 @@ public:
 
   /// The message has been appended: all that it took is the peer's now.
   void commit(const link_held& held, outbox& out);
-  /// Will not leave: gives back, and who asked gets the reason.
+  /// The message will not leave: gives back what it took, and tells the asker of its request the reason.
   void fail(const node_error& why);
   /// Gives back what was not committed. Then new, but for the lists' memory.
   void clear();

@@ -8,7 +8,7 @@
 
 namespace troupe::internal {
 
-/// Who waits for the answer to a request.
+/// Identifies the actor that waits for the answer to a request.
 struct waiting_asker {
   caf::weak_actor_ptr who;
   bool urgent = false;                      // The request; so is its answer.

@@ -14,7 +14,7 @@ namespace troupe::internal {
 /// Tells actors that a receiver has room again.
 class readiness {
 public:
-  /// Lives until it is told, though nobody else may refer to who asked.
+  /// Says that a receiver has room. Keeps the actor that asked alive until it is told.
   struct notice {
     caf::strong_actor_ptr who;
     caf::strong_actor_ptr receiver; // The proxy of it.

@@ -42,8 +42,8 @@ public:
   [[nodiscard]] const address& at() const noexcept { return at_; }
   [[nodiscard]] const link_options& options() const noexcept { return options_; }
 
-  /// What a link there asks of the peer. With plain TCP it depends on where the name leads. What whoever runs the node
-  /// should be warned of goes to `lines`, the first time. Fails with `bad_option`.
+  /// What a link to this address asks of the peer; over plain TCP that depends on the endpoints. The first call logs a
+  /// warning to `lines` if the options are unsafe there. Fails with `bad_option`.
   [[nodiscard]] std::expected<std::shared_ptr<const link_security>, node_error>
   security_at(std::span<const stream_endpoint> endpoints, limited_log& lines);
 
@@ -62,7 +62,7 @@ private:
 ///  From any state to over: the attempt fails, or is cancelled.
 ///
 /// Threads: I/O thread only.
-/// Lifetime: whoever starts it holds it until it is over; dropping it earlier needs `cancel`.
+/// Lifetime: the caller of `start` holds the attempt until it is over, and calls `cancel` before dropping it earlier.
 class connecting : public std::enable_shared_from_this<connecting> {
 public:
   using result = std::expected<std::shared_ptr<link_core>, node_error>;

@@ -26,7 +26,7 @@ struct inspection_rights {
 /// Threads: any.
 class shared_helpers {
 public:
-  /// What answers those who may ask that.
+  /// Makes the function that answers questions about this node to peers with these rights.
   using answers_maker = std::function<inspection_answers(const inspection_rights&)>;
 
   shared_helpers(caf::actor_system& system, const type_registry& types, answers_maker answers);
@@ -35,7 +35,7 @@ public:
   [[nodiscard]] caf::strong_actor_ptr task_runner();
   /// Spawns the actors that peers ask for.
   [[nodiscard]] caf::strong_actor_ptr spawner();
-  /// Answers what peers ask about this node; null for those who may ask nothing.
+  /// The actor that answers what peers with these rights ask about this node; null if they may ask nothing.
   [[nodiscard]] caf::strong_actor_ptr inspector(const inspection_rights& rights);
 
   /// Whether that is one of these: none of the links ends it, however the peer came by it.
