@@ -27,7 +27,7 @@ using certificate = std::unique_ptr<X509, freed_by<X509_free>>;
 using private_key = std::unique_ptr<EVP_PKEY, freed_by<EVP_PKEY_free>>;
 using stream = std::unique_ptr<std::FILE, freed_by<std::fclose>>;
 
-/// Who signs. Neither is owned.
+/// The certificate and the key by which others are signed. Both stay their owners'.
 struct signer {
   X509* certificate;
   EVP_PKEY* key;
