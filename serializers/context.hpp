@@ -31,6 +31,13 @@ enum class iterate : std::uint8_t {
 
 class context_extension;
 
+/// Whose a context_extension or kept_mentions is. Each but `unknown` belongs to one class: who sees it may cast to that
+/// class.
+enum class extension_kind : std::uint8_t {
+  unknown, ///< Of the user's, or a test's.
+  link,    ///< Of a message over a link (link_extension), or what is kept of one (listed_mentions).
+};
+
 /// The handles, and their like, that a payload within another one mentions. Only the outer payload can name them. They
 /// are kept beside the inner payload, in the order in which it numbers them.
 class TROUPE_EXPORT kept_mentions {
@@ -40,6 +47,7 @@ public:
   kept_mentions& operator=(const kept_mentions&) = delete;
   virtual ~kept_mentions();
 
+  [[nodiscard]] virtual extension_kind kind() const noexcept { return extension_kind::unknown; }
   /// What the payload is decoded with. Must not outlive this.
   [[nodiscard]] virtual std::unique_ptr<context_extension> reading() const = 0;
 };
@@ -51,6 +59,8 @@ public:
   context_extension(const context_extension&) = delete;
   context_extension& operator=(const context_extension&) = delete;
   virtual ~context_extension();
+
+  [[nodiscard]] virtual extension_kind kind() const noexcept { return extension_kind::unknown; }
 
   /// Encoding: for a payload within this one, which shall mean the same wherever it is passed on to: it collects what
   /// that payload mentions. Null: such a payload can mention nothing. Default: null.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <utility>
@@ -10,6 +11,15 @@
 #include <troupe/base/export.hpp>
 
 namespace troupe {
+
+/// What keeps a frame's bytes, for code that treats some of them in a way of their own. Each but `plain` belongs to one
+/// class: who sees it may cast to that class.
+enum class frame_owner_kind : std::uint8_t {
+  plain,      ///< Anything: a heap block, a value, a class of the user's.
+  compressed, ///< Bytes that a codec of frames has made (compressed_owner).
+  in_process, ///< An object in this process's own memory (heap_bytes).
+  in_store,   ///< An object of a store (stored_bytes).
+};
 
 /// Whatever keeps a frame's bytes alive and unchanged: a heap block, a store's pin, a value.
 class TROUPE_EXPORT frame_owner {
@@ -20,6 +30,8 @@ public:
   virtual ~frame_owner();
   /// Whether other processes that share a store with this one can read the bytes where they lie.
   [[nodiscard]] virtual bool is_shared() const { return false; }
+  /// Classes outside of Troupe leave it as it is.
+  [[nodiscard]] virtual frame_owner_kind kind() const noexcept { return frame_owner_kind::plain; }
 };
 
 /// Immutable bytes with a shared owner. Zero length is legal. A frame that was moved from is empty.

@@ -112,12 +112,14 @@ class compressed_owner final : public frame_owner {
 public:
   explicit compressed_owner(std::shared_ptr<const frame_owner> bytes) : bytes_(std::move(bytes)) {}
 
+  [[nodiscard]] frame_owner_kind kind() const noexcept override { return frame_owner_kind::compressed; }
+
 private:
   const std::shared_ptr<const frame_owner> bytes_;
 };
 
 bool is_marked(const frame& of) {
-  return dynamic_cast<const compressed_owner*>(of.owner().get()) != nullptr;
+  return of.owner() && of.owner()->kind() == frame_owner_kind::compressed;
 }
 
 /// Those frames of one payload that are worth it, within what a receiver takes.
