@@ -31,11 +31,6 @@ struct send_message {
   link_number link = 0;
   message what;
 };
-/// Write the message that this draft was made for: it is committed.
-struct write_draft {
-  link_number link = 0;
-  std::uint64_t draft = 0;
-};
 /// Write it, with these bytes of the object at `place` beside it. May be overtaken by messages that are sent later.
 struct send_bytes {
   link_number link = 0;
@@ -95,12 +90,6 @@ struct make_room {
   std::optional<original> of; // Nothing where the bytes are the source's to fetch first.
   link_number source = 0;     // Who says so.
 };
-/// The bytes of the chunk that was just given to on_message() belong there.
-struct write_room {
-  room_id room = 0;
-  std::uint64_t offset = 0;
-  std::uint64_t size_bytes = 0;
-};
 /// Seal it, with these captured; answer with room_sealed() or room_failed(). The captured ones are held until then.
 struct seal_room {
   room_id room = 0;
@@ -116,7 +105,7 @@ struct drop_room {
   room_id room = 0;
 };
 
-using action = std::variant<send_message, write_draft, send_bytes, bytes_wanted, close_link, connect_to, answer_waiter,
-                            make_room, write_room, seal_room, drop_room, forget_unfinished>;
+using action = std::variant<send_message, send_bytes, bytes_wanted, close_link, connect_to, answer_waiter, make_room,
+                            seal_room, drop_room, forget_unfinished>;
 
 } // namespace troupe::internal::handles

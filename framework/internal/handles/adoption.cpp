@@ -204,7 +204,7 @@ void ledger::drop_voucher(link_record& of, std::uint64_t age) {
 /// Its beneficiary gets an export of its own, and the voucher is used up.
 void ledger::redeem(link_record& to, request_number request, const voucher& which) {
   auto& from = links_.at(which.link);
-  auto handle = export_now(to, from.exports.at(which.name).what);
+  auto handle = export_one(to, from.exports.at(which.name).what, goes::in_answer);
   if (!handle)
     return send(to.number, refused{request, handle.error()});
   drop_voucher(from, vouchers_.at(which));

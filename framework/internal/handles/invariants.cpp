@@ -297,8 +297,8 @@ std::string_view ledger::broken_invariant() const {
       ++dependents[each.target.index];
   }
   for (std::size_t index = 0; index < entries_.size(); ++index)
-    if (entries_[index].dependents < dependents[index]) // Drafts count too.
-      return "an entry counts too few dependents";
+    if (entries_[index].state != entry_state::free && entries_[index].dependents != dependents[index])
+      return "an entry counts others than its dependents";
   return broken_indices();
 }
 

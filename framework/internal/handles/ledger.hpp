@@ -63,29 +63,6 @@ struct ledger_options {
   std::size_t dials_max = 16;              // Per node that offers adoptions, within `adopt_patience`.
 };
 
-/// Handles that are described and not yet sent. Must end in commit() or roll_back().
-class draft {
-public:
-  /// `number` is the caller's own, for `write_draft`.
-  draft(link_number link, std::uint64_t number) : link_(link), number_(number) {}
-
-  [[nodiscard]] link_number link() const noexcept { return link_; }
-  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
-
-private:
-  friend class ledger;
-  struct item {
-    reference what; // One dependent.
-    handle_descriptor described;
-    link_number vouch_on = 0; // Where the offer is to be vouched for; 0: there is none.
-    object_id vouch_name;
-  };
-
-  link_number link_;
-  std::uint64_t number_;
-  std::vector<item> items_;
-};
-
 /// How many rows are in use.
 struct ledger_tables {
   std::size_t entries = 0;
@@ -151,15 +128,11 @@ public:
 
   // -- messages of the application
 
-  /// Describes one more handle for the message. Fails with `object_lost`, `link_down` or `busy`; the draft is as
-  /// before. Where it may not hand over, the store is not asked: what is here goes as what would have to be fetched.
-  [[nodiscard]] std::expected<handle_descriptor, handle_errc> describe(draft& into, reference what,
-                                                                       bool may_hand_over = true);
-
-  /// Counts what the draft describes; the action `write_draft` says when to write the message: after what vouches for
-  /// it, before what releases it. Fails with `link_down` or `stale`, and is rolled back then.
-  [[nodiscard]] std::expected<void, handle_errc> commit(draft& what);
-  void roll_back(draft& what);
+  /// Counts one sending of each: the handles of the message that is written next on that link, before anything that the
+  /// ledger wants written there from now on. Nothing where that object is lost, or the link is not up. The store is not
+  /// asked: what is here, and in a store that the peer shares, goes as what it would have to fetch.
+  [[nodiscard]] std::vector<std::optional<handle_descriptor>> count_out(link_number to,
+                                                                        std::span<const reference> what);
 
   /// The handles of a message that arrived, in order: one reference each. Fails with `violation` (the link has ended
   /// then) or `link_down`.
@@ -262,13 +235,9 @@ private:
 
   // sending.cpp: descriptors out and in
   using export_place = std::map<object_id, export_record>::iterator;
-  [[nodiscard]] std::expected<draft::item, handle_errc> describe_one(link_record& to, reference what,
-                                                                     bool may_hand_over);
-  void count(link_record& to, const draft::item& what);
+  enum class goes : std::uint8_t { in_message, in_answer };
+  [[nodiscard]] std::expected<handle_descriptor, handle_errc> export_one(link_record& to, reference what, goes how);
   export_record& count_export(link_record& to, const object_id& name, reference what);
-  void undo(draft& what);
-  [[nodiscard]] std::expected<void, handle_errc> count_all(draft& what);
-  [[nodiscard]] std::expected<handle_descriptor, handle_errc> export_now(link_record& to, reference what);
   enum class came : std::uint8_t { in_message, in_answer };
   [[nodiscard]] std::expected<std::vector<reference>, handle_errc>
   import_all(link_record& from, std::span<const handle_descriptor> handles, came how);

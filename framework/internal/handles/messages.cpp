@@ -14,8 +14,6 @@ std::string_view to_string(handle_errc code) {
     return "stalled";
   case handle_errc::timed_out:
     return "timed_out";
-  case handle_errc::stale:
-    return "stale";
   case handle_errc::object_lost:
     return "object_lost";
   case handle_errc::unknown:

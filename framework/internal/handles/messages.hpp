@@ -33,7 +33,7 @@ enum class handle_errc : std::uint8_t {
   full = 2,      // No room for a replica.
   stalled = 3,   // The peer sent nothing for too long.
   timed_out = 4, // The caller's own deadline.
-  stale = 5,     // What was described has changed before it was committed: describe it again.
+  // 5 was never said to a peer.
   // Ask for something else.
   object_lost = 6, // Whoever had the bytes is gone.
   unknown = 7,     // Nothing of that name was given to who asks.

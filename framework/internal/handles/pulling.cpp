@@ -421,7 +421,6 @@ void ledger::on(link_record& from, const pull_chunk& what) {
   if (fetch.step != fetch_step::receiving || what.offset != fetch.received_bytes || what.size_bytes == 0
       || what.size_bytes > which.size_bytes - fetch.received_bytes)
     return violated(from.number, "sent bytes out of order, or too many");
-  want(write_room{fetch.room, what.offset, what.size_bytes});
   fetch.received_bytes += what.size_bytes;
   fetch.refused = {};
   if (fetch.received_bytes < which.size_bytes)

@@ -15,20 +15,31 @@ object_id ledger::proxy_name(reference what) const {
 
 // -- out
 
-std::expected<draft::item, handle_errc> ledger::describe_one(link_record& to, reference what, bool may_hand_over) {
+std::vector<std::optional<handle_descriptor>> ledger::count_out(link_number to, std::span<const reference> what) {
+  const event now{*this};
+  std::vector<std::optional<handle_descriptor>> result(what.size());
+  auto* link = up_link(to);
+  for (std::size_t i = 0; link != nullptr && i < what.size(); ++i)
+    if (auto handle = export_one(*link, what[i], goes::in_message))
+      result[i] = *std::move(handle);
+  return result;
+}
+
+/// Describes it, and counts it. Whoever will be asked to adopt hears of it. Fails with `object_lost`; in an answer also
+/// with `busy`.
+std::expected<handle_descriptor, handle_errc> ledger::export_one(link_record& to, reference what, goes how) {
   what = resolve(what);
   auto& which = at(what);
-  draft::item item{.what = what, .described = {.size_bytes = which.size_bytes}};
-  auto& described = item.described;
+  handle_descriptor handle{.size_bytes = which.size_bytes};
   switch (which.state) {
   case entry_state::here:
-    if (to.shares_store && !may_hand_over) { // It is handed over when it is pulled.
-      described.name = proxy_name(what);
-      described.mode = handle_mode::behind;
+    if (to.shares_store && how == goes::in_message) { // It is handed over when it is pulled.
+      handle.name = proxy_name(what);
+      handle.mode = handle_mode::behind;
       break;
     }
-    described.name = which.place;
-    described.mode = to.shares_store ? handle_mode::shared : handle_mode::mine;
+    handle.name = which.place;
+    handle.mode = to.shares_store ? handle_mode::shared : handle_mode::mine;
     if (to.shares_store && !objects_.hand_over(which.place, to.number))
       return std::unexpected{handle_errc::busy};
     if (!to.shares_store && !which.home)
@@ -36,17 +47,17 @@ std::expected<draft::item, handle_errc> ledger::describe_one(link_record& to, re
     break;
   case entry_state::remote:
     if (which.link == to.number) {
-      described.name = which.name;
-      described.mode = handle_mode::yours;
-      break;
+      handle.name = which.name;
+      handle.mode = handle_mode::yours;
+      return handle;
     }
-    described.name = proxy_name(what);
-    described.mode = handle_mode::behind;
-    leave_mark(what, described);
+    handle.name = proxy_name(what);
+    handle.mode = handle_mode::behind;
+    if (how == goes::in_message) // An answer goes one way only.
+      leave_mark(what, handle);
     if (const auto* source = up_link(which.link)) {
-      item.vouch_on = source->number;
-      item.vouch_name = which.name;
-      described.offer = adoption_offer{source->peer, which.name, options_.fresh_token()};
+      handle.offer = adoption_offer{source->peer, which.name, options_.fresh_token()};
+      send(source->number, vouch{which.name, to.peer, handle.offer->token});
     }
     break;
   case entry_state::lost:
@@ -56,10 +67,10 @@ std::expected<draft::item, handle_errc> ledger::describe_one(link_record& to, re
     assert(!"resolve() gives neither");
     return std::unexpected{handle_errc::unknown};
   }
-  if (described.mode != handle_mode::yours && !(to.shares_store && is_at_home(which)))
-    described.home = which.home;
-  ++which.dependents;
-  return item;
+  if (!(to.shares_store && is_at_home(which)))
+    handle.home = which.home;
+  (void)count_export(to, handle.name, what);
+  return handle;
 }
 
 /// Whether its home is this node's store.
@@ -109,43 +120,6 @@ bool ledger::come_round(reference what, std::uint64_t mark) {
   return true;
 }
 
-std::expected<handle_descriptor, handle_errc> ledger::describe(draft& into, reference what, bool may_hand_over) {
-  auto* to = up_link(into.link_);
-  if (to == nullptr)
-    return std::unexpected{handle_errc::link_down};
-  auto item = describe_one(*to, what, may_hand_over);
-  if (!item)
-    return std::unexpected{item.error()};
-  into.items_.push_back(*item);
-  return std::move(item->described);
-}
-
-void ledger::undo(draft& what) {
-  for (const auto& item : std::exchange(what.items_, {})) {
-    if (item.described.mode == handle_mode::shared)
-      objects_.take_back(item.described.name, what.link_);
-    undepend(item.what);
-  }
-}
-
-void ledger::roll_back(draft& what) {
-  const event now{*this};
-  undo(what);
-}
-
-/// Counts it. Whoever will be asked to adopt hears of it first.
-void ledger::count(link_record& to, const draft::item& what) {
-  const auto& described = what.described;
-  undepend(what.what);
-  if (described.mode == handle_mode::yours)
-    return;
-  const auto& which = at(what.what);
-  bool still_vouches = which.state == entry_state::remote && which.link == what.vouch_on;
-  if (described.offer && still_vouches && up_link(what.vouch_on) != nullptr) // Else the offer will be refused.
-    send(what.vouch_on, vouch{what.vouch_name, to.peer, described.offer->token});
-  (void)count_export(to, described.name, what.what);
-}
-
 export_record& ledger::count_export(link_record& to, const object_id& name, reference what) {
   auto [place, fresh] = to.exports.try_emplace(name);
   auto& record = place->second;
@@ -157,44 +131,6 @@ export_record& ledger::count_export(link_record& to, const object_id& name, refe
     exports_of_.emplace(what, to.number, name);
   }
   return record;
-}
-
-std::expected<void, handle_errc> ledger::commit(draft& what) {
-  const event now{*this};
-  auto result = count_all(what);
-  if (result)
-    want(write_draft{what.link_, what.number_}); // Before the releases that the end of this event may bring.
-  else
-    undo(what);
-  return result;
-}
-
-std::expected<void, handle_errc> ledger::count_all(draft& what) {
-  auto* to = up_link(what.link_);
-  if (to == nullptr)
-    return std::unexpected{handle_errc::link_down};
-  for (const auto& item : what.items_) {
-    const auto& which = at(item.what);
-    bool still_theirs = which.state == entry_state::remote && which.link == what.link_;
-    bool is_stale =
-        item.described.mode == handle_mode::yours ? !still_theirs : at(resolve(item.what)).state == entry_state::lost;
-    if (is_stale)
-      return std::unexpected{handle_errc::stale};
-  }
-  for (const auto& item : std::exchange(what.items_, {}))
-    count(*to, item);
-  return {};
-}
-
-/// For what the protocol itself sends: described and counted at once.
-std::expected<handle_descriptor, handle_errc> ledger::export_now(link_record& to, reference what) {
-  auto item = describe_one(to, what, true);
-  if (!item)
-    return std::unexpected{item.error()};
-  count(to, *item);
-  item->described.mark = 0; // An answer goes one way only.
-  item->described.hops = 0;
-  return std::move(item->described);
 }
 
 void ledger::drop_export(link_record& from, export_place which) {

@@ -51,7 +51,7 @@ serving ledger::close_serving(link_record& to, request_number request) {
 void ledger::start_serving(link_record& to, request_number request, reference from) {
   if (to.shares_store) {
     (void)close_serving(to, request);
-    if (auto handle = export_now(to, from))
+    if (auto handle = export_one(to, from, goes::in_answer))
       send(to.number, pull_here{request, *std::move(handle)});
     else
       send(to.number, refused{request, handle.error()});
@@ -98,7 +98,7 @@ void ledger::send_head(link_record& to, request_number request, serving& what) {
   pull_head head{request, what.size_bytes, {}};
   for (const auto& place : objects_.captured_by(what.place)) {
     auto inner = refer_to(place);
-    if (auto handle = export_now(to, inner)) // Cannot fail: no store is shared.
+    if (auto handle = export_one(to, inner, goes::in_answer)) // Cannot fail: no store is shared.
       head.captured.push_back(*std::move(handle));
     unrefer(inner);
   }

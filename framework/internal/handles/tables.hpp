@@ -149,7 +149,7 @@ struct entry {
   std::uint32_t generation = 0;
   entry_state state = entry_state::free;
   std::uint64_t references = 0; // Of the application and of fetches.
-  std::uint64_t dependents = 0; // Export records, drafts, entries moved here.
+  std::uint64_t dependents = 0; // Export records, entries moved here.
   // An import: who gave it, as what. `link` is 0 for local objects, and when the source is gone.
   link_number link = 0;
   object_id name;

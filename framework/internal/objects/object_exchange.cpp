@@ -359,22 +359,18 @@ object_exchange::receive(handles::link_number from, std::span<const object_menti
 
 std::vector<object_mention> object_exchange::count_out(handles::link_number to,
                                                        std::span<const std::shared_ptr<exchanged_object>> objects) {
-  std::vector<object_mention> result;
-  result.reserve(objects.size());
+  std::vector<handles::reference> what;
+  for (const auto& each : objects)
+    what.push_back(each->what());
+  std::vector<object_mention> result(objects.size()); // Lost, until it is counted: whoever reads it is told so.
   std::lock_guard guard{mutex_};
-  handles::draft draft{to, 0};
-  for (const auto& each : objects) {
-    auto described = ledger_.describe(draft, each->what(), false); // The store is not asked under the link's mutex.
-    auto& mention = result.emplace_back();
-    mention.handle.size_bytes = each->size_bytes();
-    if (!described)
-      continue; // Lost: whoever reads it is told so.
-    mention.what = object_mention::kind::counted;
-    mention.handle = *std::move(described);
+  auto handles = ledger_.count_out(to, what);
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    if (handles[i])
+      result[i] = {.what = object_mention::kind::counted, .handle = *std::move(handles[i])};
+    else
+      result[i].handle.size_bytes = objects[i]->size_bytes();
   }
-  if (!ledger_.commit(draft))
-    for (auto& each : result)
-      each.what = object_mention::kind::lost; // The link has just ended: nobody will read it.
   settle();
   return result;
 }

@@ -188,14 +188,12 @@ private:
   struct room;
   void settle();
   void act(handles::send_message& what);
-  void act(const handles::write_draft&) {}
   void act(const handles::send_bytes& what);
   void act(const handles::bytes_wanted& what);
   void act(const handles::close_link& what);
   void act(const handles::connect_to& what);
   void act(const handles::answer_waiter& what);
   void act(const handles::make_room& what);
-  void act(const handles::write_room&) {} // Written before the ledger hears of it.
   void act(handles::seal_room& what);
   void act(const handles::drop_room& what);
   void act(const handles::forget_unfinished& what);

@@ -63,10 +63,10 @@ TEST_F(two_nodes, a_handle_that_returns_to_its_home_is_the_object_itself) {
 
 TEST_F(two_nodes, a_release_never_overtakes_the_message_that_brings_its_handle_home) {
   send_and_arrive(a, b, {in_.put(a, 10)});
-  ASSERT_TRUE(in_.open_draft(b, 0, {last_of(b)}));
+  ASSERT_TRUE(in_.pack(b, 0, {last_of(b)}));
   in_.drop_all(a);
-  in_.drop_all(b); // Only the draft is left.
-  ASSERT_TRUE(in_.finish_draft(b, 0, true));
+  in_.drop_all(b); // Only what waits has a reference.
+  ASSERT_TRUE(in_.leave(b, 0));
   arrive(); // A violation would throw.
   EXPECT_TRUE(is_linked(a, b));
   EXPECT_EQ(objects_at(a), 1u);
@@ -338,27 +338,27 @@ TEST_F(handle_protocol, a_message_to_an_actor_that_is_gone_releases_its_handles)
   }
 }
 
-TEST_F(handle_protocol, an_encoding_that_fails_half_way_takes_everything_back) {
+TEST_F(handle_protocol, a_message_that_is_given_up_takes_everything_back) {
   for (bool shared : {false, true}) {
     auto a = node_on_new_host();
     auto b = shared ? node_beside(a) : node_on_new_host();
     auto over = link(a, b);
-    ASSERT_TRUE(in_.open_draft(a, over, {in_.put(a, 10), in_.put(a, 11)}));
+    ASSERT_TRUE(in_.pack(a, over, {in_.put(a, 10), in_.put(a, 11)}));
     in_.drop_all(a);
     EXPECT_EQ(objects_at(a), 2u);
-    EXPECT_FALSE(in_.finish_draft(a, 0, false));
+    in_.give_up(a, 0);
     EXPECT_EQ(objects_at(a), 0u);
     EXPECT_EQ(tables(a).exports, 0u);
   }
 }
 
-TEST_F(three_nodes, a_draft_of_what_has_moved_and_is_lost_since_is_stale) {
+TEST_F(three_nodes, what_is_lost_while_its_message_waits_is_not_counted) {
   auto d = node_on_new_host();
   auto cd = link(c, d);
   send_and_arrive(a, b, {in_.put(a, 10)});
   send(b, c, {last_of(b)});
   ASSERT_TRUE(in_.deliver(bc, 1));
-  ASSERT_TRUE(in_.open_draft(c, cd, {last_of(c)}));
+  ASSERT_TRUE(in_.pack(c, cd, {last_of(c)}));
   auto ca = link(c, a);
   while (in_.adoptions == 0)
     ASSERT_TRUE(in_.deliver(ab, 0) || in_.deliver(ca, 1) || in_.deliver(ca, 0));
@@ -367,22 +367,9 @@ TEST_F(three_nodes, a_draft_of_what_has_moved_and_is_lost_since_is_stale) {
   arrive();
   pass_grace();
   ASSERT_TRUE(in_.nodes[c].ledger->is_lost(last_of(c).what));
-  EXPECT_FALSE(in_.finish_draft(c, 0, true));
+  EXPECT_FALSE(in_.leave(c, 0));
   arrive();
   EXPECT_TRUE(in_.nodes[d].application.empty());
-}
-
-TEST_F(handle_protocol, a_hand_over_that_fails_takes_back_what_was_described_before_it) {
-  auto a = node_on_new_host();
-  auto b = node_beside(a);
-  auto over = link(a, b);
-  auto first = in_.put(a, 10);
-  auto second = in_.put(a, 11);
-  in_.hand_overs_left = 1; // Enough for the first only.
-  EXPECT_FALSE(in_.open_draft(a, over, {first, second}));
-  in_.hand_overs_left.reset();
-  in_.drop_all(a);
-  EXPECT_EQ(objects_at(a), 0u); // Nothing is held, nothing is in flight.
 }
 
 TEST_F(handle_protocol, one_payload_goes_to_many_links_and_each_counts_for_itself) {
@@ -410,22 +397,22 @@ TEST_F(handle_protocol, an_exporter_killed_between_hold_and_send_leaves_nothing)
   auto a = node_on_new_host();
   auto b = node_beside(a);
   auto over = link(a, b);
-  ASSERT_TRUE(in_.open_draft(a, over, {in_.put(a, 10)})); // In flight already, and held.
+  ASSERT_TRUE(in_.pack(a, over, {in_.put(a, 10)}));
   kill(a);
-  EXPECT_EQ(objects_at(b), 1u); // In flight to B until B sees the end of the link.
-  arrive();
   EXPECT_EQ(objects_at(b), 0u);
 }
 
 TEST_F(handle_protocol, an_exporter_killed_between_send_and_receive_loses_nothing_in_a_shared_store) {
   auto a = node_on_new_host();
   auto b = node_beside(a);
-  link(a, b);
-  send(a, b, {in_.put(a, 10)});
+  auto over = link(a, b);
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  auto waiter = begin_reading(b);
+  arrive_over(over, a);
   kill(a);
   EXPECT_EQ(objects_at(b), 1u);
   arrive(); // What was written before the death is still delivered.
-  EXPECT_EQ(read(b), handle_errc::none);
+  EXPECT_EQ(answer_to(waiter), handle_errc::none);
 }
 
 TEST_F(two_nodes, an_exporter_killed_between_send_and_receive_is_object_lost_on_another_host) {
@@ -571,15 +558,19 @@ TEST_F(handle_protocol, a_store_that_could_not_be_asked_leaves_nothing_in_flight
   auto a = node_on_new_host();
   auto b = node_beside(a);
   link(a, b);
-  send(a, b, {in_.put(a, 10)});
+  send_and_arrive(a, b, {in_.put(a, 10)});
   in_.drop_all(a);
   in_.adopting_fails = true;
+  auto waiter = begin_reading(b);
   arrive();
-  EXPECT_EQ(read(b), handle_errc::object_lost);
-  EXPECT_EQ(objects_at(a), 1u);
+  EXPECT_EQ(answer_to(waiter), handle_errc::violation); // None yet.
   in_.adopting_fails = false;
   in_.pass(1s);
   in_.tick(b);
+  arrive();
+  EXPECT_EQ(answer_to(waiter), handle_errc::none);
+  in_.drop_all(b);
+  arrive();
   EXPECT_EQ(objects_at(a), 0u);
 }
 

@@ -152,6 +152,7 @@ TEST_F(lost_link, of_a_shared_store_needs_no_grace) {
   auto over = link(a, c);
   send_and_arrive(a, c, {in_.put(a, 10)});
   in_.drop_all(a);
+  EXPECT_EQ(read(c), handle_errc::none); // It was handed over.
   in_.cut(over);
   see_end(over, in_.end_of(over, a) == 0 ? a : c);
   EXPECT_EQ(tables(a).exports, 0u);

@@ -24,8 +24,8 @@ struct weighed {
 // clang-format off
 constexpr auto table = std::to_array<weighed>({
     {kind::put, 30, "put"}, {kind::put_capturing, 12, "put_capturing"}, {kind::send, 120, "send"},
-    {kind::send_to_nobody, 10, "send_to_nobody"}, {kind::send_everywhere, 6, "send_everywhere"}, {kind::open_draft, 12, "open_draft"},
-    {kind::finish_draft, 12, "finish_draft"}, {kind::give_up_draft, 4, "give_up_draft"}, {kind::copy, 10, "copy"},
+    {kind::send_to_nobody, 10, "send_to_nobody"}, {kind::send_everywhere, 6, "send_everywhere"}, {kind::pack, 12, "pack"},
+    {kind::leave, 12, "leave"}, {kind::give_up, 4, "give_up"}, {kind::copy, 10, "copy"},
     {kind::drop, 90, "drop"}, {kind::fetch, 50, "fetch"}, {kind::cancel, 8, "cancel"},
     {kind::deliver, 300, "deliver"}, {kind::deliver_in_order, 160, "deliver_in_order"},
     {kind::send_chunk, 240, "send_chunk"}, {kind::make_room, 90, "make_room"}, {kind::fail_room, 3, "fail_room"},
@@ -80,12 +80,15 @@ private:
     case kind::send:
     case kind::send_to_nobody:
     case kind::send_everywhere:
-    case kind::open_draft:
+    case kind::pack:
       return send(at, what);
-    case kind::finish_draft:
-    case kind::give_up_draft:
-      if (!node.drafts.empty())
-        (void)in_.finish_draft(at, what.second % node.drafts.size(), what.what == kind::finish_draft);
+    case kind::leave:
+      if (!node.waiting.empty())
+        (void)in_.leave(at, what.second % node.waiting.size());
+      return;
+    case kind::give_up:
+      if (!node.waiting.empty())
+        in_.give_up(at, what.second % node.waiting.size());
       return;
     case kind::copy:
     case kind::drop:
@@ -144,8 +147,8 @@ private:
     if (what.what == kind::send_everywhere)
       for (auto each : open)
         (void)in_.send(at, each, content);
-    else if (what.what == kind::open_draft)
-      (void)in_.open_draft(at, over, content);
+    else if (what.what == kind::pack)
+      (void)in_.pack(at, over, content);
     else
       (void)in_.send(at, over, content, what.what == kind::send);
   }

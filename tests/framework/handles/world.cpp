@@ -257,61 +257,77 @@ held world::put(node_index at, std::uint64_t size_bytes, const std::vector<held>
   return node.application.back();
 }
 
-bool world::open_draft(node_index from, link_index over, const std::vector<held>& what) {
+bool world::pack(node_index from, link_index over, const std::vector<held>& what) {
   auto& node = nodes[from];
-  handles::draft made{links[over].number, ++last_number_};
-  std::vector<handles::handle_descriptor> described;
-  for (const auto& each : what) {
-    auto one = node.ledger->describe(made, each.what);
-    if (!one) { // Encoding has failed half-way.
-      node.ledger->roll_back(made);
-      pump(from);
-      return false;
-    }
-    described.push_back(*one);
-  }
-  node.drafts.emplace_back(std::move(made), std::move(described));
-  node.draft_content.push_back(what);
-  for (auto& each : node.draft_content.back())
-    each.may_stay_behind = node.ledger->is_behind(each.what);
+  if (!links[over].up[end_of(over, from)])
+    return false;
+  for (const auto& each : what)
+    node.ledger->retain(each.what);
+  node.waiting.push_back({over, what});
   pump(from);
-  return node.is == condition::running;
+  return active(from);
 }
 
-bool world::finish_draft(node_index from, std::size_t which, bool commit, bool kept) {
+/// What the message was made for is counted and written in one go, as under a link's lock.
+bool world::leave(node_index from, std::size_t which, bool kept) {
   auto& node = nodes[from];
-  auto [made, described] = std::move(node.drafts[which]);
-  auto content = std::move(node.draft_content[which]);
-  node.drafts.erase(node.drafts.begin() + static_cast<std::ptrdiff_t>(which));
-  node.draft_content.erase(node.draft_content.begin() + static_cast<std::ptrdiff_t>(which));
-  auto over = index_of(made.link());
-  if (!commit) {
-    node.ledger->roll_back(made);
-    pump(from);
+  const auto over = node.waiting[which].over;
+  const auto own_end = end_of(over, from);
+  const auto to = links[over].ends[1 - own_end];
+  if (!links[over].up[own_end]) {
+    give_up(from, which);
     return false;
   }
-  auto to_end = 1 - end_of(over, from);
-  auto to = links[over].ends[to_end];
-  for (std::size_t i = 0; i < content.size(); ++i) {
-    auto& each = content[i];
+  std::vector<handles::reference> references;
+  std::vector<bool> are_behind;
+  for (const auto& each : node.waiting[which].content) {
+    references.push_back(each.what);
+    are_behind.push_back(node.ledger->is_behind(each.what));
+  }
+  const auto counted = node.ledger->count_out(links[over].number, references);
+  parcel written{.handles = {}, .content = {}, .kept = kept};
+  for (std::size_t i = 0; i < counted.size(); ++i) {
+    auto each = node.waiting[which].content[i];
+    if (!counted[i]) {
+      if (!node.liar && !node.ledger->is_lost(each.what))
+        throw broken("node " + std::to_string(from) + " does not count what it has, over a link that is up");
+      continue;
+    }
+    const auto& one = *counted[i];
+    using enum handles::handle_mode;
     each.sender = from;
     each.path |= node_mask{1} << from | node_mask{1} << to;
-    // Its offer is void when the sender itself has moved on since it was described.
-    using enum handles::handle_mode;
-    const auto& one = described[i];
-    each.may_stay_behind =
-        one.mode == yours
-        || (one.mode == behind && (each.may_stay_behind || !one.offer || node.ledger->place_of(each.what)));
+    each.may_stay_behind = one.mode == yours || (one.mode == behind && (are_behind[i] || !one.offer));
+    if (nodes[to].liar)
+      tell_liars(each.truth);
+    if (options_.how == sabotage::drop_hold_early && one.mode == mine)
+      store_of(from).clear_bit(one.name, node.process);
+    written.handles.push_back(one);
+    written.content.push_back(each);
   }
-  node.committed = parcel{std::move(described), std::move(content), kept};
-  auto committed = node.ledger->commit(made);
+  const auto is_written = !written.handles.empty() || counted.empty();
+  if (is_written)
+    post(over, 1 - own_end, {0, std::move(written), 0});
   pump(from);
-  node.committed.reset();
-  return committed.has_value();
+  if (active(from))
+    give_up(from, which);
+  return is_written;
+}
+
+void world::give_up(node_index from, std::size_t which) {
+  auto& node = nodes[from];
+  const auto gone = std::move(node.waiting[which].content);
+  node.waiting.erase(node.waiting.begin() + static_cast<std::ptrdiff_t>(which));
+  for (const auto& each : gone) {
+    if (!active(from))
+      return;
+    node.ledger->drop(each.what);
+    pump(from);
+  }
 }
 
 bool world::send(node_index from, link_index over, const std::vector<held>& what, bool kept) {
-  return open_draft(from, over, what) && finish_draft(from, nodes[from].drafts.size() - 1, true, kept);
+  return pack(from, over, what) && leave(from, nodes[from].waiting.size() - 1, kept);
 }
 
 void world::copy(node_index at, std::size_t which) {

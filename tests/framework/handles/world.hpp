@@ -112,6 +112,12 @@ struct unfinished_bytes {
 
 enum class condition : std::uint8_t { running, frozen, dead };
 
+/// A message of the application that is encoded and not written yet. It has a reference to each.
+struct waiting_message {
+  std::size_t over = 0; // A link_index.
+  std::vector<held> content;
+};
+
 /// A message of the application.
 struct parcel {
   std::vector<handles::handle_descriptor> handles;
@@ -128,15 +134,13 @@ struct node {
   std::unique_ptr<process_objects> objects;
   std::unique_ptr<handles::ledger> ledger;
   std::vector<held> application;
-  std::vector<std::pair<handles::draft, std::vector<handles::handle_descriptor>>> drafts;
-  std::vector<std::vector<held>> draft_content; // One per draft.
+  std::vector<waiting_message> waiting;
   std::map<handles::waiter_id, wait> waits;
   std::map<handles::room_id, room> rooms;
   std::set<handles::room_id> due; // To be made, or sealed.
   std::map<handles::reference, unfinished_bytes> unfinished;
   std::multiset<handles::original> making; // What the rooms that are made are to be replicas of.
   std::vector<handles::node_name> wanted_links;
-  std::optional<parcel> committed;      // Until the ledger says when to write it.
   std::optional<unsigned> last_actions; // So many are still done: then it dies, in the midst of an event's.
 };
 
@@ -202,8 +206,10 @@ public:
   held put(node_index at, std::uint64_t size_bytes, const std::vector<held>& captured = {});
   /// False when the message could not be sent.
   bool send(node_index from, link_index over, const std::vector<held>& what, bool kept = true);
-  bool open_draft(node_index from, link_index over, const std::vector<held>& what);
-  bool finish_draft(node_index from, std::size_t which, bool commit, bool kept = true);
+  /// The same in steps: a message that is encoded waits, leaves, or is given up.
+  bool pack(node_index from, link_index over, const std::vector<held>& what);
+  bool leave(node_index from, std::size_t which, bool kept = true);
+  void give_up(node_index from, std::size_t which);
   void copy(node_index at, std::size_t which);
   void drop(node_index at, std::size_t which);
   void drop_all(node_index at);
@@ -300,19 +306,18 @@ private:
   }
   bool pump(node_index at); // Whether there was anything to do.
   void act(node_index at, const handles::send_message& what);
-  void act(node_index at, const handles::write_draft& what);
   void act(node_index at, const handles::send_bytes& what);
   void act(node_index, const handles::bytes_wanted&) {} // Each step may send chunks.
   void act(node_index at, const handles::close_link& what);
   void act(node_index at, const handles::connect_to& what);
   void act(node_index at, const handles::answer_waiter& what);
   void act(node_index at, const handles::make_room& what);
-  void act(node_index at, const handles::write_room& what);
   void act(node_index at, const handles::seal_room& what);
   void act(node_index at, const handles::drop_room& what);
   void act(node_index at, const handles::forget_unfinished& what);
   void post(link_index over, int to_end, packet what);
   void arrive(node_index at, packet what, handles::link_number over);
+  void write_chunk(node_index at, handles::room_id into, const handles::pull_chunk& what, content_number content);
   void tell_liars(content_number what);
   void tell_liars_of_host(std::size_t host, content_number what);
   void check_content(node_index at, const object_id& place, content_number truth, node_mask path, bool counts_captured);
@@ -340,7 +345,6 @@ private:
   std::vector<fault> faults_;
   node_mask liars_ = 0;
   std::uint64_t last_number_ = 0;
-  content_number arriving_content_ = 0;
   std::uint64_t releases_ = 0;
   std::uint64_t rooms_failed_ = 0;
   bool store_was_busy_ = false;

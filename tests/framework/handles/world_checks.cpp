@@ -103,7 +103,6 @@ void world::check_error(node_index at, const handles::fetch_error& error, const 
     has_reason = by_liar(what.path) || now - graph_of(what.truth).oldest >= limits.pull_patience;
     break;
   case link_down:
-  case stale:
   case violation:
     break;
   }
@@ -286,8 +285,8 @@ void world::wind_up() {
     for (node_index at = 0; at < nodes.size(); ++at) {
       if (nodes[at].is == condition::dead)
         continue;
-      while (!nodes[at].drafts.empty())
-        (void)finish_draft(at, 0, false);
+      while (!nodes[at].waiting.empty())
+        give_up(at, 0);
       drop_all(at);
       tick(at);
     }

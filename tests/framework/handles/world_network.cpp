@@ -95,13 +95,14 @@ void world::arrive(node_index at, packet what, handles::link_number over) {
   auto& node = nodes[at];
   auto& lies = links[index_of(over)].liars[end_of(index_of(over), at)];
   if (auto* message = std::get_if<handles::message>(&what.what)) {
-    arriving_content_ = what.content;
     if (node.liar && what.is_chunk() && what.content < first_garbage && !known_to_liars.contains(what.content))
       throw broken("a liar was sent content " + std::to_string(what.content) + ", which was never given to it");
     adoptions += std::holds_alternative<handles::adopted>(*message);
     reclaims += std::holds_alternative<handles::reclaimed>(*message);
     if (node.liar && !lies.on_read(*message))
       return;
+    if (const auto* chunk = std::get_if<handles::pull_chunk>(message))
+      write_chunk(at, node.ledger->room_of(over, chunk->request), *chunk, what.content);
     node.ledger->on_message(over, *message);
     pump(at);
     check_number(index_of(over), at, *message);
@@ -133,6 +134,20 @@ void world::arrive(node_index at, packet what, handles::link_number over) {
     return;
   }
   pump(at);
+}
+
+/// As the exchange does: before the ledger hears of it, who judges what is out of place.
+void world::write_chunk(node_index at, handles::room_id into, const handles::pull_chunk& what, content_number content) {
+  const auto found = nodes[at].rooms.find(into);
+  if (found == nodes[at].rooms.end())
+    return;
+  auto& made = found->second;
+  if (!made.made || made.sealing)
+    throw broken("bytes for a room that is not open");
+  if (what.offset != made.written_bytes || what.size_bytes > made.size_bytes - made.written_bytes)
+    return;
+  made.written_bytes += what.size_bytes;
+  made.content = what.offset == 0 || made.content == content ? content : first_garbage;
 }
 
 bool world::send_chunk(link_index over, int end) {
@@ -192,19 +207,6 @@ void world::act(node_index at, const handles::send_message& what) {
   post(over, to_end, {0, std::move(sent), 0});
 }
 
-void world::act(node_index at, const handles::write_draft& what) {
-  auto written = std::exchange(nodes[at].committed, std::nullopt).value();
-  auto over = index_of(what.link);
-  auto to_end = 1 - end_of(over, at);
-  if (nodes[links[over].ends[to_end]].liar)
-    for (const auto& each : written.content)
-      tell_liars(each.truth);
-  for (const auto& each : written.handles)
-    if (options_.how == sabotage::drop_hold_early && each.mode == handles::handle_mode::mine)
-      store_of(at).clear_bit(each.name, nodes[at].process);
-  post(over, to_end, {0, std::move(written), 0});
-}
-
 void world::act(node_index at, const handles::send_bytes& what) {
   auto& store = store_of(at);
   if (!store.lives(what.place))
@@ -257,16 +259,6 @@ void world::act(node_index at, const handles::make_room& what) {
   if (!nodes[at].liar) // Who lies about origins could as well write into the store.
     made.of = what.of;
   nodes[at].due.insert(what.room);
-}
-
-void world::act(node_index at, const handles::write_room& what) {
-  auto& made = nodes[at].rooms.at(what.room);
-  if (!made.made || made.sealing)
-    throw broken("bytes for a room that is not open");
-  if (what.offset != made.written_bytes || what.size_bytes > made.size_bytes - made.written_bytes)
-    throw broken("bytes that do not belong where they are written");
-  made.written_bytes += what.size_bytes;
-  made.content = what.offset == 0 || made.content == arriving_content_ ? arriving_content_ : first_garbage;
 }
 
 void world::act(node_index at, const handles::seal_room& what) {
@@ -428,8 +420,7 @@ void world::kill(node_index which) {
       links[at].queues[end].clear();
     }
   }
-  node.drafts.clear(); // Not rolled back: the process is gone with its memory, and the store keeps its bits.
-  node.draft_content.clear();
+  node.waiting.clear(); // Not given up: the process is gone with its memory, and the store keeps its bits.
   node.application.clear();
   node.waits.clear();
   node.rooms.clear();

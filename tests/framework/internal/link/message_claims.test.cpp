@@ -170,6 +170,18 @@ TEST_F(claims, an_object_that_cannot_be_handed_over_is_none) {
   EXPECT_EQ(in_flight, 0);
 }
 
+TEST_F(claims, an_encoding_that_fails_half_way_takes_everything_back) {
+  message_claims taken;
+  taken.begin(desk);
+  mention(taken);
+  take_flight(taken);
+  take_flight(taken);
+  EXPECT_FALSE(taken.flight(store::handle{}, [] { return std::expected<void, int>{std::unexpected{1}}; }));
+  EXPECT_EQ(in_flight, 2);
+  taken.clear();
+  expect_nothing_taken();
+}
+
 TEST_F(claims, nothing_stays_where_exporting_an_actor_fails) {
   message_claims taken;
   taken.begin(desk);
