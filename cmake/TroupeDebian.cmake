@@ -87,7 +87,7 @@ if(TROUPE_TOOLS)
 endif()
 
 # Where dpkg-shlibdeps finds the libraries that are not installed yet.
-foreach(component serializers store framework protobuf prometheus)
+foreach(component base serializers store framework protobuf prometheus)
   if(TARGET troupe_${component})
     get_target_property(folder troupe_${component} BINARY_DIR)
     list(APPEND CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${folder})

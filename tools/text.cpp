@@ -1,13 +1,12 @@
 #include "text.hpp"
 
 #include <troupe/base/sizes.hpp>
+#include <troupe/base/utf8.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 namespace troupe::tools {
 
@@ -33,29 +32,6 @@ std::string table(std::vector<std::vector<std::string>> lines, const std::string
 
 namespace {
 
-/// How many bytes the character takes that begins there, and what it is; 0 bytes where there is none.
-[[nodiscard]] std::pair<std::size_t, char32_t> character_at(const std::string& text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const auto first = byte(at);
-  const auto length = first < 0x80   ? 1u
-                      : first < 0xc2 ? 0u
-                      : first < 0xe0 ? 2u
-                      : first < 0xf0 ? 3u
-                      : first < 0xf5 ? 4u
-                                     : 0u;
-  if (length == 0 || at + length > text.size())
-    return {0, 0};
-  auto value = static_cast<char32_t>(length == 1 ? first : first & (0xffu >> (length + 1)));
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(at + i) & 0xc0) != 0x80)
-      return {0, 0};
-    value = value << 6 | (byte(at + i) & 0x3fu);
-  }
-  constexpr std::array<char32_t, 5> least{0, 0, 0x80, 0x800, 0x10000};
-  const auto is_whole = value >= least[length] && value <= 0x10ffff && (value < 0xd800 || value > 0xdfff);
-  return is_whole ? std::pair{std::size_t{length}, value} : std::pair<std::size_t, char32_t>{0, 0};
-}
-
 [[nodiscard]] bool is_harmless(char32_t each) {
   const auto is_control = each < 0x20 || (each >= 0x7f && each < 0xa0);
   const auto turns = (each >= 0x200b && each <= 0x200f) || (each >= 0x2028 && each <= 0x202e)
@@ -68,7 +44,7 @@ namespace {
 std::string printable(std::string text) {
   std::string result;
   for (std::size_t i = 0; i < text.size();) {
-    const auto [length, each] = character_at(text, i);
+    const auto [length, each] = first_character(std::string_view(text).substr(i));
     if (length > 0 && (each == '\n' || is_harmless(each)))
       result.append(text, i, length);
     else
@@ -86,8 +62,8 @@ std::string in_line(const std::string& text, std::size_t characters_max) {
   auto line = printable(text);
   std::ranges::replace(line, '\n', ' ');
   std::size_t characters = 0;
-  for (std::size_t i = 0; i < line.size(); ++i)
-    if ((static_cast<unsigned char>(line[i]) & 0xc0) != 0x80 && ++characters > characters_max)
+  for (std::size_t i = 0; i < line.size(); i += first_character(std::string_view(line).substr(i)).bytes)
+    if (++characters > characters_max)
       return line.substr(0, i) + "...";
   return line;
 }

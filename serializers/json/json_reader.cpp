@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include <troupe/base/utf8.hpp>
 #include <troupe/serializers/json/json_text.hpp>
 
 namespace troupe {
@@ -297,7 +298,7 @@ bool json_reader::scan_text(std::string_view& raw, bool& escaped) {
     } else if (static_cast<unsigned char>(c) < 0x20) {
       return malformed("a control character that is not escaped");
     } else if (static_cast<unsigned char>(c) >= 0x80) {
-      length = json::character_bytes({at_, left()});
+      length = first_character({at_, left()}).bytes;
       if (length == 0)
         return malformed("invalid UTF-8");
     }

@@ -5,14 +5,11 @@
 #include <cstdint>
 #include <cstring>
 
-#include <boost/locale/utf.hpp>
+#include <troupe/base/utf8.hpp>
 
 namespace troupe::json {
 
 namespace {
-
-namespace utf = boost::locale::utf;
-using utf8 = utf::utf_traits<char>;
 
 constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr std::uint8_t no_digit = 64;
@@ -66,30 +63,6 @@ bool is_low_surrogate(std::int32_t value) {
 
 } // namespace
 
-std::size_t character_bytes(std::string_view text) {
-  const auto* at = text.data();
-  const auto point = utf8::decode(at, text.data() + text.size());
-  return point == utf::illegal || point == utf::incomplete ? 0 : static_cast<std::size_t>(at - text.data());
-}
-
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    std::uint64_t eight = 0;
-    if (text.size() >= sizeof(eight)) {
-      std::memcpy(&eight, text.data(), sizeof(eight));
-      if ((eight & 0x8080'8080'8080'8080) == 0) {
-        text.remove_prefix(sizeof(eight));
-        continue;
-      }
-    }
-    const auto bytes = character_bytes(text);
-    if (bytes == 0)
-      return false;
-    text.remove_prefix(bytes);
-  }
-  return true;
-}
-
 void append_escaped(byte_buffer& to, std::string_view text) {
   while (!text.empty()) {
     std::size_t plain = 0;
@@ -134,12 +107,12 @@ std::size_t unescape(std::string_view text, char* to) {
     if (length == 2) {
       *to++ = short_meanings[short_escapes.find(text[1])];
     } else {
-      auto point = static_cast<utf::code_point>(unicode_escape(text));
+      auto point = static_cast<char32_t>(unicode_escape(text));
       if (length > unicode_escape_bytes) {
-        const auto low = static_cast<utf::code_point>(unicode_escape(text.substr(unicode_escape_bytes)));
+        const auto low = static_cast<char32_t>(unicode_escape(text.substr(unicode_escape_bytes)));
         point = 0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00);
       }
-      to = utf8::encode(point, to);
+      to = write_utf8(point, to);
     }
     text.remove_prefix(length);
   }

@@ -10,11 +10,6 @@
 
 namespace troupe::json {
 
-[[nodiscard]] bool is_utf8(std::string_view text);
-
-/// The bytes of the character at the front: 0 when it is no whole character of UTF-8. Requires: not empty.
-[[nodiscard]] std::size_t character_bytes(std::string_view text);
-
 /// Appends the text with the escapes that it needs, without quotes. Requires: is_utf8(text).
 void append_escaped(byte_buffer& to, std::string_view text);
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include <troupe/base/utf8.hpp>
 #include <troupe/serializers/json/json_text.hpp>
 
 namespace troupe {
@@ -122,7 +123,7 @@ bool json_writer::text(std::string_view value) {
     return key(value);
   if (!before())
     return false;
-  if (json::is_utf8(value)) {
+  if (is_utf8(value)) {
     put("\"");
     json::append_escaped(body_, value);
     put("\"");
@@ -138,7 +139,7 @@ bool json_writer::text(std::string_view value) {
 bool json_writer::key(std::string_view value) {
   auto& top = levels_.back();
   put(std::exchange(top.begun, true) ? ",\"" : "\"");
-  if (!json::is_utf8(value)) {
+  if (!is_utf8(value)) {
     put("$text:");
     json::append_base64(body_, std::as_bytes(std::span(value)));
   } else {

@@ -1,8 +1,11 @@
-#include <troupe/framework/internal/words/text.hpp>
+#include <troupe/base/text.hpp>
+
+#include <string>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
-namespace troupe::internal {
+namespace troupe {
 namespace {
 
 TEST(one_line, keeps_what_is_harmless) {
@@ -35,5 +38,10 @@ TEST(one_line, cuts_between_characters) {
   EXPECT_EQ(one_line(std::string(1'000'000, 'x'), 4096).size(), 4096u);
 }
 
+TEST(on_one_line, cuts_nothing) {
+  EXPECT_EQ(on_one_line(std::string(100'000, 'x')).size(), 100'000u);
+  EXPECT_EQ(on_one_line("gr\xc3\xbc\xc3\x9f\ndich"), "gr\xc3\xbc\xc3\x9f?dich");
+}
+
 } // namespace
-} // namespace troupe::internal
+} // namespace troupe
