@@ -122,29 +122,13 @@ std::uint64_t actor_imports::gone(std::uint64_t number, const caf::actor_control
   return count;
 }
 
-bool actor_imports::hold(std::uint64_t number, caf::strong_actor_ptr proxy) {
-  return held_.try_emplace(number, std::move(proxy)).second;
-}
-
-caf::strong_actor_ptr actor_imports::let_go(std::uint64_t number) {
-  auto found = held_.find(number);
-  if (found == held_.end())
-    return nullptr;
-  auto result = std::move(found->second);
-  held_.erase(found);
-  return result;
-}
-
 std::vector<caf::strong_actor_ptr> actor_imports::take_all() {
   std::vector<caf::strong_actor_ptr> result;
-  result.reserve(entries_.size() + held_.size());
+  result.reserve(entries_.size());
   for (auto& [number, found] : entries_)
     if (auto proxy = found.proxy.lock())
       result.push_back(std::move(proxy));
-  for (auto& [number, proxy] : held_)
-    result.push_back(std::move(proxy));
   entries_.clear();
-  held_.clear();
   return result;
 }
 

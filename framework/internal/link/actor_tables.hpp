@@ -89,12 +89,6 @@ public:
   /// its place, which then stands for all receipts.
   [[nodiscard]] std::uint64_t gone(std::uint64_t number, const caf::actor_control_block* control);
 
-  /// Keeps the proxy alive until the peer says that its actor is down, since a monitor alone does not.
-  /// False when it is kept already.
-  bool hold(std::uint64_t number, caf::strong_actor_ptr proxy);
-  /// Gives the reference to drop, or null.
-  [[nodiscard]] caf::strong_actor_ptr let_go(std::uint64_t number);
-
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
 
   /// Everything at once, at the link's end: the proxies that still live.
@@ -107,7 +101,6 @@ private:
   };
 
   std::unordered_map<std::uint64_t, entry, detail::salted_hash> entries_;
-  std::unordered_map<std::uint64_t, caf::strong_actor_ptr, detail::salted_hash> held_;
 };
 
 } // namespace troupe::internal

@@ -9,12 +9,9 @@
 
 #include <asio/post.hpp>
 
-#include <caf/exit_reason.hpp>
-
 #include <troupe/base/sizes.hpp>
+#include <troupe/framework/internal/caf_port/node_ids.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
-#include <troupe/framework/internal/link/link_watch.hpp>
-#include <troupe/framework/internal/link/send_admin.hpp>
 #include <troupe/framework/internal/objects/imported_object.hpp>
 #include <troupe/framework/internal/objects/store_reaper.hpp>
 #include <troupe/framework/internal/trust/known_peers.hpp>
@@ -52,24 +49,24 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
       security_(std::move(security)),
       detailed_stats_(node_->options().detailed_stats),
       pending_objects_(std::make_shared<pending_objects>()),
+      warnings_("this link", &node_->lines()),
       offload_bytes_(options.offload_bytes),
-      actor_exports_(node_->system().node()),
-      claim_desk_{
-          .mutex = mutex_,
-          .actors = actor_exports_,
-          .objects = object_exports_,
-          .requests = pending_,
-          .epochs = negotiation_,
-          .withdraw = [this](const link_held& held,
-                             std::uint64_t number) { send_admin_locked(held, admin_op::withdraw, withdraw{number}); },
-          .acknowledge =
-              [this](const link_held& held, outbox* out) {
-                acknowledge_if_due(held, out != nullptr ? out : connection_->open_outbox(held));
-              },
-          .land =
-              [this](const store::handle& object) {
-                object.take_back(agreed().peer.process, agreed().send_channel());
-              }},
+      introductions_(common_, text_of(node_->system().node()), node_->links()),
+      actors_(common_, node_->system(), introductions_),
+      monitors_(common_, node_->system(), actors_),
+      claim_desk_{.mutex = mutex_,
+                  .actors = actors_,
+                  .objects = object_exports_,
+                  .requests = pending_,
+                  .epochs = negotiation_,
+                  .acknowledge =
+                      [this](const link_held& held, outbox* out) {
+                        acknowledge_if_due(held, out != nullptr ? out : connection_->open_outbox(held));
+                      },
+                  .land =
+                      [this](const store::handle& object) {
+                        object.take_back(agreed().peer.process, agreed().send_channel());
+                      }},
       lookups_(*this),
       accepted_(node_->types(), node_->families(), options.receive_limits, options.allow_cycles, options.cycle_bytes),
       received_words_(accepted_, detailed_stats_ ? &received_traffic_ : nullptr),
@@ -77,12 +74,11 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
       claims_({.frame_bytes_max = options.message_bytes, .total_bytes_max = options.message_bytes}, *this),
       incoming_(options.receive_limits, claims_, *this),
       decoder_(accepted_, received_words_, detailed_stats_ ? &received_traffic_ : nullptr,
-               [this](const type_refused& what) { send_admin(admin_op::type_refused, what); }),
+               [this](const type_refused& what) { admin_.send(admin_op::type_refused, what); }),
       heartbeat_(options.heartbeat_interval, options.heartbeat_timeout),
       farewell_(
           node_->io(), [this] { return anything_waits(); },
           [this](const std::string& reason, std::chrono::milliseconds left) { say_goodbye(reason, left); }),
-      warnings_("this link", &node_->lines()),
       delivery_(*this, node_->system(), options.allow_exit, {counters_.undelivered, counters_.undecodable}, warnings_),
       receiver_({.accepted = accepted_,
                  .known = received_words_,
@@ -139,6 +135,8 @@ std::expected<std::shared_ptr<link_core>, node_error> link_core::make(std::share
   if (auto good = check(options, node->families()); !good)
     return std::unexpected{std::move(good).error()};
   auto link = std::shared_ptr<link_core>{new link_core{std::move(node), options, side, std::move(security)}};
+  link->actors_.belong_to(link);
+  link->monitors_.belong_to(link);
   link->names_ = {options.serializers, accepted_by(options)};
   link->replies_.count_consumed([weak = link->weak_from_this()] { pump_soon(weak); },
                                 link->received_words_.signatures_kept());
@@ -191,7 +189,7 @@ bool link_core::anything_waits() const {
 
 /// The peer takes nothing in that comes behind a goodbye.
 void link_core::say_goodbye(const std::string& reason, std::chrono::milliseconds left) {
-  send_admin(admin_op::goodbye, goodbye{reason});
+  admin_.send(admin_op::goodbye, goodbye{reason});
   connection_->close({node_errc::link_down, "this end closed the link: " + reason}, left);
 }
 
@@ -243,12 +241,8 @@ void link_core::fail_everything(const node_error& reason, std::uint64_t unwritte
   auto held = mutex_.lock();
   auto queries = std::exchange(queries_, {});
   auto requests = pending_.take_all();
-  auto proxies = actor_imports_.take_all();
-  auto exported = actor_exports_.take_all();
   auto objects = object_exports_.take_all();
   object_imports_.clear();
-  auto met = std::exchange(introduced_, {});
-  auto watched = std::exchange(watched_, {});
   auto unsent = sending_.take_all();
   std::ranges::move(bulk_.take_all(), std::back_inserter(unsent));
   const auto told = take_ready(held);
@@ -270,12 +264,8 @@ void link_core::fail_everything(const node_error& reason, std::uint64_t unwritte
   for (auto& [number, query] : queries)
     query(std::unexpected{reason});
   lookups_.end(reason);
-  for (auto& proxy : proxies)
-    ended_proxies_.push_back({std::move(proxy), caf::make_error(caf::exit_reason::remote_link_unreachable)});
-  end_proxies(node_->system(), std::exchange(ended_proxies_, {}));
-  for (const auto& [number, weak] : watched)
-    if (auto actor = weak.lock())
-      actor->get()->detach(caf::attachable::token{link_watch::key{this}});
+  introductions_.end();
+  monitors_.end(actors_.end());
   auto error = to_caf_error(reason);
   if (auto taken = delivery_.take_awaited())
     if (auto asker = taken->asker.lock())
@@ -353,7 +343,7 @@ void link_core::take_leave(const node_error& reason) {
   warnings_.say(expected_end ? log_level::info : log_level::warning,
                 [&] { return "link to " + agreed().peer.name + " ends: " + reason.message(); });
   if (!expected_end) // Who has said goodbye reads no more.
-    send_admin(admin_op::goodbye, goodbye{cut(reason.message())});
+    admin_.send(admin_op::goodbye, goodbye{cut(reason.message())});
 }
 
 std::expected<void, node_error> link_core::on_admin(admin_op op, bytes_view body) {
@@ -372,18 +362,19 @@ std::expected<void, node_error> link_core::on_admin(admin_op op, bytes_view body
   case admin_op::found:
     return with.operator()<found>([this](const auto& what) { return on_found(what); });
   case admin_op::monitor:
-    return with.operator()<monitor>([this](const auto& what) { return on_monitor(what); });
+    return with.operator()<monitor>([this](const auto& what) { return monitors_.on_monitor(what); });
   case admin_op::demonitor:
     return with.operator()<monitor>(
-        [this](const auto& what) { return on_demonitor(what), std::expected<void, node_error>{}; });
+        [this](const auto& what) { return monitors_.on_demonitor(what), std::expected<void, node_error>{}; });
   case admin_op::introduce:
-    return with.operator()<introduce>([this](const auto& what) { return on_introduce(what); });
+    return with.operator()<introduce>([this](const auto& what) { return introductions_.on_introduce(what); });
   case admin_op::withdraw:
-    return with.operator()<withdraw>([this](const auto& what) { return on_withdraw(what); });
+    return with.operator()<withdraw>([this](const auto& what) { return introductions_.on_withdraw(what); });
   case admin_op::down:
-    return with.operator()<down>([this](const auto& what) { return on_down(what), std::expected<void, node_error>{}; });
+    return with.operator()<down>(
+        [this](const auto& what) { return monitors_.on_down(what), std::expected<void, node_error>{}; });
   case admin_op::release_actor:
-    return with.operator()<release_actor>([this](const auto& what) { return on_release_actor(what); });
+    return with.operator()<release_actor>([this](const auto& what) { return actors_.on_release(what); });
   case admin_op::release_object:
     return with.operator()<release_object>([this](const auto& what) { return on_release_object(what); });
   case admin_op::credit:
@@ -398,7 +389,7 @@ std::expected<void, node_error> link_core::on_admin(admin_op op, bytes_view body
     return with.operator()<whereabouts>([this](auto& what) { return on_whereabouts(std::move(what)); });
   case admin_op::ping:
     return with.operator()<ping>(
-        [this](const auto&) { return send_admin(admin_op::pong, ping{}), std::expected<void, node_error>{}; });
+        [this](const auto&) { return admin_.send(admin_op::pong, ping{}), std::expected<void, node_error>{}; });
   case admin_op::pong:
     return with.operator()<ping>([](const auto&) { return std::expected<void, node_error>{}; }); // It was heard.
   case admin_op::goodbye:
@@ -428,7 +419,7 @@ imported_object::~imported_object() {
 void link_core::object_gone(const store::object_id& id, const imported_object* owner) {
   const auto held = mutex_.lock();
   if (auto count = object_imports_.gone(id, owner); count > 0)
-    send_admin_locked(held, admin_op::release_object, release_object{id.index, id.generation, count});
+    admin_.send(held, admin_op::release_object, release_object{id.index, id.generation, count});
 }
 
 std::expected<void, node_error> link_core::on_release_object(const release_object& what) {

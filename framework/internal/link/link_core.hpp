@@ -34,18 +34,22 @@
 #include <troupe/framework/internal/flow/reply_room.hpp>
 #include <troupe/framework/internal/flow/send_window.hpp>
 #include <troupe/framework/internal/link/acceptance.hpp>
-#include <troupe/framework/internal/link/actor_tables.hpp>
+#include <troupe/framework/internal/link/actor_introductions.hpp>
+#include <troupe/framework/internal/link/actor_names.hpp>
+#include <troupe/framework/internal/link/admin_output.hpp>
 #include <troupe/framework/internal/link/agreed_terms.hpp>
 #include <troupe/framework/internal/link/delivery.hpp>
 #include <troupe/framework/internal/link/family_lists.hpp>
 #include <troupe/framework/internal/link/farewell.hpp>
 #include <troupe/framework/internal/link/incoming_message.hpp>
 #include <troupe/framework/internal/link/life_cycle.hpp>
+#include <troupe/framework/internal/link/link_common.hpp>
 #include <troupe/framework/internal/link/link_memory.hpp>
 #include <troupe/framework/internal/link/lookups.hpp>
 #include <troupe/framework/internal/link/mention_finder.hpp>
 #include <troupe/framework/internal/link/message_claims.hpp>
 #include <troupe/framework/internal/link/message_receiver.hpp>
+#include <troupe/framework/internal/link/monitors.hpp>
 #include <troupe/framework/internal/link/negotiation.hpp>
 #include <troupe/framework/internal/link/packed_message.hpp>
 #include <troupe/framework/internal/link/passed_traffic.hpp>
@@ -124,8 +128,8 @@ public:
   // -- for proxies and frames
 
   void send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context) override;
-  void watch(std::uint64_t number, caf::strong_actor_ptr proxy) override;
-  void unwatch(std::uint64_t number) override;
+  void watch(std::uint64_t number, caf::strong_actor_ptr proxy) override { monitors_.watch(number, std::move(proxy)); }
+  void unwatch(std::uint64_t number) override { monitors_.unwatch(number); }
   void proxy_gone(std::uint64_t number, const caf::actor_control_block* control) override;
   void object_gone(const store::object_id& id, const imported_object* owner);
   [[nodiscard]] bool is_ready(std::uint64_t receiver) override;
@@ -140,25 +144,11 @@ public:
   void write_handles() override;
   void end_for_handles(const node_error& why) override;
 
-  // -- link_actors.cpp, for codecs of actor handles
-
-  /// Counts one sending.
-  [[nodiscard]] actor_name export_actor(const caf::strong_actor_ptr& actor);
-  /// The actor that the peer means, a proxy or one of this node's own. Fails with `protocol_violation` for a number
-  /// that the peer was never given.
-  [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> import_actor(const actor_name& name);
-  /// The same. `recognizes`: an actor of this node's is itself, also where a third node has named it.
-  [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> import_actor(const link_held& held,
-                                                                              const actor_name& name, bool recognizes);
-
-  // -- link_introductions.cpp
-  [[nodiscard]] introduce introduction_of(std::uint64_t number) const override;
-  /// Whether the actor may be named to the peer: it has not come through too many nodes, nor have too many of third
-  /// nodes been named already; and what is said where it may not.
-  [[nodiscard]] bool can_name(const caf::strong_actor_ptr& actor) const;
-  [[nodiscard]] static std::string why_not_named();
+  [[nodiscard]] introduce introduction_of(std::uint64_t number) const override {
+    return introductions_.of_peers_actor(number);
+  }
   /// This node's own actor, where the introduction proves that this link has given it to the peer.
-  [[nodiscard]] caf::strong_actor_ptr recognize(const introduce& what) const;
+  [[nodiscard]] caf::strong_actor_ptr recognize(const introduce& what) const { return actors_.recognize(what); }
 
   // -- for the public link
 
@@ -236,19 +226,9 @@ private:
                                                                const std::expected<found, node_error>& answer);
   void on_find(const find_query& query);
   std::expected<void, node_error> on_found(const found& answer);
-  std::expected<void, node_error> on_monitor(const monitor& what);
-  void on_demonitor(const monitor& what);
-  void on_down(const down& what);
-  std::expected<void, node_error> on_release_actor(const release_actor& what);
   std::expected<void, node_error> on_release_object(const release_object& what);
   /// `unwritten`: messages that the connection had taken and not written.
   void fail_everything(const node_error& reason, std::uint64_t unwritten);
-  friend class link_watch;
-  void watched_actor_ended(std::uint64_t number, const caf::error& reason);
-  template <class Admin>
-  bool send_admin(admin_op op, const Admin& what);
-  template <class Admin>
-  bool send_admin_locked(const link_held& held, admin_op op, const Admin& what);
 
   // -- link_flow.cpp
   /// How a message is held to the bounds.
@@ -283,19 +263,7 @@ private:
   [[nodiscard]] signs_of_life signs_of_peer() const;
   [[nodiscard]] bool beat();
 
-  [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> import_helper(std::uint64_t number);
   [[nodiscard]] caf::actor helper_of_peer(const caf::strong_actor_ptr& helper, std::string_view why_none);
-
-  // -- link_introductions.cpp
-  /// What the peer has introduced.
-  struct introduced {
-    std::shared_ptr<const introduce> how;
-    caf::strong_actor_ptr own; // Where it turned out to be an actor of this node.
-  };
-  void introduce_actor(const link_held& held, const caf::strong_actor_ptr& actor, std::uint64_t number);
-  std::optional<caf::strong_actor_ptr> release_export(const link_held& held, std::uint64_t number, std::uint64_t count);
-  std::expected<void, node_error> on_introduce(const introduce& what);
-  std::expected<void, node_error> on_withdraw(const withdraw& what);
 
   // -- link_handles.cpp
   [[nodiscard]] std::expected<void, node_error> count_handles();
@@ -315,7 +283,6 @@ private:
                         bytes_view extensions = {});
   void encode_soon();
   void encode_next();
-  [[nodiscard]] caf::strong_actor_ptr imported(std::uint64_t number) const;
   [[nodiscard]] bool has_room_for(const link_held& held, std::uint64_t receiver) const;
 
   // -- link_stats.cpp
@@ -334,7 +301,6 @@ private:
   void undo(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason, caf::execution_unit* context);
   void tell_who_waits(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason,
                       caf::execution_unit* context);
-  [[nodiscard]] actor_name name_of_actor(const link_held& held, const caf::strong_actor_ptr& actor);
   [[nodiscard]] std::optional<std::uint64_t> header_number(const family& by, const type_entry& type,
                                                            const sending_terms& terms, bool is_counted);
 
@@ -373,8 +339,7 @@ private:
   const role role_;
   const std::shared_ptr<const link_security> security_;
   const bool detailed_stats_;
-  const digest introduction_key_ = random_digest(); // The peer proves with it what it got on this link.
-  family_names names_;                              // As the hello says; later, negotiation_ knows.
+  family_names names_; // As the hello says; later, negotiation_ knows.
 
   bool hides_names_ = false; // Set before start().
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
@@ -386,6 +351,7 @@ private:
 
   std::shared_ptr<connection> connection_; // Set by start().
   life_cycle life_;
+  limited_log warnings_;
   std::atomic<std::uint64_t> next_transfer_{1};
   std::atomic<std::uint64_t> terms_number_{0}; // Of terms_; stored under the lock.
   std::atomic<std::size_t> offload_bytes_;     // link_options
@@ -394,6 +360,11 @@ private:
 
   const std::shared_ptr<link_mutex> shared_mutex_ = std::make_shared<link_mutex>(); // The connection's, too.
   link_mutex& mutex_ = *shared_mutex_;
+  connection_admin_output admin_{mutex_, connection_};
+  const link_common common_{mutex_, life_, agreement_, admin_, warnings_};
+  actor_introductions introductions_;
+  actor_names actors_;
+  monitors monitors_;
   std::condition_variable room_;        // Callers outside of actors wait here for credit,
   std::condition_variable change_over_; // ... and here for others' changes of the lists.
   // Guarded by mutex_.
@@ -409,9 +380,6 @@ private:
   reply_room replies_;
   pending_requests pending_{replies_};
   readiness readiness_;
-  actor_exports actor_exports_;
-  actor_imports actor_imports_;
-  std::unordered_map<std::uint64_t, introduced, detail::salted_hash> introduced_; // By the peer's numbers.
   caf::strong_actor_ptr task_runner_; // The peer's, a proxy; null where the link does not allow tasks.
   caf::strong_actor_ptr spawner_;     // The same for spawning ...
   caf::strong_actor_ptr inspector_;   // ... and for looking.
@@ -422,7 +390,6 @@ private:
   bulk_lanes<packed_message> bulk_;
   bool piece_is_next_ = false; // Of bytes that the peer has asked for, before the next chunk of a message.
   sent_dictionary sent_words_;
-  std::unordered_map<std::uint64_t, caf::weak_actor_ptr> watched_; // By the peer; each has a link_watch attached.
   std::unordered_map<std::uint64_t, std::function<void(const std::expected<found, node_error>&)>> queries_;
   std::uint64_t next_query_ = 1;
   lookups lookups_; // Has rules of its own for threads.
@@ -435,7 +402,6 @@ private:
   incoming_message incoming_;
   value_decoder decoder_;
   std::unique_ptr<receive_account> receiving_; // From the opening on.
-  std::vector<ended_proxy> ended_proxies_;     // Of the packets that are being handled.
   std::unique_ptr<greeting> greeting_;         // From start() until the link is open.
   caf::node_id known_peer_;                    // Counts among the node's known peers; invalid: none does.
   bool is_up_in_exchange_ = false;
@@ -443,7 +409,6 @@ private:
   std::shared_ptr<asio::steady_timer> heartbeat_timer_;
   farewell farewell_;
 
-  limited_log warnings_;
   traffic_table sent_traffic_;
   traffic_table received_traffic_;
   bool settled_ = false; // Guarded by mutex_: the node has these figures.

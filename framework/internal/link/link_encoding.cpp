@@ -32,7 +32,7 @@ bool link_core::encode_elsewhere(std::uint64_t receiver, caf::mailbox_element_pt
                                  .size_bytes = std::max(bytes, least_bytes),
                                  .is_answer = is_answer,
                                  .sender = sender,
-                                 .proxy = imported(receiver),
+                                 .proxy = actors_.proxy_of(receiver),
                                  .extensions = {extensions.begin(), extensions.end()}};
   // When they are encoded they are held to the bounds one by one; until then to their sum.
   const auto bound = is_error
@@ -95,11 +95,6 @@ void link_core::encode_next() {
   auto held = mutex_.lock();
   if (readiness_.anybody_waits(held) && is_open())
     pump(held);
-}
-
-caf::strong_actor_ptr link_core::imported(std::uint64_t number) const {
-  const auto held = mutex_.lock();
-  return actor_imports_.find(number);
 }
 
 /// Whether the next message to that receiver would be sent, or find room to wait in.

@@ -10,7 +10,6 @@
 #include <troupe/framework/internal/caf_port/caf_threads.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
-#include <troupe/framework/internal/link/send_admin.hpp>
 #include <troupe/framework/node_error.hpp>
 
 namespace troupe::internal {
@@ -278,7 +277,7 @@ std::expected<void, node_error> link_core::on_credit(const credit& what) {
 /// I/O thread.
 void link_core::report_consumed() {
   for (const auto& due : receiving_->take_due())
-    send_admin(admin_op::credit, credit{.actor = due.actor, .bytes = due.bytes, .handle_bytes = due.handle_bytes});
+    admin_.send(admin_op::credit, credit{.actor = due.actor, .bytes = due.bytes, .handle_bytes = due.handle_bytes});
 }
 
 /// From any thread. Room for answers has come free.
@@ -359,7 +358,7 @@ bool link_core::beat() {
     return false;
   }
   if (*asks)
-    send_admin(admin_op::ping, ping{});
+    admin_.send(admin_op::ping, ping{});
   return true;
 }
 

@@ -9,7 +9,6 @@
 #include <troupe/framework/internal/caf_port/actors/shared_helpers.hpp>
 #include <troupe/framework/internal/link/link_greeting.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
-#include <troupe/framework/internal/link/send_admin.hpp>
 #include <troupe/framework/internal/trust/known_peers.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/text.hpp>
@@ -96,7 +95,7 @@ own_end link_core::greeting::own_end_of(const link_core& link) {
           .key = node.key(),
           .families = link.names_,
           .serial = link.serial_,
-          .introduction_key = link.introduction_key_,
+          .introduction_key = link.introductions_.key(),
           .incarnation = node.exchange() ? node.exchange()->self().incarnation : 0,
           .store = shares ? node.store() : std::nullopt};
 }
@@ -152,7 +151,7 @@ std::uint64_t link_core::greeting::number_of(const caf::strong_actor_ptr& helper
   if (!helper)
     return 0;
   const auto held = link_.mutex_.lock();
-  return link_.actor_exports_.add(helper);
+  return link_.actors_.name(held, helper).number;
 }
 
 void link_core::start(std::shared_ptr<transport> bytes, std::chrono::milliseconds patience,
@@ -237,6 +236,7 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
                     .values = values_,
                     .takes_extensions = agreed.features.has(feature::extensions),
                     .takes_repeated_frames = agreed.features.has(feature::handle_windows)});
+    actors_.open(*receiving_);
     life_.enter(held, link_state::open);
   }
   if (auto imported = import_helpers(); !imported)
@@ -255,9 +255,9 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
 }
 
 std::expected<void, node_error> link_core::import_helpers() {
-  auto runner = import_helper(agreed().peer.runner);
-  auto spawner = runner ? import_helper(agreed().peer.spawner) : runner;
-  auto inspector = spawner ? import_helper(agreed().peer.inspector) : spawner;
+  auto runner = actors_.find_peers(agreed().peer.runner);
+  auto spawner = runner ? actors_.find_peers(agreed().peer.spawner) : runner;
+  auto inspector = spawner ? actors_.find_peers(agreed().peer.inspector) : spawner;
   if (!inspector)
     return std::unexpected{std::move(inspector).error()};
   const auto held = mutex_.lock();
@@ -269,16 +269,9 @@ std::expected<void, node_error> link_core::import_helpers() {
   return {};
 }
 
-/// Null for the number 0.
-std::expected<caf::strong_actor_ptr, node_error> link_core::import_helper(std::uint64_t number) {
-  if (number == 0)
-    return nullptr;
-  return import_actor({actor_name::side::mine, number});
-}
-
 std::unexpected<node_error> link_core::refuse_peer(node_error reason) {
   greeting_->report.refused(reason);
-  send_admin(admin_op::refuse, refuse{static_cast<std::uint8_t>(reason.code()), cut(reason.message())});
+  admin_.send(admin_op::refuse, refuse{static_cast<std::uint8_t>(reason.code()), cut(reason.message())});
   return std::unexpected{std::move(reason)};
 }
 

@@ -16,6 +16,7 @@
 
 #include <troupe/framework/internal/caf_port/encoding_cache.hpp>
 #include <troupe/framework/internal/handles/messages.hpp>
+#include <troupe/framework/internal/link/actor_recognition.hpp>
 #include <troupe/framework/internal/objects/object_environment.hpp>
 #include <troupe/framework/internal/objects/object_exchange.hpp>
 #include <troupe/framework/internal/trust/authentication.hpp>
@@ -65,12 +66,8 @@ public:
 
 /// The links of the node. Any thread.
 template <class Link>
-class link_book {
+class link_book : public actor_recognition {
 public:
-  virtual ~link_book() = default;
-
-  /// The open link of that link_core::serial; null where there is none.
-  [[nodiscard]] virtual std::shared_ptr<Link> find(std::uint64_t serial) const = 0;
   virtual void note_opened() noexcept = 0;
   /// A peer has not come through the handshake.
   virtual void note_refused_peer() noexcept = 0;

@@ -10,7 +10,6 @@
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
-#include <troupe/framework/internal/link/send_admin.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/log.hpp>
 #include <troupe/framework/internal/words/text.hpp>
@@ -130,7 +129,7 @@ void link_core::announce_change(std::uint64_t number) {
   auto accepted = negotiation_.accepted();
   held.unlock();
   accept_now(std::move(accepted));
-  send_admin(admin_op::reconfigure, family_change{number, names.serializers, names.deserializers});
+  admin_.send(admin_op::reconfigure, family_change{number, names.serializers, names.deserializers});
 }
 
 std::expected<void, node_error> link_core::on_reconfigured(const reconfigured& what) {
@@ -191,7 +190,7 @@ std::expected<void, node_error> link_core::on_reconfigure(const family_change& w
   family_names theirs{what.serializers, what.deserializers};
   if (!negotiation_.change_peer(what.number, theirs)) {
     auto text = nothing_in_common_text(node_->options().name, negotiation_.mine(), agreed().peer.name, theirs);
-    send_admin_locked(held, admin_op::reconfigured, reconfigured{what.number, cut(text)});
+    admin_.send(held, admin_op::reconfigured, reconfigured{what.number, cut(text)});
     return {};
   }
   renew_terms(held);

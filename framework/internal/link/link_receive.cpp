@@ -34,7 +34,7 @@ std::expected<void, node_error> link_core::on_header(bytes_view body) {
 // -- what a message names
 
 std::expected<caf::strong_actor_ptr, node_error> link_core::find_actor(const actor_mention& which) {
-  return import_actor({which.readers ? actor_name::side::yours : actor_name::side::mine, which.number});
+  return actors_.find({which.readers ? actor_name::side::yours : actor_name::side::mine, which.number});
 }
 
 std::expected<frame, node_error> link_core::receive_frame(const frame_descriptor& where) {

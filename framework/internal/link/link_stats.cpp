@@ -61,8 +61,8 @@ link_stats link_core::stats_locked(const link_held& held) const {
                     .large_frame_bytes_here = claims_.living_bytes(),
                     .window_bytes = agreed().windows.window,
                     .credit_bytes = agreed().windows.window - std::min(agreed().windows.window, outstanding),
-                    .actors_exported = actor_exports_.size(),
-                    .actors_imported = actor_imports_.size(),
+                    .actors_exported = actors_.exported(held),
+                    .actors_imported = actors_.imported(held),
                     .by_type = {}};
   sent_traffic_.add_to(result.by_type, &type_stats::sent);
   received_traffic_.add_to(result.by_type, &type_stats::received);

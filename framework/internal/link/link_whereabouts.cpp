@@ -6,7 +6,6 @@
 
 #include <troupe/framework/internal/link/link_core.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
-#include <troupe/framework/internal/link/send_admin.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 
 namespace troupe::internal {
@@ -24,7 +23,7 @@ void link_core::say_whereabouts() {
   auto told = tellable(node_->entrances().addresses(), true, place(), addresses_of_this_host());
   const auto self = node_->exchange()->self();
   if (!told.empty())
-    send_admin(admin_op::whereabouts, whereabouts{self.node, self.incarnation, std::move(told)});
+    admin_.send(admin_op::whereabouts, whereabouts{self.node, self.incarnation, std::move(told)});
 }
 
 /// Of the nodes that offer what these are behind.

@@ -29,8 +29,8 @@ void message_claims::epoch(const link_held&, std::uint64_t number) {
   epoch_ = number;
 }
 
-void message_claims::allow_return(const link_held&) {
-  desk_->actors.allow_return(sender_);
+void message_claims::allow_return(const link_held& held) {
+  desk_->actors.allow_return(held, sender_);
   may_return_ = true;
 }
 
@@ -74,17 +74,13 @@ std::optional<waiting_asker> message_claims::give_back() {
   std::vector<store::handle> objects;
   auto held = desk->mutex.lock();
   const auto release = [&](std::uint64_t number) {
-    auto last = desk->actors.release(number, 1);
-    if (!last || !*last)
-      return;
-    dropped.push_back(*std::move(last));
-    if (actor_exports::is_foreign(number))
-      desk->withdraw(held, number);
+    if (auto last = desk->actors.take_back(held, number))
+      dropped.push_back(std::move(last));
   };
   for (const auto number : actors_)
     release(number);
   if (may_return_)
-    (void)desk->actors.take_return(sender_); // The peer has nothing to send back in its name.
+    (void)desk->actors.take_return(held, sender_); // The peer has nothing to send back in its name.
   release(sender_);
   for (const auto& object : std::span{flights_}.first(exported_))
     if (auto last = desk->objects.release(object.id(), 1); last && *last)

@@ -11,7 +11,7 @@
 #include <caf/actor_control_block.hpp>
 
 #include <troupe/framework/internal/flow/consumption.hpp>
-#include <troupe/framework/internal/link/actor_tables.hpp>
+#include <troupe/framework/internal/link/actor_names.hpp>
 #include <troupe/framework/internal/link/negotiation.hpp>
 #include <troupe/framework/internal/link/pending_requests.hpp>
 #include <troupe/framework/internal/net/link_mutex.hpp>
@@ -25,13 +25,11 @@ namespace troupe::internal {
 /// The tables of a link in which messages claim something, all guarded by its lock.
 struct claim_desk {
   link_mutex& mutex;
-  actor_exports& actors;
+  actor_names& actors;
   object_exports& objects;
   pending_requests& requests;
   negotiation& epochs;
 
-  /// An actor of a third node is not named to the peer any more.
-  std::function<void(const link_held&, std::uint64_t)> withdraw;
   /// A message that the peer may wait for has been appended to the outbox, or never will be: then there is no outbox.
   std::function<void(const link_held&, outbox*)> acknowledge;
   /// An object is not on its way to the peer any more. Not under the lock.

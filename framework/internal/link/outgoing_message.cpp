@@ -401,10 +401,10 @@ std::expected<std::uint32_t, serialize_error> outgoing_message::mention(const ca
     return std::unexpected{
         serialize_error{serialize_errc::limit_exceeded,
                         "a value with more than " + grouped(element_actors_max) + " handles of actors in it"}};
-  if (!link_->can_name(itself(actor)))
+  if (!link_->actors_.can_name(itself(actor)))
     return std::unexpected{
-        serialize_error{serialize_errc::codec_failed, "a handle cannot be sent: " + link_core::why_not_named()}};
-  const auto name = claims_.actor([&] { return link_->export_actor(itself(actor)); });
+        serialize_error{serialize_errc::codec_failed, "a handle cannot be sent: " + actor_names::why_not_named()}};
+  const auto name = claims_.actor([&] { return link_->actors_.name(itself(actor)); });
   if (name.whose == actor_name::side::yours)
     claims_.keep(actor);
   descriptor_.actors.push_back({name.number, name.whose == actor_name::side::yours});
@@ -450,8 +450,8 @@ std::expected<void, node_error> outgoing_message::commit(std::uint64_t receiver,
     head.extensions = extensions_;
   }
 
-  if (sender && !link.can_name(itself(sender)))
-    return fail(node_errc::unserializable, "its sender cannot be named: " + link_core::why_not_named());
+  if (sender && !link.actors_.can_name(itself(sender)))
+    return fail(node_errc::unserializable, "its sender cannot be named: " + actor_names::why_not_named());
   const std::uint64_t message_head_bytes_max = 50 + extensions_.size(); // With five numbers of at most ten bytes.
   std::vector<packed_message> dropped;
   auto held = link.mutex_.lock();
@@ -511,7 +511,7 @@ void outgoing_message::log_new_signature() const {
 /// Counts the sender as named by the message, and its question as pending.
 void outgoing_message::name_sender(const link_held& held, message_head& head, const caf::strong_actor_ptr& sender,
                                    caf::message_id id, admission admitted) {
-  const auto name = link_->name_of_actor(held, itself(sender));
+  const auto name = link_->actors_.name(held, itself(sender));
   head.sender = name.number;
   auto* asking = id.is_request() ? as_asker(sender) : nullptr;
   if (name.whose == actor_name::side::yours) {
@@ -558,7 +558,7 @@ void outgoing_message::write_or_pack(const link_held& held, message_head& head, 
   }
   if (!cargo_.value.has_value() && !claims_.has_epoch())
     claims_.epoch(held, terms_->peer_epoch);
-  claims_.keep(link.actor_imports_.find(head.receiver));
+  claims_.keep(link.actors_.proxy_of(held, head.receiver));
   packed_message packed{{std::move(cargo_)}, head.receiver, head.sender, head.flags, cost};
   cargo_.value.reset();
   packed.may_be_dropped = urgency_ == link_core::urgency::ordinary;

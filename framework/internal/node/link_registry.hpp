@@ -73,10 +73,15 @@ public:
     return result;
   }
 
-  [[nodiscard]] std::shared_ptr<Link> find(std::uint64_t serial) const override {
+  /// The open link of that serial number; null where there is none.
+  [[nodiscard]] std::shared_ptr<Link> find(std::uint64_t serial) const {
     std::lock_guard guard{mutex_};
     const auto found = std::ranges::find(links_, serial, &Link::serial);
     return found != links_.end() && (*found)->is_open() ? *found : nullptr;
+  }
+  [[nodiscard]] caf::strong_actor_ptr recognize(const introduce& what) const override {
+    const auto by = find(what.link);
+    return by ? by->recognize(what) : nullptr;
   }
 
   [[nodiscard]] figures totals() const {

@@ -4,24 +4,24 @@
 #include <gtest/gtest.h>
 
 #include <caf/actor_companion.hpp>
-#include <caf/actor_system.hpp>
-#include <caf/actor_system_config.hpp>
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
 
 #include <troupe/framework/node_error.hpp>
 
+#include "lone_link.hpp"
+
 namespace troupe::internal {
 namespace {
 
-class claims : public testing::Test {
+class claims : public lone_link {
 protected:
   claims() {
     replies.count_consumed([] {}, nullptr);
   }
 
   void mention(message_claims& by) {
-    const auto name = by.actor([&] { return actor_name{actor_name::side::mine, actors.add(ann)}; });
+    const auto name = by.actor([&] { return actors.name(ann); });
     EXPECT_EQ(name.number, ann->id());
   }
 
@@ -35,13 +35,13 @@ protected:
 
   void name_sender(message_claims& by) {
     const auto held = mutex.lock();
-    by.sender(held, actors.add(ann));
+    by.sender(held, actors.name(held, ann).number);
     by.allow_return(held);
   }
 
   void ask(message_claims& by, const caf::strong_actor_ptr& asker) {
     const auto held = mutex.lock();
-    by.sender(held, actors.add(ann));
+    by.sender(held, actors.name(held, ann).number);
     by.question(held, {ann->id(), 1}, 5, {.who = caf::weak_actor_ptr{asker.get()}});
   }
 
@@ -58,13 +58,13 @@ protected:
   /// How often the peer may release ann.
   std::uint64_t counted() {
     std::uint64_t count = 0;
-    while (actors.release(ann->id(), 1))
+    while (actors.on_release({ann->id(), 1}))
       ++count;
     return count;
   }
 
   void expect_nothing_taken() {
-    EXPECT_FALSE(actors.take_return(ann->id()));
+    EXPECT_FALSE(may_return());
     EXPECT_EQ(counted(), 0u);
     EXPECT_FALSE(objects.release({}, 1));
     EXPECT_EQ(in_flight, 0);
@@ -73,32 +73,44 @@ protected:
     EXPECT_TRUE(epochs.take_acknowledgement());   // ... so the change is acknowledged at once.
   }
 
-  caf::actor_system_config config;
-  caf::actor_system system{config};
-  caf::scoped_actor self{system};
+  bool may_return() {
+    const auto held = mutex_.lock();
+    return actors.take_return(held, ann->id());
+  }
+
+  class nobody final : public actor_recognition {
+  public:
+    caf::strong_actor_ptr recognize(const introduce&) const override { return nullptr; }
+  };
+
+  caf::scoped_actor self{system_};
   caf::strong_actor_ptr ann = caf::actor_cast<caf::strong_actor_ptr>(self.ptr());
 
-  link_mutex mutex;
-  actor_exports actors{system.node()};
+  link_mutex& mutex = mutex_;
+  nobody none;
+  actor_introductions introductions{common_, {1, std::string(40, 'c')}, none};
+  receive_account account{{}, [] {}, nullptr};
+  actor_names actors{common_, system_, introductions};
   object_exports objects;
   reply_room replies;
   pending_requests requests{replies};
   const family_names families{{"typed"}, {"typed"}};
   negotiation epochs;
   int in_flight = 0;
-  int withdrawn = 0;
   std::vector<bool> appended; // For each that has gone, whether it was appended before.
   claim_desk desk{.mutex = mutex,
                   .actors = actors,
                   .objects = objects,
                   .requests = requests,
                   .epochs = epochs,
-                  .withdraw = [this](const link_held&, std::uint64_t) { ++withdrawn; },
                   .acknowledge = [this](const link_held&, outbox* out) { appended.push_back(out != nullptr); },
                   .land = [this](const store::handle&) { --in_flight; }};
   outbox out;
 
-  void SetUp() override { epochs.open(families, families); }
+  void SetUp() override {
+    epochs.open(families, families);
+    actors.open(account);
+  }
 };
 
 TEST_F(claims, what_is_not_committed_comes_back_at_the_end) {
@@ -199,11 +211,11 @@ TEST_F(claims, the_peer_has_no_right_to_pass_on_what_was_dropped) {
   taken.begin(desk);
   name_sender(taken);
   taken.fail({node_errc::link_busy, "no room"});
-  EXPECT_FALSE(actors.take_return(ann->id()));
+  EXPECT_FALSE(may_return());
 }
 
 TEST_F(claims, who_asked_is_told_once_when_the_question_fails) {
-  auto asker = system.spawn<caf::actor_companion>();
+  auto asker = system_.spawn<caf::actor_companion>();
   int told = 0;
   int others = 0; // The exit at the end.
   caf::actor_cast<caf::actor_companion*>(asker)->on_enqueue(
@@ -218,7 +230,7 @@ TEST_F(claims, who_asked_is_told_once_when_the_question_fails) {
 }
 
 TEST_F(claims, whoever_is_not_failed_is_told_by_somebody_else) {
-  auto asker = system.spawn<caf::actor_companion>();
+  auto asker = system_.spawn<caf::actor_companion>();
   int told = 0;
   caf::actor_cast<caf::actor_companion*>(asker)->on_enqueue([&](caf::mailbox_element_ptr) { ++told; });
   {
@@ -235,12 +247,12 @@ TEST_F(claims, after_the_links_end_only_what_is_on_its_way_comes_back) {
   message_claims taken;
   taken.begin(desk);
   take_all(taken);
-  (void)actors.take_all();
+  (void)actors.end();
   (void)objects.take_all();
   (void)requests.take_all();
   taken.clear();
   EXPECT_EQ(in_flight, 0);
-  EXPECT_EQ(withdrawn, 0);
+  EXPECT_TRUE(admin_.is_silent()); // Nothing is withdrawn.
 }
 
 } // namespace

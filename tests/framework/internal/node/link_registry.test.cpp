@@ -11,6 +11,7 @@ namespace {
 struct told_link {
   [[nodiscard]] bool is_open() const { return open; }
   [[nodiscard]] std::uint64_t serial() const { return number; }
+  [[nodiscard]] caf::strong_actor_ptr recognize(const introduce&) const { return own; }
   [[nodiscard]] link_stats stats() const { return figures; }
   [[nodiscard]] link_stats settle_stats() {
     ++settled;
@@ -23,6 +24,7 @@ struct told_link {
   bool open = true;
   link_stats figures;
   int settled = 0;
+  caf::strong_actor_ptr own;
 };
 
 class links_of_a_node : public testing::Test {

@@ -1,0 +1,85 @@
+// How the parts of a link say something to the peer.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include <troupe/framework/internal/net/connection.hpp>
+#include <troupe/framework/internal/net/link_mutex.hpp>
+#include <troupe/framework/internal/wire/admin.hpp>
+#include <troupe/framework/internal/wire/outbox.hpp>
+#include <troupe/framework/internal/wire/packet.hpp>
+
+namespace troupe::internal {
+
+/// Sends admin packets to the peer of a link.
+///
+/// Threads: any.
+class admin_output {
+public:
+  /// The mutex guards where packets are appended.
+  explicit admin_output(link_mutex& mutex) : mutex_(mutex) {}
+  admin_output(const admin_output&) = delete;
+  admin_output& operator=(const admin_output&) = delete;
+  virtual ~admin_output() = default;
+
+  /// False where the link takes nothing more. The caller may be the one that writes it.
+  template <class Admin>
+  bool send(admin_op op, const Admin& what) {
+    const auto body = encode_admin(what);
+    auto held = mutex_.lock();
+    auto* out = open_outbox(held);
+    if (out == nullptr)
+      return false;
+    append(*out, op, body);
+    flush(held);
+    return true;
+  }
+  /// The same where the lock is held already; the caller does not write.
+  template <class Admin>
+  bool send(const link_held& held, admin_op op, const Admin& what) {
+    auto* out = open_outbox(held);
+    if (out == nullptr)
+      return false;
+    append(held, *out, op, what);
+    return true;
+  }
+  /// Behind what stands in that outbox.
+  template <class Admin>
+  void append(const link_held& held, outbox& out, admin_op op, const Admin& what) {
+    append(out, op, encode_admin(what));
+    flush_soon(held);
+  }
+
+protected:
+  /// Null where the link takes nothing more.
+  [[nodiscard]] virtual outbox* open_outbox(const link_held& held) = 0;
+  virtual void flush_soon(const link_held& held) = 0;
+  /// Lets go of the lock.
+  virtual void flush(link_held& held) = 0;
+
+private:
+  static void append(outbox& out, admin_op op, bytes_view body) {
+    out.append_packet(packet_kind::admin, static_cast<std::uint8_t>(op), body);
+  }
+
+  link_mutex& mutex_;
+};
+
+/// Sends them over a connection, once there is one.
+class connection_admin_output final : public admin_output {
+public:
+  /// `over` outlives this; null before the link starts.
+  connection_admin_output(link_mutex& mutex, const std::shared_ptr<connection>& over)
+      : admin_output(mutex), over_(over) {}
+
+protected:
+  outbox* open_outbox(const link_held& held) override { return over_ ? over_->open_outbox(held) : nullptr; }
+  void flush_soon(const link_held& held) override { over_->flush_soon(held); }
+  void flush(link_held& held) override { over_->flush(held); }
+
+private:
+  const std::shared_ptr<connection>& over_;
+};
+
+} // namespace troupe::internal
