@@ -32,14 +32,8 @@ endif()
 # The presets but `dev` compile several sources as one, which takes a third of the time. Then absolute paths would be what
 # assertions and tests show, and ccache would not know the sources of another checkout.
 if(CMAKE_UNITY_BUILD)
-  # Names of one file are not in the scope of another.
-  target_compile_options(troupe_build_flags INTERFACE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/= -Wno-shadow)
+  target_compile_options(troupe_build_flags INTERFACE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 endif()
-
-# troupe_compile_alone(<sources...>): names in them are also those of their neighbours, or they make them ambiguous.
-function(troupe_compile_alone)
-  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-endfunction()
 
 set(TROUPE_SANITIZE "" CACHE STRING "Sanitizers for everything: empty, 'address,undefined' or 'thread'")
 if(TROUPE_SANITIZE)

@@ -1,15 +1,14 @@
 #include <troupe/framework/fetching.hpp>
 
 #include <algorithm>
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/caf_threads.hpp>
+#include <troupe/framework/internal/objects/bell.hpp>
 #include <troupe/framework/internal/objects/running_fetch.hpp>
 #include <troupe/framework/internal/objects/stored_object.hpp>
 
@@ -19,8 +18,8 @@ namespace internal {
 
 namespace {
 
-using outcome = running_fetch::outcome;
-using outcomes = std::vector<std::optional<outcome>>; // nullopt: not answered.
+using fetch_outcome = running_fetch::outcome;
+using outcomes = std::vector<std::optional<fetch_outcome>>; // nullopt: not answered.
 
 struct tally {
   std::size_t here = 0;
@@ -36,24 +35,6 @@ tally count(const outcomes& all) {
   return result;
 }
 
-/// Whom the fetches of one call wake.
-struct bell {
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool has_changed = false; // Guarded by mutex.
-
-  void ring() {
-    std::lock_guard guard{mutex};
-    has_changed = true;
-    changed.notify_one();
-  }
-  void wait_until(std::chrono::steady_clock::time_point until) {
-    std::unique_lock guard{mutex};
-    changed.wait_until(guard, until, [this] { return has_changed; });
-    has_changed = false;
-  }
-};
-
 node_error too_late(const object_state& state, std::chrono::milliseconds timeout) {
   return {node_errc::fetch_timed_out, "the object's " + grouped(state.source->size_bytes())
                                           + " bytes did not come within "
@@ -61,7 +42,7 @@ node_error too_late(const object_state& state, std::chrono::milliseconds timeout
 }
 
 // What lies on disk finds room when somebody lets go of something, of which nobody tells: so it is looked for.
-constexpr std::chrono::milliseconds look_pause{50};
+constexpr std::chrono::milliseconds room_check_pause{50};
 
 // How late the sources may be that tell why nothing came in time.
 constexpr std::chrono::milliseconds last_words{100};
@@ -161,7 +142,7 @@ std::expected<outcomes, node_error> gather(std::span<const object_state_ptr> sta
     const auto now = std::chrono::steady_clock::now();
     if (now >= until)
       break;
-    rung->wait_until(looks ? std::min(until, now + look_pause) : until);
+    rung->wait_until(looks ? std::min(until, now + room_check_pause) : until);
     if (looks)
       look(states, all, what, until);
   }

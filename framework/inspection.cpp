@@ -19,9 +19,7 @@ std::string inspection_prefix() {
 }
 
 std::string fresh_inspection_address() {
-  std::uint64_t number = 0;
-  fill_randomly(std::as_writable_bytes(std::span{&number, 1}));
-  return "unix://@" + inspection_prefix() + std::to_string(::getpid()) + '-' + std::to_string(number);
+  return "unix://@" + inspection_prefix() + std::to_string(::getpid()) + '-' + std::to_string(random_number());
 }
 
 } // namespace internal

@@ -22,7 +22,7 @@ namespace internal {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> names = {"off", "error", "warning", "info", "debug"};
+constexpr std::array<std::string_view, 5> level_names = {"off", "error", "warning", "info", "debug"};
 
 struct sinks {
   std::mutex calling;                // Held while a sink runs.
@@ -54,14 +54,14 @@ sinks& all_sinks() {
 /// Whether this thread is within a sink, and holds `calling`.
 thread_local bool is_in_sink = false;
 
-void before_fork() {
+void lock_sinks() {
   auto& all = all_sinks();
   all.is_called_elsewhere = !is_in_sink && !all.calling.try_lock();
   all.mutex.lock();
   all.standard_error.before_fork();
 }
 
-void after_fork(bool is_child) {
+void unlock_sinks(bool is_child) {
   auto& all = all_sinks();
   all.standard_error.forked(is_child);
   if (is_child && all.is_called_elsewhere) {
@@ -77,7 +77,7 @@ void after_fork(bool is_child) {
 
 sinks::sinks() {
   ::pthread_atfork(
-      before_fork, [] { after_fork(false); }, [] { after_fork(true); });
+      lock_sinks, [] { unlock_sinks(false); }, [] { unlock_sinks(true); });
 }
 
 } // namespace
@@ -88,10 +88,10 @@ threshold_text read_threshold(const char* text) {
   if (text == nullptr || *text == '\0')
     return {log_level::warning, {}};
   std::string known;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names[i] == text)
+  for (std::size_t i = 0; i < level_names.size(); ++i) {
+    if (level_names[i] == text)
       return {static_cast<log_level>(i), {}};
-    known += (i == 0 ? "" : ", ") + std::string{names[i]};
+    known += (i == 0 ? "" : ", ") + std::string{level_names[i]};
   }
   return {log_level::warning, "TROUPE_LOG is \"" + std::string{std::string_view{text}.substr(0, 64)} + "\", known are "
                                   + known + "; warning is used"};
@@ -141,7 +141,7 @@ void write_log(log_level level, std::string_view text) noexcept {
 
 std::string_view to_string(log_level level) {
   const auto index = static_cast<std::size_t>(level);
-  return index < internal::names.size() ? internal::names[index] : "unknown";
+  return index < internal::level_names.size() ? internal::level_names[index] : "unknown";
 }
 
 log_level log_threshold() noexcept {

@@ -16,8 +16,6 @@
 
 namespace troupe {
 
-using namespace internal;
-
 namespace {
 
 std::string shape_text(std::span<const std::size_t> shape) {
@@ -31,7 +29,7 @@ std::string shape_text(std::span<const std::size_t> shape) {
 
 std::expected<node, node_error> node::open(caf::actor_system& system, type_registry& types, const family_set& families,
                                            node_options options) {
-  auto core = std::make_shared<node_core>(system, types, families, std::move(options));
+  auto core = std::make_shared<internal::node_core>(system, types, families, std::move(options));
   if (auto started = core->start(); !started) {
     core->shut_down();
     return std::unexpected{std::move(started).error()};
@@ -41,14 +39,14 @@ std::expected<node, node_error> node::open(caf::actor_system& system, type_regis
 
 std::expected<node, node_error> node::open_as_configured(caf::actor_system& system, type_registry& types,
                                                          const family_set& families, std::vector<publication> publish) {
-  const auto* config = config_of(system);
+  const auto* config = internal::config_of(system);
   if (config == nullptr)
     return open(system, types, families, node_options{}); // Says what is missing.
   auto options = config->node_options_with(families);
   if (!options)
     return std::unexpected{std::move(options).error()};
   options->publish = std::move(publish);
-  auto core = std::make_shared<node_core>(system, types, families, *std::move(options));
+  auto core = std::make_shared<internal::node_core>(system, types, families, *std::move(options));
   if (auto checked = core->check_configuration(); !checked) {
     core->shut_down();
     return std::unexpected{std::move(checked).error()};
@@ -66,7 +64,7 @@ std::expected<node, node_error> node::open_as_configured(caf::actor_system& syst
   return node{std::move(core)};
 }
 
-node::node(std::shared_ptr<node_core> core) : core_(std::move(core)) {}
+node::node(std::shared_ptr<internal::node_core> core) : core_(std::move(core)) {}
 
 node::node(node&&) noexcept = default;
 
@@ -109,7 +107,7 @@ std::expected<link, node_error> node::connect(std::string_view address, const li
 }
 
 std::expected<link, node_error> node::connect(std::string_view address) {
-  const auto* config = config_of(core_->system());
+  const auto* config = internal::config_of(core_->system());
   auto options = config != nullptr ? config->link_options_for(address, core_->families()) : link_options{};
   if (!options)
     return std::unexpected{std::move(options).error()};
@@ -118,7 +116,7 @@ std::expected<link, node_error> node::connect(std::string_view address) {
 
 std::expected<kept_link, node_error> node::keep_connected(std::string_view address, const link_options& options,
                                                           const reconnect_policy& policy, link_events events) {
-  auto keeper = link_keeper::make(core_, address, options, policy, std::move(events));
+  auto keeper = internal::link_keeper::make(core_, address, options, policy, std::move(events));
   if (!keeper)
     return std::unexpected{std::move(keeper).error()};
   if (auto kept = core_->dials().keep(*keeper); !kept)
@@ -127,7 +125,7 @@ std::expected<kept_link, node_error> node::keep_connected(std::string_view addre
 }
 
 std::expected<kept_link, node_error> node::keep_connected(std::string_view address, link_events events) {
-  const auto* config = config_of(core_->system());
+  const auto* config = internal::config_of(core_->system());
   if (config == nullptr)
     return keep_connected(address, link_options{}, reconnect_policy{}, std::move(events));
   auto options = config->link_options_for(address, core_->families());
@@ -167,28 +165,30 @@ const store::object_store* node::store() const {
   return core_->store() ? &*core_->store() : nullptr;
 }
 
-std::expected<object_state_ptr, node_error> node::put_value(const std::type_info& type, const void* value,
-                                                            const std::source_location& where) {
+std::expected<internal::object_state_ptr, node_error> node::put_value(const std::type_info& type, const void* value,
+                                                                      const std::source_location& where) {
   const auto* entry = core_->types().find(type);
   if (entry == nullptr)
     return std::unexpected{node_error{node_errc::unserializable, "type " + detail::type_text(type)
                                                                      + " has no alias; add it to the node's type "
                                                                        "registry with types.add<T>(\"alias\")"}};
-  return object_place{core_->store(), core_->objects(), core_->exchange()}.put_value(*entry, value, where);
+  return internal::object_place{core_->store(), core_->objects(), core_->exchange()}.put_value(*entry, value, where);
 }
 
-std::expected<object_state_ptr, node_error> node::put_array(bytes_view values, object_layout layout,
-                                                            const std::source_location& where) {
-  return object_place{core_->store(), core_->objects(), core_->exchange()}.put_array(values, std::move(layout), where);
+std::expected<internal::object_state_ptr, node_error>
+node::put_array(internal::bytes_view values, internal::object_layout layout, const std::source_location& where) {
+  return internal::object_place{core_->store(), core_->objects(), core_->exchange()}.put_array(
+      values, std::move(layout), where);
 }
 
-std::expected<std::unique_ptr<object_room>, node_error>
+std::expected<std::unique_ptr<internal::object_room>, node_error>
 node::make_room(std::span<const std::size_t> shape, std::size_t element_bytes, const std::source_location& where) {
   const auto count = detail::count_of(shape);
   if (!count || *count > PTRDIFF_MAX / element_bytes)
     return std::unexpected{node_error{node_errc::store_full, "no store has room for an array of " + shape_text(shape)
                                                                  + " values of " + grouped(element_bytes) + " bytes"}};
-  return object_place{core_->store(), core_->objects(), core_->exchange()}.make_room(*count * element_bytes, where);
+  return internal::object_place{core_->store(), core_->objects(), core_->exchange()}.make_room(*count * element_bytes,
+                                                                                               where);
 }
 
 } // namespace troupe

@@ -46,14 +46,14 @@ std::expected<void, serialize_error> guarded(const type_entry& entry, const fami
 }
 
 // A value by its type's own codec: the body says so in one byte, header and frames are the codec's.
-constexpr std::byte by_own_codec{2};
+constexpr std::byte form_of_own_codec{2};
 
 std::expected<void, serialize_error> encode_own(const type_entry& entry, const own_codec& own, const family& by,
                                                 const void* value, const context& ctx, encode_output& output) {
   auto form = own.to_frames(value, ctx);
   if (!form)
     return own_failure(entry, by, form.error());
-  output.body().append(by_own_codec);
+  output.body().append(form_of_own_codec);
   output.extra().append(form->header);
   for (auto& each : form->frames)
     output.attach(std::move(each));
@@ -63,7 +63,7 @@ std::expected<void, serialize_error> encode_own(const type_entry& entry, const o
 std::expected<void, serialize_error> decode_own(const type_entry& entry, const own_codec& own, const family& by,
                                                 void* target, const header_fields& header,
                                                 std::span<const frame> frames, const context& ctx) {
-  if (frames.empty() || frames[0].size_bytes() != 1 || frames[0].bytes()[0] != by_own_codec)
+  if (frames.empty() || frames[0].size_bytes() != 1 || frames[0].bytes()[0] != form_of_own_codec)
     return own_failure(entry, by,
                        {serialize_errc::layout_mismatch, "has a codec of its own here, and not where it comes from"});
   const auto done = own.from_frames(target, header.extra, frames.subspan(1), ctx);

@@ -4,11 +4,11 @@
 #include <iterator>
 #include <list>
 
+#include <troupe/serializers/internal/registry/record_entry.hpp>
 #include <troupe/serializers/internal/shape/self_contained.hpp>
 #include <troupe/serializers/internal/visit/record.hpp>
 #include <troupe/serializers/internal/visit/visit_read.hpp>
 #include <troupe/serializers/internal/visit/visit_write.hpp>
-#include <troupe/serializers/type_registry.hpp>
 
 namespace troupe {
 

@@ -8,14 +8,12 @@
 #include <troupe/base/sizes.hpp>
 #include <troupe/serializers/family.hpp>
 #include <troupe/serializers/function_entry.hpp>
+#include <troupe/serializers/internal/registry/record_entry.hpp>
 #include <troupe/serializers/internal/words/failing.hpp>
 #include <troupe/serializers/record.hpp>
 #include <troupe/serializers/serialized.hpp>
 
 namespace troupe {
-
-// Made in record.cpp: its alternatives are most of the types that there are.
-extern template type_entry::type_entry(std::in_place_type_t<record>, std::string, std::optional<own_codec>);
 
 frame type_entry::standard_header(const family& of) const {
   const std::scoped_lock guard(mutex_);

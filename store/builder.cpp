@@ -9,7 +9,7 @@ namespace troupe::store {
 
 namespace {
 
-[[nodiscard]] store_error empty_error() {
+[[nodiscard]] store_error builder_is_empty() {
   return {store_errc::empty, "the builder was sealed already, or moved from"};
 }
 
@@ -71,7 +71,7 @@ void builder::shrink(std::size_t size_bytes) noexcept {
 
 std::expected<void, store_error> builder::commit(std::size_t size_bytes) {
   if (attachment_ == nullptr)
-    return std::unexpected(empty_error());
+    return std::unexpected(builder_is_empty());
   const auto until = std::min(size_bytes, bytes_.size());
   auto from = committed_bytes_.load();
   if (!grows_ || from >= until)
@@ -90,13 +90,13 @@ void builder::note_progress() noexcept {
 
 std::expected<void, store_error> builder::capture(std::span<const object_id> ids) {
   if (attachment_ == nullptr)
-    return std::unexpected(empty_error());
+    return std::unexpected(builder_is_empty());
   return attachment_->writer().capture(index_, ids);
 }
 
 std::expected<handle, store_error> builder::seal() && {
   if (attachment_ == nullptr)
-    return std::unexpected(empty_error());
+    return std::unexpected(builder_is_empty());
   if (auto committed = commit(bytes_.size()); !committed) // A hole could be SIGBUS for a reader.
     return std::unexpected(committed.error());
   if (auto sealed = attachment_->writer().seal(index_, bytes_.size(), shrunk_); !sealed)

@@ -9,7 +9,7 @@ namespace troupe::store {
 
 namespace {
 
-[[nodiscard]] store_error empty_error() {
+[[nodiscard]] store_error handle_is_empty() {
   return {store_errc::empty, "the handle is empty; it was moved from"};
 }
 
@@ -56,7 +56,7 @@ std::size_t handle::size_bytes() const noexcept {
 
 std::expected<std::vector<object_id>, store_error> handle::captured() const {
   if (attachment_ == nullptr)
-    return std::unexpected(empty_error());
+    return std::unexpected(handle_is_empty());
   return attachment_->finder().captured(index_);
 }
 
@@ -80,7 +80,7 @@ std::expected<std::vector<handle>, store_error> handle::hold_captured() const {
 
 std::expected<store::pin, store_error> handle::pin(const std::optional<std::chrono::milliseconds>& within) const {
   if (attachment_ == nullptr)
-    return std::unexpected(empty_error());
+    return std::unexpected(handle_is_empty());
   auto mapping = attachment_->views().pin(index_, within);
   if (!mapping)
     return std::unexpected(mapping.error());
@@ -93,7 +93,7 @@ bool handle::is_on_disk() const noexcept {
 
 std::expected<void, store_error> handle::hand_over(process_id to, std::uint64_t channel) const {
   if (attachment_ == nullptr)
-    return std::unexpected(empty_error());
+    return std::unexpected(handle_is_empty());
   return attachment_->in_flight().hand_over({index_, generation_}, to, channel);
 }
 

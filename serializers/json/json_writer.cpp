@@ -261,13 +261,13 @@ bool json_writer::begin_some() {
   return true;
 }
 
-bool json_writer::array_again(const array_form& form, const frame& elements) {
+bool json_writer::array_again(const array_form& array, const frame& elements) {
   const auto [begin, end] = arrays_by_place_.equal_range(elements.bytes().data());
   for (auto at = begin; at != end; ++at) {
     auto& known = arrays_[at->second];
     if (known.elements.size_bytes() != elements.size_bytes() || known.elements.owner() != elements.owner()
-        || known.of != form.of || known.order != form.order || !std::ranges::equal(known.shape, form.shape)
-        || !std::ranges::equal(known.data_shape, form.data_shape))
+        || known.of != array.of || known.order != array.order || !std::ranges::equal(known.shape, array.shape)
+        || !std::ranges::equal(known.data_shape, array.data_shape))
       continue;
     if (!before())
       return true;
@@ -281,10 +281,10 @@ bool json_writer::array_again(const array_form& form, const frame& elements) {
   }
   arrays_by_place_.emplace(elements.bytes().data(), arrays_.size());
   arrays_.push_back({.elements = elements,
-                     .of = form.of,
-                     .shape = {form.shape.begin(), form.shape.end()},
-                     .data_shape = {form.data_shape.begin(), form.data_shape.end()},
-                     .order = form.order});
+                     .of = array.of,
+                     .shape = {array.shape.begin(), array.shape.end()},
+                     .data_shape = {array.data_shape.begin(), array.data_shape.end()},
+                     .order = array.order});
   array_begins_ = true;
   return false;
 }

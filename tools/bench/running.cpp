@@ -58,14 +58,14 @@ const bench::quantity p50{"p50", "s"};
 const bench::quantity p90{"p90", "s"};
 const bench::quantity p99{"p99", "s"};
 const bench::quantity p999{"p99.9", "s"};
-const bench::quantity longest{"max", "s"};
+const bench::quantity maximum{"max", "s"};
 
 [[nodiscard]] bench::observations observed(const measurement& what, const answer& reached) {
   bench::observations made{{messages, reached.messages / reached.seconds}};
   if (has_latency(what.how))
     made.insert(
         made.end(),
-        {{p50, reached.p50}, {p90, reached.p90}, {p99, reached.p99}, {p999, reached.p999}, {longest, reached.max}});
+        {{p50, reached.p50}, {p90, reached.p90}, {p99, reached.p99}, {p999, reached.p999}, {maximum, reached.max}});
   return made;
 }
 
@@ -135,7 +135,7 @@ private:
                             .p90 = range_of(rows, p90, label),
                             .p99 = range_of(rows, p99, label),
                             .p999 = range_of(rows, p999, label),
-                            .max = range_of(rows, longest, label)};
+                            .max = range_of(rows, maximum, label)};
   return made;
 }
 

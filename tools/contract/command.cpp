@@ -42,7 +42,7 @@ std::expected<std::string, std::string> content_of(const std::string& file) {
 }
 
 /// {"changes": [{"effect": "breaking", "place": "weather.reading.unit", "what": "..."}]}
-std::string json_of(const std::vector<contract_change>& changes) {
+std::string json_of_changes(const std::vector<contract_change>& changes) {
   auto list = nlohmann::ordered_json::array();
   for (const auto& each : changes)
     list.push_back({{"effect", to_string(each.effect)}, {"place", each.place}, {"what", each.what}});
@@ -61,7 +61,7 @@ void check(const contract_request& asked, std::ostream& out, std::ostream& err, 
   const auto changes = compare_contracts(*older, *newer);
   if (!changes)
     return fail(asked.older + " and " + asked.newer + ": " + changes.error().message());
-  out << (asked.json ? json_of(*changes) : to_text(*changes));
+  out << (asked.json ? json_of_changes(*changes) : to_text(*changes));
   const auto worst = std::ranges::max_element(*changes, {}, &contract_change::effect);
   const auto bound = asked.strict ? contract_effect::depends_on_values : contract_effect::breaking;
   status = worst != changes->end() && worst->effect >= bound ? 1 : 0;

@@ -61,7 +61,7 @@ using json = nlohmann::ordered_json;
   return names;
 }
 
-[[nodiscard]] std::string text_of_objects(const std::vector<memory_object>& objects, const process_names& names) {
+[[nodiscard]] std::string table_of_objects(const std::vector<memory_object>& objects, const process_names& names) {
   if (objects.empty())
     return "no objects\n";
   auto lines = std::vector<std::vector<std::string>>{{"object", "bytes", "state", "store", "age", "kept by"}};
@@ -170,7 +170,7 @@ std::vector<object_group> grouped_by(const memory_summary& summary, memory_group
 }
 
 std::string text_of(const memory_summary& summary, const std::vector<memory_hint>& hints) {
-  auto text = text_of_objects(summary.objects, names_in(summary));
+  auto text = table_of_objects(summary.objects, names_in(summary));
   if (summary.objects_left_off > 0)
     text += fmt::format("and {} more, of {} bytes; --limit 0 shows all\n", grouped(summary.objects_left_off),
                         grouped(summary.bytes_left_off));

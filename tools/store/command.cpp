@@ -90,7 +90,7 @@ void show_stores(const store_request& asked, store_answer to) {
 
 /// Calls `show(summary)` with what is in the store.
 template <class Show>
-void look(const store_request& asked, store_answer to, Show show) {
+void with_summary(const store_request& asked, store_answer to, Show show) {
   auto summary = store::inspect(asked.store, asked.directory);
   if (summary)
     show(*summary);
@@ -99,7 +99,7 @@ void look(const store_request& asked, store_answer to, Show show) {
 }
 
 void show_objects(const store_request& asked, store_answer to) {
-  look(asked, to, [&](store::store_summary& summary) {
+  with_summary(asked, to, [&](store::store_summary& summary) {
     if (asked.group_by != group_key::none) {
       const auto groups =
           grouped_by(summary.rows, [&](const store::object_row& each) { return groups_of(each, asked.group_by); });
@@ -112,13 +112,13 @@ void show_objects(const store_request& asked, store_answer to) {
 }
 
 void show_totals(const store_request& asked, store_answer to) {
-  look(asked, to, [&](const store::store_summary& summary) {
+  with_summary(asked, to, [&](const store::store_summary& summary) {
     to.out << (asked.json ? json_of_totals(summary) : text_of_totals(summary));
   });
 }
 
 void show_object(const store_request& asked, store_answer to) {
-  look(asked, to, [&](const store::store_summary& summary) {
+  with_summary(asked, to, [&](const store::store_summary& summary) {
     const auto found =
         std::ranges::find(summary.rows, asked.object, [](const auto& object) { return to_string(object.id); });
     if (found == summary.rows.end())

@@ -107,8 +107,8 @@ constexpr std::array compressions{std::pair<std::string_view, compression>{"none
                                   std::pair<std::string_view, compression>{"lz4", compression::lz4},
                                   std::pair<std::string_view, compression>{"zstd", compression::zstd},
                                   std::pair<std::string_view, compression>{"automatic", compression::automatic}};
-constexpr std::array bounds{std::pair<std::string_view, when_full>{"fail", when_full::fail},
-                            std::pair<std::string_view, when_full>{"drop-oldest", when_full::drop_oldest}};
+constexpr std::array when_full_choices{std::pair<std::string_view, when_full>{"fail", when_full::fail},
+                                       std::pair<std::string_view, when_full>{"drop-oldest", when_full::drop_oldest}};
 constexpr std::array reconnects{std::pair<std::string_view, reconnect>{"none", reconnect::none},
                                 std::pair<std::string_view, reconnect>{"back-off", reconnect::back_off}};
 
@@ -278,7 +278,7 @@ assigned assign(const config_value& from, const option_range&, compression& to) 
 }
 
 assigned assign(const config_value& from, const option_range&, when_full& to) {
-  return assign_choice(from, bounds, to);
+  return assign_choice(from, when_full_choices, to);
 }
 
 assigned assign(const config_value& from, const option_range&, reconnect& to) {
@@ -344,7 +344,7 @@ std::string shown(compression value) {
 }
 
 std::string shown(when_full value) {
-  return shown_choice(bounds, value);
+  return shown_choice(when_full_choices, value);
 }
 
 std::string shown(reconnect value) {

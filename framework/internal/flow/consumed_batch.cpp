@@ -8,20 +8,20 @@ namespace troupe::internal {
 
 namespace {
 
-thread_local consumed_batch* current_batch = nullptr;
+thread_local consumed_batch* gathering_batch = nullptr;
 
 } // namespace
 
 consumed_batch* consumed_batch::current() noexcept {
-  return current_batch != nullptr && !current_batch->is_deposed() ? current_batch : nullptr;
+  return gathering_batch != nullptr && !gathering_batch->is_deposed() ? gathering_batch : nullptr;
 }
 
 consumed_batch::scope::scope(consumed_batch& batch) noexcept {
-  current_batch = &batch;
+  gathering_batch = &batch;
 }
 
 consumed_batch::scope::~scope() {
-  current_batch = nullptr;
+  gathering_batch = nullptr;
 }
 
 void consumed_batch::gather(consumption& to, std::uint64_t cost) noexcept {

@@ -15,12 +15,6 @@ namespace troupe::internal {
 
 namespace {
 
-std::uint64_t random_number() {
-  std::array<std::byte, sizeof(std::uint64_t)> bytes;
-  fill_randomly(bytes);
-  return std::bit_cast<std::uint64_t>(bytes);
-}
-
 /// What anybody may make this node decode.
 constexpr limits unproven_limits{.header_bytes = unproven_body_bytes_max,
                                  .frames = 0,

@@ -36,7 +36,7 @@ node_error why_not(const std::string& text, std::error_code error) {
 
 } // namespace
 
-std::chrono::milliseconds time_until(deadline then) {
+std::chrono::milliseconds time_until(dial_deadline then) {
   auto left = std::chrono::ceil<std::chrono::milliseconds>(then - std::chrono::steady_clock::now());
   return std::max(left, std::chrono::milliseconds{0});
 }
@@ -54,7 +54,7 @@ dialing::dialing(asio::io_context& io, std::string text, std::vector<stream_endp
     : io_(io), text_(std::move(text)), endpoints_(std::move(endpoints)), done_(std::move(done)) {}
 
 std::shared_ptr<dialing> dialing::start(asio::io_context& io, std::string text, std::vector<stream_endpoint> endpoints,
-                                        deadline until, std::function<void(result)> done) {
+                                        dial_deadline until, std::function<void(result)> done) {
   std::shared_ptr<dialing> made{new dialing{io, std::move(text), std::move(endpoints), std::move(done)}};
   made->limit_.expires_at(until);
   made->limit_.async_wait([weak = made->weak_from_this()](std::error_code cancelled) {

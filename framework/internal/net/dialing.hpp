@@ -19,10 +19,10 @@
 
 namespace troupe::internal {
 
-using deadline = std::chrono::steady_clock::time_point;
+using dial_deadline = std::chrono::steady_clock::time_point;
 
 /// What is left until then, at least zero.
-[[nodiscard]] std::chrono::milliseconds time_until(deadline then);
+[[nodiscard]] std::chrono::milliseconds time_until(dial_deadline then);
 
 /// What connect(2) says of a socket that does not block.
 enum class connect_step : std::uint8_t { connected, under_way, listener_is_full, failed };
@@ -41,7 +41,7 @@ public:
 
   /// Calls `done` once, never before this has returned. Fails with `cannot_connect` or `timed_out`.
   [[nodiscard]] static std::shared_ptr<dialing> start(asio::io_context& io, std::string text,
-                                                      std::vector<stream_endpoint> endpoints, deadline until,
+                                                      std::vector<stream_endpoint> endpoints, dial_deadline until,
                                                       std::function<void(result)> done);
   void cancel();
 

@@ -8,20 +8,20 @@ namespace troupe::internal {
 
 namespace {
 
-thread_local io_batch* current_batch = nullptr;
+thread_local io_batch* batch_of_thread = nullptr;
 
 } // namespace
 
 io_batch* io_batch::current() noexcept {
-  return current_batch != nullptr && !current_batch->consumed_.is_deposed() ? current_batch : nullptr;
+  return batch_of_thread != nullptr && !batch_of_thread->consumed_.is_deposed() ? batch_of_thread : nullptr;
 }
 
 io_batch::scope::scope(io_batch& batch) noexcept : consumed_(batch.consumed_) {
-  current_batch = &batch;
+  batch_of_thread = &batch;
 }
 
 io_batch::scope::~scope() {
-  current_batch = nullptr;
+  batch_of_thread = nullptr;
 }
 
 void io_batch::read_on() {

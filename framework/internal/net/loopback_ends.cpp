@@ -67,10 +67,10 @@ std::string in_tables_of_v4(const stream_endpoint& of) {
 }
 
 /// A row of a table: whose socket it is, nothing where it is nobody's any more, or not yet.
-using row = std::optional<uid_t>;
+using socket_row = std::optional<uid_t>;
 
 /// The row of the socket with that local and remote address, in the form of the table.
-std::optional<row> row_in(std::string_view table, const std::string& local, const std::string& remote) {
+std::optional<socket_row> row_in(std::string_view table, const std::string& local, const std::string& remote) {
   if (local.empty() || remote.empty())
     return std::nullopt;
   const auto both = ' ' + local + ' ' + remote + ' ';
@@ -85,12 +85,12 @@ std::optional<row> row_in(std::string_view table, const std::string& local, cons
   std::uint64_t inode = 0;
   // Without an inode the owner reads as root.
   if (rest >> state >> queues >> timer >> retransmissions >> owner >> timeout >> inode && inode != 0)
-    return row{owner};
-  return row{};
+    return socket_row{owner};
+  return socket_row{};
 }
 
 /// A socket of IPv6 may have an IPv4 connection.
-std::optional<row> row_of(const stream_endpoint& local, const stream_endpoint& remote, std::string_view tcp,
+std::optional<socket_row> row_of(const stream_endpoint& local, const stream_endpoint& remote, std::string_view tcp,
                           std::string_view tcp6) {
   const auto found = row_in(tcp6, in_tables_of_v6(local), in_tables_of_v6(remote));
   return found ? found : row_in(tcp, in_tables_of_v4(local), in_tables_of_v4(remote));

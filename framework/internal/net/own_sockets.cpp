@@ -39,16 +39,16 @@ own_sockets& sockets() {
   return *kept;
 }
 
-void before_fork() {
+void lock_sockets() {
   sockets().mutex.lock();
 }
 
-void after_fork_in_parent() {
+void unlock_sockets() {
   sockets().mutex.unlock();
 }
 
 /// Calls only what a signal handler may call.
-void after_fork_in_child() {
+void close_sockets() {
   auto& mine = sockets();
   auto nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   const auto opened = nothing;
@@ -69,7 +69,7 @@ void after_fork_in_child() {
 }
 
 void watch_forks() {
-  static const auto watching = ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  static const auto watching = ::pthread_atfork(lock_sockets, unlock_sockets, close_sockets);
   static_cast<void>(watching);
 }
 

@@ -42,11 +42,11 @@ destination::security_at(std::span<const stream_endpoint> endpoints, limited_log
   return std::make_shared<const link_security>(*std::move(security));
 }
 
-connecting::connecting(std::shared_ptr<node_core> node, std::shared_ptr<destination> to, deadline until, events whom)
+connecting::connecting(std::shared_ptr<node_core> node, std::shared_ptr<destination> to, dial_deadline until, events whom)
     : node_(std::move(node)), to_(std::move(to)), until_(until), whom_(std::move(whom)), limit_(node_->io(), until) {}
 
 std::shared_ptr<connecting> connecting::start(std::shared_ptr<node_core> node, std::shared_ptr<destination> to,
-                                              deadline until, events whom) {
+                                              dial_deadline until, events whom) {
   std::shared_ptr<connecting> made{new connecting{std::move(node), std::move(to), until, std::move(whom)}};
   asio::post(made->node_->io(), [weak = made->weak_from_this()] {
     if (auto self = weak.lock(); self && self->whom_.done)

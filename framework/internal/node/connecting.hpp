@@ -74,13 +74,13 @@ public:
 
   /// Takes until `until` at most.
   [[nodiscard]] static std::shared_ptr<connecting> start(std::shared_ptr<node_core> node,
-                                                         std::shared_ptr<destination> to, deadline until, events whom);
+                                                         std::shared_ptr<destination> to, dial_deadline until, events whom);
 
   /// No more events. A link that is not open yet is closed; one that has opened meanwhile is the caller's.
   [[nodiscard]] std::shared_ptr<link_core> cancel();
 
 private:
-  connecting(std::shared_ptr<node_core> node, std::shared_ptr<destination> to, deadline until, events whom);
+  connecting(std::shared_ptr<node_core> node, std::shared_ptr<destination> to, dial_deadline until, events whom);
 
   void begin();
   void dial_to(std::vector<stream_endpoint> endpoints);
@@ -90,7 +90,7 @@ private:
 
   const std::shared_ptr<node_core> node_;
   const std::shared_ptr<destination> to_;
-  const deadline until_;
+  const dial_deadline until_;
   events whom_; // Without `done` once it is over.
   asio::steady_timer limit_;
   std::optional<host_lookup> lookup_;
@@ -119,7 +119,7 @@ private:
 
   const std::shared_ptr<node_core> node_;
   const std::shared_ptr<destination> to_;
-  const deadline until_;
+  const dial_deadline until_;
   std::promise<connecting::result> settled_;
   std::shared_ptr<connecting> attempt_; // I/O thread. While it goes on.
 };

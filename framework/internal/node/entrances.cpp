@@ -25,9 +25,7 @@ constexpr std::size_t inspecting_links_max = 64;
 
 /// A number below `count`, which nobody can foresee.
 std::size_t random_below(std::size_t count) {
-  std::uint64_t number = 0;
-  fill_randomly(std::as_writable_bytes(std::span{&number, 1}));
-  return number % count; // Counts are small: the bias is.
+  return random_number() % count; // Counts are small: the bias is.
 }
 
 link_options inspection_terms() {

@@ -143,7 +143,7 @@ void node_core::make_exchange() {
   const auto summary = store_->summary();
   std::uint64_t incarnation = 0;
   while (incarnation == 0) // Which would say that this node counts no handles.
-    fill_randomly(std::as_writable_bytes(std::span{&incarnation, 1}));
+    incarnation = random_number();
   introductions_ = std::make_shared<class introductions>(weak_from_this());
   exchange_ = std::make_shared<object_exchange>(
       io(), *store_,

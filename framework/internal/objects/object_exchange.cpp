@@ -24,12 +24,6 @@ constexpr std::string_view proof_of_home = "troupe home";
 
 using clock = std::chrono::steady_clock;
 
-std::uint64_t random_number() {
-  std::uint64_t number = 0;
-  fill_randomly(std::as_writable_bytes(std::span{&number, 1}));
-  return number;
-}
-
 handles::time_point time_of(clock::time_point at) {
   return at == clock::time_point::max() ? handles::never : at.time_since_epoch();
 }

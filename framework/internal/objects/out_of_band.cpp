@@ -171,7 +171,7 @@ std::optional<out_of_band_name> name_of(const std::optional<store::object_id>& p
   if (!node)
     return std::nullopt;
   if (!place) {
-    fill_randomly(std::as_writable_bytes(std::span{&name.number, 1}));
+    name.number = random_number();
     return name;
   }
   name = {.store = place->store, .index = place->index, .generation = place->generation};

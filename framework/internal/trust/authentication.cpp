@@ -69,6 +69,12 @@ void fill_randomly(std::span<std::byte> into) {
   }
 }
 
+std::uint64_t random_number() {
+  std::uint64_t number = 0;
+  fill_randomly(std::as_writable_bytes(std::span{&number, 1}));
+  return number;
+}
+
 digest random_digest() {
   digest result;
   fill_randomly(result);

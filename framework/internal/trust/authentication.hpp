@@ -27,6 +27,7 @@ using digest = std::array<std::byte, 32>;
 
 /// Fills `into` from the kernel's generator.
 void fill_randomly(std::span<std::byte> into);
+[[nodiscard]] std::uint64_t random_number();
 [[nodiscard]] digest random_digest();
 
 [[nodiscard]] digest sha256(bytes_view bytes);

@@ -214,10 +214,10 @@ std::unexpected<node_error> unreadable(admin_op op, const std::string& why) {
                  "admin message " + std::to_string(static_cast<int>(op)) + " cannot be read: " + why}};
 }
 
-using decoded = std::expected<handles::message, node_error>;
+using message_or_error = std::expected<handles::message, node_error>;
 
 template <class Form, class Make>
-decoded read(admin_op op, bytes_view body, const limits& bounds, Make make) {
+message_or_error read(admin_op op, bytes_view body, const limits& bounds, Make make) {
   auto form = msgpack::decode_described<Form>(body, bounds);
   if (!form)
     return unreadable(op, form.error().message());
@@ -225,14 +225,14 @@ decoded read(admin_op op, bytes_view body, const limits& bounds, Make make) {
 }
 
 template <class Answer>
-decoded with_handle(admin_op op, const wire::answer_handle& form) {
+message_or_error with_handle(admin_op op, const wire::answer_handle& form) {
   auto handle = handle_of(form.handle);
   if (!handle)
     return unreadable(op, "it has a handle of an unknown mode");
   return Answer{form.request, *std::move(handle)};
 }
 
-decoded head_of(admin_op op, const wire::pull_head& form) {
+message_or_error head_of(admin_op op, const wire::pull_head& form) {
   handles::pull_head head{.request = form.request, .size_bytes = form.size, .captured = {}};
   for (const auto& each : form.captured) {
     auto handle = handle_of(each);
@@ -249,49 +249,49 @@ handle_packet encode_handle_message(const handles::message& what) {
   return std::visit(encoder{}, what);
 }
 
-decoded decode_handle_message(admin_op op, bytes_view body, const limits& bounds) {
+message_or_error decode_handle_message(admin_op op, bytes_view body, const limits& bounds) {
   using namespace handles;
   switch (op) {
   case admin_op::release_handle:
-    return read<wire::release>(op, body, bounds, [](const auto& form) -> decoded {
+    return read<wire::release>(op, body, bounds, [](const auto& form) -> message_or_error {
       return release{name_of(form.name), form.count};
     });
   case admin_op::vouch:
-    return read<wire::vouch>(op, body, bounds, [](const auto& form) -> decoded {
+    return read<wire::vouch>(op, body, bounds, [](const auto& form) -> message_or_error {
       return vouch{name_of(form.name), {form.node, form.incarnation}, form.token};
     });
   case admin_op::adopt:
-    return read<wire::adopt>(op, body, bounds, [](const auto& form) -> decoded {
+    return read<wire::adopt>(op, body, bounds, [](const auto& form) -> message_or_error {
       return adopt{form.request, name_of(form.name), form.token};
     });
   case admin_op::adopted:
     return read<wire::answer_handle>(op, body, bounds,
                                      [op](const auto& form) { return with_handle<adopted>(op, form); });
   case admin_op::reclaim:
-    return read<wire::reclaim>(op, body, bounds, [](const auto& form) -> decoded {
+    return read<wire::reclaim>(op, body, bounds, [](const auto& form) -> message_or_error {
       return reclaim{form.request, name_of(form.name), form.previous};
     });
   case admin_op::reclaimed:
-    return read<wire::about_name>(op, body, bounds, [](const auto& form) -> decoded {
+    return read<wire::about_name>(op, body, bounds, [](const auto& form) -> message_or_error {
       return reclaimed{form.request, name_of(form.name)};
     });
   case admin_op::pull:
-    return read<wire::about_name>(op, body, bounds, [](const auto& form) -> decoded {
+    return read<wire::about_name>(op, body, bounds, [](const auto& form) -> message_or_error {
       return pull{form.request, name_of(form.name)};
     });
   case admin_op::cancel_question:
-    return read<wire::cancel>(op, body, bounds, [](const auto& form) -> decoded { return cancel{form.request}; });
+    return read<wire::cancel>(op, body, bounds, [](const auto& form) -> message_or_error { return cancel{form.request}; });
   case admin_op::pull_head:
     return read<wire::pull_head>(op, body, bounds, [op](const auto& form) { return head_of(op, form); });
   case admin_op::pull_here:
     return read<wire::answer_handle>(op, body, bounds,
                                      [op](const auto& form) { return with_handle<pull_here>(op, form); });
   case admin_op::question_refused:
-    return read<wire::refused>(op, body, bounds, [](const auto& form) -> decoded {
+    return read<wire::refused>(op, body, bounds, [](const auto& form) -> message_or_error {
       return refused{form.request, static_cast<handle_errc>(form.reason), form.disk};
     });
   case admin_op::handle_lost:
-    return read<wire::lost>(op, body, bounds, [](const auto& form) -> decoded { return lost{name_of(form.name)}; });
+    return read<wire::lost>(op, body, bounds, [](const auto& form) -> message_or_error { return lost{name_of(form.name)}; });
   default:
     return unreadable(op, "it is not about handles");
   }

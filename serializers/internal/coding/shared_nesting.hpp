@@ -120,7 +120,7 @@ private:
       return begin < number ? interval{begin, end < number ? end : narrowed(number)} : interval{};
     }
   };
-  struct object {
+  struct known_object {
     std::uint32_t height = 0;
     std::uint32_t above = nothing; // The object whose height, once that is known, decides on this one's.
     interval reach;                // Open objects outside that it owns, itself or through others.
@@ -235,7 +235,7 @@ private:
   }
 
   // In blocks, so that growing takes no more than decoders charge for each.
-  std::deque<object> objects_; // By number.
+  std::deque<known_object> objects_; // By number.
   std::deque<open_object> open_;
 };
 

@@ -29,22 +29,22 @@ struct attachment_list {
 // for the old list's condition do not exist in the child.
 attachment_list* list = new attachment_list;
 
-void before_fork() {
+void lock_list() {
   list->mutex.lock();
 }
 
-void after_fork_in_parent() {
+void unlock_list() {
   list->mutex.unlock();
 }
 
-void after_fork_in_child() {
+void replace_list() {
   fork_epoch.fetch_add(1);
   list->mutex.unlock(); // By the thread that has locked it before the fork.
   list = new attachment_list;
 }
 
 void watch_forks() {
-  static const auto watching = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  static const auto watching = pthread_atfork(lock_list, unlock_list, replace_list);
   (void)watching;
 }
 

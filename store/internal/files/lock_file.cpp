@@ -90,15 +90,15 @@ open_descriptors& descriptors() {
   return *kept;
 }
 
-void before_fork() {
+void lock_descriptors() {
   descriptors().mutex.lock();
 }
 
-void after_fork_in_parent() {
+void unlock_descriptors() {
   descriptors().mutex.unlock();
 }
 
-void after_fork_in_child() {
+void close_descriptors() {
   auto& open = descriptors();
   for (const auto& [descriptor, identity] : open.all)
     if (identity.is_of(descriptor))
@@ -109,7 +109,7 @@ void after_fork_in_child() {
 
 /// Opens a lock file, and lists it before anybody can fork. Gives -1 and errno as open does.
 [[nodiscard]] int open_listed(const std::filesystem::path& path) {
-  static const auto watching = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  static const auto watching = pthread_atfork(lock_descriptors, unlock_descriptors, close_descriptors);
   (void)watching;
   const auto alone = std::lock_guard{descriptors().mutex};
   descriptors().all.reserve(descriptors().all.size() + 1);

@@ -15,7 +15,7 @@ namespace troupe::store::internal {
 
 namespace {
 
-using result = std::expected<void, std::string>;
+using check_result = std::expected<void, std::string>;
 
 struct extent {
   std::uint64_t offset = 0;
@@ -213,7 +213,7 @@ void rebuild_origins(table_held held) {
   return std::string(what) + ": " + std::to_string(is) + " is recorded, " + std::to_string(should_be) + " is true";
 }
 
-[[nodiscard]] result verify_extents(table_held held) {
+[[nodiscard]] check_result verify_extents(table_held held) {
   const auto view = held.view();
   auto live = live_extents(view);
   if (!live)
@@ -243,7 +243,7 @@ void rebuild_origins(table_held held) {
   return {};
 }
 
-[[nodiscard]] result verify_lru(table_held held) {
+[[nodiscard]] check_result verify_lru(table_held held) {
   const auto view = held.view();
   const auto& header = view.header();
   auto in_memory = std::uint64_t{0};
@@ -262,7 +262,7 @@ void rebuild_origins(table_held held) {
   return {};
 }
 
-[[nodiscard]] result verify_spilled(table_held held) {
+[[nodiscard]] check_result verify_spilled(table_held held) {
   const auto view = held.view();
   const auto& header = view.header();
   struct contents {
@@ -313,7 +313,7 @@ void rebuild_origins(table_held held) {
   return {};
 }
 
-[[nodiscard]] result verify_waiters(table_held held) {
+[[nodiscard]] check_result verify_waiters(table_held held) {
   const auto view = held.view();
   const auto& table = view.header().waiters;
   auto free_rows = std::uint32_t{0};
@@ -325,7 +325,7 @@ void rebuild_origins(table_held held) {
 }
 
 /// Each origin is of one living object, which knows it, and is found.
-[[nodiscard]] result verify_origins(table_held held) {
+[[nodiscard]] check_result verify_origins(table_held held) {
   const auto view = held.view();
   const auto& header = view.header();
   const auto& table = header.origins;
@@ -352,7 +352,7 @@ void rebuild_origins(table_held held) {
 }
 
 /// The object's chain has all of its edges, each at a position of its own.
-[[nodiscard]] result verify_captured(const control_view& view, std::uint32_t index, std::uint32_t edges) {
+[[nodiscard]] check_result verify_captured(const control_view& view, std::uint32_t index, std::uint32_t edges) {
   if (edges > captured_max)
     return std::unexpected(difference("most ids that an object captures", edges, captured_max));
   auto taken = std::bitset<captured_max>{};
@@ -369,7 +369,7 @@ void rebuild_origins(table_held held) {
   return {};
 }
 
-[[nodiscard]] result verify_rows(table_held held) {
+[[nodiscard]] check_result verify_rows(table_held held) {
   const auto view = held.view();
   const auto& header = view.header();
   auto captured = std::vector<std::uint32_t>(header.objects.used, 0);

@@ -1,8 +1,6 @@
 #include <troupe/framework/internal/caf_port/actors/resolving_behavior.hpp>
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -11,6 +9,7 @@
 #include <caf/scheduled_actor.hpp>
 
 #include <troupe/framework/internal/caf_port/actors/postponed_messages.hpp>
+#include <troupe/framework/internal/objects/bell.hpp>
 #include <troupe/framework/internal/words/limited_log.hpp>
 #include <troupe/framework/node_error.hpp>
 
@@ -183,20 +182,9 @@ public:
     auto message = first_fit(elements);
     if (!message)
       return match::no_match;
-    struct bell {
-      std::mutex mutex;
-      std::condition_variable rung;
-      bool has_rung = false; // Guarded by mutex.
-    };
-    auto here = std::make_shared<bell>();
-    if (!message->fetch([here] {
-          std::lock_guard guard{here->mutex};
-          here->has_rung = true;
-          here->rung.notify_one();
-        })) {
-      std::unique_lock guard{here->mutex};
-      here->rung.wait(guard, [&] { return here->has_rung; });
-    }
+    auto fetched = std::make_shared<bell>();
+    if (!message->fetch([fetched] { fetched->ring(); }))
+      fetched->wait();
     return run(*message, visitor, elements, self_->current_mailbox_element());
   }
 

@@ -24,7 +24,7 @@ caf::error explain(const caf::error& error, const std::string& name) {
     return failed(node_errc::interface_mismatch, "'" + name + "' is not made from these arguments");
   if (error == caf::sec::unexpected_actor_messaging_interface)
     return failed(node_errc::interface_mismatch, "'" + name + "' does not have the interface asked for");
-  return failed(node_errc::spawn_failed, "'" + name + "' was not spawned: " + cut(text_of(error)));
+  return failed(node_errc::spawn_failed, "'" + name + "' was not spawned: " + cut(troupe::text_of(error)));
 }
 
 request_outcome spawn(caf::actor_system& system, const caf::message& request) {
