@@ -30,17 +30,17 @@ std::string number(double value) {
   return std::isfinite(value) ? fmt::format("{:.6g}", value) : "null";
 }
 
-using line = std::vector<std::string>;
+using table_line = std::vector<std::string>;
 
-line headings(const quantity& what, const std::vector<std::string>& peers) {
-  line cells{what.name, what.unit, "min", "max"};
+table_line headings(const quantity& what, const std::vector<std::string>& peers) {
+  table_line cells{what.name, what.unit, "min", "max"};
   for (const auto& peer : peers)
     cells.push_back("/ " + peer);
   return cells;
 }
 
-line cells_of(const row& one, const std::vector<std::string>& peers) {
-  line cells{"  " + one.subject, short_number(one.median), short_number(one.min), short_number(one.max)};
+table_line cells_of(const row& one, const std::vector<std::string>& peers) {
+  table_line cells{"  " + one.subject, short_number(one.median), short_number(one.min), short_number(one.max)};
   for (const auto& peer : peers)
     cells.push_back(one.ratio_to.contains(peer) ? short_number(one.ratio_to.at(peer)) : "");
   return cells;
@@ -57,7 +57,7 @@ std::string short_number(double value) {
 }
 
 std::string table(const std::vector<row>& rows, const std::vector<std::string>& peers) {
-  std::vector<line> lines;
+  std::vector<table_line> lines;
   const quantity* current = nullptr;
   for (const auto& one : rows) {
     if (current == nullptr || *current != one.what) {

@@ -28,7 +28,7 @@ private:
   std::unique_ptr<near_end> near_;
 };
 
-class troupe_near_end final : public local_near_end {
+class linked_near_end final : public local_near_end {
 public:
   std::expected<void, std::string> open(const std::string& address) {
     process_.types.add<small_message>("bench.small_message");
@@ -80,7 +80,7 @@ std::expected<void, std::string> serve_nobody(const ready_report& ready) {
 subject troupe_local() {
   return {"troupe-local", serve_troupe,
           [](const std::string& address) -> std::expected<std::unique_ptr<near_end>, std::string> {
-            auto near = std::make_unique<troupe_near_end>();
+            auto near = std::make_unique<linked_near_end>();
             if (auto opened = near->open(address); !opened)
               return std::unexpected{std::move(opened).error()};
             return near;

@@ -59,8 +59,8 @@ protected:
   }
 
   /// From then on all of it is mapped, or so much.
-  void fill(side& which, std::size_t size_bytes = store_bytes) {
-    auto made = store::object_store{*which.home->store()}.put(std::vector<std::byte>(size_bytes));
+  void fill(side& which, std::size_t bytes = store_bytes) {
+    auto made = store::object_store{*which.home->store()}.put(std::vector<std::byte>(bytes));
     if (!made)
       throw std::runtime_error(made.error().message());
     views_.push_back(made->pin().value());

@@ -1,24 +1,15 @@
 // array<T> and writable_array<T> by themselves: shapes, strides, slices, and how they are printed.
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <sstream>
 
 #include <gtest/gtest.h>
 
-#include <troupe/serializers/array.hpp>
+#include "counted_array.hpp"
 
 namespace {
 
 using namespace troupe;
-
-// 0, 1, 2, ...
-template <class T = int>
-array<T> counted(std::vector<std::size_t> shape, memory_order order = memory_order::c) {
-  std::vector<T> values(*detail::count_of(shape));
-  std::iota(values.begin(), values.end(), T{});
-  return array<T>(std::move(values), std::move(shape), order);
-}
 
 using lengths = std::vector<std::size_t>;
 using strides = std::vector<std::ptrdiff_t>;

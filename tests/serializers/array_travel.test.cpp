@@ -1,6 +1,7 @@
 // Arrays on their way, by every family: shape, order in memory, repeated elements, slices, and who keeps which bytes.
 #include <troupe/serializers/record.hpp>
 
+#include "counted_array.hpp"
 #include "every_family.hpp"
 
 namespace travel {
@@ -36,14 +37,6 @@ namespace {
 
 using namespace conformance;
 using namespace travel;
-
-template <class T>
-array<T> counted(std::vector<std::size_t> shape, memory_order order = memory_order::c) {
-  std::vector<T> values(*detail::count_of(shape));
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = static_cast<T>(i);
-  return array<T>(std::move(values), std::move(shape), order);
-}
 
 class arrays : public every_family {
 protected:

@@ -24,13 +24,6 @@ payload noted(const std::string& note, std::vector<frame> frames) {
           std::move(frames)};
 }
 
-std::string varint(std::uint64_t value) {
-  std::string made;
-  for (; value >= 0x80; value >>= 7)
-    made += static_cast<char>(value | 0x80);
-  return made + static_cast<char>(value);
-}
-
 std::string lz4(std::uint64_t original_bytes) {
   return "\x01" + varint(original_bytes);
 }

@@ -13,12 +13,6 @@ struct nothing {
 };
 TROUPE_DESCRIBE(nothing)
 
-struct wanted {
-  int kept = 3;
-  std::vector<std::string> names;
-};
-TROUPE_DESCRIBE(wanted, kept, names)
-
 struct ring {
   std::shared_ptr<ring> next;
 };

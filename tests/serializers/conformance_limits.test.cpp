@@ -5,12 +5,6 @@ namespace {
 
 using namespace conformance;
 
-struct wanted {
-  int kept = 3;
-  std::vector<std::string> names;
-};
-TROUPE_DESCRIBE(wanted, kept, names)
-
 /// Takes much more memory than bytes while its parts are absent.
 struct roomy {
   std::vector<std::optional<std::array<std::int64_t, 64>>> parts;

@@ -23,6 +23,13 @@ struct row {
   bool names_classes = true;     // Pointers to bases lead to what derives from them, by the registry's aliases.
 };
 
+/// A structure to aim at.
+struct wanted {
+  int kept = 3;
+  std::vector<std::string> names;
+};
+TROUPE_DESCRIBE(wanted, kept, names)
+
 inline void PrintTo(const row& of, std::ostream* to) {
   *to << of.name;
 }

@@ -60,6 +60,17 @@ std::string repeated(std::string_view what, std::size_t times) {
   return made;
 }
 
+std::string name_of_attack(const testing::TestParamInfo<attack>& of) {
+  return of.param.name;
+}
+
+std::string varint(std::uint64_t value) {
+  std::string made;
+  for (; value >= 0x80; value >>= 7)
+    made += static_cast<char>(value | 0x80);
+  return made + static_cast<char>(value);
+}
+
 std::string typed_prelude(std::span<const std::byte> layout) {
   std::string made(1 + sizeof(std::uint32_t), '\x01');
   const auto fingerprint = detail::fingerprint_of(layout);

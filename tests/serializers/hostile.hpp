@@ -200,6 +200,12 @@ inline std::vector<std::byte> as_bytes(std::string_view text) {
 std::string typed_prelude(std::span<const std::byte> layout);
 
 /// The header that the family's values of that type have.
+/// What the test of one attack is called.
+std::string name_of_attack(const testing::TestParamInfo<attack>& of);
+
+/// Seven bits a byte, the lowest first, as `typed` writes numbers.
+std::string varint(std::uint64_t value);
+
 template <class T>
 frame header_by(std::string_view family) {
   return standard_header(*families().find(family), *types().find<T>());

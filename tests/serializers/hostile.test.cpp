@@ -18,10 +18,6 @@ TEST_P(hostile_bytes, are_repelled) {
   expect_repelled(GetParam());
 }
 
-std::string name_of_attack(const testing::TestParamInfo<attack>& of) {
-  return of.param.name;
-}
-
 template <class T>
 attack msgpack(std::string name, serialize_errc expected, std::string_view body, std::vector<frame> frames = {}) {
   return by<T>("msgpack", std::move(name), expected, std::string(body), std::move(frames));

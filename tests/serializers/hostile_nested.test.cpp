@@ -19,10 +19,6 @@ TEST_P(hostile_payloads, are_repelled) {
   expect_repelled(GetParam());
 }
 
-std::string name_of_attack(const testing::TestParamInfo<attack>& of) {
-  return of.param.name;
-}
-
 frame header_saying(std::string_view family, std::string_view type, std::span<const std::byte> schema = {},
                     std::span<const std::byte> extra = {}) {
   return make_header({.family = family, .type = type, .schema = schema, .extra = extra});

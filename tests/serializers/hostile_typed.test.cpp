@@ -16,21 +16,10 @@ TEST_P(hostile_typed, is_repelled) {
   expect_repelled(GetParam());
 }
 
-std::string name_of_attack(const testing::TestParamInfo<attack>& of) {
-  return of.param.name;
-}
-
 template <class T>
 attack typed(std::string name, serialize_errc expected, const std::string& value, std::vector<frame> frames = {},
              std::size_t allocated_max = 64_KiB) {
   return by<T>("typed", std::move(name), expected, value, std::move(frames), allocated_max);
-}
-
-std::string varint(std::uint64_t value) {
-  std::string made;
-  for (; value >= 0x80; value >>= 7)
-    made += static_cast<char>(value | 0x80);
-  return made + static_cast<char>(value);
 }
 
 std::string text(std::string_view value) {

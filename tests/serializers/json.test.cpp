@@ -6,29 +6,15 @@
 
 #include <troupe/serializers/json/described.hpp>
 
-#include "rich.hpp"
+#include "hello.hpp"
 
 namespace {
 
 using namespace troupe;
 using namespace std::literals;
 
-struct hello {
-  std::string node;
-  std::uint32_t version = 1;
-  std::vector<std::string> families;
-  std::optional<std::int64_t> since;
-  rich::color paint = rich::color::green;
-};
-TROUPE_DESCRIBE(hello, node, version, families, since, paint)
-
-// The same message of a later version.
-struct hello_two {
-  std::uint32_t version = 1;
-  std::map<std::string, std::vector<int>> added;
-  std::string node;
-};
-TROUPE_DESCRIBE(hello_two, version, added, node)
+using hellos::hello;
+using hellos::hello_two;
 
 struct pointers {
   std::shared_ptr<rich::leaf> left;

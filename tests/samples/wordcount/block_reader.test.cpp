@@ -24,9 +24,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-using counts = std::map<std::string, std::uint64_t>;
+using word_counts = std::map<std::string, std::uint64_t>;
 
-void count_into(counts& sum, std::string_view text) {
+void count_into(word_counts& sum, std::string_view text) {
   for_each_word(text, [&sum](std::string_view word) { ++sum[std::string{word}]; });
 }
 
@@ -98,10 +98,10 @@ TEST_F(reading, a_word_that_ends_with_its_block_is_whole) {
 
 TEST_F(reading, a_word_longer_than_a_block_is_one_word) {
   folder_.write("a", "ab " + std::string(1000, 'x') + " cd");
-  counts sum;
+  word_counts sum;
   for (const auto& block : blocks(16))
     count_into(sum, block);
-  EXPECT_EQ(sum, (counts{{"ab", 1}, {std::string(1000, 'x'), 1}, {"cd", 1}}));
+  EXPECT_EQ(sum, (word_counts{{"ab", 1}, {std::string(1000, 'x'), 1}, {"cd", 1}}));
 }
 
 TEST_F(reading, a_9_MiB_word_is_one_word) {
@@ -110,13 +110,13 @@ TEST_F(reading, a_9_MiB_word_is_one_word) {
   folder_.write("b", word);
   folder_.write("c", word + " after");
   auto reader = open(4 << 20);
-  counts sum;
+  word_counts sum;
   std::size_t longest = 0;
   for (const auto& block : rest(reader)) {
     count_into(sum, block);
     longest = std::max(longest, block.size());
   }
-  EXPECT_EQ(sum, (counts{{"before", 1}, {word, 2}, {"after", 1}}));
+  EXPECT_EQ(sum, (word_counts{{"before", 1}, {word, 2}, {"after", 1}}));
   EXPECT_LT(longest, 12u << 20) << "the room should grow with the word and no further";
   EXPECT_EQ(reader.totals().bytes, 2 * word.size() + 12);
 }
@@ -125,17 +125,17 @@ TEST_F(reading, bytes_of_any_value_separate_words) {
   folder_.write("a", std::string{"a\0b\xff_c\xc3\xa4"
                                  "d-e",
                                  11});
-  counts sum;
+  word_counts sum;
   for (const auto& block : blocks(100))
     count_into(sum, block);
-  EXPECT_EQ(sum, (counts{{"a", 1}, {"b", 1}, {"_c", 1}, {"d", 1}, {"e", 1}}));
+  EXPECT_EQ(sum, (word_counts{{"a", 1}, {"b", 1}, {"_c", 1}, {"d", 1}, {"e", 1}}));
 }
 
 // Goal: whatever the files and the size of a block, each word of each file is seen once and whole.
 // Method: random small files, all small block sizes, compared with counting file by file.
 TEST_F(reading, blocks_of_any_size_hold_the_same_words) {
   std::mt19937 random{42};
-  counts expected;
+  word_counts expected;
   for (int file = 0; file < 40; ++file) {
     std::string text;
     const auto size = random() % 120;
@@ -145,7 +145,7 @@ TEST_F(reading, blocks_of_any_size_hold_the_same_words) {
     count_into(expected, text);
   }
   for (std::size_t block_bytes = 1; block_bytes < 80; ++block_bytes) {
-    counts sum;
+    word_counts sum;
     for (const auto& block : blocks(block_bytes))
       count_into(sum, block);
     ASSERT_EQ(sum, expected) << "blocks of " << block_bytes << " bytes";
