@@ -75,7 +75,7 @@ void look(std::span<const object_state_ptr> states, gathering& all, const aim& w
   for (std::size_t i = 0; i < states.size(); ++i) {
     if (all.found[i])
       continue;
-    const auto* const settled = states[i] ? dynamic_cast<const settled_object*>(states[i]->source.get()) : nullptr;
+    const auto* const settled = states[i] ? as_settled(*states[i]->source) : nullptr;
     if (settled != nullptr && settled->stored().is_on_disk() && !has_time()) {
       if (!all.on_disk[i])
         all.on_disk[i] = std::unexpected{too_late(*states[i], what.timeout)};

@@ -172,12 +172,13 @@ std::expected<internal::object_state_ptr, node_error> node::put_value(const std:
     return std::unexpected{node_error{node_errc::unserializable, "type " + detail::type_text(type)
                                                                      + " has no alias; add it to the node's type "
                                                                        "registry with types.add<T>(\"alias\")"}};
-  return internal::object_place{core_->store(), core_->objects(), core_->exchange()}.put_value(*entry, value, where);
+  return internal::object_place{core_->store(), core_->objects(), core_->counted_objects()}.put_value(*entry, value,
+                                                                                                      where);
 }
 
 std::expected<internal::object_state_ptr, node_error>
 node::put_array(internal::bytes_view values, internal::object_layout layout, const std::source_location& where) {
-  return internal::object_place{core_->store(), core_->objects(), core_->exchange()}.put_array(
+  return internal::object_place{core_->store(), core_->objects(), core_->counted_objects()}.put_array(
       values, std::move(layout), where);
 }
 
@@ -187,8 +188,8 @@ node::make_room(std::span<const std::size_t> shape, std::size_t element_bytes, c
   if (!count || *count > PTRDIFF_MAX / element_bytes)
     return std::unexpected{node_error{node_errc::store_full, "no store has room for an array of " + shape_text(shape)
                                                                  + " values of " + grouped(element_bytes) + " bytes"}};
-  return internal::object_place{core_->store(), core_->objects(), core_->exchange()}.make_room(*count * element_bytes,
-                                                                                               where);
+  return internal::object_place{core_->store(), core_->objects(), core_->counted_objects()}.make_room(
+      *count * element_bytes, where);
 }
 
 } // namespace troupe

@@ -26,7 +26,7 @@ std::string quoted(const std::string& element) {
 } // namespace
 
 std::expected<link_extension*, serialize_error> extension_of(const context& ctx, std::string_view what) {
-  if (auto* extension = dynamic_cast<link_extension*>(ctx.extension))
+  if (auto* extension = link_extension_of(ctx))
     return extension;
   return std::unexpected{serialize_error{
       serialize_errc::out_of_band_handle,
@@ -38,7 +38,7 @@ std::expected<link_extension*, serialize_error> extension_of(const context& ctx,
 std::expected<object_form, serialize_error> reduce_object(const object_state_ptr& state, const context& ctx) {
   if (!state)
     return object_form{};
-  auto* const extension = dynamic_cast<link_extension*>(ctx.extension);
+  auto* const extension = link_extension_of(ctx);
   if (extension == nullptr)
     return out_of_band_form(state);
   auto mention = extension->mention(*state);
@@ -77,7 +77,7 @@ bool is_same_object(const object_state_ptr& one, const object_state_ptr& other) 
 std::expected<object_state_ptr, serialize_error> rebuild_object(object_form&& from, const context& ctx) {
   if (from.layout.header.empty() && from.layout.element.empty())
     return object_state_ptr{};
-  auto* const extension = dynamic_cast<link_extension*>(ctx.extension);
+  auto* const extension = link_extension_of(ctx);
   if (extension == nullptr)
     return found_out_of_band(std::move(from));
   object_source_ptr source;
@@ -93,7 +93,7 @@ std::expected<object_state_ptr, serialize_error> rebuild_object(object_form&& fr
 }
 
 store::handle local_object::stored() const {
-  const auto* owner = dynamic_cast<const stored_bytes*>(bytes_.owner().get());
+  const auto* owner = stored_bytes_of(bytes_);
   return owner != nullptr ? owner->object() : store::handle{};
 }
 
@@ -114,7 +114,7 @@ node_error out_of_bounds(std::span<const std::size_t> shape, std::span<const std
 std::expected<frame, node_error> bytes_here(const object_state_ptr& state) {
   if (!state)
     return std::unexpected{node_error{node_errc::object_lost, "the reference is empty"}};
-  if (const auto* settled = dynamic_cast<const settled_object*>(state->source.get()))
+  if (const auto* settled = as_settled(*state->source))
     return settled->bytes(std::chrono::milliseconds{0});
   auto bytes = state->source->here_at_once();
   if (bytes)

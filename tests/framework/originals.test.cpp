@@ -15,7 +15,7 @@
 #include <asio/post.hpp>
 #include <gtest/gtest.h>
 
-#include <troupe/framework/internal/objects/exchange_room.hpp>
+#include <troupe/framework/internal/objects/object_exchange.hpp>
 #include <troupe/framework/internal/wire/crc32c.hpp>
 #include <troupe/processes/process.hpp>
 
@@ -77,12 +77,12 @@ protected:
   }
 
   void open(std::chrono::milliseconds others_patience = 20s, std::chrono::milliseconds others_stall = 20s) {
-    exchange_ = std::make_shared<object_exchange>(io_, store_,
-                                                  object_exchange::options{.self = {1, 2},
-                                                                           .capacity_bytes = 16_MiB,
-                                                                           .grace = 10s,
-                                                                           .others_patience = others_patience,
-                                                                           .others_stall = others_stall});
+    exchange_ = std::make_shared<object_exchange>(
+        io_, store_,
+        object_exchange::options{.self = {1, 2},
+                                 .capacity_bytes = 16_MiB,
+                                 .grace = 10s,
+                                 .others = {.whole = others_patience, .stall = others_stall}});
     end_ = std::make_shared<exporters_end>(*exchange_);
     runs_ = std::thread{[this] { io_.run(); }};
     EXPECT_TRUE(on_io_thread([this] { return exchange_->link_up(end_, number, exporter, {}, std::nullopt); }));

@@ -6,6 +6,7 @@
 #include <caf/mailbox_element.hpp>
 #include <caf/make_actor.hpp>
 
+#include <troupe/framework/internal/caf_port/exactly.hpp>
 #include <troupe/framework/node_error.hpp>
 
 namespace troupe::internal {
@@ -91,7 +92,7 @@ asker* as_asker(const caf::strong_actor_ptr& actor) {
   // They have the ids of other nodes' actors, as proxies do.
   if (!actor || actor->home_system->node() == actor->nid)
     return nullptr;
-  return dynamic_cast<asker*>(actor->get());
+  return exactly<asker>(actor->get());
 }
 
 } // namespace troupe::internal

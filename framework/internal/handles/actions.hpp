@@ -9,22 +9,9 @@
 #include <vector>
 
 #include <troupe/framework/internal/handles/messages.hpp>
+#include <troupe/framework/internal/handles/reference.hpp>
 
 namespace troupe::internal::handles {
-
-/// Chosen by who waits; means nothing to the ledger.
-using waiter_id = std::uint64_t;
-
-/// Names an entry of a node's ledger; an entry's number is used again with the next generation.
-struct reference {
-  std::uint32_t index = 0;
-  std::uint32_t generation = 0; // 0: refers to nothing.
-
-  friend auto operator<=>(const reference&, const reference&) = default;
-};
-
-/// Names one attempt to make a replica. Never used again.
-using room_id = std::uint64_t;
 
 /// Write it, in order with everything else on that link.
 struct send_message {

@@ -191,9 +191,8 @@ std::vector<named_object> incoming_message::named_objects() const {
   std::vector<named_object> named;
   for (const auto& element : std::span{elements_}.first(count_)) {
     for (const auto& each : element.frames)
-      if (const auto& owner = each.owner(); owner && owner->is_shared())
-        if (const auto* stored = dynamic_cast<const stored_bytes*>(owner.get()))
-          named.push_back({stored->object().id()});
+      if (const auto* stored = stored_bytes_of(each))
+        named.push_back({stored->object().id()});
     for (const auto& each : element.objects)
       named.push_back({std::nullopt, each});
   }

@@ -65,7 +65,7 @@
 #include <troupe/framework/internal/net/link_security.hpp>
 #include <troupe/framework/internal/net/whereabouts.hpp>
 #include <troupe/framework/internal/objects/link_extension.hpp>
-#include <troupe/framework/internal/objects/object_exchange.hpp>
+#include <troupe/framework/internal/objects/link_exchange.hpp>
 #include <troupe/framework/internal/objects/object_tables.hpp>
 #include <troupe/framework/internal/objects/pending_objects.hpp>
 #include <troupe/framework/internal/wire/admin.hpp>

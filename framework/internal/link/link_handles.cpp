@@ -10,7 +10,9 @@
 #include <troupe/framework/internal/link/link_core.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/link/outgoing_message.hpp>
+#include <troupe/framework/internal/objects/exchanged_object.hpp>
 #include <troupe/framework/internal/objects/imported_object.hpp>
+#include <troupe/framework/internal/objects/lost_object.hpp>
 #include <troupe/framework/internal/objects/stored_object.hpp>
 #include <troupe/framework/internal/wire/handle_wire.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
@@ -22,29 +24,6 @@ namespace {
 
 // What stands in one packet of descriptions.
 constexpr std::size_t mentions_bytes_max = packet_body_bytes_max - object_mention_bytes_max;
-
-/// An object that was lost before its handle came.
-class lost_object final : public object_source {
-public:
-  explicit lost_object(std::uint64_t size_bytes) : size_bytes_(size_bytes) {}
-
-  [[nodiscard]] std::uint64_t size_bytes() const override { return size_bytes_; }
-  [[nodiscard]] std::optional<frame> here() const override { return std::nullopt; }
-  [[nodiscard]] std::optional<node_error> why_lost() const override { return reason(); }
-  fetch_id fetch(std::chrono::steady_clock::time_point, answer then) override {
-    then(std::unexpected{reason()});
-    return 0;
-  }
-  void cancel(fetch_id) override {}
-
-private:
-  [[nodiscard]] node_error reason() const {
-    return {node_errc::object_lost,
-            "the object's " + grouped(size_bytes_) + " bytes were lost before this handle to them came"};
-  }
-
-  const std::uint64_t size_bytes_;
-};
 
 } // namespace
 
@@ -166,7 +145,7 @@ std::expected<std::uint32_t, serialize_error> outgoing_message::mention(const ob
     made.stored = stored.id();
     made.which = stored.id();
     handle_bytes_ += made.size_bytes;
-  } else if (std::dynamic_pointer_cast<lost_object>(object)) {
+  } else if (object->kind() == source_kind::lost) {
     made.is_lost = true; // Whoever reads it is told so, here as elsewhere.
   } else if (made.counted = exchange->object_of(object); made.counted) {
     const auto known = made.counted->what();

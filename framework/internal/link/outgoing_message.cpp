@@ -310,7 +310,7 @@ std::optional<encoded_element> outgoing_message::take_encoded(const family* by, 
 /// The same bytes where every link finds them: in the store where the link shares one and they are large enough, as
 /// place_in_store() would put them there. `as` is the frame where there is one.
 frame outgoing_message::put_once(bytes_view bytes, const frame* as) {
-  const auto is_stored = as != nullptr && dynamic_cast<const stored_bytes*>(as->owner().get()) != nullptr;
+  const auto is_stored = as != nullptr && stored_bytes_of(*as) != nullptr;
   if (link_->shares_store() && !is_stored && bytes.size() >= terms_->spill_bytes) {
     auto store = *link_->node().store();
     if (auto put = store.put(bytes, {}, {}, std::chrono::milliseconds{0}))
@@ -350,7 +350,7 @@ std::expected<frame_descriptor, node_error> outgoing_message::place(bytes_view b
 std::expected<std::optional<frame_descriptor>, node_error> outgoing_message::place_in_store(bytes_view bytes,
                                                                                             const frame* shared) {
   auto store = *link_->node().store();
-  const auto* stored = shared != nullptr ? dynamic_cast<const stored_bytes*>(shared->owner().get()) : nullptr;
+  const auto* stored = shared != nullptr ? stored_bytes_of(*shared) : nullptr;
   store::handle object;
   std::uint64_t offset = 0;
   std::string failure;

@@ -12,6 +12,7 @@
 
 #include <troupe/framework/internal/link/link_core.hpp>
 #include <troupe/framework/internal/node/node_core.hpp>
+#include <troupe/framework/internal/objects/exchanged_object.hpp>
 #include <troupe/framework/internal/objects/object_exchange.hpp>
 #include <troupe/framework/internal/objects/out_of_band.hpp>
 
@@ -47,7 +48,7 @@ public:
     std::vector<link_memory> links;
     for (const auto& link : node_.links().open())
       links.push_back(link->memory(stored_));
-    if (node_.exchange()) {
+    if (node_.counted_objects()) {
       look_at_handles(links, false);
       look_at_handles(links, true); // What has moved counts where it has moved to.
     }
@@ -90,7 +91,7 @@ private:
   void look_at_handles(std::span<const link_memory> links, bool moved) {
     constexpr std::uint32_t batch = 512;
     for (std::uint32_t first = 0;; first += batch) {
-      const auto known = node_.exchange()->rows(first, batch);
+      const auto known = node_.counted_objects()->rows(first, batch);
       for (const auto& entry : known.entries)
         if (entry.moved_to.has_value() == moved)
           moved ? add_moved(entry, known.now, links) : add_entry(entry, known.now, links);
@@ -150,7 +151,7 @@ private:
       holder.count = each.count;
       holder.age_ms = milliseconds(now - each.since);
       if (holder.reason == memory_reason::lost_link)
-        holder.where = node_.exchange()->why_ended(each.link);
+        holder.where = node_.counted_objects()->why_ended(each.link);
       made.holders.push_back(std::move(holder));
     }
   }
@@ -236,10 +237,9 @@ private:
       return to_string(*object.stored);
     if (const auto place = object.source->place())
       return to_string(*place);
-    const auto counted = std::dynamic_pointer_cast<exchanged_object>(object.source);
-    if (!counted)
+    if (object.source->kind() != source_kind::exchanged)
       return std::nullopt;
-    const auto found = handles_.find(counted->what());
+    const auto found = handles_.find(static_cast<const exchanged_object&>(*object.source).what());
     return found != handles_.end() ? std::optional{found->second} : std::nullopt;
   }
 

@@ -15,6 +15,7 @@
 #include <troupe/framework/internal/node/connecting.hpp>
 #include <troupe/framework/internal/node/memory_survey.hpp>
 #include <troupe/framework/internal/node/node_survey.hpp>
+#include <troupe/framework/internal/objects/object_exchange.hpp>
 #include <troupe/framework/internal/objects/out_of_band.hpp>
 #include <troupe/framework/internal/wire/handle_wire.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
@@ -75,8 +76,8 @@ std::expected<void, node_error> node_core::start() {
   entrances_ = std::make_shared<internal::entrances>(io(), options_, families_, weak_from_this());
   if (auto opened = entrances_->open_first(); !opened)
     return opened;
-  if (exchange_)
-    if (auto started = exchange_->start(options_.name); !started)
+  if (counted_objects_)
+    if (auto started = counted_objects_->start(options_.name); !started)
       return started;
   auto started = loop_->start([weak = weak_from_this()] {
     if (auto self = weak.lock())
@@ -145,12 +146,13 @@ void node_core::make_exchange() {
   while (incarnation == 0) // Which would say that this node counts no handles.
     incarnation = random_number();
   introductions_ = std::make_shared<class introductions>(weak_from_this());
-  exchange_ = std::make_shared<object_exchange>(
+  counted_objects_ = std::make_shared<object_exchange>(
       io(), *store_,
       object_exchange::options{.self = {handle_number_of(system_.node()), incarnation},
                                .capacity_bytes = summary ? summary->capacity_bytes : UINT64_MAX,
                                .grace = options_.handle_grace,
                                .dial = [known = introductions_](const handles::node_name& who) { known->seek(who); }});
+  exchange_ = counted_objects_;
 }
 
 /// Before anybody can dial, so that no peer comes too early.
@@ -186,8 +188,8 @@ void node_core::shut_down() {
   if (!running_) {
     if (entrances_)
       entrances_->close();
-    if (exchange_)
-      exchange_->end();
+    if (counted_objects_)
+      counted_objects_->end();
     return;
   }
   asio::post(io(), [self = shared_from_this()] {
@@ -210,8 +212,8 @@ void node_core::shut_down() {
     links_.wait_for_all();
   names_.clear();
   helpers_.end();
-  if (exchange_)
-    exchange_->end();
+  if (counted_objects_)
+    counted_objects_->end();
   loop_->stop();
   close_out_of_band(this);
 }

@@ -23,7 +23,6 @@
 #include <troupe/framework/internal/node/link_registry.hpp>
 #include <troupe/framework/internal/node/published_names.hpp>
 #include <troupe/framework/internal/objects/object_environment.hpp>
-#include <troupe/framework/internal/objects/object_exchange.hpp>
 #include <troupe/framework/internal/objects/store_reaper.hpp>
 #include <troupe/framework/internal/trust/authentication.hpp>
 #include <troupe/framework/internal/trust/known_peers.hpp>
@@ -35,6 +34,8 @@
 #include <troupe/store/object_store.hpp>
 
 namespace troupe::internal {
+
+class object_exchange;
 
 /// Takes the parts of a node through its life, from the options to the last link.
 ///
@@ -69,6 +70,8 @@ public:
   [[nodiscard]] job_actor& encoder() noexcept override { return encoder_; }
   [[nodiscard]] store_reaper& reaper() noexcept override { return *reaper_; }
   [[nodiscard]] whereabouts_book& whereabouts() noexcept override { return *introductions_; }
+  /// Null for a node without a store.
+  [[nodiscard]] const std::shared_ptr<object_exchange>& counted_objects() const noexcept { return counted_objects_; }
 
 private:
   node_core(caf::actor_system& system, type_registry& types, const family_set& families, node_options options,
@@ -99,7 +102,8 @@ private:
 
   published_names names_;
   link_registry<link_core> links_;
-  std::shared_ptr<store_reaper> reaper_; // Null for a node without a store.
+  std::shared_ptr<object_exchange> counted_objects_; // Null for a node without a store, as the next one.
+  std::shared_ptr<store_reaper> reaper_;             // Null for a node without a store.
   shared_helpers helpers_;
   job_actor encoder_; // Encodes what is large.
 };

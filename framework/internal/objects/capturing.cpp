@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <troupe/base/sizes.hpp>
+#include <troupe/framework/internal/objects/exchanged_object.hpp>
 #include <troupe/framework/internal/objects/stored_object.hpp>
 #include <troupe/serializers/internal/words/failing.hpp>
 

@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
+#include <troupe/framework/internal/objects/link_exchange.hpp>
 #include <troupe/framework/internal/objects/link_extension.hpp>
 #include <troupe/framework/internal/objects/object_environment.hpp>
-#include <troupe/framework/internal/objects/object_exchange.hpp>
 #include <troupe/framework/object_ref.hpp>
 #include <troupe/store/object_store.hpp>
 
@@ -24,7 +24,7 @@ class capture_list final : public link_extension {
 public:
   /// For an object in that store, or without one in this process's memory. `exchange` is that of the store's node, if
   /// there is one.
-  capture_list(std::optional<store::object_store> into, std::shared_ptr<object_exchange> exchange,
+  capture_list(std::optional<store::object_store> into, std::shared_ptr<link_exchange> exchange,
                std::shared_ptr<const object_environment> environment)
       : store_(std::move(into)), exchange_(std::move(exchange)), environment_(std::move(environment)) {}
 
@@ -52,7 +52,7 @@ private:
   [[nodiscard]] object_source_ptr copy_of(const object_source& source);
 
   std::optional<store::object_store> store_;
-  const std::shared_ptr<object_exchange> exchange_;
+  const std::shared_ptr<link_exchange> exchange_;
   const std::shared_ptr<const object_environment> environment_;
   std::vector<captured> captured_;
   std::optional<node_error> failure_;

@@ -27,6 +27,8 @@ struct actor_name {
 /// One message's view of its link.
 class link_extension : public context_extension {
 public:
+  [[nodiscard]] extension_kind kind() const noexcept final { return extension_kind::link; }
+
   /// Encoding: counts one sending, undone when the message is not sent. Gives the actor's place in the list of those
   /// that the element mentions, counted from 1; 0 for null.
   [[nodiscard]] virtual std::expected<std::uint32_t, serialize_error> mention(const caf::strong_actor_ptr& actor) = 0;
@@ -49,6 +51,12 @@ public:
   [[nodiscard]] std::expected<std::shared_ptr<const kept_mentions>, serialize_error>
   find_all(std::span<const std::byte> note) final;
 };
+
+/// Null where the context has none, or another's.
+[[nodiscard]] inline link_extension* link_extension_of(const context& ctx) noexcept {
+  const auto is_link = ctx.extension != nullptr && ctx.extension->kind() == extension_kind::link;
+  return is_link ? static_cast<link_extension*>(ctx.extension) : nullptr;
+}
 
 /// The extension of a context, or the error that a handle cannot travel outside a message.
 [[nodiscard]] std::expected<link_extension*, serialize_error> extension_of(const context& ctx, std::string_view what);

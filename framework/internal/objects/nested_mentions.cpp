@@ -27,6 +27,7 @@ class listed_mentions final : public kept_mentions {
 public:
   explicit listed_mentions(mention_list list) : list_(std::move(list)) {}
 
+  [[nodiscard]] extension_kind kind() const noexcept override { return extension_kind::link; }
   [[nodiscard]] const mention_list& list() const noexcept { return list_; }
   [[nodiscard]] std::unique_ptr<context_extension> reading() const override;
 
@@ -103,14 +104,13 @@ std::unique_ptr<context_extension> link_extension::for_part() {
 }
 
 std::expected<std::vector<std::byte>, serialize_error> link_extension::mention_all(const kept_mentions& what) {
-  const auto* const known = dynamic_cast<const listed_mentions*>(&what);
-  if (known == nullptr)
+  if (what.kind() != extension_kind::link)
     return context_extension::mention_all(what);
   if (!reads_mentions_of_parts())
     return failure(serialize_errc::codec_failed,
                    "handles within a troupe::serialized cannot go to this peer, whose version does not know them there "
                    "(the feature \"nested_handles\"); send them beside it");
-  const auto& list = known->list();
+  const auto& list = static_cast<const listed_mentions&>(what).list();
   std::vector<std::byte> note;
   append_varint(note, list.actors.size());
   for (const auto& actor : list.actors) {

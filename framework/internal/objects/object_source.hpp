@@ -17,6 +17,22 @@
 
 namespace troupe::internal {
 
+/// What an object_source is. Each but `unknown` belongs to one class, which may be cast to.
+enum class source_kind : std::uint8_t {
+  unknown,    // A test's.
+  local,      // Bytes that are here for good (local_object).
+  stored,     // Of this host's store, or freed there: settled_objects.
+  freed,      // The same, known by name only.
+  lost,       // Before its handle came here (lost_object).
+  exchanged,  // Counted between nodes, wherever its bytes are (exchanged_object).
+  unfinished, // Put here, and waiting for what it captures (unfinished_object).
+};
+
+/// Whether it need not be brought here from anywhere.
+[[nodiscard]] constexpr bool is_settled(source_kind what) noexcept {
+  return what == source_kind::stored || what == source_kind::freed;
+}
+
 /// The bytes of one object, here or elsewhere; while it lives they are kept, wherever they are.
 ///
 /// Threads: all members from any thread.
@@ -31,6 +47,7 @@ public:
   object_source& operator=(const object_source&) = delete;
   virtual ~object_source() = default;
 
+  [[nodiscard]] virtual source_kind kind() const noexcept { return source_kind::unknown; }
   [[nodiscard]] virtual std::uint64_t size_bytes() const = 0;
 
   /// The bytes, where they are on this host. What lies on disk is brought back, which may wait for room in the store.
@@ -64,6 +81,7 @@ class TROUPE_EXPORT local_object final : public object_source {
 public:
   explicit local_object(frame bytes) : bytes_(std::move(bytes)) {}
 
+  [[nodiscard]] source_kind kind() const noexcept override { return source_kind::local; }
   [[nodiscard]] std::uint64_t size_bytes() const override { return bytes_.size_bytes(); }
   [[nodiscard]] std::optional<frame> here() const override { return bytes_; }
   fetch_id fetch(std::chrono::steady_clock::time_point, answer then) override {

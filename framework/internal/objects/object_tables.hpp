@@ -20,6 +20,7 @@ public:
   explicit stored_bytes(store::pin pin) : pin_(std::move(pin)) {}
 
   [[nodiscard]] bool is_shared() const override { return true; }
+  [[nodiscard]] frame_owner_kind kind() const noexcept final { return frame_owner_kind::in_store; }
   [[nodiscard]] const store::handle& object() const noexcept { return pin_.object(); }
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return pin_.bytes(); }
   [[nodiscard]] std::span<const std::byte> metadata() const noexcept { return pin_.metadata(); }
@@ -27,6 +28,13 @@ public:
 private:
   store::pin pin_;
 };
+
+/// What keeps the frame's bytes, where they lie in the store; null elsewhere.
+[[nodiscard]] inline const stored_bytes* stored_bytes_of(const frame& of) noexcept {
+  const auto* const owner = of.owner().get();
+  const auto is_stored = owner != nullptr && owner->kind() == frame_owner_kind::in_store;
+  return is_stored ? static_cast<const stored_bytes*>(owner) : nullptr;
+}
 
 class imported_object;
 

@@ -6,6 +6,7 @@
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/objects/capturing.hpp>
+#include <troupe/framework/internal/objects/object_exchange.hpp>
 #include <troupe/framework/internal/objects/stored_object.hpp>
 #include <troupe/serializers/msgpack/described.hpp>
 

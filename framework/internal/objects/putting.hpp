@@ -11,7 +11,6 @@
 #include <vector>
 
 #include <troupe/framework/internal/objects/object_environment.hpp>
-#include <troupe/framework/internal/objects/object_exchange.hpp>
 #include <troupe/framework/object_ref.hpp>
 #include <troupe/serializers/describe.hpp>
 #include <troupe/serializers/type_entry.hpp>
@@ -26,6 +25,8 @@ struct object_notes {
   std::vector<std::uint64_t> shape;
 };
 TROUPE_DESCRIBE(object_notes, type, shape)
+
+class object_exchange;
 
 /// Where objects of one node go: into its store, or without one into this process's memory.
 class object_place {

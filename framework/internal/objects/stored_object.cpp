@@ -106,8 +106,8 @@ std::expected<std::vector<object_source_ptr>, node_error> captured_by(const obje
   auto stored = object.stored();
   if (stored.empty()) {
     const auto bytes = object.here();
-    if (const auto* own = bytes ? dynamic_cast<const heap_bytes*>(bytes->owner().get()) : nullptr)
-      return own->captured;
+    if (bytes && bytes->owner() && bytes->owner()->kind() == frame_owner_kind::in_process)
+      return static_cast<const heap_bytes&>(*bytes->owner()).captured;
     stored = object.stored(); // It may have come to the store since the first look.
   }
   if (stored.empty())

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <expected>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +12,7 @@
 
 #include <troupe/framework/internal/objects/object_source.hpp>
 #include <troupe/framework/internal/objects/object_tables.hpp>
+#include <troupe/framework/internal/objects/shared_view.hpp>
 #include <troupe/framework/node_errc.hpp>
 #include <troupe/store/handle.hpp>
 
@@ -27,21 +27,6 @@ namespace troupe::internal {
 map(const store::handle& object, const std::optional<std::chrono::milliseconds>& within);
 /// Whether another try to map the same object may end otherwise: the store or its disk was full, or somebody was busy.
 [[nodiscard]] bool may_change(const node_error& error);
-
-/// The view of one object that all who read it share. It is pinned only while a frame of it lives, so that the store
-/// may move it to disk in between. Any thread; none waits here for another that waits for the store.
-class shared_view {
-public:
-  /// A frame, where one is alive.
-  [[nodiscard]] std::optional<frame> known() const;
-  /// The same, or a new one of `object`, always the same object. Waits and fails as map() does.
-  [[nodiscard]] std::expected<frame, node_error> of(const store::handle& object,
-                                                    const std::optional<std::chrono::milliseconds>& within) const;
-
-private:
-  mutable std::mutex mutex_;
-  mutable std::weak_ptr<const stored_bytes> pinned_; // Guarded by mutex_.
-};
 
 /// How long it is until then, for what a store waits for; empty where no end was said, 0 when it is over.
 [[nodiscard]] std::optional<std::chrono::milliseconds> room_time_until(std::chrono::steady_clock::time_point until);
@@ -60,6 +45,11 @@ public:
   void cancel(fetch_id) final {}
 };
 
+/// Null for an object of another kind.
+[[nodiscard]] inline const settled_object* as_settled(const object_source& which) noexcept {
+  return is_settled(which.kind()) ? static_cast<const settled_object*>(&which) : nullptr;
+}
+
 /// An object of this host's store. It is held; pinned only while it is read.
 class stored_object final : public settled_object {
 public:
@@ -67,6 +57,7 @@ public:
   explicit stored_object(store::handle object, std::shared_ptr<const void> beside = nullptr)
       : object_(std::move(object)), size_bytes_(object_.size_bytes()), beside_(std::move(beside)) {}
 
+  [[nodiscard]] source_kind kind() const noexcept override { return source_kind::stored; }
   [[nodiscard]] std::uint64_t size_bytes() const override { return size_bytes_; }
   /// Brings them back from disk where need be.
   [[nodiscard]] std::expected<frame, node_error>
@@ -87,6 +78,7 @@ class freed_object final : public settled_object {
 public:
   explicit freed_object(std::string why) : why_(std::move(why)) {}
 
+  [[nodiscard]] source_kind kind() const noexcept override { return source_kind::freed; }
   [[nodiscard]] std::uint64_t size_bytes() const override { return 0; }
   [[nodiscard]] std::expected<frame, node_error>
   bytes(const std::optional<std::chrono::milliseconds>& within) const override;
@@ -104,6 +96,7 @@ public:
   explicit heap_bytes(std::size_t size_bytes);
   ~heap_bytes() override;
 
+  [[nodiscard]] frame_owner_kind kind() const noexcept override { return frame_owner_kind::in_process; }
   [[nodiscard]] std::span<std::byte> bytes() noexcept { return {bytes_, size_bytes_}; }
 
   /// The objects that the value refers to, in the order in which it names them. Set before it is shared.

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <utility>
 
-#include <troupe/framework/internal/objects/object_exchange.hpp>
+#include <troupe/framework/internal/objects/exchanged_object.hpp>
 
 namespace troupe::internal {
 
@@ -22,6 +22,7 @@ public:
 
   [[nodiscard]] const std::shared_ptr<exchanged_object>& counted() const noexcept { return counted_; }
 
+  [[nodiscard]] source_kind kind() const noexcept override { return source_kind::unfinished; }
   [[nodiscard]] std::uint64_t size_bytes() const override { return size_bytes_; }
   [[nodiscard]] std::optional<frame> here() const override;
   [[nodiscard]] std::optional<frame> here_at_once() const override;

@@ -197,7 +197,7 @@ private:
 caf::intrusive_ptr<caf::detail::behavior_impl> make_resolving_behavior(caf::local_actor* self, resolving_parts parts) {
   if (parts.blocks)
     return caf::make_counted<waiting_behavior>(static_cast<caf::blocking_actor*>(self), std::move(parts));
-  return caf::make_counted<postponing_behavior>(dynamic_cast<caf::scheduled_actor*>(self), std::move(parts));
+  return caf::make_counted<postponing_behavior>(static_cast<caf::scheduled_actor*>(self), std::move(parts));
 }
 
 } // namespace troupe::internal

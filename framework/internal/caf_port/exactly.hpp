@@ -1,0 +1,19 @@
+// Finds out which of our own classes an actor is, where CAF's base has no place for a tag.
+#pragma once
+
+#include <type_traits>
+#include <typeinfo>
+
+#include <caf/abstract_actor.hpp>
+
+namespace troupe::internal {
+
+/// The actor as a `Class`; null when it is of another class. Cheaper than a dynamic_cast: a final class has no others
+/// between itself and its bases to look for, so comparing two type_infos is enough.
+template <class Class>
+[[nodiscard]] Class* exactly(caf::abstract_actor* actor) noexcept {
+  static_assert(std::is_final_v<Class> && std::is_base_of_v<caf::abstract_actor, Class>);
+  return actor != nullptr && typeid(*actor) == typeid(Class) ? static_cast<Class*>(actor) : nullptr;
+}
+
+} // namespace troupe::internal

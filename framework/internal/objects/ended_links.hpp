@@ -1,0 +1,40 @@
+// Why links have ended, for the errors of what was lost with them.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <string>
+#include <utility>
+
+#include <troupe/framework/internal/handles/messages.hpp>
+
+namespace troupe::internal {
+
+/// Remembers why each of the last links has ended, and with whom.
+class ended_links {
+public:
+  void add(handles::link_number link, std::string why) {
+    if (!reasons_.emplace(link, std::move(why)).second)
+      return;
+    order_.push_back(link);
+    if (order_.size() > links_max) {
+      reasons_.erase(order_.front());
+      order_.pop_front();
+    }
+  }
+
+  /// Null where that is not known any more.
+  [[nodiscard]] const std::string* find(handles::link_number link) const {
+    const auto found = reasons_.find(link);
+    return found != reasons_.end() ? &found->second : nullptr;
+  }
+
+  static constexpr std::size_t links_max = 256;
+
+private:
+  std::map<handles::link_number, std::string> reasons_;
+  std::deque<handles::link_number> order_;
+};
+
+} // namespace troupe::internal

@@ -1,0 +1,391 @@
+#include <troupe/framework/internal/objects/exchange_core.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <variant>
+
+#include <troupe/base/sizes.hpp>
+
+namespace troupe::internal {
+
+exchange_core::exchange_core(const options& with, handles::local_objects& store, exchange_surroundings& around)
+    : around_(around),
+      capacity_bytes_(with.capacity_bytes),
+      clock_(with.ledger.clock),
+      fresh_number_(with.ledger.fresh_token),
+      ledger_(with.ledger, store),
+      rooms_(with.capacity_bytes) {}
+
+void exchange_core::end() {
+  if (std::exchange(is_ended_, true))
+    return;
+  for (const auto& [number, each] : lanes_)
+    ledger_.link_down(number);
+  ledger_.end_graces();
+  static_cast<void>(ledger_.take_actions()); // Nobody is left whom they are for.
+  lanes_.clear();
+  waiters_.clear();
+  rooms_.clear();
+  unfinished_.clear();
+}
+
+// -- references of the application
+
+std::expected<handles::reference, node_error>
+exchange_core::add_unfinished(std::uint64_t size_bytes, std::span<const handles::reference> captured) {
+  if (is_ended_)
+    return std::unexpected{node_error{node_errc::link_down, "the node has ended"}};
+  // They take this process's memory, and will take the store's.
+  const auto bytes_max = capacity_bytes_ / 2;
+  if (size_bytes > capacity_bytes_
+      || (unfinished_bytes_ > 0 && size_bytes > bytes_max - std::min(bytes_max, unfinished_bytes_)))
+    return std::unexpected{node_error{
+        node_errc::store_full,
+        "an object of " + grouped(size_bytes) + " bytes refers to objects on other hosts, for which it has to wait, as "
+            + grouped(unfinished_bytes_) + " bytes of other objects do; those may take " + grouped(bytes_max)
+            + ", half of the store. Fetch the references with troupe::wait before putting them, or raise the store's "
+              "capacity_bytes"}};
+  const auto what = ledger_.add_unfinished(size_bytes, captured);
+  unfinished_.emplace(what, size_bytes);
+  unfinished_bytes_ += size_bytes;
+  settle();
+  return what;
+}
+
+void exchange_core::drop(handles::reference what) {
+  ledger_.drop(what);
+  settle();
+}
+
+std::optional<node_error> exchange_core::why_lost(handles::reference what, std::uint64_t size_bytes) const {
+  if (is_ended_)
+    return ledger_.place_of(what) ? std::nullopt : std::optional{words_of_end(size_bytes)};
+  const auto loss = ledger_.loss_of(what);
+  return loss ? std::optional{words_of_loss(*loss, size_bytes, ended_links_.find(loss->source))} : std::nullopt;
+}
+
+void exchange_core::fetch(handles::reference what, std::uint64_t size_bytes, handles::waiter_id who,
+                          handles::time_point until) {
+  waiters_.emplace(who, waiter{size_bytes, now()});
+  ledger_.fetch(what, who, until);
+  settle();
+}
+
+void exchange_core::cancel(handles::waiter_id who) {
+  if (is_ended_)
+    return;
+  ledger_.cancel_fetch(who);
+  settle();
+}
+
+// -- links
+
+exchange_core::lane* exchange_core::find_lane(handles::link_number link) {
+  const auto found = lanes_.find(link);
+  return found != lanes_.end() ? &found->second : nullptr;
+}
+
+const exchange_core::lane* exchange_core::find_lane(handles::link_number link) const {
+  const auto found = lanes_.find(link);
+  return found != lanes_.end() ? &found->second : nullptr;
+}
+
+/// Whoever takes the name of a node whose link was lost does not get what that node had.
+bool exchange_core::link_up(handles::link_number link, link_facts facts) {
+  if (is_ended_)
+    return false;
+  if (!nodes_.recognizes(facts.peer, facts.token, now()))
+    facts.peer.incarnation = fresh_number_();
+  if (!ledger_.link_up(link, facts.peer, facts.shares_store))
+    return false;
+  auto& made = lanes_[link];
+  made.peer_name = std::move(facts.peer_name);
+  made.object_bytes_max = facts.object_bytes_max;
+  settle();
+  return true;
+}
+
+bool exchange_core::link_down(handles::link_number link, std::string why) {
+  const auto found = lanes_.find(link);
+  if (found == lanes_.end())
+    return false;
+  ended_links_.add(link, std::move(why));
+  ledger_.link_down(link);
+  settle();
+  lanes_.erase(found);
+  return true;
+}
+
+std::expected<void, node_error> exchange_core::on_message(handles::link_number from, const handles::message& what) {
+  ledger_.on_message(from, what);
+  settle();
+  if (auto ended = ending(from))
+    return std::unexpected{*std::move(ended)};
+  return {};
+}
+
+handles::room_id exchange_core::room_of(handles::link_number from, const handles::pull_chunk& what) const {
+  const auto room = ledger_.room_of(from, what.request);
+  return rooms_.expects(room, what.offset, what.size_bytes) ? room : 0;
+}
+
+/// What is out of place is the ledger's to judge.
+std::expected<void, node_error> exchange_core::on_chunk(handles::link_number from, const handles::pull_chunk& what,
+                                                        handles::room_id into) {
+  if (rooms_.find(into) != nullptr) {
+    const auto before = rooms_.reserved_bytes();
+    rooms_.filled(into, what.size_bytes);
+    if (rooms_.reserved_bytes() < before)
+      around_.room_is_left();
+  }
+  return on_message(from, handles::message{what});
+}
+
+std::expected<std::vector<handles::reference>, node_error>
+exchange_core::receive(handles::link_number from, std::span<const handles::handle_descriptor> handles) {
+  auto received = ledger_.receive(from, handles);
+  settle();
+  if (received)
+    return *std::move(received);
+  return std::unexpected{node_error{received.error() == handles::handle_errc::violation ? node_errc::protocol_violation
+                                                                                        : node_errc::link_down,
+                                    "the peer sent a handle that it could not send"}};
+}
+
+std::vector<std::optional<handles::handle_descriptor>>
+exchange_core::count_out(handles::link_number to, std::span<const handles::reference> objects) {
+  auto counted = ledger_.count_out(to, objects);
+  settle();
+  return counted;
+}
+
+std::vector<handles::message> exchange_core::take_messages(handles::link_number to) {
+  auto* const found = find_lane(to);
+  if (found == nullptr)
+    return {};
+  std::vector<handles::message> taken{std::make_move_iterator(found->messages.begin()),
+                                      std::make_move_iterator(found->messages.end())};
+  found->messages.clear();
+  return taken;
+}
+
+std::optional<node_error> exchange_core::ending(handles::link_number link) const {
+  const auto* const found = find_lane(link);
+  return found != nullptr ? found->ending : std::nullopt;
+}
+
+// -- serving
+
+exchange_core::next_bytes exchange_core::bytes_for(handles::link_number to) {
+  auto* const found = find_lane(to);
+  if (found == nullptr)
+    return {};
+  if (!found->next) {
+    if (!ledger_.send_chunk(to))
+      return {};
+    settle();
+  }
+  return {found->next ? &*found->next : nullptr, true};
+}
+
+const handles::send_bytes* exchange_core::waiting_bytes(handles::link_number to) const {
+  const auto* const found = find_lane(to);
+  return found != nullptr && found->next ? &*found->next : nullptr;
+}
+
+std::optional<handles::send_bytes> exchange_core::take_bytes(handles::link_number to) {
+  auto* const found = find_lane(to);
+  return found != nullptr ? std::exchange(found->next, std::nullopt) : std::nullopt;
+}
+
+void exchange_core::cannot_serve(handles::link_number to, handles::request_number request, handles::handle_errc why,
+                                 bool is_disk_full) {
+  if (auto* const found = find_lane(to); found != nullptr && found->next && found->next->what.request == request)
+    found->next.reset();
+  ledger_.cannot_serve(to, request, why, is_disk_full);
+  settle();
+}
+
+// -- rooms
+
+void exchange_core::give_back_room(handles::room_id which) {
+  if (wants(which)) {
+    rooms_.give_back(which);
+    around_.room_is_left();
+  }
+}
+
+void exchange_core::leave_room(handles::room_id which, std::uint64_t writer) {
+  if (wants(which))
+    rooms_.leave(which, writer);
+}
+
+void exchange_core::take_up_room(handles::room_id which) {
+  if (wants(which))
+    rooms_.take_up(which);
+}
+
+void exchange_core::room_made(handles::room_id which) {
+  if (!wants(which))
+    return;
+  rooms_.fill(which);
+  ledger_.room_made(which);
+  settle();
+}
+
+/// Takes the room out of the book. False where it is not wanted.
+bool exchange_core::take_room(handles::room_id which) {
+  if (!wants(which))
+    return false;
+  rooms_.erase(which);
+  around_.room_is_left();
+  return true;
+}
+
+bool exchange_core::room_found(handles::room_id which, const store::object_id& place) {
+  if (!take_room(which))
+    return false;
+  const auto is_taken = ledger_.room_found(which, place);
+  settle();
+  return is_taken;
+}
+
+bool exchange_core::room_sealed(handles::room_id which, const store::object_id& place) {
+  if (!take_room(which))
+    return false;
+  const auto is_taken = ledger_.room_sealed(which, place);
+  settle();
+  return is_taken;
+}
+
+void exchange_core::room_failed(handles::room_id which, handles::handle_errc code, node_error why) {
+  if (!wants(which))
+    return;
+  why_no_room_ = std::move(why);
+  ledger_.room_failed(which, code);
+  settle();
+}
+
+// -- time
+
+void exchange_core::tick() {
+  if (is_ended_)
+    return;
+  woken_at_ = handles::never;
+  ledger_.tick();
+  settle();
+}
+
+// -- what the ledger wants
+
+/// Does what the ledger wants after an event.
+void exchange_core::settle() {
+  for (bool more = true; more;) {
+    for (auto& each : ledger_.take_actions())
+      std::visit([this](auto& what) { act(what); }, each);
+    more = !refused_rooms_.empty();
+    for (auto& [room, why] : std::exchange(refused_rooms_, {}))
+      if (rooms_.find(room) != nullptr) {
+        why_no_room_ = std::move(why);
+        ledger_.room_failed(room, handles::handle_errc::full);
+      }
+  }
+  const auto due = is_ended_ ? std::nullopt : ledger_.next_deadline();
+  if (due && *due < woken_at_) {
+    woken_at_ = *due;
+    around_.wake_at(*due);
+  }
+}
+
+void exchange_core::act(handles::send_message& what) {
+  if (auto* const to = find_lane(what.link)) {
+    to->messages.push_back(std::move(what.what));
+    around_.write_soon(what.link);
+  }
+}
+
+void exchange_core::act(const handles::send_bytes& what) {
+  if (auto* const to = find_lane(what.link))
+    to->next = what;
+}
+
+void exchange_core::act(const handles::close_link& what) {
+  if (auto* const to = find_lane(what.link)) {
+    const auto code =
+        what.why == handles::handle_errc::violation ? node_errc::protocol_violation : node_errc::link_down;
+    to->ending = node_error{code, "the peer " + std::string{what.text}};
+    around_.write_soon(what.link);
+  }
+}
+
+void exchange_core::act(const handles::connect_to& what) {
+  if (!is_ended_)
+    around_.dial(what.node);
+}
+
+fetch_facts exchange_core::facts_of(const waiter& who, const handles::fetch_error& error) const {
+  const auto* const from = find_lane(error.source);
+  return {.size_bytes = who.size_bytes,
+          .waited = now() - who.since,
+          .why_late = std::nullopt,
+          .why_no_room = why_no_room_,
+          .peer = from != nullptr ? "node " + from->peer_name : "a peer",
+          .why_link_ended = ended_links_.find(error.source)};
+}
+
+void exchange_core::act(const handles::answer_waiter& what) {
+  const auto who = waiters_.extract(what.waiter);
+  if (who.empty())
+    return;
+  fetch_answer answer{.waiter = what.waiter, .object = what.object, .why = what.error, .error = std::nullopt};
+  if (what.error.code != handles::handle_errc::none) {
+    auto facts = facts_of(who.mapped(), what.error);
+    if (const auto* const room = rooms_.find(what.room); what.error.code == handles::handle_errc::timed_out && room)
+      facts.why_late = words_of_delay(facts, *room, rooms_);
+    answer.error = words_of(what.error, facts);
+  }
+  around_.answer(std::move(answer));
+}
+
+void exchange_core::act(const handles::make_room& what) {
+  if (is_ended_)
+    return;
+  rooms_.add(what.room, what.size_bytes);
+  const auto* const from = find_lane(what.source);
+  if (const auto limit = from != nullptr ? from->object_bytes_max : UINT64_MAX; what.size_bytes > limit)
+    refused_rooms_.emplace_back(
+        what.room, node_error{node_errc::store_full, "the link takes objects of " + grouped(limit)
+                                                         + " bytes at most (receive_limits.object_bytes)"});
+  else
+    around_.make_room(what.room, what.size_bytes, what.of);
+}
+
+void exchange_core::act(handles::seal_room& what) {
+  const auto own = unfinished_.find(what.unfinished);
+  if (what.unfinished.generation == 0) {
+    rooms_.seal(what.room);
+    around_.seal_room(what.room, std::move(what.captured));
+  } else if (own != unfinished_.end()) { // Else the node has ended.
+    rooms_.add_own(what.room, own->second);
+    around_.finish(what.room, what.unfinished, std::move(what.captured));
+  }
+}
+
+void exchange_core::act(const handles::drop_room& what) {
+  if (!rooms_.erase(what.room))
+    return;
+  around_.room_is_left();
+  around_.drop_room(what.room);
+}
+
+void exchange_core::act(const handles::forget_unfinished& what) {
+  const auto found = unfinished_.find(what.what);
+  if (found == unfinished_.end())
+    return; // Since the end.
+  unfinished_bytes_ -= found->second;
+  unfinished_.erase(found);
+  around_.forget_unfinished(what.what);
+}
+
+} // namespace troupe::internal

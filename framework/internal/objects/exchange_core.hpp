@@ -1,0 +1,215 @@
+// One node's counted handles, as pure logic: which objects of others it wants, what is to be written on which link, and
+// which callers wait. What has threads, timers or bytes stands around it: object_exchange.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <expected>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <troupe/framework/internal/handles/ledger.hpp>
+#include <troupe/framework/internal/objects/ended_links.hpp>
+#include <troupe/framework/internal/objects/exchange_surroundings.hpp>
+#include <troupe/framework/internal/objects/fetch_words.hpp>
+#include <troupe/framework/internal/objects/known_nodes.hpp>
+#include <troupe/framework/internal/objects/room_book.hpp>
+#include <troupe/framework/node_errc.hpp>
+
+namespace troupe::internal {
+
+/// What the core is told of a link when that comes up.
+struct link_facts {
+  handles::node_name peer;
+  std::span<const std::byte> token; // By which the peer is known again.
+  bool shares_store = false;
+  std::string peer_name;                       // For errors.
+  std::uint64_t object_bytes_max = UINT64_MAX; // The largest object that is brought here over it.
+};
+
+/// Turns what happens to one node's handles into what is to be done next.
+///
+/// Threads: one at a time. It calls nothing but the store and the surroundings that it was given, which return at once
+/// and do not call back. When an event returns, all that it brings has been told to them.
+class exchange_core {
+public:
+  struct options {
+    handles::ledger_options ledger;
+    std::uint64_t capacity_bytes = UINT64_MAX; // Of the store.
+  };
+
+  exchange_core(const options& with, handles::local_objects& store, exchange_surroundings& around);
+  exchange_core(const exchange_core&) = delete;
+  exchange_core& operator=(const exchange_core&) = delete;
+
+  /// The end of this node: no link is up any more, nobody waits, no room is wanted. What is here stays.
+  void end();
+  [[nodiscard]] bool is_ended() const noexcept { return is_ended_; }
+
+  // -- references of the application
+
+  /// A reference to an object of this node's store. Requires: something keeps the object at this moment.
+  [[nodiscard]] handles::reference add(const store::object_id& place) { return ledger_.add(place); }
+  /// One to an object of this node's own that waits for what it captures. Its bytes are to be kept until they are
+  /// forgotten. Fails with `store_full` where they are too many, or those of all such objects; and after the end.
+  [[nodiscard]] std::expected<handles::reference, node_error>
+  add_unfinished(std::uint64_t size_bytes, std::span<const handles::reference> captured);
+  /// Whether its bytes are still to be kept.
+  [[nodiscard]] bool is_unfinished(handles::reference what) const { return unfinished_.contains(what); }
+  void retain(handles::reference what) { ledger_.retain(what); }
+  void drop(handles::reference what);
+
+  /// Where the bytes are, if they are in this host's store.
+  [[nodiscard]] std::optional<store::object_id> place_of(handles::reference what) const {
+    return ledger_.place_of(what);
+  }
+  /// Why the bytes will never come, where that is known.
+  [[nodiscard]] std::optional<node_error> why_lost(handles::reference what, std::uint64_t size_bytes) const;
+
+  /// Asks for the bytes to be brought here. There is exactly one answer for `who`, at `until` at the latest.
+  /// Requires: the node has not ended; nobody called `who` waits already.
+  void fetch(handles::reference what, std::uint64_t size_bytes, handles::waiter_id who, handles::time_point until);
+  /// The answer comes now. Nothing happens when it has come.
+  void cancel(handles::waiter_id who);
+
+  // -- links
+
+  /// False where that number is not to be used, or the node has ended: the link has to end.
+  [[nodiscard]] bool link_up(handles::link_number link, link_facts facts);
+  [[nodiscard]] bool is_up(handles::link_number link) const { return lanes_.contains(link); }
+  /// False where there was no such link.
+  bool link_down(handles::link_number link, std::string why);
+
+  /// Fails with what the link is to be ended with.
+  [[nodiscard]] std::expected<void, node_error> on_message(handles::link_number from, const handles::message& what);
+  /// The room into which the bytes of that chunk belong, before it is given to on_chunk(); 0 where they are not
+  /// expected.
+  [[nodiscard]] handles::room_id room_of(handles::link_number from, const handles::pull_chunk& what) const;
+  /// As on_message(); its bytes are in that room, if there is one.
+  [[nodiscard]] std::expected<void, node_error> on_chunk(handles::link_number from, const handles::pull_chunk& what,
+                                                         handles::room_id into);
+  /// Handles of a message that has arrived, in order: one reference each. Fails with `protocol_violation`, or
+  /// `link_down`.
+  [[nodiscard]] std::expected<std::vector<handles::reference>, node_error>
+  receive(handles::link_number from, std::span<const handles::handle_descriptor> handles);
+  /// Counts one sending of each, in order; nothing where the object is lost, or the link is not up. The message is to
+  /// be written behind what take_messages() has given, and before what that gives from now on.
+  [[nodiscard]] std::vector<std::optional<handles::handle_descriptor>>
+  count_out(handles::link_number to, std::span<const handles::reference> objects);
+
+  /// What is to be written on that link, in order.
+  [[nodiscard]] std::vector<handles::message> take_messages(handles::link_number to);
+  /// With what it is to be ended.
+  [[nodiscard]] std::optional<node_error> ending(handles::link_number link) const;
+
+  // -- serving, while a link has room
+
+  /// The next part of an object that the peer wants; the same until take_bytes(). Nothing where it wants none, or
+  /// has to be told something first, which is `has_more`.
+  struct next_bytes {
+    const handles::send_bytes* what = nullptr;
+    bool has_more = false;
+  };
+  [[nodiscard]] next_bytes bytes_for(handles::link_number to);
+  /// What bytes_for() has given; null where it has been taken.
+  [[nodiscard]] const handles::send_bytes* waiting_bytes(handles::link_number to) const;
+  [[nodiscard]] std::optional<handles::send_bytes> take_bytes(handles::link_number to);
+  /// Bytes for that request, which were or are next, cannot be had. `why` is `object_lost`, `busy` or `full`.
+  void cannot_serve(handles::link_number to, handles::request_number request, handles::handle_errc why,
+                    bool is_disk_full = false);
+
+  // -- rooms, as they are made. Nothing happens to those that are not wanted any more.
+
+  [[nodiscard]] bool wants(handles::room_id which) const { return !is_ended_ && rooms_.find(which) != nullptr; }
+  /// Before a builder is made for it. False where others have to be filled first: see room_is_left().
+  /// Requires: wants(which).
+  [[nodiscard]] bool reserve_room(handles::room_id which) { return rooms_.reserve(which); }
+  /// Another process of this host has begun to write the same since.
+  void give_back_room(handles::room_id which);
+  /// Another process of this host pulls the same: its `writer` is waited for, until take_up_room().
+  void leave_room(handles::room_id which, std::uint64_t writer);
+  void take_up_room(handles::room_id which);
+  /// What the store has said to a try; there will be another.
+  void note_full(handles::room_id which, std::optional<node_error> why) { rooms_.note_full(which, std::move(why)); }
+  void room_made(handles::room_id which);
+  /// This host's store has such an object, at `place`, of which one hold is given away. False: it is the caller's.
+  [[nodiscard]] bool room_found(handles::room_id which, const store::object_id& place);
+  /// The same for what has been sealed.
+  [[nodiscard]] bool room_sealed(handles::room_id which, const store::object_id& place);
+  /// `code` is `full` or `busy`.
+  void room_failed(handles::room_id which, handles::handle_errc code, node_error why);
+
+  // -- time
+
+  /// Does what is due.
+  void tick();
+
+  // -- for people and tests
+
+  [[nodiscard]] handles::ledger_tables tables() const { return ledger_.tables(); }
+  [[nodiscard]] handles::ledger_rows rows(std::uint32_t first, std::uint32_t count) const {
+    return ledger_.rows(first, count);
+  }
+  /// Null where that is not known any more.
+  [[nodiscard]] const std::string* why_ended(handles::link_number link) const { return ended_links_.find(link); }
+  [[nodiscard]] const handles::ledger& ledger() const noexcept { return ledger_; }
+  [[nodiscard]] const room_book& rooms() const noexcept { return rooms_; }
+
+private:
+  /// One link that is up.
+  struct lane {
+    std::string peer_name;
+    std::uint64_t object_bytes_max = UINT64_MAX;
+    std::deque<handles::message> messages; // Not written yet.
+    std::optional<node_error> ending;
+    std::optional<handles::send_bytes> next; // To be cut from its object.
+  };
+  struct waiter {
+    std::uint64_t size_bytes = 0;
+    handles::time_point since{};
+  };
+
+  void settle();
+  void act(handles::send_message& what);
+  void act(const handles::send_bytes& what);
+  void act(const handles::bytes_wanted& what) { around_.write_soon(what.link); }
+  void act(const handles::close_link& what);
+  void act(const handles::connect_to& what);
+  void act(const handles::answer_waiter& what);
+  void act(const handles::make_room& what);
+  void act(handles::seal_room& what);
+  void act(const handles::drop_room& what);
+  void act(const handles::forget_unfinished& what);
+  [[nodiscard]] lane* find_lane(handles::link_number link);
+  [[nodiscard]] const lane* find_lane(handles::link_number link) const;
+  [[nodiscard]] handles::time_point now() const { return clock_(); }
+  [[nodiscard]] fetch_facts facts_of(const waiter& who, const handles::fetch_error& error) const;
+  [[nodiscard]] bool take_room(handles::room_id which);
+
+  exchange_surroundings& around_;
+  const std::uint64_t capacity_bytes_;
+  const std::function<handles::time_point()> clock_;
+  const std::function<std::uint64_t()> fresh_number_;
+  bool is_ended_ = false;
+  handles::ledger ledger_;
+  known_nodes nodes_;
+  std::map<handles::link_number, lane> lanes_;
+  ended_links ended_links_;
+  std::unordered_map<handles::waiter_id, waiter> waiters_;
+  room_book rooms_;
+  std::vector<std::pair<handles::room_id, node_error>> refused_rooms_; // To be said to the ledger after its actions.
+  node_error why_no_room_{node_errc::store_full, ""};                  // The last time.
+  std::map<handles::reference, std::uint64_t> unfinished_;             // The bytes of each.
+  std::uint64_t unfinished_bytes_ = 0;
+  handles::time_point woken_at_ = handles::never; // As the surroundings were told.
+};
+
+} // namespace troupe::internal

@@ -1,0 +1,52 @@
+// What the core of the exchange has others do.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <troupe/framework/internal/handles/actions.hpp>
+#include <troupe/framework/internal/handles/messages.hpp>
+#include <troupe/framework/internal/handles/tables.hpp>
+#include <troupe/framework/node_errc.hpp>
+
+namespace troupe::internal {
+
+/// The end of one fetch. Without an error it brings one reference, which keeps the bytes until it is dropped.
+struct fetch_answer {
+  handles::waiter_id waiter = 0;
+  handles::reference object;
+  handles::fetch_error why; // And in words:
+  std::optional<node_error> error;
+};
+
+/// Writes, waits and works for the core. Each member notes what is to be done and returns at once: none waits, none
+/// calls the core.
+class exchange_surroundings {
+public:
+  virtual ~exchange_surroundings() = default;
+
+  /// There is something to be written on that link, or it is to be ended.
+  virtual void write_soon(handles::link_number link) = 0;
+  /// tick() is due then, which is earlier than it was said before.
+  virtual void wake_at(handles::time_point when) = 0;
+  /// A handle could be had from there.
+  virtual void dial(const handles::node_name& who) = 0;
+  virtual void answer(fetch_answer what) = 0;
+
+  /// Make a builder; answer with room_made(), room_found() or room_failed().
+  virtual void make_room(handles::room_id which, std::uint64_t size_bytes,
+                         const std::optional<handles::original>& of) = 0;
+  /// Seal it, with these captured; answer with room_sealed() or room_failed().
+  virtual void seal_room(handles::room_id which, std::vector<store::object_id> captured) = 0;
+  /// The same for an object of this node's own, which is to be made at once.
+  virtual void finish(handles::room_id which, handles::reference own, std::vector<store::object_id> captured) = 0;
+  /// Forget it in whatever state it is. Answers that come late are ignored.
+  virtual void drop_room(handles::room_id which) = 0;
+  /// Rooms that wait for others to be filled may look again.
+  virtual void room_is_left() = 0;
+  /// The bytes of an object of this node's own are not needed any more.
+  virtual void forget_unfinished(handles::reference own) = 0;
+};
+
+} // namespace troupe::internal

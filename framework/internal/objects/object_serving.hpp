@@ -1,0 +1,55 @@
+// Giving bytes to peers that pull them: cut and summed ahead of their writing, outside of the link's lock.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include <troupe/framework/internal/handles/actions.hpp>
+#include <troupe/framework/internal/objects/exchange_surroundings.hpp>
+#include <troupe/framework/internal/objects/link_exchange.hpp>
+#include <troupe/framework/internal/objects/object_tables.hpp>
+#include <troupe/framework/internal/objects/shared_core.hpp>
+#include <troupe/framework/internal/threads/job_queue.hpp>
+
+namespace troupe::internal {
+
+/// Pins what peers pull and cuts it into pieces, a few ahead of each link.
+///
+/// Threads: prepare on the I/O thread, the rest from any.
+class object_serving {
+public:
+  /// `around` is told where more is to be cut, `worker` brings back what lies on disk.
+  object_serving(shared_core& core, exchange_surroundings& around, job_queue& worker)
+      : core_(core), around_(around), worker_(worker) {}
+
+  /// Cuts what the link has room for.
+  void prepare(handles::link_number to);
+  [[nodiscard]] std::optional<object_piece> next(handles::link_number to);
+  [[nodiscard]] bool has_piece(handles::link_number to) const;
+  /// The link is no more.
+  void forget(handles::link_number to);
+  void end();
+
+private:
+  struct served {
+    std::shared_ptr<const stored_bytes> bytes; // Null until they are pinned.
+    std::uint32_t sum = 0;                     // Of what was cut so far.
+  };
+  struct lane {
+    std::map<handles::request_number, served> objects;
+    bool is_pinning = false;
+    std::deque<object_piece> pieces;
+  };
+  [[nodiscard]] bool prepare_next(handles::link_number to);
+  void pin_for(handles::link_number to, store::handle object);
+
+  shared_core& core_;
+  exchange_surroundings& around_;
+  job_queue& worker_;
+  std::map<handles::link_number, lane> lanes_; // Guarded by the core's lock.
+};
+
+} // namespace troupe::internal

@@ -1,0 +1,214 @@
+#include <troupe/framework/internal/objects/replica_rooms.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <troupe/base/sizes.hpp>
+#include <troupe/framework/internal/objects/stored_object.hpp>
+#include <troupe/framework/internal/wire/crc32c.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+// How long one try waits for the store to make room, and all of them.
+constexpr std::chrono::milliseconds try_patience{200};
+constexpr std::chrono::seconds room_patience{20};
+
+handles::handle_errc code_of_room(const store::store_error& why) {
+  const auto is_full = why.code() == store::store_errc::full || why.code() == store::store_errc::table_full;
+  return is_full ? handles::handle_errc::full : handles::handle_errc::busy;
+}
+
+} // namespace
+
+// -- what the core wants, under its lock
+
+void replica_rooms::make(handles::room_id which, std::uint64_t size_bytes, const std::optional<handles::original>& of) {
+  auto wanted = std::make_shared<replica>(which, size_bytes);
+  if (of)
+    wanted->origin = origin_of(*of, size_bytes);
+  replicas_.emplace(which, wanted);
+  maker_.add([this, wanted] { build(wanted); });
+}
+
+void replica_rooms::seal(handles::room_id which, std::vector<store::object_id> captured) {
+  const auto full = replicas_.at(which);
+  full->is_sealing = true;
+  worker_.add([this, full, captured = std::move(captured)] {
+    auto sealed = [&]() -> std::expected<store::handle, store::store_error> {
+      if (auto kept = full->building->capture(captured); !kept)
+        return std::unexpected{std::move(kept).error()};
+      return std::move(*full->building).seal();
+    }();
+    core_.sealed(full->id, std::move(sealed));
+    const auto held = core_.lock();
+    replicas_.erase(full->id);
+  });
+}
+
+void replica_rooms::drop(handles::room_id which) {
+  auto found = replicas_.extract(which);
+  if (found.empty())
+    return;
+  originals_.forget(found.mapped());
+  worker_.add([dropped = std::move(found.mapped())] {}); // Its memory is given back where that may wait.
+}
+
+std::shared_ptr<replica> replica_rooms::find(handles::room_id which) const {
+  const auto found = replicas_.find(which);
+  return found != replicas_.end() ? found->second : nullptr;
+}
+
+void replica_rooms::end() {
+  originals_.end();
+  auto held = core_.lock();
+  const auto dropped = std::exchange(replicas_, {});
+  held.guard().unlock(); // What these kept ends outside of the lock.
+}
+
+// -- the thread that makes rooms
+
+void replica_rooms::try_again(const std::shared_ptr<replica>& which) {
+  maker_.add([this, which] {
+    core_.lock()->take_up_room(which->id);
+    build(which);
+  });
+}
+
+/// What is left to another node takes nothing.
+void replica_rooms::build(const std::shared_ptr<replica>& wanted) {
+  for (;;) {
+    if (!wanted->origin.empty())
+      if (auto found = store_.find(wanted->origin); found && is_left_to_others(wanted, *std::move(found)))
+        return;
+    auto others = try_to_build(wanted);
+    if (!others || is_left_to_others(wanted, *std::move(others)))
+      return;
+  } // Without an origin now.
+}
+
+/// Takes the room's place in the store, and tells the core how that ended. Gives what another node has begun to write
+/// meanwhile; nothing where it did not.
+std::optional<store::object_of_origin> replica_rooms::try_to_build(const std::shared_ptr<replica>& wanted) {
+  auto held = core_.lock();
+  const auto id = wanted->id;
+  changed_.wait(held.guard(), [&] { return !held->wants(id) || held->reserve_room(id); });
+  const auto until = clock::now() + room_patience;
+  while (held->wants(id)) {
+    held.guard().unlock();
+    auto made = store_.create_growing(wanted->origin, wanted->size_bytes, try_patience);
+    held.guard().lock();
+    if (!held->wants(id))
+      break; // Whoever comes next has the same store.
+    if (made && made->building) {
+      held->note_full(id, std::nullopt);
+      wanted->building = std::move(made->building);
+      held->room_made(id);
+      break;
+    }
+    if (made) {
+      held->note_full(id, std::nullopt);
+      held->give_back_room(id);
+      return *std::move(made);
+    }
+    const auto may_try =
+        made.error().code() == store::store_errc::full && wanted->size_bytes <= capacity_bytes_ && clock::now() < until;
+    held->note_full(id, may_try ? std::optional{from_store(made.error())} : std::nullopt);
+    if (!may_try)
+      held->room_failed(id, code_of_room(made.error()), from_store(made.error()));
+  }
+  return std::nullopt;
+}
+
+/// Whether another one has what is wanted, or writes it: then there is nothing to be done here for now. Else, where
+/// something was found, it is wanted without an origin from now on.
+bool replica_rooms::is_left_to_others(const std::shared_ptr<replica>& wanted, store::object_of_origin found) {
+  if (!found.sealed.empty() && found.sealed.size_bytes() == wanted->size_bytes) {
+    core_.found(wanted->id, std::move(found.sealed));
+    const auto held = core_.lock();
+    replicas_.erase(wanted->id);
+    return true;
+  }
+  const auto is_written = found.being_written != store::object_id{};
+  if (is_written && originals_.has_time(*wanted)) {
+    core_.lock()->leave_room(wanted->id, static_cast<std::uint64_t>(found.writer));
+    originals_.wait_for(wanted, found.being_written);
+    if (!core_.lock()->wants(wanted->id))
+      originals_.forget(wanted); // It was dropped just before.
+    return true;
+  }
+  if (is_written || !found.sealed.empty())
+    wanted->origin = {};
+  return false;
+}
+
+// -- bytes
+
+std::expected<void, node_error> replica_rooms::write(const std::shared_ptr<replica>& into,
+                                                     const object_chunk_head& head, bytes_view bytes) {
+  if (!has_memory(into, bytes.size()))
+    return {};
+  if (!bytes.empty())
+    std::memcpy(into->building->bytes().data() + into->filled_bytes, bytes.data(), bytes.size());
+  into->sum = crc32c(into->sum, bytes);
+  into->filled_bytes += bytes.size();
+  note_progress(*into);
+  if (into->sum != head.checksum)
+    return std::unexpected{node_error{node_errc::protocol_violation,
+                                      "bytes of an object have been damaged on the way: the checksum of the first "
+                                          + grouped(into->filled_bytes) + " of " + grouped(into->size_bytes)
+                                          + " is another"}};
+  return {};
+}
+
+/// Whether so many bytes more can be written; if not, the fetch has failed. The peer has said how many come in all;
+/// memory is taken for twice as many as have come, by the worker where it is quick enough, since getting pages takes
+/// time.
+bool replica_rooms::has_memory(const std::shared_ptr<replica>& of, std::size_t more_bytes) {
+  const auto needed = of->filled_bytes + more_bytes;
+  if (needed > of->ready_bytes) {
+    if (auto done = of->building->commit(needed); !done) {
+      core_.lock()->room_failed(of->id, code_of_room(done.error()), from_store(done.error()));
+      return false;
+    }
+    of->ready_bytes = needed;
+  }
+  constexpr std::uint64_t ahead_bytes_least = 1 << 20;
+  if (needed >= ahead_bytes_least && of->ready_bytes < of->size_bytes && of->ready_bytes - needed < ahead_bytes_least
+      && !of->is_made_ready.exchange(true))
+    worker_.add([this, of, needed] { commit_ahead(*of, needed); });
+  return true;
+}
+
+/// On the worker's thread, as is all that takes the builder away. What fails here is told when the bytes come.
+void replica_rooms::commit_ahead(replica& of, std::uint64_t come_bytes) {
+  constexpr std::uint64_t ahead_bytes_max = 32 << 20;
+  const auto wanted = std::min(of.size_bytes, come_bytes + std::min(come_bytes, ahead_bytes_max));
+  if (of.building && of.building->commit(wanted)) {
+    auto ready = of.ready_bytes.load();
+    while (ready < wanted && !of.ready_bytes.compare_exchange_weak(ready, wanted)) {
+    }
+  }
+  of.is_made_ready = false;
+}
+
+/// For those who wait for what this node pulls. What has all its bytes goes on as long as others come, which it may
+/// refer to.
+void replica_rooms::note_progress(replica& of) {
+  constexpr std::chrono::milliseconds pause{250};
+  of.building->note_progress();
+  const auto now = clock::now();
+  if (now - progress_noted_ < pause)
+    return;
+  progress_noted_ = now;
+  const auto held = core_.lock();
+  for (const auto& [id, each] : replicas_)
+    if (each->building && !each->is_sealing && each->filled_bytes == each->size_bytes)
+      each->building->note_progress();
+}
+
+} // namespace troupe::internal

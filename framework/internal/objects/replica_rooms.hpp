@@ -1,0 +1,99 @@
+// Replicas of objects of other hosts, as they come into this host's store.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <expected>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <troupe/framework/internal/handles/actions.hpp>
+#include <troupe/framework/internal/objects/originals.hpp>
+#include <troupe/framework/internal/objects/shared_core.hpp>
+#include <troupe/framework/internal/threads/job_queue.hpp>
+#include <troupe/framework/internal/wire/packet.hpp>
+#include <troupe/framework/node_errc.hpp>
+#include <troupe/store/builder.hpp>
+#include <troupe/store/object_store.hpp>
+
+namespace troupe::internal {
+
+/// Where the bytes of one object from another host go.
+struct replica {
+  replica(handles::room_id room, std::uint64_t bytes) : id(room), size_bytes(bytes) {}
+
+  const handles::room_id id;
+  const std::uint64_t size_bytes;
+
+  // The thread that makes rooms.
+  store::object_origin origin; // As the store knows it; empty: nobody else has, or is to have, the same.
+  std::optional<std::chrono::steady_clock::time_point> waits_until; // For another one; also the thread of `originals`.
+  /// Made before the core is told so, the I/O thread's from then on, and the worker's once it is being sealed.
+  std::optional<store::builder> building;
+
+  // The I/O thread.
+  std::uint64_t filled_bytes = 0;
+  std::uint32_t sum = 0;
+
+  std::atomic<std::uint64_t> ready_bytes = 0; // Of `building`, from its beginning: can be written.
+  std::atomic<bool> is_made_ready = false;    // More of them, by the worker.
+  bool is_sealing = false;                    // Guarded by the core's lock.
+};
+
+/// Makes a builder for each room that the core wants, lets its bytes in, and seals it.
+///
+/// Threads: make, seal, drop and room_is_left under the core's lock; write on the I/O thread; end once.
+class replica_rooms final : private replica_maker {
+public:
+  /// `maker` waits for room in the store, `worker` for its table at most.
+  replica_rooms(shared_core& core, store::object_store store, std::uint64_t capacity_bytes, originals::patience others,
+                job_queue& maker, job_queue& worker)
+      : core_(core),
+        store_(std::move(store)),
+        capacity_bytes_(capacity_bytes),
+        maker_(maker),
+        worker_(worker),
+        originals_(store_, others, *this) {}
+
+  [[nodiscard]] std::expected<void, node_error> start(std::string_view whose) { return originals_.start(whose); }
+  void end();
+
+  void make(handles::room_id which, std::uint64_t size_bytes, const std::optional<handles::original>& of);
+  void seal(handles::room_id which, std::vector<store::object_id> captured);
+  void drop(handles::room_id which);
+  void room_is_left() { changed_.notify_all(); }
+
+  /// Under the core's lock. Null where there is no such room.
+  [[nodiscard]] std::shared_ptr<replica> find(handles::room_id which) const;
+  /// Where there is no memory for the bytes, the room fails, and they are dropped. Fails with `protocol_violation`
+  /// where they were damaged on the way.
+  [[nodiscard]] std::expected<void, node_error> write(const std::shared_ptr<replica>& into,
+                                                      const object_chunk_head& head, bytes_view bytes);
+
+private:
+  void try_again(const std::shared_ptr<replica>& which) override;
+  void build(const std::shared_ptr<replica>& wanted);
+  [[nodiscard]] std::optional<store::object_of_origin> try_to_build(const std::shared_ptr<replica>& wanted);
+  [[nodiscard]] bool is_left_to_others(const std::shared_ptr<replica>& wanted, store::object_of_origin found);
+  [[nodiscard]] bool has_memory(const std::shared_ptr<replica>& of, std::size_t more_bytes);
+  void commit_ahead(replica& of, std::uint64_t come_bytes);
+  void note_progress(replica& of);
+
+  shared_core& core_;
+  mutable store::object_store store_;
+  const std::uint64_t capacity_bytes_;
+  job_queue& maker_;
+  job_queue& worker_;
+  std::condition_variable changed_;                               // With the core's lock.
+  std::map<handles::room_id, std::shared_ptr<replica>> replicas_; // Guarded by the core's lock.
+  std::chrono::steady_clock::time_point progress_noted_;          // I/O thread. For all that have their bytes.
+  originals originals_;
+};
+
+} // namespace troupe::internal

@@ -1,0 +1,32 @@
+#include <troupe/framework/internal/objects/shared_core.hpp>
+
+#include <troupe/framework/internal/objects/stored_object.hpp>
+
+namespace troupe::internal {
+
+void shared_core::found(handles::room_id which, store::handle object) {
+  const auto place = object.id();
+  const auto held = lock();
+  if (!held->wants(which))
+    return;
+  held.holds().keep(std::move(object));
+  if (!held->room_found(which, place))
+    held.holds().drop(place);
+}
+
+void shared_core::sealed(handles::room_id which, std::expected<store::handle, store::store_error> object) {
+  const auto held = lock();
+  if (!held->wants(which))
+    return;
+  if (!object) {
+    const auto is_busy = object.error().code() == store::store_errc::busy;
+    return held->room_failed(which, is_busy ? handles::handle_errc::busy : handles::handle_errc::full,
+                             from_store(object.error()));
+  }
+  const auto place = object->id();
+  held.holds().keep(*std::move(object));
+  if (!held->room_sealed(which, place))
+    held.holds().drop(place);
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,64 @@
+// The core of the exchange, as several threads use it.
+#pragma once
+
+#include <expected>
+#include <mutex>
+#include <utility>
+
+#include <troupe/framework/internal/objects/exchange_core.hpp>
+#include <troupe/framework/internal/objects/local_holds.hpp>
+#include <troupe/store/handle.hpp>
+#include <troupe/store/object_store.hpp>
+
+namespace troupe::internal {
+
+/// Lets one thread at a time at the core and at this process's holds.
+///
+/// Locks: its own comes after a link's. Under it nothing is called that waits, but the store's table for moments;
+/// nothing of a link, and no answer.
+class shared_core {
+public:
+  shared_core(store::object_store store, const exchange_core::options& with, exchange_surroundings& around)
+      : holds_(std::move(store)), core_(with, holds_, around) {}
+  shared_core(const shared_core&) = delete;
+  shared_core& operator=(const shared_core&) = delete;
+
+  /// The right to use both, as long as it lives.
+  template <class Core, class Holds>
+  class access {
+  public:
+    access(std::mutex& mutex, Core& core, Holds& holds) : guard_(mutex), core_(core), holds_(holds) {}
+
+    [[nodiscard]] Core* operator->() const noexcept { return &core_; }
+    [[nodiscard]] Holds& holds() const noexcept { return holds_; }
+    /// For a while, or to wait.
+    [[nodiscard]] std::unique_lock<std::mutex>& guard() noexcept { return guard_; }
+
+  private:
+    std::unique_lock<std::mutex> guard_;
+    Core& core_;
+    Holds& holds_;
+  };
+  [[nodiscard]] access<exchange_core, local_holds> lock() { return {mutex_, core_, holds_}; }
+  [[nodiscard]] access<const exchange_core, const local_holds> lock() const { return {mutex_, core_, holds_}; }
+
+  /// Empty where the bytes are not here.
+  [[nodiscard]] store::handle stored(handles::reference what) const {
+    const auto held = lock();
+    const auto place = held->place_of(what);
+    return place ? held.holds().find(*place) : store::handle{};
+  }
+
+  /// The bytes for that room are here, in an object that another node of this host has made.
+  void found(handles::room_id which, store::handle object);
+  /// The same where it has been made for this room; or why it was not.
+  void sealed(handles::room_id which, std::expected<store::handle, store::store_error> object);
+
+private:
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  local_holds holds_;
+  exchange_core core_;
+};
+
+} // namespace troupe::internal

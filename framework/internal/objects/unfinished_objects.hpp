@@ -1,0 +1,46 @@
+// The bytes of objects of this node's own that wait for what they capture.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <troupe/framework/internal/handles/reference.hpp>
+#include <troupe/framework/internal/objects/shared_core.hpp>
+#include <troupe/framework/internal/threads/job_queue.hpp>
+#include <troupe/serializers/frame.hpp>
+#include <troupe/store/object_store.hpp>
+
+namespace troupe::internal {
+
+/// Keeps the bytes of each until it can be written into the store, and writes it.
+///
+/// Threads: keep, finish and forget under the core's lock; end once.
+class unfinished_objects {
+public:
+  unfinished_objects(shared_core& core, store::object_store store, job_queue& maker, job_queue& worker)
+      : core_(core), store_(std::move(store)), maker_(maker), worker_(worker) {}
+
+  void keep(handles::reference what, frame bytes, std::vector<std::byte> metadata);
+  /// Writes it, with these captured, once the store has room; then tells the core.
+  void finish(handles::room_id as, handles::reference what, std::vector<store::object_id> captured);
+  void forget(handles::reference what);
+  void end();
+
+private:
+  struct object {
+    frame bytes;
+    std::vector<std::byte> metadata;
+  };
+  void write(handles::room_id as, const object& from, const std::vector<store::object_id>& captured);
+
+  shared_core& core_;
+  store::object_store store_;
+  job_queue& maker_;
+  job_queue& worker_;
+  std::map<handles::reference, std::shared_ptr<const object>> objects_; // Guarded by the core's lock.
+};
+
+} // namespace troupe::internal

@@ -1,0 +1,75 @@
+#include <troupe/framework/internal/objects/waiting_callers.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <troupe/framework/internal/objects/stored_object.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+// How long one try waits for room for what was pulled and has been moved to disk since.
+constexpr std::chrono::milliseconds turn_patience{20};
+
+} // namespace
+
+handles::waiter_id waiting_callers::add(object_source::answer then, clock::time_point until) {
+  callers_.emplace(++last_, caller{std::move(then), until});
+  return last_;
+}
+
+void waiting_callers::hurry(handles::waiter_id who) {
+  if (const auto found = callers_.find(who); found != callers_.end())
+    found->second.until = clock::now();
+}
+
+void waiting_callers::answer(fetch_answer what) {
+  worker_.add([this, what = std::move(what)] { give(what); });
+}
+
+/// It waits for room for moments only, so that others have their turns.
+void waiting_callers::give(const fetch_answer& what) {
+  auto held = core_.lock();
+  // A caller is not taken out before it is answered: the end, which drops this job, answers those that are left.
+  const auto found = callers_.find(what.waiter);
+  if (found == callers_.end())
+    return;
+  const auto left = room_time_until(found->second.until);
+  auto answer = std::expected<frame, node_error>{std::unexpect, node_errc::fetch_timed_out, ""};
+  if (what.error) {
+    answer = std::unexpected{*what.error};
+  } else {
+    held.guard().unlock();
+    auto mapped = map(core_.stored(what.object), left ? std::optional{std::min(*left, turn_patience)} : std::nullopt);
+    held.guard().lock();
+    if (!mapped && left && *left > turn_patience && may_change(mapped.error()) && !held->is_ended()) {
+      worker_.add([this, what] { give(what); });
+      return;
+    }
+    if (mapped) {
+      const auto bytes = (*mapped)->bytes();
+      answer = frame{bytes, *std::move(mapped)};
+    } else {
+      answer = std::unexpected{std::move(mapped).error()};
+    }
+  }
+  auto who = callers_.extract(what.waiter);
+  held.guard().unlock();
+  if (!who.empty())
+    who.mapped().then(std::move(answer));
+  if (!what.error)
+    core_.lock()->drop(what.object);
+}
+
+void waiting_callers::end() {
+  auto held = core_.lock();
+  auto left = std::exchange(callers_, {});
+  held.guard().unlock();
+  for (auto& [number, who] : left)
+    who.then(std::unexpected{node_error{node_errc::link_down, "the node has ended"}});
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,325 @@
+// What stands around the core of the exchange, each part by itself: with a store, and without a link or another node.
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <thread>
+#include <variant>
+
+#include <gtest/gtest.h>
+
+#include <troupe/base/sizes.hpp>
+#include <troupe/framework/internal/objects/object_serving.hpp>
+#include <troupe/framework/internal/objects/replica_rooms.hpp>
+#include <troupe/framework/internal/objects/unfinished_objects.hpp>
+#include <troupe/framework/internal/objects/waiting_callers.hpp>
+#include <troupe/framework/internal/wire/crc32c.hpp>
+
+#include "noting.hpp"
+
+namespace troupe::tests {
+namespace {
+
+using namespace internal;
+using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
+
+constexpr handles::link_number link = 5;
+
+std::string fresh_name() {
+  static std::atomic<int> last = 0;
+  return "parts-" + std::to_string(::getpid()) + '-' + std::to_string(++last);
+}
+
+/// Forwards what is to be done with rooms, where somebody does it.
+struct rooms_of_parts final : noted_surroundings {
+  void make_room(handles::room_id which, std::uint64_t size_bytes,
+                 const std::optional<handles::original>& of) override {
+    noted_surroundings::make_room(which, size_bytes, of);
+    if (rooms != nullptr)
+      rooms->make(which, size_bytes, of);
+  }
+  void seal_room(handles::room_id which, std::vector<store::object_id> captured) override {
+    noted_surroundings::seal_room(which, captured);
+    if (rooms != nullptr)
+      rooms->seal(which, std::move(captured));
+  }
+  void drop_room(handles::room_id which) override {
+    if (rooms != nullptr)
+      rooms->drop(which);
+  }
+  void room_is_left() override {
+    if (rooms != nullptr)
+      rooms->room_is_left();
+  }
+
+  replica_rooms* rooms = nullptr;
+};
+
+class exchange_parts : public testing::Test {
+protected:
+  exchange_parts() { EXPECT_TRUE(core_.lock()->link_up(link, {.peer = {30, 1}, .token = {}, .peer_name = "far"})); }
+  ~exchange_parts() override {
+    core_.lock()->end();
+    maker_.end();
+    worker_.end();
+  }
+
+  [[nodiscard]] static exchange_core::options options() {
+    exchange_core::options made;
+    made.capacity_bytes = 4_MiB;
+    made.ledger.self = {20, 1};
+    made.ledger.proxy_number = 1;
+    made.ledger.fresh_token = [last = std::uint64_t{0}]() mutable { return ++last; };
+    made.ledger.clock = [] { return handles::time_point{clock::now().time_since_epoch()}; };
+    made.ledger.chunk_bytes_max = 64_KiB;
+    return made;
+  }
+
+  /// False when that does not come within ten seconds. With the core's lock.
+  template <class Condition>
+  [[nodiscard]] bool eventually(Condition condition) {
+    const auto until = clock::now() + 10s;
+    for (;;) {
+      if (const auto held = core_.lock(); condition(held))
+        return true;
+      if (clock::now() > until)
+        return false;
+      std::this_thread::sleep_for(1ms);
+    }
+  }
+
+  [[nodiscard]] static std::vector<std::byte> bytes_of(std::size_t size_bytes) {
+    return std::vector<std::byte>(size_bytes, std::byte{7});
+  }
+  /// The peer sends a handle to an object that it has, and somebody fetches it.
+  handles::reference receive(std::uint64_t size_bytes, std::uint32_t index = 1) {
+    const handles::handle_descriptor sent{
+        .name = {88, index, 1}, .mode = handles::handle_mode::mine, .size_bytes = size_bytes};
+    const auto held = core_.lock();
+    return held->receive(link, {&sent, 1}).value()[0];
+  }
+  void fetch(handles::reference what, handles::waiter_id who) {
+    core_.lock()->fetch(what, 1, who, handles::time_point{(clock::now() + 60s).time_since_epoch()});
+  }
+
+  store::object_store store_ = store::object_store::open({.name = fresh_name(), .capacity_bytes = 4_MiB}).value();
+  rooms_of_parts around_;
+  shared_core core_{store_, options(), around_};
+  job_queue maker_;
+  job_queue worker_;
+};
+
+// -- serving
+
+TEST_F(exchange_parts, object_serving_cuts_what_the_peer_pulls) {
+  object_serving serving{core_, around_, worker_};
+  const auto object = store_.put(bytes_of(100'000)).value();
+  {
+    const auto held = core_.lock();
+    held.holds().keep(object);
+    const auto what = held->add(object.id());
+    const auto sent = held->count_out(link, {&what, 1});
+    ASSERT_TRUE(held->on_message(link, handles::pull{1, sent.at(0)->name}));
+  }
+  serving.prepare(link);
+  EXPECT_FALSE(serving.has_piece(link)) << "it is being pinned";
+  ASSERT_TRUE(eventually([&](const auto&) { return around_.to_write.erase(link) > 0; }));
+  for (const auto until = clock::now() + 10s; !serving.has_piece(link) && clock::now() < until;)
+    serving.prepare(link);
+  ASSERT_TRUE(serving.has_piece(link));
+  EXPECT_EQ(serving.next(link)->bytes.size_bytes(), 64_KiB);
+  EXPECT_EQ(serving.next(link)->bytes.size_bytes(), 100'000 - 64_KiB);
+  EXPECT_FALSE(serving.next(link));
+  worker_.end();
+}
+
+TEST_F(exchange_parts, object_serving_forgets_a_link_and_what_is_ready_for_it) {
+  object_serving serving{core_, around_, worker_};
+  const auto object = store_.put(bytes_of(100)).value();
+  {
+    const auto held = core_.lock();
+    held.holds().keep(object);
+    const auto what = held->add(object.id());
+    const auto sent = held->count_out(link, {&what, 1});
+    ASSERT_TRUE(held->on_message(link, handles::pull{1, sent.at(0)->name}));
+  }
+  for (const auto until = clock::now() + 10s; !serving.has_piece(link) && clock::now() < until;)
+    serving.prepare(link);
+  ASSERT_TRUE(serving.has_piece(link));
+  serving.forget(link);
+  EXPECT_FALSE(serving.has_piece(link));
+  worker_.end();
+}
+
+// -- callers
+
+TEST_F(exchange_parts, waiting_callers_are_answered_once_and_keep_nothing) {
+  waiting_callers callers{core_, worker_};
+  const auto object = store_.put(bytes_of(100)).value();
+  std::optional<std::expected<frame, node_error>> got;
+  {
+    const auto held = core_.lock();
+    held.holds().keep(object);
+    const auto who = callers.add([&](auto answer) { got = std::move(answer); }, clock::time_point::max());
+    callers.answer({.waiter = who, .object = held->add(object.id()), .why = {}, .error = std::nullopt});
+    callers.answer({.waiter = who, .object = {}, .why = {}, .error = node_error{node_errc::object_lost, "again"}});
+    held.holds().drop(object.id());
+  }
+  ASSERT_TRUE(eventually([&](const auto& held) { return held.holds().size() == 0; }));
+  worker_.end();
+  ASSERT_TRUE(got && *got);
+  EXPECT_EQ((*got)->size_bytes(), 100u);
+}
+
+TEST_F(exchange_parts, waiting_callers_get_the_reason) {
+  waiting_callers callers{core_, worker_};
+  std::optional<std::expected<frame, node_error>> got;
+  {
+    const auto held = core_.lock();
+    const auto who = callers.add([&](auto answer) { got = std::move(answer); }, clock::time_point::max());
+    callers.answer({.waiter = who, .object = {}, .why = {}, .error = node_error{node_errc::object_lost, "gone"}});
+  }
+  ASSERT_TRUE(eventually([&](const auto&) { return got.has_value(); }));
+  EXPECT_EQ(got->error().message(), "gone");
+}
+
+TEST_F(exchange_parts, waiting_callers_are_told_of_the_end) {
+  waiting_callers callers{core_, worker_};
+  int told = 0;
+  {
+    const auto held = core_.lock();
+    for (int i = 0; i < 3; ++i)
+      (void)callers.add([&](auto answer) { told += answer.error().code() == node_errc::link_down; },
+                        clock::time_point::max());
+  }
+  callers.end();
+  callers.end();
+  EXPECT_EQ(told, 3);
+}
+
+// -- replicas
+
+class replicas : public exchange_parts {
+protected:
+  replicas() { around_.rooms = &rooms_; }
+  ~replicas() override {
+    core_.lock()->end();
+    rooms_.room_is_left();
+    maker_.end();
+    rooms_.end();
+    worker_.end();
+  }
+
+  handles::reference fetch(std::uint64_t size_bytes, std::uint32_t index = 1) {
+    const auto what = receive(size_bytes, index);
+    exchange_parts::fetch(what, index);
+    return what;
+  }
+  /// The question for the bytes, once there is a room; 0 when there is none.
+  [[nodiscard]] handles::request_number asked() {
+    handles::request_number request = 0;
+    (void)eventually([&](const auto& held) {
+      for (const auto& each : held->take_messages(link))
+        if (const auto* pull = std::get_if<handles::pull>(&each))
+          request = pull->request;
+      return request != 0;
+    });
+    return request;
+  }
+  [[nodiscard]] std::shared_ptr<replica> head(handles::request_number request, std::uint64_t size_bytes) {
+    const auto held = core_.lock();
+    EXPECT_TRUE(held->on_message(link, handles::pull_head{request, size_bytes, {}}));
+    return rooms_.find(held->room_of(link, {request, 0, size_bytes}));
+  }
+
+  replica_rooms rooms_{core_, store_, 4_MiB, {}, maker_, worker_};
+};
+
+TEST_F(replicas, are_sealed_with_the_bytes_that_came) {
+  const auto what = fetch(1000);
+  const auto request = asked();
+  const auto into = head(request, 1000);
+  ASSERT_TRUE(into);
+  const std::vector<std::byte> bytes(1000, std::byte{9});
+  const object_chunk_head chunk{{request, 0, 1000}, crc32c(0, bytes)};
+  EXPECT_TRUE(rooms_.write(into, chunk, bytes));
+  EXPECT_TRUE(core_.lock()->on_chunk(link, chunk.what, into->id));
+  ASSERT_TRUE(eventually([&](const auto&) { return !around_.answers.empty(); }));
+  const auto sealed = core_.stored(what);
+  ASSERT_FALSE(sealed.empty());
+  EXPECT_TRUE(std::ranges::equal(sealed.pin()->bytes(), bytes));
+}
+
+TEST_F(replicas, tell_of_bytes_that_were_damaged) {
+  (void)fetch(1000);
+  const auto request = asked();
+  const auto into = head(request, 1000);
+  ASSERT_TRUE(into);
+  const std::vector<std::byte> bytes(1000, std::byte{9});
+  const auto written = rooms_.write(into, {{request, 0, 1000}, crc32c(0, bytes) + 1}, bytes);
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code(), node_errc::protocol_violation);
+}
+
+TEST_F(replicas, take_turns_where_half_of_the_store_is_being_filled) {
+  (void)fetch(2_MiB, 1);
+  ASSERT_NE(asked(), 0u);
+  (void)fetch(1_MiB, 2);
+  std::this_thread::sleep_for(50ms);
+  {
+    const auto held = core_.lock();
+    EXPECT_TRUE(held->take_messages(link).empty());
+    held->cancel(1);
+  }
+  EXPECT_NE(asked(), 0u) << "what is given up makes room";
+}
+
+TEST_F(replicas, fail_where_the_store_can_never_have_room) {
+  (void)fetch(100_MiB);
+  ASSERT_TRUE(eventually([&](const auto&) { return !around_.answers.empty(); }));
+  EXPECT_EQ(around_.answers[0].error->code(), node_errc::store_full);
+  EXPECT_EQ(core_.lock()->rooms().reserved_bytes(), 0u);
+}
+
+TEST_F(replicas, leave_nothing_in_the_store_when_they_are_dropped) {
+  (void)fetch(2_MiB);
+  ASSERT_NE(asked(), 0u);
+  core_.lock()->cancel(1);
+  ASSERT_TRUE(eventually([&](const auto&) { return rooms_.find(around_.wanted[0].first) == nullptr; }));
+  EXPECT_TRUE(store_.create(3_MiB, {}, {}, 5s)) << "all of it is free again";
+}
+
+// -- objects of this node's own
+
+TEST_F(exchange_parts, unfinished_objects_are_written_with_what_they_capture) {
+  unfinished_objects own{core_, store_, maker_, worker_};
+  const auto inner = receive(100);
+  handles::reference what;
+  {
+    const auto held = core_.lock();
+    what = held->add_unfinished(50, {&inner, 1}).value();
+    own.keep(what, frame::copy_of(bytes_of(50)), {});
+  }
+  fetch(what, 1);
+  const auto place = store_.put(bytes_of(100)).value();
+  core_.found(around_.wanted.at(0).first, place);
+  ASSERT_EQ(around_.finished.size(), 1u);
+  {
+    const auto held = core_.lock();
+    own.finish(around_.finished[0].first, around_.finished[0].second, around_.sealed[0].second);
+  }
+  ASSERT_TRUE(eventually([&](const auto&) { return !around_.answers.empty(); }));
+  const auto made = core_.stored(what);
+  ASSERT_FALSE(made.empty());
+  EXPECT_EQ(made.captured(), std::vector{place.id()});
+  EXPECT_EQ(made.size_bytes(), 50u);
+  EXPECT_EQ(around_.forgotten, std::vector{what});
+  maker_.end();
+  worker_.end();
+}
+
+} // namespace
+} // namespace troupe::tests

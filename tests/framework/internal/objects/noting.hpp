@@ -1,0 +1,95 @@
+// What stands around the core of the exchange in its tests: a store without bytes, and surroundings that only note.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <troupe/framework/internal/handles/local_objects.hpp>
+#include <troupe/framework/internal/objects/exchange_surroundings.hpp>
+
+namespace troupe::tests {
+
+namespace handles = internal::handles;
+
+/// Objects that are there as long as they are held.
+class store_of_names final : public handles::local_objects {
+public:
+  static constexpr std::uint64_t number = 7;
+
+  /// Held once, by whoever makes it.
+  store::object_id make(std::uint64_t size_bytes, std::vector<store::object_id> captured = {}) {
+    const store::object_id made{number, ++last_, 1};
+    objects_[made] = {size_bytes, 1, std::move(captured)};
+    return made;
+  }
+  [[nodiscard]] std::uint64_t holds(const store::object_id& place) const {
+    const auto found = objects_.find(place);
+    return found != objects_.end() ? found->second.holds : 0;
+  }
+
+  void hold(const store::object_id& place) override { ++objects_.at(place).holds; }
+  void drop(const store::object_id& place) override {
+    if (--objects_.at(place).holds == 0)
+      objects_.erase(place);
+  }
+  [[nodiscard]] std::uint64_t size_of(const store::object_id& place) const override {
+    return objects_.at(place).size_bytes;
+  }
+  [[nodiscard]] std::vector<store::object_id> captured_by(const store::object_id& place) const override {
+    return objects_.at(place).captured;
+  }
+  [[nodiscard]] handles::home_name home_of(const store::object_id& place) override { return {place, 99}; }
+  [[nodiscard]] bool hold_at_home(const handles::home_name&, std::uint64_t) override { return false; }
+  [[nodiscard]] bool hand_over(const store::object_id&, handles::link_number) override { return false; }
+  void take_back(const store::object_id&, handles::link_number) override {}
+  [[nodiscard]] adoption adopt(const store::object_id&, handles::link_number) override { return adoption::absent; }
+  void abandon(handles::link_number) override {}
+
+private:
+  struct object {
+    std::uint64_t size_bytes = 0;
+    std::uint64_t holds = 0;
+    std::vector<store::object_id> captured;
+  };
+  std::map<store::object_id, object> objects_;
+  std::uint32_t last_ = 0;
+};
+
+/// Does nothing, and tells what was to be done.
+struct noted_surroundings : internal::exchange_surroundings {
+  void write_soon(handles::link_number link) override { to_write.insert(link); }
+  void wake_at(handles::time_point when) override { wakes.push_back(when); }
+  void dial(const handles::node_name& who) override { dialed.push_back(who); }
+  void answer(internal::fetch_answer what) override { answers.push_back(std::move(what)); }
+  void make_room(handles::room_id which, std::uint64_t size_bytes, const std::optional<handles::original>&) override {
+    wanted.emplace_back(which, size_bytes);
+  }
+  void seal_room(handles::room_id which, std::vector<store::object_id> captured) override {
+    sealed.emplace_back(which, std::move(captured));
+  }
+  void finish(handles::room_id which, handles::reference own, std::vector<store::object_id> captured) override {
+    finished.emplace_back(which, own);
+    sealed.emplace_back(which, std::move(captured));
+  }
+  void drop_room(handles::room_id which) override { dropped.push_back(which); }
+  void room_is_left() override { ++rooms_left; }
+  void forget_unfinished(handles::reference own) override { forgotten.push_back(own); }
+
+  std::set<handles::link_number> to_write;
+  std::vector<handles::time_point> wakes;
+  std::vector<handles::node_name> dialed;
+  std::vector<internal::fetch_answer> answers;
+  std::vector<std::pair<handles::room_id, std::uint64_t>> wanted; // Rooms, and their sizes.
+  std::vector<std::pair<handles::room_id, std::vector<store::object_id>>> sealed;
+  std::vector<std::pair<handles::room_id, handles::reference>> finished;
+  std::vector<handles::room_id> dropped;
+  std::vector<handles::reference> forgotten;
+  int rooms_left = 0;
+};
+
+} // namespace troupe::tests
