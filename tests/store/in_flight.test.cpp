@@ -1,6 +1,8 @@
 // Handles on their way between processes that share a store.
 #include "support.hpp"
 
+#include <troupe/store/internal/host/crash_point.hpp>
+
 namespace troupe::store::test {
 
 namespace {
@@ -74,6 +76,62 @@ TEST_F(in_flight_test, a_killed_senders_handle_is_still_adopted) {
   EXPECT_EQ(read(*adopted), "last words");
   EXPECT_EQ(code_of(store.adopt(talk_->id, talk_->sender, channel)), store_errc::not_found);
 }
+
+// Goal: the rebuilding of the table keeps what is in flight as long as its receiver lives, whoever sent it.
+// Method: the sender is reaped, another process takes its slot, and dies in the lock.
+TEST_F(in_flight_test, a_killed_senders_handle_is_still_adopted_after_the_table_was_rebuilt) {
+  auto store = open();
+  talk_->receiver = store.self();
+  auto sender = child([&] {
+    auto mine = open();
+    const auto made = put(mine, "last words");
+    talk_->id = made.id();
+    talk_->sender = mine.self();
+    if (!made.hand_over(talk_->receiver, channel))
+      return 1;
+    ::raise(SIGKILL);
+    return 2;
+  });
+  ASSERT_EQ(sender.wait(), killed);
+  EXPECT_EQ(store.reap(), 1u);
+  auto other = child([&] {
+    auto theirs = open();
+    internal::arm_crash_point(internal::crash_point::create_row_filled);
+    (void)theirs.create(1);
+    return 1;
+  });
+  ASSERT_EQ(other.wait(), killed);
+  const auto adopted = store.adopt(talk_->id, talk_->sender, channel);
+  ASSERT_TRUE(adopted) << message_of(adopted);
+  EXPECT_EQ(read(*adopted), "last words");
+  EXPECT_TRUE(store.verify()) << message_of(store.verify());
+}
+
+class adoption_test : public in_flight_test, public ::testing::WithParamInterface<internal::crash_point> {};
+
+// Goal: while a handle is being adopted its object is held all the time.
+// Method: the receiver, which would be the only holder, is stopped at that point.
+TEST_P(adoption_test, an_object_is_there_while_its_receiver_takes_it_over) {
+  auto store = open();
+  auto peer = receiver(talk_, [&](object_store& mine) {
+    internal::arm_crash_point(GetParam(), 1, internal::crash_action::stop);
+    return mine.adopt(talk_->id, talk_->sender, channel) ? 0 : 1;
+  });
+  auto made = put(store, "parcel");
+  talk_->id = made.id();
+  talk_->sender = store.self();
+  ASSERT_TRUE(made.hand_over(talk_->receiver, channel));
+  made = {};
+  talk_->step = 2;
+  peer.wait_until_stopped();
+  EXPECT_TRUE(store.contains(talk_->id));
+  peer.kill(SIGCONT);
+  EXPECT_EQ(peer.wait(), fine);
+}
+
+INSTANTIATE_TEST_SUITE_P(every_point, adoption_test,
+                         ::testing::Values(internal::crash_point::adopt_held, internal::crash_point::adopt_uncounted),
+                         [](const auto& one) { return std::string(internal::to_string(one.param)); });
 
 TEST_F(in_flight_test, a_killed_receivers_handle_is_freed) {
   auto store = open();

@@ -355,6 +355,24 @@ TEST_F(lifecycle_on_disk_test, every_size_and_its_metadata_read_the_same_everywh
   expect_empty(store);
 }
 
+// Method: another process is stopped while it writes the object to disk; nobody else may free it meanwhile.
+TEST_F(lifecycle_on_disk_test, what_is_let_go_while_it_is_written_to_disk_is_deleted_behind_that) {
+  auto store = open();
+  auto object = put(store, content(0));
+  auto spiller = child([&] {
+    auto mine = open();
+    internal::arm_crash_point(internal::crash_point::spill_file_written, 1, internal::crash_action::stop);
+    const auto others = put_many(mine, 9);
+    return eventually([&] { return is_calm(mine); }) ? 0 : 1;
+  });
+  spiller.wait_until_stopped();
+  ASSERT_EQ(state_of(store, object.id()), object_state::spilling);
+  object = {};
+  spiller.kill(SIGCONT);
+  EXPECT_EQ(spiller.wait(), fine);
+  expect_empty(store);
+}
+
 // --- Dying with others' objects --------------------------------------------------------------------------------------
 
 using internal::crash_point;

@@ -223,6 +223,15 @@ TEST_F(object_store_test, a_dropped_builder_lets_go_what_it_captured) {
   EXPECT_FALSE(store.contains(id));
 }
 
+TEST_F(object_store_test, a_builder_that_another_one_is_moved_into_lets_its_object_go) {
+  auto store = open();
+  auto building = *store.create(1);
+  building = *store.create(2);
+  EXPECT_EQ(store.summary()->objects, 1u);
+  EXPECT_EQ(std::move(building).seal()->size_bytes(), 2u);
+  EXPECT_EQ(store.summary()->objects, 0u);
+}
+
 TEST_F(object_store_test, only_sealed_objects_of_this_store_can_be_captured) {
   auto store = open();
   const auto building = store.create(1);

@@ -331,7 +331,10 @@ TEST_F(once_test, a_forked_childs_calls_fail) {
   EXPECT_EQ(forked.wait(), fine);
 }
 
-class spilled_once_test : public spilling_test {};
+class spilled_once_test : public spilling_test {
+protected:
+  void expect_whole(const object_store& store) { EXPECT_TRUE(store.verify()) << message_of(store.verify()); }
+};
 
 TEST_F(spilled_once_test, what_lies_on_disk_is_found) {
   auto store = open();
@@ -346,6 +349,35 @@ TEST_F(spilled_once_test, what_lies_on_disk_is_found) {
   EXPECT_EQ(found->sealed.id(), object.id());
   EXPECT_EQ(read(found->sealed), content(1));
   EXPECT_TRUE(store.verify()) << message_of(store.verify());
+}
+
+// Goal: an origin is free as soon as nobody holds its object, and only the new object is found by it.
+// Method: another process is stopped while it writes the object to disk, so that its row cannot be freed yet.
+TEST_F(spilled_once_test, an_origin_whose_object_cannot_be_freed_yet_goes_to_the_next_one) {
+  auto store = open();
+  const auto make = [&](int which) {
+    auto once = store.create_once(origin, tenth);
+    EXPECT_TRUE(once && once->building) << message_of(once);
+    std::memcpy(once->building->bytes().data(), content(which).data(), tenth);
+    return *std::move(*once->building).seal();
+  };
+  auto first = make(1);
+  auto spiller = child([&] {
+    auto mine = open();
+    internal::arm_crash_point(crash_point::spill_file_written, 1, internal::crash_action::stop);
+    const auto others = put_many(mine, 9);
+    return eventually([&] { return mine.summary()->spilled_objects > 0; }) ? 0 : 1;
+  });
+  spiller.wait_until_stopped();
+  ASSERT_EQ(state_of(store, first.id()), object_state::spilling);
+  first = {};
+  const auto second = make(2);
+  EXPECT_EQ(store.find(origin)->sealed.id(), second.id());
+  expect_whole(store);
+  spiller.kill(SIGCONT);
+  EXPECT_EQ(spiller.wait(), fine);
+  EXPECT_EQ(store.find(origin)->sealed.id(), second.id());
+  expect_whole(store);
 }
 
 TEST_F(spilled_once_test, what_is_larger_than_the_store_is_made_once_too) {

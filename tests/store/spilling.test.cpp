@@ -105,6 +105,26 @@ TEST_F(spilling_test, what_is_pinned_stays_where_it_is) {
   EXPECT_EQ(text_of(view.bytes()), content(0));
 }
 
+// Goal: no pin outlives its process, whoever else holds the object.
+TEST_F(spilling_test, what_a_killed_process_had_pinned_goes_to_disk_like_anything_else) {
+  auto store = open();
+  const auto all = put_many(store, 3);
+  auto is_pinned = shared<std::atomic<bool>>{};
+  auto other = child([&] {
+    auto theirs = open();
+    const auto view = *theirs.find(all[0].id())->pin();
+    *is_pinned = true;
+    std::this_thread::sleep_for(60s);
+    return 1;
+  });
+  ASSERT_TRUE(eventually([&] { return is_pinned->load(); }));
+  other.kill_and_wait();
+  ASSERT_EQ(store.reap(), 1u);
+  const auto more = put_many(store, 20);
+  EXPECT_EQ(state_of(store, all[0].id()), object_state::spilled);
+  EXPECT_EQ(read(all[0]), content(0));
+}
+
 TEST_F(spilling_test, when_all_is_pinned_the_store_is_full_and_says_so) {
   auto store = open();
   auto views = std::vector<pin>{};

@@ -83,6 +83,34 @@ TEST_F(waiting_test, many_that_wait_for_one_object_all_wake) {
     EXPECT_EQ(each.wait(), fine);
 }
 
+// Goal: a seal wakes all that wait. Else they would find the object too, but only when they look again, 100 ms after
+// they did so last.
+// Method: the time until the last of four has woken, as the median of several rounds: a busy machine makes some slow.
+TEST_F(waiting_test, a_seal_wakes_all_that_wait_and_none_finds_it_by_looking_again) {
+  using clock = std::chrono::steady_clock;
+  constexpr auto rounds = 9;
+  auto store = open();
+  auto delays = std::vector<clock::duration>{};
+  for (auto round = 0; round < rounds; ++round) {
+    auto building = build_many(store, 1);
+    const auto ids = ids_of(building);
+    auto woken = std::array<clock::time_point, 4>{};
+    auto waiting = std::vector<std::jthread>{};
+    for (auto& at : woken)
+      waiting.emplace_back([&] {
+        EXPECT_EQ(store.wait(ids, 1, 10s)->size(), 1u);
+        at = clock::now();
+      });
+    std::this_thread::sleep_for(30ms); // They sleep by then.
+    const auto made = *std::move(building[0]).seal();
+    const auto sealed = clock::now();
+    waiting.clear();
+    delays.push_back(*std::ranges::max_element(woken) - sealed);
+  }
+  std::ranges::sort(delays);
+  EXPECT_LT(delays[rounds / 2], 50ms);
+}
+
 TEST_F(waiting_test, what_was_aborted_or_let_go_is_not_waited_for_successfully) {
   auto store = open();
   auto building = build_many(store, 1);
@@ -142,6 +170,21 @@ TEST_F(room_test, comes_in_the_order_of_asking) {
   auto store = open();
   auto held = fill(store);
   auto large = waiting_for(3u << 18, store, 0);
+  auto small = waiting_for(1u << 10, store, 1);
+  held.pop_back();
+  EXPECT_FALSE(eventually([&] { return *done_[1] != 0; }, 300ms)); // It would fit, but is not its turn.
+  held.clear();
+  EXPECT_EQ(large.wait(), fine);
+  EXPECT_EQ(small.wait(), fine);
+}
+
+// Method: the large one waits for longer than a process that is stopped would keep its place.
+TEST_F(room_test, keeps_its_order_however_long_the_first_one_waits) {
+  settings_.full_grace = std::chrono::milliseconds::max();
+  auto store = open();
+  auto held = fill(store);
+  auto large = waiting_for(3u << 18, store, 0);
+  std::this_thread::sleep_for(6s);
   auto small = waiting_for(1u << 10, store, 1);
   held.pop_back();
   EXPECT_FALSE(eventually([&] { return *done_[1] != 0; }, 300ms)); // It would fit, but is not its turn.
