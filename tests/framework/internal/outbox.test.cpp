@@ -41,6 +41,15 @@ TEST(outbox, frames_keep_their_place_between_small_bytes) {
   EXPECT_EQ(out.size_bytes(), 15u);
 }
 
+TEST(outbox, small_bytes_between_two_frames_stay_there) {
+  outbox out;
+  out.append(frame::copy_of(bytes_of("FIRST")));
+  append(out, "ab");
+  out.append(frame::copy_of(bytes_of("SECOND")));
+  append(out, "cd");
+  EXPECT_EQ(pieces_of(out), (std::vector<std::string>{"FIRST", "ab", "SECOND", "cd"}));
+}
+
 TEST(outbox, cleared_it_is_empty) {
   outbox out;
   append(out, "ab");

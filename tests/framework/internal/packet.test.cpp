@@ -151,15 +151,29 @@ TEST(packet, every_truncation_of_an_element_is_refused) {
   }
 }
 
+/// Whether all of the bytes are one element within these limits.
+bool is_element(const char* hex, const element_limits& limits) {
+  auto bytes = from_hex(hex);
+  packet_reader in{bytes};
+  element_descriptor element;
+  read_element(in, element, limits);
+  return in.finished();
+}
+
 TEST(packet, an_element_beyond_its_limits_is_refused) {
-  for (const auto* hex : {"00 04 82 a1 66 00 00", "01 03 0c 0c 0c", "01 01 84 08", "01 01 03",
-                          "01 00 06 00 01 00 02 00 03", "01 00 02 02 01", "01 00 01 00", "01 00 01 81 80 04"}) {
-    auto bytes = from_hex(hex);
-    packet_reader in{bytes};
-    element_descriptor element;
-    read_element(in, element, {.header_bytes_max = 3, .frames_max = 2, .actors_max = 2, .frame_bytes_max = 256});
-    EXPECT_FALSE(in.ok()) << hex;
+  constexpr element_limits narrow{.header_bytes_max = 3, .frames_max = 2, .actors_max = 2, .frame_bytes_max = 256};
+  for (const auto* hex :
+       {"00 04 82 a1 66 00 00 00", "01 03 0c 0c 0c 00", "01 01 84 08 00", "01 00 06 00 01 00 02 00 03"}) {
+    EXPECT_FALSE(is_element(hex, narrow)) << hex;
+    EXPECT_TRUE(is_element(hex, wide)) << hex;
   }
+  for (const auto* hex : {"00 03 82 a1 66 00 00", "01 02 0c 0c 00", "01 01 80 08 00", "01 00 04 00 01 00 02"})
+    EXPECT_TRUE(is_element(hex, narrow)) << hex;
+}
+
+TEST(packet, an_element_that_nobody_writes_is_refused) {
+  for (const auto* hex : {"01 01 03 00", "01 00 02 02 01", "01 00 01 00", "01 00 01 81 80 04"})
+    EXPECT_FALSE(is_element(hex, wide)) << hex;
 }
 
 TEST(packet, a_plain_element_is_read_at_once) {

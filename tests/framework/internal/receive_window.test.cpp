@@ -96,6 +96,18 @@ TEST_F(receiving, a_released_actor_is_reported_at_once_and_forgotten) {
   EXPECT_EQ(window.actors(), 0u);
 }
 
+TEST_F(receiving, an_actor_that_is_referred_to_again_is_reported_as_rarely_as_before) {
+  auto held = take(1, 10);
+  window.release(1);
+  auto again = take(1, 10);
+  EXPECT_EQ(window.take_due(), due_list{});
+  woken = 0;
+  held = {};
+  again = {};
+  EXPECT_EQ(woken, 0);
+  EXPECT_EQ(window.take_due(), due_list{});
+}
+
 TEST_F(receiving, receipts_may_outlive_the_window) {
   receipt held;
   {

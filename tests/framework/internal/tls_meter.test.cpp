@@ -50,6 +50,12 @@ TEST(tls_meter, refuses_a_second_one_too) {
   EXPECT_FALSE(meter.admits(record(handshake, message(100'000, 10))));
 }
 
+TEST(tls_meter, refuses_one_behind_an_empty_one_too) {
+  tls_meter meter;
+  EXPECT_TRUE(meter.admits(record(handshake, message(0, 0))));
+  EXPECT_FALSE(meter.admits(record(handshake, message(100'000, 10))));
+}
+
 TEST(tls_meter, refuses_it_in_whatever_pieces_it_comes) {
   tls_meter meter;
   bool admitted = true;
