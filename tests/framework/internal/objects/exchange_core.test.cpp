@@ -15,11 +15,11 @@ namespace {
 using namespace internal;
 using namespace std::chrono_literals;
 
-constexpr handles::link_number link = 5;
-constexpr handles::node_name peer{30, 1};
-
 class exchange_core_test : public testing::Test {
 protected:
+  static constexpr handles::link_number far_link = 5;
+  static constexpr handles::node_name far_node{30, 1};
+
   exchange_core_test() : core_(options(), store_, around_) {}
 
   [[nodiscard]] exchange_core::options options() {
@@ -34,14 +34,15 @@ protected:
     return made;
   }
 
-  bool bring_up(handles::link_number number = link, std::uint64_t object_bytes_max = UINT64_MAX) {
-    return core_.link_up(number, {.peer = peer, .token = {}, .peer_name = "far", .object_bytes_max = object_bytes_max});
+  bool bring_up(handles::link_number number = far_link, std::uint64_t object_bytes_max = UINT64_MAX) {
+    return core_.link_up(number,
+                         {.peer = far_node, .token = {}, .peer_name = "far", .object_bytes_max = object_bytes_max});
   }
   /// The peer sends a handle to an object that it has.
   [[nodiscard]] handles::reference receive(std::uint64_t size_bytes, std::uint32_t index = 1) {
     const handles::handle_descriptor sent{
         .name = {88, index, 1}, .mode = handles::handle_mode::mine, .size_bytes = size_bytes};
-    return core_.receive(link, {&sent, 1}).value()[0];
+    return core_.receive(far_link, {&sent, 1}).value()[0];
   }
   void fetch(handles::reference what, handles::waiter_id who = 1, std::chrono::nanoseconds within = 5s) {
     core_.fetch(what, 100, who, now_ + within);
@@ -55,7 +56,7 @@ protected:
   }
   template <class Message>
   [[nodiscard]] std::optional<Message> written() {
-    for (const auto& each : core_.take_messages(link))
+    for (const auto& each : core_.take_messages(far_link))
       if (const auto* found = std::get_if<Message>(&each))
         return *found;
     return std::nullopt;
@@ -64,9 +65,9 @@ protected:
   void bring(std::uint64_t size_bytes) {
     const auto asked = written<handles::pull>();
     ASSERT_TRUE(asked);
-    ASSERT_TRUE(core_.on_message(link, handles::pull_head{asked->request, size_bytes, {}}));
+    ASSERT_TRUE(core_.on_message(far_link, handles::pull_head{asked->request, size_bytes, {}}));
     const handles::pull_chunk chunk{asked->request, 0, size_bytes};
-    ASSERT_TRUE(core_.on_chunk(link, chunk, core_.room_of(link, chunk)));
+    ASSERT_TRUE(core_.on_chunk(far_link, chunk, core_.room_of(far_link, chunk)));
   }
   void pass(std::chrono::nanoseconds time) {
     now_ += time;
@@ -87,7 +88,7 @@ TEST_F(exchange_core_test, asks_for_the_bytes_once_there_is_a_room_for_them) {
   EXPECT_EQ(around_.wanted[0].second, 100u);
   EXPECT_FALSE(written<handles::pull>());
   make_room();
-  EXPECT_TRUE(around_.to_write.contains(link));
+  EXPECT_TRUE(around_.to_write.contains(far_link));
   EXPECT_EQ(written<handles::pull>()->name, (store::object_id{88, 1, 1}));
 }
 
@@ -115,26 +116,26 @@ TEST_F(exchange_core_test, takes_bytes_in_order_only) {
   fetch(receive(100));
   const auto room = make_room();
   const auto asked = written<handles::pull>();
-  ASSERT_TRUE(core_.on_message(link, handles::pull_head{asked->request, 100, {}}));
-  EXPECT_EQ(core_.room_of(link, {asked->request, 0, 60}), room);
-  EXPECT_EQ(core_.room_of(link, {asked->request, 10, 60}), 0u);
-  EXPECT_EQ(core_.room_of(link, {asked->request, 0, 101}), 0u);
-  EXPECT_TRUE(core_.on_chunk(link, {asked->request, 0, 60}, room));
-  EXPECT_EQ(core_.room_of(link, {asked->request, 60, 40}), room);
-  EXPECT_FALSE(core_.on_chunk(link, {asked->request, 10, 10}, 0)) << "the link has to end";
+  ASSERT_TRUE(core_.on_message(far_link, handles::pull_head{asked->request, 100, {}}));
+  EXPECT_EQ(core_.room_of(far_link, {asked->request, 0, 60}), room);
+  EXPECT_EQ(core_.room_of(far_link, {asked->request, 10, 60}), 0u);
+  EXPECT_EQ(core_.room_of(far_link, {asked->request, 0, 101}), 0u);
+  EXPECT_TRUE(core_.on_chunk(far_link, {asked->request, 0, 60}, room));
+  EXPECT_EQ(core_.room_of(far_link, {asked->request, 60, 40}), room);
+  EXPECT_FALSE(core_.on_chunk(far_link, {asked->request, 10, 10}, 0)) << "the link has to end";
 }
 
 TEST_F(exchange_core_test, ends_a_link_whose_peer_breaks_the_protocol) {
   ASSERT_TRUE(bring_up());
-  const auto done = core_.on_message(link, handles::release{{store_of_names::number, 1, 1}, 1});
+  const auto done = core_.on_message(far_link, handles::release{{store_of_names::number, 1, 1}, 1});
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code(), node_errc::protocol_violation);
-  EXPECT_TRUE(around_.to_write.contains(link));
-  EXPECT_TRUE(core_.ending(link));
+  EXPECT_TRUE(around_.to_write.contains(far_link));
+  EXPECT_TRUE(core_.ending(far_link));
 }
 
 TEST_F(exchange_core_test, refuses_at_once_what_is_larger_than_its_link_brings) {
-  ASSERT_TRUE(bring_up(link, 99));
+  ASSERT_TRUE(bring_up(far_link, 99));
   fetch(receive(100));
   EXPECT_TRUE(around_.wanted.empty());
   ASSERT_EQ(around_.answers.size(), 1u);
@@ -192,8 +193,8 @@ TEST_F(exchange_core_test, answers_who_cancels_and_drops_the_room) {
 TEST_F(exchange_core_test, says_why_the_link_ended_with_which_an_object_was_lost) {
   ASSERT_TRUE(bring_up());
   const auto what = receive(100);
-  EXPECT_TRUE(core_.link_down(link, "the link to far is down"));
-  EXPECT_FALSE(core_.link_down(link, "again"));
+  EXPECT_TRUE(core_.link_down(far_link, "the link to far is down"));
+  EXPECT_FALSE(core_.link_down(far_link, "again"));
   EXPECT_FALSE(core_.why_lost(what, 100));
   pass(10s);
   ASSERT_TRUE(core_.why_lost(what, 100));
@@ -204,34 +205,34 @@ TEST_F(exchange_core_test, serves_a_head_and_then_bytes) {
   ASSERT_TRUE(bring_up());
   const auto place = store_.make(100);
   const auto what = core_.add(place);
-  const auto sent = core_.count_out(link, {&what, 1});
+  const auto sent = core_.count_out(far_link, {&what, 1});
   ASSERT_TRUE(sent.at(0));
-  ASSERT_TRUE(core_.on_message(link, handles::pull{1, sent[0]->name}));
-  EXPECT_TRUE(around_.to_write.contains(link));
-  EXPECT_TRUE(core_.bytes_for(link).has_more);
+  ASSERT_TRUE(core_.on_message(far_link, handles::pull{1, sent[0]->name}));
+  EXPECT_TRUE(around_.to_write.contains(far_link));
+  EXPECT_TRUE(core_.bytes_for(far_link).has_more);
   EXPECT_EQ(written<handles::pull_head>()->size_bytes, 100u);
-  ASSERT_NE(core_.bytes_for(link).what, nullptr);
-  EXPECT_EQ(core_.bytes_for(link).what, core_.waiting_bytes(link)) << "the same until it is taken";
-  EXPECT_EQ(core_.take_bytes(link)->what.size_bytes, 64u);
-  EXPECT_EQ(core_.bytes_for(link).what->what.offset, 64u);
-  EXPECT_EQ(core_.take_bytes(link)->place, place);
-  EXPECT_FALSE(core_.bytes_for(link).has_more);
+  ASSERT_NE(core_.bytes_for(far_link).what, nullptr);
+  EXPECT_EQ(core_.bytes_for(far_link).what, core_.waiting_bytes(far_link)) << "the same until it is taken";
+  EXPECT_EQ(core_.take_bytes(far_link)->what.size_bytes, 64u);
+  EXPECT_EQ(core_.bytes_for(far_link).what->what.offset, 64u);
+  EXPECT_EQ(core_.take_bytes(far_link)->place, place);
+  EXPECT_FALSE(core_.bytes_for(far_link).has_more);
 }
 
 TEST_F(exchange_core_test, tells_the_peer_what_cannot_be_served) {
   ASSERT_TRUE(bring_up());
   const auto what = core_.add(store_.make(100));
-  const auto sent = core_.count_out(link, {&what, 1});
-  ASSERT_TRUE(core_.on_message(link, handles::pull{1, sent.at(0)->name}));
-  (void)core_.bytes_for(link);
-  (void)core_.take_messages(link);
-  ASSERT_NE(core_.bytes_for(link).what, nullptr);
-  core_.cannot_serve(link, 1, handles::handle_errc::full, true);
+  const auto sent = core_.count_out(far_link, {&what, 1});
+  ASSERT_TRUE(core_.on_message(far_link, handles::pull{1, sent.at(0)->name}));
+  (void)core_.bytes_for(far_link);
+  (void)core_.take_messages(far_link);
+  ASSERT_NE(core_.bytes_for(far_link).what, nullptr);
+  core_.cannot_serve(far_link, 1, handles::handle_errc::full, true);
   const auto refused = written<handles::refused>();
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->reason, handles::handle_errc::full);
   EXPECT_TRUE(refused->is_disk_full);
-  EXPECT_FALSE(core_.bytes_for(link).has_more);
+  EXPECT_FALSE(core_.bytes_for(far_link).has_more);
 }
 
 TEST_F(exchange_core_test, holds_what_was_sent_until_the_peer_releases_it) {
@@ -239,18 +240,18 @@ TEST_F(exchange_core_test, holds_what_was_sent_until_the_peer_releases_it) {
   const auto place = store_.make(100);
   const auto what = core_.add(place);
   store_.drop(place);
-  const auto sent = core_.count_out(link, {&what, 1});
+  const auto sent = core_.count_out(far_link, {&what, 1});
   core_.drop(what);
   EXPECT_EQ(store_.holds(place), 1u);
-  ASSERT_TRUE(core_.on_message(link, handles::release{sent.at(0)->name, 1}));
+  ASSERT_TRUE(core_.on_message(far_link, handles::release{sent.at(0)->name, 1}));
   EXPECT_EQ(store_.holds(place), 0u);
 }
 
 TEST_F(exchange_core_test, counts_nothing_on_a_link_that_has_ended) {
   ASSERT_TRUE(bring_up());
   const auto what = core_.add(store_.make(100));
-  EXPECT_TRUE(core_.link_down(link, "gone"));
-  EXPECT_FALSE(core_.count_out(link, {&what, 1}).at(0));
+  EXPECT_TRUE(core_.link_down(far_link, "gone"));
+  EXPECT_FALSE(core_.count_out(far_link, {&what, 1}).at(0));
   EXPECT_EQ(core_.tables().exports, 0u);
 }
 
@@ -300,17 +301,17 @@ TEST_F(exchange_core_test, says_when_it_is_to_be_woken) {
 TEST_F(exchange_core_test, gives_nobody_what_another_node_of_that_name_had) {
   const std::vector<std::byte> first(4, std::byte{1});
   const std::vector<std::byte> second(4, std::byte{2});
-  ASSERT_TRUE(core_.link_up(1, {.peer = peer, .token = first, .peer_name = "far"}));
+  ASSERT_TRUE(core_.link_up(1, {.peer = far_node, .token = first, .peer_name = "far"}));
   const auto place = store_.make(100);
   const auto what = core_.add(place);
   const auto sent = core_.count_out(1, {&what, 1});
   EXPECT_TRUE(core_.link_down(1, "gone"));
-  ASSERT_TRUE(core_.link_up(2, {.peer = peer, .token = second, .peer_name = "far"}));
+  ASSERT_TRUE(core_.link_up(2, {.peer = far_node, .token = second, .peer_name = "far"}));
   ASSERT_TRUE(core_.on_message(2, handles::reclaim{1, sent.at(0)->name, 1}));
   const auto answer = core_.take_messages(2);
   ASSERT_EQ(answer.size(), 1u);
   EXPECT_TRUE(std::holds_alternative<handles::refused>(answer[0]));
-  ASSERT_TRUE(core_.link_up(3, {.peer = peer, .token = first, .peer_name = "far"}));
+  ASSERT_TRUE(core_.link_up(3, {.peer = far_node, .token = first, .peer_name = "far"}));
   ASSERT_TRUE(core_.on_message(3, handles::reclaim{1, sent.at(0)->name, 1}));
   EXPECT_TRUE(std::holds_alternative<handles::reclaimed>(core_.take_messages(3).at(0)));
 }
@@ -323,7 +324,7 @@ TEST_F(exchange_core_test, wants_nothing_after_its_end) {
   core_.end();
   EXPECT_FALSE(core_.wants(room));
   EXPECT_FALSE(core_.room_sealed(room, store_.make(100)));
-  EXPECT_FALSE(bring_up(link + 1));
+  EXPECT_FALSE(bring_up(far_link + 1));
   EXPECT_EQ(core_.why_lost(what, 100)->code(), node_errc::link_down);
   EXPECT_FALSE(core_.add_unfinished(1, {&what, 1}));
   core_.drop(what);
@@ -333,7 +334,7 @@ TEST_F(exchange_core_test, wants_nothing_after_its_end) {
 TEST_F(exchange_core_test, refuses_a_second_link_of_one_number) {
   ASSERT_TRUE(bring_up());
   EXPECT_FALSE(bring_up());
-  EXPECT_TRUE(core_.is_up(link));
+  EXPECT_TRUE(core_.is_up(far_link));
 }
 
 } // namespace

@@ -26,8 +26,6 @@ using namespace internal;
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-constexpr handles::link_number link = 5;
-
 std::string fresh_name() {
   static std::atomic<int> last = 0;
   return "parts-" + std::to_string(::getpid()) + '-' + std::to_string(++last);
@@ -60,7 +58,9 @@ struct rooms_of_parts final : noted_surroundings {
 
 class exchange_parts : public testing::Test {
 protected:
-  exchange_parts() { EXPECT_TRUE(core_.lock()->link_up(link, {.peer = {30, 1}, .token = {}, .peer_name = "far"})); }
+  static constexpr handles::link_number far_link = 5;
+
+  exchange_parts() { EXPECT_TRUE(core_.lock()->link_up(far_link, {.peer = {30, 1}, .token = {}, .peer_name = "far"})); }
   ~exchange_parts() override {
     core_.lock()->end();
     maker_.end();
@@ -99,7 +99,7 @@ protected:
     const handles::handle_descriptor sent{
         .name = {88, index, 1}, .mode = handles::handle_mode::mine, .size_bytes = size_bytes};
     const auto held = core_.lock();
-    return held->receive(link, {&sent, 1}).value()[0];
+    return held->receive(far_link, {&sent, 1}).value()[0];
   }
   void fetch(handles::reference what, handles::waiter_id who) {
     core_.lock()->fetch(what, 1, who, handles::time_point{(clock::now() + 60s).time_since_epoch()});
@@ -121,18 +121,18 @@ TEST_F(exchange_parts, object_serving_cuts_what_the_peer_pulls) {
     const auto held = core_.lock();
     held.holds().keep(object);
     const auto what = held->add(object.id());
-    const auto sent = held->count_out(link, {&what, 1});
-    ASSERT_TRUE(held->on_message(link, handles::pull{1, sent.at(0)->name}));
+    const auto sent = held->count_out(far_link, {&what, 1});
+    ASSERT_TRUE(held->on_message(far_link, handles::pull{1, sent.at(0)->name}));
   }
-  serving.prepare(link);
-  EXPECT_FALSE(serving.has_piece(link)) << "it is being pinned";
-  ASSERT_TRUE(eventually([&](const auto&) { return around_.to_write.erase(link) > 0; }));
-  for (const auto until = clock::now() + 10s; !serving.has_piece(link) && clock::now() < until;)
-    serving.prepare(link);
-  ASSERT_TRUE(serving.has_piece(link));
-  EXPECT_EQ(serving.next(link)->bytes.size_bytes(), 64_KiB);
-  EXPECT_EQ(serving.next(link)->bytes.size_bytes(), 100'000 - 64_KiB);
-  EXPECT_FALSE(serving.next(link));
+  serving.prepare(far_link);
+  EXPECT_FALSE(serving.has_piece(far_link)) << "it is being pinned";
+  ASSERT_TRUE(eventually([&](const auto&) { return around_.to_write.erase(far_link) > 0; }));
+  for (const auto until = clock::now() + 10s; !serving.has_piece(far_link) && clock::now() < until;)
+    serving.prepare(far_link);
+  ASSERT_TRUE(serving.has_piece(far_link));
+  EXPECT_EQ(serving.next(far_link)->bytes.size_bytes(), 64_KiB);
+  EXPECT_EQ(serving.next(far_link)->bytes.size_bytes(), 100'000 - 64_KiB);
+  EXPECT_FALSE(serving.next(far_link));
   worker_.end();
 }
 
@@ -143,14 +143,14 @@ TEST_F(exchange_parts, object_serving_forgets_a_link_and_what_is_ready_for_it) {
     const auto held = core_.lock();
     held.holds().keep(object);
     const auto what = held->add(object.id());
-    const auto sent = held->count_out(link, {&what, 1});
-    ASSERT_TRUE(held->on_message(link, handles::pull{1, sent.at(0)->name}));
+    const auto sent = held->count_out(far_link, {&what, 1});
+    ASSERT_TRUE(held->on_message(far_link, handles::pull{1, sent.at(0)->name}));
   }
-  for (const auto until = clock::now() + 10s; !serving.has_piece(link) && clock::now() < until;)
-    serving.prepare(link);
-  ASSERT_TRUE(serving.has_piece(link));
-  serving.forget(link);
-  EXPECT_FALSE(serving.has_piece(link));
+  for (const auto until = clock::now() + 10s; !serving.has_piece(far_link) && clock::now() < until;)
+    serving.prepare(far_link);
+  ASSERT_TRUE(serving.has_piece(far_link));
+  serving.forget(far_link);
+  EXPECT_FALSE(serving.has_piece(far_link));
   worker_.end();
 }
 
@@ -222,7 +222,7 @@ protected:
   [[nodiscard]] handles::request_number asked() {
     handles::request_number request = 0;
     (void)eventually([&](const auto& held) {
-      for (const auto& each : held->take_messages(link))
+      for (const auto& each : held->take_messages(far_link))
         if (const auto* pull = std::get_if<handles::pull>(&each))
           request = pull->request;
       return request != 0;
@@ -231,8 +231,8 @@ protected:
   }
   [[nodiscard]] std::shared_ptr<replica> head(handles::request_number request, std::uint64_t size_bytes) {
     const auto held = core_.lock();
-    EXPECT_TRUE(held->on_message(link, handles::pull_head{request, size_bytes, {}}));
-    return rooms_.find(held->room_of(link, {request, 0, size_bytes}));
+    EXPECT_TRUE(held->on_message(far_link, handles::pull_head{request, size_bytes, {}}));
+    return rooms_.find(held->room_of(far_link, {request, 0, size_bytes}));
   }
 
   replica_rooms rooms_{core_, store_, 4_MiB, {}, maker_, worker_};
@@ -246,7 +246,7 @@ TEST_F(replicas, are_sealed_with_the_bytes_that_came) {
   const std::vector<std::byte> bytes(1000, std::byte{9});
   const object_chunk_head chunk{{request, 0, 1000}, crc32c(0, bytes)};
   EXPECT_TRUE(rooms_.write(into, chunk, bytes));
-  EXPECT_TRUE(core_.lock()->on_chunk(link, chunk.what, into->id));
+  EXPECT_TRUE(core_.lock()->on_chunk(far_link, chunk.what, into->id));
   ASSERT_TRUE(eventually([&](const auto&) { return !around_.answers.empty(); }));
   const auto sealed = core_.stored(what);
   ASSERT_FALSE(sealed.empty());
@@ -271,7 +271,7 @@ TEST_F(replicas, take_turns_where_half_of_the_store_is_being_filled) {
   std::this_thread::sleep_for(50ms);
   {
     const auto held = core_.lock();
-    EXPECT_TRUE(held->take_messages(link).empty());
+    EXPECT_TRUE(held->take_messages(far_link).empty());
     held->cancel(1);
   }
   EXPECT_NE(asked(), 0u) << "what is given up makes room";
