@@ -3,6 +3,7 @@
 #include <caf/message.hpp>
 #include <caf/message_builder.hpp>
 
+#include <troupe/framework/internal/caf_port/actor_handles.hpp>
 #include <troupe/framework/internal/objects/link_extension.hpp>
 
 namespace troupe::internal {
@@ -11,7 +12,7 @@ std::expected<actor_form, serialize_error> reduce_actor(const caf::strong_actor_
   auto extension = extension_of(ctx, "an actor handle");
   if (!extension)
     return std::unexpected{std::move(extension).error()};
-  auto mention = (*extension)->mention(actor);
+  auto mention = (*extension)->mention(to_handle(actor));
   if (!mention)
     return std::unexpected{std::move(mention).error()};
   return actor_form{*mention};
@@ -21,7 +22,10 @@ std::expected<caf::strong_actor_ptr, serialize_error> rebuild_actor(const actor_
   auto extension = extension_of(ctx, "an actor handle");
   if (!extension)
     return std::unexpected{std::move(extension).error()};
-  return (*extension)->mentioned(from.mention);
+  auto mentioned = (*extension)->mentioned(from.mention);
+  if (!mentioned)
+    return std::unexpected{std::move(mentioned).error()};
+  return to_actor(*std::move(mentioned));
 }
 
 error_form reduce_error(const caf::error& error) {

@@ -15,10 +15,10 @@ namespace {
 class counting final : public link_extension {
 public:
   explicit counting(std::shared_ptr<const object_environment> objects) : objects_(std::move(objects)) {}
-  std::expected<std::uint32_t, serialize_error> mention(const caf::strong_actor_ptr& actor) override {
+  std::expected<std::uint32_t, serialize_error> mention(const actor_handle& actor) override {
     return actor ? ++count : 0;
   }
-  std::expected<caf::strong_actor_ptr, serialize_error> mentioned(std::uint32_t) override { return nullptr; }
+  std::expected<actor_handle, serialize_error> mentioned(std::uint32_t) override { return actor_handle{}; }
   std::expected<std::uint32_t, serialize_error> mention(const object_state&) override { return 0; }
   std::expected<object_source_ptr, serialize_error> mentioned_object(std::uint32_t) override { return nullptr; }
   std::shared_ptr<const object_environment> objects() const override { return objects_; }

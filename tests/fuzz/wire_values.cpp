@@ -45,14 +45,14 @@ constexpr std::array<std::string_view, 3> families_of_inputs{"typed", "msgpack",
 /// An element that mentions three actors, none of which is there any more.
 class no_link final : public internal::link_extension {
 public:
-  std::expected<std::uint32_t, serialize_error> mention(const caf::strong_actor_ptr& actor) override {
-    expect(actor == nullptr, "an actor has come from nowhere");
+  std::expected<std::uint32_t, serialize_error> mention(const internal::actor_handle& actor) override {
+    expect(!actor, "an actor has come from nowhere");
     return 0;
   }
-  std::expected<caf::strong_actor_ptr, serialize_error> mentioned(std::uint32_t place) override {
+  std::expected<internal::actor_handle, serialize_error> mentioned(std::uint32_t place) override {
     constexpr std::uint32_t mentions = 3;
     if (place <= mentions)
-      return nullptr;
+      return internal::actor_handle{};
     return std::unexpected{serialize_error{serialize_errc::malformed, "not mentioned"}};
   }
   std::expected<std::uint32_t, serialize_error> mention(const internal::object_state&) override { return 0; }

@@ -2,6 +2,7 @@
 // behind them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -11,10 +12,8 @@
 #include <mutex>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
-
-#include <caf/actor_control_block.hpp>
-#include <caf/mailbox_element.hpp>
 
 #include <troupe/base/salted_hash.hpp>
 
@@ -23,16 +22,15 @@ namespace troupe::internal {
 /// Messages to one receiver keep their order. Pure: wakes nobody and encodes nothing.
 ///
 /// Threads: any, at once; one at a time takes messages out.
+template <class Message>
 class encoding_lane {
 public:
   struct waiting {
     std::uint64_t receiver = 0;
-    caf::mailbox_element_ptr what;
+    Message what;
     std::uint64_t size_bytes = 0;
     bool is_answer = false;
-    const void* sender = nullptr;           // Who it is from, as has() is asked.
-    caf::strong_actor_ptr proxy = nullptr;  // The receiver's, so that the peer is not told that nobody refers to it.
-    std::vector<std::byte> extensions = {}; // Of a message that came over another link; most have none.
+    const void* sender = nullptr; // The message's, as has() is asked.
   };
   enum class entry : std::uint8_t {
     passed,  ///< It need not wait; nothing was taken.
@@ -73,12 +71,145 @@ private:
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::deque<waiting> queue_;
-  std::unordered_map<std::uint64_t, std::uint64_t, detail::salted_hash> ahead_; // How many, by receiver; the one in work included.
-  std::pair<std::uint64_t, const void*> in_work_{};        // Receiver and sender of the one in work.
-  std::array<std::uint64_t, 2> bytes_{};                   // Of answers the second.
+  std::unordered_map<std::uint64_t, std::uint64_t, detail::salted_hash>
+      ahead_;                                       // How many, by receiver; the one in work included.
+  std::pair<std::uint64_t, const void*> in_work_{}; // Receiver and sender of the one in work.
+  std::array<std::uint64_t, 2> bytes_{};            // Of answers the second.
   bool ends_ = false;
   std::function<void()> then_;
   std::atomic<bool> idle_{true};
 };
+
+template <class Message>
+auto encoding_lane<Message>::add(waiting& message, bool is_large, std::uint64_t bytes_max) -> entry {
+  std::lock_guard guard{mutex_};
+  if (ends_)
+    return entry::refused;
+  if (!is_large && !ahead_.contains(message.receiver))
+    return entry::passed;
+  auto& bytes = bytes_[message.is_answer ? 1 : 0];
+  if (bytes > bytes_max / 2 && bytes_max - std::min(bytes, bytes_max) < message.size_bytes)
+    return entry::full;
+  const auto wakes = ahead_.empty();
+  ++ahead_[message.receiver];
+  bytes += message.size_bytes;
+  queue_.push_back(std::move(message));
+  idle_.store(false, std::memory_order_release);
+  return wakes ? entry::wakes : entry::waits;
+}
+
+template <class Message>
+auto encoding_lane<Message>::next() -> std::optional<waiting> {
+  std::unique_lock guard{mutex_};
+  if (!queue_.empty()) {
+    auto first = std::move(queue_.front());
+    queue_.pop_front();
+    in_work_ = {first.receiver, first.sender};
+    return first;
+  }
+  if (ahead_.empty()) // What it was called for has been dropped.
+    become_idle(guard);
+  return std::nullopt;
+}
+
+template <class Message>
+bool encoding_lane<Message>::done(std::uint64_t receiver, std::uint64_t size_bytes, bool is_answer) {
+  std::unique_lock guard{mutex_};
+  if (const auto found = ahead_.find(receiver); found != ahead_.end()) {
+    bytes_[is_answer ? 1 : 0] -= size_bytes;
+    if (--found->second == 0)
+      ahead_.erase(found);
+  }
+  in_work_ = {};
+  if (!ahead_.empty())
+    return !queue_.empty();
+  become_idle(guard);
+  return false;
+}
+
+/// Releases the mutex.
+template <class Message>
+void encoding_lane<Message>::become_idle(std::unique_lock<std::mutex>& guard) {
+  idle_.store(true, std::memory_order_release);
+  auto then = std::exchange(then_, nullptr);
+  guard.unlock();
+  if (then)
+    then();
+}
+
+template <class Message>
+bool encoding_lane<Message>::has(std::uint64_t receiver, const void* sender) const {
+  if (is_idle())
+    return false;
+  std::lock_guard guard{mutex_};
+  return (sender != nullptr && in_work_ == std::pair{receiver, sender})
+         || std::ranges::any_of(
+             queue_, [&](const waiting& each) { return each.receiver == receiver && each.sender == sender; });
+}
+
+template <class Message>
+bool encoding_lane<Message>::has(std::uint64_t receiver) const {
+  if (is_idle())
+    return false;
+  std::lock_guard guard{mutex_};
+  return ahead_.contains(receiver);
+}
+
+template <class Message>
+bool encoding_lane<Message>::has_room(std::uint64_t bytes_max) const {
+  if (is_idle())
+    return true;
+  std::lock_guard guard{mutex_};
+  return bytes_[0] <= bytes_max / 2;
+}
+
+template <class Message>
+auto encoding_lane<Message>::drop_oldest(std::uint64_t receiver) -> std::optional<waiting> {
+  std::lock_guard guard{mutex_};
+  const auto found =
+      std::ranges::find_if(queue_, [&](const waiting& each) { return each.receiver == receiver && !each.is_answer; });
+  if (found == queue_.end())
+    return std::nullopt;
+  auto dropped = std::move(*found);
+  queue_.erase(found);
+  bytes_[0] -= dropped.size_bytes;
+  if (const auto ahead = ahead_.find(receiver); --ahead->second == 0)
+    ahead_.erase(ahead); // Others are in work, else somebody would have come for this one.
+  return dropped;
+}
+
+template <class Message>
+std::uint64_t encoding_lane<Message>::bytes() const {
+  std::lock_guard guard{mutex_};
+  return bytes_[0] + bytes_[1];
+}
+
+template <class Message>
+void encoding_lane<Message>::end(std::function<void()> then) {
+  std::unique_lock guard{mutex_};
+  if (std::exchange(ends_, true))
+    return;
+  if (!ahead_.empty()) {
+    then_ = std::move(then);
+    return;
+  }
+  guard.unlock();
+  then();
+}
+
+template <class Message>
+auto encoding_lane<Message>::take_all() -> std::vector<waiting> {
+  std::lock_guard guard{mutex_};
+  ends_ = true;
+  then_ = nullptr;
+  std::vector<waiting> all;
+  for (auto& each : queue_)
+    all.push_back(std::move(each));
+  queue_.clear();
+  ahead_.clear();
+  bytes_ = {};
+  idle_.store(true, std::memory_order_release);
+  return all;
+}
 
 } // namespace troupe::internal

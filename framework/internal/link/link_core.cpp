@@ -210,8 +210,8 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
     node_->peers().leave(caf::to_string(known_peer_));
   life_.settle_opening(std::unexpected{reason});
   for (auto& waiting : encoding_.take_all())
-    undo(waiting.receiver, *waiting.what, {node_errc::link_down, "the link to " + agreed().peer.name + " is down"},
-         nullptr);
+    undo(waiting.receiver, *waiting.what.element,
+         {node_errc::link_down, "the link to " + agreed().peer.name + " is down"}, nullptr);
   const node_error down{node_errc::link_down, "the link to " + agreed().peer.name + " is down: " + reason.message()};
   fail_change(down);
   fail_everything(down, unwritten);

@@ -59,6 +59,7 @@
 #include <troupe/framework/internal/link/sending_terms.hpp>
 #include <troupe/framework/internal/link/sent_dictionary.hpp>
 #include <troupe/framework/internal/link/traffic.hpp>
+#include <troupe/framework/internal/link/unencoded_message.hpp>
 #include <troupe/framework/internal/link/value_decoder.hpp>
 #include <troupe/framework/internal/net/connection.hpp>
 #include <troupe/framework/internal/net/link_mutex.hpp>
@@ -356,7 +357,7 @@ private:
   std::atomic<std::uint64_t> terms_number_{0}; // Of terms_; stored under the lock.
   std::atomic<std::size_t> offload_bytes_;     // link_options
 
-  encoding_lane encoding_; // Has a lock of its own, under which nothing is called.
+  encoding_lane<unencoded_message> encoding_; // Has a lock of its own, under which nothing is called.
 
   const std::shared_ptr<link_mutex> shared_mutex_ = std::make_shared<link_mutex>(); // The connection's, too.
   link_mutex& mutex_ = *shared_mutex_;

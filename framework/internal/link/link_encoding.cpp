@@ -27,32 +27,34 @@ bool link_core::encode_elsewhere(std::uint64_t receiver, caf::mailbox_element_pt
   // Who waits for an answer that failed gets the error in any case.
   const auto is_error = is_answer && std::as_const(*what).content().match_elements<caf::error>();
   const auto* sender = itself(what->sender).get();
-  encoding_lane::waiting message{.receiver = receiver,
-                                 .what = std::move(what),
-                                 .size_bytes = std::max(bytes, least_bytes),
-                                 .is_answer = is_answer,
-                                 .sender = sender,
+  using lane = encoding_lane<unencoded_message>;
+  lane::waiting message{.receiver = receiver,
+                        .what = {.element = std::move(what),
                                  .proxy = actors_.proxy_of(receiver),
-                                 .extensions = {extensions.begin(), extensions.end()}};
+                                 .extensions = {extensions.begin(), extensions.end()}},
+                        .size_bytes = std::max(bytes, least_bytes),
+                        .is_answer = is_answer,
+                        .sender = sender};
   // When they are encoded they are held to the bounds one by one; until then to their sum.
   const auto bound = is_error
                          ? UINT64_MAX
                          : agreed().windows.window + (is_answer ? options_.unread_answer_bytes : options_.queue_bytes);
   auto entry = encoding_.add(message, is_large, bound);
-  while (entry == encoding_lane::entry::full && !is_answer && options_.when_full == when_full::drop_oldest) {
+  while (entry == lane::entry::full && !is_answer && options_.when_full == when_full::drop_oldest) {
     auto oldest = encoding_.drop_oldest(receiver);
     if (!oldest)
       break;
     counters_.dropped.fetch_add(1, std::memory_order_relaxed);
     log_drop();
-    tell_who_waits(receiver, *oldest->what, {node_errc::link_busy, "dropped to make room for newer messages"}, context);
+    tell_who_waits(receiver, *oldest->what.element, {node_errc::link_busy, "dropped to make room for newer messages"},
+                   context);
     entry = encoding_.add(message, is_large, bound);
   }
-  what = std::move(message.what); // Null where it was taken.
+  what = std::move(message.what.element); // Null where it was taken.
   switch (entry) {
-  case encoding_lane::entry::passed:
+  case lane::entry::passed:
     return false;
-  case encoding_lane::entry::full:
+  case lane::entry::full:
     undo(receiver, *what,
          {node_errc::link_busy, grouped(encoding_.bytes()) + " bytes for " + agreed().peer.name
                                     + " wait to be encoded, limit " + grouped(bound)
@@ -60,13 +62,13 @@ bool link_core::encode_elsewhere(std::uint64_t receiver, caf::mailbox_element_pt
                                                  : " (window_bytes and queue_bytes); link_ready tells when to go on")},
          context);
     return true;
-  case encoding_lane::entry::refused:
+  case lane::entry::refused:
     undo(receiver, *what, {node_errc::link_down, "the link to " + agreed().peer.name + " is being closed"}, context);
     return true;
-  case encoding_lane::entry::wakes:
+  case lane::entry::wakes:
     encode_soon();
     return true;
-  case encoding_lane::entry::waits:
+  case lane::entry::waits:
     break;
   }
   return true;
@@ -86,9 +88,9 @@ void link_core::encode_next() {
   if (!next)
     return;
   if (is_open())
-    send_now(next->receiver, std::move(next->what), nullptr, nullptr, next->extensions);
+    send_now(next->receiver, std::move(next->what.element), nullptr, nullptr, next->what.extensions);
   else
-    undo(next->receiver, *next->what, {node_errc::link_down, "the link to " + agreed().peer.name + " is down"},
+    undo(next->receiver, *next->what.element, {node_errc::link_down, "the link to " + agreed().peer.name + " is down"},
          nullptr);
   if (encoding_.done(next->receiver, next->size_bytes, next->is_answer))
     encode_soon();

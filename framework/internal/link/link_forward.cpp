@@ -9,6 +9,7 @@
 #include <caf/system_messages.hpp>
 
 #include <troupe/framework/internal/caf_port/actor_dispatcher.hpp>
+#include <troupe/framework/internal/caf_port/actor_handles.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
@@ -82,7 +83,7 @@ std::expected<void, node_error> outgoing_message::take(const forwarded_message& 
                                                                       + ", which has no store to count it in"}};
     }
     for (const auto& actor : element.actors)
-      if (auto named = mention(actor); !named)
+      if (auto named = mention(to_handle(actor)); !named)
         return std::unexpected{describe(named.error())};
     descriptor_.header_number = element.comes_again ? link.header_number(element.header) : 0;
     descriptor_.header = element.header;

@@ -8,6 +8,7 @@
 #include <caf/system_messages.hpp>
 
 #include <troupe/base/sizes.hpp>
+#include <troupe/framework/internal/caf_port/actor_handles.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/builtin_types.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
@@ -394,7 +395,8 @@ node_error outgoing_message::describe(const serialize_error& error) const {
 
 // -- handles inside the message
 
-std::expected<std::uint32_t, serialize_error> outgoing_message::mention(const caf::strong_actor_ptr& actor) {
+std::expected<std::uint32_t, serialize_error> outgoing_message::mention(const actor_handle& handle) {
+  const auto actor = to_actor(handle);
   if (!actor)
     return 0;
   if (descriptor_.actors.size() == element_actors_max)
@@ -411,7 +413,7 @@ std::expected<std::uint32_t, serialize_error> outgoing_message::mention(const ca
   return static_cast<std::uint32_t>(descriptor_.actors.size());
 }
 
-std::expected<caf::strong_actor_ptr, serialize_error> outgoing_message::mentioned(std::uint32_t) {
+std::expected<actor_handle, serialize_error> outgoing_message::mentioned(std::uint32_t) {
   return std::unexpected{serialize_error{serialize_errc::codec_failed, "an actor was to be decoded while encoding"}};
 }
 

@@ -71,8 +71,8 @@ public:
 
   [[nodiscard]] bool in_use() const noexcept { return link_ != nullptr; }
 
-  std::expected<std::uint32_t, serialize_error> mention(const caf::strong_actor_ptr& actor) override;
-  std::expected<caf::strong_actor_ptr, serialize_error> mentioned(std::uint32_t place) override;
+  std::expected<std::uint32_t, serialize_error> mention(const actor_handle& handle) override;
+  std::expected<actor_handle, serialize_error> mentioned(std::uint32_t place) override;
   std::expected<std::uint32_t, serialize_error> mention(const object_state& object) override;
   std::expected<object_source_ptr, serialize_error> mentioned_object(std::uint32_t place) override;
   std::expected<std::uint32_t, serialize_error> mention(const object_source_ptr& object);

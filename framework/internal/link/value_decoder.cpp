@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <troupe/base/text.hpp>
+#include <troupe/framework/internal/caf_port/actor_handles.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/serializers/family.hpp>
 
@@ -25,15 +26,15 @@ public:
                      const std::shared_ptr<const object_environment>& objects)
       : actors_(actors), mentions_(mentions), objects_(objects) {}
 
-  std::expected<std::uint32_t, serialize_error> mention(const caf::strong_actor_ptr&) override {
+  std::expected<std::uint32_t, serialize_error> mention(const actor_handle&) override {
     return std::unexpected{serialize_error{serialize_errc::codec_failed, "an actor was to be encoded while decoding"}};
   }
 
-  std::expected<caf::strong_actor_ptr, serialize_error> mentioned(std::uint32_t place) override {
+  std::expected<actor_handle, serialize_error> mentioned(std::uint32_t place) override {
     if (place == 0)
-      return nullptr;
+      return actor_handle{};
     if (place <= actors_.size())
-      return actors_[place - 1];
+      return to_handle(actors_[place - 1]);
     return std::unexpected{
         serialize_error{serialize_errc::malformed, "the payload names an actor that its element does not mention"}};
   }

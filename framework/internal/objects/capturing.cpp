@@ -26,9 +26,9 @@ class captured_objects final : public link_extension {
 public:
   explicit captured_objects(const object_state& of) : environment_(of.environment), source_(of.source) {}
 
-  std::expected<std::uint32_t, serialize_error> mention(const caf::strong_actor_ptr&) override { return no_actors(); }
+  std::expected<std::uint32_t, serialize_error> mention(const actor_handle&) override { return no_actors(); }
   std::expected<std::uint32_t, serialize_error> mention(const object_state&) override { return 0; }
-  std::expected<caf::strong_actor_ptr, serialize_error> mentioned(std::uint32_t) override { return no_actors(); }
+  std::expected<actor_handle, serialize_error> mentioned(std::uint32_t) override { return no_actors(); }
 
   std::expected<object_source_ptr, serialize_error> mentioned_object(std::uint32_t place) override {
     if (!sources_) {
@@ -58,13 +58,13 @@ std::unique_ptr<context_extension> captured_by(const object_state& object) {
   return std::make_unique<captured_objects>(object);
 }
 
-std::expected<std::uint32_t, serialize_error> capture_list::mention(const caf::strong_actor_ptr& actor) {
+std::expected<std::uint32_t, serialize_error> capture_list::mention(const actor_handle& actor) {
   if (!actor)
     return 0;
   return no_actors();
 }
 
-std::expected<caf::strong_actor_ptr, serialize_error> capture_list::mentioned(std::uint32_t) {
+std::expected<actor_handle, serialize_error> capture_list::mentioned(std::uint32_t) {
   return no_actors();
 }
 

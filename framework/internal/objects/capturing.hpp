@@ -28,8 +28,8 @@ public:
                std::shared_ptr<const object_environment> environment)
       : store_(std::move(into)), exchange_(std::move(exchange)), environment_(std::move(environment)) {}
 
-  std::expected<std::uint32_t, serialize_error> mention(const caf::strong_actor_ptr& actor) override;
-  std::expected<caf::strong_actor_ptr, serialize_error> mentioned(std::uint32_t place) override;
+  std::expected<std::uint32_t, serialize_error> mention(const actor_handle& actor) override;
+  std::expected<actor_handle, serialize_error> mentioned(std::uint32_t place) override;
   std::expected<std::uint32_t, serialize_error> mention(const object_state& object) override;
   std::expected<object_source_ptr, serialize_error> mentioned_object(std::uint32_t place) override;
   [[nodiscard]] std::shared_ptr<const object_environment> objects() const override { return environment_; }

@@ -7,9 +7,8 @@
 #include <span>
 #include <vector>
 
-#include <caf/actor_control_block.hpp>
-
 #include <troupe/framework/fwd.hpp>
+#include <troupe/framework/internal/objects/actor_handle.hpp>
 #include <troupe/framework/internal/objects/object_environment.hpp>
 #include <troupe/framework/internal/objects/object_source.hpp>
 #include <troupe/serializers/context.hpp>
@@ -31,9 +30,9 @@ public:
 
   /// Encoding: counts one sending, undone when the message is not sent. Gives the actor's place in the list of those
   /// that the element mentions, counted from 1; 0 for null.
-  [[nodiscard]] virtual std::expected<std::uint32_t, serialize_error> mention(const caf::strong_actor_ptr& actor) = 0;
+  [[nodiscard]] virtual std::expected<std::uint32_t, serialize_error> mention(const actor_handle& actor) = 0;
   /// Decoding: the actor in that place.
-  [[nodiscard]] virtual std::expected<caf::strong_actor_ptr, serialize_error> mentioned(std::uint32_t place) = 0;
+  [[nodiscard]] virtual std::expected<actor_handle, serialize_error> mentioned(std::uint32_t place) = 0;
   /// Encoding: counts one sending of a handle to the object, undone when the message is not sent. Gives its place in
   /// the list of those that the element mentions, counted from 1; 0 when its bytes must travel instead.
   [[nodiscard]] virtual std::expected<std::uint32_t, serialize_error> mention(const object_state& object) = 0;

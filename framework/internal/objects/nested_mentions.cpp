@@ -17,7 +17,7 @@ namespace {
 using detail::failure;
 
 struct mention_list {
-  std::vector<caf::strong_actor_ptr> actors;
+  std::vector<actor_handle> actors;
   std::vector<object_source_ptr> objects;
   std::shared_ptr<const object_environment> environment;
 };
@@ -40,7 +40,7 @@ class part_extension final : public link_extension {
 public:
   explicit part_extension(mention_list list) : list_(std::move(list)) {}
 
-  std::expected<std::uint32_t, serialize_error> mention(const caf::strong_actor_ptr& actor) override {
+  std::expected<std::uint32_t, serialize_error> mention(const actor_handle& actor) override {
     if (!actor)
       return 0;
     return place_of(actor, list_.actors, "actors");
@@ -51,9 +51,9 @@ public:
     return place_of(object.source, list_.objects, "objects");
   }
 
-  std::expected<caf::strong_actor_ptr, serialize_error> mentioned(std::uint32_t place) override {
+  std::expected<actor_handle, serialize_error> mentioned(std::uint32_t place) override {
     if (place == 0)
-      return nullptr;
+      return actor_handle{};
     if (place > list_.actors.size())
       return failure(serialize_errc::malformed, "the payload names an actor that its header does not list");
     return list_.actors[place - 1];

@@ -1,6 +1,8 @@
 // Messages that wait to be encoded: their order, their bounds, and which of them may be dropped.
 #include <troupe/framework/internal/flow/encoding_lane.hpp>
 
+#include <memory>
+
 #include <gtest/gtest.h>
 
 namespace troupe::internal {
@@ -8,16 +10,17 @@ namespace {
 
 class waiting_to_be_encoded : public testing::Test {
 protected:
-  using entry = encoding_lane::entry;
+  using lane_of_numbers = encoding_lane<std::unique_ptr<int>>;
+  using entry = lane_of_numbers::entry;
   static constexpr std::uint64_t bytes_max = 1000;
 
   entry add(std::uint64_t receiver, std::uint64_t size_bytes, bool is_answer = false, bool is_large = true) {
-    encoding_lane::waiting message{.receiver = receiver, .what = nullptr, .size_bytes = size_bytes};
+    lane_of_numbers::waiting message{.receiver = receiver, .what = nullptr, .size_bytes = size_bytes};
     message.is_answer = is_answer;
     return lane.add(message, is_large, bytes_max);
   }
 
-  encoding_lane lane;
+  lane_of_numbers lane;
 };
 
 TEST_F(waiting_to_be_encoded, small_messages_wait_behind_others_of_their_receiver_only) {

@@ -1,0 +1,19 @@
+// What a message is before it is encoded.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include <caf/actor_control_block.hpp>
+#include <caf/mailbox_element.hpp>
+
+namespace troupe::internal {
+
+/// A message that waits to be encoded for a link.
+struct unencoded_message {
+  caf::mailbox_element_ptr element;
+  caf::strong_actor_ptr proxy;       // The receiver's, so that the peer is not told that nobody refers to it.
+  std::vector<std::byte> extensions; // Of a message that came over another link; most have none.
+};
+
+} // namespace troupe::internal
