@@ -46,7 +46,7 @@ check_rooms() {
 check_rooms framework/internal words threads handles wire trust flow net objects caf_port caf_port/actors config link node
 check_rooms serializers/internal words shape coding visit typed payload diagnose registry
 check_rooms store/internal host table files liveness spill attachment
-for room in words threads handles wire trust net config; do
+for room in words threads handles wire trust flow net objects config; do
   while IFS= read -r line; do
     [ -n "$line" ] && breach "knows CAF: $line"
   done < <(grep -rn '#include <caf/' framework/internal/$room)
