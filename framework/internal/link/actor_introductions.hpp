@@ -9,9 +9,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include <caf/actor_control_block.hpp>
-
 #include <troupe/base/salted_hash.hpp>
+#include <troupe/framework/internal/caf_port/actor_pointers.hpp>
 #include <troupe/framework/internal/caf_port/node_ids.hpp>
 #include <troupe/framework/internal/caf_port/proxy.hpp>
 #include <troupe/framework/internal/link/actor_recognition.hpp>

@@ -9,9 +9,8 @@
 #include <string>
 #include <vector>
 
-#include <caf/actor_control_block.hpp>
-#include <caf/actor_system.hpp>
-
+#include <troupe/framework/internal/caf_port/actor_pointers.hpp>
+#include <troupe/framework/internal/caf_port/actor_systems.hpp>
 #include <troupe/framework/internal/caf_port/proxy.hpp>
 #include <troupe/framework/internal/flow/receive_account.hpp>
 #include <troupe/framework/internal/link/actor_introductions.hpp>

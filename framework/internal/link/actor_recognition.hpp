@@ -1,7 +1,7 @@
 // Actors of this node that come home by way of others.
 #pragma once
 
-#include <caf/actor_control_block.hpp>
+#include <troupe/framework/internal/caf_port/actor_pointers.hpp>
 
 namespace troupe::internal {
 

@@ -7,9 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include <caf/actor_control_block.hpp>
-
 #include <troupe/base/salted_hash.hpp>
+#include <troupe/framework/internal/caf_port/actor_pointers.hpp>
 
 namespace troupe::internal {
 

@@ -7,8 +7,7 @@
 #include <string>
 #include <utility>
 
-#include <caf/node_id.hpp>
-
+#include <troupe/framework/internal/caf_port/node_ids.hpp>
 #include <troupe/framework/internal/flow/receive_window.hpp>
 #include <troupe/framework/internal/handles/messages.hpp>
 #include <troupe/framework/internal/link/negotiation.hpp>

@@ -1,12 +1,9 @@
 #include <troupe/framework/internal/link/delivery.hpp>
 
-#include <caf/error.hpp>
-#include <caf/mailbox_element.hpp>
-#include <caf/system_messages.hpp>
-
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/actor_dispatcher.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
+#include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/caf_port/passed_message.hpp>
 #include <troupe/framework/internal/caf_port/question_id.hpp>
 #include <troupe/framework/internal/words/failing.hpp>

@@ -8,12 +8,10 @@
 #include <string>
 #include <utility>
 
-#include <caf/actor_control_block.hpp>
-#include <caf/actor_system.hpp>
-#include <caf/message.hpp>
-#include <caf/message_id.hpp>
-
+#include <troupe/framework/internal/caf_port/actor_pointers.hpp>
+#include <troupe/framework/internal/caf_port/actor_systems.hpp>
 #include <troupe/framework/internal/caf_port/decoded_message.hpp>
+#include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/caf_port/prepaid_actor.hpp>
 #include <troupe/framework/internal/caf_port/proxy.hpp>
 #include <troupe/framework/internal/flow/consumption.hpp>

@@ -5,8 +5,7 @@
 #include <span>
 #include <vector>
 
-#include <caf/actor_control_block.hpp>
-
+#include <troupe/framework/internal/caf_port/actor_pointers.hpp>
 #include <troupe/framework/internal/caf_port/decoded_message.hpp>
 #include <troupe/framework/internal/objects/object_source.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>

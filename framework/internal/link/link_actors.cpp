@@ -5,9 +5,8 @@
 #include <string>
 #include <utility>
 
-#include <caf/actor_cast.hpp>
-
 #include <troupe/base/sizes.hpp>
+#include <troupe/framework/internal/caf_port/actor_pointers.hpp>
 #include <troupe/framework/internal/caf_port/actors/finder.hpp>
 #include <troupe/framework/internal/caf_port/actors/request_runner.hpp>
 #include <troupe/framework/internal/caf_port/actors/shared_helpers.hpp>

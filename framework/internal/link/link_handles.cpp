@@ -4,9 +4,8 @@
 #include <string>
 #include <utility>
 
-#include <caf/node_id.hpp>
-
 #include <troupe/base/sizes.hpp>
+#include <troupe/framework/internal/caf_port/node_ids.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/link/outgoing_message.hpp>

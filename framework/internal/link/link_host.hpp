@@ -11,9 +11,8 @@
 
 #include <asio/io_context.hpp>
 
-#include <caf/actor_control_block.hpp>
-#include <caf/actor_system.hpp>
-
+#include <troupe/framework/internal/caf_port/actor_pointers.hpp>
+#include <troupe/framework/internal/caf_port/actor_systems.hpp>
 #include <troupe/framework/internal/caf_port/encoding_cache.hpp>
 #include <troupe/framework/internal/handles/messages.hpp>
 #include <troupe/framework/internal/link/actor_recognition.hpp>

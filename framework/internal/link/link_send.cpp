@@ -3,11 +3,9 @@
 #include <string>
 #include <utility>
 
-#include <caf/mailbox_element.hpp>
-#include <caf/system_messages.hpp>
-
 #include <troupe/framework/internal/caf_port/actor_dispatcher.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
+#include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/caf_port/stage.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>

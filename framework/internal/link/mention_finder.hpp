@@ -4,8 +4,7 @@
 #include <expected>
 #include <vector>
 
-#include <caf/actor_control_block.hpp>
-
+#include <troupe/framework/internal/caf_port/actor_pointers.hpp>
 #include <troupe/framework/internal/objects/object_source.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
 #include <troupe/framework/node_errc.hpp>

@@ -8,8 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <caf/actor_control_block.hpp>
-
+#include <troupe/framework/internal/caf_port/actor_pointers.hpp>
 #include <troupe/framework/internal/flow/consumption.hpp>
 #include <troupe/framework/internal/link/actor_names.hpp>
 #include <troupe/framework/internal/link/negotiation.hpp>

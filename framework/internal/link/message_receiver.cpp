@@ -5,11 +5,9 @@
 #include <string>
 #include <utility>
 
-#include <caf/message.hpp>
-#include <caf/system_messages.hpp>
-
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
+#include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/flow/behind_handles.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 

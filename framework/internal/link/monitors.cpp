@@ -4,10 +4,9 @@
 #include <string>
 #include <utility>
 
-#include <caf/attachable.hpp>
-#include <caf/exit_reason.hpp>
-
 #include <troupe/base/sizes.hpp>
+#include <troupe/framework/internal/caf_port/actor_pointers.hpp>
+#include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/text.hpp>
 #include <troupe/framework/node_error.hpp>

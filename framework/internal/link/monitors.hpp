@@ -7,11 +7,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include <caf/actor_control_block.hpp>
-#include <caf/actor_system.hpp>
-#include <caf/error.hpp>
-
 #include <troupe/base/salted_hash.hpp>
+#include <troupe/framework/internal/caf_port/actor_pointers.hpp>
+#include <troupe/framework/internal/caf_port/actor_systems.hpp>
+#include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/caf_port/proxy.hpp>
 #include <troupe/framework/internal/link/actor_names.hpp>
 #include <troupe/framework/internal/link/link_common.hpp>

@@ -5,12 +5,11 @@
 #include <optional>
 #include <string>
 
-#include <caf/system_messages.hpp>
-
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/actor_handles.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/builtin_types.hpp>
+#include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/wire/kept_memory.hpp>
 #include <troupe/framework/internal/wire/message_extensions.hpp>

@@ -9,11 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include <caf/mailbox_element.hpp>
-#include <caf/rtti_pair.hpp>
-
 #include <troupe/framework/internal/caf_port/encoding_cache.hpp>
 #include <troupe/framework/internal/caf_port/message_owner.hpp>
+#include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/link/forwarded_message.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
 #include <troupe/framework/internal/objects/link_extension.hpp>

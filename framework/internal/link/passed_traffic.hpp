@@ -5,9 +5,7 @@
 #include <map>
 #include <memory>
 
-#include <caf/message.hpp>
-#include <caf/rtti_pair.hpp>
-
+#include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/link/traffic.hpp>
 #include <troupe/serializers/type_entry.hpp>
 

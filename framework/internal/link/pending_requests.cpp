@@ -1,7 +1,6 @@
 #include <troupe/framework/internal/link/pending_requests.hpp>
 
-#include <caf/make_message.hpp>
-
+#include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/caf_port/question_id.hpp>
 #include <troupe/framework/node_error.hpp>
 

@@ -1,8 +1,7 @@
 // Requests that crossed a link and wait for their responses.
 #pragma once
 
-#include <caf/actor_control_block.hpp>
-
+#include <troupe/framework/internal/caf_port/actor_pointers.hpp>
 #include <troupe/framework/internal/flow/request_book.hpp>
 #include <troupe/framework/node_errc.hpp>
 

@@ -1,9 +1,7 @@
 #include <troupe/framework/internal/link/readiness.hpp>
 
-#include <caf/actor_cast.hpp>
-#include <caf/make_message.hpp>
-#include <caf/message_id.hpp>
-
+#include <troupe/framework/internal/caf_port/actor_pointers.hpp>
+#include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/link_ready.hpp>
 
 namespace troupe::internal {

@@ -5,8 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include <caf/actor_control_block.hpp>
-
+#include <troupe/framework/internal/caf_port/actor_pointers.hpp>
 #include <troupe/framework/internal/net/link_mutex.hpp>
 
 namespace troupe::internal {

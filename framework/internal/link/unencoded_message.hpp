@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <vector>
 
-#include <caf/actor_control_block.hpp>
-#include <caf/mailbox_element.hpp>
+#include <troupe/framework/internal/caf_port/actor_pointers.hpp>
+#include <troupe/framework/internal/caf_port/messages.hpp>
 
 namespace troupe::internal {
 

@@ -5,9 +5,8 @@
 
 #include <asio/post.hpp>
 
-#include <caf/actor_cast.hpp>
-#include <caf/message.hpp>
-
+#include <troupe/framework/internal/caf_port/actor_pointers.hpp>
+#include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
 #include <troupe/framework/internal/node/node_core.hpp>
 #include <troupe/framework/internal/words/failing.hpp>

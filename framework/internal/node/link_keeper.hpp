@@ -17,8 +17,7 @@
 
 #include <asio/steady_timer.hpp>
 
-#include <caf/actor_control_block.hpp>
-
+#include <troupe/framework/internal/caf_port/actor_pointers.hpp>
 #include <troupe/framework/internal/node/back_off.hpp>
 #include <troupe/framework/internal/node/connecting.hpp>
 #include <troupe/framework/internal/node/dials.hpp>

@@ -9,10 +9,9 @@
 
 #include <asio/io_context.hpp>
 
-#include <caf/actor_control_block.hpp>
-#include <caf/actor_system.hpp>
-
 #include <troupe/framework/fwd.hpp>
+#include <troupe/framework/internal/caf_port/actor_pointers.hpp>
+#include <troupe/framework/internal/caf_port/actor_systems.hpp>
 #include <troupe/framework/internal/caf_port/actors/job_actor.hpp>
 #include <troupe/framework/internal/caf_port/actors/shared_helpers.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>

@@ -9,8 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include <caf/actor_control_block.hpp>
-
+#include <troupe/framework/internal/caf_port/actor_pointers.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/node_errc.hpp>
 
