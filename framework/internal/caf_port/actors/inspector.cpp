@@ -6,7 +6,11 @@
 #include <string>
 #include <utility>
 
-#include <caf/all.hpp>
+#include <caf/actor.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/event_based_actor.hpp>
+#include <caf/make_message.hpp>
+#include <caf/message.hpp>
 
 #include <troupe/framework/internal/caf_port/actors/request_runner.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>

@@ -4,7 +4,10 @@
 #include <mutex>
 #include <utility>
 
-#include <caf/all.hpp>
+#include <caf/actor_cast.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/event_based_actor.hpp>
+#include <caf/make_message.hpp>
 
 namespace troupe::internal {
 

@@ -3,7 +3,10 @@
 #include <memory>
 #include <utility>
 
-#include <caf/all.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/delegated.hpp>
+#include <caf/event_based_actor.hpp>
+#include <caf/message.hpp>
 
 #include <troupe/framework/internal/caf_port/passing_on.hpp>
 #include <troupe/framework/node_error.hpp>

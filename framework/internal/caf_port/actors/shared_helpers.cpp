@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include <caf/all.hpp>
+#include <caf/actor_cast.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/send.hpp>
 
 #include <troupe/framework/internal/caf_port/actors/spawner.hpp>
 #include <troupe/framework/internal/caf_port/actors/task_runner.hpp>

@@ -5,7 +5,12 @@
 #include <string>
 #include <utility>
 
-#include <caf/all.hpp>
+#include <caf/actor.hpp>
+#include <caf/actor_cast.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/make_message.hpp>
+#include <caf/message.hpp>
+#include <caf/sec.hpp>
 
 #include <troupe/framework/internal/caf_port/actors/request_runner.hpp>
 #include <troupe/framework/internal/words/text.hpp>

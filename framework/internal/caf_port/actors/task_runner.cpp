@@ -5,7 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include <caf/all.hpp>
+#include <caf/actor.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/message.hpp>
 
 #include <troupe/framework/internal/caf_port/actors/request_runner.hpp>
 #include <troupe/framework/internal/caf_port/builtin_types.hpp>
