@@ -35,9 +35,9 @@ std::string_view ledger::broken_source(const entry& which, reference what) const
     const auto* over = up_link(which.adopting);
     if (over == nullptr)
       return "an adoption over a lost link";
-    auto row = over->offerers.find(which.offered_by);
-    bool is_queued = row != over->offerers.end() && row->second.queued.contains(what);
-    if ((which.adopt_request == 0) != is_queued || (!is_queued && !over->requests.contains(which.adopt_request)))
+    bool is_queued = over->adoptions.is_queued(what, which.offered_by);
+    bool is_asked = over->questions.find(which.adopt_request) != nullptr;
+    if ((which.adopt_request == 0) != is_queued || is_asked == is_queued)
       return "an adoption that neither waits nor was asked for";
   }
   if (which.link == 0)
@@ -68,17 +68,17 @@ std::string_view ledger::broken_fetch(const entry& which, reference what) const 
     return "a fetch and its room do not agree";
   bool asks = fetch.step == asking || (fetch.step == receiving && !fetch.waits_for_captured());
   const auto* source = up_link(which.link);
-  if (asks != (fetch.request != 0) || (asks && (source == nullptr || !source->requests.contains(fetch.request))))
+  if (asks != (fetch.request != 0) || (asks && (source == nullptr || source->questions.find(fetch.request) == nullptr)))
     return "a fetch and its question do not agree";
   if (which.parts && fetch.step == waiting)
     return "an unfinished object that nobody finishes";
   if (fetch.is_queued != (fetch.step == waiting && source != nullptr)
-      || (fetch.is_queued && !source->pulls_of_own.queued.contains(fetch.turn)
-          && !source->pulls_behind.queued.contains(fetch.turn)))
+      || (fetch.is_queued && !source->pulls_of_own.is_queued(fetch.turn)
+          && !source->pulls_behind.is_queued(fetch.turn)))
     return "a fetch whose turn will never come";
   if (fetch.has_slot != (asks || fetch.step == making_room))
     return "a fetch counts as a pull and is none, or the other way round";
-  if ((fetch.deadline == never) != (fetch.step == waiting || fetch.step == sealing))
+  if (fetch.patience.is_set() == (fetch.step == waiting || fetch.step == sealing) || !fetch.patience.is_in_order())
     return "a fetch without patience, or with too much";
   if (fetch.budget->imports > options_.fetch_imports_max || fetch.captured.size() > options_.captured_max)
     return "a fetch has imported too much";
@@ -89,7 +89,7 @@ std::string_view ledger::broken_waiters(const fetch_state& fetch, reference what
   for (const auto& each : fetch.waiters) {
     if (const auto* outside = std::get_if<outside_waiter>(&each)) {
       auto known = waits_.find(outside->waiter);
-      if (known == waits_.end() || known->second.what != what)
+      if (known == waits_.end() || known->second.what != what || !known->second.limit.is_in_order())
         return "a caller that waits elsewhere";
     } else if (const auto* outer = std::get_if<outer_waiter>(&each)) {
       if (!rooms_.contains(outer->room))
@@ -114,81 +114,60 @@ std::string_view ledger::broken_waiters(const fetch_state& fetch, reference what
 }
 
 std::string_view ledger::broken_exports(const link_record& which) const {
-  std::size_t vouchers = 0;
   for (const auto& [name, record] : which.exports) {
     if (record.count == 0 || record.reclaimed > record.count || find(record.what) == nullptr)
       return "an export counts nothing, or is of nothing";
     if (!exports_of_.contains({record.what, which.number, name}))
       return "an export that cannot be found";
-    if (record.vouchers.size() > options_.vouchers_max)
-      return "too many vouchers";
-    vouchers += record.vouchers.size();
-    for (auto request : record.servings)
-      if (!which.servings.contains(request))
-        return "an export is served to nobody";
-    for (auto age : record.vouchers.all())
-      if (auto known = which.vouchers.find(age); known == which.vouchers.end() || known->second.name != name)
-        return "a voucher and its export do not agree";
   }
-  if (vouchers != which.vouchers.size() || vouchers != which.ages.size() || vouchers > options_.link_vouchers_max)
-    return "too many vouchers on a link, or of what is not exported";
   return {};
 }
 
 std::string_view ledger::broken_questions(const link_record& which) const {
+  std::string_view broken;
   std::size_t adoptions = 0;
-  for (const auto& [number, asked] : which.requests) {
+  which.questions.for_each([&](request_number number, const open_request& asked) {
     const auto* about = find(asked.about);
     if (asked.what == open_request::kind::pull
         && (about == nullptr || !about->fetch || about->fetch->request != number))
-      return "a pull that no fetch knows";
+      broken = "a pull that no fetch knows";
     if (asked.what != open_request::kind::adopt)
-      continue;
+      return;
     ++adoptions;
     if (about == nullptr || about->adopting != which.number || about->adopt_request != number)
-      return "an adoption that nobody waits for";
-  }
-  std::size_t asked = 0;
-  for (const auto& [offerer, row] : which.offerers) {
-    asked += row.asked;
-    bool has_turn = !row.queued.empty() && row.asked < options_.adoptions_offered_max;
-    if (row.asked > options_.adoptions_offered_max || has_turn != which.turns.contains(offerer))
-      return "adoptions that have no turn, or too many";
-  }
-  if (adoptions != which.adoptions || asked != adoptions || adoptions > options_.adoptions_max)
-    return "too many adoptions, or miscounted";
+      broken = "an adoption that nobody waits for";
+  });
+  if (!broken.empty())
+    return broken;
+  if (adoptions != which.adoptions.asked())
+    return "adoptions that are asked and do not count";
   const bool is_up = which.phase == link_phase::up;
-  if (is_up && !which.adoptions_are_paused && adoptions < options_.adoptions_max && !which.turns.empty())
+  if (is_up && !which.pause.is_for_adoptions() && which.adoptions.has_next())
     return "there is room for an adoption, and nobody takes it";
-  const bool may_pull = is_up && !which.pulls_are_paused;
   for (const auto* each : {&which.pulls_of_own, &which.pulls_behind})
-    if (each->asked > options_.pulls_max || (may_pull && each->asked < each->asked_max && !each->queued.empty()))
+    if (is_up && !which.pause.is_for_pulls() && each->has_next())
       return "there is room for a pull, and nobody takes it";
-    else if (!each->queued.empty() && each->asked_max < options_.pulls_max && which.retry == never)
+    else if (each->is_held_back() && !which.pause.is_on())
       return "a source that was busy once, and is never asked for more again";
-  if ((which.pulls_are_paused || which.adoptions_are_paused) && which.retry == never)
-    return "a link that rests for ever";
   return {};
 }
 
 std::string_view ledger::broken_servings(const link_record& which) const {
-  std::size_t behind = 0;
-  for (const auto& [request, each] : which.servings) {
-    behind += is_proxy(each.name);
+  std::string_view broken;
+  which.servings.for_each([&](request_number request, const serving& each) {
     auto record = which.exports.find(each.name);
-    if (record == which.exports.end() || !record->second.servings.contains(request))
-      return "what is served is not exported";
+    if (record == which.exports.end()) {
+      broken = "what is served is not exported";
+      return;
+    }
     const auto* from = find(resolve(record->second.what));
     bool waits = from->fetch && from->fetch->waiters.contains(peer_waiter{which.number, request});
-    if (waits != (each.next == serving::step::fetching) || waits == which.ready.contains(request))
-      return "a pull that waits for nothing";
-  }
-  if (which.ready.size() > which.servings.size() || which.parked.size() != which.parked_names.size())
-    return "a pull or an adoption that was forgotten in part";
-  if (which.parked.size() > options_.parked_max || behind != which.servings_behind || behind > options_.servings_max
-      || which.servings.size() - behind > options_.servings_max || which.unclaimed.size() > options_.unclaimed_max)
+    if (waits != (each.next == serving::step::fetching))
+      broken = "a pull that waits for nothing";
+  });
+  if (which.unclaimed.size() > options_.unclaimed_max)
     return "more than a peer may make this node keep";
-  return {};
+  return broken;
 }
 
 std::string_view ledger::broken_link(const link_record& which) const {
@@ -198,53 +177,34 @@ std::string_view ledger::broken_link(const link_record& which) const {
       return "a link and its import do not agree";
   }
   if (which.phase == link_phase::grace
-      && (!which.requests.empty() || !which.servings.empty() || !which.parked.empty()
-          || !which.pulls_of_own.queued.empty() || !which.pulls_behind.queued.empty() || which.pulls_of_own.asked > 0
-          || which.pulls_behind.asked > 0 || !which.offerers.empty() || !which.unclaimed.empty()
-          || which.retry != never))
+      && (which.questions.size() > 0 || !which.servings.empty() || !which.parked.empty() || !which.pulls_of_own.empty()
+          || !which.pulls_behind.empty() || !which.adoptions.empty() || !which.unclaimed.empty()
+          || which.pause.is_on()))
     return "a lost link still has questions";
+  if (which.grace_ends.is_set() != (which.phase == link_phase::grace) || !which.grace_ends.is_in_order())
+    return "a grace without an end";
   if (which.phase == link_phase::grace && which.exports.empty() && which.imports.empty())
     return "a lost link that has nothing";
+  for (auto text : {which.questions.broken_invariant(), which.adoptions.broken_invariant(),
+                    which.pulls_of_own.broken_invariant(), which.pulls_behind.broken_invariant(),
+                    which.servings.broken_invariant(), which.parked.broken_invariant(), which.pause.broken_invariant()})
+    if (!text.empty())
+      return text;
   for (auto part : {&ledger::broken_exports, &ledger::broken_questions, &ledger::broken_servings})
     if (auto text = (this->*part)(which); !text.empty())
       return text;
   return {};
 }
 
-/// Each deadline that the tables name.
-std::set<timer> ledger::wanted_timers() const {
-  std::set<timer> wanted;
-  for (const auto& [who, waited] : waits_)
-    if (waited.deadline != never)
-      wanted.insert({waited.deadline, timer::kind::waiter, who, 0});
-  for (std::uint32_t index = 0; index < entries_.size(); ++index)
-    if (const auto& each = entries_[index]; each.fetch && each.fetch->deadline != never)
-      wanted.insert(timer_of({index, each.generation}, each.fetch->deadline));
-  for (const auto& [number, link] : links_) {
-    if (link.phase == link_phase::grace)
-      wanted.insert({link.grace_ends, timer::kind::grace, number, 0});
-    if (link.retry != never)
-      wanted.insert({link.retry, timer::kind::retry, number, 0});
-    for (const auto& [request, asked] : link.requests)
-      if (asked.what != open_request::kind::pull)
-        wanted.insert({asked.deadline, timer::kind::question, number, request});
-    for (const auto& [request, parked] : link.parked)
-      wanted.insert({parked.deadline, timer::kind::parked, number, request});
-  }
-  for (const auto& [offerer, dials] : dials_)
-    for (const auto& each : dials)
-      wanted.insert({each.expires, timer::kind::dials, offerer, 0});
-  return wanted;
-}
-
 /// That they have no row too many; that none is missing is looked at with what they are of.
 std::string_view ledger::broken_indices() const {
   std::size_t exports = 0;
-  std::size_t vouchers = 0;
+  std::size_t vouchers = 0; // Each of an export.
   std::size_t up = 0;
   for (const auto& [number, link] : links_) {
     exports += link.exports.size();
-    vouchers += link.vouchers.size();
+    for (const auto& [name, record] : link.exports)
+      vouchers += vouchers_.size_of(number, name);
     auto to_peer = links_to_.find(link.peer);
     up += to_peer != links_to_.end() && to_peer->second.contains(number);
   }
@@ -269,11 +229,9 @@ std::string_view ledger::broken_indices() const {
   if (offers != offers_.size() || moved != moved_to_.size() || waiters != waits_.size() || marks != marks_.size()
       || parts != part_of_)
     return "an index of entries that is wrong";
-  for (const auto& [offerer, dials] : dials_)
-    if (dials.empty() || dials.size() > options_.dials_max)
-      return "more than a peer may make this node dial";
-  if (timers_ != wanted_timers())
-    return "the deadlines are not those of the tables";
+  for (auto text : {dials_.broken_invariant(), vouchers_.broken_invariant()})
+    if (!text.empty())
+      return text;
   return {};
 }
 

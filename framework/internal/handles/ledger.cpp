@@ -8,7 +8,11 @@
 
 namespace troupe::internal::handles {
 
-ledger::ledger(ledger_options options, local_objects& objects) : options_(std::move(options)), objects_(objects) {}
+ledger::ledger(ledger_options options, local_objects& objects)
+    : options_(std::move(options)),
+      objects_(objects),
+      dials_({options_.dials_max, options_.adopt_patience}, timers_),
+      vouchers_({options_.vouchers_max, options_.link_vouchers_max}) {}
 
 // -- entries
 
@@ -299,8 +303,7 @@ void ledger::retain(reference what) {
 }
 
 void ledger::drop(reference what) {
-  const event now{*this};
-  unrefer(what);
+  in_event([&] { unrefer(what); });
 }
 
 std::optional<object_id> ledger::place_of(reference what) const {
@@ -333,13 +336,12 @@ ledger_tables ledger::tables() const {
     ++(link.phase == link_phase::up ? result.links_up : result.links_in_grace);
     result.exports += link.exports.size();
     result.imports += link.imports.size();
-    result.requests += link.requests.size();
+    result.requests += link.questions.size();
     result.servings += link.servings.size();
     result.parked += link.parked.size();
-    result.vouchers += link.vouchers.size();
   }
-  for (const auto& [offerer, dials] : dials_)
-    result.dialed += dials.size();
+  result.vouchers = vouchers_.size();
+  result.dialed = dials_.size();
   result.waiters = waits_.size();
   result.rooms = rooms_.size();
   return result;

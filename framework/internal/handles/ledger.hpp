@@ -6,9 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <exception>
 #include <expected>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,52 +14,21 @@
 #include <span>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <troupe/framework/internal/handles/actions.hpp>
+#include <troupe/framework/internal/handles/ledger_options.hpp>
 #include <troupe/framework/internal/handles/local_objects.hpp>
 #include <troupe/framework/internal/handles/messages.hpp>
+#include <troupe/framework/internal/handles/offered_dials.hpp>
 #include <troupe/framework/internal/handles/rows.hpp>
 #include <troupe/framework/internal/handles/tables.hpp>
+#include <troupe/framework/internal/handles/timers.hpp>
+#include <troupe/framework/internal/handles/voucher_book.hpp>
 
 namespace troupe::internal::handles {
-
-struct ledger_options {
-  node_name self;
-  /// `object_id::store` of the names that this node gives to what it has behind others. Random, never a store's number.
-  std::uint64_t proxy_number = 0;
-  /// Gives numbers that nobody can guess.
-  std::function<std::uint64_t()> fresh_token;
-  /// What time it is; never goes back. Asked once in each event, so that no deadline is counted from an old time.
-  std::function<time_point()> clock;
-  /// How long a lost link's exports stay. Longer saves handles through longer interruptions and keeps dead peers'
-  /// objects.
-  std::chrono::nanoseconds grace = std::chrono::seconds(30);
-  /// How long an `adopt` waits for its `vouch`.
-  std::chrono::nanoseconds vouch_patience = std::chrono::seconds(10);
-  /// How long an `adopt` waits for its answer. Must exceed what a peer waits for the `vouch`.
-  std::chrono::nanoseconds adopt_patience = std::chrono::seconds(30);
-  /// How long a pull may make no progress. Must exceed what a peer needs to fetch the object itself.
-  std::chrono::nanoseconds pull_patience = std::chrono::seconds(60);
-  /// How long a peer, or the store, that was too busy is left alone.
-  std::chrono::nanoseconds busy_pause = std::chrono::milliseconds(200);
-  std::uint64_t chunk_bytes_max = 256 * 1024;
-  // What this node asks of one peer at a time, over one link; the rest waits for its turn. No more than the peer allows
-  // (below), or it is asked again and again.
-  std::size_t pulls_max = 256;             // Of what came as `mine`, and again `behind`: rooms at once.
-  std::size_t adoptions_max = 1024;        // In all, and ...
-  std::size_t adoptions_offered_max = 128; // ... of what came over one other link, so that no offerer takes all.
-  // What a peer can make this node keep.
-  std::size_t vouchers_max = 1024;         // Per export.
-  std::size_t link_vouchers_max = 65536;   // Per link.
-  std::size_t parked_max = 1024;           // Per link.
-  std::size_t servings_max = 1024;         // Per link, of what was exported `mine`; and again `behind`.
-  std::size_t unclaimed_max = 65536;       // Per link: what was handed over when the store was busy.
-  std::size_t captured_max = 1024;         // Per object, as in the store.
-  std::uint64_t fetch_imports_max = 65536; // Per fetch: what all its objects capture, together.
-  std::size_t dials_max = 16;              // Per node that offers adoptions, within `adopt_patience`.
-};
 
 /// How many rows are in use.
 struct ledger_tables {
@@ -199,22 +166,21 @@ private:
   void touch(link_number link);
   void unrefer(reference what);
   void undepend(reference what);
-  /// While it lives the ledger does one event, which ends by whichever way its function is left.
-  class event {
-  public:
-    explicit event(ledger& of) : of_(of) { of_.begin_event(); }
-    event(const event&) = delete;
-    event& operator=(const event&) = delete;
-    ~event() noexcept(false) {
-      if (std::uncaught_exceptions() == unwinding_)
-        of_.end_event();
+  /// One event: does its work and then looks at all that this has touched. Not where the work throws, which leaves the
+  /// ledger as no event may.
+  template <class Work>
+  auto in_event(Work work) {
+    begin_event();
+    if constexpr (std::is_void_v<std::invoke_result_t<Work&>>) {
+      work();
+      end_event();
+    } else {
+      auto result = work();
+      end_event();
+      return result;
     }
-
-  private:
-    ledger& of_;
-    const int unwinding_ = std::uncaught_exceptions();
-  };
-  void begin_event(); // By `event` only, as the end.
+  }
+  void begin_event(); // By in_event() only, as the end.
   void end_event();
   void settle(reference what);
   void settle(link_number link);
@@ -262,9 +228,6 @@ private:
   void end_grace(link_number link);
   void lose_source(reference what, bool was_told);
   void violated(link_number link, std::string_view text);
-  request_number ask(link_record& over, const open_request& what);
-  enum class question : std::uint8_t { open, given_up, never_asked };
-  [[nodiscard]] question answers(const link_record& from, request_number request, open_request::kind what) const;
   open_request close(link_record& from, request_number request);
   void give_up_question(link_record& of, request_number request);
   void give_up_questions(link_record& of);
@@ -282,15 +245,10 @@ private:
   [[nodiscard]] bool come_home(reference what);
   void queue_adoption(reference what, link_record& over);
   void ask_adoptions(link_record& over);
-  void see_turn(link_record& over, link_number offerer);
   void leave_adoption(reference what);
   void end_adoption(reference what, std::uint64_t refused_token);
   void dial_exporter(const entry& which);
-  void add_voucher(link_record& of, export_record& to, const voucher& which);
-  void drop_voucher(link_record& of, std::uint64_t age);
   void redeem(link_record& to, request_number request, const voucher& which);
-  void refuse_parked(link_record& from, request_number request, handle_errc why);
-  [[nodiscard]] std::optional<parked_adopt> unpark(link_record& from, request_number request);
   void on(link_record& from, const vouch& what);
   void on(link_record& from, const adopt& what);
   void on(link_record& from, const adopted& what);
@@ -332,24 +290,16 @@ private:
   // serving.cpp: giving bytes to peers
   void start_serving(link_record& to, request_number request, reference from);
   void end_serving(link_record& to, request_number request);
-  serving close_serving(link_record& to, request_number request);
   void send_head(link_record& to, request_number request, serving& what);
   void send_bytes_of(link_record& to, request_number request, serving& what);
   void on(link_record& from, const pull& what);
   void on(link_record& from, const cancel& what);
 
   // timing.cpp
-  [[nodiscard]] static timer timer_of(reference what, time_point at);
-  void set_timer(const timer& what);
-  void clear_timer(const timer& what);
-  void set_deadline(reference what, time_point at); // The only writer of fetch_state::deadline.
-  void retry_later(link_record& which);
-  void pause_pulls(link_record& which);
-  void pause_adoptions(link_record& which);
+  [[nodiscard]] time_point end_of_pause() const { return now_ + options_.busy_pause; }
   void resume(link_record& which);
   void expire(const timer& due, std::vector<reference>& patient);
   void give_up_waiting(waiter_id who, const fetch_error& why, reference what);
-  void expire_dials(std::uint64_t offerer, time_point due);
   [[nodiscard]] time_point captured_deadline(const fetch_state& outer) const;
   void judge(const std::vector<reference>& patient);
 
@@ -363,33 +313,31 @@ private:
   [[nodiscard]] std::string_view broken_questions(const link_record& which) const;
   [[nodiscard]] std::string_view broken_servings(const link_record& which) const;
   [[nodiscard]] std::string_view broken_indices() const;
-  [[nodiscard]] std::set<timer> wanted_timers() const;
 
   ledger_options options_;
   local_objects& objects_;
-  time_point now_{}; // Of this event.
+  timer_queue timers_; // Outlives all that is due.
+  time_point now_{};   // Of this event.
   bool is_in_event_ = false;
   std::deque<entry> entries_;            // A deque, since entries are made while others are being looked at.
   std::set<std::uint32_t> free_entries_; // The first is used next, so that what lasts gathers at the beginning.
   std::uint32_t first_generation_ = 1;   // Greater than that of any row that is gone.
   std::map<link_number, link_record> links_;
-  std::map<std::uint64_t, std::vector<dial>> dials_; // By the node whose offers led there.
+  offered_dials dials_;
+  voucher_book vouchers_;
   std::map<waiter_id, outside_wait> waits_;
   std::map<room_id, reference> rooms_;
   // To be looked at at the end of the event.
   std::vector<reference> touched_;
   std::set<link_number> touched_links_;
   // Where to find rows without looking at all of them.
-  std::set<timer> timers_;
   std::map<object_id, reference> places_; // Local objects by place; replicas are not looked for.
   std::map<node_name, std::set<link_number>> links_to_;
   std::set<std::tuple<reference, link_number, object_id>> exports_of_;
   std::set<std::pair<reference, reference>> moved_to_; // First where to.
   std::set<std::pair<reference, reference>> part_of_;  // First the part.
   std::set<std::pair<adoption_offer, reference>> offers_;
-  std::map<std::uint64_t, reference> marks_;  // Left by this node.
-  std::map<voucher, std::uint64_t> vouchers_; // Their ages.
-  std::uint64_t last_age_ = 0;
+  std::map<std::uint64_t, reference> marks_; // Left by this node.
   std::uint64_t last_turn_ = 0;
   room_id last_room_ = 0;
   std::vector<action> actions_;

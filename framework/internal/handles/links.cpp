@@ -9,31 +9,24 @@ namespace troupe::internal::handles {
 // -- up and down
 
 bool ledger::link_up(link_number link, node_name peer, bool shares_store) {
-  const event now{*this};
-  auto [place, fresh] = links_.try_emplace(link);
-  if (!fresh)
-    return false;
-  auto& made = place->second;
-  made.number = link;
-  made.peer = peer;
-  made.shares_store = shares_store;
-  made.pulls_of_own.asked_max = options_.pulls_max;
-  made.pulls_behind.asked_max = options_.pulls_max;
-  links_to_[peer].insert(link);
-  for (auto& [offerer, dials] : dials_)
-    for (auto& each : dials)
-      each.is_pending &= each.node != peer;
-  reclaim_from(peer);
-  const auto of_peer = std::pair{adoption_offer{peer, {}, 0}, reference{}};
-  for (auto each = offers_.lower_bound(of_peer); each != offers_.end() && each->first.exporter == peer; ++each)
-    if (at(each->second).adopting == 0)
-      queue_adoption(each->second, made);
-  return true;
+  return in_event([&] {
+    auto [place, fresh] = links_.try_emplace(link, link, peer, shares_store, timers_, options_);
+    if (!fresh)
+      return false;
+    auto& made = place->second;
+    links_to_[peer].insert(link);
+    dials_.linked(peer);
+    reclaim_from(peer);
+    const auto of_peer = std::pair{adoption_offer{peer, {}, 0}, reference{}};
+    for (auto each = offers_.lower_bound(of_peer); each != offers_.end() && each->first.exporter == peer; ++each)
+      if (at(each->second).adopting == 0)
+        queue_adoption(each->second, made);
+    return true;
+  });
 }
 
 void ledger::link_down(link_number link) {
-  const event now{*this};
-  end_link(link);
+  in_event([&] { end_link(link); });
 }
 
 void ledger::end_link(link_number link) {
@@ -43,14 +36,12 @@ void ledger::end_link(link_number link) {
   auto& ended = *found;
   auto peer = ended.peer;
   ended.phase = link_phase::grace;
-  ended.grace_ends = now_ + options_.grace;
-  set_timer({ended.grace_ends, timer::kind::grace, link, 0});
-  while (!ended.parked.empty())
-    (void)unpark(ended, ended.parked.begin()->first);
+  ended.grace_ends.set(now_ + options_.grace);
+  ended.parked.clear();
   ended.unclaimed.clear(); // Abandoned below, with everything else.
   resume(ended);
   while (!ended.servings.empty())
-    end_serving(ended, ended.servings.begin()->first);
+    end_serving(ended, ended.servings.first());
   objects_.abandon(link);
   for (auto next = ended.exports.begin(); next != ended.exports.end();) {
     auto each = next++;
@@ -80,7 +71,6 @@ void ledger::violated(link_number link, std::string_view text) {
 
 void ledger::end_grace(link_number link) {
   auto& ended = links_.at(link);
-  clear_timer({ended.grace_ends, timer::kind::grace, link, 0});
   while (!ended.exports.empty())
     drop_export(ended, ended.exports.begin());
   for (auto next = ended.imports.begin(); next != ended.imports.end();)
@@ -93,14 +83,15 @@ void ledger::end_grace(link_number link) {
 }
 
 void ledger::end_graces() {
-  const event now{*this};
-  std::vector<link_number> lost;
-  for (const auto& [number, each] : links_)
-    if (each.phase == link_phase::grace)
-      lost.push_back(number);
-  for (auto number : lost)
-    if (links_.contains(number))
-      end_grace(number);
+  in_event([&] {
+    std::vector<link_number> lost;
+    for (const auto& [number, each] : links_)
+      if (each.phase == link_phase::grace)
+        lost.push_back(number);
+    for (auto number : lost)
+      if (links_.contains(number))
+        end_grace(number);
+  });
 }
 
 /// Who gave the entry has nothing for it any more. It is lost when the event ends, unless it is being adopted, or its
@@ -113,40 +104,19 @@ void ledger::lose_source(reference what, bool was_told) {
 }
 
 void ledger::on_message(link_number from, const message& what) {
-  const event now{*this};
-  if (auto* link = up_link(from))
-    std::visit([&](const auto& each) { on(*link, each); }, what);
+  in_event([&] {
+    if (auto* link = up_link(from))
+      std::visit([&](const auto& each) { on(*link, each); }, what);
+  });
 }
 
 // -- questions and answers
 
-request_number ledger::ask(link_record& over, const open_request& what) {
-  over.requests[++over.last_request] = what;
-  if (what.what != open_request::kind::pull)
-    set_timer({what.deadline, timer::kind::question, over.number, over.last_request});
-  return over.last_request;
-}
-
-/// Whether a peer's message is an answer to a question of this end. Some have been given up meanwhile; what a late
-/// answer brings is let go.
-ledger::question ledger::answers(const link_record& from, request_number request, open_request::kind what) const {
-  auto asked = from.requests.find(request);
-  if (asked == from.requests.end())
-    return request == 0 || request > from.last_request ? question::never_asked : question::given_up;
-  return asked->second.what == what ? question::open : question::never_asked;
-}
-
 /// Requires: it is open.
 open_request ledger::close(link_record& from, request_number request) {
-  auto asked = from.requests.extract(request);
-  assert(!asked.empty());
-  const auto& what = asked.mapped();
-  if (what.what != open_request::kind::pull)
-    clear_timer({what.deadline, timer::kind::question, from.number, request});
+  auto what = from.questions.close(request);
   if (what.what == open_request::kind::adopt) {
-    --from.adoptions;
-    --from.offerers.at(what.offered_by).asked;
-    see_turn(from, what.offered_by);
+    from.adoptions.end(what.offered_by);
     touch(from.number);
   }
   return what;
@@ -167,21 +137,16 @@ void ledger::give_up_question(link_record& of, request_number request) {
 
 /// The link has ended: what was asked over it, and what waits to be. Pulls have ended with their fetches then.
 void ledger::give_up_questions(link_record& of) {
-  while (!of.requests.empty())
-    give_up_question(of, of.requests.begin()->first);
-  while (!of.offerers.empty()) {
-    auto queued = of.offerers.begin()->second.queued;
-    for (auto what : queued)
-      end_adoption(what, 0);
-  }
+  while (of.questions.size() > 0)
+    give_up_question(of, of.questions.first());
+  for (auto what : of.adoptions.queued())
+    end_adoption(what, 0);
 }
 
 /// Whether a peer's question has a number that it may have. If not, its link is over.
 bool ledger::may_ask(link_record& from, request_number request) {
-  if (request > from.last_asked) {
-    from.last_asked = request;
+  if (from.questions.admit(request))
     return true;
-  }
   violated(from.number, "used a request number twice");
   return false;
 }
@@ -202,7 +167,7 @@ void ledger::reclaim_from(const node_name& peer) {
         continue;
       at(what).reclaiming = over->number;
       auto request =
-          ask(*over, {.what = open_request::kind::reclaim, .about = what, .name = name, .deadline = link.grace_ends});
+          over->questions.ask({.what = open_request::kind::reclaim, .about = what, .name = name}, link.grace_ends.at());
       send(over->number, reclaim{request, name, number});
     }
   }
@@ -237,12 +202,7 @@ void ledger::give_back(link_record& to, link_record& from, const object_id& name
   ++record.reclaimed;
   if (from.phase == link_phase::up)
     return; // It may be in use there.
-  for (auto age : std::set{old->second.vouchers.all()}) {
-    auto moved = from.vouchers.at(age);
-    drop_voucher(from, age);
-    moved.link = to.number;
-    add_voucher(to, record, moved);
-  }
+  vouchers_.move_all_of(from.number, name, to.number);
   auto& left = old->second;
   if (is_named && left.count > left.reclaimed) {
     left.count = left.reclaimed; // The rest was the peer's one import.
@@ -277,10 +237,12 @@ void ledger::on(link_record& from, const reclaim& what) {
 }
 
 void ledger::on(link_record& from, const reclaimed& what) {
-  auto asked = answers(from, what.request, open_request::kind::reclaim);
-  if (asked == question::never_asked || (asked == question::open && from.requests.at(what.request).name != what.name))
+  using standing = link_questions::standing;
+  auto asked = from.questions.standing_of(what.request, open_request::kind::reclaim);
+  if (asked == standing::never_asked
+      || (asked == standing::open && from.questions.find(what.request)->name != what.name))
     return violated(from.number, "answered a question that was not asked");
-  if (asked == question::given_up)
+  if (asked == standing::given_up)
     return send(from.number, release{what.name, 1});
   auto about = close(from, what.request).about;
   auto* which = find(about);
@@ -308,11 +270,9 @@ void ledger::on(link_record& from, const reclaimed& what) {
 }
 
 void ledger::on(link_record& from, const refused& what) {
-  auto open = from.requests.find(what.request);
-  bool was_asked = what.request != 0 && what.request <= from.last_request;
-  if (!was_asked || !may_refuse(what.reason))
+  if (!from.questions.was_asked(what.request) || !may_refuse(what.reason))
     return violated(from.number, "refused what was not asked, or for a reason that it cannot have");
-  if (open == from.requests.end())
+  if (from.questions.find(what.request) == nullptr)
     return; // Given up meanwhile.
   auto asked = close(from, what.request);
   auto* which = find(asked.about);
@@ -324,7 +284,7 @@ void ledger::on(link_record& from, const refused& what) {
     if (which->adopting != from.number)
       return;
     if (is_busy) // The offer is still good: it is asked again, for some time.
-      pause_adoptions(from);
+      from.pause.begin_for_adoptions(end_of_pause());
     if (is_busy && which->busy_until == never)
       which->busy_until = now_ + options_.adopt_patience;
     return end_adoption(asked.about, is_busy && which->busy_until > now_ ? 0 : asked.token);

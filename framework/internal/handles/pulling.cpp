@@ -9,23 +9,24 @@ namespace troupe::internal::handles {
 // -- who waits
 
 void ledger::fetch(reference what, waiter_id who, time_point deadline) {
-  const event now{*this};
-  bool is_new = waits_.try_emplace(who, reference{}, deadline).second;
-  assert(is_new);
-  (void)is_new;
-  if (deadline != never)
-    set_timer({deadline, timer::kind::waiter, who, 0});
-  add_waiter(resolve(what), outside_waiter{who});
+  in_event([&] {
+    bool is_new = waits_.try_emplace(who, timers_, who, deadline).second;
+    assert(is_new);
+    (void)is_new;
+    add_waiter(resolve(what), outside_waiter{who});
+  });
 }
 
 void ledger::cancel_fetch(waiter_id who) {
-  const event now{*this};
-  if (auto waited = waits_.find(who); waited != waits_.end()) {
+  in_event([&] {
+    auto waited = waits_.find(who);
+    if (waited == waits_.end())
+      return;
     auto what = waited->second.what;
     at(what).fetch->waiters.erase(outside_waiter{who});
     touch(what);
     answer(outside_waiter{who}, {handle_errc::cancelled}, what);
-  }
+  });
 }
 
 /// Requires: `what` is resolved.
@@ -34,7 +35,7 @@ void ledger::add_waiter(reference what, const waiter& who) {
   if (which.state != entry_state::remote)
     return answer(who, which.state == entry_state::here ? fetch_error{} : which.loss, what);
   if (!which.fetch) {
-    which.fetch = std::make_unique<fetch_state>();
+    which.fetch = std::make_unique<fetch_state>(timers_, what);
     which.fetch->budget = budget_for(what, who);
     which.fetch->turn = ++last_turn_;
   }
@@ -69,8 +70,7 @@ void ledger::answer(const waiter& who, const fetch_error& error, reference what)
   if (const auto* outside = std::get_if<outside_waiter>(&who)) {
     if (is_here)
       ++at(what).references; // The waiter's.
-    if (auto waited = waits_.extract(outside->waiter); waited.mapped().deadline != never)
-      clear_timer({waited.mapped().deadline, timer::kind::waiter, outside->waiter, 0});
+    waits_.erase(outside->waiter);
     want(answer_waiter{outside->waiter, error, is_here ? what : reference{}});
   } else if (const auto* outer = std::get_if<outer_waiter>(&who)) {
     if (!rooms_.contains(outer->room))
@@ -83,7 +83,7 @@ void ledger::answer(const waiter& who, const fetch_error& error, reference what)
     auto& link = links_.at(number);
     if (is_here)
       return start_serving(link, request, what);
-    (void)close_serving(link, request);
+    (void)link.servings.close(request);
     assert(may_refuse(error.code));
     send(number, refused{request, error.code, error.is_disk_full});
   }
@@ -97,7 +97,7 @@ void ledger::step_to(reference what, fetch_step next) {
   fetch.step = next;
   // Waiting for a turn has no end of its own: those whose turn it is have one, and so has a grace.
   bool has_patience = next != fetch_step::waiting && next != fetch_step::sealing;
-  set_deadline(what, has_patience ? now_ + options_.pull_patience : never);
+  fetch.patience.set(has_patience ? now_ + options_.pull_patience : never);
 }
 
 /// Waits for its turn, if the source can be asked.
@@ -108,7 +108,7 @@ void ledger::advance(reference what) {
   auto* source = up_link(which.link);
   if (!which.fetch || which.fetch->step != fetch_step::waiting || which.fetch->is_queued || source == nullptr)
     return;
-  turns_of(which).queued.emplace(which.fetch->turn, what);
+  turns_of(which).queue(which.fetch->turn, what);
   which.fetch->is_queued = true;
   touch(source->number);
 }
@@ -132,12 +132,14 @@ namespace {
 /// As many as the source allows at a time; the others keep their turn. Where it allowed fewer because it was busy, more
 /// are tried after a while: those under way may wait for something slow.
 void ledger::begin_pulls(link_record& source, pull_turns& of) {
-  while (!source.pulls_are_paused && of.asked < of.asked_max && !of.queued.empty()) {
-    auto what = of.queued.begin()->second;
-    leave_queue(at(what));
+  while (!source.pause.is_for_pulls()) {
+    auto turn = of.next();
+    if (!turn)
+      break;
+    auto what = *turn;
     auto& fetch = *at(what).fetch;
+    fetch.is_queued = false;
     fetch.has_slot = true;
-    ++of.asked;
     fetch.room = ++last_room_;
     rooms_[fetch.room] = what;
     step_to(what, fetch_step::making_room);
@@ -146,51 +148,53 @@ void ledger::begin_pulls(link_record& source, pull_turns& of) {
     else
       want(make_room{fetch.room, at(what).size_bytes, original_of(at(what), source), at(what).link});
   }
-  if (!of.queued.empty() && of.asked_max < options_.pulls_max)
-    retry_later(source);
+  if (of.is_held_back())
+    source.pause.begin(end_of_pause());
 }
 
 void ledger::leave_queue(entry& which) {
   if (which.fetch && std::exchange(which.fetch->is_queued, false))
-    turns_of(which).queued.erase(which.fetch->turn);
+    turns_of(which).leave(which.fetch->turn);
 }
 
 void ledger::leave_slot(entry& which) {
   if (!std::exchange(which.fetch->has_slot, false))
     return;
-  --turns_of(which).asked;
+  turns_of(which).end();
   touch(which.link);
 }
 
 void ledger::ask_for_bytes(reference what) {
   step_to(what, fetch_step::asking);
   auto& which = at(what);
-  which.fetch->request = ask(links_.at(which.link), {.what = open_request::kind::pull, .about = what});
+  which.fetch->request = links_.at(which.link).questions.ask({.what = open_request::kind::pull, .about = what});
   send(which.link, pull{which.fetch->request, which.name});
 }
 
 void ledger::room_made(room_id room) {
-  const event now{*this};
-  auto known = rooms_.find(room);
-  if (known != rooms_.end() && at(known->second).fetch->step == fetch_step::making_room)
-    ask_for_bytes(known->second);
+  in_event([&] {
+    auto known = rooms_.find(room);
+    if (known != rooms_.end() && at(known->second).fetch->step == fetch_step::making_room)
+      ask_for_bytes(known->second);
+  });
 }
 
 void ledger::room_failed(room_id room, handle_errc why) {
   assert(why == handle_errc::full || why == handle_errc::busy);
-  const event now{*this};
-  if (auto known = rooms_.find(room); known != rooms_.end())
-    fail(known->second, {why});
+  in_event([&] {
+    if (auto known = rooms_.find(room); known != rooms_.end())
+      fail(known->second, {why});
+  });
 }
 
 room_id ledger::room_of(link_number link, request_number request) const {
   const auto* from = up_link(link);
   if (from == nullptr)
     return 0;
-  auto asked = from->requests.find(request);
-  if (asked == from->requests.end() || asked->second.what != open_request::kind::pull)
+  const auto* asked = from->questions.find(request);
+  if (asked == nullptr || asked->what != open_request::kind::pull)
     return 0;
-  const auto& fetch = find(asked->second.about)->fetch;
+  const auto& fetch = find(asked->about)->fetch;
   return fetch->step == fetch_step::receiving ? fetch->room : 0;
 }
 
@@ -200,7 +204,7 @@ void ledger::restart(reference what) {
   leave_queue(which);
   if (!which.fetch || which.fetch->step == fetch_step::waiting || which.fetch->step == fetch_step::sealing)
     return;
-  auto again = std::make_unique<fetch_state>();
+  auto again = std::make_unique<fetch_state>(timers_, what);
   again->budget = which.fetch->budget;
   again->failed = which.fetch->failed;
   again->turn = which.fetch->turn;
@@ -218,8 +222,8 @@ time_point ledger::last_deadline(const fetch_state& fetch) const {
   auto result = time_point{};
   for (const auto& each : fetch.waiters)
     if (const auto* outside = std::get_if<outside_waiter>(&each))
-      if (auto deadline = waits_.at(outside->waiter).deadline; deadline != never)
-        result = std::max(result, deadline);
+      if (const auto& limit = waits_.at(outside->waiter).limit; limit.is_set())
+        result = std::max(result, limit.at());
   return result;
 }
 
@@ -238,12 +242,12 @@ void ledger::begin_again_later(reference what, const fetch_error& why) {
   auto& turns = turns_of(which);
   if (is_full) { // What else it has may lie in memory: that comes first.
     which.fetch->turn = ++last_turn_;
-    pause_pulls(links_.at(which.link));
+    links_.at(which.link).pause.begin_for_pulls(end_of_pause());
     return advance(what);
   }
-  turns.asked_max = std::max<std::size_t>(turns.asked, 1);
-  if (turns.asked == 0) // Else the next that ends makes room there.
-    pause_pulls(links_.at(which.link));
+  turns.was_busy();
+  if (turns.asked() == 0) // Else the next that ends makes room there.
+    links_.at(which.link).pause.begin_for_pulls(end_of_pause());
   advance(what);
 }
 
@@ -252,7 +256,7 @@ std::set<waiter> ledger::stop(reference what) {
   auto& which = at(what);
   if (!which.fetch)
     return {};
-  set_deadline(what, never);
+  which.fetch->patience.clear();
   leave_queue(which);
   leave_slot(which);
   auto fetch = std::move(which.fetch);
@@ -326,33 +330,33 @@ bool ledger::room_sealed(room_id room, const object_id& place) {
 }
 
 bool ledger::has_replica(room_id room, const object_id& place, fetch_step after) {
-  const event now{*this};
-  auto known = rooms_.find(room);
-  if (known == rooms_.end())
-    return false;
-  auto what = known->second;
-  auto& which = at(what);
-  assert(which.fetch->step == after && objects_.size_of(place) == which.size_bytes);
-  (void)after;
-  rooms_.erase(known);
-  which.fetch->room = 0; // It is sealed: not to be dropped.
-  which.place = place;
-  if (up_link(which.link) != nullptr)
-    release_count(which); // The import stays, so that the same handle sent again finds the replica.
-  else
-    forget_import(what);
-  finish_fetch(what);
-  return true;
+  return in_event([&] {
+    auto known = rooms_.find(room);
+    if (known == rooms_.end())
+      return false;
+    auto what = known->second;
+    auto& which = at(what);
+    assert(which.fetch->step == after && objects_.size_of(place) == which.size_bytes);
+    (void)after;
+    rooms_.erase(known);
+    which.fetch->room = 0; // It is sealed: not to be dropped.
+    which.place = place;
+    if (up_link(which.link) != nullptr)
+      release_count(which); // The import stays, so that the same handle sent again finds the replica.
+    else
+      forget_import(what);
+    finish_fetch(what);
+    return true;
+  });
 }
 
 /// The pull is over, and makes room for the next; the fetch goes on until all that it captures is here.
 void ledger::has_all_bytes(reference what) {
   auto& which = at(what);
   (void)close(links_.at(which.link), std::exchange(which.fetch->request, 0));
-  if (auto& turns = turns_of(which); turns.asked_max < options_.pulls_max)
-    ++turns.asked_max;
+  turns_of(which).went_well();
   leave_slot(which);
-  set_deadline(what, now_ + options_.pull_patience);
+  which.fetch->patience.set(now_ + options_.pull_patience);
 }
 
 void ledger::seal_if_complete(reference what) {
@@ -370,19 +374,19 @@ void ledger::seal_if_complete(reference what) {
 // -- what the source sends
 
 void ledger::on(link_record& from, const pull_head& what) {
-  if (answers(from, what.request, open_request::kind::pull) == question::never_asked
+  if (from.questions.standing_of(what.request, open_request::kind::pull) == link_questions::standing::never_asked
       || what.captured.size() > options_.captured_max)
     return violated(from.number, "answered a question that was not asked, or with too much");
   auto captured = import_all(from, what.captured, came::in_answer);
   if (!captured)
     return;
-  auto asked = from.requests.find(what.request); // Not before: what came along may have ended the fetch.
-  if (asked == from.requests.end()) {
+  const auto* asked = from.questions.find(what.request); // Not before: what came along may have ended the fetch.
+  if (asked == nullptr) {
     for (auto inner : *captured)
       unrefer(inner);
     return;
   }
-  auto about = asked->second.about;
+  auto about = asked->about;
   auto& fetch = *at(about).fetch;
   if (fetch.step != fetch_step::asking || at(about).size_bytes != what.size_bytes || from.shares_store) {
     for (auto inner : *captured)
@@ -410,12 +414,12 @@ void ledger::await_captured(reference what, std::vector<reference> captured) {
 }
 
 void ledger::on(link_record& from, const pull_chunk& what) {
-  auto asked = answers(from, what.request, open_request::kind::pull);
-  if (asked == question::never_asked)
+  auto asked = from.questions.standing_of(what.request, open_request::kind::pull);
+  if (asked == link_questions::standing::never_asked)
     return violated(from.number, "answered a question that was not asked");
-  if (asked == question::given_up)
+  if (asked == link_questions::standing::given_up)
     return;
-  auto about = from.requests.at(what.request).about;
+  auto about = from.questions.find(what.request)->about;
   auto& which = at(about);
   auto& fetch = *which.fetch;
   if (fetch.step != fetch_step::receiving || what.offset != fetch.received_bytes || what.size_bytes == 0
@@ -424,22 +428,22 @@ void ledger::on(link_record& from, const pull_chunk& what) {
   fetch.received_bytes += what.size_bytes;
   fetch.refused = {};
   if (fetch.received_bytes < which.size_bytes)
-    return set_deadline(about, now_ + options_.pull_patience);
+    return fetch.patience.set(now_ + options_.pull_patience);
   has_all_bytes(about);
   seal_if_complete(about);
 }
 
 void ledger::on(link_record& from, const pull_here& what) {
-  if (answers(from, what.request, open_request::kind::pull) == question::never_asked
+  if (from.questions.standing_of(what.request, open_request::kind::pull) == link_questions::standing::never_asked
       || what.handle.mode != handle_mode::shared)
     return violated(from.number, "answered a question that was not asked");
   auto imported = import_one(from, what.handle, came::in_answer);
   if (!imported)
     return violated(from.number, "sent a handle that it could not send");
-  auto asked = from.requests.find(what.request); // Not before: what came along may have ended the fetch.
-  if (asked == from.requests.end())
+  const auto* asked = from.questions.find(what.request); // Not before: what came along may have ended the fetch.
+  if (asked == nullptr)
     return unrefer(*imported);
-  auto about = asked->second.about;
+  auto about = asked->about;
   auto target = resolve(*imported);
   if (at(target).size_bytes != at(about).size_bytes) {
     unrefer(*imported);

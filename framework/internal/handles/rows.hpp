@@ -26,7 +26,7 @@ struct entry_row {
   link_number source = 0;         // 0: none, or gone.
   bool is_source_lost = false;    // That link is in its grace.
   bool is_lost = false;
-  bool is_unfinished = false; // This node's own, waiting for what it captures.
+  bool is_unfinished = false;   // This node's own, waiting for what it captures.
   std::uint64_t references = 0; // Of the application and of fetches.
   std::uint64_t size_bytes = 0;
   time_point since{};

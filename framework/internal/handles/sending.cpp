@@ -16,13 +16,14 @@ object_id ledger::proxy_name(reference what) const {
 // -- out
 
 std::vector<std::optional<handle_descriptor>> ledger::count_out(link_number to, std::span<const reference> what) {
-  const event now{*this};
-  std::vector<std::optional<handle_descriptor>> result(what.size());
-  auto* link = up_link(to);
-  for (std::size_t i = 0; link != nullptr && i < what.size(); ++i)
-    if (auto handle = export_one(*link, what[i], goes::in_message))
-      result[i] = *std::move(handle);
-  return result;
+  return in_event([&] {
+    std::vector<std::optional<handle_descriptor>> result(what.size());
+    auto* link = up_link(to);
+    for (std::size_t i = 0; link != nullptr && i < what.size(); ++i)
+      if (auto handle = export_one(*link, what[i], goes::in_message))
+        result[i] = *std::move(handle);
+    return result;
+  });
 }
 
 /// Describes it, and counts it. Whoever will be asked to adopt hears of it. Fails with `object_lost`; in an answer also
@@ -135,10 +136,9 @@ export_record& ledger::count_export(link_record& to, const object_id& name, refe
 
 void ledger::drop_export(link_record& from, export_place which) {
   auto& [name, record] = *which;
-  while (!record.servings.empty())
-    end_serving(from, *record.servings.begin());
-  while (!record.vouchers.empty())
-    drop_voucher(from, *record.vouchers.all().begin());
+  while (auto request = from.servings.first_of(name))
+    end_serving(from, *request);
+  vouchers_.drop_all_of(from.number, name);
   auto what = record.what;
   exports_of_.erase({what, from.number, name});
   from.exports.erase(which);
@@ -160,11 +160,12 @@ void ledger::on(link_record& from, const release& what) {
 
 std::expected<std::vector<reference>, handle_errc> ledger::receive(link_number from,
                                                                    std::span<const handle_descriptor> handles) {
-  const event now{*this};
-  auto* link = up_link(from);
-  if (link == nullptr)
-    return std::unexpected{handle_errc::link_down};
-  return import_all(*link, handles, came::in_message);
+  return in_event([&]() -> std::expected<std::vector<reference>, handle_errc> {
+    auto* link = up_link(from);
+    if (link == nullptr)
+      return std::unexpected{handle_errc::link_down};
+    return import_all(*link, handles, came::in_message);
+  });
 }
 
 /// All of them, one reference each, or none: then the link has ended.
@@ -257,7 +258,7 @@ std::expected<reference, handle_errc> ledger::import_shared(link_record& from, c
     if (from.unclaimed.size() >= options_.unclaimed_max)
       return std::unexpected{handle_errc::violation};
     from.unclaimed.push_back(handle.name);
-    retry_later(from);
+    from.pause.begin(end_of_pause());
     send(from.number, release{handle.name, 1});
     auto gone = make_entry(entry_state::lost);
     ++at(gone).references;
@@ -292,7 +293,7 @@ void ledger::claim(link_record& from) {
     auto place = from.unclaimed.back();
     auto adoption = objects_.adopt(place, from.number);
     if (adoption == local_objects::adoption::busy)
-      return retry_later(from);
+      return from.pause.begin(end_of_pause());
     if (adoption == local_objects::adoption::done)
       objects_.drop(place);
     from.unclaimed.pop_back();

@@ -12,12 +12,8 @@ void ledger::on(link_record& from, const pull& what) {
   auto record = from.exports.find(what.name);
   if (record == from.exports.end())
     return send(from.number, refused{what.request, handle_errc::unknown});
-  bool is_behind = is_proxy(what.name);
-  if ((is_behind ? from.servings_behind : from.servings.size() - from.servings_behind) >= options_.servings_max)
+  if (!from.servings.open(what.request, what.name, is_proxy(what.name)))
     return send(from.number, refused{what.request, handle_errc::busy});
-  from.servings.try_emplace(what.request, serving{.name = what.name});
-  record->second.servings.insert(what.request);
-  from.servings_behind += is_behind;
   add_waiter(resolve(record->second.what), peer_waiter{from.number, what.request});
 }
 
@@ -25,11 +21,11 @@ void ledger::on(link_record& from, const cancel& what) {
   if (from.servings.contains(what.request))
     end_serving(from, what.request);
   else
-    (void)unpark(from, what.request); // Or it has been answered.
+    from.parked.take(what.request); // Or it has been answered.
 }
 
 void ledger::end_serving(link_record& to, request_number request) {
-  auto ended = close_serving(to, request);
+  auto ended = to.servings.close(request);
   if (ended.next != serving::step::fetching)
     return;
   auto awaited = resolve(to.exports.at(ended.name).what);
@@ -39,59 +35,47 @@ void ledger::end_serving(link_record& to, request_number request) {
   }
 }
 
-serving ledger::close_serving(link_record& to, request_number request) {
-  auto closed = to.servings.extract(request).mapped();
-  to.exports.at(closed.name).servings.erase(request);
-  to.ready.erase(request);
-  to.servings_behind -= is_proxy(closed.name);
-  return closed;
-}
-
 /// The bytes are here. What is large waits for the link's room.
 void ledger::start_serving(link_record& to, request_number request, reference from) {
   if (to.shares_store) {
-    (void)close_serving(to, request);
+    (void)to.servings.close(request);
     if (auto handle = export_one(to, from, goes::in_answer))
       send(to.number, pull_here{request, *std::move(handle)});
     else
       send(to.number, refused{request, handle.error()});
     return;
   }
-  auto& what = to.servings.at(request);
-  what.place = at(from).place;
-  what.size_bytes = at(from).size_bytes;
-  what.next = serving::step::head;
-  to.ready.insert(request);
+  to.servings.make_ready(request, at(from).place, at(from).size_bytes);
   want(bytes_wanted{to.number});
 }
 
 void ledger::cannot_serve(link_number link, request_number request, handle_errc why, bool is_disk_full) {
   assert(may_refuse(why));
-  const event now{*this};
-  if (auto* to = up_link(link); to != nullptr && to->servings.contains(request)) {
-    end_serving(*to, request);
+  in_event([&] {
+    auto* to = up_link(link);
+    if (to == nullptr)
+      return;
+    if (to->servings.contains(request)) // Else its last bytes were those that cannot be had.
+      end_serving(*to, request);
     send(link, refused{request, why, is_disk_full});
-  } else if (to != nullptr) {
-    send(link, refused{request, why, is_disk_full}); // Its last bytes were those that cannot be had.
-  }
+  });
 }
 
-/// By turns, so that a large object does not hold up a small one.
 bool ledger::send_chunk(link_number link) {
   auto* to = up_link(link);
-  if (to == nullptr || to->ready.empty())
+  if (to == nullptr || !to->servings.has_ready())
     return false;
-  const event now{*this};
-  auto turn = to->ready.upper_bound(to->last_served);
-  to->last_served = turn != to->ready.end() ? *turn : *to->ready.begin();
-  auto& what = to->servings.at(to->last_served);
-  if (what.next == serving::step::head)
-    send_head(*to, to->last_served, what);
-  else
-    send_bytes_of(*to, to->last_served, what);
-  if (what.next == serving::step::bytes && what.offset == what.size_bytes)
-    (void)close_serving(*to, to->last_served);
-  return true;
+  return in_event([&] {
+    auto request = to->servings.next().value();
+    auto& what = to->servings.at(request);
+    if (what.next == serving::step::head)
+      send_head(*to, request, what);
+    else
+      send_bytes_of(*to, request, what);
+    if (what.next == serving::step::bytes && what.offset == what.size_bytes)
+      (void)to->servings.close(request);
+    return true;
+  });
 }
 
 void ledger::send_head(link_record& to, request_number request, serving& what) {

@@ -13,27 +13,17 @@
 #include <vector>
 
 #include <troupe/framework/internal/handles/actions.hpp>
+#include <troupe/framework/internal/handles/adoption_turns.hpp>
+#include <troupe/framework/internal/handles/busy_pause.hpp>
+#include <troupe/framework/internal/handles/ledger_options.hpp>
+#include <troupe/framework/internal/handles/link_questions.hpp>
+#include <troupe/framework/internal/handles/link_servings.hpp>
 #include <troupe/framework/internal/handles/messages.hpp>
+#include <troupe/framework/internal/handles/parked_adoptions.hpp>
+#include <troupe/framework/internal/handles/pull_turns.hpp>
+#include <troupe/framework/internal/handles/timers.hpp>
 
 namespace troupe::internal::handles {
-
-/// Since when does not matter; it only grows.
-using time_point = std::chrono::nanoseconds;
-/// When what has no deadline is due.
-constexpr auto never = time_point::max();
-
-/// What is to be looked at when. Each deadline of the tables below has its row and no other has, so that the first row
-/// is exactly when the next thing is due.
-struct timer {
-  enum class kind : std::uint8_t { waiter, fetch, grace, question, parked, dials, retry };
-
-  time_point at{};
-  kind what = kind::waiter;
-  std::uint64_t owner = 0;  // The waiter, the entry's number, the link, or the node.
-  std::uint64_t number = 0; // fetch: the entry's generation. question, parked: the request.
-
-  friend auto operator<=>(const timer&, const timer&) = default;
-};
 
 //  free --import--> remote --replica sealed, or found--> here     free --local object--> here
 //                     |  \---adopted elsewhere--> moved
@@ -80,8 +70,12 @@ using waiter = std::variant<outside_waiter, peer_waiter, outer_waiter>;
 
 /// Where a caller of fetch() waits, and how long.
 struct outside_wait {
+  outside_wait(timer_queue& timers, waiter_id who, time_point until) : limit(timers, timer::kind::waiter, who) {
+    limit.set(until);
+  }
+
   reference what;
-  time_point deadline{};
+  deadline limit;
 };
 
 //  waiting --its turn--> making_room --room--> asking --head--> receiving --all bytes, all captured here--> sealing
@@ -117,6 +111,9 @@ struct import_budget {
 
 /// One pull, shared by all who wait for the same entry.
 struct fetch_state {
+  fetch_state(timer_queue& timers, reference what)
+      : patience(timers, timer::kind::fetch, what.index, what.generation) {}
+
   fetch_step step = fetch_step::waiting;
   room_id room = 0;           // 0: none.
   request_number request = 0; // On the entry's link. 0: nothing is asked.
@@ -131,7 +128,7 @@ struct fetch_state {
   bool has_slot = false;                 // Counts among the source's pulls.
   time_point busy_until = never;         // Until when a busy source is asked again, or one whose store is full.
   fetch_error refused;                   // What it said last; nothing once bytes come.
-  time_point deadline = never;           // Of the next sign of progress.
+  deadline patience;                     // For the next sign of progress.
 
   /// All bytes have come: only captured objects are missing, which have their own deadlines.
   [[nodiscard]] bool waits_for_captured() const noexcept { return step == fetch_step::receiving && request == 0; }
@@ -179,100 +176,12 @@ struct entry {
   [[nodiscard]] bool wanted() const noexcept { return references > 0 || dependents > 0 || fetch != nullptr; }
 };
 
-/// Somebody else may have what was exported on a link.
-struct voucher {
-  object_id name;
-  node_name beneficiary;
-  std::uint64_t token = 0;
-  link_number link = 0;
-
-  friend auto operator<=>(const voucher&, const voucher&) = default;
-};
-
-/// Some vouchers by age: which goes first, when there are too many.
-class voucher_ages {
-public:
-  [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
-  [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
-  [[nodiscard]] const std::set<std::uint64_t>& all() const noexcept { return all_; }
-  /// The oldest for this node, else the oldest of all: so that what is vouched for one node takes little from others.
-  /// Requires: there is one.
-  [[nodiscard]] std::uint64_t first_to_go(const node_name& beneficiary) const {
-    auto oldest = of_each_.lower_bound({beneficiary, 0});
-    return oldest != of_each_.end() && oldest->first == beneficiary ? oldest->second : *all_.begin();
-  }
-  void insert(std::uint64_t age, const node_name& beneficiary) {
-    all_.insert(age);
-    of_each_.emplace(beneficiary, age);
-  }
-  void erase(std::uint64_t age, const node_name& beneficiary) {
-    all_.erase(age);
-    of_each_.erase({beneficiary, age});
-  }
-
-private:
-  std::set<std::uint64_t> all_;
-  std::set<std::pair<node_name, std::uint64_t>> of_each_;
-};
-
 /// What was sent to a peer and not yet released: held, under the name that the peer knows.
 struct export_record {
   reference what;
   std::uint64_t count = 0;
   std::uint64_t reclaimed = 0; // How many of them, at most, answered a `reclaim`: without bytes or a hold.
   time_point since{};          // For who looks.
-  voucher_ages vouchers;
-  std::set<request_number> servings; // Its pulls.
-};
-
-/// One pull that a peer has made here.
-struct serving {
-  enum class step : std::uint8_t { fetching, head, bytes };
-
-  object_id name;
-  step next = step::fetching; // What it waits for, or is sent next.
-  object_id place;
-  std::uint64_t offset = 0;
-  std::uint64_t size_bytes = 0;
-};
-
-/// A question to the peer that has no answer yet.
-struct open_request {
-  enum class kind : std::uint8_t { adopt, reclaim, pull };
-  kind what = kind::pull;
-  reference about;
-  object_id name;             // reclaim
-  std::uint64_t token = 0;    // adopt
-  link_number offered_by = 0; // adopt
-  time_point deadline{};      // adopt, reclaim: when it is given up. A pull's is its fetch's.
-};
-
-/// An `adopt` that came before its `vouch`, which takes another way.
-struct parked_adopt {
-  object_id name;
-  std::uint64_t token = 0;
-  time_point deadline{};
-};
-
-/// Entries that one peer's offers would have adopted from another: few are asked for at a time, so that there is room
-/// for what others offer.
-struct offerer {
-  std::size_t asked = 0;
-  std::set<reference> queued;
-};
-
-/// Pulls over one link: few at a time, the rest waits.
-struct pull_turns {
-  std::map<std::uint64_t, reference> queued; // Fetches, by turn.
-  std::size_t asked = 0;
-  std::size_t asked_max = 0; // As many as the peer has not been too busy for lately.
-};
-
-/// Where a peer's offers have led lately.
-struct dial {
-  node_name node;
-  time_point expires{};
-  bool is_pending = true; // No link has come of it yet.
 };
 
 //  up --lost--> grace --reclaimed all, or time is over--> (forgotten)
@@ -280,38 +189,36 @@ enum class link_phase : std::uint8_t { up, grace };
 
 /// One link and what went over it.
 struct link_record {
-  link_number number = 0;
-  node_name peer;
-  bool shares_store = false;
+  link_record(link_number numbered, const node_name& with, bool shares, timer_queue& timers,
+              const ledger_options& options)
+      : number(numbered),
+        peer(with),
+        shares_store(shares),
+        grace_ends(timers, timer::kind::grace, numbered),
+        questions(numbered, timers),
+        adoptions({options.adoptions_max, options.adoptions_offered_max}),
+        pulls_of_own(options.pulls_max),
+        pulls_behind(options.pulls_max),
+        servings(options.servings_max),
+        parked(numbered, timers, options.parked_max),
+        pause(numbered, timers) {}
+
+  const link_number number;
+  const node_name peer;
+  const bool shares_store;
   link_phase phase = link_phase::up;
-  time_point grace_ends{};
+  deadline grace_ends;
   std::map<object_id, export_record> exports;
   std::map<object_id, reference> imports;
-  std::map<std::uint64_t, voucher> vouchers; // Of this peer's for its exports, by age.
-  voucher_ages ages;                         // Of the same.
   // While up only.
-  request_number last_request = 0; // Of this end.
-  request_number last_asked = 0;   // Of the peer.
-  std::map<request_number, open_request> requests;
-  // Adoptions from the peer, by who offered them.
-  std::map<link_number, offerer> offerers;
-  std::set<link_number> turns;  // Those that have something queued, and room.
-  link_number last_offerer = 0; // Whose turn it was.
-  std::size_t adoptions = 0;    // Asked.
-  pull_turns pulls_of_own;      // Of what the peer has itself, and ...
-  pull_turns pulls_behind;      // ... of what it must fetch first, which must not hold up the others.
-  // Pulls by the peer.
-  std::map<request_number, serving> servings;
-  std::size_t servings_behind = 0; // Those of what this node had behind others when it was exported.
-  std::set<request_number> ready;  // Those that wait for the link's room only.
-  request_number last_served = 0;  // Whose turn it was.
-  std::map<request_number, parked_adopt> parked;
-  std::set<std::tuple<object_id, std::uint64_t, request_number>> parked_names; // The same by name and token.
+  link_questions questions;
+  adoption_turns adoptions; // From the peer.
+  pull_turns pulls_of_own;  // Of what the peer has itself, and ...
+  pull_turns pulls_behind;  // ... of what it must fetch first, which must not hold up the others.
+  link_servings servings;
+  parked_adoptions parked;
   std::vector<object_id> unclaimed; // In flight to here when the store was busy: nobody wants them any more.
-  // The peer was busy with what it was asked before: nothing more of that sort is begun there until `retry`.
-  bool pulls_are_paused = false;
-  bool adoptions_are_paused = false;
-  time_point retry = never;
+  busy_pause pause;
 };
 
 } // namespace troupe::internal::handles

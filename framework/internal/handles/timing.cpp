@@ -6,89 +6,40 @@
 
 namespace troupe::internal::handles {
 
-timer ledger::timer_of(reference what, time_point at) {
-  return {at, timer::kind::fetch, what.index, what.generation};
-}
-
-void ledger::set_timer(const timer& what) {
-  timers_.insert(what);
-}
-
-void ledger::clear_timer(const timer& what) {
-  timers_.erase(what);
-}
-
-/// Requires: the entry has a fetch.
-void ledger::set_deadline(reference what, time_point deadline) {
-  auto& fetch = *at(what).fetch;
-  if (fetch.deadline != never)
-    clear_timer(timer_of(what, fetch.deadline));
-  fetch.deadline = deadline;
-  if (deadline != never)
-    set_timer(timer_of(what, deadline));
-}
-
-/// No more pulls are begun there for a while; pause_adoptions() does the same for those.
-void ledger::pause_pulls(link_record& which) {
-  which.pulls_are_paused = true;
-  retry_later(which);
-}
-
-void ledger::pause_adoptions(link_record& which) {
-  which.adoptions_are_paused = true;
-  retry_later(which);
-}
-
-void ledger::retry_later(link_record& which) {
-  if (which.retry != never)
-    return;
-  which.retry = now_ + options_.busy_pause;
-  set_timer({which.retry, timer::kind::retry, which.number, 0});
-}
-
 void ledger::resume(link_record& which) {
-  which.pulls_are_paused = false;
-  which.adoptions_are_paused = false;
-  if (which.retry != never)
-    clear_timer({which.retry, timer::kind::retry, which.number, 0});
-  which.retry = never;
-  for (auto* turns : {&which.pulls_of_own, &which.pulls_behind})
-    if (!turns->queued.empty() && turns->asked >= turns->asked_max)
-      turns->asked_max = std::min(2 * turns->asked_max, options_.pulls_max);
+  which.pause.end();
+  which.pulls_of_own.try_more();
+  which.pulls_behind.try_more();
   claim(which);
   touch(which.number);
 }
 
 std::optional<time_point> ledger::next_deadline() const {
-  if (timers_.empty())
-    return std::nullopt;
-  return timers_.begin()->at;
+  return timers_.next();
 }
 
 void ledger::tick() {
-  const event now{*this};
-  std::vector<reference> patient;
-  while (!timers_.empty() && timers_.begin()->at <= now_) {
-    auto due = *timers_.begin();
-    timers_.erase(timers_.begin());
-    expire(due, patient);
-  }
-  judge(patient);
+  in_event([&] {
+    std::vector<reference> patient;
+    while (auto due = timers_.take_due(now_))
+      expire(*due, patient);
+    judge(patient);
+  });
 }
 
-/// Requires: the row is out of the table. Fetches that wait for captured ones only are put to `patient`.
+/// Fetches that wait for captured ones only are put to `patient`.
 void ledger::expire(const timer& due, std::vector<reference>& patient) {
   switch (due.what) {
   case timer::kind::waiter: {
-    auto waited = waits_.extract(due.owner).mapped();
-    at(waited.what).fetch->waiters.erase(outside_waiter{due.owner});
-    touch(waited.what);
-    return give_up_waiting(due.owner, {handle_errc::timed_out}, waited.what);
+    auto what = waits_.extract(due.owner).mapped().what;
+    at(what).fetch->waiters.erase(outside_waiter{due.owner});
+    touch(what);
+    return give_up_waiting(due.owner, {handle_errc::timed_out}, what);
   }
   case timer::kind::fetch: {
     reference what{static_cast<std::uint32_t>(due.owner), static_cast<std::uint32_t>(due.number)};
     auto& fetch = *at(what).fetch;
-    fetch.deadline = never;
+    fetch.patience.clear();
     if (fetch.waits_for_captured())
       patient.push_back(what);
     else
@@ -100,14 +51,12 @@ void ledger::expire(const timer& due, std::vector<reference>& patient) {
   case timer::kind::question:
     return give_up_question(links_.at(due.owner), due.number);
   case timer::kind::parked:
-    return refuse_parked(links_.at(due.owner), due.number, handle_errc::unknown);
+    links_.at(due.owner).parked.take(due.number);
+    return send(due.owner, refused{due.number, handle_errc::unknown});
   case timer::kind::dials:
-    return expire_dials(due.owner, due.at);
-  case timer::kind::retry: {
-    auto& link = links_.at(due.owner);
-    link.retry = never;
-    return resume(link);
-  }
+    return dials_.expire(due.owner, due.at);
+  case timer::kind::retry:
+    return resume(links_.at(due.owner));
   }
 }
 
@@ -137,8 +86,8 @@ time_point ledger::captured_deadline(const fetch_state& outer) const {
       continue;
     if (!inner->waits_for_captured())
       return now_ + options_.pull_patience;
-    if (inner->deadline != never)
-      result = std::max(result, inner->deadline);
+    if (inner->patience.is_set())
+      result = std::max(result, inner->patience.at());
   }
   return result > now_ ? result : never;
 }
@@ -152,7 +101,7 @@ void ledger::judge(const std::vector<reference>& patient) {
     if (!fetch || !fetch->waits_for_captured())
       continue; // It has begun again, or ended, with what else was due.
     if (auto until = captured_deadline(*fetch); until != never) {
-      set_deadline(each, until);
+      fetch->patience.set(until);
       moving.push_back(each);
     }
   }
@@ -161,15 +110,14 @@ void ledger::judge(const std::vector<reference>& patient) {
     moving.pop_back();
     for (const auto& each : at(inner).fetch->waiters) {
       auto* outer = outer_of(each);
-      if (outer == nullptr || !outer->waits_for_captured() || outer->deadline != never)
+      if (outer == nullptr || !outer->waits_for_captured() || outer->patience.is_set())
         continue;
-      auto what = std::get<outer_waiter>(each).outer;
-      set_deadline(what, at(inner).fetch->deadline);
-      moving.push_back(what);
+      outer->patience.set(at(inner).fetch->patience.at());
+      moving.push_back(std::get<outer_waiter>(each).outer);
     }
   }
   for (auto each : patient)
-    if (const auto& fetch = at(each).fetch; fetch && fetch->waits_for_captured() && fetch->deadline == never)
+    if (const auto& fetch = at(each).fetch; fetch && fetch->waits_for_captured() && !fetch->patience.is_set())
       fail(each, {handle_errc::stalled});
 }
 

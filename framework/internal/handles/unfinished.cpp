@@ -7,18 +7,19 @@
 namespace troupe::internal::handles {
 
 reference ledger::add_unfinished(std::uint64_t size_bytes, std::span<const reference> captured) {
-  const event now{*this};
-  auto what = make_entry(entry_state::remote);
-  auto& made = at(what);
-  made.size_bytes = size_bytes;
-  made.parts = std::make_unique<std::vector<reference>>(captured.begin(), captured.end());
-  ++made.references;
-  for (auto each : captured) {
-    ++at(each).references;
-    part_of_.emplace(each, what);
-  }
-  touch(what); // One of them may be lost.
-  return what;
+  return in_event([&] {
+    auto what = make_entry(entry_state::remote);
+    auto& made = at(what);
+    made.size_bytes = size_bytes;
+    made.parts = std::make_unique<std::vector<reference>>(captured.begin(), captured.end());
+    ++made.references;
+    for (auto each : captured) {
+      ++at(each).references;
+      part_of_.emplace(each, what);
+    }
+    touch(what); // One of them may be lost.
+    return what;
+  });
 }
 
 /// Of which one is lost: why it is.

@@ -1,0 +1,69 @@
+// What one peer pulls from here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <troupe/framework/internal/handles/messages.hpp>
+
+namespace troupe::internal::handles {
+
+/// One pull that a peer has made here.
+struct serving {
+  enum class step : std::uint8_t { fetching, head, bytes };
+
+  object_id name;
+  bool is_behind = false;     // This node had it behind another when it was exported.
+  step next = step::fetching; // What it waits for, or is sent next.
+  object_id place;
+  std::uint64_t offset = 0;
+  std::uint64_t size_bytes = 0;
+};
+
+/// Lets the pulls of one peer take turns in sending, so that a large object does not hold up a small one.
+class link_servings {
+public:
+  /// `allowed`: of what this node has, and again of what it has behind others, which must not hold up the rest.
+  explicit link_servings(std::size_t allowed) : allowed_(allowed) {}
+
+  /// False when there are too many of its like. Requires: no other has that number.
+  [[nodiscard]] bool open(request_number request, const object_id& name, bool is_behind);
+  /// The bytes are here; what is sent waits for the link's room.
+  void make_ready(request_number request, const object_id& place, std::uint64_t size_bytes);
+  /// Of those that are ready, by turns. Nothing where none is.
+  [[nodiscard]] std::optional<request_number> next();
+  /// Requires: it is open; so below.
+  [[nodiscard]] serving& at(request_number request) { return open_.at(request); }
+  serving close(request_number request);
+
+  [[nodiscard]] bool contains(request_number request) const { return open_.contains(request); }
+  [[nodiscard]] bool empty() const noexcept { return open_.empty(); }
+  [[nodiscard]] std::size_t size() const noexcept { return open_.size(); }
+  [[nodiscard]] bool has_ready() const noexcept { return !ready_.empty(); }
+  /// The first that is open.
+  [[nodiscard]] request_number first() const { return open_.begin()->first; }
+  /// The first that pulls this.
+  [[nodiscard]] std::optional<request_number> first_of(const object_id& name) const;
+  /// The first invariant that does not hold; empty when all do.
+  [[nodiscard]] std::string_view broken_invariant() const;
+  template <class Visitor>
+  void for_each(Visitor visit) const {
+    for (const auto& [request, each] : open_)
+      visit(request, each);
+  }
+
+private:
+  const std::size_t allowed_;
+  std::map<request_number, serving> open_;
+  std::set<std::pair<object_id, request_number>> by_name_; // The same.
+  std::size_t behind_ = 0;                                 // So many of them.
+  std::set<request_number> ready_;                         // Those that wait for the link's room only.
+  request_number last_ = 0;                                // Whose turn it was.
+};
+
+} // namespace troupe::internal::handles

@@ -1,0 +1,80 @@
+// Which node may adopt what from this one.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <troupe/framework/internal/handles/messages.hpp>
+
+namespace troupe::internal::handles {
+
+/// Somebody else may have what was exported on a link.
+struct voucher {
+  object_id name;
+  node_name beneficiary;
+  std::uint64_t token = 0;
+  link_number link = 0;
+
+  friend auto operator<=>(const voucher&, const voucher&) = default;
+};
+
+/// Remembers the vouchers that peers have given for what they were sent, the newest of them where there are too many.
+class voucher_book {
+public:
+  struct bounds {
+    std::size_t of_export = 1024;
+    std::size_t of_link = 65536;
+  };
+
+  explicit voucher_book(bounds allowed) : allowed_(allowed) {}
+
+  [[nodiscard]] bool contains(const voucher& which) const { return ages_.contains(which); }
+  /// By which `beneficiary` may have `name`. Of several peers' the one on the first link after `after`.
+  [[nodiscard]] std::optional<voucher> find(const object_id& name, const node_name& beneficiary, std::uint64_t token,
+                                            link_number after = 0) const;
+  [[nodiscard]] std::size_t size() const noexcept { return ages_.size(); }
+
+  /// When there are too many an old one goes, of the same beneficiary if it has one: most likely it was used by nobody.
+  void add(const voucher& which);
+  void drop(const voucher& which);
+  /// What was vouched for there is not exported any more.
+  void drop_all_of(link_number link, const object_id& name);
+  /// It is exported on another link now.
+  void move_all_of(link_number from, const object_id& name, link_number to);
+
+  [[nodiscard]] std::size_t size_of(link_number link, const object_id& name) const;
+  /// The first invariant that does not hold; empty when all do.
+  [[nodiscard]] std::string_view broken_invariant() const;
+
+private:
+  /// Some vouchers by age.
+  class ages {
+  public:
+    [[nodiscard]] const std::set<std::uint64_t>& all() const noexcept { return all_; }
+    /// The oldest for this node, else the oldest of all: so that what is vouched for one node takes little from others.
+    /// Requires: there is one.
+    [[nodiscard]] std::uint64_t first_to_go(const node_name& beneficiary) const;
+    void insert(std::uint64_t age, const node_name& beneficiary);
+    void erase(std::uint64_t age, const node_name& beneficiary);
+
+  private:
+    std::set<std::uint64_t> all_;
+    std::set<std::pair<node_name, std::uint64_t>> of_each_;
+  };
+  using export_key = std::pair<link_number, object_id>;
+
+  const bounds allowed_;
+  std::map<voucher, std::uint64_t> ages_;
+  std::map<std::uint64_t, voucher> by_age_;
+  std::map<export_key, ages> of_exports_; // None that is empty; so for links.
+  std::map<link_number, ages> of_links_;
+  std::uint64_t last_age_ = 0;
+};
+
+} // namespace troupe::internal::handles
