@@ -1,136 +1,52 @@
-// Entries, and what refers to them. The other parts of the ledger: sending.cpp, links.cpp, adoption.cpp, pulling.cpp,
-// unfinished.cpp, serving.cpp, timing.cpp, invariants.cpp.
+// Events in, actions out; and what needs several of the parts.
 #include <troupe/framework/internal/handles/ledger.hpp>
 
-#include <algorithm>
 #include <cassert>
-#include <limits>
 
 namespace troupe::internal::handles {
 
+namespace {
+
+constexpr violation was_not_asked = "answered a question that was not asked";
+constexpr violation sent_wrong_handle = "sent a handle that it could not send";
+
+} // namespace
+
 ledger::ledger(ledger_options options, local_objects& objects)
-    : options_(std::move(options)),
-      objects_(objects),
-      dials_({options_.dials_max, options_.adopt_patience}, timers_),
-      vouchers_({options_.vouchers_max, options_.link_vouchers_max}) {}
+    : books_(std::move(options), objects),
+      marks_(options_.fresh_token),
+      imports_(books_),
+      unfinished_(books_),
+      fetching_(books_, imports_, *this, serving_),
+      serving_(books_, fetching_, sending_),
+      vouching_(books_, *this, sending_),
+      adopting_(books_, *this, vouching_),
+      exports_(books_, serving_, vouching_.vouchers()),
+      sending_(books_, exports_, marks_),
+      receiving_(books_, imports_, fetching_, adopting_, marks_, *this),
+      reclaiming_(books_, exports_, fetching_, vouching_.vouchers(), *this) {}
 
-// -- entries
-
-entry* ledger::find(reference what) {
-  if (what.generation == 0 || what.index >= entries_.size())
-    return nullptr;
-  auto& found = entries_[what.index];
-  return found.generation == what.generation && found.state != entry_state::free ? &found : nullptr;
-}
-
-const entry* ledger::find(reference what) const {
-  return const_cast<ledger*>(this)->find(what);
-}
-
-entry& ledger::at(reference what) {
-  auto* found = find(what);
-  assert(found != nullptr);
-  return *found;
-}
-
-/// Follows where entries have moved. The result is not `moved`.
-reference ledger::resolve(reference what) const {
-  const auto* found = find(what);
-  while (found != nullptr && found->state == entry_state::moved) {
-    what = found->target;
-    found = find(what);
-  }
-  return what;
-}
-
-reference ledger::make_entry(entry_state state) {
-  std::uint32_t index = 0;
-  if (free_entries_.empty()) {
-    index = static_cast<std::uint32_t>(entries_.size());
-    entries_.emplace_back().generation = first_generation_;
-  } else {
-    index = free_entries_.extract(free_entries_.begin()).value();
-  }
-  enter(entries_[index], state);
-  entries_[index].since = now_;
-  return {index, entries_[index].generation};
-}
-
-/// A reference to a local object, which the ledger holds from now on.
-reference ledger::refer_to(const object_id& place) {
-  auto [known, fresh] = places_.try_emplace(place);
-  if (fresh) {
-    objects_.hold(place);
-    known->second = make_entry(entry_state::here);
-    auto& made = at(known->second);
-    made.place = place;
-    made.size_bytes = objects_.size_of(place);
-  }
-  ++at(known->second).references;
-  return known->second;
-}
-
-void ledger::enter(entry& which, entry_state next) {
-  assert(may_follow(which.state, next));
-  which.state = next;
-}
-
-// -- the beginning and the end of an event
-
-void ledger::begin_event() {
-  assert(!is_in_event_);
-  is_in_event_ = true;
-  now_ = std::max(now_, options_.clock());
-}
-
-/// Has it looked at when the event ends. To be called wherever something that an entry needs may have gone.
-void ledger::touch(reference what) {
-  auto& which = at(what);
-  if (!std::exchange(which.touched, true))
-    touched_.push_back(what);
-}
-
-/// The same for a link: where there may be room for more, or nothing left to wait for.
-void ledger::touch(link_number link) {
-  touched_links_.insert(link);
-}
-
-void ledger::unrefer(reference what) {
-  assert(at(what).references > 0);
-  --at(what).references;
-  touch(what);
-}
-
-void ledger::undepend(reference what) {
-  assert(at(what).dependents > 0);
-  --at(what).dependents;
-  touch(what);
-}
+// -- the end of an event
 
 void ledger::end_event() {
   do {
-    while (!touched_.empty()) {
-      auto what = touched_.back();
-      touched_.pop_back();
-      settle(what);
-    }
-    for (auto link : std::exchange(touched_links_, {}))
+    while (const auto what = books_.entries.take_touched())
+      settle(*what);
+    for (auto link : books_.links.take_touched())
       settle(link);
-  } while (!touched_.empty());
-  is_in_event_ = false;
+  } while (books_.entries.has_touched());
+  books_.clock.end_event();
 }
 
 /// What has room begins; a lost link of which nothing is left is forgotten.
 void ledger::settle(link_number link) {
-  auto found = links_.find(link);
-  if (found == links_.end())
+  auto* which = books_.links.find(link);
+  if (which == nullptr)
     return;
-  auto& which = found->second;
-  if (which.phase == link_phase::up) {
-    begin_pulls(which, which.pulls_of_own);
-    begin_pulls(which, which.pulls_behind);
-    ask_adoptions(which);
-  } else if (which.exports.empty() && which.imports.empty()) {
+  if (which->phase == link_phase::up) {
+    fetching_.begin_pulls(*which);
+    adopting_.ask(*which);
+  } else if (which->exports.empty() && which->imports.empty()) {
     end_grace(link);
   }
 }
@@ -138,168 +54,97 @@ void ledger::settle(link_number link) {
 /// Draws the conclusions from what an entry has left: a fetch that failed, or that nobody waits for, ends; without a
 /// source it is lost; what nothing wants is freed.
 void ledger::settle(reference what) {
-  auto* found = find(what);
-  if (found == nullptr)
+  const auto* which = books_.entries.find(what);
+  if (which == nullptr)
     return;
-  auto& which = *found;
-  which.touched = false;
-  if (which.fetch && which.fetch->waiters.empty())
-    (void)stop(what);
-  bool is_sealing = which.fetch && which.fetch->step == fetch_step::sealing;
-  if (const auto* loss = lost_part(which)) {
-    which.loss = *loss;
+  fetching_.stop_unless_awaited(what);
+  const bool is_sealing = fetching_.is_sealing(what);
+  if (const auto* loss = unfinished_.lost_part(what)) {
+    at(what).loss = *loss;
     lose(what);
   }
-  if (which.state == entry_state::remote && which.link == 0 && which.adopting == 0 && !is_sealing && !which.parts)
+  if (which->state == entry_state::remote && which->link == 0 && which->adoption.over == 0 && !is_sealing
+      && !which->parts)
     lose(what);
-  if (which.fetch && which.fetch->failed.code != handle_errc::none)
-    answer_failed(what);
-  if (which.parts && which.fetch && which.fetch->step == fetch_step::waiting)
-    begin_finishing(what);
-  if (!which.wanted())
+  fetching_.answer_failed(what);
+  fetching_.finish_parts(what);
+  if (!which->wanted())
     free(what);
 }
 
 /// Nothing wants the entry any more: what it held is let go, what was imported is released.
 void ledger::free(reference what) {
-  auto& which = at(what);
-  leave_adoption(what);
-  set_offer(what, std::nullopt);
-  forget_import(what);
-  forget_parts(what);
-  marks_.erase(which.own_mark);
-  if (which.state == entry_state::here) {
-    if (auto known = places_.find(which.place); known != places_.end() && known->second == what)
-      places_.erase(known);
-    objects_.drop(which.place);
-  } else if (which.state == entry_state::moved) {
-    moved_to_.erase({which.target, what});
-    undepend(which.target);
-  }
-  enter(which, entry_state::free);
-  auto generation = which.generation;
-  which = entry{};
-  which.generation = generation;
-  if (generation < std::numeric_limits<std::uint32_t>::max()) { // Else it is retired: no name comes back.
-    ++which.generation;
-    free_entries_.insert(what.index);
-    shrink();
-  }
-}
-
-/// The table gets no larger than what lasts: free rows at its end go, and new ones there begin with generations that
-/// none of those had. Rows that were used very often stay, so that the new ones can be used often, too.
-void ledger::shrink() {
-  constexpr auto generation_max = std::numeric_limits<std::uint32_t>::max() / 2;
-  while (!entries_.empty() && entries_.back().generation <= generation_max
-         && free_entries_.erase(static_cast<std::uint32_t>(entries_.size() - 1)) > 0) {
-    first_generation_ = std::max(first_generation_, entries_.back().generation);
-    entries_.pop_back();
-  }
-}
-
-/// The entry is nobody's import any more; what was counted is released while the link is up.
-void ledger::forget_import(reference what) {
-  auto& which = at(what);
-  if (which.link == 0)
-    return;
-  release_count(which);
-  leave_queue(which);
-  links_.at(which.link).imports.erase(which.name);
-  touch(which.link);
-  which.link = 0;
-  which.reclaiming = 0;
-}
-
-void ledger::release_count(entry& which) {
-  auto count = std::exchange(which.count, 0);
-  if (count > 0 && up_link(which.link) != nullptr)
-    send(which.link, release{which.name, count});
+  adopting_.leave(what);
+  adopting_.forget_offer(what);
+  imports_.forget(what);
+  unfinished_.forget_parts(what);
+  marks_.forget(at(what).trail);
+  books_.entries.free(what);
 }
 
 /// The source is gone for good. Everybody behind the entry is told, and releases it then; so is who is behind what has
 /// moved to it. What it is a part of is looked at next.
 void ledger::lose(reference what) {
-  enter(at(what), entry_state::lost);
-  set_offer(what, std::nullopt);
-  forget_parts(what);
-  fail(what, at(what).loss);
-  std::vector<std::pair<link_number, object_id>> behind;
+  books_.entries.enter(what, entry_state::lost);
+  adopting_.forget_offer(what);
+  unfinished_.forget_parts(what);
+  fetching_.fail(what, at(what).loss);
+  std::vector<exports::place> behind;
   for (std::vector<reference> left{what}; !left.empty();) {
-    auto next = left.back();
+    const auto next = left.back();
     left.pop_back();
-    for (auto each = exports_of_.lower_bound({next, 0, {}}); each != exports_of_.end() && std::get<0>(*each) == next;
-         ++each)
-      behind.emplace_back(std::get<1>(*each), std::get<2>(*each));
-    for (auto each = moved_to_.lower_bound({next, {}}); each != moved_to_.end() && each->first == next; ++each)
-      left.push_back(each->second);
-    for (auto each = part_of_.lower_bound({next, {}}); each != part_of_.end() && each->first == next; ++each)
-      touch(each->second);
+    const auto places = exports_.places_of(next);
+    behind.insert(behind.end(), places.begin(), places.end());
+    const auto moved = books_.entries.moved_to(next);
+    left.insert(left.end(), moved.begin(), moved.end());
+    unfinished_.touch_outer_of(next);
   }
   for (const auto& [number, name] : behind) {
-    auto& link = links_.at(number);
-    if (link.phase == link_phase::up)
-      send(number, lost{name});
+    if (auto& link = books_.links.at(number); link.phase == link_phase::up)
+      send(number, handles::lost{name});
     else
-      drop_export(link, link.exports.find(name));
+      exports_.drop(link, name);
   }
 }
 
-/// The entry is `target` from now on, whose one reference of the caller becomes a dependent.
+/// Who gave the entry has nothing for it any more. It is lost when the event ends, unless it is being adopted, or its
+/// replica sealed.
+void ledger::lose_source(reference what, bool was_told) {
+  at(what).loss = {.code = handle_errc::object_lost, .source = at(what).link, .was_told = was_told};
+  fetching_.restart(what);
+  imports_.forget(what);
+  books_.entries.touch(what);
+}
+
 void ledger::move_to(reference what, reference target) {
-  auto& onto = at(target);
-  ++onto.dependents;
-  --onto.references;
-  auto& which = at(what);
-  auto waiters = stop(what);
-  leave_adoption(what);
-  set_offer(what, std::nullopt);
-  forget_import(what);
-  which.target = target;
-  moved_to_.emplace(target, what);
-  enter(which, entry_state::moved);
-  for (auto each = moved_to_.lower_bound({what, {}}); each != moved_to_.end() && each->first == what;) {
-    auto former = each->second; // It follows at once: chains do not grow with each move.
-    each = moved_to_.erase(each);
-    moved_to_.emplace(target, former);
-    at(former).target = target;
-    ++onto.dependents;
-    undepend(what);
-  }
+  const auto waiters = fetching_.stop(what);
+  adopting_.leave(what);
+  adopting_.forget_offer(what);
+  imports_.forget(what);
+  books_.entries.move(what, target);
   for (const auto& each : waiters)
-    add_waiter(resolve(target), each);
-  touch(what);
+    fetching_.add_waiter(resolve(target), each);
+  books_.entries.touch(what);
 }
 
-link_record* ledger::up_link(link_number link) {
-  auto found = links_.find(link);
-  return found != links_.end() && found->second.phase == link_phase::up ? &found->second : nullptr;
-}
-
-const link_record* ledger::up_link(link_number link) const {
-  return const_cast<ledger*>(this)->up_link(link);
-}
-
-link_record* ledger::up_link_to(const node_name& peer) {
-  if (auto known = links_to_.find(peer); known != links_to_.end())
-    for (auto number : known->second)
-      if (auto* found = up_link(number))
-        return found;
-  return nullptr;
-}
-
-void ledger::send(link_number link, message what) {
-  want(send_message{link, std::move(what)});
+void ledger::has_come(reference what) {
+  unfinished_.forget_parts(what);
+  adopting_.leave(what);
+  adopting_.forget_offer(what);
 }
 
 // -- references of the application
 
 reference ledger::add(const object_id& place) {
-  return refer_to(place);
+  return books_.entries.refer_to(place);
+}
+
+reference ledger::add_unfinished(std::uint64_t size_bytes, std::span<const reference> captured) {
+  return in_event([&] { return unfinished_.add(size_bytes, captured); });
 }
 
 void ledger::retain(reference what) {
-  ++at(what).references;
+  books_.entries.refer(what);
 }
 
 void ledger::drop(reference what) {
@@ -307,32 +152,372 @@ void ledger::drop(reference what) {
 }
 
 std::optional<object_id> ledger::place_of(reference what) const {
-  const auto* found = find(resolve(what));
+  const auto* found = books_.entries.find(resolve(what));
   if (found == nullptr || found->state != entry_state::here)
     return std::nullopt;
   return found->place;
 }
 
 std::optional<fetch_error> ledger::loss_of(reference what) const {
-  const auto* found = find(resolve(what));
+  const auto* found = books_.entries.find(resolve(what));
   if (found == nullptr)
     return fetch_error{.code = handle_errc::object_lost};
   return found->state == entry_state::lost ? std::optional{found->loss} : std::nullopt;
 }
 
 bool ledger::is_behind(reference what) const {
-  const auto* found = find(resolve(what));
+  const auto* found = books_.entries.find(resolve(what));
   return found != nullptr && found->state == entry_state::remote && found->mode == handle_mode::behind;
 }
 
+void ledger::fetch(reference what, waiter_id who, time_point deadline) {
+  in_event([&] { fetching_.begin(who, resolve(what), deadline); });
+}
+
+void ledger::cancel_fetch(waiter_id who) {
+  in_event([&] { fetching_.cancel(who); });
+}
+
+// -- messages of the application
+
+std::vector<std::optional<handle_descriptor>> ledger::count_out(link_number to, std::span<const reference> what) {
+  return in_event([&] {
+    std::vector<std::optional<handle_descriptor>> result(what.size());
+    auto* link = up_link(to);
+    for (std::size_t i = 0; link != nullptr && i < what.size(); ++i)
+      if (auto handle = sending_.export_in_message(*link, what[i]))
+        result[i] = *std::move(handle);
+    return result;
+  });
+}
+
+std::expected<std::vector<reference>, handle_errc> ledger::receive(link_number from,
+                                                                   std::span<const handle_descriptor> handles) {
+  return in_event([&]() -> std::expected<std::vector<reference>, handle_errc> {
+    auto* link = up_link(from);
+    if (link == nullptr)
+      return std::unexpected{handle_errc::link_down};
+    if (auto imported = receiving_.import_all(*link, handles, receiving::came::in_message))
+      return *std::move(imported);
+    judge(from, sent_wrong_handle);
+    return std::unexpected{handle_errc::violation};
+  });
+}
+
+// -- links
+
+bool ledger::link_up(link_number link, node_name peer, bool shares_store) {
+  return in_event([&] {
+    auto* made = books_.links.add(link, peer, shares_store);
+    if (made == nullptr)
+      return false;
+    reclaiming_.ask(peer);
+    adopting_.on_link_up(*made);
+    return true;
+  });
+}
+
+void ledger::link_down(link_number link) {
+  in_event([&] { end_link(link); });
+}
+
+void ledger::end_link(link_number link) {
+  auto* found = up_link(link);
+  if (found == nullptr)
+    return;
+  auto& ended = *found;
+  ended.phase = link_phase::grace;
+  ended.grace_ends.set(books_.clock.now() + options_.grace);
+  ended.parked.clear();
+  ended.unclaimed.clear(); // Abandoned below, with everything else.
+  resume(ended);
+  serving_.end_all(ended);
+  books_.objects.abandon(link);
+  for (auto next = ended.exports.begin(); next != ended.exports.end();) {
+    const auto& [name, record] = *next++;
+    // In the store each importer has its own hold, or an entry in flight: they need no grace. But what was reclaimed
+    // from a link without a store has neither.
+    if (ended.shares_store && !sending_.is_proxy(name) && record.reclaimed == 0)
+      exports_.drop(ended, name);
+  }
+  for (auto next = ended.imports.begin(); next != ended.imports.end();) {
+    const auto what = (next++)->second;
+    fetching_.restart(what);
+    at(what).count = 0;
+    if (at(what).state == entry_state::here)
+      imports_.forget(what);
+  }
+  while (ended.questions.size() > 0) // Pulls have ended with their fetches.
+    give_up_question(ended, ended.questions.first());
+  adopting_.on_link_down(ended);
+  books_.links.touch(link);
+  reclaiming_.ask(ended.peer);
+}
+
+void ledger::end_grace(link_number link) {
+  auto& ended = books_.links.at(link);
+  ended.grace_ends.clear();
+  exports_.drop_all(ended);
+  for (auto next = ended.imports.begin(); next != ended.imports.end();)
+    lose_source((next++)->second, false);
+  books_.links.forget(link);
+}
+
+void ledger::end_graces() {
+  in_event([&] {
+    std::vector<link_number> lost;
+    for (const auto& [number, each] : books_.links.all())
+      if (each.phase == link_phase::grace)
+        lost.push_back(number);
+    for (auto number : lost)
+      if (books_.links.find(number) != nullptr)
+        end_grace(number);
+  });
+}
+
+/// Its peer is not left alone any more, or the link has ended.
+void ledger::resume(link_record& link) {
+  link.pause.end();
+  link.pulls_of_own.try_more();
+  link.pulls_behind.try_more();
+  receiving_.claim(link);
+  books_.links.touch(link.number);
+}
+
+/// Its time is over, or the link. What comes late is let go.
+void ledger::give_up_question(link_record& of, request_number request) {
+  const auto asked = of.questions.close(request);
+  switch (asked.what) {
+  case open_request::kind::adopt:
+    adopting_.on_closed(of, asked);
+    return adopting_.on_given_up(of, asked);
+  case open_request::kind::reclaim:
+    return reclaiming_.on_given_up(of, asked.about);
+  case open_request::kind::pull:
+    return;
+  }
+}
+
+bool ledger::send_chunk(link_number link) {
+  auto* to = up_link(link);
+  if (to == nullptr || !to->servings.has_ready())
+    return false;
+  in_event([&] { serving_.send_next(*to); });
+  return true;
+}
+
+void ledger::cannot_serve(link_number link, request_number request, handle_errc why, bool is_disk_full) {
+  assert(may_refuse(why));
+  in_event([&] {
+    auto* to = up_link(link);
+    if (to == nullptr)
+      return;
+    serving_.end(*to, request); // Or its last bytes were those that cannot be had.
+    send(link, refused{request, why, is_disk_full});
+  });
+}
+
+// -- rooms
+
+room_id ledger::room_of(link_number link, request_number request) const {
+  const auto* from = books_.links.up(link);
+  return from != nullptr ? fetching_.room_of(*from, request) : 0;
+}
+
+void ledger::room_made(room_id room) {
+  in_event([&] { fetching_.room_made(room); });
+}
+
+bool ledger::room_found(room_id room, const object_id& place) {
+  return in_event([&] { return fetching_.has_replica(room, place, fetch_step::making_room); });
+}
+
+void ledger::room_failed(room_id room, handle_errc why) {
+  assert(why == handle_errc::full || why == handle_errc::busy);
+  in_event([&] { fetching_.room_failed(room, why); });
+}
+
+bool ledger::room_sealed(room_id room, const object_id& place) {
+  return in_event([&] { return fetching_.has_replica(room, place, fetch_step::sealing); });
+}
+
+// -- time
+
+std::optional<time_point> ledger::next_deadline() const {
+  return books_.timers.next();
+}
+
+void ledger::tick() {
+  in_event([&] {
+    std::vector<reference> patient;
+    while (const auto due = books_.timers.take_due(books_.clock.now()))
+      expire(*due, patient);
+    fetching_.judge(patient);
+  });
+}
+
+/// Fetches that wait for captured ones only are put to `patient`.
+void ledger::expire(const timer& due, std::vector<reference>& patient) {
+  switch (due.what) {
+  case timer::kind::waiter:
+    return fetching_.expire_waiter(due.owner);
+  case timer::kind::fetch:
+    return fetching_.expire_patience({static_cast<std::uint32_t>(due.owner), static_cast<std::uint32_t>(due.number)},
+                                     patient);
+  case timer::kind::grace:
+    return end_grace(due.owner);
+  case timer::kind::question:
+    return give_up_question(books_.links.at(due.owner), due.number);
+  case timer::kind::parked:
+    return vouching_.refuse_parked(due.owner, due.number);
+  case timer::kind::dials:
+    return adopting_.expire_dials(due.owner, due.at);
+  case timer::kind::retry:
+    return resume(books_.links.at(due.owner));
+  }
+}
+
+// -- what peers say
+
+void ledger::on_message(link_number from, const message& what) {
+  in_event([&] {
+    if (auto* link = up_link(from))
+      std::visit([&](const auto& each) { on(*link, each); }, what);
+  });
+}
+
+/// A peer that breaks the protocol loses its link, and nothing else happens.
+void ledger::judge(link_number from, violation why) {
+  if (why.empty())
+    return;
+  want(close_link{from, handle_errc::violation, why});
+  end_link(from);
+}
+
+/// Whether a peer's question has a number that it may have. If not, its link is over.
+bool ledger::admit(link_record& from, request_number request) {
+  if (from.questions.admit(request))
+    return true;
+  judge(from.number, "used a request number twice");
+  return false;
+}
+
+void ledger::on(link_record& from, const release& what) {
+  judge(from.number, exports_.on_release(from, what));
+}
+
+void ledger::on(link_record& from, const vouch& what) {
+  const auto is_unused = vouching_.on_vouch(from, what);
+  if (!is_unused)
+    judge(from.number, is_unused.error());
+  else if (*is_unused && what.beneficiary == options_.self)
+    adopting_.come_home({options_.self, what.name, what.token});
+}
+
+void ledger::on(link_record& from, const adopt& what) {
+  if (admit(from, what.request))
+    vouching_.on_adopt(from, what);
+}
+
+void ledger::on(link_record& from, const reclaim& what) {
+  if (!admit(from, what.request))
+    return;
+  if (auto* previous = up_link(what.previous);
+      previous != nullptr && previous != &from && previous->peer == from.peer) {
+    // The peer has seen the end of that link before this node has.
+    want(close_link{what.previous, handle_errc::link_down, "the peer has lost this link"});
+    end_link(what.previous);
+  }
+  reclaiming_.on_reclaim(from, what);
+}
+
+void ledger::on(link_record& from, const pull& what) {
+  if (admit(from, what.request))
+    serving_.on_pull(from, what, sending_.is_proxy(what.name));
+}
+
+void ledger::on(link_record& from, const cancel& what) {
+  serving_.end(from, what.request);
+  from.parked.take(what.request); // Or it has been answered.
+}
+
+void ledger::on(link_record& from, const adopted& what) {
+  const auto asked = from.questions.standing_of(what.request, open_request::kind::adopt);
+  if (asked == link_questions::standing::never_asked)
+    return judge(from.number, was_not_asked);
+  const auto imported = receiving_.import_one(from, what.handle, receiving::came::in_answer);
+  if (!imported)
+    return judge(from.number, sent_wrong_handle);
+  if (from.questions.find(what.request) == nullptr) // What came along may have ended it, too.
+    return unrefer(*imported);
+  const auto open = from.questions.close(what.request);
+  adopting_.on_closed(from, open);
+  adopting_.on_adopted(open, *imported);
+}
+
+void ledger::on(link_record& from, const reclaimed& what) {
+  judge(from.number, reclaiming_.on_reclaimed(from, what));
+}
+
+void ledger::on(link_record& from, const pull_head& what) {
+  const auto asked = from.questions.standing_of(what.request, open_request::kind::pull);
+  if (asked == link_questions::standing::never_asked || what.captured.size() > options_.captured_max)
+    return judge(from.number, "answered a question that was not asked, or with too much");
+  if (const auto captured = receiving_.import_all(from, what.captured, receiving::came::in_answer))
+    judge(from.number, fetching_.on_head(from, what, *captured));
+  else
+    judge(from.number, sent_wrong_handle);
+}
+
+void ledger::on(link_record& from, const pull_chunk& what) {
+  judge(from.number, fetching_.on_chunk(from, what));
+}
+
+void ledger::on(link_record& from, const pull_here& what) {
+  const auto asked = from.questions.standing_of(what.request, open_request::kind::pull);
+  if (asked == link_questions::standing::never_asked || what.handle.mode != handle_mode::shared)
+    return judge(from.number, was_not_asked);
+  const auto imported = receiving_.import_one(from, what.handle, receiving::came::in_answer);
+  if (!imported)
+    return judge(from.number, sent_wrong_handle);
+  judge(from.number, fetching_.on_here(from, what.request, *imported));
+}
+
+void ledger::on(link_record& from, const refused& what) {
+  if (!from.questions.was_asked(what.request) || !may_refuse(what.reason))
+    return judge(from.number, "refused what was not asked, or for a reason that it cannot have");
+  if (from.questions.find(what.request) == nullptr)
+    return; // Given up meanwhile.
+  const auto asked = from.questions.close(what.request);
+  switch (asked.what) {
+  case open_request::kind::adopt:
+    adopting_.on_closed(from, asked);
+    return adopting_.on_refused(from, asked, what.reason);
+  case open_request::kind::reclaim:
+    if (const auto* which = books_.entries.find(asked.about); which != nullptr && which->reclaiming == from.number)
+      lose_source(asked.about, true);
+    return;
+  case open_request::kind::pull:
+    return fetching_.on_refused(from, asked.about, what);
+  }
+}
+
+void ledger::on(link_record& from, const lost& what) {
+  const auto known = from.imports.find(what.name);
+  if (known != from.imports.end() && at(known->second).state == entry_state::remote) // Else released meanwhile.
+    lose_source(known->second, true);
+}
+
+// -- looking at everything
+
 ledger_tables ledger::tables() const {
   ledger_tables result;
-  result.rows = entries_.size();
-  for (const auto& each : entries_) {
-    result.entries += each.state != entry_state::free;
+  result.rows = books_.entries.size();
+  books_.entries.for_each([&](reference, const entry& each) {
+    ++result.entries;
     result.fetches += each.fetch != nullptr;
-  }
-  for (const auto& [number, link] : links_) {
+  });
+  for (const auto& [number, link] : books_.links.all()) {
     ++(link.phase == link_phase::up ? result.links_up : result.links_in_grace);
     result.exports += link.exports.size();
     result.imports += link.imports.size();
@@ -340,10 +525,10 @@ ledger_tables ledger::tables() const {
     result.servings += link.servings.size();
     result.parked += link.parked.size();
   }
-  result.vouchers = vouchers_.size();
-  result.dialed = dials_.size();
-  result.waiters = waits_.size();
-  result.rooms = rooms_.size();
+  result.vouchers = vouching_.vouchers().size();
+  result.dialed = adopting_.dialed();
+  result.waiters = fetching_.waiters();
+  result.rooms = fetching_.rooms();
   return result;
 }
 

@@ -2,31 +2,34 @@
 // Start with framework/handle-protocol.md.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <expected>
 #include <map>
-#include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <troupe/framework/internal/handles/actions.hpp>
+#include <troupe/framework/internal/handles/adopting.hpp>
+#include <troupe/framework/internal/handles/books.hpp>
+#include <troupe/framework/internal/handles/exports.hpp>
+#include <troupe/framework/internal/handles/fetching.hpp>
+#include <troupe/framework/internal/handles/imports.hpp>
 #include <troupe/framework/internal/handles/ledger_options.hpp>
 #include <troupe/framework/internal/handles/local_objects.hpp>
+#include <troupe/framework/internal/handles/mark_book.hpp>
 #include <troupe/framework/internal/handles/messages.hpp>
-#include <troupe/framework/internal/handles/offered_dials.hpp>
+#include <troupe/framework/internal/handles/receiving.hpp>
+#include <troupe/framework/internal/handles/reclaiming.hpp>
 #include <troupe/framework/internal/handles/rows.hpp>
-#include <troupe/framework/internal/handles/tables.hpp>
-#include <troupe/framework/internal/handles/timers.hpp>
-#include <troupe/framework/internal/handles/voucher_book.hpp>
+#include <troupe/framework/internal/handles/sending.hpp>
+#include <troupe/framework/internal/handles/serving.hpp>
+#include <troupe/framework/internal/handles/unfinished_objects.hpp>
+#include <troupe/framework/internal/handles/vouching.hpp>
 
 namespace troupe::internal::handles {
 
@@ -61,7 +64,7 @@ struct ledger_tables {
 /// the event ends. So nothing recurses, however deep objects capture each other.
 /// Costs: an event costs its own size (of a message: what it carries; of a link's end: what went over the link) times
 /// the logarithm of the tables. tables() and broken_invariant() look at everything.
-class ledger {
+class ledger final : entry_changes {
 public:
   ledger(ledger_options options, local_objects& objects);
   ledger(const ledger&) = delete;
@@ -146,7 +149,7 @@ public:
   /// When tick() has something to do: exactly then, unless an event changes it.
   [[nodiscard]] std::optional<time_point> next_deadline() const;
 
-  [[nodiscard]] std::vector<action> take_actions() { return std::exchange(actions_, {}); }
+  [[nodiscard]] std::vector<action> take_actions() { return books_.actions.take(); }
   [[nodiscard]] ledger_tables tables() const;
   /// What is kept and why: of `count` entries from number `first` on. What has moved stands for itself.
   [[nodiscard]] ledger_rows rows(std::uint32_t first, std::uint32_t count) const;
@@ -154,23 +157,11 @@ public:
   [[nodiscard]] std::string_view broken_invariant() const;
 
 private:
-  // ledger.cpp: entries and references
-  [[nodiscard]] entry* find(reference what);
-  [[nodiscard]] const entry* find(reference what) const;
-  [[nodiscard]] entry& at(reference what);
-  [[nodiscard]] reference resolve(reference what) const;
-  [[nodiscard]] reference make_entry(entry_state state);
-  [[nodiscard]] reference refer_to(const object_id& place);
-  void enter(entry& which, entry_state next); // The only writer of entry::state.
-  void touch(reference what);
-  void touch(link_number link);
-  void unrefer(reference what);
-  void undepend(reference what);
   /// One event: does its work and then looks at all that this has touched. Not where the work throws, which leaves the
   /// ledger as no event may.
   template <class Work>
   auto in_event(Work work) {
-    begin_event();
+    books_.clock.begin_event();
     if constexpr (std::is_void_v<std::invoke_result_t<Work&>>) {
       work();
       end_event();
@@ -180,167 +171,64 @@ private:
       return result;
     }
   }
-  void begin_event(); // By in_event() only, as the end.
-  void end_event();
+  void end_event(); // By in_event() only.
   void settle(reference what);
   void settle(link_number link);
   void free(reference what);
-  void shrink();
-  void forget_import(reference what);
-  void release_count(entry& which);
   void lose(reference what);
-  void move_to(reference what, reference target);
-  [[nodiscard]] link_record* up_link(link_number link);
-  [[nodiscard]] const link_record* up_link(link_number link) const;
-  [[nodiscard]] link_record* up_link_to(const node_name& peer);
-  void send(link_number link, message what);
-  template <class Action>
-  void want(Action what) { // Built in place: g++ 12 warns of moved variants.
-    actions_.emplace_back(std::in_place_type<Action>, std::move(what));
-  }
-
-  // sending.cpp: descriptors out and in
-  using export_place = std::map<object_id, export_record>::iterator;
-  enum class goes : std::uint8_t { in_message, in_answer };
-  [[nodiscard]] std::expected<handle_descriptor, handle_errc> export_one(link_record& to, reference what, goes how);
-  export_record& count_export(link_record& to, const object_id& name, reference what);
-  enum class came : std::uint8_t { in_message, in_answer };
-  [[nodiscard]] std::expected<std::vector<reference>, handle_errc>
-  import_all(link_record& from, std::span<const handle_descriptor> handles, came how);
-  [[nodiscard]] std::expected<reference, handle_errc> import_one(link_record& from, const handle_descriptor& handle,
-                                                                 came how);
-  void leave_mark(reference what, handle_descriptor& described);
-  [[nodiscard]] bool come_round(reference what, std::uint64_t mark);
-  [[nodiscard]] static bool is_at_home(const entry& which);
-  [[nodiscard]] std::optional<reference> find_at_home(const link_record& from, const handle_descriptor& handle);
-  [[nodiscard]] std::expected<reference, handle_errc> import_shared(link_record& from, const handle_descriptor& handle);
-  [[nodiscard]] std::pair<reference, bool> count_import(link_record& from, const handle_descriptor& handle,
-                                                        entry_state if_new);
-  [[nodiscard]] object_id proxy_name(reference what) const;
-  [[nodiscard]] bool is_proxy(const object_id& name) const { return name.store == options_.proxy_number; }
-  void drop_export(link_record& from, export_place which);
-  void claim(link_record& from);
-  void on(link_record& from, const release& what);
-  void on(link_record& from, const lost& what);
-
-  // links.cpp: loss, grace, reclaim; questions and answers
+  void lose_source(reference what, bool was_told);
+  void move_to(reference what, reference target) override;
+  void has_come(reference what) override;
   void end_link(link_number link);
   void end_grace(link_number link);
-  void lose_source(reference what, bool was_told);
-  void violated(link_number link, std::string_view text);
-  open_request close(link_record& from, request_number request);
+  void resume(link_record& link);
   void give_up_question(link_record& of, request_number request);
-  void give_up_questions(link_record& of);
-  [[nodiscard]] bool may_ask(link_record& from, request_number request);
-  void reclaim_from(const node_name& peer);
-  [[nodiscard]] link_record* holds_for_reclaim(const link_record& from, const reclaim& what);
-  void give_back(link_record& to, link_record& from, const object_id& name, bool is_named);
-  void on(link_record& from, const reclaim& what);
-  void on(link_record& from, const reclaimed& what);
-  void on(link_record& from, const refused& what);
+  void expire(const timer& due, std::vector<reference>& patient);
 
-  // adoption.cpp
-  void set_offer(reference what, const std::optional<adoption_offer>& offer);
-  void seek_adoption(reference what);
-  [[nodiscard]] bool come_home(reference what);
-  void queue_adoption(reference what, link_record& over);
-  void ask_adoptions(link_record& over);
-  void leave_adoption(reference what);
-  void end_adoption(reference what, std::uint64_t refused_token);
-  void dial_exporter(const entry& which);
-  void redeem(link_record& to, request_number request, const voucher& which);
+  // What peers say.
+  void judge(link_number from, violation why);
+  [[nodiscard]] bool admit(link_record& from, request_number request);
+  void on(link_record& from, const release& what);
   void on(link_record& from, const vouch& what);
   void on(link_record& from, const adopt& what);
+  void on(link_record& from, const reclaim& what);
+  void on(link_record& from, const pull& what);
+  void on(link_record& from, const cancel& what);
   void on(link_record& from, const adopted& what);
-
-  // pulling.cpp: bringing bytes here
-  void add_waiter(reference what, const waiter& who);
-  [[nodiscard]] fetch_state* outer_of(const waiter& who);
-  [[nodiscard]] std::shared_ptr<import_budget> budget_for(reference what, const waiter& who);
-  [[nodiscard]] bool is_paid_by(const import_budget& budget, reference what, const waiter& who);
-  void answer(const waiter& who, const fetch_error& error, reference what);
-  void step_to(reference what, fetch_step next); // The only writer of fetch_state::step.
-  void advance(reference what);
-  [[nodiscard]] pull_turns& turns_of(const entry& which);
-  void begin_pulls(link_record& source, pull_turns& of);
-  void ask_for_bytes(reference what);
-  void leave_queue(entry& which);
-  void leave_slot(entry& which);
-  void restart(reference what);
-  [[nodiscard]] std::set<waiter> stop(reference what);
-  void fail(reference what, const fetch_error& error);
-  void answer_failed(reference what);
-  void finish_fetch(reference what);
-  [[nodiscard]] bool has_replica(room_id room, const object_id& place, fetch_step after);
-  void has_all_bytes(reference what);
-  void seal_if_complete(reference what);
-  void begin_again_later(reference what, const fetch_error& why);
-  [[nodiscard]] time_point last_deadline(const fetch_state& fetch) const;
+  void on(link_record& from, const reclaimed& what);
   void on(link_record& from, const pull_head& what);
   void on(link_record& from, const pull_chunk& what);
   void on(link_record& from, const pull_here& what);
+  void on(link_record& from, const refused& what);
+  void on(link_record& from, const lost& what);
 
-  void await_captured(reference what, std::vector<reference> captured);
-
-  // unfinished.cpp: objects of this node's own that wait for what they capture
-  void begin_finishing(reference what);
-  [[nodiscard]] const fetch_error* lost_part(const entry& which) const;
-  void forget_parts(reference what);
-
-  // serving.cpp: giving bytes to peers
-  void start_serving(link_record& to, request_number request, reference from);
-  void end_serving(link_record& to, request_number request);
-  void send_head(link_record& to, request_number request, serving& what);
-  void send_bytes_of(link_record& to, request_number request, serving& what);
-  void on(link_record& from, const pull& what);
-  void on(link_record& from, const cancel& what);
-
-  // timing.cpp
-  [[nodiscard]] time_point end_of_pause() const { return now_ + options_.busy_pause; }
-  void resume(link_record& which);
-  void expire(const timer& due, std::vector<reference>& patient);
-  void give_up_waiting(waiter_id who, const fetch_error& why, reference what);
-  [[nodiscard]] time_point captured_deadline(const fetch_state& outer) const;
-  void judge(const std::vector<reference>& patient);
+  // Short for the books.
+  [[nodiscard]] entry& at(reference what) { return books_.entries.at(what); }
+  [[nodiscard]] reference resolve(reference what) const { return books_.entries.resolve(what); }
+  void unrefer(reference what) { books_.entries.unrefer(what); }
+  [[nodiscard]] link_record* up_link(link_number link) { return books_.links.up(link); }
+  void send(link_number link, message what) { books_.actions.send(link, std::move(what)); }
+  template <class Action>
+  void want(Action what) {
+    books_.actions.want(std::move(what));
+  }
 
   // invariants.cpp
   [[nodiscard]] std::string_view broken_entry(const entry& which, reference what) const;
-  [[nodiscard]] std::string_view broken_source(const entry& which, reference what) const;
-  [[nodiscard]] std::string_view broken_fetch(const entry& which, reference what) const;
-  [[nodiscard]] std::string_view broken_waiters(const fetch_state& fetch, reference what) const;
-  [[nodiscard]] std::string_view broken_link(const link_record& which) const;
-  [[nodiscard]] std::string_view broken_exports(const link_record& which) const;
-  [[nodiscard]] std::string_view broken_questions(const link_record& which) const;
-  [[nodiscard]] std::string_view broken_servings(const link_record& which) const;
-  [[nodiscard]] std::string_view broken_indices() const;
 
-  ledger_options options_;
-  local_objects& objects_;
-  timer_queue timers_; // Outlives all that is due.
-  time_point now_{};   // Of this event.
-  bool is_in_event_ = false;
-  std::deque<entry> entries_;            // A deque, since entries are made while others are being looked at.
-  std::set<std::uint32_t> free_entries_; // The first is used next, so that what lasts gathers at the beginning.
-  std::uint32_t first_generation_ = 1;   // Greater than that of any row that is gone.
-  std::map<link_number, link_record> links_;
-  offered_dials dials_;
-  voucher_book vouchers_;
-  std::map<waiter_id, outside_wait> waits_;
-  std::map<room_id, reference> rooms_;
-  // To be looked at at the end of the event.
-  std::vector<reference> touched_;
-  std::set<link_number> touched_links_;
-  // Where to find rows without looking at all of them.
-  std::map<object_id, reference> places_; // Local objects by place; replicas are not looked for.
-  std::map<node_name, std::set<link_number>> links_to_;
-  std::set<std::tuple<reference, link_number, object_id>> exports_of_;
-  std::set<std::pair<reference, reference>> moved_to_; // First where to.
-  std::set<std::pair<reference, reference>> part_of_;  // First the part.
-  std::set<std::pair<adoption_offer, reference>> offers_;
-  std::map<std::uint64_t, reference> marks_; // Left by this node.
-  std::uint64_t last_turn_ = 0;
-  room_id last_room_ = 0;
-  std::vector<action> actions_;
+  books books_;
+  const ledger_options& options_ = books_.options;
+  mark_book marks_;
+  imports imports_;
+  unfinished_objects unfinished_;
+  fetching fetching_;
+  serving serving_;
+  vouching vouching_;
+  adopting adopting_;
+  exports exports_;
+  sending sending_;
+  receiving receiving_;
+  reclaiming reclaiming_;
 };
 
 } // namespace troupe::internal::handles

@@ -7,7 +7,7 @@ namespace troupe::internal::handles {
 bool link_servings::open(request_number request, const object_id& name, bool is_behind) {
   if ((is_behind ? behind_ : open_.size() - behind_) >= allowed_)
     return false;
-  open_.try_emplace(request, serving{.name = name, .is_behind = is_behind});
+  open_.try_emplace(request, served_pull{.name = name, .is_behind = is_behind});
   by_name_.emplace(name, request);
   behind_ += is_behind;
   return true;
@@ -17,7 +17,7 @@ void link_servings::make_ready(request_number request, const object_id& place, s
   auto& what = at(request);
   what.place = place;
   what.size_bytes = size_bytes;
-  what.next = serving::step::head;
+  what.next = served_pull::step::head;
   ready_.insert(request);
 }
 
@@ -29,7 +29,7 @@ std::optional<request_number> link_servings::next() {
   return last_;
 }
 
-serving link_servings::close(request_number request) {
+served_pull link_servings::close(request_number request) {
   const auto known = open_.find(request);
   assert(known != open_.end());
   auto closed = known->second;
@@ -51,7 +51,7 @@ std::string_view link_servings::broken_invariant() const {
     behind += each.is_behind;
     if (!by_name_.contains({each.name, request}))
       return "a pull that cannot be found";
-    if ((each.next == serving::step::fetching) == ready_.contains(request))
+    if ((each.next == served_pull::step::fetching) == ready_.contains(request))
       return "a pull that waits for nothing";
   }
   if (by_name_.size() != open_.size() || ready_.size() > open_.size())

@@ -14,7 +14,7 @@
 namespace troupe::internal::handles {
 
 /// One pull that a peer has made here.
-struct serving {
+struct served_pull {
   enum class step : std::uint8_t { fetching, head, bytes };
 
   object_id name;
@@ -38,8 +38,8 @@ public:
   /// Of those that are ready, by turns. Nothing where none is.
   [[nodiscard]] std::optional<request_number> next();
   /// Requires: it is open; so below.
-  [[nodiscard]] serving& at(request_number request) { return open_.at(request); }
-  serving close(request_number request);
+  [[nodiscard]] served_pull& at(request_number request) { return open_.at(request); }
+  served_pull close(request_number request);
 
   [[nodiscard]] bool contains(request_number request) const { return open_.contains(request); }
   [[nodiscard]] bool empty() const noexcept { return open_.empty(); }
@@ -59,7 +59,7 @@ public:
 
 private:
   const std::size_t allowed_;
-  std::map<request_number, serving> open_;
+  std::map<request_number, served_pull> open_;
   std::set<std::pair<object_id, request_number>> by_name_; // The same.
   std::size_t behind_ = 0;                                 // So many of them.
   std::set<request_number> ready_;                         // Those that wait for the link's room only.

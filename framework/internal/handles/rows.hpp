@@ -5,8 +5,10 @@
 #include <optional>
 #include <vector>
 
+#include <troupe/framework/internal/handles/actions.hpp>
+#include <troupe/framework/internal/handles/link_record.hpp>
 #include <troupe/framework/internal/handles/messages.hpp>
-#include <troupe/framework/internal/handles/tables.hpp>
+#include <troupe/framework/internal/handles/timers.hpp>
 
 namespace troupe::internal::handles {
 

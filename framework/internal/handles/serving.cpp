@@ -1,99 +1,110 @@
-// Giving bytes to peers that pull them.
-#include <troupe/framework/internal/handles/ledger.hpp>
+#include <troupe/framework/internal/handles/serving.hpp>
 
 #include <algorithm>
 #include <cassert>
 
 namespace troupe::internal::handles {
 
-void ledger::on(link_record& from, const pull& what) {
-  if (!may_ask(from, what.request))
-    return;
-  auto record = from.exports.find(what.name);
+serving::serving(books& of, fetching& bytes, answer_exports& out)
+    : options_(of.options),
+      objects_(of.objects),
+      actions_(of.actions),
+      entries_(of.entries),
+      links_(of.links),
+      fetching_(bytes),
+      out_(out) {}
+
+void serving::on_pull(link_record& from, const pull& what, bool is_behind) {
+  const auto record = from.exports.find(what.name);
   if (record == from.exports.end())
-    return send(from.number, refused{what.request, handle_errc::unknown});
-  if (!from.servings.open(what.request, what.name, is_proxy(what.name)))
-    return send(from.number, refused{what.request, handle_errc::busy});
-  add_waiter(resolve(record->second.what), peer_waiter{from.number, what.request});
+    return actions_.send(from.number, refused{what.request, handle_errc::unknown});
+  if (!from.servings.open(what.request, what.name, is_behind))
+    return actions_.send(from.number, refused{what.request, handle_errc::busy});
+  fetching_.add_waiter(entries_.resolve(record->second.what), peer_waiter{from.number, what.request});
 }
 
-void ledger::on(link_record& from, const cancel& what) {
-  if (from.servings.contains(what.request))
-    end_serving(from, what.request);
-  else
-    from.parked.take(what.request); // Or it has been answered.
-}
-
-void ledger::end_serving(link_record& to, request_number request) {
-  auto ended = to.servings.close(request);
-  if (ended.next != serving::step::fetching)
+void serving::end(link_record& to, request_number request) {
+  if (!to.servings.contains(request))
     return;
-  auto awaited = resolve(to.exports.at(ended.name).what);
-  if (auto& fetch = at(awaited).fetch) {
-    fetch->waiters.erase(peer_waiter{to.number, request});
-    touch(awaited);
-  }
+  const auto ended = to.servings.close(request);
+  if (ended.next == served_pull::step::fetching)
+    fetching_.remove_waiter(entries_.resolve(to.exports.at(ended.name).what), peer_waiter{to.number, request});
+}
+
+void serving::end_all_of(link_record& to, const object_id& name) {
+  while (const auto request = to.servings.first_of(name))
+    end(to, *request);
+}
+
+void serving::end_all(link_record& to) {
+  while (!to.servings.empty())
+    end(to, to.servings.first());
 }
 
 /// The bytes are here. What is large waits for the link's room.
-void ledger::start_serving(link_record& to, request_number request, reference from) {
-  if (to.shares_store) {
-    (void)to.servings.close(request);
-    if (auto handle = export_one(to, from, goes::in_answer))
-      send(to.number, pull_here{request, *std::move(handle)});
-    else
-      send(to.number, refused{request, handle.error()});
-    return;
+void serving::serve(const peer_waiter& who, reference what) {
+  auto& to = links_.at(who.link);
+  if (!to.shares_store) {
+    to.servings.make_ready(who.request, entries_.at(what).place, entries_.at(what).size_bytes);
+    return actions_.want(bytes_wanted{to.number});
   }
-  to.servings.make_ready(request, at(from).place, at(from).size_bytes);
-  want(bytes_wanted{to.number});
+  to.servings.close(who.request);
+  if (auto handle = out_.export_in_answer(to, what))
+    actions_.send(to.number, pull_here{who.request, *std::move(handle)});
+  else
+    actions_.send(to.number, refused{who.request, handle.error()});
 }
 
-void ledger::cannot_serve(link_number link, request_number request, handle_errc why, bool is_disk_full) {
-  assert(may_refuse(why));
-  in_event([&] {
-    auto* to = up_link(link);
-    if (to == nullptr)
-      return;
-    if (to->servings.contains(request)) // Else its last bytes were those that cannot be had.
-      end_serving(*to, request);
-    send(link, refused{request, why, is_disk_full});
-  });
+void serving::refuse(const peer_waiter& who, const fetch_error& why) {
+  assert(may_refuse(why.code));
+  links_.at(who.link).servings.close(who.request);
+  actions_.send(who.link, refused{who.request, why.code, why.is_disk_full});
 }
 
-bool ledger::send_chunk(link_number link) {
-  auto* to = up_link(link);
-  if (to == nullptr || !to->servings.has_ready())
-    return false;
-  return in_event([&] {
-    auto request = to->servings.next().value();
-    auto& what = to->servings.at(request);
-    if (what.next == serving::step::head)
-      send_head(*to, request, what);
-    else
-      send_bytes_of(*to, request, what);
-    if (what.next == serving::step::bytes && what.offset == what.size_bytes)
-      (void)to->servings.close(request);
-    return true;
-  });
+void serving::send_next(link_record& to) {
+  const auto request = to.servings.next().value();
+  auto& what = to.servings.at(request);
+  if (what.next == served_pull::step::head)
+    send_head(to, request, what);
+  else
+    send_bytes_of(to, request, what);
+  if (what.next == served_pull::step::bytes && what.offset == what.size_bytes)
+    to.servings.close(request);
 }
 
-void ledger::send_head(link_record& to, request_number request, serving& what) {
+void serving::send_head(link_record& to, request_number request, served_pull& what) {
   pull_head head{request, what.size_bytes, {}};
   for (const auto& place : objects_.captured_by(what.place)) {
-    auto inner = refer_to(place);
-    if (auto handle = export_one(to, inner, goes::in_answer)) // Cannot fail: no store is shared.
+    const auto inner = entries_.refer_to(place);
+    if (auto handle = out_.export_in_answer(to, inner)) // Cannot fail: no store is shared.
       head.captured.push_back(*std::move(handle));
-    unrefer(inner);
+    entries_.unrefer(inner);
   }
-  send(to.number, std::move(head));
-  what.next = serving::step::bytes;
+  actions_.send(to.number, std::move(head));
+  what.next = served_pull::step::bytes;
 }
 
-void ledger::send_bytes_of(link_record& to, request_number request, serving& what) {
-  auto size_bytes = std::min(options_.chunk_bytes_max, what.size_bytes - what.offset);
-  want(send_bytes{to.number, {request, what.offset, size_bytes}, what.place});
+void serving::send_bytes_of(link_record& to, request_number request, served_pull& what) {
+  const auto size_bytes = std::min(options_.chunk_bytes_max, what.size_bytes - what.offset);
+  actions_.want(send_bytes{to.number, {request, what.offset, size_bytes}, what.place});
   what.offset += size_bytes;
+}
+
+std::string_view serving::broken_invariant() const {
+  std::string_view broken;
+  for (const auto& [number, link] : links_.all())
+    link.servings.for_each([&](request_number request, const served_pull& each) {
+      const auto record = link.exports.find(each.name);
+      if (record == link.exports.end()) {
+        broken = "what is served is not exported";
+        return;
+      }
+      const auto& from = entries_.at(entries_.resolve(record->second.what));
+      const bool waits = from.fetch && from.fetch->waiters.contains(peer_waiter{link.number, request});
+      if (waits != (each.next == served_pull::step::fetching))
+        broken = "a pull that waits for nothing";
+    });
+  return broken;
 }
 
 } // namespace troupe::internal::handles

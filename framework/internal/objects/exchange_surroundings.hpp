@@ -7,7 +7,7 @@
 
 #include <troupe/framework/internal/handles/actions.hpp>
 #include <troupe/framework/internal/handles/messages.hpp>
-#include <troupe/framework/internal/handles/tables.hpp>
+#include <troupe/framework/internal/handles/timers.hpp>
 #include <troupe/framework/node_errc.hpp>
 
 namespace troupe::internal {

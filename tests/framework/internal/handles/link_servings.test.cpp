@@ -29,9 +29,9 @@ TEST_F(pulls_of_a_peer, take_turns_when_their_bytes_are_here) {
 
 TEST_F(pulls_of_a_peer, begin_with_the_head) {
   EXPECT_TRUE(pulls_.open(1, x, false));
-  EXPECT_EQ(pulls_.at(1).next, serving::step::fetching);
+  EXPECT_EQ(pulls_.at(1).next, served_pull::step::fetching);
   pulls_.make_ready(1, y, 5);
-  EXPECT_EQ(pulls_.at(1).next, serving::step::head);
+  EXPECT_EQ(pulls_.at(1).next, served_pull::step::head);
   EXPECT_EQ(pulls_.at(1).place, y);
   EXPECT_EQ(pulls_.close(1).size_bytes, 5u);
   EXPECT_FALSE(pulls_.has_ready());

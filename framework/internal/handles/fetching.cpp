@@ -1,0 +1,670 @@
+#include <troupe/framework/internal/handles/fetching.hpp>
+
+#include <algorithm>
+#include <cassert>
+
+namespace troupe::internal::handles {
+
+fetching::fetching(books& of, imports& counted, entry_changes& whole, pull_server& peers)
+    : options_(of.options),
+      objects_(of.objects),
+      timers_(of.timers),
+      clock_(of.clock),
+      actions_(of.actions),
+      entries_(of.entries),
+      links_(of.links),
+      imports_(counted),
+      whole_(whole),
+      peers_(peers) {}
+
+// -- who waits
+
+void fetching::begin(waiter_id who, reference what, time_point until) {
+  const bool is_new = waits_.try_emplace(who, timers_, who, until).second;
+  assert(is_new);
+  static_cast<void>(is_new);
+  add_waiter(what, outside_waiter{who});
+}
+
+void fetching::cancel(waiter_id who) {
+  const auto waited = waits_.find(who);
+  if (waited == waits_.end())
+    return;
+  const auto what = waited->second.what;
+  remove_waiter(what, outside_waiter{who});
+  answer(outside_waiter{who}, {handle_errc::cancelled}, what);
+}
+
+void fetching::add_waiter(reference what, const waiter& who) {
+  auto& which = entries_.at(what);
+  if (which.state != entry_state::remote)
+    return answer(who, which.state == entry_state::here ? fetch_error{} : which.loss, what);
+  if (!which.fetch) {
+    which.fetch = std::make_unique<fetch_state>(timers_, what);
+    which.fetch->budget = budget_for(what, who);
+    which.fetch->turn = ++last_turn_;
+  }
+  bool is_new = which.fetch->waiters.insert(who).second;
+  if (const auto* outside = std::get_if<outside_waiter>(&who))
+    waits_.at(outside->waiter).what = what;
+  else if (auto* outer = outer_of(who); outer != nullptr && is_new)
+    ++outer->awaited;
+  advance(what);
+}
+
+void fetching::remove_waiter(reference what, const waiter& who) {
+  auto& fetch = entries_.at(what).fetch;
+  if (!fetch)
+    return;
+  fetch->waiters.erase(who);
+  entries_.touch(what);
+}
+
+/// The fetch that waits, if it is one, and still the same attempt.
+fetch_state* fetching::outer_of(const waiter& who) {
+  const auto* outer = std::get_if<outer_waiter>(&who);
+  return outer != nullptr && rooms_.contains(outer->room) ? entries_.at(outer->outer).fetch.get() : nullptr;
+}
+
+std::shared_ptr<import_budget> fetching::budget_for(reference what, const waiter& who) {
+  if (const auto* outer = std::get_if<outer_waiter>(&who))
+    return entries_.at(outer->outer).fetch->budget;
+  return std::make_shared<import_budget>(what);
+}
+
+bool fetching::is_paid_by(const import_budget& budget, reference what, const waiter& who) {
+  if (const auto* outer = std::get_if<outer_waiter>(&who))
+    return entries_.at(outer->outer).fetch->budget.get() == &budget;
+  return budget.root == what;
+}
+
+void fetching::answer(const waiter& who, const fetch_error& error, reference what) {
+  bool is_here = error.code == handle_errc::none;
+  if (const auto* outside = std::get_if<outside_waiter>(&who)) {
+    if (is_here)
+      entries_.refer(what); // The waiter's.
+    waits_.erase(outside->waiter);
+    actions_.want(answer_waiter{outside->waiter, error, is_here ? what : reference{}});
+  } else if (const auto* outer = std::get_if<outer_waiter>(&who)) {
+    if (!rooms_.contains(outer->room))
+      return;
+    if (!is_here)
+      return fail(outer->outer, error);
+    seal_if_complete(outer->outer);
+  } else {
+    const auto& peer = std::get<peer_waiter>(who);
+    if (is_here)
+      peers_.serve(peer, what);
+    else
+      peers_.refuse(peer, error);
+  }
+}
+
+// -- the course of a fetch
+
+void fetching::step_to(reference what, fetch_step next) {
+  auto& fetch = *entries_.at(what).fetch;
+  assert(may_follow(fetch.step, next));
+  fetch.step = next;
+  // Waiting for a turn has no end of its own: those whose turn it is have one, and so has a grace.
+  bool has_patience = next != fetch_step::waiting && next != fetch_step::sealing;
+  fetch.patience.set(has_patience ? end_of_patience() : never);
+}
+
+void fetching::advance(reference what) {
+  auto& which = entries_.at(what);
+  if (which.parts)
+    return entries_.touch(what); // Not from here, since what it captures may be unfinished itself.
+  auto* source = links_.up(which.link);
+  if (!which.fetch || which.fetch->step != fetch_step::waiting || which.fetch->is_queued || source == nullptr)
+    return;
+  turns_of(which).queue(which.fetch->turn, what);
+  which.fetch->is_queued = true;
+  links_.touch(source->number);
+}
+
+/// Requires: the entry has a source.
+pull_turns& fetching::turns_of(const entry& which) {
+  auto& source = links_.at(which.link);
+  return which.mode == handle_mode::behind ? source.pulls_behind : source.pulls_of_own;
+}
+
+namespace {
+
+[[nodiscard]] std::optional<original> original_of(const entry& which, const link_record& source) {
+  if (which.mode != handle_mode::mine)
+    return std::nullopt;
+  return original{source.peer, which.name};
+}
+
+} // namespace
+
+void fetching::begin_pulls(link_record& source) {
+  begin_pulls(source, source.pulls_of_own);
+  begin_pulls(source, source.pulls_behind);
+}
+
+/// Where the source allowed fewer because it was busy, more are tried after a while: those under way may wait for
+/// something slow.
+void fetching::begin_pulls(link_record& source, pull_turns& of) {
+  while (!source.pause.is_for_pulls()) {
+    const auto what = of.next();
+    if (!what)
+      break;
+    auto& which = entries_.at(*what);
+    which.fetch->is_queued = false;
+    which.fetch->has_slot = true;
+    open_room(*what);
+    step_to(*what, fetch_step::making_room);
+    if (source.shares_store)
+      ask_for_bytes(*what); // It will be handed over: no replica.
+    else
+      actions_.want(make_room{which.fetch->room, which.size_bytes, original_of(which, source), which.link});
+  }
+  if (of.is_held_back())
+    source.pause.begin(end_of_pause());
+}
+
+void fetching::open_room(reference what) {
+  entries_.at(what).fetch->room = ++last_room_;
+  rooms_[last_room_] = what;
+}
+
+void fetching::leave_queue(entry& which) {
+  if (which.fetch && std::exchange(which.fetch->is_queued, false))
+    turns_of(which).leave(which.fetch->turn);
+}
+
+void fetching::leave_slot(entry& which) {
+  if (!std::exchange(which.fetch->has_slot, false))
+    return;
+  turns_of(which).end();
+  links_.touch(which.link);
+}
+
+void fetching::ask_for_bytes(reference what) {
+  step_to(what, fetch_step::asking);
+  auto& which = entries_.at(what);
+  which.fetch->request = links_.at(which.link).questions.ask({.what = open_request::kind::pull, .about = what});
+  actions_.send(which.link, pull{which.fetch->request, which.name});
+}
+
+void fetching::restart(reference what) {
+  auto& which = entries_.at(what);
+  leave_queue(which);
+  if (!which.fetch || which.fetch->step == fetch_step::waiting || which.fetch->step == fetch_step::sealing)
+    return;
+  auto again = std::make_unique<fetch_state>(timers_, what);
+  again->budget = which.fetch->budget;
+  again->failed = which.fetch->failed;
+  again->turn = which.fetch->turn;
+  again->busy_until = which.fetch->busy_until;
+  again->refused = which.fetch->refused;
+  again->waiters = stop(what);
+  for (const auto& each : again->waiters)
+    if (auto* outer = outer_of(each))
+      ++outer->awaited;
+  which.fetch = std::move(again);
+}
+
+/// Of those that have one.
+time_point fetching::last_deadline(const fetch_state& fetch) const {
+  auto result = time_point{};
+  for (const auto& each : fetch.waiters)
+    if (const auto* outside = std::get_if<outside_waiter>(&each))
+      if (const auto& limit = waits_.at(outside->waiter).limit; limit.is_set())
+        result = std::max(result, limit.at());
+  return result;
+}
+
+/// The source has too much to do, or no room to bring back what lies on its disk: it is asked again for some time, and
+/// for room as long as somebody has time.
+void fetching::begin_again_later(reference what, const fetch_error& why) {
+  auto& which = entries_.at(what);
+  auto& fetch = *which.fetch;
+  bool is_full = why.code == handle_errc::full;
+  if (fetch.busy_until <= clock_.now() && (!is_full || last_deadline(fetch) <= clock_.now()))
+    return fail(what, why);
+  if (fetch.busy_until == never)
+    fetch.busy_until = end_of_patience();
+  fetch.refused = why;
+  restart(what);
+  auto& turns = turns_of(which);
+  if (is_full) { // What else it has may lie in memory: that comes first.
+    which.fetch->turn = ++last_turn_;
+    links_.at(which.link).pause.begin_for_pulls(end_of_pause());
+    return advance(what);
+  }
+  turns.was_busy();
+  if (turns.asked() == 0) // Else the next that ends makes room there.
+    links_.at(which.link).pause.begin_for_pulls(end_of_pause());
+  advance(what);
+}
+
+std::set<waiter> fetching::stop(reference what) {
+  auto& which = entries_.at(what);
+  if (!which.fetch)
+    return {};
+  which.fetch->patience.clear();
+  leave_queue(which);
+  leave_slot(which);
+  auto fetch = std::move(which.fetch);
+  if (fetch->room != 0) {
+    rooms_.erase(fetch->room);
+    actions_.want(drop_room{fetch->room});
+  }
+  if (fetch->request != 0) {
+    auto& source = links_.at(which.link);
+    source.questions.close(fetch->request);
+    if (source.phase == link_phase::up)
+      actions_.send(source.number, handles::cancel{fetch->request});
+  }
+  if (fetch->step != fetch_step::sealing)
+    fetch->budget->imports -= fetch->captured.size();
+  fetch->waiters.erase(outer_waiter{what, fetch->room}); // A liar's object may capture itself.
+  for (auto inner : fetch->captured) {
+    if (auto onto = entries_.resolve(inner); entries_.at(onto).fetch) {
+      entries_.at(onto).fetch->waiters.erase(outer_waiter{what, fetch->room});
+      entries_.touch(onto);
+    }
+    entries_.unrefer(inner);
+  }
+  for (const auto& each : fetch->waiters)
+    if (auto* outer = outer_of(each))
+      --outer->awaited;
+  return std::move(fetch->waiters);
+}
+
+void fetching::fail(reference what, const fetch_error& error) {
+  auto& fetch = entries_.at(what).fetch;
+  if (!fetch || fetch->failed.code != handle_errc::none)
+    return;
+  fetch->failed = error;
+  entries_.touch(what);
+}
+
+void fetching::stop_unless_awaited(reference what) {
+  if (const auto& fetch = entries_.at(what).fetch; fetch && fetch->waiters.empty())
+    static_cast<void>(stop(what));
+}
+
+bool fetching::is_sealing(reference what) const {
+  const auto& fetch = entries_.at(what).fetch;
+  return fetch && fetch->step == fetch_step::sealing;
+}
+
+/// Who only joined a fetch that imported too much for another begins it anew.
+void fetching::answer_failed(reference what) {
+  const auto& fetch = entries_.at(what).fetch;
+  if (!fetch || fetch->failed.code == handle_errc::none)
+    return;
+  const auto error = fetch->failed;
+  const auto budget = fetch->budget;
+  for (const auto& each : stop(what)) {
+    if (error.imports_max != 0 && !is_paid_by(*budget, what, each))
+      add_waiter(what, each);
+    else
+      answer(each, error, what);
+  }
+  entries_.touch(what);
+}
+
+void fetching::finish(reference what, const object_id& place) {
+  const auto waiters = stop(what);
+  entries_.at(what).place = place;
+  entries_.enter(what, entry_state::here);
+  whole_.has_come(what);
+  for (const auto& each : waiters)
+    answer(each, {}, what);
+  entries_.touch(what);
+}
+
+/// As if all its bytes had just come. Not where anything else is under way, since an unfinished object can capture
+/// others, in chains of any length.
+void fetching::finish_parts(reference what) {
+  auto& which = entries_.at(what);
+  if (!which.parts || !which.fetch || which.fetch->step != fetch_step::waiting)
+    return;
+  open_room(what);
+  step_to(what, fetch_step::receiving);
+  for (auto each : *which.parts)
+    entries_.refer(each);
+  await_captured(what, *which.parts);
+  seal_if_complete(what);
+}
+
+// -- rooms
+
+void fetching::room_made(room_id room) {
+  if (auto known = rooms_.find(room);
+      known != rooms_.end() && entries_.at(known->second).fetch->step == fetch_step::making_room)
+    ask_for_bytes(known->second);
+}
+
+void fetching::room_failed(room_id room, handle_errc why) {
+  if (auto known = rooms_.find(room); known != rooms_.end())
+    fail(known->second, {why});
+}
+
+bool fetching::has_replica(room_id room, const object_id& place, fetch_step after) {
+  auto known = rooms_.find(room);
+  if (known == rooms_.end())
+    return false;
+  const auto what = known->second;
+  const auto& which = entries_.at(what);
+  assert(which.fetch->step == after && objects_.size_of(place) == which.size_bytes);
+  static_cast<void>(after);
+  rooms_.erase(known);
+  which.fetch->room = 0; // It is sealed: not to be dropped.
+  if (links_.up(which.link) != nullptr)
+    imports_.release(what); // The import stays, so that the same handle sent again finds the replica.
+  else
+    imports_.forget(what);
+  finish(what, place);
+  return true;
+}
+
+room_id fetching::room_of(const link_record& from, request_number request) const {
+  const auto* asked = from.questions.find(request);
+  if (asked == nullptr || asked->what != open_request::kind::pull)
+    return 0;
+  const auto& fetch = *entries_.at(asked->about).fetch;
+  return fetch.step == fetch_step::receiving ? fetch.room : 0;
+}
+
+// -- what the source says
+
+/// The pull is over, and makes room for the next; the fetch goes on until all that it captures is here.
+void fetching::has_all_bytes(reference what) {
+  auto& which = entries_.at(what);
+  links_.at(which.link).questions.close(std::exchange(which.fetch->request, 0));
+  turns_of(which).went_well();
+  leave_slot(which);
+  which.fetch->patience.set(end_of_patience());
+}
+
+void fetching::seal_if_complete(reference what) {
+  auto& fetch = *entries_.at(what).fetch;
+  if (!fetch.waits_for_captured() || fetch.awaited > 0 || fetch.failed.code != handle_errc::none)
+    return;
+  std::vector<object_id> places;
+  places.reserve(fetch.captured.size());
+  for (auto inner : fetch.captured)
+    places.push_back(entries_.at(entries_.resolve(inner)).place);
+  step_to(what, fetch_step::sealing);
+  actions_.want(seal_room{fetch.room, std::move(places), entries_.at(what).parts ? what : reference{}});
+}
+
+/// Takes over one reference each, and has them brought here. Fails with `too_many`.
+void fetching::await_captured(reference what, const std::vector<reference>& captured) {
+  auto& fetch = *entries_.at(what).fetch;
+  fetch.captured = captured;
+  fetch.budget->imports += fetch.captured.size();
+  if (fetch.budget->imports > options_.fetch_imports_max)
+    return fail(what, {handle_errc::too_many, fetch.budget->imports, options_.fetch_imports_max});
+  ++fetch.awaited; // Until all have been asked for.
+  for (auto inner : fetch.captured)
+    add_waiter(entries_.resolve(inner), outer_waiter{what, fetch.room});
+  --fetch.awaited;
+}
+
+violation fetching::on_head(link_record& from, const pull_head& what, const std::vector<reference>& captured) {
+  const auto let_go = [&] {
+    for (auto inner : captured)
+      entries_.unrefer(inner);
+  };
+  const auto* asked = from.questions.find(what.request);
+  if (asked == nullptr) { // What came along may have ended the fetch.
+    let_go();
+    return {};
+  }
+  const auto about = asked->about;
+  const auto& which = entries_.at(about);
+  if (which.fetch->step != fetch_step::asking || which.size_bytes != what.size_bytes || from.shares_store) {
+    let_go();
+    return "answered a pull with something else";
+  }
+  step_to(about, fetch_step::receiving);
+  await_captured(about, captured);
+  if (which.fetch->failed.code == handle_errc::none && what.size_bytes == 0)
+    has_all_bytes(about);
+  seal_if_complete(about);
+  return {};
+}
+
+violation fetching::on_chunk(link_record& from, const pull_chunk& what) {
+  const auto asked = from.questions.standing_of(what.request, open_request::kind::pull);
+  if (asked == link_questions::standing::never_asked)
+    return "answered a question that was not asked";
+  if (asked == link_questions::standing::given_up)
+    return {};
+  const auto about = from.questions.find(what.request)->about;
+  const auto& which = entries_.at(about);
+  auto& fetch = *which.fetch;
+  if (fetch.step != fetch_step::receiving || what.offset != fetch.received_bytes || what.size_bytes == 0
+      || what.size_bytes > which.size_bytes - fetch.received_bytes)
+    return "sent bytes out of order, or too many";
+  fetch.received_bytes += what.size_bytes;
+  fetch.refused = {};
+  if (fetch.received_bytes < which.size_bytes) {
+    fetch.patience.set(end_of_patience());
+    return {};
+  }
+  has_all_bytes(about);
+  seal_if_complete(about);
+  return {};
+}
+
+violation fetching::on_here(link_record& from, request_number request, reference handed_over) {
+  const auto* asked = from.questions.find(request);
+  if (asked == nullptr) { // What came along may have ended the fetch.
+    entries_.unrefer(handed_over);
+    return {};
+  }
+  const auto about = asked->about;
+  const auto target = entries_.resolve(handed_over);
+  const auto& which = entries_.at(about);
+  if (entries_.at(target).size_bytes != which.size_bytes) {
+    entries_.unrefer(handed_over);
+    return "answered a pull with something else";
+  }
+  if (target != about && entries_.at(target).state == entry_state::here) {
+    has_all_bytes(about);
+    whole_.move_to(about, handed_over);
+    return {};
+  }
+  entries_.unrefer(handed_over);
+  from.questions.close(std::exchange(which.fetch->request, 0));
+  begin_again_later(about, {handle_errc::busy}); // The store could not be asked.
+  return {};
+}
+
+/// Requires: the question is closed.
+void fetching::on_refused(const link_record& from, reference what, const refused& why) {
+  const auto& which = entries_.at(what);
+  which.fetch->request = 0;
+  if (why.reason != handle_errc::busy && why.reason != handle_errc::full)
+    return fail(what, {why.reason});
+  begin_again_later(what, {.code = why.reason,
+                           .source = from.number,
+                           .was_told = true,
+                           .is_behind = which.mode == handle_mode::behind,
+                           .is_disk_full = why.is_disk_full});
+}
+
+// -- time
+
+void fetching::expire_waiter(waiter_id who) {
+  const auto what = waits_.at(who).what;
+  waits_.erase(who);
+  remove_waiter(what, outside_waiter{who});
+  give_up_waiting(who, {handle_errc::timed_out}, what);
+}
+
+void fetching::expire_patience(reference what, std::vector<reference>& patient) {
+  auto& fetch = *entries_.at(what).fetch;
+  fetch.patience.clear();
+  if (fetch.waits_for_captured())
+    patient.push_back(what);
+  else
+    fail(what, {handle_errc::stalled});
+}
+
+/// Says what it was that took so long, if that is known: of what is captured the first that is not here.
+/// Requires: `what` has a fetch.
+void fetching::give_up_waiting(waiter_id who, const fetch_error& why, reference what) {
+  constexpr auto depth_max = 16; // Of captured ones; a liar's objects may capture each other.
+  for (auto depth = 0; depth < depth_max && entries_.at(what).fetch->waits_for_captured(); ++depth) {
+    const auto& captured = entries_.at(what).fetch->captured;
+    auto missing =
+        std::ranges::find_if(captured, [&](auto each) { return entries_.at(entries_.resolve(each)).fetch != nullptr; });
+    if (missing == captured.end())
+      break;
+    what = entries_.resolve(*missing);
+  }
+  const auto& fetch = *entries_.at(what).fetch;
+  bool is_full = why.code == handle_errc::timed_out && fetch.refused.code == handle_errc::full;
+  actions_.want(answer_waiter{who, is_full ? fetch.refused : why, {}, fetch.room});
+}
+
+/// Until when a fetch may wait for what it captures, judged by those alone: as long as one of them moves. `never` when
+/// none does.
+time_point fetching::captured_deadline(const fetch_state& outer) const {
+  auto result = time_point{};
+  for (auto each : outer.captured) {
+    const auto& inner = entries_.find(entries_.resolve(each))->fetch;
+    if (!inner)
+      continue;
+    if (!inner->waits_for_captured())
+      return end_of_patience();
+    if (inner->patience.is_set())
+      result = std::max(result, inner->patience.at());
+  }
+  return result > clock_.now() ? result : never;
+}
+
+void fetching::judge(const std::vector<reference>& patient) {
+  std::vector<reference> moving;
+  for (auto each : patient) {
+    const auto& fetch = entries_.at(each).fetch;
+    if (!fetch || !fetch->waits_for_captured())
+      continue; // It has begun again, or ended, with what else was due.
+    if (auto until = captured_deadline(*fetch); until != never) {
+      fetch->patience.set(until);
+      moving.push_back(each);
+    }
+  }
+  while (!moving.empty()) { // Upwards from there: each is looked at once.
+    auto inner = moving.back();
+    moving.pop_back();
+    for (const auto& each : entries_.at(inner).fetch->waiters) {
+      auto* outer = outer_of(each);
+      if (outer == nullptr || !outer->waits_for_captured() || outer->patience.is_set())
+        continue;
+      outer->patience.set(entries_.at(inner).fetch->patience.at());
+      moving.push_back(std::get<outer_waiter>(each).outer);
+    }
+  }
+  for (auto each : patient)
+    if (const auto& fetch = entries_.at(each).fetch; fetch && fetch->waits_for_captured() && !fetch->patience.is_set())
+      fail(each, {handle_errc::stalled});
+}
+
+// -- invariants
+
+std::string_view fetching::broken_invariant() const {
+  std::size_t waiting = 0;
+  std::string_view broken;
+  entries_.for_each([&](reference what, const entry& which) {
+    if (!which.fetch || !broken.empty())
+      return;
+    broken = broken_fetch(which, what);
+    waiting += static_cast<std::size_t>(std::ranges::count_if(
+        which.fetch->waiters, [](const waiter& who) { return std::holds_alternative<outside_waiter>(who); }));
+  });
+  if (!broken.empty())
+    return broken;
+  if (waiting != waits_.size())
+    return "a caller that nobody will answer";
+  for (const auto& [number, link] : links_.all()) {
+    if (auto text = broken_pulls(link); !text.empty())
+      return text;
+  }
+  return {};
+}
+
+std::string_view fetching::broken_pulls(const link_record& which) const {
+  std::string_view broken;
+  which.questions.for_each([&](request_number number, const open_request& asked) {
+    const auto* about = entries_.find(asked.about);
+    if (asked.what == open_request::kind::pull
+        && (about == nullptr || !about->fetch || about->fetch->request != number))
+      broken = "a pull that no fetch knows";
+  });
+  for (const auto* each : {&which.pulls_of_own, &which.pulls_behind})
+    if (which.phase == link_phase::up && !which.pause.is_for_pulls() && each->has_next())
+      return "there is room for a pull, and nobody takes it";
+    else if (each->is_held_back() && !which.pause.is_on())
+      return "a source that was busy once, and is never asked for more again";
+  return broken;
+}
+
+std::string_view fetching::broken_fetch(const entry& which, reference what) const {
+  const auto& fetch = *which.fetch;
+  using enum fetch_step;
+  if (fetch.waiters.empty())
+    return "a fetch that nobody waits for";
+  if (fetch.failed.code != handle_errc::none)
+    return "a fetch has failed and nobody was told";
+  auto room = rooms_.find(fetch.room);
+  if ((fetch.step == waiting) != (fetch.room == 0)
+      || (fetch.room != 0 && (room == rooms_.end() || room->second != what)))
+    return "a fetch and its room do not agree";
+  bool asks = fetch.step == asking || (fetch.step == receiving && !fetch.waits_for_captured());
+  const auto* source = links_.up(which.link);
+  if (asks != (fetch.request != 0) || (asks && (source == nullptr || source->questions.find(fetch.request) == nullptr)))
+    return "a fetch and its question do not agree";
+  if (which.parts && fetch.step == waiting)
+    return "an unfinished object that nobody finishes";
+  if (fetch.is_queued != (fetch.step == waiting && source != nullptr)
+      || (fetch.is_queued && !source->pulls_of_own.is_queued(fetch.turn)
+          && !source->pulls_behind.is_queued(fetch.turn)))
+    return "a fetch whose turn will never come";
+  if (fetch.has_slot != (asks || fetch.step == making_room))
+    return "a fetch counts as a pull and is none, or the other way round";
+  if (fetch.patience.is_set() == (fetch.step == waiting || fetch.step == sealing) || !fetch.patience.is_in_order())
+    return "a fetch without patience, or with too much";
+  if (fetch.budget->imports > options_.fetch_imports_max || fetch.captured.size() > options_.captured_max)
+    return "a fetch has imported too much";
+  return broken_waiters(fetch, what);
+}
+
+std::string_view fetching::broken_waiters(const fetch_state& fetch, reference what) const {
+  for (const auto& each : fetch.waiters) {
+    if (const auto* outside = std::get_if<outside_waiter>(&each)) {
+      auto known = waits_.find(outside->waiter);
+      if (known == waits_.end() || known->second.what != what || !known->second.limit.is_in_order())
+        return "a caller that waits elsewhere";
+    } else if (const auto* outer = std::get_if<outer_waiter>(&each)) {
+      if (!rooms_.contains(outer->room))
+        return "a fetch whose outer one has ended";
+    } else {
+      auto [link, request] = std::get<peer_waiter>(each);
+      const auto* asker = links_.up(link);
+      if (asker == nullptr || !asker->servings.contains(request))
+        return "a fetch for a peer that does not wait";
+    }
+  }
+  std::set<reference> awaited;
+  for (auto each : fetch.captured) {
+    auto inner = entries_.resolve(each);
+    const auto* found = entries_.find(inner);
+    if (found != nullptr && found->fetch && found->fetch->waiters.contains(outer_waiter{what, fetch.room}))
+      awaited.insert(inner);
+  }
+  if (awaited.size() != fetch.awaited)
+    return "a fetch that waits for more, or less, than it captures";
+  return {};
+}
+
+} // namespace troupe::internal::handles

@@ -1,0 +1,48 @@
+// Giving bytes to peers that pull them.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include <troupe/framework/internal/handles/books.hpp>
+#include <troupe/framework/internal/handles/fetching.hpp>
+#include <troupe/framework/internal/handles/vouching.hpp>
+
+namespace troupe::internal::handles {
+
+/// Answers the pulls of peers, with bytes that may have to be fetched first.
+class serving final : public pull_server {
+public:
+  serving(books& of, fetching& bytes, answer_exports& out);
+  serving(const serving&) = delete;
+  serving& operator=(const serving&) = delete;
+
+  void on_pull(link_record& from, const pull& what, bool is_behind);
+  /// Nobody wants it any more. Nothing happens when it has been answered.
+  void end(link_record& to, request_number request);
+  /// What is not exported any more.
+  void end_all_of(link_record& to, const object_id& name);
+  void end_all(link_record& to);
+  /// Sends one head or chunk. Requires: one is ready.
+  void send_next(link_record& to);
+
+  void serve(const peer_waiter& who, reference what) override;
+  void refuse(const peer_waiter& who, const fetch_error& why) override;
+
+  /// The first invariant that does not hold; empty when all do.
+  [[nodiscard]] std::string_view broken_invariant() const;
+
+private:
+  void send_head(link_record& to, request_number request, served_pull& what);
+  void send_bytes_of(link_record& to, request_number request, served_pull& what);
+
+  const ledger_options& options_;
+  local_objects& objects_;
+  action_list& actions_;
+  entry_table& entries_;
+  link_table& links_;
+  fetching& fetching_;
+  answer_exports& out_;
+};
+
+} // namespace troupe::internal::handles

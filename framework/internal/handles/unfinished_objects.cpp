@@ -1,0 +1,61 @@
+#include <troupe/framework/internal/handles/unfinished_objects.hpp>
+
+#include <memory>
+
+namespace troupe::internal::handles {
+
+reference unfinished_objects::add(std::uint64_t size_bytes, std::span<const reference> captured) {
+  const auto what = entries_.make(entry_state::remote);
+  auto& made = entries_.at(what);
+  made.size_bytes = size_bytes;
+  made.parts = std::make_unique<std::vector<reference>>(captured.begin(), captured.end());
+  entries_.refer(what);
+  for (auto each : captured) {
+    entries_.refer(each);
+    part_of_.emplace(each, what);
+  }
+  entries_.touch(what); // One of them may be lost.
+  return what;
+}
+
+void unfinished_objects::forget_parts(reference what) {
+  const auto parts = std::exchange(entries_.at(what).parts, nullptr);
+  if (!parts)
+    return;
+  for (auto each : *parts) {
+    part_of_.erase({each, what});
+    entries_.unrefer(each);
+  }
+  actions_.want(forget_unfinished{what});
+}
+
+const fetch_error* unfinished_objects::lost_part(reference what) const {
+  const auto& which = entries_.at(what);
+  if (!which.parts)
+    return nullptr;
+  for (auto each : *which.parts)
+    if (const auto& part = entries_.at(entries_.resolve(each)); part.state == entry_state::lost)
+      return &part.loss;
+  return nullptr;
+}
+
+void unfinished_objects::touch_outer_of(reference part) {
+  for (auto each = part_of_.lower_bound({part, {}}); each != part_of_.end() && each->first == part; ++each)
+    entries_.touch(each->second);
+}
+
+std::string_view unfinished_objects::broken_invariant() const {
+  std::string_view broken;
+  std::set<std::pair<reference, reference>> parts;
+  entries_.for_each([&](reference what, const entry& which) {
+    if (!which.parts)
+      return;
+    for (auto part : *which.parts)
+      parts.emplace(part, what);
+    if (which.state != entry_state::remote || which.link != 0 || which.adoption.offer || lost_part(what) != nullptr)
+      broken = "an unfinished object that cannot be finished";
+  });
+  return parts != part_of_ ? "an unfinished object whose parts do not know it" : broken;
+}
+
+} // namespace troupe::internal::handles

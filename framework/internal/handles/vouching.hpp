@@ -1,0 +1,55 @@
+// Letting others have what was sent to somebody else.
+#pragma once
+
+#include <expected>
+
+#include <troupe/framework/internal/handles/books.hpp>
+#include <troupe/framework/internal/handles/fetching.hpp>
+#include <troupe/framework/internal/handles/voucher_book.hpp>
+
+namespace troupe::internal::handles {
+
+/// Counts handles that leave in answers.
+class answer_exports {
+public:
+  virtual ~answer_exports() = default;
+
+  /// Fails with `object_lost` or `busy`.
+  [[nodiscard]] virtual std::expected<handle_descriptor, handle_errc> export_in_answer(link_record& to,
+                                                                                       reference what) = 0;
+};
+
+/// Lets third nodes adopt what a peer was sent, once that has vouched for them.
+class vouching {
+public:
+  vouching(books& of, entry_changes& whole, answer_exports& out);
+  vouching(const vouching&) = delete;
+  vouching& operator=(const vouching&) = delete;
+
+  /// Whether nobody has used it yet, and nobody has looked for it.
+  [[nodiscard]] std::expected<bool, violation> on_vouch(link_record& from, const vouch& what);
+  void on_adopt(link_record& from, const adopt& what);
+  /// An adoption has waited long enough for its voucher.
+  void refuse_parked(link_number from, request_number request);
+
+  /// The entry was offered to be had from this very node: it becomes this node's own, if its source has vouched for
+  /// that.
+  [[nodiscard]] bool come_home(reference what, const adoption_offer& offer);
+
+  [[nodiscard]] voucher_book& vouchers() noexcept { return vouchers_; }
+  [[nodiscard]] const voucher_book& vouchers() const noexcept { return vouchers_; }
+
+private:
+  void redeem(link_record& to, request_number request, const voucher& which);
+
+  const ledger_options& options_;
+  const event_clock& clock_;
+  action_list& actions_;
+  entry_table& entries_;
+  link_table& links_;
+  entry_changes& whole_;
+  answer_exports& out_;
+  voucher_book vouchers_;
+};
+
+} // namespace troupe::internal::handles
