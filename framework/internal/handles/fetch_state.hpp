@@ -35,16 +35,6 @@ struct outer_waiter { // A fetch whose object captures this one.
 };
 using waiter = std::variant<outside_waiter, peer_waiter, outer_waiter>;
 
-/// Where a caller of fetch() waits, and how long.
-struct outside_wait {
-  outside_wait(timer_queue& timers, waiter_id who, time_point until) : limit(timers, timer::kind::waiter, who) {
-    limit.set(until);
-  }
-
-  reference what;
-  deadline limit;
-};
-
 //  waiting --its turn--> making_room --room--> asking --head--> receiving --all bytes, all captured here--> sealing
 //     |                          |                |
 //     |                          +--a replica is found: the entry is here
@@ -76,29 +66,34 @@ struct import_budget {
   std::uint64_t imports = 0;
 };
 
+/// How far a source is with being asked for the bytes.
+struct pull_state {
+  std::uint64_t turn = 0;     // Among those that wait for the same link: who came first begins first.
+  bool is_queued = false;     // At the source, waiting for its turn.
+  bool has_slot = false;      // Counts among the source's pulls.
+  request_number request = 0; // On the entry's link. 0: nothing is asked.
+};
+
 /// One pull, shared by all who wait for the same entry.
 struct fetch_state {
   fetch_state(timer_queue& timers, reference what)
       : patience(timers, timer::kind::fetch, what.index, what.generation) {}
 
   fetch_step step = fetch_step::waiting;
-  room_id room = 0;           // 0: none.
-  request_number request = 0; // On the entry's link. 0: nothing is asked.
+  room_id room = 0; // 0: none.
+  pull_state pull;
   std::uint64_t received_bytes = 0;
   std::vector<reference> captured; // One reference each.
   std::size_t awaited = 0;         // Fetches of captured ones that this one waits for.
   std::set<waiter> waiters;
   std::shared_ptr<import_budget> budget; // Of who began it: who joins later does not pay.
   fetch_error failed;                    // Told to all who wait at the end of the event.
-  std::uint64_t turn = 0;                // Among those that wait for the same link: who came first begins first.
-  bool is_queued = false;                // At the source, waiting for its turn.
-  bool has_slot = false;                 // Counts among the source's pulls.
   time_point busy_until = never;         // Until when a busy source is asked again, or one whose store is full.
   fetch_error refused;                   // What it said last; nothing once bytes come.
   deadline patience;                     // For the next sign of progress.
 
   /// All bytes have come: only captured objects are missing, which have their own deadlines.
-  [[nodiscard]] bool waits_for_captured() const noexcept { return step == fetch_step::receiving && request == 0; }
+  [[nodiscard]] bool waits_for_captured() const noexcept { return step == fetch_step::receiving && pull.request == 0; }
 };
 
 } // namespace troupe::internal::handles

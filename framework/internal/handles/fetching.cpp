@@ -15,24 +15,23 @@ fetching::fetching(books& of, imports& counted, entry_changes& whole, pull_serve
       links_(of.links),
       imports_(counted),
       whole_(whole),
-      peers_(peers) {}
+      peers_(peers),
+      pulling_(of),
+      callers_(of.timers) {}
 
 // -- who waits
 
 void fetching::begin(waiter_id who, reference what, time_point until) {
-  const bool is_new = waits_.try_emplace(who, timers_, who, until).second;
-  assert(is_new);
-  static_cast<void>(is_new);
+  callers_.add(who, until);
   add_waiter(what, outside_waiter{who});
 }
 
 void fetching::cancel(waiter_id who) {
-  const auto waited = waits_.find(who);
-  if (waited == waits_.end())
+  const auto what = callers_.find(who);
+  if (!what)
     return;
-  const auto what = waited->second.what;
-  remove_waiter(what, outside_waiter{who});
-  answer(outside_waiter{who}, {handle_errc::cancelled}, what);
+  remove_waiter(*what, outside_waiter{who});
+  answer(outside_waiter{who}, {handle_errc::cancelled}, *what);
 }
 
 void fetching::add_waiter(reference what, const waiter& who) {
@@ -42,11 +41,11 @@ void fetching::add_waiter(reference what, const waiter& who) {
   if (!which.fetch) {
     which.fetch = std::make_unique<fetch_state>(timers_, what);
     which.fetch->budget = budget_for(what, who);
-    which.fetch->turn = ++last_turn_;
+    pulling_.take_turn(what);
   }
   bool is_new = which.fetch->waiters.insert(who).second;
   if (const auto* outside = std::get_if<outside_waiter>(&who))
-    waits_.at(outside->waiter).what = what;
+    callers_.wait_for(outside->waiter, what);
   else if (auto* outer = outer_of(who); outer != nullptr && is_new)
     ++outer->awaited;
   advance(what);
@@ -63,7 +62,7 @@ void fetching::remove_waiter(reference what, const waiter& who) {
 /// The fetch that waits, if it is one, and still the same attempt.
 fetch_state* fetching::outer_of(const waiter& who) {
   const auto* outer = std::get_if<outer_waiter>(&who);
-  return outer != nullptr && rooms_.contains(outer->room) ? entries_.at(outer->outer).fetch.get() : nullptr;
+  return outer != nullptr && rooms_.find(outer->room) ? entries_.at(outer->outer).fetch.get() : nullptr;
 }
 
 std::shared_ptr<import_budget> fetching::budget_for(reference what, const waiter& who) {
@@ -83,10 +82,10 @@ void fetching::answer(const waiter& who, const fetch_error& error, reference wha
   if (const auto* outside = std::get_if<outside_waiter>(&who)) {
     if (is_here)
       entries_.refer(what); // The waiter's.
-    waits_.erase(outside->waiter);
+    callers_.erase(outside->waiter);
     actions_.want(answer_waiter{outside->waiter, error, is_here ? what : reference{}});
   } else if (const auto* outer = std::get_if<outer_waiter>(&who)) {
-    if (!rooms_.contains(outer->room))
+    if (!rooms_.find(outer->room))
       return;
     if (!is_here)
       return fail(outer->outer, error);
@@ -115,18 +114,8 @@ void fetching::advance(reference what) {
   auto& which = entries_.at(what);
   if (which.parts)
     return entries_.touch(what); // Not from here, since what it captures may be unfinished itself.
-  auto* source = links_.up(which.link);
-  if (!which.fetch || which.fetch->step != fetch_step::waiting || which.fetch->is_queued || source == nullptr)
-    return;
-  turns_of(which).queue(which.fetch->turn, what);
-  which.fetch->is_queued = true;
-  links_.touch(source->number);
-}
-
-/// Requires: the entry has a source.
-pull_turns& fetching::turns_of(const entry& which) {
-  auto& source = links_.at(which.link);
-  return which.mode == handle_mode::behind ? source.pulls_behind : source.pulls_of_own;
+  if (which.fetch && which.fetch->step == fetch_step::waiting)
+    pulling_.queue(what);
 }
 
 namespace {
@@ -140,64 +129,33 @@ namespace {
 } // namespace
 
 void fetching::begin_pulls(link_record& source) {
-  begin_pulls(source, source.pulls_of_own);
-  begin_pulls(source, source.pulls_behind);
-}
-
-/// Where the source allowed fewer because it was busy, more are tried after a while: those under way may wait for
-/// something slow.
-void fetching::begin_pulls(link_record& source, pull_turns& of) {
-  while (!source.pause.is_for_pulls()) {
-    const auto what = of.next();
-    if (!what)
-      break;
+  while (const auto what = pulling_.next(source)) {
     auto& which = entries_.at(*what);
-    which.fetch->is_queued = false;
-    which.fetch->has_slot = true;
-    open_room(*what);
+    which.fetch->room = rooms_.open(*what);
     step_to(*what, fetch_step::making_room);
     if (source.shares_store)
       ask_for_bytes(*what); // It will be handed over: no replica.
     else
       actions_.want(make_room{which.fetch->room, which.size_bytes, original_of(which, source), which.link});
   }
-  if (of.is_held_back())
-    source.pause.begin(end_of_pause());
-}
-
-void fetching::open_room(reference what) {
-  entries_.at(what).fetch->room = ++last_room_;
-  rooms_[last_room_] = what;
-}
-
-void fetching::leave_queue(entry& which) {
-  if (which.fetch && std::exchange(which.fetch->is_queued, false))
-    turns_of(which).leave(which.fetch->turn);
-}
-
-void fetching::leave_slot(entry& which) {
-  if (!std::exchange(which.fetch->has_slot, false))
-    return;
-  turns_of(which).end();
-  links_.touch(which.link);
 }
 
 void fetching::ask_for_bytes(reference what) {
   step_to(what, fetch_step::asking);
-  auto& which = entries_.at(what);
-  which.fetch->request = links_.at(which.link).questions.ask({.what = open_request::kind::pull, .about = what});
-  actions_.send(which.link, pull{which.fetch->request, which.name});
+  pulling_.ask(what);
 }
 
 void fetching::restart(reference what) {
   auto& which = entries_.at(what);
-  leave_queue(which);
-  if (!which.fetch || which.fetch->step == fetch_step::waiting || which.fetch->step == fetch_step::sealing)
+  if (!which.fetch)
+    return;
+  pulling_.leave_queue(what);
+  if (which.fetch->step == fetch_step::waiting || which.fetch->step == fetch_step::sealing)
     return;
   auto again = std::make_unique<fetch_state>(timers_, what);
   again->budget = which.fetch->budget;
   again->failed = which.fetch->failed;
-  again->turn = which.fetch->turn;
+  again->pull.turn = which.fetch->pull.turn;
   again->busy_until = which.fetch->busy_until;
   again->refused = which.fetch->refused;
   again->waiters = stop(what);
@@ -212,8 +170,8 @@ time_point fetching::last_deadline(const fetch_state& fetch) const {
   auto result = time_point{};
   for (const auto& each : fetch.waiters)
     if (const auto* outside = std::get_if<outside_waiter>(&each))
-      if (const auto& limit = waits_.at(outside->waiter).limit; limit.is_set())
-        result = std::max(result, limit.at());
+      if (const auto limit = callers_.limit_of(outside->waiter); limit != never)
+        result = std::max(result, limit);
   return result;
 }
 
@@ -229,36 +187,24 @@ void fetching::begin_again_later(reference what, const fetch_error& why) {
     fetch.busy_until = end_of_patience();
   fetch.refused = why;
   restart(what);
-  auto& turns = turns_of(which);
-  if (is_full) { // What else it has may lie in memory: that comes first.
-    which.fetch->turn = ++last_turn_;
-    links_.at(which.link).pause.begin_for_pulls(end_of_pause());
-    return advance(what);
-  }
-  turns.was_busy();
-  if (turns.asked() == 0) // Else the next that ends makes room there.
-    links_.at(which.link).pause.begin_for_pulls(end_of_pause());
-  advance(what);
+  if (is_full)
+    pulling_.on_full(what);
+  else
+    pulling_.on_busy(what);
 }
 
 std::set<waiter> fetching::stop(reference what) {
   auto& which = entries_.at(what);
   if (!which.fetch)
     return {};
-  which.fetch->patience.clear();
-  leave_queue(which);
-  leave_slot(which);
+  pulling_.leave(what);
+  if (which.fetch->room != 0) {
+    rooms_.close(which.fetch->room);
+    actions_.want(drop_room{which.fetch->room});
+  }
+  pulling_.cancel(what);
   auto fetch = std::move(which.fetch);
-  if (fetch->room != 0) {
-    rooms_.erase(fetch->room);
-    actions_.want(drop_room{fetch->room});
-  }
-  if (fetch->request != 0) {
-    auto& source = links_.at(which.link);
-    source.questions.close(fetch->request);
-    if (source.phase == link_phase::up)
-      actions_.send(source.number, handles::cancel{fetch->request});
-  }
+  fetch->patience.clear();
   if (fetch->step != fetch_step::sealing)
     fetch->budget->imports -= fetch->captured.size();
   fetch->waiters.erase(outer_waiter{what, fetch->room}); // A liar's object may capture itself.
@@ -325,7 +271,7 @@ void fetching::finish_parts(reference what) {
   auto& which = entries_.at(what);
   if (!which.parts || !which.fetch || which.fetch->step != fetch_step::waiting)
     return;
-  open_room(what);
+  which.fetch->room = rooms_.open(what);
   step_to(what, fetch_step::receiving);
   for (auto each : *which.parts)
     entries_.refer(each);
@@ -336,25 +282,24 @@ void fetching::finish_parts(reference what) {
 // -- rooms
 
 void fetching::room_made(room_id room) {
-  if (auto known = rooms_.find(room);
-      known != rooms_.end() && entries_.at(known->second).fetch->step == fetch_step::making_room)
-    ask_for_bytes(known->second);
+  if (const auto what = rooms_.find(room); what && entries_.at(*what).fetch->step == fetch_step::making_room)
+    ask_for_bytes(*what);
 }
 
 void fetching::room_failed(room_id room, handle_errc why) {
-  if (auto known = rooms_.find(room); known != rooms_.end())
-    fail(known->second, {why});
+  if (const auto what = rooms_.find(room))
+    fail(*what, {why});
 }
 
 bool fetching::has_replica(room_id room, const object_id& place, fetch_step after) {
-  auto known = rooms_.find(room);
-  if (known == rooms_.end())
+  const auto known = rooms_.find(room);
+  if (!known)
     return false;
-  const auto what = known->second;
+  const auto what = *known;
   const auto& which = entries_.at(what);
   assert(which.fetch->step == after && objects_.size_of(place) == which.size_bytes);
   static_cast<void>(after);
-  rooms_.erase(known);
+  rooms_.close(room);
   which.fetch->room = 0; // It is sealed: not to be dropped.
   if (links_.up(which.link) != nullptr)
     imports_.release(what); // The import stays, so that the same handle sent again finds the replica.
@@ -374,13 +319,10 @@ room_id fetching::room_of(const link_record& from, request_number request) const
 
 // -- what the source says
 
-/// The pull is over, and makes room for the next; the fetch goes on until all that it captures is here.
+/// The fetch goes on until all that it captures is here.
 void fetching::has_all_bytes(reference what) {
-  auto& which = entries_.at(what);
-  links_.at(which.link).questions.close(std::exchange(which.fetch->request, 0));
-  turns_of(which).went_well();
-  leave_slot(which);
-  which.fetch->patience.set(end_of_patience());
+  pulling_.end(what);
+  entries_.at(what).fetch->patience.set(end_of_patience());
 }
 
 void fetching::seal_if_complete(reference what) {
@@ -474,7 +416,7 @@ violation fetching::on_here(link_record& from, request_number request, reference
     return {};
   }
   entries_.unrefer(handed_over);
-  from.questions.close(std::exchange(which.fetch->request, 0));
+  from.questions.close(std::exchange(which.fetch->pull.request, 0));
   begin_again_later(about, {handle_errc::busy}); // The store could not be asked.
   return {};
 }
@@ -482,7 +424,7 @@ violation fetching::on_here(link_record& from, request_number request, reference
 /// Requires: the question is closed.
 void fetching::on_refused(const link_record& from, reference what, const refused& why) {
   const auto& which = entries_.at(what);
-  which.fetch->request = 0;
+  which.fetch->pull.request = 0;
   if (why.reason != handle_errc::busy && why.reason != handle_errc::full)
     return fail(what, {why.reason});
   begin_again_later(what, {.code = why.reason,
@@ -495,8 +437,8 @@ void fetching::on_refused(const link_record& from, reference what, const refused
 // -- time
 
 void fetching::expire_waiter(waiter_id who) {
-  const auto what = waits_.at(who).what;
-  waits_.erase(who);
+  const auto what = callers_.find(who).value();
+  callers_.erase(who);
   remove_waiter(what, outside_waiter{who});
   give_up_waiting(who, {handle_errc::timed_out}, what);
 }
@@ -584,29 +526,9 @@ std::string_view fetching::broken_invariant() const {
   });
   if (!broken.empty())
     return broken;
-  if (waiting != waits_.size())
+  if (waiting != callers_.size() || !callers_.is_in_order())
     return "a caller that nobody will answer";
-  for (const auto& [number, link] : links_.all()) {
-    if (auto text = broken_pulls(link); !text.empty())
-      return text;
-  }
-  return {};
-}
-
-std::string_view fetching::broken_pulls(const link_record& which) const {
-  std::string_view broken;
-  which.questions.for_each([&](request_number number, const open_request& asked) {
-    const auto* about = entries_.find(asked.about);
-    if (asked.what == open_request::kind::pull
-        && (about == nullptr || !about->fetch || about->fetch->request != number))
-      broken = "a pull that no fetch knows";
-  });
-  for (const auto* each : {&which.pulls_of_own, &which.pulls_behind})
-    if (which.phase == link_phase::up && !which.pause.is_for_pulls() && each->has_next())
-      return "there is room for a pull, and nobody takes it";
-    else if (each->is_held_back() && !which.pause.is_on())
-      return "a source that was busy once, and is never asked for more again";
-  return broken;
+  return pulling_.broken_invariant();
 }
 
 std::string_view fetching::broken_fetch(const entry& which, reference what) const {
@@ -616,22 +538,10 @@ std::string_view fetching::broken_fetch(const entry& which, reference what) cons
     return "a fetch that nobody waits for";
   if (fetch.failed.code != handle_errc::none)
     return "a fetch has failed and nobody was told";
-  auto room = rooms_.find(fetch.room);
-  if ((fetch.step == waiting) != (fetch.room == 0)
-      || (fetch.room != 0 && (room == rooms_.end() || room->second != what)))
+  if ((fetch.step == waiting) != (fetch.room == 0) || (fetch.room != 0 && rooms_.find(fetch.room) != what))
     return "a fetch and its room do not agree";
-  bool asks = fetch.step == asking || (fetch.step == receiving && !fetch.waits_for_captured());
-  const auto* source = links_.up(which.link);
-  if (asks != (fetch.request != 0) || (asks && (source == nullptr || source->questions.find(fetch.request) == nullptr)))
-    return "a fetch and its question do not agree";
   if (which.parts && fetch.step == waiting)
     return "an unfinished object that nobody finishes";
-  if (fetch.is_queued != (fetch.step == waiting && source != nullptr)
-      || (fetch.is_queued && !source->pulls_of_own.is_queued(fetch.turn)
-          && !source->pulls_behind.is_queued(fetch.turn)))
-    return "a fetch whose turn will never come";
-  if (fetch.has_slot != (asks || fetch.step == making_room))
-    return "a fetch counts as a pull and is none, or the other way round";
   if (fetch.patience.is_set() == (fetch.step == waiting || fetch.step == sealing) || !fetch.patience.is_in_order())
     return "a fetch without patience, or with too much";
   if (fetch.budget->imports > options_.fetch_imports_max || fetch.captured.size() > options_.captured_max)
@@ -642,11 +552,10 @@ std::string_view fetching::broken_fetch(const entry& which, reference what) cons
 std::string_view fetching::broken_waiters(const fetch_state& fetch, reference what) const {
   for (const auto& each : fetch.waiters) {
     if (const auto* outside = std::get_if<outside_waiter>(&each)) {
-      auto known = waits_.find(outside->waiter);
-      if (known == waits_.end() || known->second.what != what || !known->second.limit.is_in_order())
+      if (callers_.find(outside->waiter) != what)
         return "a caller that waits elsewhere";
     } else if (const auto* outer = std::get_if<outer_waiter>(&each)) {
-      if (!rooms_.contains(outer->room))
+      if (!rooms_.find(outer->room))
         return "a fetch whose outer one has ended";
     } else {
       auto [link, request] = std::get<peer_waiter>(each);

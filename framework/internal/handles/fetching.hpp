@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <set>
 #include <string_view>
@@ -11,6 +10,9 @@
 
 #include <troupe/framework/internal/handles/books.hpp>
 #include <troupe/framework/internal/handles/imports.hpp>
+#include <troupe/framework/internal/handles/pulling.hpp>
+#include <troupe/framework/internal/handles/room_numbers.hpp>
+#include <troupe/framework/internal/handles/waiting_callers.hpp>
 
 namespace troupe::internal::handles {
 
@@ -94,7 +96,7 @@ public:
 
   // -- looking at it
 
-  [[nodiscard]] std::size_t waiters() const noexcept { return waits_.size(); } // Callers of begin().
+  [[nodiscard]] std::size_t waiters() const noexcept { return callers_.size(); } // Callers of begin().
   [[nodiscard]] std::size_t rooms() const noexcept { return rooms_.size(); }
   /// The first invariant that does not hold; empty when all do.
   [[nodiscard]] std::string_view broken_invariant() const;
@@ -107,12 +109,7 @@ private:
   void give_up_waiting(waiter_id who, const fetch_error& why, reference what);
 
   void step_to(reference what, fetch_step next); // The only writer of fetch_state::step.
-  [[nodiscard]] pull_turns& turns_of(const entry& which);
-  void begin_pulls(link_record& source, pull_turns& of);
-  void open_room(reference what);
   void ask_for_bytes(reference what);
-  void leave_queue(entry& which);
-  void leave_slot(entry& which);
   void has_all_bytes(reference what);
   void await_captured(reference what, const std::vector<reference>& captured);
   void seal_if_complete(reference what);
@@ -120,9 +117,7 @@ private:
   [[nodiscard]] time_point last_deadline(const fetch_state& fetch) const;
   [[nodiscard]] time_point captured_deadline(const fetch_state& outer) const;
   [[nodiscard]] time_point end_of_patience() const { return clock_.now() + options_.pull_patience; }
-  [[nodiscard]] time_point end_of_pause() const { return clock_.now() + options_.busy_pause; }
 
-  [[nodiscard]] std::string_view broken_pulls(const link_record& which) const;
   [[nodiscard]] std::string_view broken_fetch(const entry& which, reference what) const;
   [[nodiscard]] std::string_view broken_waiters(const fetch_state& fetch, reference what) const;
 
@@ -136,10 +131,9 @@ private:
   imports& imports_;
   entry_changes& whole_;
   pull_server& peers_;
-  std::map<waiter_id, outside_wait> waits_;
-  std::map<room_id, reference> rooms_;
-  room_id last_room_ = 0;
-  std::uint64_t last_turn_ = 0;
+  pulling pulling_;
+  waiting_callers callers_;
+  room_numbers rooms_;
 };
 
 } // namespace troupe::internal::handles

@@ -1,0 +1,54 @@
+// Callers that wait for bytes.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+#include <map>
+#include <optional>
+
+#include <troupe/framework/internal/handles/actions.hpp>
+#include <troupe/framework/internal/handles/timers.hpp>
+
+namespace troupe::internal::handles {
+
+/// Remembers what each caller waits for, and how long.
+class waiting_callers {
+public:
+  explicit waiting_callers(timer_queue& timers) : timers_(timers) {}
+
+  /// Requires: nobody of that name waits already.
+  void add(waiter_id who, time_point until) {
+    const auto [made, is_new] = all_.try_emplace(who, who, timers_);
+    assert(is_new);
+    made->second.limit.set(until);
+  }
+  /// Requires: it waits; so below.
+  void wait_for(waiter_id who, reference what) { all_.at(who).what = what; }
+  [[nodiscard]] time_point limit_of(waiter_id who) const { return all_.at(who).limit.at(); }
+  void erase(waiter_id who) { all_.erase(who); }
+
+  /// Nothing where it does not wait.
+  [[nodiscard]] std::optional<reference> find(waiter_id who) const {
+    const auto known = all_.find(who);
+    return known != all_.end() ? std::optional{known->second.what} : std::nullopt;
+  }
+  [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
+  /// Whether each that has a limit will be told when that has come.
+  [[nodiscard]] bool is_in_order() const {
+    return std::ranges::all_of(all_, [](const auto& each) { return each.second.limit.is_in_order(); });
+  }
+
+private:
+  struct wait {
+    wait(waiter_id who, timer_queue& timers) : limit(timers, timer::kind::waiter, who) {}
+
+    reference what;
+    deadline limit; // Not set: as long as it takes.
+  };
+
+  timer_queue& timers_;
+  std::map<waiter_id, wait> all_;
+};
+
+} // namespace troupe::internal::handles
