@@ -8,7 +8,7 @@
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/objects/capturing.hpp>
 #include <troupe/framework/internal/objects/link_extension.hpp>
-#include <troupe/framework/internal/objects/object_tables.hpp>
+#include <troupe/framework/internal/objects/stored_bytes.hpp>
 #include <troupe/framework/internal/objects/out_of_band.hpp>
 #include <troupe/framework/internal/objects/stored_object.hpp>
 #include <troupe/framework/internal/words/text.hpp>

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include <troupe/framework/fetching.hpp>
-#include <troupe/framework/internal/objects/object_tables.hpp>
+#include <troupe/framework/internal/objects/stored_bytes.hpp>
 #include <troupe/processes/process.hpp>
 
 #include "three_nodes.hpp"

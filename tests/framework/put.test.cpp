@@ -1,7 +1,7 @@
 // Values in the store: what is there once, what is read in place, what refers to what.
 #include <numeric>
 
-#include <troupe/framework/internal/objects/object_tables.hpp>
+#include <troupe/framework/internal/objects/stored_bytes.hpp>
 #include <troupe/framework/internal/objects/putting.hpp>
 #include <troupe/framework/internal/objects/stored_object.hpp>
 #include <troupe/serializers/msgpack/described.hpp>

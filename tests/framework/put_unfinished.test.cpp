@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include <troupe/framework/fetching.hpp>
-#include <troupe/framework/internal/objects/object_tables.hpp>
+#include <troupe/framework/internal/objects/stored_bytes.hpp>
 
 #include "three_nodes.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/flow/send_window.hpp>
-#include <troupe/framework/internal/objects/object_tables.hpp>
+#include <troupe/framework/internal/objects/stored_bytes.hpp>
 #include <troupe/framework/internal/wire/kept_memory.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/serializers/compressed.hpp>

@@ -12,7 +12,6 @@
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/node_ids.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
-#include <troupe/framework/internal/objects/imported_object.hpp>
 #include <troupe/framework/internal/objects/store_reaper.hpp>
 #include <troupe/framework/internal/trust/known_peers.hpp>
 #include <troupe/framework/internal/wire/handle_wire.hpp>
@@ -54,18 +53,18 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
       introductions_(common_, text_of(node_->system().node()), node_->links()),
       actors_(common_, node_->system(), introductions_),
       monitors_(common_, node_->system(), actors_),
+      store_desk_(mutex_, agreement_, *node_,
+                  [this](const link_held& held, const release_object& what) {
+                    admin_.send(held, admin_op::release_object, what);
+                  }),
       claim_desk_{.mutex = mutex_,
                   .actors = actors_,
-                  .objects = object_exports_,
+                  .objects = store_desk_.objects(),
                   .requests = pending_,
                   .epochs = negotiation_,
                   .acknowledge =
                       [this](const link_held& held, outbox* out) {
                         acknowledge_if_due(held, out != nullptr ? out : connection_->open_outbox(held));
-                      },
-                  .land =
-                      [this](const store::handle& object) {
-                        object.take_back(agreed().peer.process, agreed().send_channel());
                       }},
       lookups_(*this),
       accepted_(node_->types(), node_->families(), options.receive_limits, options.allow_cycles, options.cycle_bytes),
@@ -138,6 +137,7 @@ std::expected<std::shared_ptr<link_core>, node_error> link_core::make(std::share
   link->actors_.belong_to(link);
   link->monitors_.belong_to(link);
   link->names_ = {options.serializers, accepted_by(options)};
+  link->store_desk_.objects().live_in(link);
   link->replies_.count_consumed([weak = link->weak_from_this()] { pump_soon(weak); },
                                 link->received_words_.signatures_kept());
   link->accept_now(link->names_.deserializers);
@@ -222,9 +222,7 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
   delivery_.settle();
   received_words_.forget_headers();
   if (agreed().shares_store) {
-    auto store = *node_->store();
-    // Only what was on its way here: the peer may still read, and take over, what this end wrote before.
-    if (auto abandoned = store.abandon(agreed().peer.process, agreed().receive_channel()); !abandoned)
+    if (auto abandoned = store_desk_.abandon(); !abandoned)
       warnings_.warn([&] {
         return "what was in flight from " + agreed().peer.name
                + " stays in the store for now: " + abandoned.error().message();
@@ -241,8 +239,7 @@ void link_core::fail_everything(const node_error& reason, std::uint64_t unwritte
   auto held = mutex_.lock();
   auto queries = std::exchange(queries_, {});
   auto requests = pending_.take_all();
-  auto objects = object_exports_.take_all();
-  object_imports_.clear();
+  auto objects = store_desk_.objects().end(held);
   auto unsent = sending_.take_all();
   std::ranges::move(bulk_.take_all(), std::back_inserter(unsent));
   const auto told = take_ready(held);
@@ -411,28 +408,10 @@ std::expected<void, node_error> link_core::on_admin(admin_op op, bytes_view body
 
 // -- releases
 
-imported_object::~imported_object() {
-  if (auto link = link_.lock())
-    link->object_gone(object_.id(), this);
-}
-
-void link_core::object_gone(const store::object_id& id, const imported_object* owner) {
-  const auto held = mutex_.lock();
-  if (auto count = object_imports_.gone(id, owner); count > 0)
-    admin_.send(held, admin_op::release_object, release_object{id.index, id.generation, count});
-}
-
 std::expected<void, node_error> link_core::on_release_object(const release_object& what) {
   if (!agreed().shares_store)
     return fail(node_errc::protocol_violation, "the peer releases an object, but no store is shared");
-  store::object_id id{node_->store()->number(), what.index, what.generation};
-  auto held = mutex_.lock();
-  auto dropped = object_exports_.release(id, what.count);
-  held.unlock();
-  if (!dropped)
-    return fail(node_errc::protocol_violation, "the peer releases object " + store::to_string(id) + " "
-                                                   + grouped(what.count) + " times, more than it was sent");
-  return {};
+  return store_desk_.objects().on_release({node_->store()->number(), what.index, what.generation}, what.count);
 }
 
 } // namespace troupe::internal

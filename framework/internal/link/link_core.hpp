@@ -58,6 +58,7 @@
 #include <troupe/framework/internal/link/received_dictionary.hpp>
 #include <troupe/framework/internal/link/sending_terms.hpp>
 #include <troupe/framework/internal/link/sent_dictionary.hpp>
+#include <troupe/framework/internal/link/store_desk.hpp>
 #include <troupe/framework/internal/link/traffic.hpp>
 #include <troupe/framework/internal/link/unencoded_message.hpp>
 #include <troupe/framework/internal/link/value_decoder.hpp>
@@ -67,7 +68,6 @@
 #include <troupe/framework/internal/net/whereabouts.hpp>
 #include <troupe/framework/internal/objects/link_extension.hpp>
 #include <troupe/framework/internal/objects/link_exchange.hpp>
-#include <troupe/framework/internal/objects/object_tables.hpp>
 #include <troupe/framework/internal/objects/pending_objects.hpp>
 #include <troupe/framework/internal/wire/admin.hpp>
 #include <troupe/framework/internal/words/limited_log.hpp>
@@ -81,7 +81,7 @@ class link_host;
 class outgoing_message;
 class refusal_log;
 
-/// Threads: `send`, `watch`, `proxy_gone`, `object_gone`, `find`, `close` and the readers from any thread; the rest,
+/// Threads: `send`, `watch`, `proxy_gone`, `find`, `close` and the readers from any thread; the rest,
 /// and everything whose name starts with `on_`, on the node's I/O thread.
 /// Locks: see link_mutex; what may be taken under it are those of the I/O context's queue and of a value lane.
 class link_core final : public connection_events,
@@ -132,7 +132,6 @@ public:
   void watch(std::uint64_t number, caf::strong_actor_ptr proxy) override { monitors_.watch(number, std::move(proxy)); }
   void unwatch(std::uint64_t number) override { monitors_.unwatch(number); }
   void proxy_gone(std::uint64_t number, const caf::actor_control_block* control) override;
-  void object_gone(const store::object_id& id, const imported_object* owner);
   [[nodiscard]] bool is_ready(std::uint64_t receiver) override;
   void notify_when_ready(std::uint64_t receiver, const caf::strong_actor_ptr& proxy,
                          const caf::strong_actor_ptr& who) override;
@@ -326,7 +325,6 @@ private:
   std::expected<void, node_error> on_header(bytes_view body);
   [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> find_actor(const actor_mention& which) override;
   [[nodiscard]] std::expected<frame, node_error> receive_frame(const frame_descriptor& where) override;
-  std::expected<std::shared_ptr<const imported_object>, node_error> adopt_object(const store::object_id& id);
   [[nodiscard]] std::expected<message_ends, node_error> find_ends(const message_head& head,
                                                                   std::optional<awaited_answer>& returned) override;
   void count_mentions(std::uint64_t number, std::uint64_t more) override;
@@ -384,8 +382,7 @@ private:
   caf::strong_actor_ptr task_runner_; // The peer's, a proxy; null where the link does not allow tasks.
   caf::strong_actor_ptr spawner_;     // The same for spawning ...
   caf::strong_actor_ptr inspector_;   // ... and for looking.
-  object_exports object_exports_;
-  object_imports object_imports_;
+  store_desk store_desk_;
   claim_desk claim_desk_; // The tables above, from which messages take.
   send_window<packed_message> sending_{replies_};
   bulk_lanes<packed_message> bulk_;

@@ -10,7 +10,6 @@
 #include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/link/outgoing_message.hpp>
 #include <troupe/framework/internal/objects/exchanged_object.hpp>
-#include <troupe/framework/internal/objects/imported_object.hpp>
 #include <troupe/framework/internal/objects/lost_object.hpp>
 #include <troupe/framework/internal/objects/stored_object.hpp>
 #include <troupe/framework/internal/wire/handle_wire.hpp>
@@ -138,9 +137,7 @@ std::expected<std::uint32_t, serialize_error> outgoing_message::mention(const ob
                         "a message with more than " + grouped(message_objects_max) + " object_refs in it"}};
   outgoing_mention made{.counted = nullptr, .stored = {}, .size_bytes = object->size_bytes()};
   const auto stored = link_->shares_store() ? object->stored() : store::handle{};
-  if (!stored.empty() && stored.id().store == link_->node().store()->number() && claims_.flight(stored, [&] {
-        return stored.hand_over(link_->agreed().peer.process, link_->agreed().send_channel());
-      })) {
+  if (!stored.empty() && stored.id().store == link_->node().store()->number() && claims_.flights().hand_over(stored)) {
     made.stored = stored.id();
     made.which = stored.id();
     handle_bytes_ += made.size_bytes;
@@ -177,7 +174,7 @@ link_core::receive_objects(const std::vector<object_mention>& described) {
     } else if (described[i].what == object_mention::kind::stored) {
       if (!agreed().shares_store || handle.name.store != node_->store()->number())
         return violation("an object lies in a store that this link does not share");
-      auto imported = adopt_object(handle.name);
+      auto imported = store_desk_.adopt(handle.name);
       if (!imported && imported.error().code() == node_errc::protocol_violation)
         return std::unexpected{std::move(imported).error()};
       if (!imported) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/objects/exchanged_object.hpp>
 #include <troupe/framework/internal/objects/pending_objects.hpp>
 
 namespace troupe::internal {
@@ -10,7 +11,7 @@ namespace troupe::internal {
 namespace {
 
 void add_queued(const packed_message& message, std::vector<named_object>& to) {
-  for (const auto& object : message.claims.flights())
+  for (const auto& object : message.claims.flights().objects())
     to.push_back({object.id()});
   for (const auto& mention : message.mentions)
     if (mention.counted)
@@ -32,7 +33,7 @@ link_memory link_core::memory(std::span<const store::object_id> of) const {
   for (std::size_t at = 0; at < of.size(); at += looks_max) {
     const auto held = mutex_.lock();
     for (const auto& id : of.subspan(at, std::min(looks_max, of.size() - at)))
-      if (const auto found = object_exports_.find(id))
+      if (const auto found = store_desk_.objects().find(held, id))
         result.exported.push_back({id, found->count, found->since});
   }
   const auto held = mutex_.lock();

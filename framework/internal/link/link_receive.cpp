@@ -5,7 +5,7 @@
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
-#include <troupe/framework/internal/objects/imported_object.hpp>
+#include <troupe/framework/internal/objects/imported_bytes.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/text.hpp>
 #include <troupe/framework/node_error.hpp>
@@ -40,7 +40,7 @@ std::expected<caf::strong_actor_ptr, node_error> link_core::find_actor(const act
 std::expected<frame, node_error> link_core::receive_frame(const frame_descriptor& where) {
   if (!agreed().shares_store)
     return violation("a frame lies in a store that this link does not share");
-  auto imported = adopt_object({node_->store()->number(), where.object_index, where.object_generation});
+  auto imported = store_desk_.adopt({node_->store()->number(), where.object_index, where.object_generation});
   if (!imported)
     return std::unexpected{std::move(imported).error()};
   auto pinned = (*imported)->object().pin();
@@ -53,26 +53,6 @@ std::expected<frame, node_error> link_core::receive_frame(const frame_descriptor
                      + " reaches beyond its object of " + grouped(bytes.size()));
   counters_.handle_bytes_received.fetch_add(where.size_bytes, std::memory_order_relaxed);
   return frame{bytes.subspan(where.object_offset, where.size_bytes), std::move(owner)};
-}
-
-/// Takes over what is in flight to here, and counts its receipt.
-std::expected<std::shared_ptr<const imported_object>, node_error> link_core::adopt_object(const store::object_id& id) {
-  // The count in flight becomes this process's own hold; a peer that has handed over nothing is refused here.
-  auto adopted = store::object_store{*node_->store()}.adopt(id, agreed().peer.process, agreed().receive_channel());
-  if (!adopted && adopted.error().code() == store::store_errc::not_found)
-    return violation("object " + store::to_string(id) + " was not handed over: " + adopted.error().message());
-  if (!adopted)
-    return std::unexpected{node_error{node_errc::object_lost, adopted.error().message()}};
-  auto held = mutex_.lock();
-  auto owner = object_imports_.receive(id);
-  held.unlock();
-  if (!owner) {
-    owner = std::make_shared<const imported_object>(*std::move(adopted), weak_from_this());
-    held.lock();
-    object_imports_.put(id, owner);
-    held.unlock();
-  }
-  return owner;
 }
 
 } // namespace troupe::internal

@@ -12,7 +12,6 @@ message_claims& message_claims::operator=(message_claims&& other) noexcept {
   desk_ = std::exchange(other.desk_, nullptr);
   actors_ = std::move(other.actors_);
   flights_ = std::move(other.flights_);
-  exported_ = std::exchange(other.exported_, 0);
   sender_ = std::exchange(other.sender_, 0);
   may_return_ = std::exchange(other.may_return_, false);
   question_ = std::exchange(other.question_, {});
@@ -45,13 +44,9 @@ void message_claims::settle() {
     asking->settle();
 }
 
-void message_claims::export_flights(const link_held&) {
-  for (; exported_ < flights_.size(); ++exported_)
-    desk_->objects.add(flights_[exported_]);
-}
-
 void message_claims::commit(const link_held& held, outbox& out) {
   auto* desk = std::exchange(desk_, nullptr);
+  flights_.commit(held);
   if (!epoch_)
     return;
   desk->epochs.remove_waiting(*std::exchange(epoch_, std::nullopt));
@@ -68,10 +63,10 @@ void message_claims::fail(const node_error& why) {
 std::optional<waiting_asker> message_claims::give_back() {
   auto* desk = std::exchange(desk_, nullptr);
   std::optional<waiting_asker> asker;
-  if (desk == nullptr || (actors_.empty() && flights_.empty() && sender_ == 0 && !epoch_))
+  flights_.give_back();
+  if (desk == nullptr || (actors_.empty() && sender_ == 0 && !epoch_))
     return asker;
   std::vector<caf::strong_actor_ptr> dropped; // Outside of the lock, like the rest of what comes out of the tables.
-  std::vector<store::handle> objects;
   auto held = desk->mutex.lock();
   const auto release = [&](std::uint64_t number) {
     if (auto last = desk->actors.take_back(held, number))
@@ -82,26 +77,19 @@ std::optional<waiting_asker> message_claims::give_back() {
   if (may_return_)
     (void)desk->actors.take_return(held, sender_); // The peer has nothing to send back in its name.
   release(sender_);
-  for (const auto& object : std::span{flights_}.first(exported_))
-    if (auto last = desk->objects.release(object.id(), 1); last && *last)
-      objects.push_back(**std::move(last));
   if (question_.asker != 0)
     asker = desk->requests.take(question_, asked_);
   if (epoch_) {
     desk->epochs.remove_waiting(*std::exchange(epoch_, std::nullopt));
     desk->acknowledge(held, nullptr);
   }
-  held.unlock();
-  for (const auto& object : flights_)
-    desk->land(object);
   return asker;
 }
 
 void message_claims::clear() {
   give_back();
   empty_for_reuse(actors_);
-  empty_for_reuse(flights_);
-  exported_ = 0;
+  flights_.clear();
   sender_ = 0;
   may_return_ = false;
   question_ = {};

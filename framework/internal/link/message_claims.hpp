@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -14,10 +13,12 @@
 #include <troupe/framework/internal/link/negotiation.hpp>
 #include <troupe/framework/internal/link/pending_requests.hpp>
 #include <troupe/framework/internal/net/link_mutex.hpp>
+#include <troupe/framework/internal/objects/flight_claims.hpp>
 #include <troupe/framework/internal/objects/link_extension.hpp>
-#include <troupe/framework/internal/objects/object_tables.hpp>
+#include <troupe/framework/internal/objects/link_objects.hpp>
 #include <troupe/framework/internal/wire/outbox.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
+#include <troupe/store/handle.hpp>
 
 namespace troupe::internal {
 
@@ -25,14 +26,12 @@ namespace troupe::internal {
 struct claim_desk {
   link_mutex& mutex;
   actor_names& actors;
-  object_exports& objects;
+  link_objects<store::handle>& objects;
   pending_requests& requests;
   negotiation& epochs;
 
   /// A message that the peer may wait for has been appended to the outbox, or never will be: then there is no outbox.
   std::function<void(const link_held&, outbox*)> acknowledge;
-  /// An object is not on its way to the peer any more. Not under the lock.
-  std::function<void(const store::handle&)> land;
 };
 
 /// What one message has taken of its link: given back by the destructor, unless it was committed.
@@ -47,7 +46,10 @@ public:
   ~message_claims() { give_back(); }
 
   /// From here on, until commit() or clear(), it takes from that desk. Requires: new or cleared.
-  void begin(claim_desk& of) noexcept { desk_ = &of; }
+  void begin(claim_desk& of) noexcept {
+    desk_ = &of;
+    flights_.begin(of.objects);
+  }
 
   // -- taking, while the message is encoded
 
@@ -62,15 +64,9 @@ public:
       actors_.pop_back();
     return named;
   }
-  /// `hand_over` puts an object of the shared store on its way to the peer, or fails to.
-  template <class HandOver>
-  auto flight(const store::handle& object, HandOver&& hand_over) {
-    flights_.push_back(object);
-    auto done = hand_over();
-    if (!done)
-      flights_.pop_back();
-    return done;
-  }
+  /// What it has handed over in the store of both ends, and will.
+  [[nodiscard]] flight_claims<store::handle>& flights() noexcept { return flights_; }
+  [[nodiscard]] const flight_claims<store::handle>& flights() const noexcept { return flights_; }
   /// The peer waits for the message where it changes its lists: those of this epoch have made it.
   void epoch(const link_held&, std::uint64_t number);
   [[nodiscard]] bool has_epoch() const noexcept { return epoch_.has_value(); }
@@ -93,11 +89,7 @@ public:
   /// A stand-in for another link's asker forwards its request by this message: answered elsewhere once it leaves.
   void settles(caf::strong_actor_ptr asker) noexcept { settles_ = std::move(asker); }
   void settle();
-  /// What is on its way counts as the peer's from now on, until that releases it.
-  void export_flights(const link_held&);
 
-  /// Also what has been handed over already.
-  [[nodiscard]] std::span<const store::handle> flights() const noexcept { return flights_; }
   [[nodiscard]] std::size_t actors() const noexcept { return actors_.size(); }
 
   // -- the end
@@ -114,8 +106,7 @@ private:
 
   claim_desk* desk_ = nullptr; // Null: nothing is to be given back.
   std::vector<std::uint64_t> actors_;
-  std::vector<store::handle> flights_;
-  std::size_t exported_ = 0; // So many of the flights count as exports.
+  flight_claims<store::handle> flights_;
   std::uint64_t sender_ = 0;
   bool may_return_ = false;
   question_key question_;

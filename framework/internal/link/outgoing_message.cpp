@@ -11,6 +11,7 @@
 #include <troupe/framework/internal/caf_port/builtin_types.hpp>
 #include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
+#include <troupe/framework/internal/objects/stored_bytes.hpp>
 #include <troupe/framework/internal/wire/kept_memory.hpp>
 #include <troupe/framework/internal/wire/message_extensions.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
@@ -366,8 +367,7 @@ std::expected<std::optional<frame_descriptor>, node_error> outgoing_message::pla
     failure = put.error().message();
   }
   if (failure.empty()) {
-    auto counted = claims_.flight(
-        object, [&] { return object.hand_over(link_->agreed().peer.process, link_->agreed().send_channel()); });
+    auto counted = claims_.flights().hand_over(object);
     if (counted) {
       handle_bytes_ += bytes.size();
       cargo_.frames.push_back({object.id(), bytes.size()});
@@ -544,7 +544,7 @@ void outgoing_message::write_or_pack(const link_held& held, message_head& head, 
   append_message_head(start_, head);
   const bool data = (head.flags & message_flags::response) == 0;
   const auto cost = data ? std::max(start_.size() + cost_without_head(), stated_bytes_) : 0;
-  claims_.export_flights(held);
+  claims_.flights().count(held);
   if (data && admitted == admission::leaves && link.sending_.charge(head.receiver, cost, cargo_.behind()))
     head.flags |= message_flags::repeated;
   const bool behind_bulk = link.bulk_.has(bulk_key::of(head.receiver, head.sender, head.flags));

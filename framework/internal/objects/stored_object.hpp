@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <troupe/framework/internal/objects/object_source.hpp>
-#include <troupe/framework/internal/objects/object_tables.hpp>
 #include <troupe/framework/internal/objects/shared_view.hpp>
+#include <troupe/framework/internal/objects/stored_bytes.hpp>
 #include <troupe/framework/node_errc.hpp>
 #include <troupe/store/handle.hpp>
 

@@ -14,6 +14,26 @@
 namespace troupe::internal {
 namespace {
 
+/// Counts what is on its way.
+class counting_path final : public flight_path<store::handle> {
+public:
+  [[nodiscard]] std::expected<void, store::store_error> hand_over(const store::handle&) override {
+    if (fails)
+      return std::unexpected{store::store_error{store::store_errc::busy, "nobody answers"}};
+    ++in_flight;
+    return {};
+  }
+  void take_back(const store::handle&) override { --in_flight; }
+  [[nodiscard]] std::expected<store::handle, store::store_error> adopt(const store::object_id&) override {
+    return std::unexpected{store::store_error{store::store_errc::not_found, "nothing comes"}};
+  }
+  [[nodiscard]] std::expected<void, store::store_error> abandon() override { return {}; }
+  void release(const link_held&, const store::object_id&, std::uint64_t) override {}
+
+  bool fails = false;
+  int in_flight = 0;
+};
+
 class claims : public lone_link {
 protected:
   claims() {
@@ -25,13 +45,7 @@ protected:
     EXPECT_EQ(name.number, ann->id());
   }
 
-  void take_flight(message_claims& by) {
-    const auto done = by.flight(store::handle{}, [&] {
-      ++in_flight;
-      return std::expected<void, int>{};
-    });
-    EXPECT_TRUE(done);
-  }
+  void take_flight(message_claims& by) { EXPECT_TRUE(by.flights().hand_over(store::handle{})); }
 
   void name_sender(message_claims& by) {
     const auto held = mutex.lock();
@@ -51,7 +65,7 @@ protected:
     take_flight(by);
     ask(by, ann);
     const auto held = mutex.lock();
-    by.export_flights(held);
+    by.flights().count(held);
     by.epoch(held, 0);
   }
 
@@ -66,8 +80,8 @@ protected:
   void expect_nothing_taken() {
     EXPECT_FALSE(may_return());
     EXPECT_EQ(counted(), 0u);
-    EXPECT_FALSE(objects.release({}, 1));
-    EXPECT_EQ(in_flight, 0);
+    EXPECT_FALSE(objects.on_release({}, 1));
+    EXPECT_EQ(in_flight(), 0);
     EXPECT_EQ(requests.size(), 0u);
     EXPECT_TRUE(epochs.change_peer(1, families)); // Nothing waits by the lists before ...
     EXPECT_TRUE(epochs.take_acknowledgement());   // ... so the change is acknowledged at once.
@@ -91,21 +105,22 @@ protected:
   actor_introductions introductions{common_, {1, std::string(40, 'c')}, none};
   receive_account account{{}, [] {}, nullptr};
   actor_names actors{common_, system_, introductions};
-  object_exports objects;
+  counting_path path;
+  link_objects<store::handle> objects{mutex, path};
   reply_room replies;
   pending_requests requests{replies};
   const family_names families{{"typed"}, {"typed"}};
   negotiation epochs;
-  int in_flight = 0;
   std::vector<bool> appended; // For each that has gone, whether it was appended before.
   claim_desk desk{.mutex = mutex,
                   .actors = actors,
                   .objects = objects,
                   .requests = requests,
                   .epochs = epochs,
-                  .acknowledge = [this](const link_held&, outbox* out) { appended.push_back(out != nullptr); },
-                  .land = [this](const store::handle&) { --in_flight; }};
+                  .acknowledge = [this](const link_held&, outbox* into) { appended.push_back(into != nullptr); }};
   outbox out;
+
+  [[nodiscard]] int in_flight() const { return path.in_flight; }
 
   void SetUp() override {
     epochs.open(families, families);
@@ -118,7 +133,7 @@ TEST_F(claims, what_is_not_committed_comes_back_at_the_end) {
     message_claims taken;
     taken.begin(desk);
     take_all(taken);
-    EXPECT_EQ(in_flight, 1);
+    EXPECT_EQ(in_flight(), 1);
     EXPECT_EQ(requests.size(), 1u);
   }
   EXPECT_EQ(appended, std::vector{false});
@@ -134,9 +149,9 @@ TEST_F(claims, what_is_committed_stays_the_peers) {
     taken.clear();
   }
   EXPECT_EQ(appended, std::vector{true});
-  EXPECT_EQ(in_flight, 1);
+  EXPECT_EQ(in_flight(), 1);
   EXPECT_EQ(requests.size(), 1u);
-  EXPECT_TRUE(objects.release({}, 1));
+  EXPECT_TRUE(objects.on_release({}, 1));
   EXPECT_EQ(counted(), 3u); // Two mentions, and as sender.
   EXPECT_TRUE(epochs.change_peer(1, families));
   EXPECT_TRUE(epochs.take_acknowledgement()); // It has left.
@@ -168,7 +183,7 @@ TEST_F(claims, moving_takes_them_along) {
     first.clear();
   }
   EXPECT_EQ(requests.size(), 1u);
-  EXPECT_EQ(in_flight, 1);
+  EXPECT_EQ(in_flight(), 1);
   second = {};
   expect_nothing_taken();
 }
@@ -176,10 +191,11 @@ TEST_F(claims, moving_takes_them_along) {
 TEST_F(claims, an_object_that_cannot_be_handed_over_is_none) {
   message_claims taken;
   taken.begin(desk);
-  EXPECT_FALSE(taken.flight(store::handle{}, [] { return std::expected<void, int>{std::unexpected{1}}; }));
-  EXPECT_TRUE(taken.flights().empty());
+  path.fails = true;
+  EXPECT_FALSE(taken.flights().hand_over(store::handle{}));
+  EXPECT_TRUE(taken.flights().objects().empty());
   taken.clear();
-  EXPECT_EQ(in_flight, 0);
+  EXPECT_EQ(in_flight(), 0);
 }
 
 TEST_F(claims, an_encoding_that_fails_half_way_takes_everything_back) {
@@ -188,8 +204,9 @@ TEST_F(claims, an_encoding_that_fails_half_way_takes_everything_back) {
   mention(taken);
   take_flight(taken);
   take_flight(taken);
-  EXPECT_FALSE(taken.flight(store::handle{}, [] { return std::expected<void, int>{std::unexpected{1}}; }));
-  EXPECT_EQ(in_flight, 2);
+  path.fails = true;
+  EXPECT_FALSE(taken.flights().hand_over(store::handle{}));
+  EXPECT_EQ(in_flight(), 2);
   taken.clear();
   expect_nothing_taken();
 }
@@ -248,10 +265,10 @@ TEST_F(claims, after_the_links_end_only_what_is_on_its_way_comes_back) {
   taken.begin(desk);
   take_all(taken);
   (void)actors.end();
-  (void)objects.take_all();
+  (void)objects.end(mutex.lock());
   (void)requests.take_all();
   taken.clear();
-  EXPECT_EQ(in_flight, 0);
+  EXPECT_EQ(in_flight(), 0);
   EXPECT_TRUE(admin_.is_silent()); // Nothing is withdrawn.
 }
 

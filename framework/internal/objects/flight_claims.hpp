@@ -1,0 +1,85 @@
+// What one message has put on its way in the store of both ends of its link.
+#pragma once
+
+#include <cstddef>
+#include <expected>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <troupe/framework/internal/objects/link_objects.hpp>
+#include <troupe/framework/internal/wire/kept_memory.hpp>
+
+namespace troupe::internal {
+
+/// The objects that one message has handed over to the peer: taken back by the destructor, unless it was committed.
+///
+/// Threads: one at a time.
+/// Lifetime: is neither destroyed nor cleared under the link's lock.
+template <class Handle>
+class flight_claims {
+public:
+  flight_claims() = default;
+  flight_claims(flight_claims&& other) noexcept { *this = std::move(other); }
+  flight_claims& operator=(flight_claims&& other) noexcept {
+    give_back();
+    of_ = std::exchange(other.of_, nullptr);
+    objects_ = std::move(other.objects_);
+    counted_ = std::exchange(other.counted_, 0);
+    return *this;
+  }
+  ~flight_claims() { give_back(); }
+
+  /// From here on, until commit() or clear(), it hands over there. Requires: new or cleared.
+  void begin(link_objects<Handle>& of) noexcept { of_ = &of; }
+
+  /// While the message is encoded. Fails as the store does; what was handed over before stays so.
+  [[nodiscard]] std::expected<void, store::store_error> hand_over(const Handle& object) {
+    objects_.push_back(object); // First, so that nothing stays in flight where there is no memory.
+    auto done = of_->hand_over(object);
+    if (!done)
+      objects_.pop_back();
+    return done;
+  }
+  /// Once it may leave: from now on the peer's, until that releases it.
+  void count(const link_held& held) {
+    for (; counted_ < objects_.size(); ++counted_)
+      of_->count(held, objects_[counted_]);
+  }
+  /// The message has been appended.
+  void commit(const link_held&) noexcept { of_ = nullptr; }
+
+  /// Also what is committed.
+  [[nodiscard]] std::span<const Handle> objects() const noexcept { return objects_; }
+  /// Whether anything is to be given back.
+  [[nodiscard]] bool has_any() const noexcept { return of_ != nullptr && !objects_.empty(); }
+
+  /// Takes back what was not committed. Where the link has ended meanwhile nothing is counted any more.
+  void give_back() {
+    auto* const of = std::exchange(of_, nullptr);
+    if (of == nullptr || objects_.empty())
+      return;
+    std::vector<Handle> dropped; // Outside of the lock.
+    if (counted_ > 0) {
+      const auto held = of->lock();
+      for (const auto& object : std::span{objects_}.first(counted_))
+        if (auto last = of->uncount(held, object.id(), 1); last && *last)
+          dropped.push_back(**std::move(last));
+    }
+    for (const auto& object : objects_)
+      of->take_back(object);
+  }
+  /// The same. Then new, but for the list's memory.
+  void clear() {
+    give_back();
+    empty_for_reuse(objects_);
+    counted_ = 0;
+  }
+
+private:
+  link_objects<Handle>* of_ = nullptr; // Null: nothing is to be given back.
+  std::vector<Handle> objects_;
+  std::size_t counted_ = 0; // So many of them, from the first.
+};
+
+} // namespace troupe::internal
