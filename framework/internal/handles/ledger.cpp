@@ -229,10 +229,9 @@ void ledger::end_link(link_number link) {
   ended.phase = link_phase::grace;
   ended.grace_ends.set(books_.clock.now() + options_.grace);
   ended.parked.clear();
-  ended.unclaimed.clear(); // Abandoned below, with everything else.
+  ended.unclaimed.clear(); // The link abandons it, with everything else.
   resume(ended);
   serving_.end_all(ended);
-  books_.objects.abandon(link);
   for (auto next = ended.exports.begin(); next != ended.exports.end();) {
     const auto& [name, record] = *next++;
     // In the store each importer has its own hold, or an entry in flight: they need no grace. But what was reclaimed

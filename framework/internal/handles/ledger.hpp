@@ -111,8 +111,8 @@ public:
 
   // -- links
 
-  /// A link is to be brought up as soon as the peer may use it, even to be ended at once: its end abandons what the
-  /// peer has handed over. False when a link of that number is still known: then it is not the caller's to use.
+  /// A link is to be brought up as soon as the peer may use it, even to be ended at once. Whoever ends it abandons what
+  /// the peer has handed over. False when a link of that number is still known: then it is not the caller's to use.
   [[nodiscard]] bool link_up(link_number link, node_name peer, bool shares_store);
   void link_down(link_number link);
   void on_message(link_number from, const message& what);

@@ -28,7 +28,6 @@ public:
 
   /// Counts one handle in flight to the peer of `link`, on this end's channel. False when that cannot be done now.
   [[nodiscard]] virtual bool hand_over(const object_id& place, link_number link) = 0;
-  virtual void take_back(const object_id& place, link_number link) = 0;
 
   enum class adoption : std::uint8_t {
     done,   // The count in flight is a hold of this process now.
@@ -36,9 +35,6 @@ public:
     busy,   // The store could not be asked.
   };
   [[nodiscard]] virtual adoption adopt(const object_id& place, link_number link) = 0;
-
-  /// Drops what is still in flight to this end: the link is over.
-  virtual void abandon(link_number link) = 0;
 };
 
 } // namespace troupe::internal::handles

@@ -76,11 +76,6 @@ bool local_holds::hand_over(const store::object_id& place, handles::link_number 
   return to != channels_.end() && holds_.at(place).object.hand_over(to->second.peer, to->second.send).has_value();
 }
 
-void local_holds::take_back(const store::object_id& place, handles::link_number link) {
-  if (const auto to = channels_.find(link); to != channels_.end())
-    holds_.at(place).object.take_back(to->second.peer, to->second.send);
-}
-
 local_holds::adoption local_holds::adopt(const store::object_id& place, handles::link_number link) {
   const auto from = channels_.find(link);
   if (from == channels_.end() || place.store != store_.number())

@@ -37,10 +37,7 @@ public:
   [[nodiscard]] handles::home_name home_of(const store::object_id& place) override;
   [[nodiscard]] bool hold_at_home(const handles::home_name& which, std::uint64_t size_bytes) override;
   [[nodiscard]] bool hand_over(const store::object_id& place, handles::link_number link) override;
-  void take_back(const store::object_id& place, handles::link_number link) override;
   [[nodiscard]] adoption adopt(const store::object_id& place, handles::link_number link) override;
-  /// Does nothing: the link does so, for all that went over it.
-  void abandon(handles::link_number) override {}
 
 private:
   struct held {

@@ -155,6 +155,19 @@ public:
     }
   }
 
+  /// Objects that lie in the store of both ends, and were handed over, or else not.
+  std::vector<object_id> some_stored() {
+    std::vector<object_id> made;
+    if (below(3) == 0)
+      return made;
+    for (auto left = below(3); left > 0; --left)
+      if (in_.links[over_].shares_store && !in_.store_of(self_).living().empty() && below(8) != 0)
+        made.push_back(shared_handle().name);
+      else
+        made.push_back(name());
+    return made;
+  }
+
   message question_or_more() {
     switch (below(9)) {
     case 0:
@@ -177,9 +190,15 @@ public:
   }
 
   packet anything() {
-    switch (below(5)) {
+    switch (below(6)) {
     case 0:
       return {0, parcel{some_handles(), {}, below(2) == 0}, 0};
+    case 5: // Few others than who shares a store may say anything of it.
+      if (!in_.links[over_].shares_store && below(8) != 0)
+        return {0, answer(), 0};
+      if (below(2) == 0)
+        return {0, shared_release{name(), 1 + below(3)}, 0};
+      return {0, parcel{{}, {}, below(2) == 0, some_stored()}, 0};
     case 1:
     case 2:
       return {0, question_or_more(), 0};

@@ -278,10 +278,24 @@ TEST_F(at_home, a_neighbour_of_who_has_copied_it_sends_it_home_too) {
   link(d, a);
   send_and_arrive(a, b, {last_of(a)});
   EXPECT_EQ(read(b), handle_errc::none);
-  send_and_arrive(b, d, {last_of(b)}); // Over the store that they share.
-  EXPECT_EQ(read(d), handle_errc::none);
+  in_.hand_over_fails = true;
+  send_and_arrive(b, d, {last_of(b)});
+  in_.hand_over_fails = false;
+  EXPECT_EQ(read(d), handle_errc::none); // Over the store that they share, by the ledger.
   send_and_arrive(d, a, {last_of(d)});
   EXPECT_TRUE(is_original(a));
+}
+
+TEST_F(at_home, what_a_link_hands_over_does_not_say_where_it_was_put) {
+  auto d = node_beside(b);
+  link(b, d);
+  link(d, a);
+  send_and_arrive(a, b, {last_of(a)});
+  EXPECT_EQ(read(b), handle_errc::none);
+  send_and_arrive(b, d, {last_of(b)});
+  send_and_arrive(d, a, {last_of(d)});
+  EXPECT_FALSE(is_original(a));
+  EXPECT_EQ(read(a), handle_errc::none); // It is brought once more.
 }
 
 TEST_F(at_home, what_a_copy_is_captured_by_does_not_lead_home) {

@@ -40,7 +40,7 @@ TEST_F(handle_protocol, a_handle_that_is_twice_in_a_message_counts_two_and_is_re
     in_.drop_all(a);
     in_.drop(b, 0);
     arrive();
-    EXPECT_EQ(tables(a).exports, 1u);
+    EXPECT_EQ(objects_at(a), 1u);
     EXPECT_EQ(read(b), handle_errc::none);
     in_.drop_all(b);
     arrive();
@@ -383,7 +383,7 @@ TEST_F(handle_protocol, one_payload_goes_to_many_links_and_each_counts_for_itsel
   }
   in_.drop_all(a);
   arrive();
-  EXPECT_EQ(tables(a).exports, 5u);
+  EXPECT_EQ(tables(a).exports, 3u); // The others were handed over.
   for (auto each : others) {
     EXPECT_EQ(objects_at(a), 1u);
     EXPECT_EQ(read(each), handle_errc::none);
@@ -397,8 +397,10 @@ TEST_F(handle_protocol, an_exporter_killed_between_hold_and_send_leaves_nothing)
   auto a = node_on_new_host();
   auto b = node_beside(a);
   auto over = link(a, b);
-  ASSERT_TRUE(in_.pack(a, over, {in_.put(a, 10)}));
+  ASSERT_TRUE(in_.pack(a, over, {in_.put(a, 10)})); // In flight already, and held.
   kill(a);
+  EXPECT_EQ(objects_at(b), 1u); // In flight to B until B sees the end of the link.
+  arrive();
   EXPECT_EQ(objects_at(b), 0u);
 }
 
@@ -406,13 +408,21 @@ TEST_F(handle_protocol, an_exporter_killed_between_send_and_receive_loses_nothin
   auto a = node_on_new_host();
   auto b = node_beside(a);
   auto over = link(a, b);
-  send_and_arrive(a, b, {in_.put(a, 10)});
+  send(a, b, {in_.put(a, 10)}); // Handed over.
+  auto second = in_.put(a, 11);
+  in_.hand_over_fails = true;
+  send(a, b, {second}); // Counted: handed over when it is pulled.
+  in_.hand_over_fails = false;
+  ASSERT_TRUE(in_.deliver(over, 1) && in_.deliver(over, 1));
   auto waiter = begin_reading(b);
   arrive_over(over, a);
+  send(a, b, {in_.put(a, 12)});
   kill(a);
-  EXPECT_EQ(objects_at(b), 1u);
+  EXPECT_EQ(objects_at(b), 3u);
   arrive(); // What was written before the death is still delivered.
   EXPECT_EQ(answer_to(waiter), handle_errc::none);
+  EXPECT_EQ(in_.nodes[b].application.size(), 3u);
+  EXPECT_EQ(read(b), handle_errc::none);
 }
 
 TEST_F(two_nodes, an_exporter_killed_between_send_and_receive_is_object_lost_on_another_host) {
@@ -558,7 +568,9 @@ TEST_F(handle_protocol, a_store_that_could_not_be_asked_leaves_nothing_in_flight
   auto a = node_on_new_host();
   auto b = node_beside(a);
   link(a, b);
+  in_.hand_over_fails = true;
   send_and_arrive(a, b, {in_.put(a, 10)});
+  in_.hand_over_fails = false;
   in_.drop_all(a);
   in_.adopting_fails = true;
   auto waiter = begin_reading(b);
@@ -572,6 +584,132 @@ TEST_F(handle_protocol, a_store_that_could_not_be_asked_leaves_nothing_in_flight
   in_.drop_all(b);
   arrive();
   EXPECT_EQ(objects_at(a), 0u);
+}
+
+// -- what links hand over in a store of both ends, beside the ledger
+
+class handed_over : public handle_protocol {
+protected:
+  handed_over() : a(node_on_new_host()), b(node_beside(a)), ab(link(a, b)) {}
+
+  void pack(const std::vector<held>& what) { ASSERT_TRUE(in_.pack(a, ab, what)); }
+
+  node_index a, b;
+  link_index ab;
+};
+
+TEST_F(handed_over, an_object_is_here_at_once_and_its_sender_may_die) {
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  EXPECT_EQ(tables(a).exports + tables(b).imports, 0u); // It is none of the ledger's.
+  kill(a);
+  arrive();
+  EXPECT_EQ(read(b), handle_errc::none);
+}
+
+TEST_F(handed_over, an_object_that_came_twice_is_released_once_and_then_gone) {
+  auto object = in_.put(a, 10);
+  send_and_arrive(a, b, {object, object});
+  in_.drop_all(a);
+  in_.drop(b, 0);
+  arrive();
+  EXPECT_EQ(objects_at(a), 1u);
+  in_.drop_all(b);
+  arrive();
+  EXPECT_EQ(objects_at(a), 0u);
+}
+
+TEST_F(handed_over, an_encoding_that_fails_half_way_takes_everything_back) {
+  auto first = in_.put(a, 10);
+  auto second = in_.put(a, 11);
+  in_.hand_overs_left = 1; // Enough for the first only; the second is counted when the message leaves.
+  pack({first, second});
+  in_.hand_overs_left.reset();
+  in_.drop_all(a);
+  EXPECT_EQ(objects_at(a), 2u);
+  in_.give_up(a, 0);
+  EXPECT_EQ(objects_at(a), 0u); // Nothing is held, nothing is in flight.
+}
+
+TEST_F(handed_over, a_message_that_waits_for_room_takes_its_objects_back_at_the_links_end) {
+  pack({in_.put(a, 10)});
+  in_.admit(a, 0);
+  in_.drop_all(a);
+  EXPECT_EQ(objects_at(a), 1u);
+  in_.cut(ab);
+  in_.notice(ab, 0);
+  EXPECT_TRUE(in_.nodes[a].waiting.empty());
+  EXPECT_EQ(objects_at(a), 0u);
+}
+
+TEST_F(handed_over, a_message_that_is_encoded_after_the_links_end_takes_its_objects_back) {
+  pack({in_.put(a, 10)});
+  in_.drop_all(a);
+  in_.cut(ab);
+  in_.notice(ab, 0);
+  in_.notice(ab, 1);
+  EXPECT_FALSE(in_.leave(a, 0));
+  EXPECT_EQ(objects_at(a), 0u);
+}
+
+TEST_F(handed_over, what_was_written_and_never_read_is_abandoned_by_its_reader) {
+  send(a, b, {in_.put(a, 10)});
+  in_.drop_all(a);
+  in_.cut(ab);
+  in_.notice(ab, 0);
+  EXPECT_EQ(objects_at(a), 1u); // B may still adopt it.
+  in_.notice(ab, 1);
+  EXPECT_EQ(objects_at(a), 0u);
+}
+
+TEST_F(handed_over, a_store_that_was_busy_leaves_nothing_in_flight_and_no_export) {
+  send(a, b, {in_.put(a, 10)});
+  in_.drop_all(a);
+  in_.adopting_fails = true;
+  arrive();
+  EXPECT_TRUE(in_.nodes[b].application.empty()); // Whoever reads it is told that it is lost.
+  EXPECT_EQ(objects_at(a), 1u);
+  in_.tick(b);
+  EXPECT_EQ(objects_at(a), 1u);
+  in_.adopting_fails = false;
+  in_.tick(b);
+  EXPECT_EQ(objects_at(a), 0u);
+  EXPECT_TRUE(is_linked(a, b));
+}
+
+TEST_F(handed_over, an_object_goes_on_to_other_hosts_by_the_ledger) {
+  auto c = node_on_new_host();
+  link(b, c);
+  send_and_arrive(a, b, {in_.put(a, 10)});
+  in_.drop_all(a);
+  send_and_arrive(b, c, {last_of(b)});
+  in_.drop_all(b);
+  arrive();
+  EXPECT_EQ(objects_at(b), 1u);
+  EXPECT_EQ(read(c), handle_errc::none);
+  EXPECT_EQ(objects_at(b), 0u);
+}
+
+TEST_F(handed_over, who_names_what_it_did_not_hand_over_loses_its_link) {
+  auto liar = in_.add_node(in_.nodes[b].host, true);
+  link(liar, b);
+  const auto place = in_.nodes[a].ledger->place_of(in_.put(a, 10).what).value();
+  auto over = in_.link_between(liar, b).value();
+  in_.forge(over, 0, {0, parcel{{}, {}, true, {place}}, 0});
+  arrive();
+  EXPECT_FALSE(is_linked(liar, b));
+  EXPECT_TRUE(in_.nodes[b].application.empty());
+}
+
+TEST_F(handed_over, who_releases_more_than_it_was_sent_loses_its_link) {
+  auto liar = in_.add_node(in_.nodes[a].host, true);
+  auto over = link(a, liar);
+  auto object = in_.put(a, 10);
+  const auto place = in_.nodes[a].ledger->place_of(object.what).value();
+  send_and_arrive(a, liar, {object});
+  in_.forge(over, 1, {0, shared_release{place, 2}, 0});
+  arrive();
+  EXPECT_FALSE(is_linked(a, liar));
+  EXPECT_EQ(objects_at(a), 1u);
 }
 
 } // namespace

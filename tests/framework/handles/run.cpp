@@ -24,7 +24,7 @@ struct weighed {
 // clang-format off
 constexpr auto table = std::to_array<weighed>({
     {kind::put, 30, "put"}, {kind::put_capturing, 12, "put_capturing"}, {kind::send, 120, "send"},
-    {kind::send_to_nobody, 10, "send_to_nobody"}, {kind::send_everywhere, 6, "send_everywhere"}, {kind::pack, 12, "pack"},
+    {kind::send_to_nobody, 10, "send_to_nobody"}, {kind::send_everywhere, 6, "send_everywhere"}, {kind::pack, 12, "pack"}, {kind::admit, 6, "admit"},
     {kind::leave, 12, "leave"}, {kind::give_up, 4, "give_up"}, {kind::copy, 10, "copy"},
     {kind::drop, 90, "drop"}, {kind::fetch, 50, "fetch"}, {kind::cancel, 8, "cancel"},
     {kind::deliver, 300, "deliver"}, {kind::deliver_in_order, 160, "deliver_in_order"},
@@ -82,6 +82,10 @@ private:
     case kind::send_everywhere:
     case kind::pack:
       return send(at, what);
+    case kind::admit:
+      if (!node.waiting.empty())
+        in_.admit(at, what.second % node.waiting.size());
+      return;
     case kind::leave:
       if (!node.waiting.empty())
         (void)in_.leave(at, what.second % node.waiting.size());
@@ -331,6 +335,7 @@ run_report& run_report::operator+=(const run_report& more) {
   reclaims += more.reclaims;
   came_round += more.came_round;
   came_home += more.came_home;
+  handed_over += more.handed_over;
   losses += more.losses;
   answers += more.answers;
   finds += more.finds;
@@ -397,6 +402,7 @@ std::optional<run_failure> replay(const run_plan& plan, const std::vector<step_c
                 .finds = made.finds,
                 .came_round = made.came_round,
                 .came_home = made.came_home,
+                .handed_over = made.handed_over,
                 .put_unfinished = made.put_unfinished,
                 .finished = made.finished};
   return std::nullopt;

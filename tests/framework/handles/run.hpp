@@ -21,6 +21,7 @@ struct step_choice {
     send_to_nobody,
     send_everywhere,
     pack,
+    admit,
     leave,
     give_up,
     copy,
@@ -90,6 +91,7 @@ struct run_report {
   std::uint64_t finds = 0;
   std::uint64_t came_round = 0;
   std::uint64_t came_home = 0;
+  std::uint64_t handed_over = 0;
   std::uint64_t put_unfinished = 0;
   std::uint64_t finished = 0;
 

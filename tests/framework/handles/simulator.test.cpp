@@ -60,9 +60,9 @@ void run_seeds(std::uint64_t first, std::size_t steps, std::chrono::seconds how_
             << static_cast<std::uint64_t>(static_cast<double>(report.steps) / seconds) << " a second; "
             << report.answers << " answers, " << report.losses << " of them losses; " << report.adoptions
             << " adoptions, " << report.reclaims << " reclaims, " << report.finds << " replicas of others found, "
-            << report.came_round << " handles that came round, " << report.came_home << " that came home; "
-            << report.put_unfinished << " put before all that they capture was there, finished " << report.finished
-            << " times\n";
+            << report.came_round << " handles that came round, " << report.came_home << " that came home, "
+            << report.handed_over << " handed over by links; " << report.put_unfinished
+            << " put before all that they capture was there, finished " << report.finished << " times\n";
 }
 
 TEST_F(simulator, short_runs_leave_nothing_and_lose_nothing) {

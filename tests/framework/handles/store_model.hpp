@@ -25,6 +25,8 @@ class store_model {
 public:
   explicit store_model(std::uint64_t number) : number_(number) {}
 
+  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+
   /// Test only: rows are used again under the same id.
   bool ignores_generation = false;
 

@@ -75,12 +75,17 @@ std::string text_of(const handles::message& what) {
 }
 
 std::string text_of(const parcel& what) {
-  return "a message with " + text(what.handles) + (what.kept ? "" : " for nobody");
+  std::string stored;
+  for (const auto& each : what.stored)
+    stored += ", handed over " + text(each);
+  return "a message with " + text(what.handles) + stored + (what.kept ? "" : " for nobody");
 }
 
 std::string text_of(const packet& what) {
   if (const auto* carried = std::get_if<parcel>(&what.what))
     return text_of(*carried);
+  if (const auto* released = std::get_if<shared_release>(&what.what))
+    return "release of what was handed over " + text(released->what) + " x" + number(released->count);
   return text_of(std::get<handles::message>(what.what));
 }
 

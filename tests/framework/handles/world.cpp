@@ -16,6 +16,8 @@ constexpr auto proxy_numbers = std::uint64_t{1} << 40; // Far from the stores' n
 // -- a node's view of its store
 
 void process_objects::hold(const object_id& place) {
+  if (world_.nodes[self_].is == condition::dead)
+    return;
   auto& store = world_.store_of(self_);
   if (!store.lives(place))
     throw broken("a hold of an object that is gone: " + store::to_string(place));
@@ -24,6 +26,8 @@ void process_objects::hold(const object_id& place) {
 }
 
 void process_objects::drop(const object_id& place) {
+  if (world_.nodes[self_].is == condition::dead)
+    return; // The store keeps its bits.
   auto known = counts_.find(place);
   if (known == counts_.end())
     throw broken("a drop of what is not held: " + store::to_string(place));
@@ -87,6 +91,8 @@ bool process_objects::hand_over(const object_id& place, handles::link_number lin
 }
 
 void process_objects::take_back(const object_id& place, handles::link_number link) {
+  if (world_.nodes[self_].is == condition::dead)
+    return; // What it had in flight stays so.
   auto over = world_.index_of(link);
   auto to_end = 1 - world_.end_of(over, self_);
   (void)world_.store_of(self_).take_flight(place, world_.nodes[self_].process,
@@ -122,6 +128,15 @@ void process_objects::abandon(handles::link_number link) {
 }
 
 // -- building
+
+/// Nothing of its nodes is left to be given back.
+world::~world() {
+  for (auto& each : nodes) {
+    each.is = condition::dead;
+    each.waiting.clear();
+    each.application.clear();
+  }
+}
 
 std::size_t world::add_host() {
   stores.emplace_back(++last_number_).ignores_generation = options_.how == sabotage::ignore_generation;
@@ -181,6 +196,10 @@ link_index world::dial(node_index dialer, node_index acceptor, bool may_share) {
   link.ends[1] = acceptor;
   link.shares_store = shares;
   tell("  link ", link.number, ": node ", dialer, " and node ", acceptor, shares ? ", sharing a store" : "");
+  for (int end = 0; end < 2; ++end) {
+    link.shared[end] = std::make_shared<shared_end>(*this, *nodes[link.ends[end]].objects, made, end);
+    link.shared[end]->live_in(link.shared[end]);
+  }
   (void)bring_up(made, 0);
   return made;
 }
@@ -212,14 +231,14 @@ held world::put(node_index at, std::uint64_t size_bytes, const std::vector<held>
   original made{.size_bytes = size_bytes, .captured = {}, .born = step, .born_at = now};
   std::vector<object_id> places;
   auto path = node_mask{1} << at;
-  std::vector<handles::reference> parts;
+  std::vector<const held*> parts;
   for (const auto& inner : captured) {
-    if (node.ledger->is_lost(inner.what))
+    if (is_lost(at, inner))
       continue; // Refused.
-    auto place = node.ledger->place_of(inner.what);
+    auto place = place_of(at, inner);
     if (place)
       places.push_back(*place);
-    parts.push_back(inner.what);
+    parts.push_back(&inner);
     made.captured.push_back(place ? store_of(at).content_of(*place) : inner.truth);
   }
   bool is_finished = places.size() == parts.size();
@@ -240,12 +259,21 @@ held world::put(node_index at, std::uint64_t size_bytes, const std::vector<held>
   if (node.liar)
     known_to_liars.insert(content);
   if (!is_finished) {
-    auto what = node.ledger->add_unfinished(size_bytes, parts);
+    std::vector<handles::reference> references;
+    for (const auto* each : parts)
+      references.push_back(reference_of(at, *each));
+    auto what = node.ledger->add_unfinished(size_bytes, references);
     node.unfinished[what] = {content, size_bytes};
     ++put_unfinished;
-    node.application.push_back({what, content, path, false});
+    const auto made_of = held_of(what, content, path, false);
+    node.application.push_back(made_of);
     pump(at);
-    return held{what, content, path, false};
+    for (auto each : references)
+      if (active(at)) {
+        node.ledger->drop(each);
+        pump(at);
+      }
+    return made_of;
   }
   auto place = store_of(at).create(node.process, content, size_bytes, places);
   tell_liars_of_host(node.host, content);
@@ -253,25 +281,64 @@ held world::put(node_index at, std::uint64_t size_bytes, const std::vector<held>
   auto what = node.ledger->add(place);
   node.objects->drop(place); // ... ends when the ledger has its own.
   names_seen.push_back(place);
-  node.application.push_back({what, content, path, true});
+  node.application.push_back(held_of(what, content, path, true));
   return node.application.back();
 }
 
+/// One more reference of the ledger's, to be dropped.
+handles::reference world::reference_of(node_index at, const held& what) {
+  if (what.shared)
+    return nodes[at].ledger->add(what.shared->object().id());
+  nodes[at].ledger->retain(what.what);
+  return what.what;
+}
+
+/// As a link encodes a message: what lies in the store of both ends is handed over; the rest, and what cannot be, is
+/// counted when the message leaves.
 bool world::pack(node_index from, link_index over, const std::vector<held>& what) {
   auto& node = nodes[from];
-  if (!links[over].up[end_of(over, from)])
+  auto& link = links[over];
+  const auto end = end_of(over, from);
+  if (!link.up[end])
     return false;
-  for (const auto& each : what)
-    node.ledger->retain(each.what);
-  node.waiting.push_back({over, what});
+  waiting_message made;
+  made.over = over;
+  made.flights.begin(link.shared[end]->objects());
+  for (auto each : what) {
+    if (const auto place = link.shares_store ? place_of(from, each) : std::nullopt) {
+      node.objects->hold(*place);
+      if (made.flights.hand_over(model_handle{*node.objects, *place})) {
+        each.shared = nullptr;
+        each.what = {};
+        made.stored.push_back(each);
+        continue;
+      }
+    }
+    each.what = reference_of(from, each);
+    each.shared = nullptr;
+    made.counted.push_back(each);
+  }
+  node.waiting.push_back(std::move(made));
   pump(from);
   return active(from);
 }
 
-/// What the message was made for is counted and written in one go, as under a link's lock.
+/// There is no room for it now.
+void world::admit(node_index from, std::size_t which) {
+  auto& message = nodes[from].waiting[which];
+  const auto& link = links[message.over];
+  const auto end = end_of(message.over, from);
+  if (!link.up[end])
+    return give_up(from, which);
+  message.is_admitted = true;
+  message.flights.count(link.shared[end]->lock());
+}
+
+/// What the message was made for is counted and written in one go, under the link's lock.
 bool world::leave(node_index from, std::size_t which, bool kept) {
   auto& node = nodes[from];
-  const auto over = node.waiting[which].over;
+  auto& message = node.waiting[which];
+  const auto over = message.over;
   const auto own_end = end_of(over, from);
   const auto to = links[over].ends[1 - own_end];
   if (!links[over].up[own_end]) {
@@ -280,14 +347,27 @@ bool world::leave(node_index from, std::size_t which, bool kept) {
   }
   std::vector<handles::reference> references;
   std::vector<bool> are_behind;
-  for (const auto& each : node.waiting[which].content) {
+  for (const auto& each : message.counted) {
     references.push_back(each.what);
     are_behind.push_back(node.ledger->is_behind(each.what));
   }
-  const auto counted = node.ledger->count_out(links[over].number, references);
   parcel written{.handles = {}, .content = {}, .kept = kept};
+  const auto send_along = [&](held each) {
+    each.sender = from;
+    each.path |= node_mask{1} << from | node_mask{1} << to;
+    if (nodes[to].liar)
+      tell_liars(each.truth);
+    return each;
+  };
+  auto lock = links[over].shared[own_end]->lock();
+  message.flights.count(lock);
+  for (std::size_t i = 0; i < message.stored.size(); ++i) {
+    written.stored.push_back(message.flights.objects()[i].id());
+    written.stored_content.push_back(send_along(message.stored[i]));
+  }
+  const auto counted = node.ledger->count_out(links[over].number, references);
   for (std::size_t i = 0; i < counted.size(); ++i) {
-    auto each = node.waiting[which].content[i];
+    const auto& each = message.counted[i];
     if (!counted[i]) {
       if (!node.liar && !node.ledger->is_lost(each.what))
         throw broken("node " + std::to_string(from) + " does not count what it has, over a link that is up");
@@ -295,35 +375,48 @@ bool world::leave(node_index from, std::size_t which, bool kept) {
     }
     const auto& one = *counted[i];
     using enum handles::handle_mode;
-    each.sender = from;
-    each.path |= node_mask{1} << from | node_mask{1} << to;
-    each.may_stay_behind = one.mode == yours || (one.mode == behind && (are_behind[i] || !one.offer));
-    if (nodes[to].liar)
-      tell_liars(each.truth);
     if (options_.how == sabotage::drop_hold_early && one.mode == mine)
       store_of(from).clear_bit(one.name, node.process);
     written.handles.push_back(one);
-    written.content.push_back(each);
+    written.content.push_back(send_along(each));
+    written.content.back().may_stay_behind = one.mode == yours || (one.mode == behind && (are_behind[i] || !one.offer));
   }
-  const auto is_written = !written.handles.empty() || counted.empty();
+  const auto is_written =
+      !written.handles.empty() || !written.stored.empty() || message.counted.size() + message.stored.size() == 0;
   if (is_written)
     post(over, 1 - own_end, {0, std::move(written), 0});
+  message.flights.commit(lock);
+  lock.unlock();
   pump(from);
   if (active(from))
     give_up(from, which);
   return is_written;
 }
 
+/// What it has not committed comes back.
 void world::give_up(node_index from, std::size_t which) {
   auto& node = nodes[from];
-  const auto gone = std::move(node.waiting[which].content);
+  auto gone = std::move(node.waiting[which]);
   node.waiting.erase(node.waiting.begin() + static_cast<std::ptrdiff_t>(which));
-  for (const auto& each : gone) {
+  gone.flights.clear();
+  for (const auto& each : gone.counted) {
     if (!active(from))
       return;
     node.ledger->drop(each.what);
     pump(from);
   }
+}
+
+std::optional<object_id> world::place_of(node_index at, const held& what) const {
+  return what.shared ? std::optional{what.shared->object().id()} : nodes[at].ledger->place_of(what.what);
+}
+
+bool world::is_lost(node_index at, const held& what) const {
+  return !what.shared && nodes[at].ledger->is_lost(what.what);
+}
+
+bool world::is_behind(node_index at, const held& what) const {
+  return !what.shared && nodes[at].ledger->is_behind(what.what);
 }
 
 bool world::send(node_index from, link_index over, const std::vector<held>& what, bool kept) {
@@ -332,16 +425,19 @@ bool world::send(node_index from, link_index over, const std::vector<held>& what
 
 void world::copy(node_index at, std::size_t which) {
   auto again = nodes[at].application[which];
-  nodes[at].ledger->retain(again.what);
+  if (!again.shared)
+    nodes[at].ledger->retain(again.what);
   nodes[at].application.push_back(again);
 }
 
 void world::drop(node_index at, std::size_t which) {
   auto& application = nodes[at].application;
-  auto gone = application[which];
+  auto gone = std::move(application[which]);
   application.erase(application.begin() + static_cast<std::ptrdiff_t>(which));
   tell("  node ", at, " drops a reference to content ", gone.truth);
-  nodes[at].ledger->drop(gone.what);
+  if (!gone.shared)
+    nodes[at].ledger->drop(gone.what);
+  gone.shared = nullptr;
   pump(at);
 }
 
@@ -355,6 +451,11 @@ handles::waiter_id world::fetch(node_index at, std::size_t which, std::chrono::n
   const auto& what = node.application[which];
   auto waiter = ++last_number_;
   tell("  node ", at, " fetches content ", what.truth);
+  if (what.shared) { // It is there.
+    check_graph(at, what.shared->object().id(), what.truth, what.path);
+    answers[waiter] = {};
+    return waiter;
+  }
   node.waits[waiter] = {what.truth, what.path, now + limit, what.may_be_lost, false};
   node.ledger->fetch(what.what, waiter, now + limit);
   pump(at);

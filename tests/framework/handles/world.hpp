@@ -18,6 +18,7 @@
 #include <troupe/framework/internal/handles/ledger.hpp>
 
 #include "liar_end.hpp"
+#include "shared_end.hpp"
 #include "store_model.hpp"
 
 namespace troupe::simulation {
@@ -48,14 +49,24 @@ using node_mask = std::uint64_t;
 
 /// One reference that an application holds.
 struct held {
-  handles::reference what;
-  content_number truth = 0; // What get() must give. 0: only a liar knows.
+  handles::reference what;                 // Refers to nothing where it came over a link that shares the store, ...
+  std::shared_ptr<const came_over> shared; // ... which this says.
+  content_number truth = 0;                // What get() must give. 0: only a liar knows.
   node_mask path = 0;
   bool was_here = false;
   bool may_be_lost = false;     // The store could not be asked when it came.
   bool may_stay_behind = false; // Who sent it was behind another itself.
   node_index sender = 0;
 };
+
+[[nodiscard]] inline held held_of(handles::reference what, content_number truth, node_mask path, bool was_here) {
+  held made{};
+  made.what = what;
+  made.truth = truth;
+  made.path = path;
+  made.was_here = was_here;
+  return made;
+}
 
 struct wait {
   content_number truth = 0;
@@ -79,9 +90,9 @@ public:
   [[nodiscard]] handles::home_name home_of(const object_id& place) override;
   [[nodiscard]] bool hold_at_home(const handles::home_name& which, std::uint64_t size_bytes) override;
   [[nodiscard]] bool hand_over(const object_id& place, handles::link_number link) override;
-  void take_back(const object_id& place, handles::link_number link) override;
+  void take_back(const object_id& place, handles::link_number link);
   [[nodiscard]] adoption adopt(const object_id& place, handles::link_number link) override;
-  void abandon(handles::link_number link) override;
+  void abandon(handles::link_number link);
 
   /// A hold that the store has given already.
   void took_over(const object_id& place) { ++counts_[place]; }
@@ -112,17 +123,22 @@ struct unfinished_bytes {
 
 enum class condition : std::uint8_t { running, frozen, dead };
 
-/// A message of the application that is encoded and not written yet. It has a reference to each.
+/// A message of the application that is encoded and not written yet.
 struct waiting_message {
-  std::size_t over = 0; // A link_index.
-  std::vector<held> content;
+  std::size_t over = 0;      // A link_index.
+  std::vector<held> counted; // Those that the ledger will count, with a reference each.
+  std::vector<held> stored;  // Those that are handed over in the store of both ends: by these.
+  flight_claims flights;
+  bool is_admitted = false; // It waits for room at the link, which gives it up with its end.
 };
 
 /// A message of the application.
 struct parcel {
   std::vector<handles::handle_descriptor> handles;
-  std::vector<held> content; // What they are.
-  bool kept = true;          // Else for an actor that is gone.
+  std::vector<held> content;             // What they are.
+  bool kept = true;                      // Else for an actor that is gone.
+  std::vector<object_id> stored = {};    // Handed over in the store of both ends, and ...
+  std::vector<held> stored_content = {}; // ... what that is.
 };
 
 struct node {
@@ -146,7 +162,7 @@ struct node {
 
 struct packet {
   std::uint64_t number = 0;
-  std::variant<handles::message, parcel> what;
+  std::variant<handles::message, parcel, shared_release> what;
   content_number content = 0; // Of a chunk.
 
   [[nodiscard]] bool is_chunk() const;
@@ -158,6 +174,7 @@ struct link_model {
   bool shares_store = false;
   bool is_cut = false;
   bool up[2] = {true, true};
+  std::shared_ptr<shared_end> shared[2];
   bool has_ledger[2] = {false, false};    // Whether the end's ledger has been told that it is up.
   std::deque<packet> queues[2];           // [i]: on the way to ends[i].
   liar_end liars[2];                      // For ends that lie.
@@ -185,6 +202,7 @@ public:
   explicit world(world_options options = {}) : options_(options) {}
   world(const world&) = delete;
   world& operator=(const world&) = delete;
+  ~world();
 
   static constexpr auto grace = std::chrono::seconds(30);
   static constexpr auto others_patience = std::chrono::seconds(20); // For who pulls the same on the same host.
@@ -209,12 +227,17 @@ public:
   /// The same in steps: a message that is encoded waits, leaves, or is given up.
   bool pack(node_index from, link_index over, const std::vector<held>& what);
   bool leave(node_index from, std::size_t which, bool kept = true);
+  void admit(node_index from, std::size_t which);
   void give_up(node_index from, std::size_t which);
   void copy(node_index at, std::size_t which);
   void drop(node_index at, std::size_t which);
   void drop_all(node_index at);
   handles::waiter_id fetch(node_index at, std::size_t which, std::chrono::nanoseconds limit);
   void cancel(node_index at, handles::waiter_id which);
+
+  [[nodiscard]] std::optional<object_id> place_of(node_index at, const held& what) const;
+  [[nodiscard]] bool is_lost(node_index at, const held& what) const;
+  [[nodiscard]] bool is_behind(node_index at, const held& what) const;
 
   // -- what the network, the hosts and time do
   bool deliver(link_index over, int end, bool chunks_first = false);
@@ -235,6 +258,8 @@ public:
   void call_late(node_index at, std::size_t what, std::size_t which);
   /// Puts any packet on a link in a liar's name.
   void forge(link_index over, int from_end, packet what);
+  /// For shared_end.
+  void say_release(link_index over, int from_end, shared_release what);
 
   // -- checks
   void check(node_index at);
@@ -282,8 +307,9 @@ public:
   std::vector<handles::home_name> homes_of_liars; // Those that liars were sent.
   std::uint64_t adoptions = 0;                    // ADOPTED messages that arrived.
   std::uint64_t reclaims = 0;
-  std::uint64_t came_home = 0;  // Handles of what was found where it was put.
-  std::uint64_t came_round = 0; // Handles that brought their reader's own mark.
+  std::uint64_t handed_over = 0; // By links, and adopted.
+  std::uint64_t came_home = 0;   // Handles of what was found where it was put.
+  std::uint64_t came_round = 0;  // Handles that brought their reader's own mark.
   std::uint64_t losses = 0;
   std::uint64_t finds = 0; // Replicas that another node had made.
   std::uint64_t put_unfinished = 0;
@@ -316,7 +342,12 @@ private:
   void act(node_index at, const handles::drop_room& what);
   void act(node_index at, const handles::forget_unfinished& what);
   void post(link_index over, int to_end, packet what);
+  [[nodiscard]] handles::reference reference_of(node_index at, const held& what);
   void arrive(node_index at, packet what, handles::link_number over);
+  void arrive(node_index at, const parcel& what, link_index over);
+  void arrive_stored(node_index at, const parcel& what, link_index over);
+  void violated(node_index at, link_index over, const std::string& text);
+  void end_shared(link_index over, int end);
   void write_chunk(node_index at, handles::room_id into, const handles::pull_chunk& what, content_number content);
   void tell_liars(content_number what);
   void tell_liars_of_host(std::size_t host, content_number what);

@@ -114,7 +114,7 @@ void world::check_error(node_index at, const handles::fetch_error& error, const 
 void world::check_adopted() {
   for (node_index at = 0; at < nodes.size(); ++at)
     for (const auto& each : nodes[at].application)
-      if (!each.may_stay_behind && nodes[at].ledger->is_behind(each.what)
+      if (!each.may_stay_behind && is_behind(at, each)
           && !store_of(each.sender).has_content(each.truth)) // Who has a replica gives back what it vouched for.
         throw broken("node " + std::to_string(at) + " has not adopted content " + std::to_string(each.truth));
 }
@@ -165,12 +165,12 @@ void world::check(node_index at) {
   if (node.is == condition::dead || node.liar)
     return;
   for (auto& each : node.application) {
-    auto place = node.ledger->place_of(each.what);
+    auto place = place_of(at, each);
     if (place)
       check_content(at, *place, each.truth, each.path, false);
     else if (each.was_here)
       throw broken("what was here is not here any more");
-    else if (node.ledger->is_lost(each.what) && !each.may_be_lost && !excused(each.truth, each.path))
+    else if (is_lost(at, each) && !each.may_be_lost && !excused(each.truth, each.path))
       throw broken("content " + std::to_string(each.truth) + " is lost for node " + std::to_string(at)
                    + " though nothing failed on its way");
     each.was_here = place.has_value();
@@ -227,7 +227,7 @@ void world::check_told() {
   for (node_index at = 0; at < nodes.size(); ++at)
     for (std::size_t which = 0; active(at) && !nodes[at].liar && which < nodes[at].application.size(); ++which)
       if (const auto& each = nodes[at].application[which];
-          !by_liar(each.path) && !nodes[at].ledger->place_of(each.what) && !nodes[at].ledger->is_lost(each.what))
+          !by_liar(each.path) && !place_of(at, each) && !is_lost(at, each))
         asked.push_back(fetch(at, which, std::chrono::hours(1)));
   run_until_quiet();
   for (auto waiter : asked)

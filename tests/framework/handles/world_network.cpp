@@ -52,8 +52,9 @@ void world::post(link_index over, int to_end, packet what) {
   if (names_seen.size() < 4096) {
     if (const auto* carried = std::get_if<parcel>(&what.what))
       std::ranges::for_each(carried->handles, see);
-    else if (const auto* head = std::get_if<handles::pull_head>(&std::get<handles::message>(what.what)))
-      std::ranges::for_each(head->captured, see);
+    else if (const auto* said = std::get_if<handles::message>(&what.what))
+      if (const auto* head = std::get_if<handles::pull_head>(said))
+        std::ranges::for_each(head->captured, see);
   }
   link.queues[to_end].push_back(std::move(what));
 }
@@ -110,12 +111,31 @@ void world::arrive(node_index at, packet what, handles::link_number over) {
   }
   if (node.liar && !lies.has_ledger())
     return;
-  const auto& carried = std::get<parcel>(what.what);
+  if (const auto* released = std::get_if<shared_release>(&what.what)) {
+    const auto& link = links[index_of(over)];
+    auto good = link.shares_store
+                    ? link.shared[end_of(index_of(over), at)]->objects().on_release(released->what, released->count)
+                    : internal::violation("releases an object, but no store is shared");
+    if (!good)
+      violated(at, index_of(over), good.error().message());
+    return;
+  }
+  arrive(at, std::get<parcel>(what.what), index_of(over));
+}
+
+/// As a link receives a message's objects: those that the ledger counts, then those that were handed over.
+void world::arrive(node_index at, const parcel& carried, link_index over) {
+  auto& node = nodes[at];
   for (const auto& each : carried.handles)
     if (const auto mark = marks_seen.find(each.mark); mark != marks_seen.end())
       came_round += mark->second == at;
-  auto received = node.ledger->receive(over, carried.handles);
-  if (received) {
+  const auto before = node.application.size();
+  if (!carried.handles.empty()) {
+    auto received = node.ledger->receive(links[over].number, carried.handles);
+    if (!received) {
+      pump(at);
+      return;
+    }
     for (std::size_t i = 0; i < received->size(); ++i) {
       auto each = i < carried.content.size() ? carried.content[i] : held{};
       each.path |= node_mask{1} << at;
@@ -128,12 +148,51 @@ void world::arrive(node_index at, packet what, handles::link_number over) {
       node.application.push_back(each);
     }
     pump(at);
-    if (!carried.kept)
-      for (std::size_t i = 0; i < received->size() && active(at); ++i)
-        drop(at, node.application.size() - 1);
-    return;
   }
+  if (active(at))
+    arrive_stored(at, carried, over);
+  if (!carried.kept)
+    while (active(at) && node.application.size() > before)
+      drop(at, node.application.size() - 1);
+}
+
+void world::arrive_stored(node_index at, const parcel& carried, link_index over) {
+  auto& node = nodes[at];
+  auto& link = links[over];
+  const auto end = end_of(over, at);
+  for (std::size_t i = 0; i < carried.stored.size() && link.up[end]; ++i) {
+    if (!link.shares_store || carried.stored[i].store != store_of(at).number())
+      return violated(at, over, "an object lies in a store that this link does not share");
+    auto came = link.shared[end]->objects().adopt(carried.stored[i]);
+    if (!came && came.error().code() == node_errc::protocol_violation)
+      return violated(at, over, came.error().message());
+    if (!came)
+      continue; // Whoever reads it is told that it is lost.
+    ++handed_over;
+    auto each = i < carried.stored_content.size() ? carried.stored_content[i] : held{};
+    each.path |= node_mask{1} << at;
+    if (carried.stored_content.empty())
+      each.path |= liars_; // Forged.
+    each.what = {};
+    each.shared = *std::move(came);
+    each.was_here = true;
+    node.application.push_back(std::move(each));
+  }
+}
+
+/// The link's own checks have failed: it ends, with all that the ledger has of it.
+void world::violated(node_index at, link_index over, const std::string& text) {
+  auto& link = links[over];
+  const auto end = end_of(over, at);
+  if (!nodes[at].liar && !nodes[link.ends[1 - end]].liar)
+    throw broken("an honest node breaks the protocol: " + text);
+  if (nodes[at].liar)
+    return; // It takes more than that to make a liar hang up.
+  cut(over);
+  sees_end(over, end);
+  nodes[at].ledger->link_down(link.number);
   pump(at);
+  end_shared(over, end);
 }
 
 /// As the exchange does: before the ledger hears of it, who judges what is out of place.
@@ -157,6 +216,17 @@ bool world::send_chunk(link_index over, int end) {
   bool sent = nodes[at].ledger->send_chunk(links[over].number);
   pump(at);
   return sent;
+}
+
+void world::say_release(link_index over, int from_end, shared_release what) {
+  const auto from = links[over].ends[from_end];
+  if (!active(from) || !links[over].up[from_end])
+    return;
+  if (options_.how == sabotage::release_twice && release_is_sabotaged())
+    post(over, 1 - from_end, {0, what, 0});
+  if (options_.how == sabotage::forget_count && release_is_sabotaged() && --what.count == 0)
+    return;
+  post(over, 1 - from_end, {0, what, 0});
 }
 
 void world::forge(link_index over, int from_end, packet what) {
@@ -226,6 +296,7 @@ void world::act(node_index at, const handles::close_link& what) {
     return links[over].liars[end].ledger_has_left(); // It takes more than that to make a liar hang up.
   cut(over);
   sees_end(over, end);
+  end_shared(over, end);
 }
 
 void world::act(node_index at, const handles::connect_to& what) {
@@ -402,6 +473,21 @@ void world::notice(link_index over, int end) {
   tell("  node ", at, " sees the end of link ", link.number);
   nodes[at].ledger->link_down(link.number);
   pump(at);
+  end_shared(over, end);
+}
+
+/// As a link ends: what it counted goes, what waited for room comes back, and what is on its way here is abandoned.
+void world::end_shared(link_index over, int end) {
+  const auto at = links[over].ends[end];
+  auto& node = nodes[at];
+  auto& shared = *links[over].shared[end];
+  if (active(at))
+    const auto dropped = shared.objects().end(shared.lock());
+  for (std::size_t each = node.waiting.size(); active(at) && each-- > 0;)
+    if (node.waiting[each].over == over && node.waiting[each].is_admitted)
+      give_up(at, each);
+  if (links[over].shares_store && active(at))
+    (void)shared.objects().abandon();
 }
 
 void world::kill(node_index which) {
@@ -456,6 +542,10 @@ void world::tick(node_index at) {
   if (!active(at))
     return;
   end_graces(at);
+  for (auto& link : links)
+    for (int end = 0; end < 2; ++end)
+      if (link.ends[end] == at && link.up[end])
+        link.shared[end]->objects().claim();
   auto due = nodes[at].ledger->next_deadline();
   nodes[at].ledger->tick();
   auto next = nodes[at].ledger->next_deadline();

@@ -40,7 +40,6 @@ public:
       handed_over.push_back(place);
     return !is_busy;
   }
-  void take_back(const object_id&, link_number) override {}
   [[nodiscard]] adoption adopt(const object_id& place, link_number) override {
     if (is_busy)
       return adoption::busy;
@@ -50,7 +49,6 @@ public:
     hold(place);
     return adoption::done;
   }
-  void abandon(link_number) override {}
 
   std::map<object_id, std::uint64_t> holds;
   std::map<object_id, std::uint64_t> in_flight; // To here.

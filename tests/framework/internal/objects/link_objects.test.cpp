@@ -126,6 +126,16 @@ TEST_F(both_ends, what_is_sent_is_held_for_the_peer_until_it_releases_it) {
   EXPECT_FALSE(in.lives(first));
 }
 
+TEST_F(both_ends, what_is_sent_again_after_its_release_is_held_again) {
+  auto object = put();
+  send(*object);
+  ASSERT_TRUE(near.objects->on_release(first, 1));
+  EXPECT_EQ(in.held[first], 1);
+  send(*object);
+  EXPECT_EQ(in.held[first], 2);
+  EXPECT_EQ(near.objects->find(near.mutex.lock(), first)->count, 1u);
+}
+
 TEST_F(both_ends, what_came_twice_has_one_owner_and_is_released_at_once) {
   auto object = put();
   send(*object);

@@ -72,9 +72,6 @@ TEST_F(local_holds_test, hand_over_and_adopt_on_open_links_only) {
   EXPECT_TRUE(holds_.hand_over(object.id(), 1));
   EXPECT_EQ(holds_.adopt(object.id(), 1), local_holds::adoption::done);
   EXPECT_EQ(holds_.adopt(object.id(), 1), local_holds::adoption::absent) << "it was adopted";
-  EXPECT_TRUE(holds_.hand_over(object.id(), 1));
-  holds_.take_back(object.id(), 1);
-  EXPECT_EQ(holds_.adopt(object.id(), 1), local_holds::adoption::absent) << "it was taken back";
   holds_.close(1);
   EXPECT_FALSE(holds_.hand_over(object.id(), 1));
 }

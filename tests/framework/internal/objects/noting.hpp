@@ -46,9 +46,7 @@ public:
   [[nodiscard]] handles::home_name home_of(const store::object_id& place) override { return {place, 99}; }
   [[nodiscard]] bool hold_at_home(const handles::home_name&, std::uint64_t) override { return false; }
   [[nodiscard]] bool hand_over(const store::object_id&, handles::link_number) override { return false; }
-  void take_back(const store::object_id&, handles::link_number) override {}
   [[nodiscard]] adoption adopt(const store::object_id&, handles::link_number) override { return adoption::absent; }
-  void abandon(handles::link_number) override {}
 
 private:
   struct object {
