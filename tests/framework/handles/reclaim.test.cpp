@@ -371,10 +371,11 @@ TEST_F(lost_link, of_a_source_does_not_bring_home_what_others_still_have) {
 TEST_F(lost_link, and_the_next_one_must_not_have_the_same_number) {
   auto first = link(a, b);
   auto number = in_.links[first].number;
-  EXPECT_FALSE(in_.nodes[a].ledger->link_up(number, in_.nodes[b].name, false));
+  EXPECT_FALSE(in_.nodes[a].core->link_up(number, {.peer = in_.nodes[b].name, .token = {}, .peer_name = "b"}));
   send_and_arrive(a, b, {in_.put(a, 10)});
   lose(first);
-  EXPECT_FALSE(in_.nodes[a].ledger->link_up(number, in_.nodes[b].name, false)); // In its grace.
+  EXPECT_FALSE(
+      in_.nodes[a].core->link_up(number, {.peer = in_.nodes[b].name, .token = {}, .peer_name = "b"})); // In its grace.
   EXPECT_EQ(tables(a).links_in_grace, 1u);
 }
 

@@ -275,7 +275,7 @@ private:
       return in_.kill(at);
     case kind::kill_within:
       if (in_.active(at))
-        in_.nodes[at].last_actions = what.second % 5;
+        in_.nodes[at].last_actions = what.second % 12;
       return;
     case kind::freeze:
       return in_.freeze(at);
@@ -370,7 +370,7 @@ std::vector<step_choice> steps_of(const run_plan& plan) {
 
 std::optional<run_failure> replay(const run_plan& plan, const std::vector<step_choice>& steps, run_report* report,
                                   std::ostream* story) {
-  world made{{plan.how, plan.has_small_limits()}};
+  world made{{plan.how, plan.has_small_limits(), plan.writes_late()}};
   made.story = story;
   run_in_progress progress{plan, steps};
   try {

@@ -78,6 +78,8 @@ struct run_plan {
   [[nodiscard]] bool liar_shares_store() const { return has_liar() && seed / 3 % 3 == 1; }
   /// Some links between nodes of one host do not share its store.
   [[nodiscard]] bool mixes_sharing() const { return seed % 4 == 1; }
+  /// What links have to write waits for a while.
+  [[nodiscard]] bool writes_late() const { return seed % 4 == 3; }
   /// One node is hardly ever ticked.
   [[nodiscard]] bool has_sleeper() const { return seed % 4 == 2; }
 };

@@ -88,7 +88,8 @@ TEST_F(simulator, a_node_may_die_or_freeze_before_any_step) {
     auto steps = steps_of(plan);
     for (std::size_t at = 0; at < steps.size(); ++at) {
       using enum step_choice::kind;
-      for (auto [fate, actions] : {std::pair{kill, 0u}, {freeze, 0u}, {kill_within, 1u}, {kill_within, 2u}}) {
+      for (auto [fate, actions] :
+           {std::pair{kill, 0u}, {freeze, 0u}, {kill_within, 1u}, {kill_within, 2u}, {kill_within, 5u}}) {
         for (std::uint32_t which = 0; which < 4; ++which) {
           auto changed = steps;
           changed.insert(changed.begin() + static_cast<std::ptrdiff_t>(at), step_choice{fate, which, actions, 0});

@@ -103,15 +103,16 @@ TEST_F(unfinished, one_whose_part_is_adopted_elsewhere_is_finished_from_there) {
 // -- Events end whichever way their call is left.
 
 TEST_F(unfinished, calls_that_are_refused_end_their_event) {
-  auto& ledger = *in_.nodes[a].ledger;
+  auto& core = *in_.nodes[a].core;
+  const auto& ledger = core.ledger();
   const handles::handle_descriptor handle{.name = {1, 1, 1}, .size_bytes = 1};
-  EXPECT_FALSE(ledger.link_up(in_.links[ab].number, {77, 1}, false));
+  EXPECT_FALSE(core.link_up(in_.links[ab].number, {.peer = {77, 1}, .token = {}, .peer_name = "b"}));
   EXPECT_EQ(ledger.broken_invariant(), "");
-  EXPECT_FALSE(ledger.room_found(4711, {1, 1, 1}));
+  EXPECT_FALSE(core.room_found(4711, {1, 1, 1}));
   EXPECT_EQ(ledger.broken_invariant(), "");
-  EXPECT_FALSE(ledger.room_sealed(4711, {1, 1, 1}));
+  EXPECT_FALSE(core.room_sealed(4711, {1, 1, 1}));
   EXPECT_EQ(ledger.broken_invariant(), "");
-  EXPECT_FALSE(ledger.receive(4711, {&handle, 1}));
+  EXPECT_FALSE(core.receive(4711, {&handle, 1}));
   EXPECT_EQ(ledger.broken_invariant(), "");
 }
 

@@ -230,7 +230,7 @@ TEST_F(waiting, for_an_exporter_that_stays_too_busy_to_be_adopted_from_ends_with
   for (handles::request_number request = 1; in_.now - began < 10min; in_.pass(200ms), in_.tick(c)) {
     in_.links[to_liar].queues[in_.end_of(to_liar, liar)].clear();
     if (tables(c).requests > 0)
-      in_.nodes[c].ledger->on_message(in_.links[to_liar].number, handles::refused{request++, handle_errc::busy});
+      (void)in_.nodes[c].core->on_message(in_.links[to_liar].number, handles::refused{request++, handle_errc::busy});
     arrive();
     if (answer_to(waiter) != handle_errc::violation)
       break;

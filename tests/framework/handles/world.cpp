@@ -3,21 +3,30 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <span>
 #include <utility>
 
 namespace troupe::simulation {
 
 namespace {
 
+constexpr std::uint64_t small_capacity_bytes = 24;     // Twice the largest object of the runs.
 constexpr auto proxy_numbers = std::uint64_t{1} << 40; // Far from the stores' numbers.
 
 } // namespace
 
 // -- a node's view of its store
 
+/// The process may be killed before each.
+void process_objects::step() {
+  if (world_.nodes[self_].is_called && world_.is_last_step(self_))
+    throw died{};
+}
+
 void process_objects::hold(const object_id& place) {
   if (world_.nodes[self_].is == condition::dead)
     return;
+  step();
   auto& store = world_.store_of(self_);
   if (!store.lives(place))
     throw broken("a hold of an object that is gone: " + store::to_string(place));
@@ -28,6 +37,7 @@ void process_objects::hold(const object_id& place) {
 void process_objects::drop(const object_id& place) {
   if (world_.nodes[self_].is == condition::dead)
     return; // The store keeps its bits.
+  step();
   auto known = counts_.find(place);
   if (known == counts_.end())
     throw broken("a drop of what is not held: " + store::to_string(place));
@@ -72,6 +82,7 @@ namespace {
 } // namespace
 
 bool process_objects::hand_over(const object_id& place, handles::link_number link) {
+  step();
   bool fails = world_.hand_over_fails || world_.hand_overs_left == 0u;
   world_.store_was_busy_ |= fails;
   if (fails)
@@ -93,6 +104,7 @@ bool process_objects::hand_over(const object_id& place, handles::link_number lin
 void process_objects::take_back(const object_id& place, handles::link_number link) {
   if (world_.nodes[self_].is == condition::dead)
     return; // What it had in flight stays so.
+  step();
   auto over = world_.index_of(link);
   auto to_end = 1 - world_.end_of(over, self_);
   (void)world_.store_of(self_).take_flight(place, world_.nodes[self_].process,
@@ -101,6 +113,7 @@ void process_objects::take_back(const object_id& place, handles::link_number lin
 }
 
 process_objects::adoption process_objects::adopt(const object_id& place, handles::link_number link) {
+  step();
   world_.store_was_busy_ |= world_.adopting_fails;
   if (world_.adopting_fails)
     return adoption::busy;
@@ -122,6 +135,7 @@ process_objects::adoption process_objects::adopt(const object_id& place, handles
 }
 
 void process_objects::abandon(handles::link_number link) {
+  step();
   auto over = world_.index_of(link);
   auto own_end = world_.end_of(over, self_);
   world_.store_of(self_).abandon(world_.nodes[self_].process, channel_to(world_, over, own_end));
@@ -171,7 +185,12 @@ node_index world::add_node(std::size_t host, bool liar, std::uint64_t number) {
     options.pulls_max = 2;
   }
   fetch_imports_max_ = std::min(fetch_imports_max_, options.fetch_imports_max);
-  made.ledger = std::make_unique<handles::ledger>(std::move(options), *made.objects);
+  made.wanted = std::make_unique<wishes>();
+  made.core = std::make_unique<internal::exchange_core>(
+      internal::exchange_core::options{.ledger = std::move(options),
+                                       .capacity_bytes = options_.small_limits ? small_capacity_bytes : UINT64_MAX},
+      *made.objects, *made.wanted);
+  made.ledger = &made.core->ledger();
   if (liar)
     liars_ |= node_mask{1} << self;
   return self;
@@ -208,8 +227,16 @@ bool world::bring_up(link_index over, int end) {
   auto& link = links[over];
   if (!link.up[end] || !active(link.ends[end]) || std::exchange(link.has_ledger[end], true))
     return false;
-  if (!nodes[link.ends[end]].ledger->link_up(link.number, nodes[link.ends[1 - end]].name, link.shares_store))
-    throw broken("a link's number was used before");
+  const auto& peer = nodes[link.ends[1 - end]];
+  const auto token = std::as_bytes(std::span{&peer.process, 1});
+  if (!tell_core(link.ends[end], [&](auto& core) {
+        if (!core.link_up(link.number, {.peer = peer.name,
+                                        .token = token,
+                                        .shares_store = link.shares_store,
+                                        .peer_name = std::to_string(peer.name.node)}))
+          throw broken("a link's number was used before");
+      }))
+    return true;
   pump(link.ends[end]);
   return true;
 }
@@ -262,24 +289,36 @@ held world::put(node_index at, std::uint64_t size_bytes, const std::vector<held>
     std::vector<handles::reference> references;
     for (const auto* each : parts)
       references.push_back(reference_of(at, *each));
-    auto what = node.ledger->add_unfinished(size_bytes, references);
-    node.unfinished[what] = {content, size_bytes};
+    handles::reference what;
+    if (!active(at)
+        || !tell_core(at, [&](auto& core) { what = core.add_unfinished(size_bytes, references).value_or(what); }))
+      return {};
+    if (node.core->is_unfinished(what))
+      node.unfinished[what] = {content, size_bytes};
+    if (what == handles::reference{}) { // There are too many.
+      for (auto each : references)
+        if (active(at) && tell_core(at, [&](auto& core) { core.drop(each); }))
+          pump(at);
+      return {};
+    }
     ++put_unfinished;
     const auto made_of = held_of(what, content, path, false);
     node.application.push_back(made_of);
     pump(at);
     for (auto each : references)
-      if (active(at)) {
-        node.ledger->drop(each);
+      if (active(at) && tell_core(at, [&](auto& core) { core.drop(each); }))
         pump(at);
-      }
     return made_of;
   }
   auto place = store_of(at).create(node.process, content, size_bytes, places);
   tell_liars_of_host(node.host, content);
   node.objects->took_over(place); // The builder's hold ...
-  auto what = node.ledger->add(place);
-  node.objects->drop(place); // ... ends when the ledger has its own.
+  handles::reference what;
+  if (!tell_core(at, [&](auto& core) {
+        what = core.add(place);
+        node.objects->drop(place); // ... ends when the ledger has its own.
+      }))
+    return {};
   names_seen.push_back(place);
   node.application.push_back(held_of(what, content, path, true));
   return node.application.back();
@@ -287,10 +326,13 @@ held world::put(node_index at, std::uint64_t size_bytes, const std::vector<held>
 
 /// One more reference of the ledger's, to be dropped.
 handles::reference world::reference_of(node_index at, const held& what) {
-  if (what.shared)
-    return nodes[at].ledger->add(what.shared->object().id());
-  nodes[at].ledger->retain(what.what);
-  return what.what;
+  if (!what.shared) {
+    nodes[at].core->retain(what.what);
+    return what.what;
+  }
+  handles::reference made;
+  (void)tell_core(at, [&](auto& core) { made = core.add(what.shared->object().id()); });
+  return made;
 }
 
 /// As a link encodes a message: what lies in the store of both ends is handed over; the rest, and what cannot be, is
@@ -305,6 +347,10 @@ bool world::pack(node_index from, link_index over, const std::vector<held>& what
   made.over = over;
   made.flights.begin(link.shared[end]->objects());
   for (auto each : what) {
+    if (is_last_step(from)) {
+      kill(from);
+      return false;
+    }
     if (const auto place = link.shares_store ? place_of(from, each) : std::nullopt) {
       node.objects->hold(*place);
       if (made.flights.hand_over(model_handle{*node.objects, *place})) {
@@ -315,6 +361,8 @@ bool world::pack(node_index from, link_index over, const std::vector<held>& what
       }
     }
     each.what = reference_of(from, each);
+    if (!active(from))
+      return false;
     each.shared = nullptr;
     made.counted.push_back(each);
   }
@@ -337,14 +385,17 @@ void world::admit(node_index from, std::size_t which) {
 /// What the message was made for is counted and written in one go, under the link's lock.
 bool world::leave(node_index from, std::size_t which, bool kept) {
   auto& node = nodes[from];
-  auto& message = node.waiting[which];
-  const auto over = message.over;
+  const auto over = node.waiting[which].over;
   const auto own_end = end_of(over, from);
   const auto to = links[over].ends[1 - own_end];
+  const auto waiting = node.waiting.size();
+  if (links[over].up[own_end] && (!write(from, over) || node.waiting.size() != waiting))
+    return false; // What vouches for it goes first. The link may end instead, which gives up what it had admitted.
   if (!links[over].up[own_end]) {
     give_up(from, which);
     return false;
   }
+  auto& message = node.waiting[which];
   std::vector<handles::reference> references;
   std::vector<bool> are_behind;
   for (const auto& each : message.counted) {
@@ -365,7 +416,12 @@ bool world::leave(node_index from, std::size_t which, bool kept) {
     written.stored.push_back(message.flights.objects()[i].id());
     written.stored_content.push_back(send_along(message.stored[i]));
   }
-  const auto counted = node.ledger->count_out(links[over].number, references);
+  const auto counted = node.core->count_out(links[over].number, references);
+  if (is_last_step(from)) {
+    lock.unlock();
+    kill(from);
+    return false;
+  }
   for (std::size_t i = 0; i < counted.size(); ++i) {
     const auto& each = message.counted[i];
     if (!counted[i]) {
@@ -402,8 +458,8 @@ void world::give_up(node_index from, std::size_t which) {
   for (const auto& each : gone.counted) {
     if (!active(from))
       return;
-    node.ledger->drop(each.what);
-    pump(from);
+    if (tell_core(from, [&](auto& core) { core.drop(each.what); }))
+      pump(from);
   }
 }
 
@@ -426,7 +482,7 @@ bool world::send(node_index from, link_index over, const std::vector<held>& what
 void world::copy(node_index at, std::size_t which) {
   auto again = nodes[at].application[which];
   if (!again.shared)
-    nodes[at].ledger->retain(again.what);
+    nodes[at].core->retain(again.what);
   nodes[at].application.push_back(again);
 }
 
@@ -435,8 +491,8 @@ void world::drop(node_index at, std::size_t which) {
   auto gone = std::move(application[which]);
   application.erase(application.begin() + static_cast<std::ptrdiff_t>(which));
   tell("  node ", at, " drops a reference to content ", gone.truth);
-  if (!gone.shared)
-    nodes[at].ledger->drop(gone.what);
+  if (!gone.shared && !tell_core(at, [&](auto& core) { core.drop(gone.what); }))
+    return;
   gone.shared = nullptr;
   pump(at);
 }
@@ -457,16 +513,16 @@ handles::waiter_id world::fetch(node_index at, std::size_t which, std::chrono::n
     return waiter;
   }
   node.waits[waiter] = {what.truth, what.path, now + limit, what.may_be_lost, false};
-  node.ledger->fetch(what.what, waiter, now + limit);
-  pump(at);
+  if (tell_core(at, [&](auto& core) { core.fetch(what.what, 1, waiter, now + limit); }))
+    pump(at);
   return waiter;
 }
 
 void world::cancel(node_index at, handles::waiter_id which) {
   auto& node = nodes[at];
   node.waits.at(which).is_cancelled = true;
-  node.ledger->cancel_fetch(which);
-  pump(at);
+  if (tell_core(at, [&](auto& core) { core.cancel(which); }))
+    pump(at);
   if (node.waits.contains(which))
     throw broken("who cancels gets no answer");
 }

@@ -15,7 +15,7 @@
 #include <variant>
 #include <vector>
 
-#include <troupe/framework/internal/handles/ledger.hpp>
+#include <troupe/framework/internal/objects/exchange_core.hpp>
 
 #include "liar_end.hpp"
 #include "shared_end.hpp"
@@ -43,6 +43,10 @@ struct broken : std::runtime_error {
 };
 
 using node_index = std::size_t;
+
+/// A process was killed at the very moment at which it called the store.
+struct died {};
+
 using link_index = std::size_t;
 /// A bit per node: those by which a reference came.
 using node_mask = std::uint64_t;
@@ -97,11 +101,66 @@ public:
   /// A hold that the store has given already.
   void took_over(const object_id& place) { ++counts_[place]; }
   [[nodiscard]] bool empty() const { return counts_.empty(); }
+  [[nodiscard]] bool holds(const object_id& place) const { return counts_.contains(place); }
 
 private:
+  void step();
+
   world& world_;
   node_index self_;
   std::map<object_id, std::uint64_t> counts_;
+};
+
+// What the core of a node wants done.
+struct to_write {
+  handles::link_number link = 0;
+};
+struct to_dial {
+  handles::node_name node;
+};
+struct to_answer {
+  internal::fetch_answer what;
+};
+struct to_make {
+  handles::room_id room = 0;
+  std::uint64_t size_bytes = 0;
+  std::optional<handles::original> of;
+};
+struct to_seal {
+  handles::room_id room = 0;
+  handles::reference own; // Of this node's: then it is still to be made.
+  std::vector<object_id> captured;
+};
+struct to_drop {
+  handles::room_id room = 0;
+};
+struct to_forget {
+  handles::reference own;
+};
+using wish = std::variant<to_write, to_dial, to_answer, to_make, to_seal, to_drop, to_forget>;
+
+/// Notes what is to be done, in order.
+struct wishes final : internal::exchange_surroundings {
+  void write_soon(handles::link_number link) override { todo.emplace_back(to_write{link}); }
+  void wake_at(handles::time_point when) override { wakes_at = when; }
+  void dial(const handles::node_name& who) override { todo.emplace_back(to_dial{who}); }
+  void answer(internal::fetch_answer what) override { todo.emplace_back(to_answer{std::move(what)}); }
+  void make_room(handles::room_id which, std::uint64_t size_bytes,
+                 const std::optional<handles::original>& of) override {
+    todo.emplace_back(to_make{which, size_bytes, of});
+  }
+  void seal_room(handles::room_id which, std::vector<object_id> captured) override {
+    todo.emplace_back(to_seal{which, {}, std::move(captured)});
+  }
+  void finish(handles::room_id which, handles::reference own, std::vector<object_id> captured) override {
+    todo.emplace_back(to_seal{which, own, std::move(captured)});
+  }
+  void drop_room(handles::room_id which) override { todo.emplace_back(to_drop{which}); }
+  void room_is_left() override {} // Each step looks at rooms that wait.
+  void forget_unfinished(handles::reference own) override { todo.emplace_back(to_forget{own}); }
+
+  std::deque<wish> todo;
+  handles::time_point wakes_at = handles::never;
 };
 
 /// A replica being made.
@@ -109,6 +168,7 @@ struct room {
   std::uint64_t size_bytes = 0;
   std::optional<handles::original> of;
   handles::time_point asked_at{};
+  bool is_left = false; // To another node of the host.
   bool made = false;
   std::uint64_t written_bytes = 0;
   content_number content = 0; // Of the chunks so far; mixed ones make garbage.
@@ -148,7 +208,11 @@ struct node {
   condition is = condition::running;
   bool liar = false;
   std::unique_ptr<process_objects> objects;
-  std::unique_ptr<handles::ledger> ledger;
+  std::unique_ptr<wishes> wanted;
+  std::unique_ptr<internal::exchange_core> core;
+  const handles::ledger* ledger = nullptr;     // The core's.
+  std::set<handles::link_number> unwritten;    // Links for which the core has something, where that waits.
+  std::set<handles::link_number> being_pinned; // Links for which bytes are made ready.
   std::vector<held> application;
   std::vector<waiting_message> waiting;
   std::map<handles::waiter_id, wait> waits;
@@ -157,6 +221,7 @@ struct node {
   std::map<handles::reference, unfinished_bytes> unfinished;
   std::multiset<handles::original> making; // What the rooms that are made are to be replicas of.
   std::vector<handles::node_name> wanted_links;
+  bool is_called = false;               // Its core is.
   std::optional<unsigned> last_actions; // So many are still done: then it dies, in the midst of an event's.
 };
 
@@ -195,6 +260,7 @@ struct fault {
 struct world_options {
   sabotage how = sabotage::none;
   bool small_limits = false;
+  bool writes_late = false; // What is to be written stays with the core for a while.
 };
 
 class world {
@@ -241,10 +307,12 @@ public:
 
   // -- what the network, the hosts and time do
   bool deliver(link_index over, int end, bool chunks_first = false);
+  /// What the node has for the link, and then a head or a chunk; false when there was nothing.
   bool send_chunk(link_index over, int end);
   bool finish_room(node_index at, bool well = true);
   /// The room stays as it is where another node of the host makes the same.
   [[nodiscard]] bool waits_for_others(node_index at, handles::room_id which) const;
+  [[nodiscard]] bool is_ready(node_index at, handles::room_id which);
   void cut(link_index over);
   void notice(link_index over, int end);
   void kill(node_index which);
@@ -331,16 +399,33 @@ private:
       (*story << ... << words) << '\n';
   }
   bool pump(node_index at); // Whether there was anything to do.
-  void act(node_index at, const handles::send_message& what);
-  void act(node_index at, const handles::send_bytes& what);
-  void act(node_index, const handles::bytes_wanted&) {} // Each step may send chunks.
-  void act(node_index at, const handles::close_link& what);
-  void act(node_index at, const handles::connect_to& what);
-  void act(node_index at, const handles::answer_waiter& what);
-  void act(node_index at, const handles::make_room& what);
-  void act(node_index at, const handles::seal_room& what);
-  void act(node_index at, const handles::drop_room& what);
-  void act(node_index at, const handles::forget_unfinished& what);
+  void act(node_index at, const to_write& what);
+  void act(node_index at, const to_dial& what);
+  void act(node_index at, const to_answer& what);
+  void act(node_index at, const to_make& what);
+  void act(node_index at, const to_seal& what);
+  void act(node_index at, const to_drop& what);
+  void act(node_index at, const to_forget& what);
+  /// Calls the core. False where the node dies of it, in the midst of the call.
+  template <class Call>
+  bool tell_core(node_index at, Call call) {
+    nodes[at].is_called = true;
+    try {
+      call(*nodes[at].core);
+      nodes[at].is_called = false;
+      return true;
+    } catch (const died&) {
+      nodes[at].is_called = false;
+      kill(at);
+      return false;
+    }
+  }
+  [[nodiscard]] bool is_last_step(node_index at);
+  bool write(node_index at, link_index over);
+  void write_message(node_index at, link_index over, handles::message what);
+  void end_link(node_index at, link_index over, const node_error& why);
+  void end_if_broken(node_index at, link_index over);
+  void send_bytes(node_index at, link_index over, const handles::send_bytes& what);
   void post(link_index over, int to_end, packet what);
   [[nodiscard]] handles::reference reference_of(node_index at, const held& what);
   void arrive(node_index at, packet what, handles::link_number over);

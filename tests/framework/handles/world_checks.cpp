@@ -32,9 +32,10 @@ void world::mend_faults(link_index over) {
       }))
     return;
   for (const auto& each : links) {
-    bool is_quiet = each.is_cut
-                        ? !each.up[0] && !each.up[1]
-                        : each.queues[0].empty() && each.queues[1].empty() && each.has_ledger[0] && each.has_ledger[1];
+    bool is_quiet = each.is_cut ? !each.up[0] && !each.up[1]
+                                : each.queues[0].empty() && each.queues[1].empty() && each.has_ledger[0]
+                                      && each.has_ledger[1] && !nodes[each.ends[0]].unwritten.contains(each.number)
+                                      && !nodes[each.ends[1]].unwritten.contains(each.number);
     if ((node_mask{1} << each.ends[0] | node_mask{1} << each.ends[1]) == nodes_of && !is_quiet)
       return;
   }
@@ -177,6 +178,11 @@ void world::check(node_index at) {
   }
   if (auto text = node.ledger->broken_invariant(); !text.empty())
     throw broken("node " + std::to_string(at) + ": " + std::string(text));
+  if (auto due = node.ledger->next_deadline(); due && node.wanted->wakes_at > *due)
+    throw broken("node " + std::to_string(at) + " is not woken when something is due");
+  for (const auto& [id, each] : node.rooms)
+    if (!node.core->wants(id))
+      throw broken("node " + std::to_string(at) + " makes a room that nobody wants");
 }
 
 void world::check_all() {
@@ -310,6 +316,8 @@ void world::wind_up() {
                    + std::to_string(left.links_in_grace) + " lost links, " + std::to_string(left.requests)
                    + " requests, " + std::to_string(left.servings) + " servings, " + std::to_string(left.parked)
                    + " parked");
+    if (each.core->rooms().reserved_bytes() > 0)
+      throw broken("node " + std::to_string(at) + " reserves a part of its store for nothing");
     if (!each.objects->empty() || !each.unfinished.empty())
       throw broken("node " + std::to_string(at) + " keeps holds, or bytes that were never finished");
   }

@@ -1,4 +1,4 @@
-// What the network, the hosts and time do in a world, and the ledgers' actions.
+// What the network, the hosts and time do in a world, and what the cores want done.
 #include "story.hpp"
 
 #include <algorithm>
@@ -102,9 +102,18 @@ void world::arrive(node_index at, packet what, handles::link_number over) {
     reclaims += std::holds_alternative<handles::reclaimed>(*message);
     if (node.liar && !lies.on_read(*message))
       return;
-    if (const auto* chunk = std::get_if<handles::pull_chunk>(message))
-      write_chunk(at, node.ledger->room_of(over, chunk->request), *chunk, what.content);
-    node.ledger->on_message(over, *message);
+    const auto lives = tell_core(at, [&](auto& core) {
+      if (const auto* chunk = std::get_if<handles::pull_chunk>(message)) {
+        const auto into = core.room_of(over, *chunk);
+        write_chunk(at, into, *chunk, what.content);
+        (void)core.on_chunk(over, *chunk, into);
+      } else {
+        (void)core.on_message(over, *message);
+      }
+    });
+    if (!lives)
+      return;
+    end_if_broken(at, index_of(over));
     pump(at);
     check_number(index_of(over), at, *message);
     return;
@@ -131,8 +140,11 @@ void world::arrive(node_index at, const parcel& carried, link_index over) {
       came_round += mark->second == at;
   const auto before = node.application.size();
   if (!carried.handles.empty()) {
-    auto received = node.ledger->receive(links[over].number, carried.handles);
+    std::expected<std::vector<handles::reference>, node_error> received;
+    if (!tell_core(at, [&](auto& core) { received = core.receive(links[over].number, carried.handles); }))
+      return;
     if (!received) {
+      end_if_broken(at, over);
       pump(at);
       return;
     }
@@ -190,9 +202,15 @@ void world::violated(node_index at, link_index over, const std::string& text) {
     return; // It takes more than that to make a liar hang up.
   cut(over);
   sees_end(over, end);
-  nodes[at].ledger->link_down(link.number);
-  pump(at);
+  if (tell_core(at, [&](auto& core) { core.link_down(link.number, text); }))
+    pump(at);
   end_shared(over, end);
+}
+
+/// A link ends at once over which the peer breaks the protocol.
+void world::end_if_broken(node_index at, link_index over) {
+  if (const auto why = nodes[at].core->ending(links[over].number))
+    end_link(at, over, *why);
 }
 
 /// As the exchange does: before the ledger hears of it, who judges what is out of place.
@@ -204,18 +222,31 @@ void world::write_chunk(node_index at, handles::room_id into, const handles::pul
   if (!made.made || made.sealing)
     throw broken("bytes for a room that is not open");
   if (what.offset != made.written_bytes || what.size_bytes > made.size_bytes - made.written_bytes)
-    return;
+    throw broken("bytes that do not belong where they are written");
   made.written_bytes += what.size_bytes;
   made.content = what.offset == 0 || made.content == content ? content : first_garbage;
 }
 
 bool world::send_chunk(link_index over, int end) {
-  auto at = links[over].ends[end];
+  const auto at = links[over].ends[end];
   if (!links[over].up[end] || !active(at))
     return false;
-  bool sent = nodes[at].ledger->send_chunk(links[over].number);
-  pump(at);
-  return sent;
+  const auto number = links[over].number;
+  const auto has_written = nodes[at].unwritten.contains(number);
+  if (!write(at, over) || !links[over].up[end])
+    return true;
+  internal::exchange_core::next_bytes next;
+  if (!tell_core(at, [&](auto& core) { next = core.bytes_for(number); }))
+    return true;
+  if (next.what != nullptr) {
+    if (options_.writes_late && nodes[at].being_pinned.insert(number).second)
+      return true; // Later, whatever becomes of the object until then.
+    nodes[at].being_pinned.erase(number);
+    send_bytes(at, over, *nodes[at].core->take_bytes(number));
+  }
+  if (active(at))
+    pump(at);
+  return next.has_more || has_written;
 }
 
 void world::say_release(link_index over, int from_end, shared_release what) {
@@ -237,19 +268,22 @@ void world::forge(link_index over, int from_end, packet what) {
 
 // -- actions
 
+bool world::is_last_step(node_index at) {
+  auto& left = nodes[at].last_actions;
+  return left && (*left)-- == 0;
+}
+
 bool world::pump(node_index at) {
   bool any = false;
-  for (bool more = true; more;) {
-    auto actions = nodes[at].ledger->take_actions();
-    more = !actions.empty();
-    any |= more;
-    for (const auto& each : actions) {
-      if (auto& left = nodes[at].last_actions; left && (*left)-- == 0)
-        kill(at);
-      if (nodes[at].is == condition::dead)
-        return true;
-      std::visit([&](const auto& what) { act(at, what); }, each);
-    }
+  for (auto& todo = nodes[at].wanted->todo; !todo.empty();) {
+    any = true;
+    const auto next = std::move(todo.front());
+    todo.pop_front();
+    if (is_last_step(at))
+      kill(at);
+    if (nodes[at].is == condition::dead)
+      return true;
+    std::visit([&](const auto& what) { act(at, what); }, next);
   }
   return any;
 }
@@ -258,10 +292,34 @@ bool world::release_is_sabotaged() {
   return ++releases_ % 2 == 0;
 }
 
-void world::act(node_index at, const handles::send_message& what) {
-  auto over = index_of(what.link);
+void world::act(node_index at, const to_write& what) {
+  if (options_.writes_late)
+    nodes[at].unwritten.insert(what.link);
+  else
+    (void)write(at, index_of(what.link));
+}
+
+/// All that the core has for the link, or the link's end. False where the node dies of it.
+bool world::write(node_index at, link_index over) {
+  auto& node = nodes[at];
+  const auto number = links[over].number;
+  node.unwritten.erase(number);
+  if (const auto why = node.core->ending(number)) {
+    end_link(at, over, *why);
+    return active(at);
+  }
+  for (auto& each : node.core->take_messages(number)) {
+    if (is_last_step(at)) {
+      kill(at);
+      return false;
+    }
+    write_message(at, over, std::move(each));
+  }
+  return true;
+}
+
+void world::write_message(node_index at, link_index over, handles::message sent) {
   auto to_end = 1 - end_of(over, at);
-  auto sent = what.what;
   if (auto* released = std::get_if<handles::release>(&sent); released != nullptr) {
     if (options_.how == sabotage::release_twice && release_is_sabotaged())
       post(over, to_end, {0, sent, 0});
@@ -277,53 +335,67 @@ void world::act(node_index at, const handles::send_message& what) {
   post(over, to_end, {0, std::move(sent), 0});
 }
 
-void world::act(node_index at, const handles::send_bytes& what) {
+/// As the exchange does whose pin fails: what nobody holds any more is not served.
+void world::send_bytes(node_index at, link_index over, const handles::send_bytes& what) {
   auto& store = store_of(at);
+  if (!nodes[at].objects->holds(what.place)) {
+    (void)tell_core(at,
+                    [&](auto& core) { core.cannot_serve(what.link, what.what.request, handles::handle_errc::busy); });
+    return;
+  }
   if (!store.lives(what.place))
     throw broken("bytes of " + store::to_string(what.place) + " are wanted, which is gone");
   store.restore(what.place);
-  auto over = index_of(what.link);
   post(over, 1 - end_of(over, at), {0, handles::message{what.what}, store.content_of(what.place)});
 }
 
-void world::act(node_index at, const handles::close_link& what) {
-  auto over = index_of(what.link);
+void world::end_link(node_index at, link_index over, const node_error& why) {
   auto end = end_of(over, at);
   auto peer = links[over].ends[1 - end];
-  if (what.why == handles::handle_errc::violation && !nodes[at].liar && !nodes[peer].liar)
-    throw broken("an honest node breaks the protocol: it " + std::string(what.text));
-  if (what.why == handles::handle_errc::violation && nodes[at].liar)
-    return links[over].liars[end].ledger_has_left(); // It takes more than that to make a liar hang up.
-  cut(over);
-  sees_end(over, end);
-  end_shared(over, end);
+  const auto is_violation = why.code() == node_errc::protocol_violation;
+  if (is_violation && !nodes[at].liar && !nodes[peer].liar)
+    throw broken("an honest node breaks the protocol: " + why.message());
+  if (is_violation && nodes[at].liar) {
+    links[over].liars[end].ledger_has_left(); // It takes more than that to make a liar hang up.
+  } else {
+    cut(over);
+    sees_end(over, end);
+  }
+  if (tell_core(at, [&](auto& core) { core.link_down(links[over].number, "it was ended"); }))
+    pump(at);
+  if (!links[over].up[end])
+    end_shared(over, end);
 }
 
-void world::act(node_index at, const handles::connect_to& what) {
+void world::act(node_index at, const to_dial& what) {
   nodes[at].wanted_links.push_back(what.node);
 }
 
-void world::act(node_index at, const handles::answer_waiter& what) {
+void world::act(node_index at, const to_answer& answer) {
   using enum handles::handle_errc;
+  const auto& what = answer.what;
   auto& node = nodes[at];
   auto waited = node.waits.extract(what.waiter);
   if (waited.empty())
     throw broken("a waiter was answered twice");
-  answers[what.waiter] = what.error;
-  tell("  node ", at, " is answered: ", to_string(what.error.code));
-  auto place = what.error.code == none ? node.ledger->place_of(what.object) : std::nullopt;
-  if (what.error.code == none) {
+  answers[what.waiter] = what.why;
+  tell("  node ", at, " is answered: ", to_string(what.why.code));
+  if ((what.why.code == none) == what.error.has_value())
+    throw broken("an answer says something else in words");
+  auto place = what.why.code == none ? node.ledger->place_of(what.object) : std::nullopt;
+  if (what.why.code == none) {
     if (!place)
       throw broken("a waiter was told that the bytes are here, and they are not");
     if (!node.liar)
       check_graph(at, *place, waited.mapped().truth, waited.mapped().path);
-    node.ledger->drop(what.object);
+    if (!tell_core(at, [&](auto& core) { core.drop(what.object); }))
+      return;
   }
   if (!node.liar)
-    check_error(at, what.error, waited.mapped());
+    check_error(at, what.why, waited.mapped());
 }
 
-void world::act(node_index at, const handles::make_room& what) {
+void world::act(node_index at, const to_make& what) {
   auto& made = nodes[at].rooms[what.room];
   made.size_bytes = what.size_bytes;
   made.asked_at = now;
@@ -332,9 +404,9 @@ void world::act(node_index at, const handles::make_room& what) {
   nodes[at].due.insert(what.room);
 }
 
-void world::act(node_index at, const handles::seal_room& what) {
-  if (what.unfinished.generation != 0) {
-    const auto& own = nodes[at].unfinished.at(what.unfinished);
+void world::act(node_index at, const to_seal& what) {
+  if (what.own.generation != 0) {
+    const auto& own = nodes[at].unfinished.at(what.own);
     nodes[at].rooms[what.room] = {.size_bytes = own.size_bytes,
                                   .of = {},
                                   .asked_at = now,
@@ -351,14 +423,14 @@ void world::act(node_index at, const handles::seal_room& what) {
   nodes[at].due.insert(what.room);
 }
 
-void world::act(node_index at, const handles::drop_room& what) {
+void world::act(node_index at, const to_drop& what) {
   if (nodes[at].rooms.contains(what.room))
     (void)take_room(at, what.room);
   nodes[at].due.erase(what.room);
 }
 
-void world::act(node_index at, const handles::forget_unfinished& what) {
-  if (nodes[at].unfinished.erase(what.what) == 0)
+void world::act(node_index at, const to_forget& what) {
+  if (nodes[at].unfinished.erase(what.own) == 0)
     throw broken("the bytes of an object are let go twice");
 }
 
@@ -371,25 +443,48 @@ bool world::waits_for_others(node_index at, handles::room_id which) const {
                              [&](const node& each) { return each.host == host && each.making.contains(*wanted.of); });
 }
 
+/// Whether somebody can go on with it now. What another node makes is left to that.
+bool world::is_ready(node_index at, handles::room_id which) {
+  auto& node = nodes[at];
+  auto& wanted = node.rooms.at(which);
+  if (wanted.made)
+    return true;
+  if (waits_for_others(at, which)) {
+    if (!std::exchange(wanted.is_left, true))
+      node.core->leave_room(which, node.process);
+    return false;
+  }
+  if (std::exchange(wanted.is_left, false))
+    node.core->take_up_room(which);
+  const auto found = wanted.of ? store_of(at).find(*wanted.of) : std::nullopt;
+  if (found && store_of(at).size_of(*found) != wanted.size_bytes) // A liar gave two objects one name.
+    wanted.of.reset();
+  return (found && wanted.of) || node.core->reserve_room(which);
+}
+
 /// The oldest room that does not wait for others is made, or its replica sealed; or that fails.
 bool world::finish_room(node_index at, bool well) {
   auto& node = nodes[at];
   if (!active(at))
     return false;
-  auto next = std::ranges::find_if(node.due, [&](handles::room_id each) { return !waits_for_others(at, each); });
+  auto next = std::ranges::find_if(node.due, [&](handles::room_id each) { return is_ready(at, each); });
   if (next == node.due.end())
     return false;
   auto id = node.due.extract(next).value();
-  if (!well) {
-    ++rooms_failed_;
-    (void)take_room(at, id);
-    node.ledger->room_failed(id, handles::handle_errc::full);
-  } else if (!node.rooms.at(id).made) {
-    make_room(at, id);
-  } else {
-    seal_room(at, id);
-  }
-  pump(at);
+  const auto lives = tell_core(at, [&](auto& core) {
+    if (!well) {
+      ++rooms_failed_;
+      (void)take_room(at, id);
+      core.note_full(id, node_error{node_errc::store_full, "no room"});
+      core.room_failed(id, handles::handle_errc::full, {node_errc::store_full, "no room"});
+    } else if (!node.rooms.at(id).made) {
+      make_room(at, id);
+    } else {
+      seal_room(at, id);
+    }
+  });
+  if (lives)
+    pump(at);
   return true;
 }
 
@@ -404,23 +499,19 @@ void world::make_room(node_index at, handles::room_id which) {
   auto& node = nodes[at];
   auto& wanted = node.rooms.at(which);
   auto found = wanted.of ? store_of(at).find(*wanted.of) : std::nullopt;
-  if (found && store_of(at).size_of(*found) != wanted.size_bytes) { // A liar gave two objects one name.
-    wanted.of.reset();
-    found.reset();
-  }
   if (!found) {
     if (now - wanted.asked_at >= others_patience)
       wanted.of.reset(); // Another one may be making it still.
     wanted.made = true;
     if (wanted.of)
       node.making.insert(*wanted.of);
-    return node.ledger->room_made(which);
+    return node.core->room_made(which);
   }
   ++finds;
   tell("  node ", at, " finds the replica of another");
   (void)take_room(at, which);
   node.objects->hold(*found);
-  if (!node.ledger->room_found(which, *found))
+  if (!node.core->room_found(which, *found))
     node.objects->drop(*found);
 }
 
@@ -439,7 +530,7 @@ void world::seal_room(node_index at, handles::room_id which) {
   node.objects->took_over(place);
   names_seen.push_back(place);
   tell_liars_of_host(node.host, done.content);
-  if (!node.ledger->room_sealed(which, place))
+  if (!node.core->room_sealed(which, place))
     node.objects->drop(place);
 }
 
@@ -471,8 +562,8 @@ void world::notice(link_index over, int end) {
     return;
   sees_end(over, end);
   tell("  node ", at, " sees the end of link ", link.number);
-  nodes[at].ledger->link_down(link.number);
-  pump(at);
+  if (tell_core(at, [&](auto& core) { core.link_down(link.number, "its end was seen"); }))
+    pump(at);
   end_shared(over, end);
 }
 
@@ -496,6 +587,9 @@ void world::kill(node_index which) {
     return;
   node.is = condition::dead;
   node.last_actions.reset();
+  node.wanted->todo.clear();
+  node.unwritten.clear();
+  node.being_pinned.clear();
   tell("  node ", which, " is killed");
   for (link_index at = 0; at < links.size(); ++at) {
     for (int end = 0; end < 2; ++end) {
@@ -547,7 +641,9 @@ void world::tick(node_index at) {
       if (link.ends[end] == at && link.up[end])
         link.shared[end]->objects().claim();
   auto due = nodes[at].ledger->next_deadline();
-  nodes[at].ledger->tick();
+  nodes[at].wanted->wakes_at = handles::never;
+  if (!tell_core(at, [&](auto& core) { core.tick(); }))
+    return;
   auto next = nodes[at].ledger->next_deadline();
   if (next && *next <= now)
     throw broken("what is due was not done");
@@ -563,32 +659,33 @@ void world::call_late(node_index at, std::size_t what, std::size_t which) {
   if (!active(at) || nodes[at].liar)
     return;
   constexpr auto never_asked = ~handles::room_id{0};
-  auto& ledger = *nodes[at].ledger;
+  const auto& ledger = *nodes[at].ledger;
+  auto& core = *nodes[at].core;
   const auto place = names_seen.empty() ? object_id{} : names_seen[which % names_seen.size()];
   const auto due = ledger.next_deadline();
   bool is_taken = false;
   switch (what % 8) {
   case 0:
-    is_taken = ledger.room_found(never_asked, place);
+    is_taken = core.room_found(never_asked, place);
     break;
   case 1:
-    is_taken = ledger.room_sealed(never_asked, place);
+    is_taken = core.room_sealed(never_asked, place);
     break;
   case 2:
-    ledger.room_made(never_asked);
+    core.room_made(never_asked);
     break;
   case 3:
-    ledger.room_failed(never_asked, handles::handle_errc::full);
+    core.room_failed(never_asked, handles::handle_errc::full, {node_errc::store_full, "late"});
     break;
   default:
     call_over_link(at, what % 8 - 4, which);
   }
-  if (is_taken || !ledger.take_actions().empty() || ledger.next_deadline() != due)
+  if (is_taken || !nodes[at].wanted->todo.empty() || ledger.next_deadline() != due)
     throw broken("node " + std::to_string(at) + " does something for a call that came too late");
 }
 
 void world::call_over_link(node_index at, std::size_t what, std::size_t which) {
-  auto& ledger = *nodes[at].ledger;
+  auto& core = *nodes[at].core;
   std::vector<link_index> candidates; // Those that are up for another of the same number, else those that are not.
   for (link_index each = 0; each < links.size(); ++each) {
     const auto& link = links[each];
@@ -602,20 +699,20 @@ void world::call_over_link(node_index at, std::size_t what, std::size_t which) {
   const handles::handle_descriptor handle{.name = {1, 1, 1}, .size_bytes = 1};
   switch (what) {
   case 0:
-    if (ledger.link_up(link.number, {link.number, ++last_number_}, link.shares_store))
+    if (core.link_up(link.number, {.peer = {link.number, ++last_number_}, .token = {}, .peer_name = ""}))
       throw broken("node " + std::to_string(at) + " has two links of one number");
     return;
   case 1:
-    if (ledger.receive(link.number, {&handle, 1}))
+    if (core.receive(link.number, {&handle, 1}))
       throw broken("node " + std::to_string(at) + " receives over a link that has ended");
     return;
   case 2:
-    ledger.on_message(link.number, handles::adopted{1, handle});
+    (void)core.on_message(link.number, handles::adopted{1, handle});
     return;
   default:
-    ledger.cannot_serve(link.number, 1, handles::handle_errc::busy);
-    ledger.link_down(link.number);
-    if (ledger.send_chunk(link.number))
+    core.cannot_serve(link.number, 1, handles::handle_errc::busy);
+    core.link_down(link.number, "again");
+    if (core.bytes_for(link.number).has_more)
       throw broken("node " + std::to_string(at) + " sends over a link that has ended");
   }
 }

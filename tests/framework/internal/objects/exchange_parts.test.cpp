@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -12,11 +14,13 @@
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/objects/object_serving.hpp>
+#include <troupe/framework/internal/objects/originals.hpp>
 #include <troupe/framework/internal/objects/replica_rooms.hpp>
 #include <troupe/framework/internal/objects/unfinished_objects.hpp>
 #include <troupe/framework/internal/objects/waiting_callers.hpp>
 #include <troupe/framework/internal/wire/crc32c.hpp>
 
+#include "../../../eventually.hpp"
 #include "noting.hpp"
 
 namespace troupe::tests {
@@ -290,6 +294,92 @@ TEST_F(replicas, leave_nothing_in_the_store_when_they_are_dropped) {
   core_.lock()->cancel(1);
   ASSERT_TRUE(eventually([&](const auto&) { return rooms_.find(around_.wanted[0].first) == nullptr; }));
   EXPECT_TRUE(store_.create(3_MiB, {}, {}, 5s)) << "all of it is free again";
+}
+
+// -- what other nodes of the host pull
+
+/// Notes which replicas it is to go on with.
+class noted_maker final : public replica_maker {
+public:
+  void try_again(const std::shared_ptr<replica>& which) override {
+    const std::lock_guard guard{mutex_};
+    again_.push_back(which->id);
+  }
+  [[nodiscard]] std::vector<handles::room_id> again() {
+    const std::lock_guard guard{mutex_};
+    return again_;
+  }
+
+private:
+  std::mutex mutex_;
+  std::vector<handles::room_id> again_; // Guarded by mutex_.
+};
+
+class waiting_originals : public testing::Test {
+protected:
+  ~waiting_originals() override {
+    if (waits_)
+      waits_->end();
+  }
+
+  void open(const originals::patience& with) { waits_.emplace(store_, with, maker_); }
+  [[nodiscard]] std::shared_ptr<replica> wanted(handles::room_id id) {
+    auto made = std::make_shared<replica>(id, 100);
+    EXPECT_TRUE(waits_->has_time(*made));
+    return made;
+  }
+  /// Somebody writes it.
+  [[nodiscard]] store::builder begin() { return store_.create(100).value(); }
+
+  store::object_store store_ = store::object_store::open({.name = fresh_name(), .capacity_bytes = 1_MiB}).value();
+  noted_maker maker_;
+  std::optional<originals> waits_;
+};
+
+TEST_F(waiting_originals, are_taken_up_when_nobody_writes_them_any_more) {
+  open({});
+  auto writer = std::optional{begin()};
+  waits_->wait_for(wanted(1), writer->id());
+  std::this_thread::sleep_for(20ms);
+  EXPECT_TRUE(maker_.again().empty());
+  writer.reset();
+  EXPECT_TRUE(eventually([&] { return maker_.again() == std::vector<handles::room_id>{1}; }));
+}
+
+TEST_F(waiting_originals, are_taken_up_at_once_where_the_writer_has_just_ended) {
+  open({});
+  auto writer = std::optional{begin()};
+  const auto written = writer->id();
+  writer.reset();
+  waits_->wait_for(wanted(1), written);
+  EXPECT_TRUE(eventually([&] { return maker_.again().size() == 1; }));
+}
+
+TEST_F(waiting_originals, are_taken_up_from_a_writer_that_does_nothing_for_long) {
+  open({.whole = 1h, .stall = 50ms});
+  const auto writer = begin();
+  const auto which = wanted(1);
+  waits_->wait_for(which, writer.id());
+  EXPECT_TRUE(eventually([&] { return maker_.again().size() == 1; }));
+  EXPECT_FALSE(waits_->has_time(*which)) << "it is not waited for again";
+}
+
+TEST_F(waiting_originals, are_taken_up_when_their_time_is_over) {
+  open({.whole = 50ms, .stall = 1h});
+  const auto writer = begin();
+  waits_->wait_for(wanted(1), writer.id());
+  EXPECT_TRUE(eventually([&] { return maker_.again().size() == 1; }));
+}
+
+TEST_F(waiting_originals, are_left_alone_when_they_are_forgotten) {
+  open({.whole = 1h, .stall = 1h});
+  auto writer = std::optional{begin()};
+  const auto which = wanted(1);
+  waits_->wait_for(which, writer->id());
+  waits_->forget(which);
+  writer.reset();
+  std::this_thread::sleep_for(50ms);
+  EXPECT_TRUE(maker_.again().empty());
 }
 
 // -- objects of this node's own
