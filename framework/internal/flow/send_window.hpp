@@ -45,8 +45,7 @@ enum class admission : std::uint8_t { leaves, waits, at_bound };
 /// 2. Nothing that waits for a receiver could leave.
 ///
 /// Why messages wait here: the peer has not consumed enough of what was sent before.
-/// `Message` has receiver, flags, cost, frames, mentions, may_be_dropped, and handle_bytes with link_handle_bytes,
-/// which are the window's own.
+/// `Message` has receiver, flags, cost, frames, mentions and may_be_dropped.
 template <class Message>
 class send_window {
 public:
@@ -102,10 +101,20 @@ public:
     for (const auto& [number, state] : receivers_)
       for (const auto* queue : {&state.urgent, &state.normal})
         for (const auto& each : *queue)
-          look(each);
+          look(each.message);
   }
 
 private:
+  struct waiting_cost {
+    std::uint64_t of_receiver = 0;
+    std::uint64_t of_link = 0;
+  };
+  struct waiting_message {
+    Message message;
+    waiting_cost counted = {}; // For the bytes behind its handles.
+  };
+  using message_queue = std::deque<waiting_message>;
+
   struct handle_state {
     handle_account sent;
     std::uint64_t queued = 0;
@@ -115,10 +124,10 @@ private:
     std::uint64_t outstanding = 0;
     std::uint64_t queued = 0;
     std::unique_ptr<handle_state> handles = {}; // Null: nothing has lain behind handles to it.
-    std::deque<Message> urgent = {};
-    std::deque<Message> normal = {};
+    message_queue urgent = {};
+    message_queue normal = {};
     bool forgotten = false;
-    [[nodiscard]] std::deque<Message>& front() { return urgent.empty() ? normal : urgent; }
+    [[nodiscard]] message_queue& front() { return urgent.empty() ? normal : urgent; }
     [[nodiscard]] bool waits() const noexcept { return !urgent.empty() || !normal.empty(); }
   };
   using receiver_map = std::unordered_map<std::uint64_t, receiver_state, detail::salted_hash>;
@@ -133,16 +142,12 @@ private:
   [[nodiscard]] bool counts_handles() const noexcept { return bounds_.handle_window != UINT64_MAX; }
   [[nodiscard]] bool may_leave(std::uint64_t receiver, const receiver_state& state, bool request,
                                const behind_handles& behind) const;
-  struct waiting_cost {
-    std::uint64_t of_receiver = 0;
-    std::uint64_t of_link = 0;
-  };
   [[nodiscard]] waiting_cost cost_of_waiting(const receiver_state& state, const behind_handles& behind) const;
   bool charge_handles(receiver_state& state, const behind_handles& behind);
   [[nodiscard]] handle_state& handles_of(receiver_state& state);
   [[nodiscard]] static behind_handles behind(Message& message);
   [[nodiscard]] static std::uint64_t handle_bytes_of(const receiver_state& state);
-  Message take(receiver_state& state, std::deque<Message>& from, typename std::deque<Message>::iterator at);
+  Message take(receiver_state& state, message_queue& from, typename message_queue::iterator at);
   void drop_if_idle(typename receiver_map::iterator at);
 
   const reply_room& replies_;
@@ -291,10 +296,9 @@ void send_window<Message>::wait(Message message) {
     turns_.push_back(receiver);
   state.queued += message.cost;
   queued_ += message.cost;
+  waiting_cost cost;
   if (counts_handles() && (!message.frames.empty() || !message.mentions.empty())) {
-    const auto cost = cost_of_waiting(state, behind(message));
-    message.handle_bytes = cost.of_receiver;
-    message.link_handle_bytes = cost.of_link;
+    cost = cost_of_waiting(state, behind(message));
     auto& handles = handles_of(state);
     handles.queued += cost.of_receiver;
     queued_handles_ += cost.of_link;
@@ -302,24 +306,24 @@ void send_window<Message>::wait(Message message) {
     waiting_objects_.add(behind(message));
   }
   bool urgent = (message.flags & message_flags::urgent) != 0;
-  (urgent ? state.urgent : state.normal).push_back(std::move(message));
+  (urgent ? state.urgent : state.normal).push_back({std::move(message), cost});
 }
 
 /// The caller takes the receiver's turn out where nothing waits any more.
 template <class Message>
-Message send_window<Message>::take(receiver_state& state, std::deque<Message>& from,
-                                   typename std::deque<Message>::iterator at) {
-  auto message = std::move(*at);
+Message send_window<Message>::take(receiver_state& state, message_queue& from, typename message_queue::iterator at) {
+  waiting_message taken = std::move(*at);
+  auto& message = taken.message;
   from.erase(at);
   state.queued -= message.cost;
   queued_ -= message.cost;
-  queued_handles_ -= message.link_handle_bytes;
+  queued_handles_ -= taken.counted.of_link;
   if (counts_handles() && state.handles) {
-    state.handles->queued -= message.handle_bytes;
+    state.handles->queued -= taken.counted.of_receiver;
     state.handles->waiting.remove(behind(message));
     waiting_objects_.remove(behind(message));
   }
-  return message;
+  return std::move(message);
 }
 
 template <class Message>
@@ -336,7 +340,7 @@ std::optional<Message> send_window<Message>::drop_oldest(std::uint64_t receiver)
   }
   auto& state = found->second;
   for (auto* from : {&state.normal, &state.urgent}) { // Urgent ones last.
-    auto oldest = std::ranges::find_if(*from, &Message::may_be_dropped);
+    auto oldest = std::ranges::find_if(*from, [](const auto& each) { return each.message.may_be_dropped; });
     if (oldest == from->end())
       continue;
     auto message = take(state, *from, oldest);
@@ -367,7 +371,7 @@ std::optional<Message> send_window<Message>::next() {
   for (auto turn = turns_.begin(); turn != turns_.end(); ++turn) {
     auto receiver = *turn;
     auto& state = receivers_.at(receiver);
-    auto& front = state.front().front();
+    auto& front = state.front().front().message;
     if (!may_leave(receiver, state, (front.flags & message_flags::request) != 0, behind(front)))
       continue;
     auto message = take(state, state.front(), state.front().begin());
@@ -438,8 +442,9 @@ template <class Message>
 std::vector<Message> send_window<Message>::take_all() {
   std::vector<Message> all;
   for (auto& [number, state] : receivers_) {
-    std::ranges::move(state.urgent, std::back_inserter(all));
-    std::ranges::move(state.normal, std::back_inserter(all));
+    for (auto* from : {&state.urgent, &state.normal})
+      for (auto& each : *from)
+        all.push_back(std::move(each.message));
   }
   last_ = nullptr;
   receivers_.clear();

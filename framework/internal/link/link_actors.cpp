@@ -52,7 +52,7 @@ std::expected<message_ends, node_error> link_core::find_ends(const message_head&
   // Never one's own actor by introduction: what answers it has to go back by the way that the message came.
   auto sender = actors_.find(held, {side, head.sender}, false);
   if (asked)
-    pump_for_reply_room(held);
+    pump_.run_if_anybody_waits(held);
   else
     held.unlock();
   if (!sender)
@@ -226,10 +226,8 @@ std::expected<void, node_error> link_core::on_found(const found& answer) {
 
 void link_core::proxy_gone(std::uint64_t number, const caf::actor_control_block* control) {
   const auto held = mutex_.lock();
-  if (!actors_.proxy_gone(held, number, control))
-    return;
-  sending_.forget(number);
-  replies_.forget(number);
+  if (actors_.proxy_gone(held, number, control))
+    gate_.forget(held, number);
 }
 
 } // namespace troupe::internal

@@ -66,6 +66,47 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
                       [this](const link_held& held, outbox* out) {
                         acknowledge_if_due(held, out != nullptr ? out : connection_->open_outbox(held));
                       }},
+      gate_({.link = common_,
+             .options = options_,
+             .replies = replies_,
+             .asked = pending_,
+             .leaving = departures_,
+             .encoding = encoding_,
+             .dropped = counters_.dropped}),
+      drafts_({.link = common_,
+               .actors = actors_,
+               .gate = gate_,
+               .leaving = departures_,
+               .words = sent_words_,
+               .lists = negotiation_,
+               .messages_sent = counters_.messages_sent,
+               .handle_bytes_sent = counters_.handle_bytes_sent}),
+      sender_({.link = common_,
+               .system = node_->system(),
+               .terms = {.mutex = mutex_, .link = serial_, .number = terms_number_, .terms = terms_},
+               .drafts = {.claims = claim_desk_,
+                          .mentions = {.link = common_,
+                                       .actors = actors_,
+                                       .exchange = node_->exchange(),
+                                       .store = node_->store()},
+                          .frames = {.link = common_,
+                                     .store = node_->store(),
+                                     .next_transfer = next_transfer_,
+                                     .spilled_bytes = counters_.spilled_bytes,
+                                     .store_fallbacks = counters_.store_fallbacks}},
+               .encoding = encoding_parts(),
+               .drafts_out = drafts_,
+               .gate = gate_,
+               .count_unsent = [this](const node_error& why) { count_unsent(why); }},
+              {.link = common_,
+               .options = options_,
+               .enough_bytes = offload_bytes_,
+               .types = encoding_parts(),
+               .actors = actors_,
+               .waiting = encoding_,
+               .gate = gate_,
+               .pump = pump_,
+               .encoder = node_->encoder()}),
       lookups_(*this),
       accepted_(node_->types(), node_->families(), options.receive_limits, options.allow_cycles, options.cycle_bytes),
       received_words_(accepted_, detailed_stats_ ? &received_traffic_ : nullptr),
@@ -93,6 +134,17 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
                  .forwarded = counters_.forwarded}) {}
 
 link_core::~link_core() = default;
+
+message_encoder::parts link_core::encoding_parts() {
+  return {.link = common_,
+          .serial = serial_,
+          .own_name = node_->options().name,
+          .types = node_->types(),
+          .encodings = node_->encodings(),
+          .headers = headers_,
+          .counts = detailed_stats_ ? &sent_traffic_ : nullptr,
+          .values = values_};
+}
 
 namespace {
 
@@ -184,7 +236,7 @@ void link_core::begin_to_drain(const std::string& reason, std::chrono::milliseco
 
 bool link_core::anything_waits() const {
   const auto held = mutex_.lock();
-  return sending_.anything_waits() || !bulk_.empty();
+  return gate_.window(held).anything_waits() || !departures_.empty(held);
 }
 
 /// The peer takes nothing in that comes behind a goodbye.
@@ -209,9 +261,7 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
   if (known_peer_)
     node_->peers().leave(caf::to_string(known_peer_));
   life_.settle_opening(std::unexpected{reason});
-  for (auto& waiting : encoding_.take_all())
-    undo(waiting.receiver, *waiting.what.element,
-         {node_errc::link_down, "the link to " + agreed().peer.name + " is down"}, nullptr);
+  sender_.end();
   const node_error down{node_errc::link_down, "the link to " + agreed().peer.name + " is down: " + reason.message()};
   fail_change(down);
   fail_everything(down, unwritten);
@@ -240,13 +290,13 @@ void link_core::fail_everything(const node_error& reason, std::uint64_t unwritte
   auto queries = std::exchange(queries_, {});
   auto requests = pending_.take_all();
   auto objects = store_desk_.objects().end(held);
-  auto unsent = sending_.take_all();
-  std::ranges::move(bulk_.take_all(), std::back_inserter(unsent));
-  const auto told = take_ready(held);
+  auto unsent = gate_.take_all(held);
+  std::ranges::move(departures_.take_all(held), std::back_inserter(unsent));
+  const auto told = gate_.take_ready(held);
   auto runner = std::exchange(task_runner_, nullptr);
   auto spawner = std::exchange(spawner_, nullptr);
   auto inspector = std::exchange(inspector_, nullptr);
-  room_.notify_all();
+  gate_.wake(held);
   held.unlock();
   counters_.undelivered.fetch_add(unsent.size(), std::memory_order_relaxed);
   if (const auto lost = unwritten + unsent.size(); lost > 0)

@@ -1,9 +1,8 @@
 // One link: its handshake, what it has sent and received and not yet released, and the two paths of a message.
 // The files beside it: link_core.cpp (life and end), link_actors.cpp (names, monitors, releases), link_greeting.cpp,
-// link_negotiation.cpp (what both ends send with and accept, and how that changes), link_send.cpp, link_receive.cpp
-// (what messages that come name), link_flow.cpp (back-pressure, heartbeats), link_encoding.cpp (large messages off
-// their senders' threads), link_forward.cpp, link_introductions.cpp (actors of third nodes), link_handles.cpp,
-// link_whereabouts.cpp, link_stats.cpp, link_memory.cpp.
+// link_negotiation.cpp (what both ends send with and accept, and how that changes), link_receive.cpp (what messages
+// that come name), link_flow.cpp (back-pressure, heartbeats), link_introductions.cpp (actors of third nodes),
+// link_handles.cpp, link_whereabouts.cpp, link_stats.cpp, link_memory.cpp.
 #pragma once
 
 #include <atomic>
@@ -32,15 +31,17 @@
 #include <troupe/framework/internal/flow/heartbeat.hpp>
 #include <troupe/framework/internal/flow/receive_account.hpp>
 #include <troupe/framework/internal/flow/reply_room.hpp>
-#include <troupe/framework/internal/flow/send_window.hpp>
 #include <troupe/framework/internal/link/acceptance.hpp>
 #include <troupe/framework/internal/link/actor_introductions.hpp>
 #include <troupe/framework/internal/link/actor_names.hpp>
 #include <troupe/framework/internal/link/admin_output.hpp>
 #include <troupe/framework/internal/link/agreed_terms.hpp>
 #include <troupe/framework/internal/link/delivery.hpp>
+#include <troupe/framework/internal/link/departures.hpp>
+#include <troupe/framework/internal/link/draft_sender.hpp>
 #include <troupe/framework/internal/link/family_lists.hpp>
 #include <troupe/framework/internal/link/farewell.hpp>
+#include <troupe/framework/internal/link/header_definitions.hpp>
 #include <troupe/framework/internal/link/incoming_message.hpp>
 #include <troupe/framework/internal/link/life_cycle.hpp>
 #include <troupe/framework/internal/link/link_common.hpp>
@@ -48,14 +49,17 @@
 #include <troupe/framework/internal/link/lookups.hpp>
 #include <troupe/framework/internal/link/mention_finder.hpp>
 #include <troupe/framework/internal/link/message_claims.hpp>
+#include <troupe/framework/internal/link/message_encoder.hpp>
 #include <troupe/framework/internal/link/message_receiver.hpp>
+#include <troupe/framework/internal/link/message_sender.hpp>
 #include <troupe/framework/internal/link/monitors.hpp>
 #include <troupe/framework/internal/link/negotiation.hpp>
 #include <troupe/framework/internal/link/packed_message.hpp>
 #include <troupe/framework/internal/link/passed_traffic.hpp>
 #include <troupe/framework/internal/link/pending_requests.hpp>
-#include <troupe/framework/internal/link/readiness.hpp>
 #include <troupe/framework/internal/link/received_dictionary.hpp>
+#include <troupe/framework/internal/link/send_gate.hpp>
+#include <troupe/framework/internal/link/send_pump.hpp>
 #include <troupe/framework/internal/link/sending_terms.hpp>
 #include <troupe/framework/internal/link/sent_dictionary.hpp>
 #include <troupe/framework/internal/link/store_desk.hpp>
@@ -78,7 +82,6 @@
 namespace troupe::internal {
 
 class link_host;
-class outgoing_message;
 class refusal_log;
 
 /// Threads: `send`, `watch`, `proxy_gone`, `find`, `close` and the readers from any thread; the rest,
@@ -89,6 +92,7 @@ class link_core final : public connection_events,
                         public exchange_link,
                         private mention_finder,
                         private delivery_desk,
+                        private mention_describer,
                         public std::enable_shared_from_this<link_core> {
 public:
   using role = link_side;
@@ -128,16 +132,24 @@ public:
 
   // -- for proxies and frames
 
-  void send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context) override;
+  void send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context) override {
+    sender_.send(receiver, std::move(what), context);
+  }
   void watch(std::uint64_t number, caf::strong_actor_ptr proxy) override { monitors_.watch(number, std::move(proxy)); }
   void unwatch(std::uint64_t number) override { monitors_.unwatch(number); }
   void proxy_gone(std::uint64_t number, const caf::actor_control_block* control) override;
-  [[nodiscard]] bool is_ready(std::uint64_t receiver) override;
+  [[nodiscard]] bool is_ready(std::uint64_t receiver) override { return gate_.is_ready(receiver); }
   void notify_when_ready(std::uint64_t receiver, const caf::strong_actor_ptr& proxy,
-                         const caf::strong_actor_ptr& who) override;
+                         const caf::strong_actor_ptr& who) override {
+    gate_.notify_when_ready(receiver, {.who = who, .receiver = proxy});
+  }
   [[nodiscard]] bool forward(std::uint64_t receiver, const forwarded_message& what, const caf::strong_actor_ptr& sender,
-                             caf::message_id id, receipt& owed) override;
-  void pass_on(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed, bytes_view extensions) override;
+                             caf::message_id id, receipt& owed) override {
+    return sender_.forward(receiver, what, sender, id, owed);
+  }
+  void pass_on(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed, bytes_view extensions) override {
+    sender_.pass_on(receiver, std::move(what), std::move(owed), extensions);
+  }
   /// I/O thread. Writes what the last one has left for the end of its round of work.
   void flush_batch();
 
@@ -195,11 +207,10 @@ public:
   [[nodiscard]] link_stats settle_stats();
 
 private:
-  friend class outgoing_message;
-
   link_core(std::shared_ptr<link_host> node, const link_options& options, role side,
             std::shared_ptr<const link_security> security);
 
+  [[nodiscard]] message_encoder::parts encoding_parts();
   void close_now(const std::string& reason, std::chrono::milliseconds patience);
   void await_encoding(const std::string& reason, std::chrono::steady_clock::time_point until);
   void begin_to_drain(const std::string& reason, std::chrono::milliseconds patience);
@@ -231,33 +242,10 @@ private:
   void fail_everything(const node_error& reason, std::uint64_t unwritten);
 
   // -- link_flow.cpp
-  /// How a message is held to the bounds.
-  enum class urgency : std::uint8_t {
-    ordinary,
-    always_waits,  // Is never refused for want of room, nor dropped: somebody else bounds it, or it ends an actor.
-    answers_anyway // An error in place of an answer.
-  };
-  std::expected<admission, node_error> admit(link_held& held, const message_head& head, std::uint64_t cost,
-                                             const behind_handles& behind, std::vector<packed_message>& dropped,
-                                             urgency how);
-  std::expected<void, node_error> admit_answer(const link_held& held) const;
-  [[nodiscard]] std::uint64_t unread_answers_bound(const link_held& held) const;
   bool ends_for_unread();
-  void reserve_answer(const link_held& held, const question_key& question, std::uint64_t receiver);
-  void give_up_old_requests();
-  [[nodiscard]] bool accepts_messages(const link_held& held) const;
-  [[nodiscard]] node_error busy_error(const link_held& held, std::uint64_t receiver, bool request) const;
-  void drop(packed_message message);
-  void pump(link_held& held);
   static void pump_soon(const std::weak_ptr<link_core>& of);
-  void leave(const link_held& held, packed_message message, outbox& out);
-  void append_packed(const link_held& held, packed_message message, outbox& out);
   std::expected<void, node_error> on_credit(const credit& what);
   void report_consumed();
-  [[nodiscard]] bool anybody_waits(const link_held& held) const;
-  void want_replies_if_any_wait(const link_held& held);
-  void pump_for_reply_room(link_held& held);
-  [[nodiscard]] std::vector<readiness::notice> take_ready(const link_held& held);
   void start_heartbeat();
   void beat_later();
   [[nodiscard]] signs_of_life signs_of_peer() const;
@@ -271,38 +259,17 @@ private:
   void append_handle_messages(const link_held& held, outbox& out);
   void append_whereabouts(const link_held& held, std::span<const handles::handle_descriptor> before, outbox& out);
   std::expected<void, node_error> on_whereabouts(whereabouts what);
-  void append_mentions(const link_held& held, std::span<const outgoing_mention> mentions, outbox& out);
+  void append_mentions(const link_held& held, std::span<const outgoing_mention> mentions, outbox& out) override;
   bool append_piece(const link_held& held, outbox& out);
   std::expected<void, node_error> on_object_chunk(bytes_view body);
   std::expected<void, node_error> on_handle_message(admin_op op, bytes_view body);
   [[nodiscard]] std::expected<std::vector<object_source_ptr>, node_error>
   receive_objects(const std::vector<object_mention>& described) override;
 
-  // -- link_encoding.cpp
-  bool encode_elsewhere(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context,
-                        bytes_view extensions = {});
-  void encode_soon();
-  void encode_next();
-  [[nodiscard]] bool has_room_for(const link_held& held, std::uint64_t receiver) const;
-
   // -- link_stats.cpp
   [[nodiscard]] link_stats stats_locked(const link_held& held) const;
   void count_unsent(const node_error& reason);
-  [[nodiscard]] bool is_detailed() const noexcept { return detailed_stats_; }
-  [[nodiscard]] traffic* sent_as(const family* by, const type_entry& type);
   void log_received(std::string_view what, std::uint64_t number, std::string_view meaning);
-  void log_drop();
-
-  // -- link_send.cpp
-  [[nodiscard]] std::optional<node_error> why_not(const caf::mailbox_element& what) const;
-  bool begin_to_send(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context);
-  void send_now(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context,
-                receipt* owed = nullptr, bytes_view extensions = {});
-  void undo(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason, caf::execution_unit* context);
-  void tell_who_waits(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason,
-                      caf::execution_unit* context);
-  [[nodiscard]] std::optional<std::uint64_t> header_number(const family& by, const type_entry& type,
-                                                           const sending_terms& terms, bool is_counted);
 
   // -- link_negotiation.cpp
   void apply_locally(const link_held& held, const link_changes& changes, sending_terms& terms);
@@ -314,11 +281,6 @@ private:
   std::expected<void, node_error> on_reconfigure(const family_change& what);
   std::expected<void, node_error> on_reconfigured(const reconfigured& what);
   std::expected<void, node_error> on_type_refused(const type_refused& what);
-  [[nodiscard]] std::string lists_text(const sending_terms& terms) const;
-
-  // -- link_forward.cpp
-  [[nodiscard]] std::uint64_t header_number(bytes_view header);
-  [[nodiscard]] bool can_define_for_others(const signature& types);
 
   // -- link_receive.cpp
   std::expected<void, node_error> on_signature(bytes_view body);
@@ -364,8 +326,7 @@ private:
   actor_introductions introductions_;
   actor_names actors_;
   monitors monitors_;
-  std::condition_variable room_;        // Callers outside of actors wait here for credit,
-  std::condition_variable change_over_; // ... and here for others' changes of the lists.
+  std::condition_variable change_over_; // Callers outside of actors wait here for others' changes of the lists.
   // Guarded by mutex_.
   negotiation negotiation_;
   std::shared_ptr<const sending_terms> terms_; // Set when the link opens.
@@ -378,16 +339,19 @@ private:
   own_terms before_change_;                                             // To take back what the peer refuses.
   reply_room replies_;
   pending_requests pending_{replies_};
-  readiness readiness_;
   caf::strong_actor_ptr task_runner_; // The peer's, a proxy; null where the link does not allow tasks.
   caf::strong_actor_ptr spawner_;     // The same for spawning ...
   caf::strong_actor_ptr inspector_;   // ... and for looking.
   store_desk store_desk_;
   claim_desk claim_desk_; // The tables above, from which messages take.
-  send_window<packed_message> sending_{replies_};
-  bulk_lanes<packed_message> bulk_;
+  departures departures_{*this};
+  send_gate gate_;
+  send_pump pump_{gate_, departures_};
   bool piece_is_next_ = false; // Of bytes that the peer has asked for, before the next chunk of a message.
   sent_dictionary sent_words_;
+  header_definitions headers_{common_, sent_words_, negotiation_};
+  draft_sender drafts_;
+  message_sender sender_;
   std::unordered_map<std::uint64_t, std::function<void(const std::expected<found, node_error>&)>> queries_;
   std::uint64_t next_query_ = 1;
   lookups lookups_; // Has rules of its own for threads.

@@ -205,9 +205,12 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
     const auto held = mutex_.lock();
     if (life_.now() != link_state::greeting)
       return fail(node_errc::link_down, "this end closed the link in the handshake");
-    sending_.set_bounds(bounds_of_sending(agreed, options_));
+    gate_.open(held, *connection_, bounds_of_sending(agreed, options_));
+    pump_.open(held, *connection_);
+    headers_.open(held, *connection_);
+    drafts_.open(held, *connection_);
+    sender_.open(weak_from_this());
     replies_.set_bounds({.all = options_.window_bytes, .of_receiver = options_.actor_window_bytes});
-    bulk_.set_open_bytes_max(agreed.peer.message_bytes);
     negotiation_.open(names_, agreed.peer.families);
     auto report = [weak = weak_from_this()] {
       if (auto link = weak.lock())
@@ -232,6 +235,7 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
     renew_terms(held);
     if (!options_.verify_serialization && !agreed.peer.verifies)
       values_ = connection_->values();
+    departures_.open(held, values_, agreed.peer.message_bytes);
     receiver_.open({.account = *receiving_,
                     .values = values_,
                     .takes_extensions = agreed.features.has(feature::extensions),

@@ -8,7 +8,6 @@
 #include <troupe/framework/internal/caf_port/node_ids.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
-#include <troupe/framework/internal/link/outgoing_message.hpp>
 #include <troupe/framework/internal/objects/exchanged_object.hpp>
 #include <troupe/framework/internal/objects/lost_object.hpp>
 #include <troupe/framework/internal/objects/stored_object.hpp>
@@ -119,38 +118,6 @@ bool link_core::append_piece(const link_held&, outbox& out) {
   add_alone(counters_.pulled_bytes_sent, piece->bytes.size_bytes());
   out.append_packet(packet_kind::object_chunk, 0, piece->start, std::move(piece->bytes));
   return true;
-}
-
-std::expected<std::uint32_t, serialize_error> outgoing_message::mention(const object_state& object) {
-  return mention(object.source);
-}
-
-/// What lies in the store of both ends is handed over at once; what the peer has to pull is counted when the message
-/// leaves. 0: neither can be, and its bytes have to travel.
-std::expected<std::uint32_t, serialize_error> outgoing_message::mention(const object_source_ptr& object) {
-  const auto& exchange = link_->node().exchange();
-  if (!exchange || !link_->agreed().counts_handles)
-    return 0;
-  if (cargo_.mentions.size() == message_objects_max)
-    return std::unexpected{
-        serialize_error{serialize_errc::limit_exceeded,
-                        "a message with more than " + grouped(message_objects_max) + " object_refs in it"}};
-  outgoing_mention made{.counted = nullptr, .stored = {}, .size_bytes = object->size_bytes()};
-  const auto stored = link_->shares_store() ? object->stored() : store::handle{};
-  if (!stored.empty() && stored.id().store == link_->node().store()->number() && claims_.flights().hand_over(stored)) {
-    made.stored = stored.id();
-    made.which = stored.id();
-    handle_bytes_ += made.size_bytes;
-  } else if (object->kind() == source_kind::lost) {
-    made.is_lost = true; // Whoever reads it is told so, here as elsewhere.
-  } else if (made.counted = exchange->object_of(object); made.counted) {
-    const auto known = made.counted->what();
-    made.which = {.store = 0, .index = known.index, .generation = known.generation};
-  } else {
-    return 0;
-  }
-  cargo_.mentions.push_back(std::move(made));
-  return static_cast<std::uint32_t>(++descriptor_.objects);
 }
 
 // -- in

@@ -38,8 +38,8 @@ link_memory link_core::memory(std::span<const store::object_id> of) const {
   }
   const auto held = mutex_.lock();
   const auto add = [&](const packed_message& each) { add_queued(each, result.queued); };
-  sending_.each_waiting(add);
-  bulk_.each(add);
+  gate_.window(held).each_waiting(add);
+  departures_.each(held, add);
   return result;
 }
 

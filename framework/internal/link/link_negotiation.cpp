@@ -65,11 +65,6 @@ void link_core::apply_locally(const link_held&, const link_changes& changes, sen
     offload_bytes_.store(*changes.offload_bytes, std::memory_order_relaxed);
 }
 
-std::string link_core::lists_text(const sending_terms& terms) const {
-  return node_->options().name + " sends with " + bracketed(terms.serializers) + ", " + agreed().peer.name + " accepts "
-         + bracketed(terms.peer_accepts);
-}
-
 // -- this end's changes
 
 std::expected<void, node_error> link_core::reconfigure(const link_changes& changes, std::chrono::milliseconds timeout) {

@@ -32,7 +32,8 @@ link_stats link_core::settle_stats() {
 
 link_stats link_core::stats_locked(const link_held& held) const {
   auto read = [](const std::atomic<std::uint64_t>& counter) { return counter.load(std::memory_order_relaxed); };
-  const auto outstanding = sending_.outstanding_bytes();
+  const auto& window = gate_.window(held);
+  const auto outstanding = window.outstanding_bytes();
   link_stats result{.messages_sent = read(counters_.messages_sent),
                     .messages_received = read(counters_.messages_received),
                     .socket_bytes_sent = connection_ ? connection_->bytes_written() : 0,
@@ -51,13 +52,13 @@ link_stats link_core::stats_locked(const link_held& held) const {
                     .dropped = read(counters_.dropped),
                     .forwarded = read(counters_.forwarded),
                     .unconsumed_bytes_there = outstanding,
-                    .waiting_bytes = sending_.queued_bytes() + encoding_.bytes(),
+                    .waiting_bytes = window.queued_bytes() + encoding_.bytes(),
                     .unconsumed_bytes_here = receiving_ ? receiving_->unconsumed_bytes() : 0,
-                    .unconsumed_handle_bytes_there = sending_.outstanding_handle_bytes(),
-                    .waiting_handle_bytes = sending_.queued_handle_bytes(),
+                    .unconsumed_handle_bytes_there = window.outstanding_handle_bytes(),
+                    .waiting_handle_bytes = window.queued_handle_bytes(),
                     .unconsumed_handle_bytes_here = receiving_ ? receiving_->unconsumed_handle_bytes() : 0,
                     .unread_bytes =
-                        connection_ && !is_closed() ? connection_->unwritten_bytes(held) + bulk_.bytes() : 0,
+                        connection_ && !is_closed() ? connection_->unwritten_bytes(held) + departures_.bytes(held) : 0,
                     .large_frame_bytes_here = claims_.living_bytes(),
                     .window_bytes = agreed().windows.window,
                     .credit_bytes = agreed().windows.window - std::min(agreed().windows.window, outstanding),
@@ -95,21 +96,11 @@ void link_core::count_unsent(const node_error& reason) {
     node_->links().note_late(more);
 }
 
-/// Null where nothing is counted.
-traffic* link_core::sent_as(const family* by, const type_entry& type) {
-  return is_detailed() ? &sent_traffic_.of(by != nullptr ? by->name() : no_family, type.alias()) : nullptr;
-}
-
 /// I/O thread. What the peer has defined, which it may do tens of thousands of times.
 void link_core::log_received(std::string_view what, std::uint64_t number, std::string_view meaning) {
   warnings_.say(log_level::debug, [&] {
     return "from " + agreed().peer.name + ": " + std::string{what} + ' ' + grouped(number) + " is " + cut(meaning);
   });
-}
-
-void link_core::log_drop() {
-  warnings_.say(log_level::debug,
-                [&] { return "a message that waited for " + agreed().peer.name + " makes room for a newer one"; });
 }
 
 } // namespace troupe::internal

@@ -1,4 +1,4 @@
-// A message that could not be written at once.
+// The parts of a message beside its packet, and a message that could not be written at once.
 #pragma once
 
 #include <any>
@@ -12,28 +12,26 @@
 
 namespace troupe::internal {
 
-/// What goes with a message beside its packet.
+/// The parts of a message beside its packet, its claims among them.
 struct message_cargo {
   std::any value =
       {}; // A caf::message that goes beside the bytes; then the elements say only how large it is. Else empty.
   std::vector<outgoing_transfer> transfers = {}; // Go ahead in chunks.
   std::vector<outgoing_mention> mentions = {};   // Of objects, described ahead.
   std::vector<stored_frame> frames = {};         // Charged against the window for handles, with `mentions`.
+  message_claims claims = {};
 
   [[nodiscard]] behind_handles behind() noexcept { return {frames, mentions}; }
 };
 
-/// One encoded message that could not be written at once, with what it has taken.
+/// One encoded message that could not be written at once.
 struct packed_message : message_cargo {
   std::uint64_t receiver = 0;
   std::uint64_t sender = 0;
-  std::uint8_t flags = 0; // message_flags
-  std::uint64_t cost = 0; // Charged against the window; zero for what is never held back.
-  byte_vector body = {};  // Head and elements.
-  message_claims claims = {};
-  std::uint64_t handle_bytes = 0; // What its cargo counts more for the receiver while it waits; the window says it.
-  std::uint64_t link_handle_bytes = 0; // The same for the link.
-  bool may_be_dropped = true;          // To make room for newer ones.
+  std::uint8_t flags = 0;     // message_flags
+  std::uint64_t cost = 0;     // Charged against the window; zero for what is never held back.
+  byte_vector body = {};      // Head and elements.
+  bool may_be_dropped = true; // To make room for newer ones.
 };
 
 } // namespace troupe::internal

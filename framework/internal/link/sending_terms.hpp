@@ -5,11 +5,14 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include <troupe/framework/node_errc.hpp>
 #include <troupe/serializers/context.hpp>
 #include <troupe/serializers/family.hpp>
+#include <troupe/serializers/serialize_error.hpp>
 #include <troupe/serializers/type_entry.hpp>
 
 namespace troupe::internal {
@@ -29,5 +32,12 @@ struct sending_terms {
   std::shared_ptr<const refused_types> refused; // Null: none.
   troupe::context context;                      // Views `families`, and texts of the link.
 };
+
+/// "near sends with [typed], far accepts [msgpack]".
+[[nodiscard]] std::string lists_text(std::string_view near, std::string_view far, const sending_terms& terms);
+
+/// What a value that cannot be encoded by these terms fails with.
+[[nodiscard]] node_error failure_of_encoding(const serialize_error& error, std::string_view near, std::string_view far,
+                                             const sending_terms& terms);
 
 } // namespace troupe::internal

@@ -1,0 +1,78 @@
+// The last step of a message's way out.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <troupe/framework/internal/flow/behind_handles.hpp>
+#include <troupe/framework/internal/flow/bulk_lanes.hpp>
+#include <troupe/framework/internal/link/packed_message.hpp>
+#include <troupe/framework/internal/net/link_mutex.hpp>
+#include <troupe/framework/internal/net/transport.hpp>
+#include <troupe/framework/internal/wire/outbox.hpp>
+
+namespace troupe::internal {
+
+/// Describes the objects of a message to the peer, ahead of the message.
+class mention_describer {
+public:
+  virtual ~mention_describer() = default;
+
+  /// Counts the objects that the peer has to pull. Called for messages that mention any.
+  virtual void append_mentions(const link_held& held, std::span<const outgoing_mention> mentions, outbox& out) = 0;
+};
+
+/// Appends messages that may leave to the outbox, those with frames too large for one packet chunk by chunk.
+///
+/// Guarded by the link's lock.
+class departures {
+public:
+  /// `mentions` outlives this.
+  explicit departures(mention_describer& mentions) : mentions_(mentions) {}
+
+  /// Before the first message. `values`: null where only bytes pass. So many bytes of messages that have begun and are
+  /// not complete the peer takes.
+  void open(const link_held&, std::shared_ptr<value_lane> values, std::uint64_t open_bytes_max) {
+    values_ = std::move(values);
+    bulk_.set_open_bytes_max(open_bytes_max);
+  }
+
+  /// Whether a message has to go in chunks, or behind such a one of the same pair and priority.
+  [[nodiscard]] bool is_bulk(const link_held&, const message_cargo& cargo, std::uint64_t receiver, std::uint64_t sender,
+                             std::uint8_t flags) const {
+    return !cargo.transfers.empty() || bulk_.has(bulk_key::of(receiver, sender, flags));
+  }
+
+  /// Appends a message whose packet is two pieces one after the other. Requires: not is_bulk().
+  void append(const link_held& held, std::uint8_t flags, bytes_view begin, bytes_view end, message_cargo& cargo,
+              outbox& out);
+
+  /// True where it goes by append_next(): then the I/O thread has to come for it.
+  [[nodiscard]] bool leave(const link_held& held, packed_message message, outbox& out);
+
+  /// A chunk, or a message whose chunks have all left; false where nothing is left.
+  bool append_next(const link_held& held, outbox& out);
+
+  [[nodiscard]] bool empty(const link_held&) const noexcept { return bulk_.empty(); }
+  /// Of frames and messages that have not been appended.
+  [[nodiscard]] std::uint64_t bytes(const link_held&) const noexcept { return bulk_.bytes(); }
+  template <class Look>
+  void each(const link_held&, Look&& look) const {
+    bulk_.each(look);
+  }
+
+  /// At the link's end.
+  [[nodiscard]] std::vector<packed_message> take_all(const link_held&) { return bulk_.take_all(); }
+
+private:
+  void append_packed(const link_held& held, packed_message message, outbox& out);
+
+  mention_describer& mentions_;
+  std::shared_ptr<value_lane> values_;
+  bulk_lanes<packed_message> bulk_;
+};
+
+} // namespace troupe::internal

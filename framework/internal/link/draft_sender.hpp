@@ -1,0 +1,65 @@
+// From a message that is put together to the outbox.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <expected>
+
+#include <troupe/framework/internal/caf_port/actor_pointers.hpp>
+#include <troupe/framework/internal/caf_port/messages.hpp>
+#include <troupe/framework/internal/link/actor_names.hpp>
+#include <troupe/framework/internal/link/departures.hpp>
+#include <troupe/framework/internal/link/known_types.hpp>
+#include <troupe/framework/internal/link/link_common.hpp>
+#include <troupe/framework/internal/link/message_draft.hpp>
+#include <troupe/framework/internal/link/negotiation.hpp>
+#include <troupe/framework/internal/link/send_gate.hpp>
+#include <troupe/framework/internal/link/sent_dictionary.hpp>
+#include <troupe/framework/internal/net/connection.hpp>
+#include <troupe/framework/internal/net/link_mutex.hpp>
+#include <troupe/framework/internal/wire/outbox.hpp>
+#include <troupe/framework/internal/wire/packet.hpp>
+#include <troupe/framework/node_errc.hpp>
+
+namespace troupe::internal {
+
+/// Sends drafts whole: each leaves at once, waits for the peer's credit, or fails.
+///
+/// Threads: any.
+class draft_sender {
+public:
+  /// Parts of the link, which outlive this.
+  struct parts {
+    const link_common& link;
+    actor_names& actors;
+    send_gate& gate;
+    departures& leaving;
+    sent_dictionary& words;
+    const negotiation& lists;
+    std::atomic<std::uint64_t>& messages_sent;
+    std::atomic<std::uint64_t>& handle_bytes_sent;
+  };
+  explicit draft_sender(const parts& of) : of_(of) {}
+
+  /// Before the first message. Outlives this.
+  void open(const link_held&, connection& to) { to_ = &to; }
+
+  /// Writes the message, with the signature and the chunks that it needs, or lets it wait for the peer's credit. May
+  /// block where the link's policy allows it. Fails with `link_down` or `link_busy`, or with `unserializable` where the
+  /// sender cannot be named.
+  std::expected<void, node_error> send(message_draft& message, std::uint64_t receiver,
+                                       const caf::strong_actor_ptr& sender, caf::message_id id);
+
+private:
+  void name_sender(const link_held& held, message_draft& message, message_head& head,
+                   const caf::strong_actor_ptr& sender, caf::message_id id, admission admitted);
+  void write_or_pack(const link_held& held, message_draft& message, message_head& head, admission admitted,
+                     std::uint64_t stated_bytes);
+  [[nodiscard]] sent_dictionary::numbered signature_number(const link_held& held, message_draft& message, outbox& out);
+  void log_signature(const message_draft& message, std::uint64_t number) const;
+
+  const parts of_;
+  connection* to_ = nullptr;
+};
+
+} // namespace troupe::internal

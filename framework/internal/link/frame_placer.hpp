@@ -1,0 +1,63 @@
+// Where the frames of a message go.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <optional>
+
+#include <troupe/framework/internal/link/link_common.hpp>
+#include <troupe/framework/internal/link/packed_message.hpp>
+#include <troupe/framework/internal/wire/packet.hpp>
+#include <troupe/framework/node_errc.hpp>
+#include <troupe/serializers/frame.hpp>
+#include <troupe/store/object_store.hpp>
+
+namespace troupe::internal {
+
+/// Gives each frame of a message its place: in the packet, in the store of both ends, or in chunks ahead of the
+/// message.
+///
+/// Threads: one. Used again from message to message.
+class frame_placer {
+public:
+  /// Of one link. All of it outlives the link's messages.
+  struct parts {
+    const link_common& link;
+    const std::optional<store::object_store>& store;
+    std::atomic<std::uint64_t>& next_transfer;
+    std::atomic<std::uint64_t>& spilled_bytes;
+    std::atomic<std::uint64_t>& store_fallbacks;
+  };
+
+  /// For a message of that link, whose cargo outlives this, or the next begin(). Frames of `spill_bytes` go into the
+  /// store, where the link shares one.
+  void begin(const parts& of, message_cargo& cargo, std::size_t spill_bytes) noexcept;
+
+  /// `shared` is the frame itself where it has an owner, null for bytes that are used for something else afterwards.
+  /// Fails with `link_down` where the peer's process is gone.
+  [[nodiscard]] std::expected<frame_descriptor, node_error> place(bytes_view bytes, const frame* shared);
+
+  /// The same bytes where every link finds them: in the store where place() would put them there. `as` is the frame
+  /// where there is one.
+  [[nodiscard]] frame put_once(bytes_view bytes, const frame* as);
+
+  // -- of this message
+
+  [[nodiscard]] std::uint64_t socket_bytes() const noexcept { return inline_bytes_ + chunked_bytes_; }
+  [[nodiscard]] std::uint64_t chunked_bytes() const noexcept { return chunked_bytes_; }
+  [[nodiscard]] std::uint64_t bytes_in_store() const noexcept { return stored_bytes_; }
+
+private:
+  std::expected<std::optional<frame_descriptor>, node_error> place_in_store(bytes_view bytes, const frame* shared);
+
+  const parts* of_ = nullptr;
+  message_cargo* cargo_ = nullptr;
+  std::size_t spill_bytes_ = 0;
+  std::uint64_t inline_bytes_ = 0;
+  std::uint64_t chunked_bytes_ = 0;
+  std::uint64_t stored_bytes_ = 0;
+};
+
+} // namespace troupe::internal

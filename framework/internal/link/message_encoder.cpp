@@ -1,0 +1,228 @@
+#include <troupe/framework/internal/caf_port/messages.hpp>
+#include <troupe/framework/internal/link/message_encoder.hpp>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include <troupe/base/sizes.hpp>
+#include <troupe/framework/internal/link/actor_tables.hpp>
+#include <troupe/framework/internal/wire/message_extensions.hpp>
+#include <troupe/framework/internal/words/failing.hpp>
+#include <troupe/serializers/compressed.hpp>
+#include <troupe/serializers/family.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+// The memory of decoded values that nobody can measure, as they have pointers or codecs of their own, per byte of their
+// bodies.
+constexpr std::size_t rebuilt_ratio = 4;
+
+/// Null where nothing is counted; a null family says that the value is handed over as it is.
+traffic* row_of(const message_encoder::parts& link, const family* by, const type_entry& type) {
+  return link.counts != nullptr ? &link.counts->of(by != nullptr ? by->name() : no_family, type.alias()) : nullptr;
+}
+
+/// Notes a payload to be counted once the message is sent.
+void carries(const message_encoder::parts& link, known_type& type, const family* by, std::uint64_t size_bytes,
+             message_draft& in) {
+  type.encoded_by(by);
+  if (link.counts == nullptr)
+    return;
+  if (type.counted_as == nullptr)
+    type.counted_as = row_of(link, by, *type.type);
+  in.carried.emplace_back(type.counted_as, size_bytes);
+}
+
+/// Whether all of it means the same at the other end, which is in this process.
+bool is_passable(const message_encoder::parts& link, known_types& known, const caf::type_erased_tuple& content) {
+  for (std::size_t i = 0; i < content.size(); ++i)
+    if (const auto* type = known.find(link.serial, content.type(i), link.types);
+        type == nullptr || !type->type->is_self_contained())
+      return false;
+  return true;
+}
+
+} // namespace
+
+void message_encoder::clear() {
+  output_.clear();
+  kept_.reset();
+  owned_bytes_ = 0;
+}
+
+/// Mostly they are those of the message before.
+void message_encoder::use(const sending_terms& terms, message_draft& into) {
+  if (context_terms_ != terms.number) {
+    context_terms_ = terms.number;
+    auto owner = std::move(context_.value_owner);
+    context_ = terms.context;
+    context_.value_owner = std::move(owner);
+  }
+  context_.extension = &into.mentions();
+}
+
+std::expected<void, node_error> message_encoder::encode(const parts& link, std::uint64_t receiver,
+                                                        const std::shared_ptr<message_owner>& message,
+                                                        message_draft& into) {
+  const auto& terms = into.terms();
+  use(terms, into);
+  if (context_.value_owner != message)
+    context_.value_owner = message;
+  const auto& content = std::as_const(*message->element).content(); // Else CAF copies what several hold.
+  if (content.type_token() == caf::make_type_token<caf::error>())
+    into.how = urgency::answers_anyway;
+  else if (content.type_token() == caf::make_type_token<caf::exit_msg>())
+    into.how = urgency::always_waits;
+  if (content.size() > signature_aliases_max)
+    return fail(node_errc::unserializable,
+                "message of " + grouped(content.size()) + " elements, limit " + grouped(signature_aliases_max));
+  if (link.values && is_passable(link, known_, content)) {
+    const auto bytes = carry_values(link, content, into);
+    into.pass_value(message->element->move_content_to_message(), bytes);
+    return {};
+  }
+  // A message that several hold may go to others as well, or have gone.
+  const auto is_shared = content.shared();
+  const auto known_form = is_shared ? link.encodings.find(content, context_) : nullptr;
+  if (is_shared && !known_form)
+    kept_ = std::make_shared<encoded_message>();
+  for (std::size_t i = 0; i < content.size(); ++i) {
+    const auto type = type_of(link, receiver, content.type(i), terms);
+    if (!type)
+      return std::unexpected{type.error()};
+    into.types.push_back((*type)->type);
+    into.known_signature = content.size() == 1 ? &(*type)->signature : nullptr;
+    const auto* form = known_form && (*known_form)[i] ? &*(*known_form)[i] : nullptr;
+    if (auto encoded = encode_element(link, **type, content.get(i), form, into); !encoded)
+      return encoded;
+    if ((*type)->type->is_self_contained())
+      owned_bytes_ += (*type)->type->owned_bytes(content.get(i));
+  }
+  // The least cost of a message covers small values.
+  if (owned_bytes_ > into.cost_without_head() && link.link.agreed().features.has(feature::value_bytes))
+    append_value_bytes(into.extensions, owned_bytes_);
+  if (kept_ && std::ranges::any_of(*kept_, [](const auto& each) { return each.has_value(); }))
+    link.encodings.put(message->element->copy_content_to_message(), context_, kept_);
+  return into.check_size();
+}
+
+/// Gives the memory that they take. Requires: is_passable().
+std::uint64_t message_encoder::carry_values(const parts& link, const caf::type_erased_tuple& content,
+                                            message_draft& into) {
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < content.size(); ++i) {
+    auto& type = *known_.find(link.serial, content.type(i), link.types);
+    const auto size_bytes = type.type->memory_bytes(content.get(i));
+    bytes += size_bytes;
+    carries(link, type, nullptr, size_bytes, into);
+  }
+  return bytes;
+}
+
+std::expected<known_type*, node_error> message_encoder::type_of(const parts& link, std::uint64_t receiver,
+                                                                const caf::rtti_pair& rtti,
+                                                                const sending_terms& terms) {
+  auto* type = known_.find(link.serial, rtti, link.types);
+  if (type == nullptr)
+    return fail(node_errc::unserializable, "type " + name_of_type(rtti)
+                                               + " has no alias; add it to the node's type "
+                                                 "registry with types.add<T>(\"alias\")");
+  if (terms.refused && !actor_exports::is_foreign(receiver)) // The actor behind the peer may know the type.
+    if (const auto refused = terms.refused->find(type->type); refused != terms.refused->end())
+      return fail(node_errc::undecodable,
+                  refused->second + "; " + lists_text(link.own_name, link.link.peer_name(), terms));
+  return type;
+}
+
+/// `form` is its encoding for another link; null where it has to be encoded.
+std::expected<void, node_error> message_encoder::encode_element(const parts& link, known_type& known, const void* value,
+                                                                const encoded_element* form, message_draft& into) {
+  const auto& type = *known.type;
+  auto& element = into.begin_element();
+  std::optional<encoded_element> made;
+  const auto* by = form != nullptr ? form->by : nullptr;
+  traffic_timer timer{form != nullptr || link.counts == nullptr ? 0
+                      : known.counted_as == nullptr             ? 1
+                                                                : known.counted_as->timed_for()};
+  if (form == nullptr) {
+    auto used = encode_value(type, value, into.terms().families, context_, output_);
+    if (!used)
+      return std::unexpected{failure_of_encoding(used.error(), link.own_name, link.link.peer_name(), into.terms())};
+    timer.stop();
+    by = *used;
+    made = take_encoded(by, type, into.frames());
+    if (made)
+      form = &*made;
+  }
+  const auto body = form != nullptr ? form->frames[0].bytes() : output_.body().bytes();
+  const auto* shared_body = form != nullptr ? form->frames.data() : nullptr;
+  const auto attached = form != nullptr ? std::span(form->frames).subspan(1) : std::span(output_.frames());
+  auto payload_bytes = body.size();
+  for (const auto& each : attached)
+    payload_bytes += each.size_bytes();
+  if (!type.is_self_contained())
+    owned_bytes_ += rebuilt_ratio * body.size();
+  carries(link, known, by, payload_bytes, into);
+  if (known.counted_as != nullptr)
+    timer.add_to(*known.counted_as);
+  element.header_number = 0;
+  if (form != nullptr ? form->header.size_bytes() == 0 : output_.has_standard_header()) {
+    if (known.header == 0) {
+      const auto number = link.headers.number_of(*by, type, into.terms(), into.cargo.claims.has_epoch());
+      if (!number)
+        return outdated(into, link.link.peer_name());
+      known.header = *number;
+    }
+    element.header_number = known.header;
+  } else {
+    header_ = form != nullptr ? form->header : header_of(*by, type, output_);
+    element.header = header_.bytes();
+    into.add_decompressed(form != nullptr ? form->decompressed_bytes
+                                          : decompressed_bytes(output_.frame_codecs().bytes()));
+  }
+  if (auto appended = into.end_element(body, shared_body, attached); !appended)
+    return appended;
+  if (kept_)
+    kept_->push_back(std::move(made));
+  return {};
+}
+
+std::uint64_t message_encoder::output_bytes() const {
+  std::uint64_t bytes = output_.body().size();
+  for (const auto& each : output_.frames())
+    bytes += each.size_bytes();
+  return bytes;
+}
+
+/// The last encoding, where it is worth keeping for other links and the same for all of them.
+std::optional<encoded_element> message_encoder::take_encoded(const family* by, const type_entry& type,
+                                                             frame_placer& frames) {
+  if (!kept_ || !type.is_self_contained() || output_bytes() < encoding_cache::encoded_bytes_min)
+    return std::nullopt;
+  encoded_element made{.by = by,
+                       .header = output_.has_standard_header() ? frame() : header_of(*by, type, output_),
+                       .decompressed_bytes = decompressed_bytes(output_.frame_codecs().bytes()),
+                       .frames = {}};
+  made.frames.reserve(1 + output_.frames().size());
+  made.frames.push_back(frames.put_once(output_.body().bytes(), nullptr));
+  for (const auto& each : output_.frames())
+    made.frames.push_back(frames.put_once(each.bytes(), &each));
+  return made;
+}
+
+std::uint64_t weigh(const message_encoder::parts& link, known_types& known, const caf::type_erased_tuple& content,
+                    std::uint64_t enough) {
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < content.size() && bytes < enough; ++i)
+    if (const auto* type = known.find(link.serial, content.type(i), link.types);
+        type != nullptr && type->type->is_self_contained())
+      bytes += type->type->memory_bytes(content.get(i));
+  if (link.values && bytes > 0 && is_passable(link, known, content))
+    return 0;
+  return bytes;
+}
+
+} // namespace troupe::internal

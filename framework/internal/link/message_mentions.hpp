@@ -1,0 +1,63 @@
+// What the values of a message name beside their bytes: actors and objects.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <troupe/framework/internal/link/actor_names.hpp>
+#include <troupe/framework/internal/link/link_common.hpp>
+#include <troupe/framework/internal/link/packed_message.hpp>
+#include <troupe/framework/internal/objects/link_exchange.hpp>
+#include <troupe/framework/internal/objects/link_extension.hpp>
+#include <troupe/framework/internal/wire/packet.hpp>
+#include <troupe/store/object_store.hpp>
+
+namespace troupe::internal {
+
+/// Notes the actors and objects that a message mentions, as codecs of handles come upon them.
+///
+/// Threads: one. Used again from message to message.
+class message_mentions final : public link_extension {
+public:
+  /// Of one link. All of it outlives the link's messages.
+  struct parts {
+    const link_common& link;
+    actor_names& actors;
+    const std::shared_ptr<link_exchange>& exchange; // Null for a node without a store.
+    const std::optional<store::object_store>& store;
+  };
+
+  /// For a message of that link; what it mentions is taken by its claims. All outlive this, or the next begin().
+  void begin(const parts& of, message_cargo& cargo) noexcept {
+    of_ = &of;
+    cargo_ = &cargo;
+    stored_bytes_ = 0;
+  }
+  /// Mentions from here on are that element's.
+  void begin_element(element_descriptor& of) noexcept { element_ = &of; }
+
+  /// Of objects that have been handed over in the shared store.
+  [[nodiscard]] std::uint64_t bytes_in_store() const noexcept { return stored_bytes_; }
+
+  std::expected<std::uint32_t, serialize_error> mention(const actor_handle& handle) override;
+  std::expected<std::uint32_t, serialize_error> mention(const object_state& object) override;
+  /// An object in the store of both ends is handed over at once; one that the peer has to pull is counted when the
+  /// message leaves. 0: neither can be, and its bytes have to travel.
+  std::expected<std::uint32_t, serialize_error> mention(const object_source_ptr& object);
+
+  std::expected<actor_handle, serialize_error> mentioned(std::uint32_t place) override;
+  std::expected<object_source_ptr, serialize_error> mentioned_object(std::uint32_t place) override;
+  std::shared_ptr<const object_environment> objects() const override;
+  [[nodiscard]] bool reads_mentions_of_parts() const override;
+
+private:
+  const parts* of_ = nullptr;
+  message_cargo* cargo_ = nullptr;
+  element_descriptor* element_ = nullptr;
+  std::uint64_t stored_bytes_ = 0;
+};
+
+} // namespace troupe::internal

@@ -1,0 +1,227 @@
+#include <troupe/framework/internal/caf_port/messages.hpp>
+#include <troupe/framework/internal/link/message_sender.hpp>
+
+#include <exception>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <troupe/framework/internal/caf_port/actor_dispatcher.hpp>
+#include <troupe/framework/internal/caf_port/asker.hpp>
+#include <troupe/framework/internal/caf_port/stage.hpp>
+#include <troupe/framework/internal/words/text.hpp>
+#include <troupe/framework/node_error.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+/// Whether that type's one value is all that there is. Asks for the token first, which costs less than to compare.
+template <class T>
+bool is_only(const caf::type_erased_tuple& content) {
+  return content.type_token() == caf::make_type_token<T>() && content.match_elements<T>();
+}
+
+/// Why a message of this sort does not cross the link; nullopt when it does.
+std::optional<node_error> why_not(const caf::mailbox_element& what, const peer_terms& peer) {
+  auto unsupported = [](std::string text) { return node_error{node_errc::unsupported, std::move(text)}; };
+  if (what.mid.is_stream_message())
+    return unsupported("CAF streams do not cross links");
+  const auto& content = what.content();
+  if (is_only<caf::down_msg>(content))
+    return unsupported("a down message is not sent: monitor the actor instead");
+  if (is_only<caf::error>(content) && !what.mid.is_request() && !what.mid.is_response() && !peer.takes_exits)
+    return node_error{node_errc::not_allowed, "an error that answers a plain message ends who gets it, which "
+                                                  + peer.name + " lets no link do without allow_exit"};
+  if (is_only<caf::exit_msg>(content) && !peer.takes_exits)
+    return node_error{node_errc::not_allowed, peer.name
+                                                  + " does not let this link end its actors; its end of the link "
+                                                    "must have allow_exit"};
+  return std::nullopt;
+}
+
+} // namespace
+
+/// The parts that a thread uses again from message to message.
+struct message_sender::scratch {
+  std::shared_ptr<message_owner> owner = std::make_shared<message_owner>();
+  message_encoder encoder;
+  message_draft draft;
+
+  /// Takes the element when it was sent; else gives it back, with the error. Whatever happens, an exception included,
+  /// nothing stays counted that was not sent.
+  std::expected<void, node_error> send(const parts& link, std::uint64_t receiver, caf::mailbox_element_ptr& what,
+                                       receipt* owed, bytes_view extensions) {
+    struct clearing {
+      scratch& used;
+      caf::mailbox_element_ptr& what;
+      bool sent = false;
+      ~clearing() {
+        used.clear();
+        if (!sent)
+          what = std::move(used.owner->element);
+        // Where no frame borrows the values, the owner serves for the next message; else the frames keep it.
+        constexpr long own_uses = 2; // Here and in the message's context.
+        if (used.owner.use_count() <= own_uses) {
+          used.owner->element.reset();
+        } else {
+          used.encoder.forget_values();
+          used.owner = std::make_shared<message_owner>();
+        }
+      }
+    } at_end{*this, what};
+    owner->element = std::move(what);
+    auto done = attempt(link, receiver, false, owed, extensions);
+    if (!done && draft.is_outdated) {
+      if (owed != nullptr)
+        *owed = draft.cargo.claims.take_owed();
+      clear();
+      done = attempt(link, receiver, true, owed, extensions);
+    }
+    at_end.sent = done.has_value();
+    return done;
+  }
+
+  std::expected<void, node_error> attempt(const parts& link, std::uint64_t receiver, bool is_waited_for, receipt* owed,
+                                          bytes_view extensions) {
+    draft.begin(link.drafts, link.terms, is_waited_for);
+    auto done = encoder.encode(link.encoding, receiver, owner, draft);
+    if (!done)
+      return done;
+    if (!extensions.empty())
+      draft.extend(extensions);
+    if (owed != nullptr)
+      draft.owe(std::move(*owed));
+    return link.drafts_out.send(draft, receiver, owner->element->sender, owner->element->mid);
+  }
+
+  void clear() {
+    draft.clear();
+    encoder.clear();
+  }
+};
+
+/// False where the message has failed already.
+bool message_sender::begin(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context) {
+  if (!of_.link.is_open()) {
+    undo(receiver, *what, of_.link.down(), context);
+    return false;
+  }
+  if (!what->stages.empty())
+    what = without_stages(of_.system, std::move(what));
+  if (auto reason = why_not(*what, of_.link.agreed().peer)) {
+    undo(receiver, *what, *reason, context);
+    return false;
+  }
+  return true;
+}
+
+void message_sender::send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context) {
+  if (!begin(receiver, what, context))
+    return;
+  if (!offload_.is_idle() && offload_.take(receiver, what, context))
+    return;
+  encode_and_send(receiver, std::move(what), context, nullptr, {});
+}
+
+void message_sender::pass_on(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed,
+                             bytes_view extensions) {
+  auto* context = dispatching_unit();
+  if (!begin(receiver, what, context))
+    return;
+  // Messages of the same pair that are being encoded came before.
+  if (offload_.has(receiver, itself(what->sender).get()) && offload_.take(receiver, what, context, extensions))
+    return;
+  encode_and_send(receiver, std::move(what), context, &owed, extensions);
+}
+
+/// On this thread. Requires: a message of a supported sort. `owed`, where there is any, is held until it has left, and
+/// it waits for that as long as need be.
+void message_sender::encode_and_send(std::uint64_t receiver, caf::mailbox_element_ptr what,
+                                     caf::execution_unit* context, receipt* owed, bytes_view extensions) {
+  thread_local scratch kept;
+  // A codec may itself send something while it encodes.
+  std::unique_ptr<scratch> nested;
+  auto* used = &kept;
+  if (kept.draft.in_use()) {
+    nested = std::make_unique<scratch>();
+    used = nested.get();
+  }
+  std::expected<void, node_error> sent;
+  try {
+    sent = used->send(of_, receiver, what, owed, extensions);
+  } catch (const std::exception& failure) { // No memory, mostly; the asker is told all the same.
+    sent = std::unexpected{
+        node_error{node_errc::unserializable, "cannot be encoded: " + std::string{exception_text(failure)}}};
+  }
+  if (!sent && what)
+    undo(receiver, *what, sent.error(), context);
+}
+
+bool message_sender::forward(std::uint64_t receiver, const forwarded_message& what, const caf::strong_actor_ptr& sender,
+                             caf::message_id id, receipt& owed) {
+  const auto& passing = of_.encoding;
+  if (internal::is_only<caf::exit_msg>(*what.types, passing.types) && !of_.link.agreed().peer.takes_exits)
+    return false;
+  // Messages of the same pair that are being encoded came before.
+  if (!of_.link.is_open() || offload_.has(receiver, itself(sender).get())
+      || !passing.headers.admits_for_others(what.types->aliases))
+    return false;
+  thread_local message_draft draft;
+  const std::unique_ptr<message_draft, void (*)(message_draft*)> cleared{&draft, [](auto* used) { used->clear(); }};
+  draft.begin(of_.drafts, of_.terms, true); // So the peer's lists are these until it has left.
+  if (!accepts(draft.terms(), what))
+    return false;
+  auto sent =
+      copy_forwarded({of_.link, passing.own_name, passing.types, passing.headers}, what, std::move(owed), draft);
+  if (sent)
+    sent = of_.drafts_out.send(draft, receiver, sender, id);
+  if (!sent) {
+    auto none = caf::make_mailbox_element(sender, id, {}, caf::message{});
+    undo(receiver, *none, sent.error(), dispatching_unit());
+  }
+  return true;
+}
+
+// -- messages that are not sent
+
+/// Counts and logs it by its reason, and tells the actor that waits.
+void message_sender::undo(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason,
+                          caf::execution_unit* context) {
+  of_.count_unsent(reason);
+  // A link that is down has said so; its senders may go on for long. And CAF answers messages without a handler, or
+  // whose handler has no result that anybody waits for, by errors that nobody has asked for.
+  const auto is_expected = reason.code() == node_errc::link_down
+                           || (!what.mid.is_response() && is_only<caf::error>(std::as_const(what).content()));
+  of_.link.log.say(is_expected ? log_level::debug : log_level::warning,
+                   [&] { return "not sent to " + of_.link.peer_name() + ": " + reason.message(); });
+  tell_asker(receiver, what, reason, context);
+}
+
+/// The asker gets the reason; the actor that waits for this answer gets the reason instead, as long as there is a link.
+void message_sender::tell_asker(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason,
+                                caf::execution_unit* context) {
+  if (what.mid.is_request() && what.sender)
+    what.sender->enqueue(nullptr, what.mid.response_id(), caf::make_message(to_caf_error(reason)), context);
+  else if (what.mid.is_response() && reason.code() != node_errc::link_down
+           && !is_only<caf::error>(std::as_const(what).content()))
+    send(receiver, caf::make_mailbox_element(what.sender, what.mid, {}, to_caf_error(reason)), context);
+}
+
+// -- for the offloader
+
+void message_sender::send_now(offloaded_message message) {
+  encode_and_send(message.receiver, std::move(message.what.element), nullptr, nullptr, message.what.extensions);
+}
+
+void message_sender::fail(offloaded_message message, const node_error& reason, caf::execution_unit* context) {
+  undo(message.receiver, *message.what.element, reason, context);
+}
+
+void message_sender::drop(offloaded_message message, caf::execution_unit* context) {
+  of_.gate.note_dropped();
+  tell_asker(message.receiver, *message.what.element, {node_errc::link_busy, "dropped to make room for newer messages"},
+             context);
+}
+
+} // namespace troupe::internal

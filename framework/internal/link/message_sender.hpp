@@ -1,0 +1,79 @@
+// The way out of a message, from a proxy to the outbox.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <memory>
+
+#include <troupe/framework/internal/caf_port/actor_pointers.hpp>
+#include <troupe/framework/internal/caf_port/actor_systems.hpp>
+#include <troupe/framework/internal/caf_port/messages.hpp>
+#include <troupe/framework/internal/flow/consumption.hpp>
+#include <troupe/framework/internal/link/draft_sender.hpp>
+#include <troupe/framework/internal/link/forwarded_message.hpp>
+#include <troupe/framework/internal/link/link_common.hpp>
+#include <troupe/framework/internal/link/message_draft.hpp>
+#include <troupe/framework/internal/link/message_encoder.hpp>
+#include <troupe/framework/internal/link/message_forwarding.hpp>
+#include <troupe/framework/internal/link/offloader.hpp>
+#include <troupe/framework/internal/link/send_gate.hpp>
+#include <troupe/framework/internal/link/terms_cache.hpp>
+#include <troupe/framework/internal/wire/packet.hpp>
+#include <troupe/framework/node_errc.hpp>
+
+namespace troupe::internal {
+
+/// Sends messages to the peer, each encoded on the caller's thread unless it is offloaded. If a message is not sent,
+/// the actor that waits for an answer is told.
+///
+/// Threads: any.
+class message_sender final : private offload_target {
+public:
+  /// Parts of the link, which outlive this.
+  struct parts {
+    const link_common& link;
+    caf::actor_system& system;
+    newest_terms terms;
+    message_draft::parts drafts;
+    message_encoder::parts encoding;
+    draft_sender& drafts_out;
+    send_gate& gate;
+    std::function<void(const node_error&)> count_unsent;
+  };
+  message_sender(const parts& of, const offloader::parts& offloading) : of_(of), offload_(offloading, *this) {}
+
+  /// Before the first message. `link` has this.
+  void open(std::weak_ptr<const void> link) { offload_.open(std::move(link)); }
+
+  /// The message that a proxy was given.
+  void send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context);
+  /// A message that came over another link and had to be decoded: waits for room as long as need be, and holds `owed`
+  /// until it has left.
+  void pass_on(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed, bytes_view extensions);
+  /// One that is passed on as it came. False where that cannot be; then nothing has happened.
+  [[nodiscard]] bool forward(std::uint64_t receiver, const forwarded_message& what, const caf::strong_actor_ptr& sender,
+                             caf::message_id id, receipt& owed);
+
+  /// The link has ended: messages that are not encoded yet fail.
+  void end() { offload_.end(); }
+
+private:
+  struct scratch;
+
+  [[nodiscard]] bool begin(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context);
+  void encode_and_send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context,
+                       receipt* owed, bytes_view extensions);
+  void undo(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason, caf::execution_unit* context);
+  void tell_asker(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason,
+                  caf::execution_unit* context);
+
+  void send_now(offloaded_message message) override;
+  void fail(offloaded_message message, const node_error& reason, caf::execution_unit* context) override;
+  void drop(offloaded_message message, caf::execution_unit* context) override;
+
+  const parts of_;
+  offloader offload_;
+};
+
+} // namespace troupe::internal

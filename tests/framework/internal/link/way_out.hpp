@@ -1,0 +1,269 @@
+// The parts of a link by which messages leave, with an outbox that nobody writes.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <asio/io_context.hpp>
+
+#include <gtest/gtest.h>
+
+#include <troupe/framework/internal/link/draft_sender.hpp>
+#include <troupe/framework/internal/link/header_definitions.hpp>
+#include <troupe/framework/internal/link/message_encoder.hpp>
+#include <troupe/framework/internal/link/send_gate.hpp>
+#include <troupe/framework/internal/link/send_pump.hpp>
+#include <troupe/framework/internal/net/io_batch.hpp>
+
+#include "../bytes.hpp"
+#include "lone_link.hpp"
+
+namespace troupe::internal {
+
+/// Writes a line for each message whose objects it was to describe.
+class line_for_mentions final : public mention_describer {
+public:
+  void append_mentions(const link_held&, std::span<const outgoing_mention> mentions, outbox& out) override {
+    out.append_packet(packet_kind::handles, 0,
+                      troupe::tests::bytes_of("<mentions " + std::to_string(mentions.size()) + ">"));
+  }
+};
+
+/// Values that go beside the bytes.
+class value_list final : public value_lane {
+public:
+  void push(std::any& value) override { values.push_back(std::move(value)); }
+  std::any pop() override { return {}; }
+
+  std::vector<std::any> values;
+};
+
+/// Puts objects on their way to a process, itself where there is a store.
+class flights_to final : public flight_path<store::handle> {
+public:
+  std::expected<void, store::store_error> hand_over(const store::handle& object) override {
+    return object.empty() ? std::expected<void, store::store_error>{} : object.hand_over(receiver, 1);
+  }
+  void take_back(const store::handle& object) override {
+    ++landed;
+    if (!object.empty())
+      object.take_back(receiver, 1);
+  }
+  std::expected<store::handle, store::store_error> adopt(const store::object_id&) override {
+    return std::unexpected{store::store_error{store::store_errc::not_found, "nothing comes"}};
+  }
+  std::expected<void, store::store_error> abandon() override { return {}; }
+  void release(const link_held&, const store::object_id&, std::uint64_t) override {}
+
+  store::process_id receiver;
+  int landed = 0; // Objects that were on their way to the peer.
+};
+
+/// Knows no actor again.
+class no_recognition final : public actor_recognition {
+public:
+  caf::strong_actor_ptr recognize(const introduce&) const override { return nullptr; }
+};
+
+class way_out : public lone_link {
+protected:
+  static constexpr send_bounds bounds{.window = 1000, .actor_window = 400, .queue = 500, .actor_queue = 200};
+
+  way_out() {
+    replies.count_consumed([] {}, nullptr);
+    replies.set_bounds({.all = 1000, .of_receiver = 1000});
+    epochs.open(families, families);
+    actors.open(account);
+    way_out::agree(agreed_terms{terms_.now()});
+    open();
+  }
+
+  /// Before a message.
+  void agree(agreed_terms agreed) override {
+    agreed.peer.message_bytes = UINT64_MAX;
+    agreed.peer.header_bytes = agreed.peer.frames = 1000;
+    agreed.peer.runner = 99;
+    lone_link::agree(std::move(agreed));
+    bound(bounds);
+    const auto held = mutex_.lock();
+    pump.open(held, *to);
+    sending.open(held, *to);
+    headers.open(held, *to);
+    leaving.open(held, beside, UINT64_MAX);
+  }
+
+  void bound(const send_bounds& now) {
+    const auto held = mutex_.lock();
+    gate.open(held, *to, now);
+  }
+
+  /// As it would wait: its packet says `text`.
+  static packed_message packed(std::string_view text, std::uint64_t receiver = 3, std::uint64_t cost = 100) {
+    const auto bytes = troupe::tests::bytes_of(text);
+    packed_message message;
+    message.receiver = receiver;
+    message.sender = 7;
+    message.cost = cost;
+    message.body = {bytes.begin(), bytes.end()};
+    return message;
+  }
+
+  /// What has been appended, each byte below a blank left out.
+  std::string appended() {
+    const auto held = mutex_.lock();
+    return text_of(*to->open_outbox(held));
+  }
+  std::uint64_t messages_appended() {
+    const auto held = mutex_.lock();
+    return to->open_outbox(held)->messages();
+  }
+  static std::string text_of(const outbox& out) {
+    std::vector<bytes_view> pieces;
+    out.gather(pieces);
+    std::string text;
+    for (const auto& each : pieces)
+      for (const auto c : troupe::tests::text_of(each))
+        if (c >= ' ')
+          text += c;
+    return text;
+  }
+  /// Whether these come in that order.
+  static bool in_order(const std::string& text, std::initializer_list<std::string_view> parts) {
+    std::size_t at = 0;
+    for (const auto part : parts) {
+      at = text.find(part, at);
+      if (at == std::string::npos)
+        return false;
+      at += part.size();
+    }
+    return true;
+  }
+
+  // Nothing is written while this batch is current.
+  io_batch batch;
+  io_batch::scope gathering{batch};
+  asio::io_context io;
+  const std::shared_ptr<link_mutex> mutex{std::shared_ptr<void>{}, &mutex_};
+  const std::shared_ptr<connection> to = std::make_shared<connection>(io, nullptr, mutex);
+  const std::shared_ptr<value_list> beside = std::make_shared<value_list>();
+
+  link_options options;
+  reply_room replies;
+  pending_requests asked{replies};
+  no_recognition nobody;
+  actor_introductions introductions{common_, {1, std::string(40, 'c')}, nobody};
+  receive_account account{{}, [] {}, nullptr};
+  actor_names actors{common_, system_, introductions};
+  flights_to flights;
+  link_objects<store::handle> objects{mutex_, flights};
+  const family_names families{{"typed"}, {"typed"}};
+  negotiation epochs;
+  claim_desk desk{.mutex = mutex_,
+                  .actors = actors,
+                  .objects = objects,
+                  .requests = asked,
+                  .epochs = epochs,
+                  .acknowledge = [](const link_held&, outbox*) {}};
+  encoding_lane<unencoded_message> encoding;
+  std::atomic<std::uint64_t> dropped{0}, spilled{0}, fallbacks{0}, sent{0}, handle_bytes{0}, next_transfer{1};
+  line_for_mentions mentions;
+  departures leaving{mentions};
+  send_gate gate{{.link = common_,
+                  .options = options,
+                  .replies = replies,
+                  .asked = asked,
+                  .leaving = leaving,
+                  .encoding = encoding,
+                  .dropped = dropped}};
+  send_pump pump{gate, leaving};
+  sent_dictionary words;
+  header_definitions headers{common_, words, epochs};
+  draft_sender sending{{.link = common_,
+                        .actors = actors,
+                        .gate = gate,
+                        .leaving = leaving,
+                        .words = words,
+                        .lists = epochs,
+                        .messages_sent = sent,
+                        .handle_bytes_sent = handle_bytes}};
+
+  // What the messages are made of.
+  std::optional<store::object_store> store;
+  std::shared_ptr<link_exchange> exchange;
+  // Threads remember links and terms by these: no two tests have the same.
+  static inline std::uint64_t last_number = 0;
+  const std::uint64_t serial = ++last_number;
+  std::atomic<std::uint64_t> terms_number{++last_number};
+  std::shared_ptr<const sending_terms> newest = std::make_shared<sending_terms>(sending_terms{.number = terms_number});
+  const message_draft::parts drafts{.claims = desk,
+                                    .mentions = {common_, actors, exchange, store},
+                                    .frames = {common_, store, next_transfer, spilled, fallbacks}};
+  const newest_terms terms{.mutex = mutex_, .link = serial, .number = terms_number, .terms = newest};
+};
+
+/// The same with what encoding needs.
+class encoding_way_out : public way_out {
+protected:
+  encoding_way_out() { renew(); }
+
+  /// The peer accepts these, all of which this end sends by.
+  void renew(const std::vector<std::string>& accepted = {"typed"}) {
+    auto next = std::make_shared<sending_terms>();
+    next->number = ++last_number;
+    next->peer_epoch = epochs.peer_epoch();
+    next->serializers = accepted;
+    next->peer_accepts = accepted;
+    for (const auto& name : accepted)
+      next->families.push_back(known_families.find(name));
+    next->spill_bytes = 64 * 1024;
+    next->context = {.limits = limits{}, .types = &types};
+    next->context.families = next->families;
+    newest = next;
+    terms_number = next->number;
+  }
+  void change_peers_lists() {
+    EXPECT_TRUE(epochs.change_peer(++change_, families));
+    renew();
+  }
+
+  template <class... Ts>
+  static caf::mailbox_element_ptr element(caf::strong_actor_ptr sender, caf::message_id id, Ts... values) {
+    return caf::make_mailbox_element(std::move(sender), id, {}, std::move(values)...);
+  }
+  std::expected<void, node_error> encode(caf::mailbox_element_ptr what, message_draft& into,
+                                         bool is_waited_for = false) {
+    owner->element = std::move(what);
+    into.begin(drafts, terms, is_waited_for);
+    return encoder.encode(encodings, 3, owner, into);
+  }
+  template <class... Ts>
+  std::expected<void, node_error> encode_values(message_draft& into, Ts... values) {
+    return encode(element(nullptr, caf::make_message_id(), std::move(values)...), into);
+  }
+
+  type_registry types;
+  const family_set known_families;
+  traffic_table counts;
+  const std::string own_name = "near";
+  std::shared_ptr<encoding_cache> cache = std::make_shared<encoding_cache>(io);
+  std::shared_ptr<value_lane> passing;
+  message_encoder::parts encodings{.link = common_,
+                                   .serial = serial,
+                                   .own_name = own_name,
+                                   .types = types,
+                                   .encodings = *cache,
+                                   .headers = headers,
+                                   .counts = &counts,
+                                   .values = passing};
+  std::shared_ptr<message_owner> owner = std::make_shared<message_owner>();
+  message_encoder encoder;
+
+private:
+  std::uint64_t change_ = 0;
+};
+
+} // namespace troupe::internal
