@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/serializers/array.hpp>

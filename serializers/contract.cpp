@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <troupe/serializers/function_entry.hpp>
 #include <troupe/serializers/internal/diagnose/contract_text.hpp>

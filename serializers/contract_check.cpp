@@ -5,7 +5,7 @@
 #include <set>
 #include <string_view>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <troupe/serializers/contract.hpp>
 #include <troupe/serializers/internal/diagnose/contract_text.hpp>

@@ -345,9 +345,7 @@ inspect_serializability(std::string_view alias, const type_registry& types, cons
                                                              + "' is registered: types.add<...>(\""
                                                              + std::string(alias.substr(0, 100))
                                                              + "\"), or ask by the C++ type");
-  detail::type_inspector inspector;
-  entry->codecs().inspect(inspector);
-  return detail::judge_type(inspector.take(), entry, types, families);
+  return detail::judge_type(detail::inspected(*entry->codecs().consists_of), entry, types, families);
 }
 
 } // namespace troupe

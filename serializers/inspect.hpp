@@ -81,9 +81,7 @@ char* >
 
 template <class T>
 found_type walk_over() {
-  type_inspector inspector;
-  inspector.add<T>("");
-  return inspector.take();
+  return inspected(node_of<T>);
 }
 
 template <class T>

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <iterator>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace troupe {
 

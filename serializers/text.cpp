@@ -1,5 +1,5 @@
 // to_text: values for people.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <troupe/base/text.hpp>
 #include <troupe/serializers/type_entry.hpp>

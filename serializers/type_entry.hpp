@@ -31,11 +31,11 @@ class value_writer;
 
 namespace detail {
 
-class type_inspector;
 class typed_reader;
 class typed_writer;
 struct part_access;
-template <class T, class... Above>
+struct type_node;
+template <class T>
 std::string label_of();
 
 } // namespace detail
@@ -86,7 +86,7 @@ public:
     bool (*typed_read)(detail::typed_reader&, void*) = nullptr;
     bool (*visit_write)(value_writer&, const void*) = nullptr;
     bool (*visit_read)(value_reader&, void*) = nullptr;
-    void (*inspect)(detail::type_inspector&) = nullptr; // For people: what the type consists of.
+    const detail::type_node* consists_of = nullptr;
   };
 
   /// Makes the entry of T, as type_registry::add does.

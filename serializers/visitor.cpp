@@ -2,6 +2,7 @@
 #include <vector>
 
 #include <troupe/serializers/internal/shape/self_contained.hpp>
+#include <troupe/serializers/internal/visit/field_names.hpp>
 #include <troupe/serializers/value_reader.hpp>
 #include <troupe/serializers/value_writer.hpp>
 
@@ -222,6 +223,10 @@ bool value_reader::unexpected(std::string_view expected) {
   text += ", found ";
   text += name_of(kind());
   return fail(serialize_errc::malformed, std::move(text));
+}
+
+std::size_t detail::place_of(std::string_view name, std::span<const std::string_view> names) {
+  return static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
 }
 
 } // namespace troupe

@@ -1,5 +1,6 @@
 // What travels, by every family: what rich::everything has no member of, pointers and who shares them, classes by
 // alias, types in the form of others, values of no fixed type, payloads inside values.
+#include <troupe/serializers/bitset.hpp>
 #include <troupe/serializers/record.hpp>
 #include <troupe/serializers/serialized.hpp>
 
@@ -143,10 +144,13 @@ struct choices {
   array<std::uint8_t> picture;
   array<float> no_dimension;
   std::vector<array<std::int64_t>> grids;
+  std::bitset<12> flags;
+  std::vector<std::bitset<8>> octets;
+  std::bitset<0> no_flags;
   bool operator==(const choices&) const = default;
 };
 TROUPE_DESCRIBE(choices, maybe_either, alike, any_of, presence, maybe_many, empty, nested, seconds, hours, since, warm,
-                week, cities, share, shares, picture, no_dimension, grids)
+                week, cities, share, shares, picture, no_dimension, grids, flags, octets, no_flags)
 
 choices full_choices() {
   choices it;
@@ -170,6 +174,8 @@ choices full_choices() {
   const std::vector<std::int64_t> six = {1, 2, 3, 4, 5, -6};
   it.grids = {array<std::int64_t>::copy_of(six, {1, 2, 3}), array<std::int64_t>(),
               array<std::int64_t>::copy_of({}, {0, 3})};
+  it.flags = 0b1000'0000'1010;
+  it.octets = {0, 0xff, 0x81};
   return it;
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <troupe/serializers/bitset.hpp>
 #include <troupe/serializers/inspect.hpp>
 
 #include "rich.hpp"
@@ -375,6 +376,23 @@ TEST_F(own_codecs, may_refuse_a_value) {
   const auto sent = serialize(human{}, {.on_error = on_error::raise, .context = {}}, types, families);
   ASSERT_FALSE(sent.has_value());
   EXPECT_EQ(sent.error().message(), "typed: human: nobody");
+}
+
+template <std::size_t Count>
+std::string bits_sent_as(std::vector<std::uint8_t> bytes) {
+  const context ctx;
+  const auto made = codec<std::bitset<Count>>::rebuild(std::move(bytes), ctx);
+  return made ? made->to_string() : made.error().message();
+}
+
+TEST(bitsets, take_their_own_size_only) {
+  EXPECT_EQ(bits_sent_as<12>({0x0a, 0x08}), "100000001010");
+  EXPECT_EQ(bits_sent_as<0>({}), "");
+  constexpr auto refused = "a bitset of other than 12 bits";
+  EXPECT_EQ(bits_sent_as<12>({}), refused);
+  EXPECT_EQ(bits_sent_as<12>({0x0a}), refused);
+  EXPECT_EQ(bits_sent_as<12>({0x0a, 0x10}), refused); // A thirteenth bit.
+  EXPECT_EQ(bits_sent_as<12>({0x0a, 0x08, 0}), refused);
 }
 
 } // namespace

@@ -21,6 +21,7 @@
 #include <troupe/serializers/internal/coding/unit_text.hpp>
 #include <troupe/serializers/internal/shape/self_contained.hpp>
 #include <troupe/serializers/internal/shape/type_answers.hpp>
+#include <troupe/serializers/internal/shape/type_node.hpp>
 #include <troupe/serializers/internal/words/failing.hpp>
 #include <troupe/serializers/internal/words/type_text.hpp>
 

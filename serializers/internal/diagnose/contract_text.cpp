@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <troupe/base/varint.hpp>
 #include <troupe/serializers/internal/typed/schema_code.hpp>

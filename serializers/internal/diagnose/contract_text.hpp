@@ -22,7 +22,7 @@ inline constexpr std::string_view contract_title = "troupe contract 1";
 /// In quotes, and what would end them or a line escaped.
 [[nodiscard]] std::string quoted(std::string_view text);
 
-/// Ends the line, and adds those below. Requires: a layout that schema_builder made.
+/// Ends the line, and adds those below. Requires: a layout that layout_of made.
 void append_layout(std::string& text, std::span<const std::byte> layout);
 
 /// One place of a type. Where it is what stands further up it is that very node.

@@ -121,7 +121,7 @@ std::string stand_in_for(const std::string& type) {
   return "types.register_serializer<" + type + ">(to, from) at both ends";
 }
 
-explanation explain_class(const type_facts& of, const std::string& type) {
+explanation explain_class(const type_node& of, const std::string& type) {
   if (const auto* known = find_known(type))
     return {std::string(known->why), std::string(known->advice)};
   if (of.is_callable && is_lambda(type))
@@ -163,8 +163,8 @@ explanation explain_pointer(const std::string& type) {
 
 } // namespace
 
-explanation explain(const type_facts& of) {
-  const auto type = brief_type_text(of.info);
+explanation explain(const type_node& of) {
+  const auto type = brief_type_text(*of.info);
   switch (of.hindrance) {
   case obstacle::none:
     return {};

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <troupe/base/text.hpp>
 #include <troupe/serializers/internal/coding/unit_text.hpp>
@@ -205,7 +205,7 @@ bool tracer::walk_shared(const std::string& path) {
 }
 
 template <>
-bool visit_read(value_reader& from, traced& target) {
+bool walk_read<visit_source>(value_reader& from, traced& target) {
   tracer walker(from);
   const auto done = walker.walk("");
   target.text = walker.take();

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include <troupe/serializers/internal/coding/part_access.hpp>
-#include <troupe/serializers/internal/diagnose/inspecting.hpp>
 #include <troupe/serializers/internal/payload/generic.hpp>
 #include <troupe/serializers/internal/shape/self_contained.hpp>
 #include <troupe/serializers/internal/typed/schema.hpp>
@@ -126,7 +125,7 @@ type_entry::type_entry(std::in_place_type_t<T>, std::string alias, std::optional
   else
     life_.reset = [](void*) {};
   if constexpr (std::is_class_v<T> && (std::has_virtual_destructor_v<T> || !std::is_abstract_v<T>))
-    life_.share = [](void* made) -> std::shared_ptr<void> { return std::shared_ptr<T>(static_cast<T*>(made)); };
+    life_.share = [](void* made) -> std::shared_ptr<void> { return std::shared_ptr<void>(static_cast<T*>(made)); };
   if constexpr (described<T>)
     detail::each_base<T>([this]<class Base>(const Base*) {
       bases_.push_back({.type = typeid(Base),
@@ -137,7 +136,7 @@ type_entry::type_entry(std::in_place_type_t<T>, std::string alias, std::optional
     life_.copy = [](void* at, const void* source) { ::new (at) T(*static_cast<const T*>(source)); };
   if constexpr (std::move_constructible<T>)
     life_.move = [](void* at, void* source) { ::new (at) T(std::move(*static_cast<T*>(source))); };
-  codecs_.inspect = [](detail::type_inspector& by) { by.add<T>(""); };
+  codecs_.consists_of = &detail::node_of<T>;
   if constexpr (detail::self_contained<T>())
     if (!own_) {
       held_bytes_ = [](const void* value) {
@@ -148,23 +147,22 @@ type_entry::type_entry(std::in_place_type_t<T>, std::string alias, std::optional
       };
     }
   parts_ = detail::part_access_of<T>();
-  detail::schema_builder builder;
-  builder.build<T>();
-  unsupported_ = builder.unsupported();
-  foreign_ = builder.take_foreign();
-  schema_ = builder.take();
+  auto layout = detail::layout_of(detail::node_of<T>);
+  unsupported_ = std::move(layout.unsupported);
+  foreign_ = std::move(layout.foreign);
+  schema_ = std::move(layout.bytes);
   fingerprint_ = detail::fingerprint_of(schema_);
   codecs_.typed_write = [](detail::typed_writer& to, const void* value) {
     return detail::typed_write(to, *static_cast<const T*>(value));
   };
   codecs_.typed_read = [](detail::typed_reader& from, void* target) {
-    return detail::read_into<T>(from, target, detail::typed_into(from));
+    return detail::read_into<T>(from, target, detail::reading_into<detail::typed_source>(from));
   };
   codecs_.visit_write = [](value_writer& to, const void* value) {
     return detail::visit_write(to, *static_cast<const T*>(value));
   };
   codecs_.visit_read = [](value_reader& from, void* target) {
-    return detail::read_into<T>(from, target, detail::visitor_into(from));
+    return detail::read_into<T>(from, target, detail::reading_into<detail::visit_source>(from));
   };
 }
 

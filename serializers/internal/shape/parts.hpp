@@ -1,5 +1,5 @@
 // What a type consists of, one level down, and what hinders a type by itself: all that walks over types, with or
-// without a value, goes by this. Which types hinder is what schema_builder refuses, and must stay so.
+// without a value, goes by this. Which types hinder is what layout_of refuses, and must stay so.
 #pragma once
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <filesystem>
+#include <concepts>
 #include <memory>
 #include <optional>
 #include <ratio>
@@ -59,12 +59,20 @@ enum class shape {
   unsupported, // Stays last.
 };
 
+/// std::filesystem::path, known by its members: its header is a large one, and only programs that have paths need it.
+template <class T>
+concept path_like = std::is_class_v<T> && requires(const T& path) {
+  typename T::string_type;
+  { path.native() } -> std::same_as<const typename T::string_type&>;
+  { path.lexically_normal() } -> std::same_as<T>;
+};
+
 template <class T>
 inline constexpr shape special_shape = shape::unsupported;
 template <class... Rest>
 inline constexpr shape special_shape<std::basic_string<char, Rest...>> = shape::text;
-template <>
-inline constexpr shape special_shape<std::filesystem::path> = shape::path;
+template <path_like T>
+inline constexpr shape special_shape<T> = shape::path;
 template <class Rep, class Period>
 inline constexpr shape special_shape<std::chrono::duration<Rep, Period>> =
     numeric<Rep> ? shape::duration : shape::unsupported;
@@ -204,97 +212,6 @@ const std::string& unit_of() {
     static const auto text = clock_name<typename T::clock>() + " " + period_text<typename T::period>;
     return text;
   }
-}
-
-template <std::size_t Count>
-std::array<std::string, Count> distinct_labels(std::array<std::string, Count> labels,
-                                               const std::array<std::type_index, Count>& types) {
-  auto distinct = labels;
-  for (std::size_t i = 0; i < Count; ++i)
-    for (std::size_t j = 0; j < Count; ++j)
-      if (types[j] != types[i] && labels[j] == labels[i]) {
-        distinct[i] += " " + portable_type_text(types[i]);
-        break;
-      }
-  for (auto i = Count; i-- > 0;)
-    if (const auto same = std::count(distinct.begin(), distinct.begin() + static_cast<std::ptrdiff_t>(i), distinct[i]))
-      distinct[i] += "#" + std::to_string(same + 1);
-  return distinct;
-}
-
-template <class T, class... Above>
-std::string label_of();
-
-template <class... Labelled>
-std::string joined_labels(const Labelled&... labels) {
-  std::string text;
-  ((text += (text.empty() ? "" : ",") + labels), ...);
-  return text;
-}
-
-template <class T>
-struct arguments_of;
-template <template <class...> class Template, class... Types>
-struct arguments_of<Template<Types...>> {
-  template <class... Above>
-  static std::string labels() {
-    return joined_labels(label_of<Types, Above...>()...);
-  }
-};
-
-/// A name for the type that is the same on every machine and compiler; it tells a variant's alternatives apart.
-/// `Above` are the types that are being named already, around one that contains itself.
-template <class T, class... Above>
-std::string label_of() {
-  constexpr auto of = shape_of<T>;
-  if constexpr (of == shape::structure || described_enum<T>)
-    return std::string(spelled_name<T>);
-  else if constexpr ((std::is_same_v<T, Above> || ... || false))
-    return portable_type_text(typeid(T));
-  else if constexpr (of == shape::hook || of == shape::enumeration || of == shape::unsupported)
-    return portable_type_text(typeid(T)); // Their form is no name: others may have the same.
-  else if constexpr (of == shape::boolean)
-    return "bool";
-  else if constexpr (of == shape::number)
-    return std::string(name_of(kind_of<T>));
-  else if constexpr (of == shape::text)
-    return "str";
-  else if constexpr (of == shape::path)
-    return "path";
-  else if constexpr (of == shape::unit)
-    return "none";
-  else if constexpr (of == shape::record)
-    return "record";
-  else if constexpr (of == shape::frame)
-    return "frame";
-  else if constexpr (of == shape::duration || of == shape::time_point)
-    return unit_of<T>();
-  else if constexpr (of == shape::tuple)
-    return "tuple<" + arguments_of<T>::template labels<T, Above...>() + ">";
-  else if constexpr (of == shape::variant)
-    return "variant<" + arguments_of<T>::template labels<T, Above...>() + ">";
-  else if constexpr (of == shape::optional || of == shape::array)
-    return (of == shape::array ? "array<" : "optional<") + label_of<typename T::value_type, T, Above...>() + ">";
-  else if constexpr (of == shape::unique || of == shape::shared || of == shape::weak)
-    return "pointer<" + label_of<std::remove_const_t<typename T::element_type>, T, Above...>() + ">";
-  else if constexpr (of == shape::fixed)
-    return "fixed<" + label_of<typename fixed_extent<T>::element, T, Above...>() + ">";
-  else if constexpr (of == shape::map)
-    return "map<"
-           + joined_labels(label_of<typename T::key_type, T, Above...>(),
-                           label_of<typename T::mapped_type, T, Above...>())
-           + ">";
-  else
-    return "list<" + label_of<typename T::value_type, T, Above...>() + ">";
-}
-
-/// The labels of a variant's alternatives. Different types whose names would be the same (a list and a set, structs of
-/// two namespaces) have their whole names behind it; where one type is there twice, the later ones get "#2", "#3", ...
-template <class... Options>
-const std::array<std::string, sizeof...(Options)>& variant_labels(const std::variant<Options...>*) {
-  static const auto labels =
-      distinct_labels(std::array<std::string, sizeof...(Options)>{label_of<Options>()...}, {typeid(Options)...});
-  return labels;
 }
 
 } // namespace troupe::detail

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include <troupe/base/export.hpp>
-#include <troupe/serializers/internal/coding/taking.hpp>
+#include <troupe/serializers/internal/coding/walk_read.hpp>
 #include <troupe/serializers/internal/coding/walk_write.hpp>
 #include <troupe/serializers/internal/typed/typed_arrays.hpp>
 #include <troupe/serializers/internal/typed/typed_reader.hpp>
@@ -156,14 +156,8 @@ bool typed_write(typed_writer& to, const T& value) {
   return walk_write<typed_sink>(to, value);
 }
 
-template <class T>
-bool typed_read(typed_reader& from, T& target);
 /// Brings a record that was read as it stands into the form that equal ones have; false where it has a name twice.
 TROUPE_EXPORT bool normalize_record(decoding& from, record& read);
-
-inline auto typed_into(typed_reader& from) {
-  return [&from](auto& target) { return typed_read(from, target); };
-}
 
 /// Requires: need(fixed_bytes<T>()).
 template <class T>
@@ -219,20 +213,6 @@ bool typed_take(typed_reader& from, T& target) {
   }
 }
 
-template <class T, std::size_t Index>
-bool typed_read_field(typed_reader& from, T& target) {
-  using field = typename fields_of<T>::template type<Index>;
-  auto& member = target.*std::get<Index>(fields_of<T>::members);
-  if constexpr (fixed_bytes<field>() > 0) {
-    if constexpr (run_bytes<T, Index>() > 0)
-      if (!from.need(run_bytes<T, Index>()))
-        return from.within(fields_of<T>::names[Index]);
-    return typed_take(from, member) || from.within(fields_of<T>::names[Index]);
-  } else {
-    return typed_read(from, member) || from.within(fields_of<T>::names[Index]);
-  }
-}
-
 template <class T>
 bool typed_read_text(typed_reader& from, T& target) {
   typed_reader::block found;
@@ -266,118 +246,118 @@ bool typed_read_numbers(typed_reader& from, Numbers& target) {
 template <class T>
 bool typed_read_array(typed_reader& from, array<T>& target);
 
-/// Lists, sets and maps.
-template <class T>
-bool typed_read_elements(typed_reader& from, T& target) {
-  std::size_t count = 0;
-  target.clear();
-  if (!from.enter() || !from.count(count, least_element_bytes<T>()) || !from.charge(count, element_memory<T>()))
-    return false;
-  make_room_for(target, count);
-  for (std::size_t i = 0; i < count; ++i)
-    if (!take_element(from, target, typed_into(from)))
-      return from.within(i);
-  from.leave();
-  return true;
-}
+/// The counterpart of typed_sink.
+struct typed_source {
+  using reader = typed_reader;
 
-template <class T>
-bool typed_read_unique(typed_reader& from, T& target) {
-  bool present = false;
-  target.reset();
-  if (!typed_read(from, present))
+  template <class T>
+  static constexpr bool is_leaf = typed_sink::is_leaf<T>;
+
+  template <class T>
+  static bool leaf(reader& from, T& target) {
+    constexpr auto of = shape_of<T>;
+    if constexpr (fixed_bytes<T>() > 0) {
+      return from.need(fixed_bytes<T>()) && typed_take(from, target);
+    } else if constexpr (of == shape::text || of == shape::path) {
+      return typed_read_text(from, target);
+    } else if constexpr (of == shape::numbers) {
+      return typed_read_numbers(from, target);
+    } else if constexpr (of == shape::unit) {
+      return true;
+    } else if constexpr (of == shape::record) {
+      return walk_read_variant<typed_source>(from, target.value()) && normalize_record(from, target);
+    } else if constexpr (of == shape::frame) {
+      const frame* found = nullptr;
+      if (!from.next_frame(found))
+        return false;
+      target = *found;
+      return true;
+    } else if constexpr (of == shape::array) {
+      return typed_read_array(from, target);
+    } else {
+      static_assert(no_such_shape<T>);
+    }
+  }
+
+  template <class T>
+  static bool structure(reader& from, T& target) {
+    return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+      return (true && ... && read_field<typed_source, Index>(from, target));
+    }
+    (std::make_index_sequence<fields_of<T>::count>{});
+  }
+  /// A run of fields of fixed size is asked for once, at the first of them.
+  template <class T, std::size_t Index, class Member>
+  static bool member(reader& from, Member& member) {
+    constexpr const auto& name = fields_of<T>::names[Index];
+    if constexpr (fixed_bytes<Member>() > 0) {
+      if constexpr (run_bytes<T, Index>() > 0)
+        if (!from.need(run_bytes<T, Index>()))
+          return from.within(name);
+      return typed_take(from, member) || from.within(name);
+    } else {
+      return walk_read<typed_source>(from, member) || from.within(name);
+    }
+  }
+
+  static bool begin_tuple(reader&, std::size_t) { return true; }
+  static bool part(reader&, std::size_t) { return true; }
+  static bool end_tuple(reader&, std::size_t) { return true; }
+  static bool begin_fixed(reader&, std::size_t) { return true; }
+  static bool end_fixed(reader&, std::size_t) { return true; }
+
+  template <class T>
+  static constexpr bool at_whole(reader&) {
     return false;
-  if (!present)
+  }
+  template <class T>
+  static bool whole(reader&, T&) {
+    return false;
+  }
+  static constexpr bool is_count_known = true;
+  template <class T>
+  static bool begin_elements(reader& from, std::size_t& count) {
+    return from.count(count, least_element_bytes<T>());
+  }
+  static bool element(reader&, std::size_t at, std::size_t count, bool& more) { return more = at < count, true; }
+  template <class T>
+  static bool room(reader&, T&, std::size_t) {
     return true;
-  if (!from.enter() || !take_unique(from, target, typed_into(from)))
-    return false;
-  from.leave();
-  return true;
-}
+  }
 
-template <class T>
-bool typed_read_shared(typed_reader& from, T& target) {
-  std::uint64_t code = 0;
-  target.reset();
-  if (!from.varint(code))
-    return false;
-  if (code == 0)
+  static constexpr bool is_absent_nested = false;
+  static bool present(reader& from, bool& is_there) { return leaf(from, is_there); }
+  template <class T>
+  static bool some(reader&, auto&& read) {
+    return read();
+  }
+
+  static bool find_object(reader& from, met_object& met) {
+    std::uint64_t code = 0;
+    if (!from.varint(code))
+      return false;
+    met = {.is_there = code != 0, .is_first = code == 1, .number = code - 2};
     return true;
-  return code > 1 ? take_shared_again(from, target, code - 2) : take_shared(from, target, true, typed_into(from));
-}
+  }
+  static bool begin_object(reader&, met_object&) { return true; }
 
-template <class T>
-bool typed_read_variant(typed_reader& from, T& target) {
-  std::uint64_t index = 0;
-  if (!from.varint(index))
-    return false;
-  if (index >= std::variant_size_v<T>)
-    return from.fail(serialize_errc::malformed,
-                     "alternative " + grouped(index) + " of a variant of " + grouped(std::variant_size_v<T>));
-  return read_alternative(from, target, index, typed_into(from));
-}
+  template <class T>
+  static bool begin_option(reader& from, const T&, std::size_t& index) {
+    std::uint64_t found = 0;
+    if (!from.varint(found))
+      return false;
+    if (found >= std::variant_size_v<T>)
+      return from.fail(serialize_errc::malformed,
+                       "alternative " + grouped(found) + " of a variant of " + grouped(std::variant_size_v<T>));
+    index = found;
+    return true;
+  }
+  static bool end_option(reader&) { return true; }
+};
 
 template <class T>
 bool typed_read(typed_reader& from, T& target) {
-  constexpr auto of = shape_of<T>;
-  if constexpr (is_memory<T>) {
-    return read_foreign(from, typeid(target.value), placing::construct, &target.value);
-  } else if constexpr (holds_unmovable<T>()) {
-    return fail_unmovable<T>(from);
-  } else if constexpr (fixed_bytes<T>() > 0) {
-    return from.need(fixed_bytes<T>()) && typed_take(from, target);
-  } else if constexpr (of == shape::hook) {
-    return take_rebuilt(from, target, typed_into(from));
-  } else if constexpr (of == shape::structure) {
-    return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
-      return (true && ... && typed_read_field<T, Index>(from, target));
-    }
-    (std::make_index_sequence<fields_of<T>::count>{});
-  } else if constexpr (of == shape::text || of == shape::path) {
-    return typed_read_text(from, target);
-  } else if constexpr (of == shape::numbers) {
-    return typed_read_numbers(from, target);
-  } else if constexpr (of == shape::unit) {
-    return true;
-  } else if constexpr (of == shape::optional) {
-    bool present = false;
-    target.reset();
-    if (!typed_read(from, present))
-      return false;
-    return !present || take_optional(from, target, typed_into(from));
-  } else if constexpr (of == shape::unique) {
-    return typed_read_unique(from, target);
-  } else if constexpr (of == shape::shared || of == shape::weak) {
-    return typed_read_shared(from, target);
-  } else if constexpr (of == shape::variant) {
-    return typed_read_variant(from, target);
-  } else if constexpr (of == shape::record) {
-    return typed_read_variant(from, target.value()) && normalize_record(from, target);
-  } else if constexpr (of == shape::tuple) {
-    return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
-      return (true && ... && (typed_read(from, std::get<Index>(target)) || from.within(Index)));
-    }
-    (std::make_index_sequence<std::tuple_size_v<T>>{});
-  } else if constexpr (of == shape::fixed) {
-    for (std::size_t i = 0; i < fixed_extent<T>::count; ++i)
-      if (!typed_read(from, std::data(target)[i]))
-        return from.within(i);
-    return true;
-  } else if constexpr (of == shape::frame) {
-    const frame* found = nullptr;
-    if (!from.next_frame(found))
-      return false;
-    target = *found;
-    return true;
-  } else if constexpr (of == shape::array) {
-    return typed_read_array(from, target);
-  } else if constexpr (of == shape::sequence || of == shape::set || of == shape::map) {
-    return typed_read_elements(from, target);
-  } else if constexpr (of == shape::unsupported) {
-    return read_foreign(from, typeid(T), placing::assign, const_cast<std::remove_cv_t<T>*>(&target));
-  } else {
-    static_assert(no_such_shape<T>);
-  }
+  return walk_read<typed_source>(from, target);
 }
 
 template <class T>

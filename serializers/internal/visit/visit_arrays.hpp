@@ -42,7 +42,8 @@ bool visit_read_rows(value_reader& from, array_rows<T>& rows, std::size_t level)
     }
     if (of_lists)
       return (rows.reserved > 0 || from.charge(1, 0)) && visit_read_rows(from, rows, level + 1);
-    return make_room(from, rows.values, rows.reserved) && read_back(from, rows.values, visitor_into(from));
+    return make_room(from, rows.values, rows.reserved)
+           && read_back(from, rows.values, reading_into<visit_source>(from));
   });
   if (!done)
     return false;
@@ -57,7 +58,7 @@ template <class T>
 bool visit_read_rows(value_reader& from, array_rows<T>& rows) {
   const auto as_bytes = from.at_bytes();
   if (!as_bytes && from.kind() != value_kind::list)
-    return read_back(from, rows.values, visitor_into(from)); // Of no dimension.
+    return read_back(from, rows.values, reading_into<visit_source>(from)); // Of no dimension.
   if (!as_bytes)
     return visit_read_rows(from, rows, 0);
   if (!visit_read_numbers(from, rows.values))

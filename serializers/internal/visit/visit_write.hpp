@@ -6,6 +6,7 @@
 
 #include <troupe/base/export.hpp>
 #include <troupe/serializers/internal/coding/walk_write.hpp>
+#include <troupe/serializers/internal/visit/whole.hpp>
 #include <troupe/serializers/internal/words/type_text.hpp>
 #include <troupe/serializers/value_writer.hpp>
 
@@ -45,17 +46,6 @@ bool visit_write_array(value_writer& to, const array<T>& values) {
     return to.array_bytes(std::as_bytes(sent.span())) && to.end_array();
   else
     return to.array_numbers(block_of(sent.data(), sent.size())) && to.end_array();
-}
-
-/// Whether a visitor has a call for the whole of such a value.
-template <class T>
-consteval bool is_visited_whole() {
-  constexpr auto of = shape_of<T>;
-  if constexpr (of == shape::fixed)
-    return numeric<typename fixed_extent<T>::element>;
-  else
-    return of == shape::duration || of == shape::time_point
-           || (row_of<T>.parts == holding::none && of != shape::unsupported);
 }
 
 /// Fields by name, enumerators by name, durations as texts.
