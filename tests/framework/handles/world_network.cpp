@@ -293,7 +293,7 @@ bool world::release_is_sabotaged() {
 }
 
 void world::act(node_index at, const to_write& what) {
-  if (options_.writes_late)
+  if (options_.writes_late && !nodes[at].core->ending(what.link)) // Its grace has begun: the link ends at once.
     nodes[at].unwritten.insert(what.link);
   else
     (void)write(at, index_of(what.link));
