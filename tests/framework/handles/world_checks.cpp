@@ -64,12 +64,19 @@ world::graph world::graph_of(content_number what) const {
     left.pop_back();
     if (next >= truths_.size())
       continue;
-    result.imports += truths_[next].captured.size();
     result.oldest = std::min(result.oldest, truths_[next].born_at);
     for (auto inner : truths_[next].captured)
       if (seen.insert(inner).second)
         left.push_back(inner);
   }
+  constexpr auto many = std::uint64_t{1} << 40;
+  // Along all ways, since what comes by two names is imported twice. What is captured is older.
+  std::map<content_number, std::uint64_t> imports;
+  for (auto each : seen)
+    if (each < truths_.size())
+      for (auto inner : truths_[each].captured)
+        imports[each] = std::min(many, imports[each] + 1 + (inner < each ? imports[inner] : 0));
+  result.imports = imports[what];
   return result;
 }
 
