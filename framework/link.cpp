@@ -22,7 +22,7 @@ std::expected<Answer, node_error> asked(internal::link_core& over, std::chrono::
                                         const Query& query) {
   caf::scoped_actor self{over.node().system()};
   std::expected<Answer, node_error> answer = std::unexpected{node_error{node_errc::timed_out, "no answer"}};
-  self->request(over.inspector(), timeout, query)
+  self->request(over.helpers_there().inspector(), timeout, query)
       .receive([&](Answer& known) { answer = std::move(known); },
                [&](const caf::error& error) { answer = std::unexpected{to_node_error(error)}; });
   return answer;
@@ -39,7 +39,7 @@ const std::string& link::peer_name() const {
 }
 
 std::expected<void, node_error> link::reconfigure(const link_changes& changes, std::chrono::milliseconds timeout) {
-  return core_->reconfigure(changes, timeout);
+  return core_->changes().reconfigure(changes, timeout);
 }
 
 std::vector<std::string> link::serializers() const {
@@ -47,7 +47,7 @@ std::vector<std::string> link::serializers() const {
 }
 
 std::vector<std::string> link::deserializers() const {
-  return core_->deserializers();
+  return core_->changes().accepted();
 }
 
 bool link::shares_store() const {
@@ -88,7 +88,7 @@ caf::actor_system& link::system() const {
 }
 
 caf::actor link::runner_of(std::type_index key, std::string& name) const {
-  return core_->task_runner_of(key, name);
+  return core_->helpers_there().task_runner_of(key, name);
 }
 
 caf::actor link::finder_of(std::string name, std::set<std::string> interface, std::chrono::milliseconds timeout) const {
@@ -100,7 +100,7 @@ std::chrono::milliseconds link::longest_lookup(std::chrono::milliseconds timeout
 }
 
 caf::actor link::spawner() const {
-  return core_->spawner();
+  return core_->helpers_there().spawner();
 }
 
 caf::actor link::refusal_of_undescribed(std::type_index functor) const {

@@ -4,6 +4,10 @@ namespace troupe::internal {
 
 void reply_room::consumed_answers::consumed(std::uint64_t cost) noexcept {
   bytes.fetch_add(cost, std::memory_order_acq_rel);
+  wake();
+}
+
+void reply_room::consumed_answers::wake() noexcept {
   if (wanted.exchange(false, std::memory_order_acq_rel))
     wake_();
 }

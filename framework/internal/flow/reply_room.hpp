@@ -59,6 +59,9 @@ public:
     consumed_->wanted.store(wanted, wanted ? std::memory_order_seq_cst : std::memory_order_release);
   }
 
+  /// Any thread. Room has come free without an answer that could be consumed.
+  void wake() noexcept { consumed_->wake(); }
+
   /// Nobody here refers to the receiver any more: forgotten once no answer of it is expected.
   void forget(std::uint64_t receiver);
   /// At the link's end.
@@ -74,6 +77,7 @@ private:
     consumed_answers(std::function<void()> wake, std::shared_ptr<const void> keeps)
         : consumption(gathered_bytes_max, std::move(keeps)), wake_(std::move(wake)) {}
     void consumed(std::uint64_t cost) noexcept override;
+    void wake() noexcept;
 
     std::atomic<std::uint64_t> bytes{0};
     std::atomic<bool> wanted{false};

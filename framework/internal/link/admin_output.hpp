@@ -31,7 +31,7 @@ public:
     auto* out = open_outbox(held);
     if (out == nullptr)
       return false;
-    append(*out, op, body);
+    append_body(*out, op, body);
     flush(held);
     return true;
   }
@@ -41,14 +41,14 @@ public:
     auto* out = open_outbox(held);
     if (out == nullptr)
       return false;
-    append(held, *out, op, what);
+    append(*out, op, what);
+    flush_soon(held);
     return true;
   }
-  /// Behind what stands in that outbox.
+  /// Behind what stands in that outbox, which the caller has flushed.
   template <class Admin>
-  void append(const link_held& held, outbox& out, admin_op op, const Admin& what) {
-    append(out, op, encode_admin(what));
-    flush_soon(held);
+  static void append(outbox& out, admin_op op, const Admin& what) {
+    append_body(out, op, encode_admin(what));
   }
 
 protected:
@@ -59,7 +59,7 @@ protected:
   virtual void flush(link_held& held) = 0;
 
 private:
-  static void append(outbox& out, admin_op op, bytes_view body) {
+  static void append_body(outbox& out, admin_op op, bytes_view body) {
     out.append_packet(packet_kind::admin, static_cast<std::uint8_t>(op), body);
   }
 

@@ -1,7 +1,7 @@
 #include <troupe/framework/internal/link/link_core.hpp>
-#include <troupe/framework/internal/link/link_greeting.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <iterator>
 #include <string>
@@ -11,9 +11,9 @@
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/node_ids.hpp>
+#include <troupe/framework/internal/link/admin_table.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/objects/store_reaper.hpp>
-#include <troupe/framework/internal/trust/known_peers.hpp>
 #include <troupe/framework/internal/wire/handle_wire.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/text.hpp>
@@ -46,13 +46,31 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
       options_(options),
       role_(side),
       security_(std::move(security)),
-      detailed_stats_(node_->options().detailed_stats),
       pending_objects_(std::make_shared<pending_objects>()),
       warnings_("this link", &node_->lines()),
-      offload_bytes_(options.offload_bytes),
       introductions_(common_, text_of(node_->system().node()), node_->links()),
       actors_(common_, node_->system(), introductions_),
       monitors_(common_, node_->system(), actors_),
+      questions_(common_, node_->system(), actors_),
+      answers_(common_, node_->names(), actors_),
+      lookups_(common_, node_->io(), node_->system(), questions_),
+      helpers_(common_, node_->system(), node_->types(), actors_),
+      whereabouts_(common_, {.entrances = node_->entrances(),
+                             .book = node_->exchange() ? &node_->whereabouts() : nullptr,
+                             .self = node_->exchange() ? node_->exchange()->self() : handles::node_name{}}),
+      meters_(mutex_, node_->links(), node_->options().detailed_stats),
+      terms_(common_, node_->types(), node_->families(), node_->options().name, options.offload_bytes),
+      accepted_(node_->types(), node_->families(), options.receive_limits, options.allow_cycles, options.cycle_bytes),
+      received_words_(accepted_, meters_.received()),
+      changes_(common_,
+               {.terms = terms_,
+                .accepted = accepted_,
+                .known = received_words_,
+                .families = node_->families(),
+                .io = node_->io()},
+               {.name = node_->options().name,
+                .trusted_families = options.trusted_families,
+                .may_compress = security_->kind != transport_kind::inproc}),
       store_desk_(mutex_, agreement_, *node_,
                   [this](const link_held& held, const release_object& what) {
                     admin_.send(held, admin_op::release_object, what);
@@ -61,10 +79,10 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
                   .actors = actors_,
                   .objects = store_desk_.objects(),
                   .requests = pending_,
-                  .epochs = negotiation_,
+                  .epochs = changes_.lists(),
                   .acknowledge =
                       [this](const link_held& held, outbox* out) {
-                        acknowledge_if_due(held, out != nullptr ? out : connection_->open_outbox(held));
+                        changes_.acknowledge_if_due(held, out);
                       }},
       gate_({.link = common_,
              .options = options_,
@@ -78,12 +96,12 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
                .gate = gate_,
                .leaving = departures_,
                .words = sent_words_,
-               .lists = negotiation_,
+               .lists = changes_.lists(),
                .messages_sent = counters_.messages_sent,
                .handle_bytes_sent = counters_.handle_bytes_sent}),
       sender_({.link = common_,
                .system = node_->system(),
-               .terms = {.mutex = mutex_, .link = serial_, .number = terms_number_, .terms = terms_},
+               .terms = terms_.newest(serial_),
                .drafts = {.claims = claim_desk_,
                           .mentions = {.link = common_,
                                        .actors = actors_,
@@ -97,29 +115,30 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
                .encoding = encoding_parts(),
                .drafts_out = drafts_,
                .gate = gate_,
-               .count_unsent = [this](const node_error& why) { count_unsent(why); }},
+               .count_unsent = [this](const node_error& why) { meters_.count_unsent(why); }},
               {.link = common_,
                .options = options_,
-               .enough_bytes = offload_bytes_,
+               .enough_bytes = terms_.offload_limit(),
                .types = encoding_parts(),
                .actors = actors_,
                .waiting = encoding_,
                .gate = gate_,
                .pump = pump_,
                .encoder = node_->encoder()}),
-      lookups_(*this),
-      accepted_(node_->types(), node_->families(), options.receive_limits, options.allow_cycles, options.cycle_bytes),
-      received_words_(accepted_, detailed_stats_ ? &received_traffic_ : nullptr),
-      passed_counts_(node_->types(), detailed_stats_ ? &received_traffic_ : nullptr),
+      passed_counts_(node_->types(), meters_.received()),
       claims_({.frame_bytes_max = options.message_bytes, .total_bytes_max = options.message_bytes}, *this),
       incoming_(options.receive_limits, claims_, *this),
-      decoder_(accepted_, received_words_, detailed_stats_ ? &received_traffic_ : nullptr,
+      decoder_(accepted_, received_words_, meters_.received(),
                [this](const type_refused& what) { admin_.send(admin_op::type_refused, what); }),
-      heartbeat_(options.heartbeat_interval, options.heartbeat_timeout),
+      known_peer_(node_->peers()),
+      peer_watch_(common_, node_->io(), options.heartbeat_interval, options.heartbeat_timeout),
       farewell_(
           node_->io(), [this] { return anything_waits(); },
           [this](const std::string& reason, std::chrono::milliseconds left) { say_goodbye(reason, left); }),
-      delivery_(*this, node_->system(), options.allow_exit, {counters_.undelivered, counters_.undecodable}, warnings_),
+      addresses_of_messages_(common_,
+                             {.actors = actors_, .asked = pending_, .replies = replies_, .helpers = node_->helpers()}),
+      delivery_(addresses_of_messages_, node_->system(), options.allow_exit,
+                {counters_.undelivered, counters_.undecodable}, warnings_),
       receiver_({.accepted = accepted_,
                  .known = received_words_,
                  .incoming = incoming_,
@@ -142,7 +161,7 @@ message_encoder::parts link_core::encoding_parts() {
           .types = node_->types(),
           .encodings = node_->encodings(),
           .headers = headers_,
-          .counts = detailed_stats_ ? &sent_traffic_ : nullptr,
+          .counts = meters_.sent(),
           .values = values_};
 }
 
@@ -188,11 +207,14 @@ std::expected<std::shared_ptr<link_core>, node_error> link_core::make(std::share
   auto link = std::shared_ptr<link_core>{new link_core{std::move(node), options, side, std::move(security)}};
   link->actors_.belong_to(link);
   link->monitors_.belong_to(link);
+  link->lookups_.belong_to(link);
+  link->whereabouts_.belong_to(link);
+  link->changes_.belong_to(link);
   link->names_ = {options.serializers, accepted_by(options)};
   link->store_desk_.objects().live_in(link);
   link->replies_.count_consumed([weak = link->weak_from_this()] { pump_soon(weak); },
                                 link->received_words_.signatures_kept());
-  link->accept_now(link->names_.deserializers);
+  link->changes_.accept_only(link->names_.deserializers);
   return link;
 }
 
@@ -254,16 +276,15 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
     const auto held = mutex_.lock();
     life_.enter(held, link_state::closed);
   }
-  heartbeat_timer_.reset();
+  peer_watch_.stop();
   farewell_.cancel();
   end_greeting(reason);
   node_->entrances().unproven_peer_is_gone(this);
-  if (known_peer_)
-    node_->peers().leave(caf::to_string(known_peer_));
+  known_peer_.leave();
   life_.settle_opening(std::unexpected{reason});
   sender_.end();
   const node_error down{node_errc::link_down, "the link to " + agreed().peer.name + " is down: " + reason.message()};
-  fail_change(down);
+  changes_.end(down);
   fail_everything(down, unwritten);
   if (is_up_in_exchange_)
     node_->exchange()->link_down(agreed().channel, down.message());
@@ -287,15 +308,11 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
 
 void link_core::fail_everything(const node_error& reason, std::uint64_t unwritten) {
   auto held = mutex_.lock();
-  auto queries = std::exchange(queries_, {});
   auto requests = pending_.take_all();
   auto objects = store_desk_.objects().end(held);
   auto unsent = gate_.take_all(held);
   std::ranges::move(departures_.take_all(held), std::back_inserter(unsent));
   const auto told = gate_.take_ready(held);
-  auto runner = std::exchange(task_runner_, nullptr);
-  auto spawner = std::exchange(spawner_, nullptr);
-  auto inspector = std::exchange(inspector_, nullptr);
   gate_.wake(held);
   held.unlock();
   counters_.undelivered.fetch_add(unsent.size(), std::memory_order_relaxed);
@@ -308,9 +325,9 @@ void link_core::fail_everything(const node_error& reason, std::uint64_t unwritte
   for (const auto& each : told)
     each.tell();
   // From here on nothing new enters the tables: every path checks the state under the lock.
-  for (auto& [number, query] : queries)
-    query(std::unexpected{reason});
+  questions_.end(reason);
   lookups_.end(reason);
+  helpers_.end();
   introductions_.end();
   monitors_.end(actors_.end());
   auto error = to_caf_error(reason);
@@ -321,7 +338,20 @@ void link_core::fail_everything(const node_error& reason, std::uint64_t unwritte
     asker.fail(question, reason);
 }
 
+void link_core::proxy_gone(std::uint64_t number, const caf::actor_control_block* control) {
+  const auto held = mutex_.lock();
+  if (actors_.proxy_gone(held, number, control))
+    gate_.forget(held, number);
+}
+
 // -- packets
+
+void link_core::on_all_handled() {
+  delivery_.settle();
+  monitors_.end_proxies();
+  if (is_open())
+    ends_for_unread();
+}
 
 std::expected<void, node_error> link_core::on_packet(const packet_head& head, bytes_view body) {
   const auto state = life_.now();
@@ -379,7 +409,7 @@ std::expected<void, node_error> link_core::on_packet(const packet_head& head, by
 void link_core::on_bad_packet(const node_error& reason) {
   const auto state = life_.now();
   if (state == link_state::greeting)
-    static_cast<void>(refuse_peer(reason));
+    static_cast<void>(greeting_->refuse(reason));
   else if (state == link_state::open)
     take_leave(reason);
 }
@@ -395,65 +425,40 @@ void link_core::take_leave(const node_error& reason) {
 
 std::expected<void, node_error> link_core::on_admin(admin_op op, bytes_view body) {
   delivery_.settle(); // It may be about one of them.
-  auto with = [&]<class Admin>(auto handle) -> std::expected<void, node_error> {
-    auto what = decode_admin<Admin>(body, options_.receive_limits);
-    if (!what)
-      return fail(node_errc::protocol_violation, "admin message " + std::to_string(static_cast<int>(op))
-                                                     + " cannot be read: " + what.error().message());
-    return handle(*what);
+  using link = link_core;
+  static constexpr std::array rows{
+      handled_by_part<link, admin_op::find, &link::answers_, &name_answers::on_find>,
+      handled_by_part<link, admin_op::found, &link::questions_, &name_questions::on_found>,
+      handled_by_part<link, admin_op::monitor, &link::monitors_, &monitors::on_monitor>,
+      handled_by_part<link, admin_op::demonitor, &link::monitors_, &monitors::on_demonitor>,
+      handled_by_part<link, admin_op::down, &link::monitors_, &monitors::on_down>,
+      handled_by_part<link, admin_op::introduce, &link::introductions_, &actor_introductions::on_introduce>,
+      handled_by_part<link, admin_op::withdraw, &link::introductions_, &actor_introductions::on_withdraw>,
+      handled_by_part<link, admin_op::release_actor, &link::actors_, &actor_names::on_release>,
+      handled_by_link<link, admin_op::release_object, &link::on_release_object>,
+      handled_by_link<link, admin_op::credit, &link::on_credit>,
+      handled_by_part<link, admin_op::type_refused, &link::terms_, &current_terms::on_type_refused>,
+      handled_by_part<link, admin_op::reconfigure, &link::changes_, &family_changes::on_reconfigure>,
+      handled_by_part<link, admin_op::reconfigured, &link::changes_, &family_changes::on_reconfigured>,
+      handled_by_part<link, admin_op::whereabouts, &link::whereabouts_, &whereabouts_teller::on_whereabouts>,
+      handled_by_part<link, admin_op::ping, &link::peer_watch_, &peer_watch::on_ping>,
+      handled_by_part<link, admin_op::pong, &link::peer_watch_, &peer_watch::on_pong>,
+      handled_by_link<link, admin_op::goodbye, &link::on_goodbye>,
+      handled_by_link<link, admin_op::refuse, &link::on_goodbye>,
   };
-  switch (op) {
-  case admin_op::find:
-    return with.operator()<find_query>(
-        [this](const auto& what) { return on_find(what), std::expected<void, node_error>{}; });
-  case admin_op::found:
-    return with.operator()<found>([this](const auto& what) { return on_found(what); });
-  case admin_op::monitor:
-    return with.operator()<monitor>([this](const auto& what) { return monitors_.on_monitor(what); });
-  case admin_op::demonitor:
-    return with.operator()<monitor>(
-        [this](const auto& what) { return monitors_.on_demonitor(what), std::expected<void, node_error>{}; });
-  case admin_op::introduce:
-    return with.operator()<introduce>([this](const auto& what) { return introductions_.on_introduce(what); });
-  case admin_op::withdraw:
-    return with.operator()<withdraw>([this](const auto& what) { return introductions_.on_withdraw(what); });
-  case admin_op::down:
-    return with.operator()<down>(
-        [this](const auto& what) { return monitors_.on_down(what), std::expected<void, node_error>{}; });
-  case admin_op::release_actor:
-    return with.operator()<release_actor>([this](const auto& what) { return actors_.on_release(what); });
-  case admin_op::release_object:
-    return with.operator()<release_object>([this](const auto& what) { return on_release_object(what); });
-  case admin_op::credit:
-    return with.operator()<credit>([this](const auto& what) { return on_credit(what); });
-  case admin_op::type_refused:
-    return with.operator()<type_refused>([this](const auto& what) { return on_type_refused(what); });
-  case admin_op::reconfigure:
-    return with.operator()<family_change>([this](const auto& what) { return on_reconfigure(what); });
-  case admin_op::reconfigured:
-    return with.operator()<reconfigured>([this](const auto& what) { return on_reconfigured(what); });
-  case admin_op::whereabouts:
-    return with.operator()<whereabouts>([this](auto& what) { return on_whereabouts(std::move(what)); });
-  case admin_op::ping:
-    return with.operator()<ping>(
-        [this](const auto&) { return admin_.send(admin_op::pong, ping{}), std::expected<void, node_error>{}; });
-  case admin_op::pong:
-    return with.operator()<ping>([](const auto&) { return std::expected<void, node_error>{}; }); // It was heard.
-  case admin_op::goodbye:
-  case admin_op::refuse:
-    return with.operator()<goodbye>([](const auto& what) -> std::expected<void, node_error> {
-      return fail(node_errc::link_down, "the peer closed the link: " + one_line(cut(what.reason)));
-    });
-  default:
-    if (is_about_handles(op))
-      return on_handle_message(op, body);
-    if (static_cast<std::uint8_t>(op) >= first_skippable_number)
-      return {}; // Of a newer version, which can do without an answer.
-    return fail(node_errc::protocol_violation, "admin message " + std::to_string(static_cast<int>(op))
-                                                   + (op <= last_admin_op ? " is out of place on an open link"
-                                                                          : " has to be understood, and this version "
-                                                                            "does not know it"));
-  }
+  if (const auto* row = row_of<link>(op, rows))
+    return row->handle(*this, body, options_.receive_limits);
+  if (is_about_handles(op))
+    return on_handle_message(op, body);
+  if (static_cast<std::uint8_t>(op) >= first_skippable_number)
+    return {}; // Of a newer version, which can do without an answer.
+  return violation("admin message " + std::to_string(static_cast<int>(op))
+                   + (op <= last_admin_op ? " is out of place on an open link"
+                                          : " has to be understood, and this version does not know it"));
+}
+
+std::expected<void, node_error> link_core::on_goodbye(const goodbye& what) {
+  return fail(node_errc::link_down, "the peer closed the link: " + one_line(cut(what.reason)));
 }
 
 // -- releases

@@ -1,8 +1,7 @@
 // One link: its handshake, what it has sent and received and not yet released, and the two paths of a message.
-// The files beside it: link_core.cpp (life and end), link_actors.cpp (names, monitors, releases), link_greeting.cpp,
-// link_negotiation.cpp (what both ends send with and accept, and how that changes), link_receive.cpp (what messages
-// that come name), link_flow.cpp (back-pressure, heartbeats), link_introductions.cpp (actors of third nodes),
-// link_handles.cpp, link_whereabouts.cpp, link_stats.cpp, link_memory.cpp.
+// Its parts, in the order of their members below, are classes of their own. The files beside it: link_core.cpp (life
+// and end), link_opening.cpp (from its start until it is open), link_receive.cpp (what messages that come name),
+// link_flow.cpp (back-pressure), link_handles.cpp, link_stats.cpp, link_memory.cpp.
 #pragma once
 
 #include <atomic>
@@ -20,15 +19,12 @@
 #include <utility>
 #include <vector>
 
-#include <asio/steady_timer.hpp>
-
 #include <troupe/base/salted_hash.hpp>
 #include <troupe/framework/inspection.hpp>
 #include <troupe/framework/internal/caf_port/actors/finder.hpp>
 #include <troupe/framework/internal/caf_port/decoded_message.hpp>
 #include <troupe/framework/internal/caf_port/proxy.hpp>
 #include <troupe/framework/internal/flow/encoding_lane.hpp>
-#include <troupe/framework/internal/flow/heartbeat.hpp>
 #include <troupe/framework/internal/flow/receive_account.hpp>
 #include <troupe/framework/internal/flow/reply_room.hpp>
 #include <troupe/framework/internal/link/acceptance.hpp>
@@ -36,26 +32,35 @@
 #include <troupe/framework/internal/link/actor_names.hpp>
 #include <troupe/framework/internal/link/admin_output.hpp>
 #include <troupe/framework/internal/link/agreed_terms.hpp>
+#include <troupe/framework/internal/link/current_terms.hpp>
 #include <troupe/framework/internal/link/delivery.hpp>
 #include <troupe/framework/internal/link/departures.hpp>
 #include <troupe/framework/internal/link/draft_sender.hpp>
+#include <troupe/framework/internal/link/family_changes.hpp>
 #include <troupe/framework/internal/link/family_lists.hpp>
 #include <troupe/framework/internal/link/farewell.hpp>
+#include <troupe/framework/internal/link/greeting.hpp>
 #include <troupe/framework/internal/link/header_definitions.hpp>
 #include <troupe/framework/internal/link/incoming_message.hpp>
 #include <troupe/framework/internal/link/life_cycle.hpp>
 #include <troupe/framework/internal/link/link_common.hpp>
 #include <troupe/framework/internal/link/link_memory.hpp>
+#include <troupe/framework/internal/link/link_meters.hpp>
 #include <troupe/framework/internal/link/lookups.hpp>
 #include <troupe/framework/internal/link/mention_finder.hpp>
+#include <troupe/framework/internal/link/message_addresses.hpp>
 #include <troupe/framework/internal/link/message_claims.hpp>
 #include <troupe/framework/internal/link/message_encoder.hpp>
 #include <troupe/framework/internal/link/message_receiver.hpp>
 #include <troupe/framework/internal/link/message_sender.hpp>
 #include <troupe/framework/internal/link/monitors.hpp>
+#include <troupe/framework/internal/link/name_answers.hpp>
+#include <troupe/framework/internal/link/name_questions.hpp>
 #include <troupe/framework/internal/link/negotiation.hpp>
 #include <troupe/framework/internal/link/packed_message.hpp>
 #include <troupe/framework/internal/link/passed_traffic.hpp>
+#include <troupe/framework/internal/link/peer_helpers.hpp>
+#include <troupe/framework/internal/link/peer_watch.hpp>
 #include <troupe/framework/internal/link/pending_requests.hpp>
 #include <troupe/framework/internal/link/received_dictionary.hpp>
 #include <troupe/framework/internal/link/send_gate.hpp>
@@ -66,6 +71,7 @@
 #include <troupe/framework/internal/link/traffic.hpp>
 #include <troupe/framework/internal/link/unencoded_message.hpp>
 #include <troupe/framework/internal/link/value_decoder.hpp>
+#include <troupe/framework/internal/link/whereabouts_teller.hpp>
 #include <troupe/framework/internal/net/connection.hpp>
 #include <troupe/framework/internal/net/link_mutex.hpp>
 #include <troupe/framework/internal/net/link_security.hpp>
@@ -91,7 +97,6 @@ class link_core final : public connection_events,
                         public proxy_link,
                         public exchange_link,
                         private mention_finder,
-                        private delivery_desk,
                         private mention_describer,
                         public std::enable_shared_from_this<link_core> {
 public:
@@ -118,10 +123,10 @@ public:
   /// Before start().
   void tell(life_events whom) { life_.tell(std::move(whom)); }
   /// Before start(). The peer may look, and finds no actors.
-  void hide_names() { hides_names_ = true; }
+  void hide_names() { answers_.hide_all(); }
 
   /// I/O thread. Ends a link whose peer has not proven who it is, to make room for others.
-  void displace();
+  void displace() { greeting_->displace(); }
 
   /// Takes `patience` at most: what is being encoded, and what waits for credit, leaves as far as it may in that time;
   /// then says goodbye, and ends when all is written.
@@ -166,18 +171,10 @@ public:
 
   /// Names at the peer that this end waits for.
   [[nodiscard]] lookups& names_there() noexcept { return lookups_; }
-  /// Asks once: calls `then` once, at once or on the I/O thread. Gives the question's number; 0 where there is none.
-  std::uint64_t look_up(std::string_view name, const std::set<std::string>& interface, on_lookup then);
-  /// Nobody waits for the answer any more; false when it has come.
-  bool forget_question(std::uint64_t number);
-
-  /// Who runs that function in the peer, and its name; where nobody does, an actor that answers with the reason.
-  [[nodiscard]] caf::actor task_runner_of(std::type_index function, std::string& name);
-
-  /// Who spawns actors in the peer; where nobody does, an actor that answers with the reason.
-  [[nodiscard]] caf::actor spawner();
-  /// The same for what the peer keeps.
-  [[nodiscard]] caf::actor inspector();
+  /// The actors by which the peer serves this node.
+  [[nodiscard]] const peer_helpers& helpers_there() const noexcept { return helpers_; }
+  /// How this end and the peer change what they send with and accept.
+  [[nodiscard]] family_changes& changes() noexcept { return changes_; }
 
   [[nodiscard]] link_host& node() const noexcept { return *node_; }
   /// No other link of this process ever has the same; above zero.
@@ -188,17 +185,18 @@ public:
   [[nodiscard]] const std::string& peer_name() const noexcept override { return agreed().peer.name; }
   /// Once it is open. All zero where its objects come with their bytes.
   [[nodiscard]] const handles::node_name& peer_handles() const noexcept { return agreed().peer.handles; }
-  /// I/O thread, once it is open. Tells the peer where this node listens.
-  void say_whereabouts();
+  /// I/O thread, once it is open. Tells the peer where this node listens, where it may know that.
+  void say_whereabouts() {
+    if (!answers_.hides_all())
+      whereabouts_.say_own();
+  }
   /// Once it has started.
   [[nodiscard]] link_place place() const { return {security_->kind, connection_->near_host()}; }
   [[nodiscard]] std::uint64_t object_bytes_max() const noexcept override {
     return options_.receive_limits.object_bytes;
   }
-  [[nodiscard]] std::expected<void, node_error> reconfigure(const link_changes& changes,
-                                                            std::chrono::milliseconds timeout);
-  [[nodiscard]] std::vector<std::string> effective_serializers() const;
-  [[nodiscard]] std::vector<std::string> deserializers() const;
+  /// The families by which messages leave, best first.
+  [[nodiscard]] std::vector<std::string> effective_serializers() const { return terms_.families(); }
   [[nodiscard]] bool shares_store() const noexcept { return agreed().shares_store; }
   [[nodiscard]] link_stats stats() const;
   [[nodiscard]] link_memory memory(std::span<const store::object_id> of) const;
@@ -217,12 +215,9 @@ private:
   [[nodiscard]] bool anything_waits() const;
   void say_goodbye(const std::string& reason, std::chrono::milliseconds left);
 
-  // -- link_greeting.cpp
-  class greeting;
+  // -- link_opening.cpp
   std::expected<void, node_error> on_greeting(const packet_head& head, bytes_view body);
   std::expected<void, node_error> become_open(agreed_terms terms);
-  std::expected<void, node_error> import_helpers();
-  std::unexpected<node_error> refuse_peer(node_error reason);
   void end_greeting(const node_error& reason);
 
   // -- link_core.cpp
@@ -232,11 +227,7 @@ private:
   bool refill(const link_held& held, outbox& out) override;
   void on_closed(const node_error& reason, std::uint64_t unwritten) override;
   std::expected<void, node_error> on_admin(admin_op op, bytes_view body);
-  std::expected<caf::strong_actor_ptr, node_error> found_actor(const std::string& name,
-                                                               const std::set<std::string>& interface,
-                                                               const std::expected<found, node_error>& answer);
-  void on_find(const find_query& query);
-  std::expected<void, node_error> on_found(const found& answer);
+  std::expected<void, node_error> on_goodbye(const goodbye& what);
   std::expected<void, node_error> on_release_object(const release_object& what);
   /// `unwritten`: messages that the connection had taken and not written.
   void fail_everything(const node_error& reason, std::uint64_t unwritten);
@@ -246,19 +237,12 @@ private:
   static void pump_soon(const std::weak_ptr<link_core>& of);
   std::expected<void, node_error> on_credit(const credit& what);
   void report_consumed();
-  void start_heartbeat();
-  void beat_later();
-  [[nodiscard]] signs_of_life signs_of_peer() const;
-  [[nodiscard]] bool beat();
-
-  [[nodiscard]] caf::actor helper_of_peer(const caf::strong_actor_ptr& helper, std::string_view why_none);
+  [[nodiscard]] bool do_chores();
 
   // -- link_handles.cpp
   [[nodiscard]] std::expected<void, node_error> count_handles();
   [[nodiscard]] std::optional<exchange_channel> shared_channel() const;
   void append_handle_messages(const link_held& held, outbox& out);
-  void append_whereabouts(const link_held& held, std::span<const handles::handle_descriptor> before, outbox& out);
-  std::expected<void, node_error> on_whereabouts(whereabouts what);
   void append_mentions(const link_held& held, std::span<const outgoing_mention> mentions, outbox& out) override;
   bool append_piece(const link_held& held, outbox& out);
   std::expected<void, node_error> on_object_chunk(bytes_view body);
@@ -268,29 +252,13 @@ private:
 
   // -- link_stats.cpp
   [[nodiscard]] link_stats stats_locked(const link_held& held) const;
-  void count_unsent(const node_error& reason);
   void log_received(std::string_view what, std::uint64_t number, std::string_view meaning);
-
-  // -- link_negotiation.cpp
-  void apply_locally(const link_held& held, const link_changes& changes, sending_terms& terms);
-  void renew_terms(const link_held& held, const std::function<void(sending_terms&)>& change = {});
-  void fail_change(const node_error& reason);
-  void announce_change(std::uint64_t number);
-  void accept_now(std::vector<std::string> names);
-  void acknowledge_if_due(const link_held& held, outbox* out);
-  std::expected<void, node_error> on_reconfigure(const family_change& what);
-  std::expected<void, node_error> on_reconfigured(const reconfigured& what);
-  std::expected<void, node_error> on_type_refused(const type_refused& what);
 
   // -- link_receive.cpp
   std::expected<void, node_error> on_signature(bytes_view body);
   std::expected<void, node_error> on_header(bytes_view body);
   [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> find_actor(const actor_mention& which) override;
   [[nodiscard]] std::expected<frame, node_error> receive_frame(const frame_descriptor& where) override;
-  [[nodiscard]] std::expected<message_ends, node_error> find_ends(const message_head& head,
-                                                                  std::optional<awaited_answer>& returned) override;
-  void count_mentions(std::uint64_t number, std::uint64_t more) override;
-  [[nodiscard]] bool serves_all_links(const caf::strong_actor_ptr& actor) const override;
   void on_all_handled() override;
 
   // Set by make(), never changed.
@@ -299,23 +267,18 @@ private:
   const link_options options_;
   const role role_;
   const std::shared_ptr<const link_security> security_;
-  const bool detailed_stats_;
-  family_names names_; // As the hello says; later, negotiation_ knows.
+  family_names names_; // As the hello says; later, changes_ knows.
 
-  bool hides_names_ = false; // Set before start().
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   const std::shared_ptr<pending_objects> pending_objects_;
-  end_addresses addresses_;                       // Set by start().
-  agreement agreement_;                           // Reached when the link opens.
-  std::set<handles::node_name> introduced_nodes_; // To the peer: guarded by mutex_.
-  std::shared_ptr<value_lane> values_;            // Null where only bytes pass.
+  end_addresses addresses_;            // Set by start().
+  agreement agreement_;                // Reached when the link opens.
+  std::shared_ptr<value_lane> values_; // Null where only bytes pass.
 
   std::shared_ptr<connection> connection_; // Set by start().
   life_cycle life_;
   limited_log warnings_;
   std::atomic<std::uint64_t> next_transfer_{1};
-  std::atomic<std::uint64_t> terms_number_{0}; // Of terms_; stored under the lock.
-  std::atomic<std::size_t> offload_bytes_;     // link_options
 
   encoding_lane<unencoded_message> encoding_; // Has a lock of its own, under which nothing is called.
 
@@ -326,22 +289,20 @@ private:
   actor_introductions introductions_;
   actor_names actors_;
   monitors monitors_;
-  std::condition_variable change_over_; // Callers outside of actors wait here for others' changes of the lists.
+  name_questions questions_;
+  name_answers answers_;
+  lookups lookups_;
+  peer_helpers helpers_;
+  whereabouts_teller whereabouts_;
+  link_meters meters_;
+  counted_in_link& counters_ = meters_.counts();
+  current_terms terms_;
+  acceptance accepted_;                // I/O thread only.
+  received_dictionary received_words_; // I/O thread only.
+  family_changes changes_;
   // Guarded by mutex_.
-  negotiation negotiation_;
-  std::shared_ptr<const sending_terms> terms_; // Set when the link opens.
-  struct own_terms {
-    troupe::compression compression = troupe::compression::none;
-    std::size_t spill_bytes = 0;
-    std::size_t offload_bytes = 0;
-  };
-  std::optional<std::promise<std::expected<void, node_error>>> change_; // This end's, under way.
-  own_terms before_change_;                                             // To take back what the peer refuses.
   reply_room replies_;
   pending_requests pending_{replies_};
-  caf::strong_actor_ptr task_runner_; // The peer's, a proxy; null where the link does not allow tasks.
-  caf::strong_actor_ptr spawner_;     // The same for spawning ...
-  caf::strong_actor_ptr inspector_;   // ... and for looking.
   store_desk store_desk_;
   claim_desk claim_desk_; // The tables above, from which messages take.
   departures departures_{*this};
@@ -349,39 +310,23 @@ private:
   send_pump pump_{gate_, departures_};
   bool piece_is_next_ = false; // Of bytes that the peer has asked for, before the next chunk of a message.
   sent_dictionary sent_words_;
-  header_definitions headers_{common_, sent_words_, negotiation_};
+  header_definitions headers_{common_, sent_words_, changes_.lists()};
   draft_sender drafts_;
   message_sender sender_;
-  std::unordered_map<std::uint64_t, std::function<void(const std::expected<found, node_error>&)>> queries_;
-  std::uint64_t next_query_ = 1;
-  lookups lookups_; // Has rules of its own for threads.
 
   // I/O thread only.
-  acceptance accepted_;
-  received_dictionary received_words_;
   passed_traffic passed_counts_; // Of values that come beside the bytes.
   frame_claims claims_;
   incoming_message incoming_;
   value_decoder decoder_;
   std::unique_ptr<receive_account> receiving_; // From the opening on.
-  std::unique_ptr<greeting> greeting_;         // From start() until the link is open.
-  caf::node_id known_peer_;                    // Counts among the node's known peers; invalid: none does.
+  known_peer known_peer_;
+  std::unique_ptr<greeting> greeting_; // From start() until the link is open.
   bool is_up_in_exchange_ = false;
-  heartbeat heartbeat_;
-  std::shared_ptr<asio::steady_timer> heartbeat_timer_;
+  peer_watch peer_watch_;
   farewell farewell_;
 
-  traffic_table sent_traffic_;
-  traffic_table received_traffic_;
-  bool settled_ = false; // Guarded by mutex_: the node has these figures.
-
-  struct counters {
-    std::atomic<std::uint64_t> messages_sent{0}, messages_received{0}, handle_bytes_sent{0}, handle_bytes_received{0},
-        pulled_bytes_sent{0}, pulled_bytes_received{0}, spilled_bytes{0}, unserializable{0}, refused_by_policy{0},
-        undecodable{0}, undelivered{0}, store_fallbacks{0}, refused_at_bound{0}, dropped{0}, forwarded{0};
-  };
-  mutable counters counters_;
-  // I/O thread only.
+  message_addresses addresses_of_messages_;
   delivery delivery_;
   message_receiver receiver_;
 };

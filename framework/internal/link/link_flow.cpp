@@ -1,8 +1,7 @@
-// Back-pressure on a link: what may be sent, what has been consumed, and whether the peer is alive at all.
+// Back-pressure on a link: what may be sent, and what has been consumed.
 #include <utility>
 
 #include <asio/post.hpp>
-#include <asio/steady_timer.hpp>
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
@@ -71,30 +70,10 @@ void link_core::pump_soon(const std::weak_ptr<link_core>& of) {
     });
 }
 
-// -- heartbeats
+// -- what is due from time to time
 
-signs_of_life link_core::signs_of_peer() const {
-  return {connection_->bytes_read(), connection_->slices_taken(), connection_->stalled()};
-}
-
-/// I/O thread. Looks at the peer's life from now on.
-void link_core::start_heartbeat() {
-  heartbeat_.begin(signs_of_peer(), clock::now());
-  heartbeat_timer_ = std::make_shared<asio::steady_timer>(node_->io());
-  beat_later();
-}
-
-void link_core::beat_later() {
-  heartbeat_timer_->expires_after(heartbeat_.pause());
-  heartbeat_timer_->async_wait([weak = weak_from_this()](std::error_code cancelled) {
-    auto link = weak.lock();
-    if (!cancelled && link && link->is_open() && link->beat())
-      link->beat_later();
-  });
-}
-
-/// False when the link ends: the peer is gone, or asks and does not read.
-bool link_core::beat() {
+/// I/O thread. False when the link ends: the peer asks and does not read.
+bool link_core::do_chores() {
   {
     auto held = mutex_.lock();
     gate_.reclaim(held);
@@ -103,13 +82,6 @@ bool link_core::beat() {
   if (ends_for_unread())
     return false;
   gate_.give_up_old_requests();
-  const auto asks = heartbeat_.beat(signs_of_peer(), clock::now());
-  if (!asks) {
-    connection_->close(asks.error(), std::chrono::milliseconds{0});
-    return false;
-  }
-  if (*asks)
-    admin_.send(admin_op::ping, ping{});
   return true;
 }
 

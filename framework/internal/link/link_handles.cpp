@@ -63,9 +63,9 @@ void link_core::write_handles() {
 void link_core::append_handle_messages(const link_held& held, outbox& out) {
   for (const auto& each : node_->exchange()->take_messages(agreed().channel)) {
     if (const auto* head = std::get_if<handles::pull_head>(&each))
-      append_whereabouts(held, head->captured, out);
+      whereabouts_.append(held, head->captured, out);
     else if (const auto* answer = std::get_if<handles::adopted>(&each))
-      append_whereabouts(held, {&answer->handle, 1}, out);
+      whereabouts_.append(held, {&answer->handle, 1}, out);
     const auto packet = encode_handle_message(each);
     out.append_packet(packet_kind::admin, static_cast<std::uint8_t>(packet.op), packet.body);
   }
@@ -84,7 +84,7 @@ void link_core::append_mentions(const link_held& held, std::span<const outgoing_
     append_handle_messages(held, out);
     counted = node_->exchange()->count_out(agreed().channel, objects);
     for (const auto& each : counted)
-      append_whereabouts(held, {&each.handle, 1}, out);
+      whereabouts_.append(held, {&each.handle, 1}, out);
   }
   auto next = counted.begin();
   byte_vector body;

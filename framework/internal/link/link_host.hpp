@@ -16,6 +16,7 @@
 #include <troupe/framework/internal/caf_port/encoding_cache.hpp>
 #include <troupe/framework/internal/handles/messages.hpp>
 #include <troupe/framework/internal/link/actor_recognition.hpp>
+#include <troupe/framework/internal/link/late_figures.hpp>
 #include <troupe/framework/internal/objects/link_exchange.hpp>
 #include <troupe/framework/internal/objects/object_environment.hpp>
 #include <troupe/framework/internal/trust/authentication.hpp>
@@ -65,15 +66,13 @@ public:
 
 /// The links of the node. Any thread.
 template <class Link>
-class link_book : public actor_recognition {
+class link_book : public actor_recognition, public late_figures {
 public:
   virtual void note_opened() noexcept = 0;
   /// A peer has not come through the handshake.
   virtual void note_refused_peer() noexcept = 0;
   /// The link is no more. Nothing happens where it never was, or a second time.
   virtual void ended(Link* link) = 0;
-  /// For what a link counts after `ended` has asked it for its figures.
-  virtual void note_late(const link_stats& more) = 0;
 };
 
 /// Where peers come in to the node.

@@ -53,11 +53,11 @@ link_report link_core::report() const {
   result.age_ms =
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - since_).count();
   result.serializers = effective_serializers();
-  result.deserializers = deserializers();
+  result.deserializers = changes_.accepted();
   result.stats = stats();
   const auto held = mutex_.lock();
-  if (terms_)
-    result.compression = to_string(terms_->context.compression);
+  if (const auto& terms = terms_.now(held))
+    result.compression = to_string(terms->context.compression);
   return result;
 }
 

@@ -9,8 +9,6 @@
 #include <asio/post.hpp>
 
 #include <troupe/base/sizes.hpp>
-#include <troupe/framework/internal/link/link_core.hpp>
-#include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/net/io_loop.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 
@@ -32,8 +30,6 @@ std::chrono::milliseconds bounded(std::chrono::milliseconds timeout) {
 
 } // namespace
 
-lookups::lookups(link_core& link) : link_(link), timer_(link.node().io()) {}
-
 std::chrono::milliseconds lookups::longest(std::chrono::milliseconds timeout) {
   const auto within = bounded(timeout);
   return (within == 0ms ? answer_patience : within) + 1s; // The I/O thread may be busy.
@@ -42,7 +38,7 @@ std::chrono::milliseconds lookups::longest(std::chrono::milliseconds timeout) {
 void lookups::begin(std::string name, std::set<std::string> interface, std::chrono::milliseconds timeout,
                     on_lookup then) {
   if (!link_.is_open()) { // Then nothing may come to the I/O thread any more.
-    then(fail(node_errc::link_down, "the link to " + link_.peer_name() + " is down"));
+    then(std::unexpected{link_.down()});
     return;
   }
   if (count_.fetch_add(1) >= waiting_max) {
@@ -52,7 +48,7 @@ void lookups::begin(std::string name, std::set<std::string> interface, std::chro
                                         + ", which is the limit"));
     return;
   }
-  asio::post(timer_.get_executor(), [link = link_.shared_from_this(), this,
+  asio::post(timer_.get_executor(), [owner = owner_.lock(), this,
                                      what = wanted{.name = std::move(name),
                                                    .interface = std::move(interface),
                                                    .timeout = bounded(timeout),
@@ -75,16 +71,15 @@ std::expected<caf::strong_actor_ptr, node_error> lookups::find(std::string name,
 }
 
 caf::actor lookups::finder_of(std::string name, std::set<std::string> interface, std::chrono::milliseconds timeout) {
-  return make_finder(link_.node().system(),
-                     [link = link_.shared_from_this(), this, name = std::move(name), interface = std::move(interface),
-                      timeout](on_lookup then) { begin(name, interface, timeout, std::move(then)); });
+  return make_finder(system_, [owner = owner_.lock(), this, name = std::move(name), interface = std::move(interface),
+                               timeout](on_lookup then) { begin(name, interface, timeout, std::move(then)); });
 }
 
 std::expected<void, node_error> lookups::ping(std::chrono::milliseconds timeout) {
   auto promise = std::make_shared<std::promise<std::expected<caf::strong_actor_ptr, node_error>>>();
   auto answer = promise->get_future();
-  const auto number = link_.look_up({}, {}, [promise](auto found) { promise->set_value(std::move(found)); });
-  if (answer.wait_for(timeout) != std::future_status::ready && link_.forget_question(number))
+  const auto number = questions_.ask({}, {}, [promise](auto found) { promise->set_value(std::move(found)); });
+  if (answer.wait_for(timeout) != std::future_status::ready && questions_.forget(number))
     return fail(node_errc::timed_out,
                 link_.peer_name() + " did not answer within " + std::to_string(timeout.count()) + " ms");
   const auto nobody = answer.get(); // Has the empty name.
@@ -104,11 +99,10 @@ void lookups::start(wanted what) {
 void lookups::ask(std::uint64_t which) {
   auto& what = wanted_.at(which);
   what.again.reset();
-  const auto question =
-      link_.look_up(what.name, what.interface, [weak = link_.weak_from_this(), this, which](auto answer) {
-        if (auto link = weak.lock())
-          on_answer(which, std::move(answer));
-      });
+  const auto question = questions_.ask(what.name, what.interface, [weak = owner_, this, which](auto answer) {
+    if (const auto alive = weak.lock())
+      on_answer(which, std::move(answer));
+  });
   if (const auto still = wanted_.find(which); still != wanted_.end()) // It may be settled already.
     still->second.question = question;
 }
@@ -144,8 +138,8 @@ void lookups::set_timer() {
   for (const auto& [which, what] : wanted_)
     due = std::min(due, std::min(what.until, what.again.value_or(what.until)));
   timer_.expires_at(due);
-  timer_.async_wait([weak = link_.weak_from_this(), this](std::error_code cancelled) {
-    if (auto link = weak.lock(); link && !cancelled)
+  timer_.async_wait([weak = owner_, this](std::error_code cancelled) {
+    if (const auto alive = weak.lock(); alive && !cancelled)
       on_timer();
   });
 }
@@ -162,7 +156,7 @@ void lookups::on_timer() {
   for (const auto which : over) {
     const auto& what = wanted_.at(which);
     if (what.question != 0)
-      link_.forget_question(what.question);
+      questions_.forget(what.question);
     settle(which, std::unexpected{time_is_over(what)});
   }
   for (const auto which : due)

@@ -6,18 +6,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
+#include <asio/io_context.hpp>
 #include <asio/steady_timer.hpp>
 
 #include <troupe/framework/internal/caf_port/actors/finder.hpp>
+#include <troupe/framework/internal/link/link_common.hpp>
+#include <troupe/framework/internal/link/name_questions.hpp>
 #include <troupe/framework/node_errc.hpp>
 
 namespace troupe::internal {
-
-class link_core;
 
 /// Asks the peer for a name, and again as long as the peer does not have it and there is time. The pauses grow from 5
 /// ms to 100 ms, or to 1 ms for each name that is waited for, so that a peer gets some thousand questions a second at
@@ -30,7 +33,12 @@ public:
   /// How many may wait on one link at a time.
   static constexpr std::size_t waiting_max = 1024;
 
-  explicit lookups(link_core& link);
+  /// `questions` outlives this.
+  lookups(const link_common& link, asio::io_context& io, caf::actor_system& system, name_questions& questions)
+      : link_(link), system_(system), questions_(questions), timer_(io) {}
+
+  /// Before anything is looked up. `owner` has this, and lives while something is under way.
+  void belong_to(std::weak_ptr<void> owner) { owner_ = std::move(owner); }
 
   /// Calls `then` once: when the name is found, when something else than its absence is wrong, when the time is over
   /// (`not_found`, or `timed_out` where the peer has not answered at all), or when the link ends. A time of zero asks
@@ -75,7 +83,10 @@ private:
   void on_timer();
   [[nodiscard]] node_error time_is_over(const wanted& what) const;
 
-  link_core& link_;
+  const link_common& link_;
+  caf::actor_system& system_;
+  name_questions& questions_;
+  std::weak_ptr<void> owner_;
   std::atomic<std::size_t> count_{0}; // Begun and not settled.
   // I/O thread.
   asio::steady_timer timer_;

@@ -1,6 +1,7 @@
 // By what a link's messages are encoded, as it is agreed at one moment.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include <troupe/framework/internal/net/link_mutex.hpp>
 #include <troupe/framework/node_errc.hpp>
 #include <troupe/serializers/context.hpp>
 #include <troupe/serializers/family.hpp>
@@ -31,6 +33,14 @@ struct sending_terms {
   std::size_t spill_bytes = 0;                  // link_options
   std::shared_ptr<const refused_types> refused; // Null: none.
   troupe::context context;                      // Views `families`, and texts of the link.
+};
+
+/// Where the newest terms of a link are.
+struct newest_terms {
+  link_mutex& mutex;
+  const std::uint64_t link;                          // link_core::serial
+  const std::atomic<std::uint64_t>& number;          // Of `terms`; changed under the mutex.
+  const std::shared_ptr<const sending_terms>& terms; // Guarded by the mutex.
 };
 
 /// "near sends with [typed], far accepts [msgpack]".

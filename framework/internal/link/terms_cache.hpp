@@ -2,23 +2,12 @@
 #pragma once
 
 #include <array>
-#include <atomic>
-#include <cstdint>
 #include <memory>
 
 #include <troupe/framework/internal/link/message_claims.hpp>
 #include <troupe/framework/internal/link/sending_terms.hpp>
-#include <troupe/framework/internal/net/link_mutex.hpp>
 
 namespace troupe::internal {
-
-/// Where the newest terms of a link are.
-struct newest_terms {
-  link_mutex& mutex;
-  const std::uint64_t link;                          // link_core::serial
-  const std::atomic<std::uint64_t>& number;          // Of `terms`; changed under the mutex.
-  const std::shared_ptr<const sending_terms>& terms; // Guarded by the mutex.
-};
 
 /// Keeps the newest terms of the links that a thread sends over, so that their locks are not taken for each message.
 ///

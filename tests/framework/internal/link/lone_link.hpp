@@ -16,6 +16,7 @@
 
 #include <troupe/framework/internal/caf_port/node_ids.hpp>
 #include <troupe/framework/internal/caf_port/proxy.hpp>
+#include <troupe/framework/internal/link/actor_names.hpp>
 #include <troupe/framework/internal/link/link_common.hpp>
 #include <troupe/framework/internal/wire/admin.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
@@ -24,6 +25,28 @@ namespace troupe::internal {
 
 /// In the numbers of actors of third nodes.
 inline constexpr std::uint64_t foreign_bit = std::uint64_t{1} << 63;
+
+struct packet_said {
+  packet_head head;
+  byte_vector body;
+};
+
+/// In the order in which they were appended.
+inline std::vector<packet_said> packets_in(const outbox& out) {
+  std::vector<bytes_view> pieces;
+  out.gather(pieces);
+  byte_vector bytes;
+  for (const auto& each : pieces)
+    bytes.insert(bytes.end(), each.begin(), each.end());
+  std::vector<packet_said> packets;
+  for (bytes_view rest = bytes; !rest.empty();) {
+    const auto head = read_packet_head(rest.first<packet_head_bytes>());
+    const auto body = rest.subspan(packet_head_bytes, head.body_bytes);
+    packets.push_back({head, {body.begin(), body.end()}});
+    rest = rest.subspan(packet_head_bytes + body.size());
+  }
+  return packets;
+}
 
 /// Remembers what is said to the peer.
 class heard_admin_output final : public admin_output {
@@ -54,28 +77,20 @@ protected:
   void flush(link_held& held) override { held.unlock(); }
 
 private:
-  struct packet {
-    packet_head head;
-    byte_vector body;
-  };
-
   void read() {
-    std::vector<bytes_view> pieces;
-    out_.gather(pieces);
-    byte_vector bytes;
-    for (const auto& each : pieces)
-      bytes.insert(bytes.end(), each.begin(), each.end());
+    for (auto& each : packets_in(out_))
+      said_.push_back(std::move(each));
     out_.clear();
-    for (bytes_view rest = bytes; !rest.empty();) {
-      const auto head = read_packet_head(rest.first<packet_head_bytes>());
-      const auto body = rest.subspan(packet_head_bytes, head.body_bytes);
-      said_.push_back({head, {body.begin(), body.end()}});
-      rest = rest.subspan(packet_head_bytes + body.size());
-    }
   }
 
   outbox out_;
-  std::vector<packet> said_;
+  std::vector<packet_said> said_;
+};
+
+/// A node that knows no actor again.
+class no_recognition final : public actor_recognition {
+public:
+  caf::strong_actor_ptr recognize(const introduce&) const override { return nullptr; }
 };
 
 /// Does nothing for its proxies.
@@ -142,6 +157,21 @@ protected:
   heard_admin_output admin_{mutex_};
   limited_log log_;
   const link_common common_{mutex_, life_, terms_, admin_, log_};
+};
+
+/// The same for parts that name actors.
+class lone_named_link : public lone_link {
+protected:
+  lone_named_link() {
+    names_.belong_to(link_);
+    names_.open(account_);
+  }
+
+  const std::shared_ptr<idle_proxy_link> link_ = std::make_shared<idle_proxy_link>();
+  const no_recognition none_;
+  actor_introductions introductions_{common_, {1, std::string(40, 'c')}, none_};
+  receive_account account_{{}, [] {}, nullptr};
+  actor_names names_{common_, system_, introductions_};
 };
 
 } // namespace troupe::internal

@@ -34,7 +34,7 @@ public:
   int in_flight = 0;
 };
 
-class claims : public lone_link {
+class claims : public lone_named_link {
 protected:
   claims() {
     replies.count_consumed([] {}, nullptr);
@@ -92,19 +92,11 @@ protected:
     return actors.take_return(held, ann->id());
   }
 
-  class nobody final : public actor_recognition {
-  public:
-    caf::strong_actor_ptr recognize(const introduce&) const override { return nullptr; }
-  };
-
   caf::scoped_actor self{system_};
   caf::strong_actor_ptr ann = caf::actor_cast<caf::strong_actor_ptr>(self.ptr());
 
   link_mutex& mutex = mutex_;
-  nobody none;
-  actor_introductions introductions{common_, {1, std::string(40, 'c')}, none};
-  receive_account account{{}, [] {}, nullptr};
-  actor_names actors{common_, system_, introductions};
+  actor_names& actors = names_;
   counting_path path;
   link_objects<store::handle> objects{mutex, path};
   reply_room replies;
@@ -122,10 +114,7 @@ protected:
 
   [[nodiscard]] int in_flight() const { return path.in_flight; }
 
-  void SetUp() override {
-    epochs.open(families, families);
-    actors.open(account);
-  }
+  void SetUp() override { epochs.open(families, families); }
 };
 
 TEST_F(claims, what_is_not_committed_comes_back_at_the_end) {

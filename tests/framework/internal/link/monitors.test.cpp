@@ -12,15 +12,9 @@
 namespace troupe::internal {
 namespace {
 
-class monitors_on_a_link : public lone_link {
+class monitors_on_a_link : public lone_named_link {
 protected:
-  class nobody final : public actor_recognition {
-  public:
-    caf::strong_actor_ptr recognize(const introduce&) const override { return nullptr; }
-  };
-
   monitors_on_a_link() {
-    names_.belong_to(link_);
     monitors_.belong_to(link_);
     open();
   }
@@ -49,10 +43,6 @@ protected:
     std::shared_ptr<std::promise<caf::error>> told_;
   };
 
-  nobody none_;
-  std::shared_ptr<idle_proxy_link> link_ = std::make_shared<idle_proxy_link>();
-  actor_introductions introductions_{common_, {1, std::string(40, 'c')}, none_};
-  actor_names names_{common_, system_, introductions_};
   monitors monitors_{common_, system_, names_};
 };
 

@@ -1,35 +1,18 @@
-// A link until it is open: what the handshake needs of it, and what it makes of the agreed terms.
+// A link from its start until it is open: what it makes of the agreed terms.
 #include <algorithm>
 #include <string>
 #include <utility>
 
 #include <asio/post.hpp>
-#include <asio/steady_timer.hpp>
 
-#include <troupe/framework/internal/caf_port/actors/shared_helpers.hpp>
-#include <troupe/framework/internal/link/link_greeting.hpp>
+#include <troupe/framework/internal/link/link_core.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
-#include <troupe/framework/internal/trust/known_peers.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/text.hpp>
 
 namespace troupe::internal {
 
 namespace {
-
-/// What this end lets lie behind handles: what its options say, and of its store half for one link and a quarter for
-/// one actor, so that a slow actor leaves room for the others.
-receive_bounds own_handle_windows(const link_options& options, const link_host& node) {
-  receive_bounds result{.window = options.handle_window_bytes, .actor_window = options.actor_handle_window_bytes};
-  if (!node.store())
-    return result;
-  if (const auto totals = node.store()->totals()) { // Else its lock is not to be had.
-    const auto capacity = std::max<std::uint64_t>(totals->capacity_bytes, 4);
-    result.window = std::min(result.window, capacity / 2);
-    result.actor_window = std::min(result.actor_window, capacity / 4);
-  }
-  return result;
-}
 
 send_bounds bounds_of_sending(const agreed_terms& agreed, const link_options& options) {
   return {.window = agreed.windows.window,
@@ -81,78 +64,22 @@ void swap_ends(context& of) {
   std::swap(of.sender_incarnation, of.recipient_incarnation);
 }
 
+own_end own_end_of(const link_host& node, const link_security& security, const link_options& options,
+                   const family_names& families) {
+  const auto shares = node.store() && options.share_store.value_or(stays_on_host(security.kind));
+  own_end result;
+  result.name = node.options().name;
+  result.node = node.system().node();
+  result.secret = security.secret;
+  result.is_cookie = security.is_cookie;
+  result.key = node.key();
+  result.families = families;
+  result.incarnation = node.exchange() ? node.exchange()->self().incarnation : 0;
+  result.store = shares ? node.store() : std::nullopt;
+  return result;
+}
+
 } // namespace
-
-own_end link_core::greeting::own_end_of(const link_core& link) {
-  const auto& node = *link.node_;
-  const auto& security = *link.security_;
-  const auto shares = node.store() && link.options_.share_store.value_or(stays_on_host(security.kind));
-  return {.side = link.role_,
-          .name = node.options().name,
-          .node = link.node_->system().node(),
-          .secret = security.secret,
-          .is_cookie = security.is_cookie,
-          .key = node.key(),
-          .families = link.names_,
-          .serial = link.serial_,
-          .introduction_key = link.introductions_.key(),
-          .incarnation = node.exchange() ? node.exchange()->self().incarnation : 0,
-          .store = shares ? node.store() : std::nullopt};
-}
-
-link_core::greeting::greeting(link_core& link, std::shared_ptr<refusal_log> refusals)
-    : report(*link.node_, std::move(refusals), link.warnings_),
-      talk(own_end_of(link), link.options_, *this, link.warnings_),
-      limit(link.node_->io()),
-      link_(link) {}
-
-void link_core::greeting::write(const packet_head& head, bytes_view body) {
-  link_.connection_->write([&](const link_held&, outbox& out) { out.append_packet(head.kind, head.detail, body); });
-}
-
-void link_core::greeting::admit_packets(std::size_t body_bytes_max) {
-  link_.connection_->admit_packets(body_bytes_max);
-}
-
-byte_vector link_core::greeting::session_key() const {
-  return link_.connection_->session_key();
-}
-
-const loopback_ends* link_core::greeting::loopback() const {
-  return link_.connection_->loopback();
-}
-
-void link_core::greeting::peer_is_proven() {
-  link_.node_->entrances().unproven_peer_is_gone(&link_);
-}
-
-bool link_core::greeting::know_peer(const caf::node_id& peer, bytes_view token) {
-  if (!link_.node_->peers().enter(caf::to_string(peer), token))
-    return false;
-  link_.known_peer_ = peer;
-  return true;
-}
-
-receive_bounds link_core::greeting::handle_windows() const {
-  return own_handle_windows(link_.options_, *link_.node_);
-}
-
-helper_numbers link_core::greeting::export_helpers() {
-  auto& helpers = link_.node_->helpers();
-  const auto& options = link_.options_;
-  return {.runner = options.allow_tasks ? number_of(helpers.task_runner()) : 0,
-          .spawner = options.allow_spawn ? number_of(helpers.spawner()) : 0,
-          .inspector = number_of(
-              helpers.inspector({.memory = options.allow_memory_summary, .report = options.allow_inspection}))};
-}
-
-/// 0 for none.
-std::uint64_t link_core::greeting::number_of(const caf::strong_actor_ptr& helper) {
-  if (!helper)
-    return 0;
-  const auto held = link_.mutex_.lock();
-  return link_.actors_.name(held, helper).number;
-}
 
 void link_core::start(std::shared_ptr<transport> bytes, std::chrono::milliseconds patience,
                       std::shared_ptr<refusal_log> refusals) {
@@ -165,35 +92,31 @@ void link_core::start(std::shared_ptr<transport> bytes, std::chrono::millisecond
     const auto held = mutex_.lock(); // Statistics are read meanwhile.
     connection_ = std::make_shared<connection>(node_->io(), std::move(bytes), shared_mutex_);
   }
-  greeting_ = std::make_unique<greeting>(*this, std::move(refusals));
-  greeting_->limit.expires_after(patience);
-  greeting_->limit.async_wait([self = weak_from_this()](std::error_code error) {
-    auto link = self.lock();
-    if (!error && link && link->life_.now() == link_state::greeting)
-      link->connection_->abort(
-          {node_errc::timed_out,
-           "the handshake took longer than " + std::to_string(link->options_.connect_timeout.count()) + " ms"});
-  });
+  auto mine = own_end_of(*node_, *security_, options_, names_);
+  mine.side = role_;
+  mine.serial = serial_;
+  mine.introduction_key = introductions_.key();
+  greeting_ = std::make_unique<greeting>(greeting::parts{.node = *node_,
+                                                         .link = this,
+                                                         .options = options_,
+                                                         .life = life_,
+                                                         .over = *connection_,
+                                                         .actors = actors_,
+                                                         .peer = known_peer_,
+                                                         .log = warnings_},
+                                         std::move(mine), std::move(refusals));
   connection_->start(shared_from_this());
-  greeting_->talk.begin();
-}
-
-void link_core::displace() {
-  greeting_->report.displaced();
-  // Its descriptor is needed now: nothing waits for what it may still send.
-  connection_->abort({node_errc::timed_out, "others have come, and this peer has not proven who it is"});
+  greeting_->begin(patience, weak_from_this());
 }
 
 std::expected<void, node_error> link_core::on_greeting(const packet_head& head, bytes_view body) {
-  const auto op = static_cast<admin_op>(head.detail);
-  if (op == admin_op::refuse)
-    return std::unexpected{greeting_->talk.read_refusal(body)};
-  if (op == admin_op::goodbye)
-    return std::unexpected{handshake::read_goodbye(body)};
-  auto handled = greeting_->talk.on_packet(head, body);
-  if (auto terms = greeting_->talk.take_terms(); handled && terms)
-    handled = become_open(*std::move(terms));
-  return handled ? handled : refuse_peer(std::move(handled).error());
+  auto terms = greeting_->on_packet(head, body);
+  if (!terms)
+    return std::unexpected{std::move(terms).error()};
+  if (!*terms)
+    return {};
+  auto opened = become_open(**std::move(terms));
+  return opened ? opened : greeting_->refuse(std::move(opened).error());
 }
 
 std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
@@ -211,7 +134,6 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
     drafts_.open(held, *connection_);
     sender_.open(weak_from_this());
     replies_.set_bounds({.all = options_.window_bytes, .of_receiver = options_.actor_window_bytes});
-    negotiation_.open(names_, agreed.peer.families);
     auto report = [weak = weak_from_this()] {
       if (auto link = weak.lock())
         asio::post(link->node_->io(), [weak] {
@@ -231,8 +153,8 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
     delivery_.name_peer(agreed.peer.name);
     first.context.limits.header_bytes = agreed.peer.header_bytes;
     first.context.limits.frames = agreed.peer.frames;
-    terms_ = std::make_shared<const sending_terms>(std::move(first));
-    renew_terms(held);
+    changes_.open(held, names_, agreed.peer.families, std::move(first));
+    whereabouts_.open(place());
     if (!options_.verify_serialization && !agreed.peer.verifies)
       values_ = connection_->values();
     departures_.open(held, values_, agreed.peer.message_bytes);
@@ -243,10 +165,11 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
     actors_.open(*receiving_);
     life_.enter(held, link_state::open);
   }
-  if (auto imported = import_helpers(); !imported)
+  if (auto imported = helpers_.open(); !imported)
     return imported;
   greeting_.reset();
-  start_heartbeat();
+  peer_watch_.start(
+      std::make_unique<connected_peer>(connection_), [this] { return do_chores(); }, weak_from_this());
   connection_->admit_packets(packet_body_bytes_max);
   node_->links().note_opened();
   warnings_.say(log_level::info, [&] {
@@ -258,34 +181,13 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
   return {};
 }
 
-std::expected<void, node_error> link_core::import_helpers() {
-  auto runner = actors_.find_peers(agreed().peer.runner);
-  auto spawner = runner ? actors_.find_peers(agreed().peer.spawner) : runner;
-  auto inspector = spawner ? actors_.find_peers(agreed().peer.inspector) : spawner;
-  if (!inspector)
-    return std::unexpected{std::move(inspector).error()};
-  const auto held = mutex_.lock();
-  if (is_open()) {
-    task_runner_ = *std::move(runner);
-    spawner_ = *std::move(spawner);
-    inspector_ = *std::move(inspector);
-  }
-  return {};
-}
-
-std::unexpected<node_error> link_core::refuse_peer(node_error reason) {
-  greeting_->report.refused(reason);
-  admin_.send(admin_op::refuse, refuse{static_cast<std::uint8_t>(reason.code()), cut(reason.message())});
-  return std::unexpected{std::move(reason)};
-}
-
 /// The link has ended before it was open.
 void link_core::end_greeting(const node_error& reason) {
   if (!greeting_)
     return;
   // Who only closes again has perhaps looked whether somebody listens; with TLS it has said that it means this node.
   const auto is_common = reason.code() == node_errc::link_down && security_->kind != transport_kind::tls;
-  greeting_->report.unfinished(reason, is_common);
+  greeting_->end(reason, is_common);
   greeting_.reset();
 }
 

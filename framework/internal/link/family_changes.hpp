@@ -1,0 +1,110 @@
+// What both ends of a link send with and accept: how it changes on a live link.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <asio/io_context.hpp>
+
+#include <troupe/framework/internal/link/acceptance.hpp>
+#include <troupe/framework/internal/link/current_terms.hpp>
+#include <troupe/framework/internal/link/link_common.hpp>
+#include <troupe/framework/internal/link/negotiation.hpp>
+#include <troupe/framework/internal/link/received_dictionary.hpp>
+#include <troupe/framework/internal/wire/admin.hpp>
+#include <troupe/framework/internal/wire/outbox.hpp>
+#include <troupe/framework/link_options.hpp>
+#include <troupe/framework/node_errc.hpp>
+#include <troupe/serializers/family.hpp>
+
+namespace troupe::internal {
+
+/// Changes on a live link what both ends send with and accept.
+///
+/// Threads: `reconfigure`, `accepted` and what takes the link's lock any; the rest on the I/O thread.
+class family_changes {
+public:
+  /// Parts of the link and of its node, which outlive this.
+  struct parts {
+    current_terms& terms;
+    acceptance& accepted;
+    received_dictionary& known;
+    const family_set& families;
+    asio::io_context& io;
+  };
+  /// This end's.
+  struct own_rules {
+    std::string name; // The node's.
+    bool trusted_families = false;
+    bool may_compress = true;
+  };
+  family_changes(const link_common& link, const parts& of, own_rules own)
+      : link_(link), of_(of), own_(std::move(own)) {}
+
+  /// Before anything changes. `owner` has this.
+  void belong_to(std::weak_ptr<void> owner) { owner_ = std::move(owner); }
+
+  /// Refuses all families but these from now on, in payloads within payloads and in objects, too.
+  void accept_only(std::vector<std::string> names);
+  /// As the hellos say; `first` are the terms that do not depend on them.
+  void open(const link_held& held, family_names mine, family_names theirs, sending_terms first);
+
+  /// Which messages still wait that were encoded by which lists is counted there; guarded by the link's lock.
+  [[nodiscard]] negotiation& lists() noexcept { return lists_; }
+  [[nodiscard]] std::uint64_t peer_epoch(const link_held&) const noexcept { return lists_.peer_epoch(); }
+  /// What the peer may send with now.
+  [[nodiscard]] std::vector<std::string> accepted() const;
+
+  // -- this end's
+
+  /// Blocks until the peer has acknowledged, for `timeout` at most.
+  [[nodiscard]] std::expected<void, node_error> reconfigure(const link_changes& changes,
+                                                            std::chrono::milliseconds timeout);
+  std::expected<void, node_error> on_reconfigured(const reconfigured& what);
+
+  // -- the peer's
+
+  std::expected<void, node_error> on_reconfigure(const family_change& what);
+  /// Once nothing that was encoded by older lists can follow: in that outbox, which is flushed by the caller, or where
+  /// it is null in the link's.
+  void acknowledge_if_due(const link_held& held, outbox* out);
+
+  /// The link has ended.
+  void end(const node_error& reason);
+
+private:
+  using result = std::expected<void, node_error>;
+
+  /// What of a change concerns this end only.
+  struct own_terms {
+    troupe::compression compression = troupe::compression::none;
+    std::size_t spill_bytes = 0;
+    std::size_t offload_bytes = 0;
+  };
+
+  [[nodiscard]] result check(const link_changes& changes) const;
+  [[nodiscard]] own_terms own_now(const link_held& held) const;
+  void apply_locally(const link_changes& changes, sending_terms& terms);
+  void announce(std::uint64_t number);
+
+  const link_common& link_;
+  const parts of_;
+  const own_rules own_;
+  std::weak_ptr<void> owner_;
+  std::condition_variable over_; // Callers wait here for others' changes.
+  // Guarded by the link's lock.
+  negotiation lists_;
+  std::optional<std::promise<result>> under_way_; // This end's change ...
+  own_terms before_;                              // ... and how to take back what the peer refuses.
+};
+
+} // namespace troupe::internal

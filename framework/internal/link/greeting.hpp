@@ -1,0 +1,101 @@
+// What a link has until it is open.
+#pragma once
+
+#include <chrono>
+#include <expected>
+#include <memory>
+#include <optional>
+
+#include <asio/steady_timer.hpp>
+
+#include <caf/node_id.hpp>
+
+#include <troupe/framework/internal/link/actor_names.hpp>
+#include <troupe/framework/internal/link/agreed_terms.hpp>
+#include <troupe/framework/internal/link/handshake.hpp>
+#include <troupe/framework/internal/link/handshake_report.hpp>
+#include <troupe/framework/internal/link/life_cycle.hpp>
+#include <troupe/framework/internal/net/connection.hpp>
+#include <troupe/framework/internal/wire/packet.hpp>
+#include <troupe/framework/internal/words/limited_log.hpp>
+#include <troupe/framework/link_options.hpp>
+#include <troupe/framework/node_errc.hpp>
+
+namespace troupe::internal {
+
+class known_peers;
+class link_core;
+class link_host;
+class refusal_log;
+
+/// Counts the peer of a link among the nodes that its node knows, until the link ends.
+///
+/// Threads: the I/O thread.
+class known_peer {
+public:
+  /// `all` outlives this.
+  explicit known_peer(known_peers& all) : all_(all) {}
+  known_peer(const known_peer&) = delete;
+  known_peer& operator=(const known_peer&) = delete;
+
+  /// False when another link's peer has that id and another token.
+  [[nodiscard]] bool enter(const caf::node_id& peer, bytes_view token);
+  /// Does nothing where it has not entered.
+  void leave();
+
+private:
+  known_peers& all_;
+  caf::node_id entered_; // Invalid: it has not.
+};
+
+/// Speaks with a peer over a link's connection until the two have agreed on terms.
+///
+/// Threads: the I/O thread.
+class greeting final : private handshake_host {
+public:
+  /// Parts of the link and of its node; all outlive this.
+  struct parts {
+    link_host& node;
+    link_core* link = nullptr; // By which the node's entrances know it.
+    const link_options& options;
+    const life_cycle& life;
+    connection& over;
+    actor_names& actors;
+    known_peer& peer;
+    limited_log& log;
+  };
+  greeting(const parts& of, own_end mine, std::shared_ptr<refusal_log> refusals);
+
+  /// Begins, and has `patience` for it. `owner` has this.
+  void begin(std::chrono::milliseconds patience, std::weak_ptr<void> owner);
+
+  /// The next packet of the peer. Gives the terms once they are agreed on. Where it fails, the link ends; the peer
+  /// is told why.
+  [[nodiscard]] std::expected<std::optional<agreed_terms>, node_error> on_packet(const packet_head& head,
+                                                                                 bytes_view body);
+  /// The peer is refused for this reason, and told.
+  std::unexpected<node_error> refuse(node_error reason);
+
+  /// The peer has to make room for others.
+  void displace();
+  /// The connection has ended before the link was open. `is_common`: as of handshake_report::unfinished.
+  void end(const node_error& reason, bool is_common) { report_.unfinished(reason, is_common); }
+
+private:
+  void write(const packet_head& head, bytes_view body) override;
+  void admit_packets(std::size_t body_bytes_max) override;
+  [[nodiscard]] byte_vector session_key() const override;
+  [[nodiscard]] const loopback_ends* loopback() const override;
+  void peer_is_proven() override;
+  [[nodiscard]] bool know_peer(const caf::node_id& peer, bytes_view token) override;
+  [[nodiscard]] receive_bounds handle_windows() const override;
+  [[nodiscard]] helper_numbers export_helpers() override;
+  [[nodiscard]] std::uint64_t number_of(const caf::strong_actor_ptr& helper);
+
+  const parts of_;
+  handshake_report report_;
+  handshake talk_;
+  asio::steady_timer limit_;
+};
+
+} // namespace troupe::internal

@@ -1,0 +1,61 @@
+// What a link has carried so far.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include <troupe/framework/internal/link/late_figures.hpp>
+#include <troupe/framework/internal/link/traffic.hpp>
+#include <troupe/framework/internal/net/link_mutex.hpp>
+#include <troupe/framework/link_stats.hpp>
+#include <troupe/framework/node_errc.hpp>
+#include <troupe/serializers/family.hpp>
+#include <troupe/serializers/type_entry.hpp>
+
+namespace troupe::internal {
+
+/// Sums of a link, each counted where it happens. Names: link_stats.
+struct counted_in_link {
+  std::atomic<std::uint64_t> messages_sent{0}, messages_received{0}, handle_bytes_sent{0}, handle_bytes_received{0},
+      pulled_bytes_sent{0}, pulled_bytes_received{0}, spilled_bytes{0}, unserializable{0}, refused_by_policy{0},
+      undecodable{0}, undelivered{0}, store_fallbacks{0}, refused_at_bound{0}, dropped{0}, forwarded{0};
+};
+
+/// Counts what a link has carried.
+///
+/// Threads: any.
+class link_meters {
+public:
+  /// `is_detailed`: by family and type, too. `late` outlives this.
+  link_meters(link_mutex& mutex, late_figures& late, bool is_detailed)
+      : mutex_(mutex), late_(late), is_detailed_(is_detailed) {}
+
+  [[nodiscard]] counted_in_link& counts() noexcept { return counts_; }
+
+  // -- by family and type
+
+  [[nodiscard]] bool is_detailed() const noexcept { return is_detailed_; }
+  /// What leaves; null where nothing is counted.
+  [[nodiscard]] traffic_table* sent() noexcept { return is_detailed_ ? &sent_ : nullptr; }
+  /// The same of what comes.
+  [[nodiscard]] traffic_table* received() noexcept { return is_detailed_ ? &received_ : nullptr; }
+
+  /// A message was not sent, for that reason. Also of a link that has ended, to which something here still sends.
+  void count_unsent(const node_error& reason);
+
+  /// The sums alone; what is there at the moment is left zero.
+  [[nodiscard]] link_stats sums() const;
+  /// From now on the node has the figures.
+  void settle(const link_held&) noexcept { is_settled_ = true; }
+
+private:
+  link_mutex& mutex_;
+  late_figures& late_;
+  const bool is_detailed_;
+  counted_in_link counts_;
+  traffic_table sent_;
+  traffic_table received_;
+  bool is_settled_ = false; // Guarded by the link's lock.
+};
+
+} // namespace troupe::internal

@@ -1,0 +1,37 @@
+#include <troupe/framework/internal/link/name_answers.hpp>
+
+#include <string>
+
+#include <caf/actor_cast.hpp>
+
+#include <troupe/base/sizes.hpp>
+#include <troupe/framework/internal/caf_port/asker.hpp>
+#include <troupe/framework/internal/link/link_host.hpp>
+#include <troupe/framework/internal/words/text.hpp>
+
+namespace troupe::internal {
+
+void name_answers::on_find(const find_query& query) {
+  found answer{.query = query.query, .actor = 0, .interface = {}};
+  auto actor = hides_all_ ? nullptr : book_.find(query.name);
+  if (actor && !actors_.can_name(itself(actor))) {
+    link_.log.warn([&] {
+      return "\"" + cut(query.name) + "\" is not shown to " + link_.peer_name() + ": " + actor_names::why_not_named();
+    });
+    actor = nullptr;
+  }
+  if (actor) {
+    const auto interface = caf::actor_cast<caf::abstract_actor*>(actor)->message_types();
+    answer.interface.assign(interface.begin(), interface.end());
+    const auto name = actors_.name(itself(actor));
+    answer.actor = name.number;
+    answer.readers = name.whose == actor_name::side::yours;
+  }
+  link_.log.say(log_level::debug, [&] {
+    return link_.peer_name() + " asks for \"" + cut(query.name)
+           + "\": " + (answer.actor == 0 ? "nothing of that name" : "actor " + grouped(answer.actor));
+  });
+  link_.admin.send(admin_op::found, answer);
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,34 @@
+// What the peer asks this end for by name.
+#pragma once
+
+#include <troupe/framework/internal/link/actor_names.hpp>
+#include <troupe/framework/internal/link/link_common.hpp>
+#include <troupe/framework/internal/wire/admin.hpp>
+
+namespace troupe::internal {
+
+class name_book;
+
+/// Answers the peer's questions for actors by name.
+///
+/// Threads: the I/O thread.
+class name_answers {
+public:
+  /// `book` and `actors` outlive this.
+  name_answers(const link_common& link, const name_book& book, actor_names& actors)
+      : link_(link), book_(book), actors_(actors) {}
+
+  /// The peer may ask, and finds no actors.
+  void hide_all() noexcept { hides_all_ = true; }
+  [[nodiscard]] bool hides_all() const noexcept { return hides_all_; }
+
+  void on_find(const find_query& query);
+
+private:
+  const link_common& link_;
+  const name_book& book_;
+  actor_names& actors_;
+  bool hides_all_ = false;
+};
+
+} // namespace troupe::internal

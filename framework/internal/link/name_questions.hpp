@@ -1,0 +1,58 @@
+// What this end asks its peer for by name.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include <caf/actor_system.hpp>
+
+#include <troupe/framework/internal/caf_port/actors/finder.hpp>
+#include <troupe/framework/internal/link/actor_names.hpp>
+#include <troupe/framework/internal/link/link_common.hpp>
+#include <troupe/framework/internal/wire/admin.hpp>
+#include <troupe/framework/node_errc.hpp>
+
+namespace troupe::internal {
+
+/// Asks the peer for actors by name.
+///
+/// Threads: `ask` and `forget` any; the rest on the I/O thread.
+class name_questions {
+public:
+  /// `actors` outlives this.
+  name_questions(const link_common& link, caf::actor_system& system, actor_names& actors)
+      : link_(link), system_(system), actors_(actors) {}
+
+  /// Asks once: calls `then` once, at once or on the I/O thread. Gives the question's number; 0 where there is none.
+  std::uint64_t ask(std::string_view name, const std::set<std::string>& interface, on_lookup then);
+  /// Nobody waits for the answer any more; false when it has come.
+  bool forget(std::uint64_t number);
+
+  std::expected<void, node_error> on_found(const found& answer);
+
+  /// The link has ended: that is what each question comes to.
+  void end(const node_error& reason);
+
+private:
+  struct question {
+    std::string name;
+    std::set<std::string> interface;
+    on_lookup then;
+  };
+
+  [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> actor_of(const question& asked, const found& answer);
+  void log(const question& asked, const std::string& came_to) const;
+
+  const link_common& link_;
+  caf::actor_system& system_;
+  actor_names& actors_;
+  // Guarded by the link's lock.
+  std::unordered_map<std::uint64_t, question> questions_;
+  std::uint64_t next_ = 1;
+};
+
+} // namespace troupe::internal

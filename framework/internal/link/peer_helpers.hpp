@@ -1,0 +1,57 @@
+// The actors by which the peer serves this node.
+#pragma once
+
+#include <expected>
+#include <string>
+#include <string_view>
+#include <typeindex>
+
+#include <caf/actor.hpp>
+#include <caf/actor_system.hpp>
+
+#include <troupe/framework/internal/link/actor_names.hpp>
+#include <troupe/framework/internal/link/link_common.hpp>
+#include <troupe/framework/node_errc.hpp>
+#include <troupe/serializers/type_registry.hpp>
+
+namespace troupe::internal {
+
+/// Finds the actors by which the peer serves this node.
+///
+/// Threads: `open` on the I/O thread, the rest any.
+class peer_helpers {
+public:
+  /// `types` and `actors` outlive this.
+  peer_helpers(const link_common& link, caf::actor_system& system, const type_registry& types, actor_names& actors)
+      : link_(link), system_(system), types_(types), actors_(actors) {}
+
+  /// Takes those that the agreed terms name.
+  std::expected<void, node_error> open();
+
+  /// Who runs that function in the peer, and its name; where nobody does, an actor that answers with the reason.
+  [[nodiscard]] caf::actor task_runner_of(std::type_index function, std::string& name) const;
+  /// Who spawns actors in the peer; where nobody does, an actor that answers with the reason.
+  [[nodiscard]] caf::actor spawner() const;
+  /// The same for what the peer keeps.
+  [[nodiscard]] caf::actor inspector() const;
+
+  /// The link has ended.
+  void end();
+
+private:
+  struct helpers {
+    caf::strong_actor_ptr runner; // Proxies; null where the link does not allow it.
+    caf::strong_actor_ptr spawner;
+    caf::strong_actor_ptr inspector;
+  };
+
+  [[nodiscard]] caf::actor helper(caf::strong_actor_ptr helpers::*which, std::string_view why_none) const;
+
+  const link_common& link_;
+  caf::actor_system& system_;
+  const type_registry& types_;
+  actor_names& actors_;
+  helpers known_; // Guarded by the link's lock.
+};
+
+} // namespace troupe::internal

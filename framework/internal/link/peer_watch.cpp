@@ -1,0 +1,37 @@
+#include <troupe/framework/internal/link/peer_watch.hpp>
+
+namespace troupe::internal {
+
+void peer_watch::start(std::unique_ptr<watched_peer> peer, std::function<bool()> chores, std::weak_ptr<void> owner) {
+  peer_ = std::move(peer);
+  chores_ = std::move(chores);
+  owner_ = std::move(owner);
+  heartbeat_.begin(peer_->signs(), heartbeat::clock::now());
+  timer_ = std::make_unique<asio::steady_timer>(io_);
+  look_later();
+}
+
+void peer_watch::look_later() {
+  timer_->expires_after(heartbeat_.pause());
+  timer_->async_wait([this, weak = owner_](std::error_code cancelled) {
+    const auto alive = weak.lock();
+    if (!cancelled && alive && link_.is_open() && look())
+      look_later();
+  });
+}
+
+/// False when the link ends.
+bool peer_watch::look() {
+  if (!chores_())
+    return false;
+  const auto asks = heartbeat_.beat(peer_->signs(), heartbeat::clock::now());
+  if (!asks) {
+    peer_->give_up(asks.error());
+    return false;
+  }
+  if (*asks)
+    link_.admin.send(admin_op::ping, ping{});
+  return true;
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,68 @@
+// What a peer learns that asks for names, without a peer.
+#include <troupe/framework/internal/link/name_answers.hpp>
+
+#include <map>
+
+#include <troupe/framework/internal/link/link_host.hpp>
+
+#include "lone_link.hpp"
+
+namespace troupe::internal {
+namespace {
+
+class answers_to_names : public lone_named_link {
+protected:
+  class names_by_heart final : public name_book {
+  public:
+    caf::strong_actor_ptr find(std::string_view name) const override {
+      const auto found = actors.find(name);
+      return found != actors.end() ? found->second : nullptr;
+    }
+    std::map<std::string, caf::strong_actor_ptr, std::less<>> actors;
+  };
+
+  answers_to_names() { open(); }
+
+  found ask(std::string name) {
+    answers_.on_find({7, std::move(name)});
+    const auto answer = admin_.hear<found>(admin_op::found);
+    EXPECT_TRUE(answer);
+    EXPECT_EQ(answer->query, 7u);
+    return answer.value_or(found{});
+  }
+
+  names_by_heart book_;
+  name_answers answers_{common_, book_, names_};
+};
+
+TEST_F(answers_to_names, name_what_is_published) {
+  const auto ann = actor();
+  book_.actors["ann"] = ann;
+  EXPECT_EQ(ask("ann").actor, ann->id());
+  EXPECT_EQ(ask("eve").actor, 0u);
+  EXPECT_TRUE(names_.on_release({ann->id(), 1})); // It was counted.
+}
+
+TEST_F(answers_to_names, say_where_an_actor_is_the_peers_own) {
+  book_.actors["bob"] = *names_.find({actor_name::side::mine, 6});
+  const auto answer = ask("bob");
+  EXPECT_EQ(answer.actor, 6u);
+  EXPECT_TRUE(answer.readers);
+}
+
+TEST_F(answers_to_names, do_not_show_what_cannot_be_named) {
+  auto how = link_->introduction_of(3);
+  how.hops = 16;
+  book_.actors["far"] = foreign_actor(12, std::make_shared<const introduce>(how));
+  EXPECT_EQ(ask("far").actor, 0u);
+}
+
+TEST_F(answers_to_names, hide_everything_where_that_is_wished) {
+  book_.actors["ann"] = actor();
+  answers_.hide_all();
+  EXPECT_TRUE(answers_.hides_all());
+  EXPECT_EQ(ask("ann").actor, 0u);
+}
+
+} // namespace
+} // namespace troupe::internal

@@ -1,0 +1,103 @@
+// A peer that is looked at, without one.
+#include <troupe/framework/internal/link/peer_watch.hpp>
+
+#include "lone_link.hpp"
+
+namespace troupe::internal {
+namespace {
+
+using namespace std::chrono_literals;
+
+class a_watch_of_the_peer : public lone_link {
+protected:
+  struct seen {
+    signs_of_life signs;
+    std::optional<node_error> given_up;
+    int looks = 0;
+  };
+  class shown_peer final : public watched_peer {
+  public:
+    explicit shown_peer(seen& of) : of_(of) {}
+    signs_of_life signs() const override {
+      ++of_.looks;
+      return of_.signs;
+    }
+    void give_up(const node_error& reason) override { of_.given_up = reason; }
+
+  private:
+    seen& of_;
+  };
+
+  void start() {
+    open();
+    watch_.start(
+        std::make_unique<shown_peer>(seen_), [this] { return ++chores_, goes_on_; }, owner_);
+  }
+  template <class Condition>
+  void run_until(Condition condition) {
+    for (const auto until = std::chrono::steady_clock::now() + 5s;
+         !condition() && std::chrono::steady_clock::now() < until;) {
+      io_.restart();
+      io_.run_one_for(10ms);
+    }
+    EXPECT_TRUE(condition());
+  }
+
+  asio::io_context io_;
+  seen seen_;
+  int chores_ = 0;
+  bool goes_on_ = true;
+  std::shared_ptr<int> owner_ = std::make_shared<int>();
+  peer_watch watch_{common_, io_, 1ms, 20ms};
+};
+
+TEST_F(a_watch_of_the_peer, asks_a_silent_peer_and_gives_it_up) {
+  start();
+  run_until([this] { return seen_.given_up.has_value(); });
+  EXPECT_EQ(seen_.given_up->code(), node_errc::link_down);
+  EXPECT_TRUE(admin_.hear<ping>(admin_op::ping));
+  EXPECT_GT(chores_, 0);
+}
+
+TEST_F(a_watch_of_the_peer, goes_on_while_something_comes) {
+  start();
+  const auto until = std::chrono::steady_clock::now() + 60ms;
+  run_until([&] { return ++seen_.signs.bytes_read, std::chrono::steady_clock::now() > until; });
+  EXPECT_FALSE(seen_.given_up);
+}
+
+TEST_F(a_watch_of_the_peer, ends_where_a_chore_ends_the_link) {
+  goes_on_ = false;
+  start();
+  run_until([this] { return chores_ > 0; });
+  io_.restart();
+  EXPECT_EQ(io_.run_for(50ms), 0u); // Nobody looks again.
+  EXPECT_EQ(chores_, 1);
+}
+
+TEST_F(a_watch_of_the_peer, ends_with_the_link) {
+  start();
+  enter(link_state::closing);
+  io_.restart();
+  io_.run_for(50ms);
+  EXPECT_EQ(chores_, 0);
+  watch_.stop();
+}
+
+TEST_F(a_watch_of_the_peer, does_nothing_once_its_owner_is_gone) {
+  start();
+  owner_.reset();
+  io_.restart();
+  io_.run_for(50ms);
+  EXPECT_EQ(chores_, 0);
+}
+
+TEST_F(a_watch_of_the_peer, answers_the_peers_own) {
+  watch_.on_ping({});
+  EXPECT_TRUE(admin_.hear<ping>(admin_op::pong));
+  watch_.on_pong({});
+  EXPECT_TRUE(admin_.is_silent());
+}
+
+} // namespace
+} // namespace troupe::internal
