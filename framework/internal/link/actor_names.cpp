@@ -126,12 +126,9 @@ bool actor_names::proxy_gone(const link_held& held, std::uint64_t number, const 
   return true;
 }
 
-std::vector<caf::strong_actor_ptr> actor_names::end() {
-  auto held = link_.mutex.lock();
-  auto proxies = imports_.take_all();
-  const auto own = exports_.take_all();
-  held.unlock();
-  return proxies;
+actor_names::remains actor_names::end() {
+  const auto held = link_.mutex.lock();
+  return {.proxies = imports_.take_all(), .own = exports_.take_all()};
 }
 
 } // namespace troupe::internal

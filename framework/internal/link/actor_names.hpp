@@ -95,8 +95,13 @@ public:
   [[nodiscard]] std::size_t exported(const link_held&) const noexcept { return exports_.size(); }
   [[nodiscard]] std::size_t imported(const link_held&) const noexcept { return imports_.size(); }
 
-  /// The link has ended: lets go of this end's actors. Gives the proxies that live, which have to be ended.
-  [[nodiscard]] std::vector<caf::strong_actor_ptr> end();
+  /// What is left at the link's end.
+  struct remains {
+    std::vector<caf::strong_actor_ptr> proxies; // Those that live, which have to be ended.
+    std::vector<caf::strong_actor_ptr> own;     // Kept until those that wait for answers are told.
+  };
+  /// The link has ended: nothing is named any more.
+  [[nodiscard]] remains end();
 
 private:
   const link_common& link_;

@@ -329,7 +329,8 @@ void link_core::fail_everything(const node_error& reason, std::uint64_t unwritte
   lookups_.end(reason);
   helpers_.end();
   introductions_.end();
-  monitors_.end(actors_.end());
+  auto named = actors_.end(); // Some of those that wait for answers live by it: proxies of other links.
+  monitors_.end(std::move(named.proxies));
   auto error = to_caf_error(reason);
   if (auto taken = delivery_.take_awaited())
     if (auto asker = taken->asker.lock())

@@ -139,7 +139,7 @@ TEST_F(monitors_on_a_link, end_all_proxies_with_the_link) {
   EXPECT_TRUE(admin_.hear<monitor>(admin_op::monitor));
   enter(link_state::closed);
   admin_.takes_more = false;
-  monitors_.end(names_.end());
+  monitors_.end(names_.end().proxies);
   EXPECT_EQ(wait_for(std::move(bobs)), caf::make_error(caf::exit_reason::remote_link_unreachable));
   EXPECT_EQ(wait_for(std::move(eves)), caf::make_error(caf::exit_reason::remote_link_unreachable));
   admin_.takes_more = true;
@@ -156,7 +156,7 @@ TEST_F(monitors_on_a_link, are_told_at_the_end_of_what_is_watched_while_the_link
   EXPECT_TRUE(admin_.is_silent());
   auto told = end_of(bob);
   enter(link_state::closed);
-  monitors_.end(names_.end());
+  monitors_.end(names_.end().proxies);
   wait_for(std::move(told));
 }
 
