@@ -8,7 +8,7 @@
 
 #include <asio/steady_timer.hpp>
 
-#include <caf/node_id.hpp>
+#include <troupe/framework/internal/caf_port/node_ids.hpp>
 
 #include <troupe/framework/internal/link/actor_names.hpp>
 #include <troupe/framework/internal/link/agreed_terms.hpp>

@@ -2,7 +2,8 @@
 
 #include <string>
 
-#include <caf/actor_cast.hpp>
+#include <troupe/framework/internal/caf_port/actor_handles.hpp>
+#include <troupe/framework/internal/caf_port/actor_pointers.hpp>
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include <caf/actor_system.hpp>
+#include <troupe/framework/internal/caf_port/actor_systems.hpp>
 
 #include <troupe/framework/internal/caf_port/actors/finder.hpp>
 #include <troupe/framework/internal/link/actor_names.hpp>

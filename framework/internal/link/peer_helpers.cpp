@@ -2,7 +2,8 @@
 
 #include <utility>
 
-#include <caf/actor_cast.hpp>
+#include <troupe/framework/internal/caf_port/actor_handles.hpp>
+#include <troupe/framework/internal/caf_port/actor_pointers.hpp>
 
 #include <troupe/framework/internal/caf_port/actors/request_runner.hpp>
 #include <troupe/framework/internal/words/failing.hpp>

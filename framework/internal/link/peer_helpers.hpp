@@ -6,8 +6,8 @@
 #include <string_view>
 #include <typeindex>
 
-#include <caf/actor.hpp>
-#include <caf/actor_system.hpp>
+#include <troupe/framework/internal/caf_port/actor_handles.hpp>
+#include <troupe/framework/internal/caf_port/actor_systems.hpp>
 
 #include <troupe/framework/internal/link/actor_names.hpp>
 #include <troupe/framework/internal/link/link_common.hpp>

@@ -7,10 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <caf/actor_system.hpp>
-#include <caf/actor_system_config.hpp>
-#include <caf/event_based_actor.hpp>
-#include <caf/scoped_actor.hpp>
+#include <caf/all.hpp>
 
 #include <gtest/gtest.h>
 
