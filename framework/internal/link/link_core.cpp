@@ -75,15 +75,13 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
                   [this](const link_held& held, const release_object& what) {
                     admin_.send(held, admin_op::release_object, what);
                   }),
-      claim_desk_{.mutex = mutex_,
-                  .actors = actors_,
-                  .objects = store_desk_.objects(),
-                  .requests = pending_,
-                  .epochs = changes_.lists(),
-                  .acknowledge =
-                      [this](const link_held& held, outbox* out) {
-                        changes_.acknowledge_if_due(held, out);
-                      }},
+      claim_desk_{
+          .mutex = mutex_,
+          .actors = actors_,
+          .objects = store_desk_.objects(),
+          .requests = pending_,
+          .epochs = changes_.lists(),
+          .acknowledge = [this](const link_held& held, outbox* out) { changes_.acknowledge_if_due(held, out); }},
       gate_({.link = common_,
              .options = options_,
              .replies = replies_,

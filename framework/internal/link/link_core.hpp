@@ -76,8 +76,8 @@
 #include <troupe/framework/internal/net/link_mutex.hpp>
 #include <troupe/framework/internal/net/link_security.hpp>
 #include <troupe/framework/internal/net/whereabouts.hpp>
-#include <troupe/framework/internal/objects/link_extension.hpp>
 #include <troupe/framework/internal/objects/link_exchange.hpp>
+#include <troupe/framework/internal/objects/link_extension.hpp>
 #include <troupe/framework/internal/objects/pending_objects.hpp>
 #include <troupe/framework/internal/wire/admin.hpp>
 #include <troupe/framework/internal/words/limited_log.hpp>
