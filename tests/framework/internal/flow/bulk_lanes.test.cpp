@@ -69,6 +69,22 @@ TEST_F(lanes, pairs_take_turns_chunk_by_chunk) {
   EXPECT_EQ(run(), "...n..m");
 }
 
+TEST_F(lanes, begin_no_more_than_the_peer_takes_before_others_are_complete) {
+  bulk.set_open_bytes_max(3 * chunk_bytes_max);
+  add(1, "a", 2 * chunk_bytes_max);
+  add(2, "b", 2 * chunk_bytes_max);
+  add(3, "c", chunk_bytes_max);
+  EXPECT_EQ(run(), "...ca..b");
+  EXPECT_EQ(bulk.bytes(), 0u);
+}
+
+TEST_F(lanes, begin_one_message_however_large_it_is) {
+  bulk.set_open_bytes_max(1);
+  add(1, "a", 3 * chunk_bytes_max);
+  add(2, "b", chunk_bytes_max);
+  EXPECT_EQ(run(), "...a.b");
+}
+
 TEST_F(lanes, an_empty_frame_is_one_chunk) {
   chunked message{.receiver = 1, .body = {}};
   message.transfers.push_back({1, frame{}});
