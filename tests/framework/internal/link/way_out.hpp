@@ -63,12 +63,6 @@ public:
   int landed = 0; // Objects that were on their way to the peer.
 };
 
-/// Knows no actor again.
-class no_recognition final : public actor_recognition {
-public:
-  caf::strong_actor_ptr recognize(const introduce&) const override { return nullptr; }
-};
-
 class way_out : public lone_link {
 protected:
   static constexpr send_bounds bounds{.window = 1000, .actor_window = 400, .queue = 500, .actor_queue = 200};
