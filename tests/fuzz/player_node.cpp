@@ -93,7 +93,7 @@ bool player::take_node_step(step what, script& in) {
     return true;
   case step::change_lists: {
     link_changes changes{.serializers = families(in), .deserializers = families(in)};
-    static_cast<void>(one.link()->reconfigure(changes, 0ms));
+    static_cast<void>(one.link()->changes().reconfigure(changes, 0ms));
     return true;
   }
   case step::forget:
@@ -105,7 +105,7 @@ bool player::take_node_step(step what, script& in) {
   case step::use_helpers: {
     const auto how = in.byte();
     home_.act([&](auto* self) {
-      const auto helper = (how & 1) != 0 ? one.link()->spawner() : caf::actor{};
+      const auto helper = (how & 1) != 0 ? one.link()->helpers_there().spawner() : caf::actor{};
       if (helper)
         self->request(helper, caf::infinite, spawn_call{.name = "any", .interface = {}}, static_cast<int>(how))
             .then([this](const caf::strong_actor_ptr& made) { home_.keep(made); }, [](caf::error&) {});
