@@ -146,12 +146,13 @@ void draft_sender::write_or_pack(const link_held& held, message_draft& message, 
   if (!cargo.value.has_value() && !cargo.claims.has_epoch())
     cargo.claims.epoch(held, message.terms().peer_epoch);
   cargo.claims.keep(of_.actors.proxy_of(held, head.receiver));
-  packed_message packed{{std::move(cargo)}, head.receiver, head.sender, head.flags, cost};
+  byte_vector body; // Before the claims move: without memory for it they end with the draft, outside of the lock.
+  body.reserve(start.size() + message.elements().size());
+  body.insert(body.end(), start.begin(), start.end());
+  body.insert(body.end(), message.elements().begin(), message.elements().end());
+  packed_message packed{{std::move(cargo)}, head.receiver, head.sender, head.flags, cost, std::move(body)};
   cargo.value.reset();
   packed.may_be_dropped = message.how == urgency::ordinary;
-  packed.body.reserve(start.size() + message.elements().size());
-  packed.body.insert(packed.body.end(), start.begin(), start.end());
-  packed.body.insert(packed.body.end(), message.elements().begin(), message.elements().end());
   if (admitted == admission::waits)
     of_.gate.wait(held, std::move(packed));
   else if (of_.leaving.leave(held, std::move(packed), out))

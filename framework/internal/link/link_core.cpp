@@ -319,15 +319,16 @@ void link_core::fail_everything(const node_error& reason, std::uint64_t unwritte
       return grouped(lost) + (lost == 1 ? " message" : " messages") + " to " + agreed().peer.name
              + " had not left: " + reason.message();
     });
+  // From here on nothing new enters the tables: every path checks the state under the lock. The actors that were named
+  // are kept until the end, since some that wait for answers live by it: proxies of other links.
+  auto named = actors_.end();
   unsent.clear(); // They give back what is on its way outside of the tables.
   for (const auto& each : told)
     each.tell();
-  // From here on nothing new enters the tables: every path checks the state under the lock.
   questions_.end(reason);
   lookups_.end(reason);
   helpers_.end();
   introductions_.end();
-  auto named = actors_.end(); // Some of those that wait for answers live by it: proxies of other links.
   monitors_.end(std::move(named.proxies));
   auto error = to_caf_error(reason);
   if (auto taken = delivery_.take_awaited())

@@ -55,22 +55,21 @@ void message_claims::commit(const link_held& held, outbox& out) {
 
 void message_claims::fail(const node_error& why) {
   const auto question = question_;
-  if (const auto asker = give_back())
-    asker->fail(question, why);
+  if (const auto back = give_back(); back.asker)
+    back.asker->fail(question, why);
 }
 
 /// Where the link has ended meanwhile, its tables are empty and nothing is found in them.
-std::optional<waiting_asker> message_claims::give_back() {
+message_claims::given_back message_claims::give_back() {
   auto* desk = std::exchange(desk_, nullptr);
-  std::optional<waiting_asker> asker;
+  given_back back;
   flights_.give_back();
   if (desk == nullptr || (actors_.empty() && sender_ == 0 && !epoch_))
-    return asker;
-  std::vector<caf::strong_actor_ptr> dropped; // Outside of the lock, like the rest of what comes out of the tables.
+    return back;
   auto held = desk->mutex.lock();
   const auto release = [&](std::uint64_t number) {
     if (auto last = desk->actors.take_back(held, number))
-      dropped.push_back(std::move(last));
+      back.senders.push_back(std::move(last));
   };
   for (const auto number : actors_)
     release(number);
@@ -78,12 +77,12 @@ std::optional<waiting_asker> message_claims::give_back() {
     (void)desk->actors.take_return(held, sender_); // The peer has nothing to send back in its name.
   release(sender_);
   if (question_.asker != 0)
-    asker = desk->requests.take(question_, asked_);
+    back.asker = desk->requests.take(question_, asked_);
   if (epoch_) {
     desk->epochs.remove_waiting(*std::exchange(epoch_, std::nullopt));
     desk->acknowledge(held, nullptr);
   }
-  return asker;
+  return back;
 }
 
 void message_claims::clear() {

@@ -102,7 +102,11 @@ public:
   void clear();
 
 private:
-  std::optional<waiting_asker> give_back();
+  struct given_back {
+    std::optional<waiting_asker> asker;         // Of its request, to be told.
+    std::vector<caf::strong_actor_ptr> senders; // Some askers live by these only: to be kept until they are told.
+  };
+  given_back give_back();
 
   claim_desk* desk_ = nullptr; // Null: nothing is to be given back.
   std::vector<std::uint64_t> actors_;

@@ -85,13 +85,13 @@ struct message_sender::scratch {
   std::expected<void, node_error> attempt(const parts& link, std::uint64_t receiver, bool is_waited_for, receipt* owed,
                                           bytes_view extensions) {
     draft.begin(link.drafts, link.terms, is_waited_for);
+    if (owed != nullptr)
+      draft.owe(std::move(*owed)); // First: whatever becomes of this attempt, the next one finds it there.
     auto done = encoder.encode(link.encoding, receiver, owner, draft);
     if (!done)
       return done;
     if (!extensions.empty())
       draft.extend(extensions);
-    if (owed != nullptr)
-      draft.owe(std::move(*owed));
     return link.drafts_out.send(draft, receiver, owner->element->sender, owner->element->mid);
   }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <optional>
@@ -92,11 +93,15 @@ public:
   [[nodiscard]] std::expected<void, node_error> credit(const link_held&, const internal::credit& what);
   /// The next message that may leave, already charged.
   [[nodiscard]] std::optional<packed_message> next(const link_held&) { return window_.next(); }
-  /// Takes note of the answers that were consumed.
-  void note_consumed_answers(const link_held&) { of_.replies.settle(); }
+  /// Takes note of the answers that were consumed. Those that are consumed from now on wake the link again, where
+  /// somebody waits: else it could miss one that comes between this call and the next.
+  void note_consumed_answers(const link_held& held) {
+    want_answers_if_any_wait(held);
+    of_.replies.settle();
+  }
   /// For room to send in, or for answers.
   [[nodiscard]] bool anybody_waits(const link_held& held) const {
-    return window_.anything_waits() || readiness_.anybody_waits(held);
+    return blocked_ > 0 || window_.anything_waits() || readiness_.anybody_waits(held);
   }
   /// Has the link woken by the next answer that is consumed, where somebody waits for it.
   void want_answers_if_any_wait(const link_held& held) { of_.replies.want(anybody_waits(held)); }
@@ -142,6 +147,7 @@ private:
   connection* to_ = nullptr;     // Set before the link is open.
   std::condition_variable room_; // Callers outside of actors wait here for credit.
   // Guarded by the link's lock.
+  std::size_t blocked_ = 0; // Callers that wait for room_.
   send_window<packed_message> window_;
   readiness readiness_;
 };

@@ -19,9 +19,11 @@ void shared_core::sealed(handles::room_id which, std::expected<store::handle, st
   if (!held->wants(which))
     return;
   if (!object) {
-    const auto is_busy = object.error().code() == store::store_errc::busy;
-    return held->room_failed(which, is_busy ? handles::handle_errc::busy : handles::handle_errc::full,
-                             from_store(object.error()));
+    if (object.error().code() == store::store_errc::busy)
+      return held->room_failed(which, handles::handle_errc::busy, from_store(object.error()));
+    // Whatever else has kept it from being sealed: the bytes have no place here, and are not lost.
+    return held->room_failed(which, handles::handle_errc::full,
+                             from_store({store::store_errc::full, object.error().message()}));
   }
   const auto place = object->id();
   held.holds().keep(*std::move(object));
