@@ -16,6 +16,13 @@ namespace {
 using doubles = array<double>;
 using doubles_ref = object_ref<doubles>;
 
+/// Removes a folder when the members of its owner that stand behind it, and use the folder, have gone.
+struct folder_to_remove {
+  ~folder_to_remove() { std::filesystem::remove_all(path); }
+
+  const std::filesystem::path path;
+};
+
 class full_store : public testing::Test {
 protected:
   full_store() {
@@ -24,7 +31,6 @@ protected:
     for (const auto size_bytes : {store_bytes - little, little})
       views_.push_back(map(size_bytes));
   }
-  ~full_store() override { std::filesystem::remove_all(directory_); }
 
   store::pin map(std::size_t size_bytes) {
     return store::object_store{*home_.home->store()}.put(std::vector<std::byte>(size_bytes)).value().pin().value();
@@ -55,10 +61,10 @@ protected:
 
   static constexpr std::size_t store_bytes = 1_MiB;
   static constexpr std::size_t little = 90'048; // Room for one object.
-  const std::filesystem::path directory_ = std::filesystem::temp_directory_path() / unique_name("troupe-full");
+  const folder_to_remove directory_{std::filesystem::temp_directory_path() / unique_name("troupe-full")};
   side home_{node_options{.store = store::options{.name = unique_name("full"),
                                                   .capacity_bytes = store_bytes,
-                                                  .spill_directory = directory_,
+                                                  .spill_directory = directory_.path,
                                                   .full_grace = 60s}}};
   std::vector<doubles_ref> refs_; // On disk,
   std::vector<store::pin> views_; // since these leave no room.
