@@ -237,6 +237,29 @@ TEST_F(third_parties, fail_what_was_asked_when_their_node_is_lost) {
   caf::anon_send_exit(silent, caf::exit_reason::user_shutdown); // Its promises refer to it.
 }
 
+TEST_F(third_parties, fail_what_was_asked_and_waits_for_room_when_their_node_is_lost) {
+  third_options_.accepted_links.actor_window_bytes = 1'000;
+  far_options_.drain_timeout = 10ms;
+  connect_all();
+  auto stuck = third().system.spawn([](caf::event_based_actor* self) -> caf::behavior {
+    self->set_default_handler(caf::skip); // Consumes nothing.
+    return {[](double) {}};
+  });
+  auto remote = find_beyond("stuck", stuck);
+  caf::scoped_actor self{near().system};
+  const std::string text(600, 'x');
+  for (int i = 0; i < 3; ++i) // Of nobody: so that nothing but the request refers to its asker at far.
+    caf::anon_send(remote, text);
+  ASSERT_TRUE(eventually([&] { return beyond_->stats().waiting_bytes > 0; }));
+  const auto waiting = beyond_->stats().waiting_bytes;
+  auto asked = self->request(remote, 20s, text);
+  ASSERT_TRUE(eventually([&] { return beyond_->stats().waiting_bytes > waiting; }));
+  beyond_->close();
+  caf::error failure;
+  asked.receive([](int) {}, [&](caf::error& error) { failure = std::move(error); });
+  EXPECT_EQ(to_node_error(failure).code(), node_errc::link_down) << troupe::text_of(failure);
+}
+
 TEST_F(third_parties, are_lost_with_the_node_in_between) {
   connect_all();
   auto remote = find_beyond("doubler", third().system.spawn(doubled));
