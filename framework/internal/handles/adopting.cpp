@@ -153,7 +153,7 @@ void adopting::on_adopted(const open_request& what, reference given) {
   const bool has_bytes =
       onto.state == entry_state::here || (onto.state == entry_state::remote && onto.mode == handle_mode::mine);
   // While others are behind this entry, it must not get behind something that may be behind them. Another size is
-  // another object: whoever lies, the exporter or who named it, this entry stays what it is.
+  // another object: the exporter lies or the peer that named it, and this entry stays what it is.
   if (target != what.about && (has_bytes || which.dependents == 0) && onto.state != entry_state::lost
       && onto.size_bytes == which.size_bytes)
     return whole_.move_to(what.about, given);
@@ -161,7 +161,7 @@ void adopting::on_adopted(const open_request& what, reference given) {
   end(what.about, what.token);
 }
 
-/// Asks for a link to whom the offer names.
+/// Asks for a link to the node that the offer names.
 void adopting::dial_exporter(const entry& which) {
   const auto* source = links_.up(which.link);
   const auto& exporter = which.adoption.offer->exporter;

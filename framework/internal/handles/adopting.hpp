@@ -1,4 +1,4 @@
-// Having a handle from who has the bytes, where it came by way of another.
+// Having a handle from the node with the bytes, where it came by way of another.
 #pragma once
 
 #include <cstdint>

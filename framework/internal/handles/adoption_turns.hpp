@@ -13,7 +13,7 @@
 
 namespace troupe::internal::handles {
 
-/// Lets those who have offered adoptions from one peer take turns in having them asked for, a few at a time.
+/// Lets peers that have offered adoptions from one peer take turns in having them asked for, a few at a time.
 class adoption_turns {
 public:
   struct bounds {

@@ -39,11 +39,11 @@ static_assert(!may_follow(entry_state::moved, entry_state::here));
 /// By what a handle is known again that comes round.
 struct entry_trail {
   std::uint64_t mark = 0;     // That it came with, ...
-  std::uint32_t hops = 0;     // ... after so many sendings behind others.
+  std::uint32_t hops = 0;     // ... after this number of sendings behind others.
   std::uint64_t own_mark = 0; // What this node has put in its place.
 };
 
-/// What is tried to have an entry from who has the bytes.
+/// The attempts to have an entry from the node with the bytes.
 struct adoption_state {
   std::optional<adoption_offer> offer; // The newest that was not refused.
   link_number offered_by = 0;          // The link over which that came.
@@ -59,13 +59,13 @@ struct adoption_state {
 /// 2. remote with a link: the link's record has it among its imports under `name`, and `count` is what the peer counts
 ///    too, but for what is on its way.
 /// 3. What an entry depends on (its exporter's entry, or `target`) existed before anything depended on the entry: so
-///    nothing ever depends on itself, whatever peers say.
+///    nothing ever depends on itself, also where peers lie.
 struct entry {
   std::uint32_t generation = 0;
   entry_state state = entry_state::free;
   std::uint64_t references = 0; // Of the application and of fetches.
   std::uint64_t dependents = 0; // Export records, entries moved here.
-  // An import: who gave it, as what. `link` is 0 for local objects, and when the source is gone.
+  // An import: the link that gave it, and as what. `link` is 0 for local objects, and when the source is gone.
   link_number link = 0;
   object_id name;
   handle_mode mode = handle_mode::mine;
