@@ -18,7 +18,21 @@ namespace {
 handle::handle(const handle& other)
     : attachment_(other.attachment_), index_(other.index_), generation_(other.generation_) {
   if (attachment_ != nullptr)
-    attachment_->holds().retain(index_);
+    attachment_->holds().retain(index_, why_);
+}
+
+handle handle::held_for(hold_reason why) const& {
+  if (attachment_ == nullptr)
+    return {};
+  attachment_->holds().retain(index_, why);
+  return {*attachment_, index_, generation_, why};
+}
+
+handle handle::held_for(hold_reason why) && {
+  if (attachment_ != nullptr)
+    attachment_->holds().recount(index_, why_, why);
+  why_ = why;
+  return std::move(*this);
 }
 
 handle& handle::operator=(const handle& other) {
@@ -33,6 +47,7 @@ handle& handle::operator=(handle&& other) noexcept {
     attachment_ = std::exchange(other.attachment_, nullptr);
     index_ = other.index_;
     generation_ = other.generation_;
+    why_ = other.why_;
   }
   return *this;
 }
@@ -43,7 +58,7 @@ handle::~handle() {
 
 void handle::release() noexcept {
   if (auto* const attachment = std::exchange(attachment_, nullptr))
-    attachment->release(index_);
+    attachment->release(index_, why_);
 }
 
 object_id handle::id() const noexcept {
@@ -102,14 +117,18 @@ void handle::take_back(process_id to, std::uint64_t channel) const {
     attachment_->in_flight().take_back({index_, generation_}, to, channel);
 }
 
-pin::pin(const handle& object, internal::mapping_ptr mapping) : object_(object), mapping_(std::move(mapping)) {
+pin::pin(const handle& object, internal::mapping_ptr mapping)
+    : object_(object.held_for(hold_reason::view)), mapping_(std::move(mapping)) {
   const auto [payload, metadata] = object_.attachment_->views().bytes_of(object_.index_, mapping_.get());
   bytes_ = payload;
   metadata_ = metadata;
 }
 
 pin::pin(const pin& other)
-    : object_(other.object_), mapping_(other.mapping_), bytes_(other.bytes_), metadata_(other.metadata_) {
+    : object_(other.object_.held_for(hold_reason::view)),
+      mapping_(other.mapping_),
+      bytes_(other.bytes_),
+      metadata_(other.metadata_) {
   if (!object_.empty())
     object_.attachment_->holds().retain_pin(object_.index_);
 }

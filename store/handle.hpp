@@ -3,6 +3,7 @@
 
 #include <troupe/base/export.hpp>
 #include <troupe/store/fwd.hpp>
+#include <troupe/store/hold_reason.hpp>
 #include <troupe/store/object_id.hpp>
 #include <troupe/store/store_error.hpp>
 
@@ -29,14 +30,24 @@ public:
   handle() = default;
   handle(const handle& other);
   handle(handle&& other) noexcept
-      : attachment_(std::exchange(other.attachment_, nullptr)), index_(other.index_), generation_(other.generation_) {}
+      : attachment_(std::exchange(other.attachment_, nullptr)),
+        index_(other.index_),
+        generation_(other.generation_),
+        why_(other.why_) {}
   handle& operator=(const handle& other);
   handle& operator=(handle&& other) noexcept;
   ~handle();
 
-  /// For the store's own use: takes over one hold that the attachment has already counted.
-  handle(internal::attachment& attachment, std::uint32_t index, std::uint32_t generation) noexcept
-      : attachment_(&attachment), index_(index), generation_(generation) {}
+  /// For the store's own use: takes over one hold that the attachment has already counted for that reason.
+  handle(internal::attachment& attachment, std::uint32_t index, std::uint32_t generation,
+         hold_reason why = hold_reason::reference) noexcept
+      : attachment_(&attachment), index_(index), generation_(generation), why_(why) {}
+
+  /// One more hold of the object, counted for that reason in the rows of object_store::summary(). What is moved keeps
+  /// its reason, a copy is a `reference`.
+  [[nodiscard]] handle held_for(hold_reason why) const&;
+  /// The same hold, counted for that reason from now on.
+  [[nodiscard]] handle held_for(hold_reason why) &&;
 
   [[nodiscard]] bool empty() const noexcept { return attachment_ == nullptr; }
 
@@ -84,6 +95,7 @@ private:
   internal::attachment* attachment_ = nullptr; // Lives while something of it is held.
   std::uint32_t index_ = 0;
   std::uint32_t generation_ = 0;
+  hold_reason why_ = hold_reason::reference;
 };
 
 /// A mapped, read-only view of one object: while it lives, the object lives and its bytes do not move. Writing through

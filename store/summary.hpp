@@ -1,6 +1,7 @@
 // What is in a store, and why.
 #pragma once
 
+#include <troupe/store/hold_reason.hpp>
 #include <troupe/store/object_id.hpp>
 
 #include <sys/types.h>
@@ -71,6 +72,7 @@ struct object_row {
   std::vector<pid_t> pinned_by;    // Those of them with a pin.
   std::uint32_t own_handles = 0;   // Of the process that asks: handles and builders ...
   std::uint32_t own_pins = 0;      // ... and pins, apart from the handle in each. 0 where it is not attached.
+  hold_counts own_holds;           // What both are for: their sum is that of the two, while nobody changes them.
   std::vector<object_id> captures; // In the order in which they were given.
   std::vector<object_id> captured_by;
   std::vector<in_flight_row> in_flight;

@@ -6,6 +6,7 @@
 
 #include <troupe/framework/inspection.hpp>
 #include <troupe/framework/internal/caf_port/actors/inspector.hpp>
+#include <troupe/store/hold_reason.hpp>
 
 #include "two_nodes.hpp"
 
@@ -292,6 +293,129 @@ TEST_F(remembered, what_left_outside_of_messages_is_shown_with_the_place_that_al
   ASSERT_EQ(hints.size(), 1u);
   EXPECT_EQ(hints[0].object, name_of(ref));
   EXPECT_NE(hints[0].text.find("outside of a message"), std::string::npos);
+}
+
+// -- what holds an object, by reasons that add up
+
+/// The store's row of the object; empty where it has gone.
+store::object_row held(const node& by, const std::string& object) {
+  const auto known = store::object_store{*by.store()}.summary().value();
+  const auto found =
+      std::ranges::find_if(known.rows, [&](const store::object_row& each) { return to_string(each.id) == object; });
+  return found != known.rows.end() ? *found : store::object_row{};
+}
+
+// Goal: each hold of this process is counted for one reason, and all of them together are what the store counts.
+// Method: one object that is held for every reason at once, but for that of builders, which have objects of their own.
+TEST_F(remembered, every_hold_of_an_object_has_one_reason) {
+  using enum store::hold_reason;
+  far_options_.accepted_links.actor_window_bytes = 1000;
+  connect();
+  ASSERT_TRUE(link_->shares_store());
+  side elsewhere{{.name = "elsewhere",
+                  .listen = {"unix://@" + unique_name("troupe-test")},
+                  .store = store::options{.name = unique_name("other-host"), .capacity_bytes = 64_MiB}}};
+  const auto shelf_there = std::make_shared<shelf>();
+  shelf_there->opens.set_value();
+  ASSERT_TRUE(elsewhere.home->publish("keeper", elsewhere.system.spawn<caf::detached>(keeper, shelf_there)));
+  auto there = home().connect(elsewhere.home->addresses().front());
+  ASSERT_TRUE(there);
+
+  const auto building = home().make_array<double>(1000).value();
+  const auto ref = put();
+  const auto name = name_of(ref);
+  const auto mapped = ref.get().value();
+  {
+    allow_out_of_band_handles guard{home()};
+    ASSERT_TRUE(serialize(ref, {}, near().types, near().families));
+  }
+  ASSERT_TRUE(ask<int>(near().system, there->find("keeper").value(), ref));
+  const auto to = keeper_at_far();
+  for (int i = 0; i < 30; ++i)
+    caf::anon_send(to, ref);
+
+  store::object_row row;
+  const auto is_held_for_all = [&] {
+    row = held(home(), name);
+    const auto& holds = row.own_holds;
+    return holds[reference] > 0 && holds[view] == 1 && holds[unfinished] == 0 && holds[exchange] == 1
+           && holds[message] > 0 && holds[exported] == 1 && holds[imported] == 1 && holds[out_of_band] == 1
+           && holds.sum() == row.own_handles + row.own_pins;
+  };
+  EXPECT_TRUE(eventually(is_held_for_all))
+      << testing::PrintToString(row.own_holds.each) << ", in all " << row.own_handles << " and " << row.own_pins;
+  const auto summary = at_near();
+  EXPECT_GE(count_of(summary, name, memory_reason::handle), 1u);
+  EXPECT_EQ(count_of(summary, name, memory_reason::pinned_view), 1u);
+  EXPECT_EQ(count_of(summary, name, memory_reason::out_of_band), 1u);
+  EXPECT_GT(count_of(summary, name, memory_reason::queued_message), 0u);
+  const auto written = std::ranges::find(summary.objects, "writing", &memory_object::state);
+  ASSERT_NE(written, summary.objects.end());
+  const auto unfinished_row = held(home(), written->object);
+  EXPECT_EQ(unfinished_row.own_holds[unfinished], 1u);
+  EXPECT_EQ(unfinished_row.own_holds.sum(), unfinished_row.own_handles);
+
+  open_shelf();
+  EXPECT_TRUE(eventually([&] { return held(home(), name).own_holds[message] == 0; }));
+  const std::lock_guard guard{shelf_there->mutex};
+  shelf_there->refs.clear();
+  EXPECT_TRUE(eventually([&] { return held(home(), name).own_holds[exchange] == 0; }));
+}
+
+TEST_F(remembered, what_the_survey_says_is_exact_again_after_threads_have_taken_and_dropped_references) {
+  open_shelf();
+  connect();
+  const auto to = keeper_at_far();
+  const auto ref = put();
+  const auto name = name_of(ref);
+  std::atomic<int> running{3};
+  std::vector<std::thread> threads;
+  for (int which = 0; which < 3; ++which)
+    threads.emplace_back([&] {
+      for (int round = 0; round < 300; ++round) {
+        const auto copy = ref;
+        const auto view = copy.get();
+        caf::anon_send(to, copy);
+        const std::lock_guard guard{kept_->mutex};
+        kept_->refs.clear();
+      }
+      --running;
+    });
+  while (running > 0)
+    for (const auto& object : at_near().objects)
+      for (const auto& holder : object.holders)
+        EXPECT_LT(holder.count, 10'000u) << to_string(holder.reason); // Below zero it would be huge.
+  for (auto& thread : threads)
+    thread.join();
+  EXPECT_TRUE(eventually([&] {
+    const std::lock_guard guard{kept_->mutex};
+    kept_->refs.clear();
+    const auto row = held(home(), name);
+    return row.own_holds.sum() == 1 && row.own_holds[store::hold_reason::reference] == 1 && row.own_handles == 1
+           && row.in_flight.empty();
+  }));
+  const auto summary = at_near();
+  ASSERT_NE(row_of(summary, name), nullptr);
+  EXPECT_EQ(row_of(summary, name)->holders.size(), 1u);
+  EXPECT_EQ(count_of(summary, name, memory_reason::handle), 1u);
+}
+
+// Goal: what another node of this process holds in the same store is that node's to tell.
+TEST_F(remembered, holds_of_another_node_of_the_process_are_no_handles_of_this_one) {
+  using enum store::hold_reason;
+  open_shelf();
+  connect();
+  const auto to = keeper_at_far();
+  const auto ref = put();
+  ASSERT_TRUE(ask<int>(near().system, to, ref));
+  EXPECT_TRUE(eventually([&] {
+    const auto holds = held(home(), name_of(ref)).own_holds;
+    return holds[exported] == 1 && holds[imported] == 1 && holds[message] == 0;
+  }));
+  // Near's reference, far's, and the one that far's link keeps for all that came by it.
+  EXPECT_EQ(count_of(at_near(), name_of(ref), memory_reason::handle), 3u);
+  EXPECT_FALSE(holder_of(at_far(), name_of(ref), memory_reason::exported));
+  EXPECT_EQ(count_of(at_far(), name_of(ref), memory_reason::handle), 3u);
 }
 
 TEST_F(remembered, a_node_without_a_store_says_what_it_can) {

@@ -1,6 +1,7 @@
 #include <troupe/framework/internal/link/store_desk.hpp>
 
 #include <system_error>
+#include <utility>
 
 namespace troupe::internal {
 
@@ -16,7 +17,10 @@ void link_flights::take_back(const store::handle& object) {
 
 std::expected<store::handle, store::store_error> link_flights::adopt(const store::object_id& id) {
   const auto& agreed = agreed_.now();
-  return store::object_store{*node_.store()}.adopt(id, agreed.peer.process, agreed.receive_channel());
+  auto adopted = store::object_store{*node_.store()}.adopt(id, agreed.peer.process, agreed.receive_channel());
+  if (adopted)
+    adopted = std::move(*adopted).held_for(store::hold_reason::imported);
+  return adopted;
 }
 
 std::expected<void, store::store_error> link_flights::abandon() {

@@ -71,12 +71,34 @@ private:
     auto said = memory_of(known);
     for (std::size_t i = 0; i < said.objects.size(); ++i)
       if (query_.whole_store || has(known.rows[i].holders, static_cast<pid_t>(own_))) {
-        row(to_string(known.rows[i].id)) = std::move(said.objects[i]);
+        auto& made = row(to_string(known.rows[i].id)) = std::move(said.objects[i]);
+        // What exchange, links and messages hold is told by them.
+        if (const auto own = own_handles(made); own != made.holders.end())
+          own->count = references_among(known.rows[i].own_holds);
         stored_.push_back(known.rows[i].id);
       }
     result_.objects_left_off = known.rows_left_off;
     result_.bytes_left_off = known.bytes_left_off;
     is_cut_ = known.rows_left_off > 0;
+  }
+
+  static std::uint64_t references_among(const store::hold_counts& holds) {
+    return std::uint64_t{holds[store::hold_reason::reference]} + holds[store::hold_reason::imported];
+  }
+
+  [[nodiscard]] std::vector<memory_holder>::iterator own_handles(memory_object& of) const {
+    return std::ranges::find_if(of.holders, [this](const memory_holder& each) {
+      return each.reason == memory_reason::handle && each.process == own_ && each.link == 0;
+    });
+  }
+
+  void add_references(memory_object& to, std::uint64_t count) const {
+    if (count == 0)
+      return;
+    auto own = own_handles(to);
+    if (own == to.holders.end())
+      own = to.holders.insert(to.holders.begin(), {.reason = memory_reason::handle, .process = own_});
+    own->count += count;
   }
 
   /// The row of an object that is told of; null where it is one of those that are left off.
@@ -107,9 +129,8 @@ private:
       return;
     auto& made = *known;
     handles_.emplace(entry.known_as, made.object);
-    if (entry.place) { // The exchange holds it once, for all who have references by it.
-      handles_of_links_[made.object] += 1;
-      references_[made.object] += entry.references;
+    if (entry.place) {
+      add_references(made, entry.references);
     } else {
       made.state = entry.is_lost ? "lost" : entry.is_unfinished ? "unfinished" : "remote";
       made.size_bytes = entry.size_bytes;
@@ -136,7 +157,7 @@ private:
     auto& made = result_.objects[place->second];
     handles_.emplace(entry.known_as, made.object);
     if (!made.store.empty())
-      references_[made.object] += entry.references;
+      add_references(made, entry.references);
     else if (const auto held = std::ranges::find(made.holders, memory_reason::handle, &memory_holder::reason);
              held != made.holders.end())
       held->count += entry.references;
@@ -167,8 +188,6 @@ private:
     for (std::size_t i = 0; i < result_.objects.size(); ++i)
       places_.emplace(result_.objects[i].object, i);
     std::erase_if(handles_, [&](const auto& each) { return !places_.contains(each.second); });
-    std::erase_if(references_, [&](const auto& each) { return !places_.contains(each.first); });
-    std::erase_if(handles_of_links_, [&](const auto& each) { return !places_.contains(each.first); });
   }
 
   void leave_off() {
@@ -193,11 +212,9 @@ private:
   void look_at(const link_memory& link) {
     const auto now = std::chrono::steady_clock::now();
     for (const auto& each : link.exported) {
-      const auto name = to_string(each.object);
-      auto* const made = row_of(name);
+      auto* const made = row_of(to_string(each.object));
       if (made == nullptr)
         continue;
-      ++handles_of_links_[name];
       made->holders.push_back({.reason = memory_reason::exported,
                                .process = own_,
                                .count = each.count,
@@ -205,11 +222,8 @@ private:
                                .peer = link.peer,
                                .age_ms = milliseconds(now - each.since)});
     }
-    for (const auto& each : link.queued) {
-      if (each.stored)
-        ++handles_of_links_[to_string(*each.stored)];
+    for (const auto& each : link.queued)
       add_message(each, memory_reason::queued_message, link);
-    }
     for (const auto& each : link.pending)
       add_message(each, memory_reason::pending_message, link);
   }
@@ -259,32 +273,12 @@ private:
     }
   }
 
-  /// What links and the exchange hold is told as what they hold it for, so that what is left are references.
-  void count_references(memory_object& of) {
-    const auto is_handle = [this](const memory_holder& each) {
-      return each.reason == memory_reason::handle && each.process == own_ && each.link == 0;
-    };
-    const auto found = std::ranges::find_if(of.holders, is_handle);
-    const auto by_exchange = references_.find(of.object);
-    const auto more = by_exchange != references_.end() ? by_exchange->second : 0;
-    const auto held = handles_of_links_.find(of.object);
-    const auto others = held != handles_of_links_.end() ? held->second : 0;
-    const auto all = found != of.holders.end() ? found->count : 0;
-    const auto count = all - std::min(all, others) + more;
-    if (found != of.holders.end() && count == 0)
-      of.holders.erase(found);
-    else if (found != of.holders.end())
-      found->count = count;
-    else if (count > 0)
-      of.holders.insert(of.holders.begin(), {.reason = memory_reason::handle, .process = own_, .count = count});
-  }
-
   /// What has gone since the store was asked has no state.
   void finish() {
     auto& objects = result_.objects;
     for (auto& each : objects)
-      if (!each.store.empty())
-        count_references(each);
+      if (const auto own = own_handles(each); own != each.holders.end() && own->count == 0 && !each.store.empty())
+        each.holders.erase(own);
     std::erase_if(objects, [](const memory_object& each) { return each.state.empty(); });
     leave_off();
   }
@@ -296,9 +290,7 @@ private:
   std::vector<store::object_id> stored_;                // Of those told of.
   bool is_cut_ = false;                                 // What has no row is one of those left off.
   std::unordered_map<std::string, std::size_t> places_; // By name.
-  std::unordered_map<std::string, std::uint64_t> handles_of_links_;
-  std::unordered_map<std::string, std::uint64_t> references_; // By way of the exchange.
-  std::map<handles::reference, std::string> handles_;         // What the ledger's handles are called.
+  std::map<handles::reference, std::string> handles_;   // What the ledger's handles are called.
 };
 
 } // namespace

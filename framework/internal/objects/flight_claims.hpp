@@ -35,7 +35,8 @@ public:
 
   /// While the message is encoded. Fails as the store does; what was handed over before stays so.
   [[nodiscard]] std::expected<void, store::store_error> hand_over(const Handle& object) {
-    objects_.push_back(object); // First, so that nothing stays in flight where there is no memory.
+    objects_.push_back(held_for(
+        object, store::hold_reason::message)); // First, so that nothing stays in flight where there is no memory.
     auto done = of_->hand_over(object);
     if (!done)
       objects_.pop_back();

@@ -5,10 +5,20 @@
 #include <expected>
 
 #include <troupe/framework/internal/net/link_mutex.hpp>
+#include <troupe/store/hold_reason.hpp>
 #include <troupe/store/object_id.hpp>
 #include <troupe/store/store_error.hpp>
 
 namespace troupe::internal {
+
+/// One more hold, for that reason where the handle counts by reasons.
+template <class Handle>
+[[nodiscard]] Handle held_for(const Handle& object, store::hold_reason why) {
+  if constexpr (requires { object.held_for(why); })
+    return object.held_for(why);
+  else
+    return object;
+}
 
 /// The two ways of one link through the store: what is in flight there is kept, whichever end dies. `Handle` holds one
 /// object and has its `id()`; dropping it does not wait.

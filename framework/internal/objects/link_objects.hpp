@@ -90,7 +90,7 @@ public:
     const auto [at, is_new] = sent_.try_emplace(object.id());
     auto& found = at->second;
     if (is_new)
-      found = {object, 0, std::chrono::steady_clock::now()};
+      found = {held_for(object, store::hold_reason::exported), 0, std::chrono::steady_clock::now()};
     ++found.count;
   }
   /// Takes back so many sendings; nothing where there were fewer. Gives what is to be dropped outside of the lock.

@@ -18,7 +18,7 @@ void local_holds::keep(store::handle object) {
   auto& kept = holds_[object.id()];
   ++kept.count;
   if (kept.object.empty())
-    kept.object = std::move(object);
+    kept.object = std::move(object).held_for(store::hold_reason::exchange);
 }
 
 store::handle local_holds::find(const store::object_id& place) const {
@@ -32,7 +32,7 @@ void local_holds::hold(const store::object_id& place) {
   if (!kept.object.empty())
     return;
   if (auto found = store_.find(place))
-    kept.object = *std::move(found);
+    kept.object = std::move(*found).held_for(store::hold_reason::exchange);
 }
 
 void local_holds::drop(const store::object_id& place) {

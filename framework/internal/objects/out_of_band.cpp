@@ -100,15 +100,19 @@ public:
     const std::lock_guard alone{mutex_};
     if (find_node(name.store) == nullptr)
       return std::nullopt;
-    const auto known =
-        std::ranges::find_if(pins_, [&](const entry& each) { return is_same_object(each.state, state); });
+    auto kept = name.store != 0 ? state->source->stored() : store::handle{};
+    const auto known = std::ranges::find_if(pins_, [&](const entry& each) {
+      return kept.empty() ? is_same_object(each.in_memory, state) : each.stored.id() == kept.id();
+    });
     if (known != pins_.end()) {
       ++known->pin.serializations;
       return known->name;
     }
+    const auto place = kept.empty() ? std::nullopt : std::optional{kept.id()};
     pins_.push_back({name,
-                     state,
-                     {.object = state->source->place(),
+                     std::move(kept).held_for(store::hold_reason::out_of_band),
+                     place ? nullptr : state,
+                     {.object = place,
                       .size_bytes = state->source->size_bytes(),
                       .since = std::chrono::system_clock::now(),
                       .where = std::move(where),
@@ -136,13 +140,14 @@ public:
     const std::lock_guard alone{mutex_};
     const auto found = std::ranges::find_if(
         pins_, [&](const entry& each) { return each.name.store == 0 && each.name.number == number; });
-    return found != pins_.end() ? found->state : nullptr;
+    return found != pins_.end() ? found->in_memory : nullptr;
   }
 
 private:
   struct entry {
     out_of_band_name name;
-    object_state_ptr state; // Keeps the object.
+    store::handle stored; // Either of these two keeps the object.
+    object_state_ptr in_memory;
     out_of_band_pin pin;
   };
 

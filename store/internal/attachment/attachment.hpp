@@ -40,8 +40,8 @@ public:
     if (users_.remove())
       detach(*this);
   }
-  void release(std::uint32_t index) noexcept {
-    if (holds_.release(index))
+  void release(std::uint32_t index, hold_reason why = hold_reason::reference) noexcept {
+    if (holds_.release(index, why))
       detach(*this);
   }
   void abort(std::uint32_t index) noexcept {

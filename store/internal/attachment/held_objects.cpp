@@ -14,6 +14,7 @@ void held_objects::hold(table_held, std::uint32_t index) noexcept {
     users_.add();
     set_bit(view_.object(index).holders, member_.self().slot);
   });
+  counts_.at(index).reasons.add(hold_reason::reference);
 }
 
 void held_objects::hold_new(table_held, std::uint32_t index) noexcept {
@@ -21,16 +22,29 @@ void held_objects::hold_new(table_held, std::uint32_t index) noexcept {
     users_.add();
     set_only_bit(view_.object(index).holders, member_.self().slot);
   });
+  counts_.at(index).reasons.add(hold_reason::unfinished);
 }
 
-void held_objects::retain(std::uint32_t index) noexcept {
-  if (!member_.forked())
-    counts_.at(index).holds.increment([] { assert(!"copied from a handle that holds nothing"); });
+void held_objects::retain(std::uint32_t index, hold_reason why) noexcept {
+  if (member_.forked())
+    return;
+  auto& counts = counts_.at(index);
+  counts.holds.increment([] { assert(!"copied from a handle that holds nothing"); });
+  counts.reasons.add(why);
 }
 
-bool held_objects::release(std::uint32_t index) noexcept {
+void held_objects::recount(std::uint32_t index, hold_reason from, hold_reason to) noexcept {
+  if (member_.forked())
+    return;
+  auto& reasons = counts_.at(index).reasons;
+  reasons.add(to); // First, so that no moment shows an object that nothing holds.
+  reasons.remove(from);
+}
+
+bool held_objects::release(std::uint32_t index, hold_reason why) noexcept {
   if (member_.forked())
     return false;
+  counts_.at(index).reasons.remove(why); // First: afterwards the row may be another object's.
   auto is_last_here = false;
   auto cleared = clearing::leaves_others;
   counts_.at(index).holds.decrement([&] {
@@ -53,7 +67,7 @@ bool held_objects::abort(std::uint32_t index) noexcept {
   if (member_.is_valid()) // Else the row may be another object's.
     view_.object(index).state.store(object_state::aborted);
   reach(crash_point::abort_marked);
-  return release(index);
+  return release(index, hold_reason::unfinished);
 }
 
 /// Clears this process's bit, and frees the object if it was the last one.
@@ -107,7 +121,7 @@ held_objects::own held_objects::own_of(std::uint32_t index) const {
   const auto& counts = counts_.at(index);
   const auto pins = counts.pins.value();
   const auto holds = counts.holds.value();
-  return {holds - std::min(holds, pins), pins};
+  return {holds - std::min(holds, pins), pins, counts.reasons.values()};
 }
 
 } // namespace troupe::store::internal

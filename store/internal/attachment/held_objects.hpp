@@ -12,7 +12,8 @@
 
 namespace troupe::store::internal {
 
-/// Counts this process's holds of each object, pins among them. No call takes the lock to wait for it.
+/// Counts this process's holds of each object, pins among them, and what each is for. No call takes the lock to wait
+/// for it.
 ///
 /// In a forked child all calls do nothing, as they do with the shared bits once the process has lost its place.
 ///
@@ -33,15 +34,17 @@ public:
   /// False where there was no address space for that.
   [[nodiscard]] bool can_count() const { return counts_.valid(); }
 
-  /// The first hold of an object is taken under the lock.
+  /// The first hold of an object is taken under the lock: a `reference`.
   void hold(table_held held, std::uint32_t index) noexcept;
-  /// A new object: no bit of it is set, and nobody else knows it.
+  /// A new object, `unfinished`: no bit of it is set, and nobody else knows it.
   void hold_new(table_held held, std::uint32_t index) noexcept;
   /// Once more. Requires: this process holds it.
-  void retain(std::uint32_t index) noexcept;
+  void retain(std::uint32_t index, hold_reason why = hold_reason::reference) noexcept;
+  /// One hold is for something else now.
+  void recount(std::uint32_t index, hold_reason from, hold_reason to) noexcept;
   /// Gives whether the last user of all is gone with that.
-  [[nodiscard]] bool release(std::uint32_t index) noexcept;
-  /// The same of an object that is being written: it is given up.
+  [[nodiscard]] bool release(std::uint32_t index, hold_reason why) noexcept;
+  /// The same of an object that is unfinished: it is given up.
   [[nodiscard]] bool abort(std::uint32_t index) noexcept;
 
   /// Requires: this process holds it.
@@ -51,6 +54,7 @@ public:
   struct own {
     std::uint32_t handles = 0;
     std::uint32_t pins = 0;
+    hold_counts holds; // What these are for.
   };
   /// At this moment, while others change it.
   [[nodiscard]] own own_of(std::uint32_t index) const;

@@ -1,11 +1,13 @@
 // How often this process holds and pins each object. Only going from 0 to 1 and back touches the shared bits.
 #pragma once
 
+#include <troupe/store/hold_reason.hpp>
 #include <troupe/store/internal/table/layout.hpp>
 
 #include <sched.h>
 #include <sys/mman.h>
 
+#include <array>
 #include <atomic>
 #include <cassert>
 #include <cstdint>
@@ -74,9 +76,32 @@ private:
   std::atomic<std::uint32_t> count_;
 };
 
+/// Counts holds by what they are for. A hold is counted here only while its edge_counter counts it.
+class reason_counters {
+public:
+  void add(hold_reason why) noexcept { at(why).fetch_add(1, std::memory_order_relaxed); }
+  void remove(hold_reason why) noexcept {
+    [[maybe_unused]] const auto before = at(why).fetch_sub(1, std::memory_order_relaxed);
+    assert(before != 0);
+  }
+  /// At this moment, while others change it.
+  [[nodiscard]] hold_counts values() const noexcept {
+    hold_counts result;
+    for (std::size_t i = 0; i < result.each.size(); ++i)
+      result.each[i] = counts_[i].load(std::memory_order_relaxed);
+    return result;
+  }
+
+private:
+  std::atomic<std::uint32_t>& at(hold_reason why) noexcept { return counts_[static_cast<std::size_t>(why)]; }
+
+  std::array<std::atomic<std::uint32_t>, hold_counts::reasons> counts_;
+};
+
 struct local_count {
   edge_counter holds; // Handles, pins and builders.
   edge_counter pins;
+  reason_counters reasons; // Of the holds.
 };
 
 /// One local_count per row of the object table; pages come as they are used.

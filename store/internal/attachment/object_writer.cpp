@@ -176,6 +176,7 @@ std::expected<void, store_error> object_writer::seal(std::uint32_t index, std::s
     uses_.memory.protect(index);
   std::atomic_ref{row.spill_checksum}.store(0, std::memory_order_relaxed);
   row.state.store(object_state::sealed); // Release: who reads `sealed` reads all bytes.
+  uses_.holds.recount(index, hold_reason::unfinished, hold_reason::reference);
   reach(crash_point::seal_published);
   uses_.changes.announce();
   return {};

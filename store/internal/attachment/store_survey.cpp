@@ -32,6 +32,7 @@ std::expected<store_summary, store_error> store_survey::summary(const summary_qu
       const auto own = holds_.own_of(row.id.index);
       row.own_pins = own.pins;
       row.own_handles = own.handles;
+      row.own_holds = own.holds;
     }
   return collected;
 }
