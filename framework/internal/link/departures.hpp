@@ -9,21 +9,13 @@
 
 #include <troupe/framework/internal/flow/behind_handles.hpp>
 #include <troupe/framework/internal/flow/bulk_lanes.hpp>
+#include <troupe/framework/internal/link/mention_describer.hpp>
 #include <troupe/framework/internal/link/packed_message.hpp>
 #include <troupe/framework/internal/net/link_mutex.hpp>
 #include <troupe/framework/internal/net/transport.hpp>
 #include <troupe/framework/internal/wire/outbox.hpp>
 
 namespace troupe::internal {
-
-/// Describes the objects of a message to the peer, ahead of the message.
-class mention_describer {
-public:
-  virtual ~mention_describer() = default;
-
-  /// Counts the objects that the peer has to pull. Called for messages that mention any.
-  virtual void append_mentions(const link_held& held, std::span<const outgoing_mention> mentions, outbox& out) = 0;
-};
 
 /// Appends messages that may leave to the outbox, those with frames too large for one packet chunk by chunk.
 ///

@@ -12,7 +12,11 @@
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/node_ids.hpp>
 #include <troupe/framework/internal/link/admin_table.hpp>
+#include <troupe/framework/internal/link/link_flights.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
+#include <troupe/framework/internal/link/link_in_exchange.hpp>
+#include <troupe/framework/internal/link/mention_reader.hpp>
+#include <troupe/framework/internal/link/mention_writer.hpp>
 #include <troupe/framework/internal/objects/store_reaper.hpp>
 #include <troupe/framework/internal/wire/handle_wire.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
@@ -71,14 +75,20 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
                {.name = node_->options().name,
                 .trusted_families = options.trusted_families,
                 .may_compress = security_->kind != transport_kind::inproc}),
-      store_desk_(mutex_, agreement_, *node_,
-                  [this](const link_held& held, const release_object& what) {
-                    admin_.send(held, admin_op::release_object, what);
-                  }),
+      flights_(std::make_unique<link_flights>(agreement_, node_->store(), admin_)),
+      stored_(mutex_, *flights_, node_->io()),
+      in_exchange_(std::make_unique<link_in_exchange>(
+          link_in_exchange::parts{.link = common_,
+                                  .exchange = node_->exchange(),
+                                  .whereabouts = whereabouts_,
+                                  .bounds = options_.receive_limits,
+                                  .bytes_sent = counters_.pulled_bytes_sent,
+                                  .bytes_received = counters_.pulled_bytes_received})),
+      describer_(std::make_unique<mention_writer>(*in_exchange_)),
       claim_desk_{
           .mutex = mutex_,
           .actors = actors_,
-          .objects = store_desk_.objects(),
+          .objects = stored_.objects(),
           .requests = pending_,
           .epochs = changes_.lists(),
           .acknowledge = [this](const link_held& held, outbox* out) { changes_.acknowledge_if_due(held, out); }},
@@ -124,8 +134,12 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
                .pump = pump_,
                .encoder = node_->encoder()}),
       passed_counts_(node_->types(), meters_.received()),
-      claims_({.frame_bytes_max = options.message_bytes, .total_bytes_max = options.message_bytes}, *this),
-      incoming_(options.receive_limits, claims_, *this),
+      finder_(std::make_unique<mention_reader>(mention_reader::parts{.actors = actors_,
+                                                                     .counted = *in_exchange_,
+                                                                     .stored = stored_,
+                                                                     .handle_bytes = counters_.handle_bytes_received})),
+      claims_({.frame_bytes_max = options.message_bytes, .total_bytes_max = options.message_bytes}, *finder_),
+      incoming_(options.receive_limits, claims_, *finder_),
       decoder_(accepted_, received_words_, meters_.received(),
                [this](const type_refused& what) { admin_.send(admin_op::type_refused, what); }),
       known_peer_(node_->peers()),
@@ -209,7 +223,7 @@ std::expected<std::shared_ptr<link_core>, node_error> link_core::make(std::share
   link->whereabouts_.belong_to(link);
   link->changes_.belong_to(link);
   link->names_ = {options.serializers, accepted_by(options)};
-  link->store_desk_.objects().live_in(link);
+  link->stored_.objects().live_in(link);
   link->replies_.count_consumed([weak = link->weak_from_this()] { pump_soon(weak); },
                                 link->received_words_.signatures_kept());
   link->changes_.accept_only(link->names_.deserializers);
@@ -284,14 +298,13 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
   const node_error down{node_errc::link_down, "the link to " + agreed().peer.name + " is down: " + reason.message()};
   changes_.end(down);
   fail_everything(down, unwritten);
-  if (is_up_in_exchange_)
-    node_->exchange()->link_down(agreed().channel, down.message());
+  in_exchange_->leave(down.message());
   claims_.clear();
   incoming_.forget_described();
   delivery_.settle();
   received_words_.forget_headers();
   if (agreed().shares_store) {
-    if (auto abandoned = store_desk_.abandon(); !abandoned)
+    if (auto abandoned = stored_.abandon(); !abandoned)
       warnings_.warn([&] {
         return "what was in flight from " + agreed().peer.name
                + " stays in the store for now: " + abandoned.error().message();
@@ -307,7 +320,7 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
 void link_core::fail_everything(const node_error& reason, std::uint64_t unwritten) {
   auto held = mutex_.lock();
   auto requests = pending_.take_all();
-  auto objects = store_desk_.objects().end(held);
+  auto objects = stored_.objects().end(held);
   auto unsent = gate_.take_all(held);
   std::ranges::move(departures_.take_all(held), std::back_inserter(unsent));
   const auto told = gate_.take_ready(held);
@@ -389,7 +402,7 @@ std::expected<void, node_error> link_core::on_packet(const packet_head& head, by
       handled = (head.detail & binding_flags) == 0 ? incoming_.describe(body) : unknown_detail(head);
       break;
     case packet_kind::object_chunk:
-      handled = (head.detail & binding_flags) == 0 ? on_object_chunk(body) : unknown_detail(head);
+      handled = (head.detail & binding_flags) == 0 ? in_exchange_->on_chunk(body) : unknown_detail(head);
       break;
     case packet_kind::admin:
       handled = on_admin(static_cast<admin_op>(head.detail), body);
@@ -435,7 +448,7 @@ std::expected<void, node_error> link_core::on_admin(admin_op op, bytes_view body
       handled_by_part<link, admin_op::introduce, &link::introductions_, &actor_introductions::on_introduce>,
       handled_by_part<link, admin_op::withdraw, &link::introductions_, &actor_introductions::on_withdraw>,
       handled_by_part<link, admin_op::release_actor, &link::actors_, &actor_names::on_release>,
-      handled_by_link<link, admin_op::release_object, &link::on_release_object>,
+      handled_by_part<link, admin_op::release_object, &link::stored_, &shared_store_objects::on_release>,
       handled_by_link<link, admin_op::credit, &link::on_credit>,
       handled_by_part<link, admin_op::type_refused, &link::terms_, &current_terms::on_type_refused>,
       handled_by_part<link, admin_op::reconfigure, &link::changes_, &family_changes::on_reconfigure>,
@@ -449,7 +462,7 @@ std::expected<void, node_error> link_core::on_admin(admin_op op, bytes_view body
   if (const auto* row = row_of<link>(op, rows))
     return row->handle(*this, body, options_.receive_limits);
   if (is_about_handles(op))
-    return on_handle_message(op, body);
+    return in_exchange_->on_message(op, body);
   if (static_cast<std::uint8_t>(op) >= first_skippable_number)
     return {}; // Of a newer version, which can do without an answer.
   return violation("admin message " + std::to_string(static_cast<int>(op))
@@ -461,12 +474,32 @@ std::expected<void, node_error> link_core::on_goodbye(const goodbye& what) {
   return fail(node_errc::link_down, "the peer closed the link: " + one_line(cut(what.reason)));
 }
 
-// -- releases
+// -- what the peer defines for its messages
 
-std::expected<void, node_error> link_core::on_release_object(const release_object& what) {
-  if (!agreed().shares_store)
-    return fail(node_errc::protocol_violation, "the peer releases an object, but no store is shared");
-  return store_desk_.objects().on_release({node_->store()->number(), what.index, what.generation}, what.count);
+std::expected<void, node_error> link_core::on_signature(bytes_view body) {
+  const auto added = received_words_.add_signature(body);
+  if (!added)
+    return std::unexpected{added.error()};
+  if (logs(log_level::debug))
+    log_received("signature", received_words_.signatures() - 1, bracketed((*added)->aliases));
+  return {};
+}
+
+std::expected<void, node_error> link_core::on_header(bytes_view body) {
+  const auto added = received_words_.add_header(body);
+  if (!added)
+    return std::unexpected{added.error()};
+  if (logs(log_level::debug))
+    log_received("header", received_words_.headers(),
+                 '"' + std::string{(*added)->fields.type} + "\" by " + std::string{(*added)->by->name()});
+  return {};
+}
+
+/// Which it may do tens of thousands of times.
+void link_core::log_received(std::string_view what, std::uint64_t number, std::string_view meaning) {
+  warnings_.say(log_level::debug, [&] {
+    return "from " + agreed().peer.name + ": " + std::string{what} + ' ' + grouped(number) + " is " + cut(meaning);
+  });
 }
 
 } // namespace troupe::internal

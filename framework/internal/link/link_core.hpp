@@ -1,7 +1,7 @@
 // One link: its handshake, what it has sent and received and not yet released, and the two paths of a message.
 // Its parts, in the order of their members below, are classes of their own. The files beside it: link_core.cpp (life
-// and end), link_opening.cpp (from its start until it is open), link_receive.cpp (what messages that come name),
-// link_flow.cpp (back-pressure), link_handles.cpp, link_stats.cpp, link_memory.cpp.
+// and end), link_opening.cpp (from its start until it is open), link_flow.cpp (back-pressure), link_stats.cpp,
+// link_memory.cpp.
 #pragma once
 
 #include <atomic>
@@ -32,6 +32,7 @@
 #include <troupe/framework/internal/link/actor_names.hpp>
 #include <troupe/framework/internal/link/admin_output.hpp>
 #include <troupe/framework/internal/link/agreed_terms.hpp>
+#include <troupe/framework/internal/link/chunk_turns.hpp>
 #include <troupe/framework/internal/link/current_terms.hpp>
 #include <troupe/framework/internal/link/delivery.hpp>
 #include <troupe/framework/internal/link/departures.hpp>
@@ -47,7 +48,6 @@
 #include <troupe/framework/internal/link/link_memory.hpp>
 #include <troupe/framework/internal/link/link_meters.hpp>
 #include <troupe/framework/internal/link/lookups.hpp>
-#include <troupe/framework/internal/link/mention_finder.hpp>
 #include <troupe/framework/internal/link/message_addresses.hpp>
 #include <troupe/framework/internal/link/message_claims.hpp>
 #include <troupe/framework/internal/link/message_encoder.hpp>
@@ -67,7 +67,7 @@
 #include <troupe/framework/internal/link/send_pump.hpp>
 #include <troupe/framework/internal/link/sending_terms.hpp>
 #include <troupe/framework/internal/link/sent_dictionary.hpp>
-#include <troupe/framework/internal/link/store_desk.hpp>
+#include <troupe/framework/internal/link/shared_store_objects.hpp>
 #include <troupe/framework/internal/link/traffic.hpp>
 #include <troupe/framework/internal/link/unencoded_message.hpp>
 #include <troupe/framework/internal/link/value_decoder.hpp>
@@ -76,8 +76,6 @@
 #include <troupe/framework/internal/net/link_mutex.hpp>
 #include <troupe/framework/internal/net/link_security.hpp>
 #include <troupe/framework/internal/net/whereabouts.hpp>
-#include <troupe/framework/internal/objects/link_exchange.hpp>
-#include <troupe/framework/internal/objects/link_extension.hpp>
 #include <troupe/framework/internal/objects/pending_objects.hpp>
 #include <troupe/framework/internal/wire/admin.hpp>
 #include <troupe/framework/internal/words/limited_log.hpp>
@@ -87,18 +85,17 @@
 
 namespace troupe::internal {
 
+class link_flights;
 class link_host;
+class link_in_exchange;
+class mention_describer;
+class mention_finder;
 class refusal_log;
 
 /// Threads: `send`, `watch`, `proxy_gone`, `find`, `close` and the readers from any thread; the rest,
 /// and everything whose name starts with `on_`, on the node's I/O thread.
 /// Locks: see link_mutex; what may be taken under it are those of the I/O context's queue and of a value lane.
-class link_core final : public connection_events,
-                        public proxy_link,
-                        public exchange_link,
-                        private mention_finder,
-                        private mention_describer,
-                        public std::enable_shared_from_this<link_core> {
+class link_core final : public connection_events, public proxy_link, public std::enable_shared_from_this<link_core> {
 public:
   using role = link_side;
 
@@ -158,9 +155,6 @@ public:
   /// I/O thread. Writes what the last one has left for the end of its round of work.
   void flush_batch();
 
-  void write_handles() override;
-  void end_for_handles(const node_error& why) override;
-
   [[nodiscard]] introduce introduction_of(std::uint64_t number) const override {
     return introductions_.of_peers_actor(number);
   }
@@ -182,7 +176,7 @@ public:
   [[nodiscard]] const link_options& options() const noexcept { return options_; }
   /// What the handshake has come to; before that, that nothing is known of the peer.
   [[nodiscard]] const agreed_terms& agreed() const noexcept { return agreement_.now(); }
-  [[nodiscard]] const std::string& peer_name() const noexcept override { return agreed().peer.name; }
+  [[nodiscard]] const std::string& peer_name() const noexcept { return agreed().peer.name; }
   /// Once it is open. All zero where its objects come with their bytes.
   [[nodiscard]] const handles::node_name& peer_handles() const noexcept { return agreed().peer.handles; }
   /// I/O thread, once it is open. Tells the peer where this node listens, where it may know that.
@@ -192,9 +186,6 @@ public:
   }
   /// Once it has started.
   [[nodiscard]] link_place place() const { return {security_->kind, connection_->near_host()}; }
-  [[nodiscard]] std::uint64_t object_bytes_max() const noexcept override {
-    return options_.receive_limits.object_bytes;
-  }
   /// The families by which messages leave, best first.
   [[nodiscard]] std::vector<std::string> effective_serializers() const { return terms_.families(); }
   [[nodiscard]] bool shares_store() const noexcept { return agreed().shares_store; }
@@ -223,12 +214,15 @@ private:
   // -- link_core.cpp
   std::expected<void, node_error> on_packet(const packet_head& head, bytes_view body) override;
   void on_bad_packet(const node_error& reason) override;
+  void on_all_handled() override;
   void take_leave(const node_error& reason);
   bool refill(const link_held& held, outbox& out) override;
   void on_closed(const node_error& reason, std::uint64_t unwritten) override;
   std::expected<void, node_error> on_admin(admin_op op, bytes_view body);
+  std::expected<void, node_error> on_signature(bytes_view body);
+  std::expected<void, node_error> on_header(bytes_view body);
+  void log_received(std::string_view what, std::uint64_t number, std::string_view meaning);
   std::expected<void, node_error> on_goodbye(const goodbye& what);
-  std::expected<void, node_error> on_release_object(const release_object& what);
   /// `unwritten`: messages that the connection had taken and not written.
   void fail_everything(const node_error& reason, std::uint64_t unwritten);
 
@@ -239,27 +233,8 @@ private:
   void report_consumed();
   [[nodiscard]] bool do_chores();
 
-  // -- link_handles.cpp
-  [[nodiscard]] std::expected<void, node_error> count_handles();
-  [[nodiscard]] std::optional<exchange_channel> shared_channel() const;
-  void append_handle_messages(const link_held& held, outbox& out);
-  void append_mentions(const link_held& held, std::span<const outgoing_mention> mentions, outbox& out) override;
-  bool append_piece(const link_held& held, outbox& out);
-  std::expected<void, node_error> on_object_chunk(bytes_view body);
-  std::expected<void, node_error> on_handle_message(admin_op op, bytes_view body);
-  [[nodiscard]] std::expected<std::vector<object_source_ptr>, node_error>
-  receive_objects(const std::vector<object_mention>& described) override;
-
   // -- link_stats.cpp
   [[nodiscard]] link_stats stats_locked(const link_held& held) const;
-  void log_received(std::string_view what, std::uint64_t number, std::string_view meaning);
-
-  // -- link_receive.cpp
-  std::expected<void, node_error> on_signature(bytes_view body);
-  std::expected<void, node_error> on_header(bytes_view body);
-  [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> find_actor(const actor_mention& which) override;
-  [[nodiscard]] std::expected<frame, node_error> receive_frame(const frame_descriptor& where) override;
-  void on_all_handled() override;
 
   // Set by make(), never changed.
   const std::uint64_t serial_;
@@ -303,12 +278,15 @@ private:
   // Guarded by mutex_.
   reply_room replies_;
   pending_requests pending_{replies_};
-  store_desk store_desk_;
+  const std::unique_ptr<link_flights> flights_;
+  shared_store_objects stored_;
+  const std::unique_ptr<link_in_exchange> in_exchange_;
+  const std::unique_ptr<mention_describer> describer_;
   claim_desk claim_desk_; // The tables above, from which messages take.
-  departures departures_{*this};
+  departures departures_{*describer_};
+  chunk_turns chunks_{departures_, *in_exchange_};
   send_gate gate_;
   send_pump pump_{gate_, departures_};
-  bool piece_is_next_ = false; // Of bytes that the peer has asked for, before the next chunk of a message.
   sent_dictionary sent_words_;
   header_definitions headers_{common_, sent_words_, changes_.lists()};
   draft_sender drafts_;
@@ -316,13 +294,13 @@ private:
 
   // I/O thread only.
   passed_traffic passed_counts_; // Of values that come beside the bytes.
+  const std::unique_ptr<mention_finder> finder_;
   frame_claims claims_;
   incoming_message incoming_;
   value_decoder decoder_;
   std::unique_ptr<receive_account> receiving_; // From the opening on.
   known_peer known_peer_;
   std::unique_ptr<greeting> greeting_; // From start() until the link is open.
-  bool is_up_in_exchange_ = false;
   peer_watch peer_watch_;
   farewell farewell_;
 

@@ -24,14 +24,11 @@ bool link_core::ends_for_unread() {
   return why.has_value();
 }
 
-/// Chunks of messages and of objects that the peer has asked for take turns.
 bool link_core::refill(const link_held& held, outbox& out) {
-  piece_is_next_ = !piece_is_next_;
-  if ((piece_is_next_ || departures_.empty(held)) && append_piece(held, out))
-    return true;
-  if (!departures_.append_next(held, out))
+  const auto messages_left = !departures_.empty(held);
+  if (!chunks_.append_next(held, out))
     return false;
-  if (farewell_.is_under_way() && departures_.empty(held))
+  if (messages_left && farewell_.is_under_way() && departures_.empty(held))
     asio::post(node_->io(), [self = shared_from_this()] { self->farewell_.look(); });
   return true;
 }

@@ -33,7 +33,7 @@ link_memory link_core::memory(std::span<const store::object_id> of) const {
   for (std::size_t at = 0; at < of.size(); at += looks_max) {
     const auto held = mutex_.lock();
     for (const auto& id : of.subspan(at, std::min(looks_max, of.size() - at)))
-      if (const auto found = store_desk_.objects().find(held, id))
+      if (const auto found = stored_.objects().find(held, id))
         result.exported.push_back({id, found->count, found->since});
   }
   const auto held = mutex_.lock();

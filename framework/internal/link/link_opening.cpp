@@ -7,6 +7,7 @@
 
 #include <troupe/framework/internal/link/link_core.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
+#include <troupe/framework/internal/link/link_in_exchange.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/text.hpp>
 
@@ -122,8 +123,8 @@ std::expected<void, node_error> link_core::on_greeting(const packet_head& head, 
 std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
   agreement_.reach(std::move(terms));
   const auto& agreed = agreement_.now();
-  if (auto counts = count_handles(); !counts)
-    return counts;
+  if (auto joined = in_exchange_->join(shared_from_this(), *connection_); !joined)
+    return joined;
   {
     const auto held = mutex_.lock();
     if (life_.now() != link_state::greeting)
@@ -148,8 +149,10 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
     auto received = first.context;
     swap_ends(received);
     decoder_.open(received);
-    if (agreed.shares_store)
+    if (agreed.shares_store) {
+      stored_.share(node_->store()->number());
       incoming_.share_store(node_->store()->number());
+    }
     delivery_.name_peer(agreed.peer.name);
     first.context.limits.header_bytes = agreed.peer.header_bytes;
     first.context.limits.frames = agreed.peer.frames;

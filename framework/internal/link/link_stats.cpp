@@ -43,11 +43,4 @@ link_stats link_core::stats_locked(const link_held& held) const {
   return result;
 }
 
-/// I/O thread. What the peer has defined, which it may do tens of thousands of times.
-void link_core::log_received(std::string_view what, std::uint64_t number, std::string_view meaning) {
-  warnings_.say(log_level::debug, [&] {
-    return "from " + agreed().peer.name + ": " + std::string{what} + ' ' + grouped(number) + " is " + cut(meaning);
-  });
-}
-
 } // namespace troupe::internal

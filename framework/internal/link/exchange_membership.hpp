@@ -1,0 +1,59 @@
+// That a link is known to the exchange of its node.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <troupe/framework/internal/handles/messages.hpp>
+#include <troupe/framework/internal/objects/link_exchange.hpp>
+#include <troupe/framework/internal/wire/packet.hpp>
+
+namespace troupe::internal {
+
+/// Keeps a link in the exchange until its destructor, or leave(), takes it out.
+///
+/// Threads: the I/O thread.
+class exchange_membership {
+public:
+  exchange_membership() = default;
+  exchange_membership(exchange_membership&& other) noexcept
+      : of_(std::move(other.of_)), number_(std::exchange(other.number_, 0)) {}
+  exchange_membership& operator=(exchange_membership&& other) noexcept {
+    leave(default_reason);
+    of_ = std::move(other.of_);
+    number_ = std::exchange(other.number_, 0);
+    return *this;
+  }
+  ~exchange_membership() { leave(default_reason); }
+
+  /// As link_exchange::link_up(); none where the exchange does not take that number.
+  [[nodiscard]] static exchange_membership join(std::shared_ptr<link_exchange> exchange,
+                                                const std::shared_ptr<exchange_link>& link, handles::link_number number,
+                                                handles::node_name peer, bytes_view token,
+                                                const std::optional<exchange_channel>& shared) {
+    exchange_membership result;
+    if (exchange->link_up(link, number, peer, token, shared)) {
+      result.of_ = std::move(exchange);
+      result.number_ = number;
+    }
+    return result;
+  }
+
+  explicit operator bool() const noexcept { return of_ != nullptr; }
+
+  /// The reason stands in the errors of what is lost with the link. Nothing happens the second time.
+  void leave(std::string why) {
+    if (const auto of = std::exchange(of_, nullptr))
+      of->link_down(number_, std::move(why));
+  }
+
+private:
+  static constexpr const char* default_reason = "the link has ended";
+
+  std::shared_ptr<link_exchange> of_;
+  handles::link_number number_ = 0;
+};
+
+} // namespace troupe::internal

@@ -1,0 +1,43 @@
+// What the peer's messages name: actors, objects, frames in the store.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <expected>
+#include <vector>
+
+#include <troupe/framework/internal/link/mention_finder.hpp>
+
+namespace troupe::internal {
+
+class actor_names;
+class link_in_exchange;
+class shared_store_objects;
+
+/// Finds what the peer's messages name in the tables of the link.
+///
+/// Threads: the I/O thread.
+class mention_reader final : public mention_finder {
+public:
+  /// Parts of the link, which outlive this.
+  struct parts {
+    actor_names& actors;
+    link_in_exchange& counted;
+    shared_store_objects& stored;
+    std::atomic<std::uint64_t>& handle_bytes; // Received, behind handles of stored objects.
+  };
+  explicit mention_reader(const parts& of) : of_(of) {}
+
+  [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> find_actor(const actor_mention& which) override;
+  /// They are received whatever becomes of their message.
+  [[nodiscard]] std::expected<std::vector<object_source_ptr>, node_error>
+  receive_objects(const std::vector<object_mention>& described) override;
+  [[nodiscard]] std::expected<frame, node_error> receive_frame(const frame_descriptor& where) override;
+
+private:
+  [[nodiscard]] std::expected<object_source_ptr, node_error> receive_stored(const object_mention& described);
+
+  const parts of_;
+};
+
+} // namespace troupe::internal

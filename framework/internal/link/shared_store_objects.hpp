@@ -1,0 +1,57 @@
+// The objects in the store of both ends of a link.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <optional>
+
+#include <asio/io_context.hpp>
+#include <asio/steady_timer.hpp>
+
+#include <troupe/framework/internal/net/link_mutex.hpp>
+#include <troupe/framework/internal/objects/link_objects.hpp>
+#include <troupe/framework/internal/wire/admin.hpp>
+#include <troupe/store/handle.hpp>
+
+namespace troupe::internal {
+
+/// Gives a link the objects that it shares with its peer, those of a busy store later.
+///
+/// Threads: adopt(), on_release() and abandon() on the I/O thread; objects() from any.
+class shared_store_objects {
+public:
+  /// How long a store that was busy is left alone.
+  static constexpr std::chrono::milliseconds busy_pause{200};
+
+  /// All outlive this.
+  shared_store_objects(link_mutex& mutex, flight_path<store::handle>& path, asio::io_context& io)
+      : io_(io), objects_(mutex, path) {}
+
+  /// Before anything comes: both ends have the store of that number open.
+  void share(std::uint64_t store) noexcept { store_ = store; }
+  /// Its number; none where no store is shared.
+  [[nodiscard]] const std::optional<std::uint64_t>& shared_store() const noexcept { return store_; }
+
+  [[nodiscard]] link_objects<store::handle>& objects() noexcept { return objects_; }
+  [[nodiscard]] const link_objects<store::handle>& objects() const noexcept { return objects_; }
+
+  /// As link_objects::adopt().
+  [[nodiscard]] std::expected<link_objects<store::handle>::owner, node_error> adopt(const store::object_id& id);
+  /// As link_objects::on_release(). Fails also where no store is shared.
+  std::expected<void, node_error> on_release(const release_object& what);
+
+  /// The link has ended.
+  [[nodiscard]] std::expected<void, store::store_error> abandon();
+
+private:
+  void claim_later();
+
+  asio::io_context& io_;
+  link_objects<store::handle> objects_;
+  std::optional<std::uint64_t> store_;
+  std::shared_ptr<asio::steady_timer> timer_; // Its handler does nothing once this is gone.
+};
+
+} // namespace troupe::internal
