@@ -41,6 +41,19 @@ knots blocks(std::size_t count, std::size_t chain_length) {
   return all;
 }
 
+/// Says how many of its kind there are.
+struct counted_knot {
+  counted_knot() { ++alive; }
+  counted_knot(const counted_knot& other) : next(other.next) { ++alive; }
+  counted_knot& operator=(const counted_knot&) = default;
+  ~counted_knot() { --alive; }
+
+  std::shared_ptr<counted_knot> next;
+  static inline int alive = 0;
+};
+TROUPE_DESCRIBE(counted_knot, next)
+using counted_knots = std::vector<std::shared_ptr<counted_knot>>;
+
 class hostile_circles : public testing::TestWithParam<const char*> {
 protected:
   hostile_circles() { types.add<knots>("knots"); }
@@ -142,6 +155,32 @@ TEST_P(hostile_circles, of_large_trees_whose_children_own_their_parents_pass) {
   EXPECT_EQ(back[4]->next, back[0]);
   cut(back);
   cut(all);
+}
+
+// Goal: a circle that was whole already does not outlive a value of which the rest cannot be read.
+TEST_P(hostile_circles, of_a_value_that_breaks_off_are_cut) {
+  types.add<counted_knots>("counted_knots");
+  counted_knots all{std::make_shared<counted_knot>(), std::make_shared<counted_knot>(),
+                    std::make_shared<counted_knot>()};
+  all[0]->next = all[1];
+  all[1]->next = all[0];
+  auto sent = serialize(all, {.serializers = {GetParam()}, .on_error = on_error::raise}, types, families);
+  ASSERT_TRUE(sent.has_value()) << sent.error().message();
+  const auto before = counted_knot::alive;
+  const auto decoded = [&] {
+    return deserialize<counted_knots>(*sent, {.deserializers = {GetParam()}}, types, families);
+  };
+  {
+    const auto whole = decoded();
+    ASSERT_TRUE(whole.has_value()) << whole.error().message();
+    EXPECT_EQ(counted_knot::alive, before + 3);
+    whole->front()->next.reset();
+  }
+  EXPECT_EQ(counted_knot::alive, before);
+  sent->frames[0] = sent->frames[0].slice(0, sent->frames[0].size_bytes() - 1);
+  EXPECT_FALSE(decoded().has_value());
+  EXPECT_EQ(counted_knot::alive, before);
+  all[0]->next.reset();
 }
 
 TEST_P(hostile_circles, are_not_needed_for_a_height_below_the_depth_to_count) {

@@ -204,6 +204,18 @@ TEST(hostile_elements, of_many_parts_are_decoded_soon) {
   EXPECT_LT(result.seconds, seconds_max);
 }
 
+TEST(hostile_elements, take_from_the_memory_that_the_whole_may_take) {
+  constexpr std::size_t count = 600;
+  const auto text = whole(std::string(4'000, 'x'));
+  ASSERT_EQ(text.frames.size(), 1U);
+  const auto sent =
+      elements<names>("", none, listed(bytes_of(text.header), count), std::vector<frame>(count, text.frames[0])).sent;
+  context ctx;
+  EXPECT_EQ(decode<names>(sent, ctx).code, none);
+  ctx.limits.memory_bytes = 1_MiB; // Enough for each of them.
+  EXPECT_EQ(decode<names>(sent, ctx).code, limit_exceeded);
+}
+
 // -- types attribute by attribute
 
 /// What the codec puts into the header, with any key as often as one likes.

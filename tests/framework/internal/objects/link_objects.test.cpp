@@ -150,6 +150,19 @@ TEST_F(both_ends, what_came_twice_has_one_owner_and_is_released_at_once) {
   EXPECT_EQ(far.way.released[0].second, 2u);
 }
 
+TEST_F(both_ends, an_owner_that_ends_late_takes_nothing_of_a_newer_one_with_it) {
+  auto object = put();
+  send(*object);
+  auto newer = far.objects->adopt(first);
+  ASSERT_TRUE(newer);
+  const came_over<hold> older{*object, {}};
+  far.objects->gone(first, &older);
+  EXPECT_TRUE(far.way.released.empty());
+  newer = nullptr;
+  ASSERT_EQ(far.way.released.size(), 1u);
+  EXPECT_EQ(far.way.released[0].second, 1u);
+}
+
 TEST_F(both_ends, more_than_was_sent_cannot_be_released) {
   auto object = put();
   send(*object);
