@@ -18,13 +18,7 @@ struct send_message {
   link_number link = 0;
   message what;
 };
-/// Write it, with these bytes of the object at `place` beside it. May be overtaken by messages that are sent later.
-struct send_bytes {
-  link_number link = 0;
-  pull_chunk what;
-  object_id place;
-};
-/// There is something for send_chunk() to send on that link.
+/// There is something for next_chunk() to give for that link.
 struct bytes_wanted {
   link_number link = 0;
 };
@@ -92,7 +86,7 @@ struct drop_room {
   room_id room = 0;
 };
 
-using action = std::variant<send_message, send_bytes, bytes_wanted, close_link, connect_to, answer_waiter, make_room,
-                            seal_room, drop_room, forget_unfinished>;
+using action = std::variant<send_message, bytes_wanted, close_link, connect_to, answer_waiter, make_room, seal_room,
+                            drop_room, forget_unfinished>;
 
 } // namespace troupe::internal::handles

@@ -309,12 +309,41 @@ bool fetching::has_replica(room_id room, const object_id& place, fetch_step afte
   return true;
 }
 
-room_id fetching::room_of(const link_record& from, request_number request) const {
-  const auto* asked = from.questions.find(request);
-  if (asked == nullptr || asked->what != open_request::kind::pull)
+std::expected<room_id, violation> fetching::room_for(const link_record& from, const pull_chunk& what) const {
+  const auto asked = from.questions.standing_of(what.request, open_request::kind::pull);
+  if (asked == link_questions::standing::never_asked)
+    return std::unexpected{violation{"answered a question that was not asked"}};
+  if (asked == link_questions::standing::given_up)
     return 0;
-  const auto& fetch = *entries_.at(asked->about).fetch;
-  return fetch.step == fetch_step::receiving ? fetch.room : 0;
+  const auto& which = entries_.at(from.questions.find(what.request)->about);
+  const auto& fetch = *which.fetch;
+  if (fetch.step != fetch_step::receiving || what.offset != fetch.received_bytes || what.size_bytes == 0
+      || what.size_bytes > which.size_bytes - fetch.received_bytes)
+    return std::unexpected{violation{"sent bytes out of order, or too many"}};
+  return fetch.room;
+}
+
+bool fetching::room_filled(room_id room, std::uint64_t more_bytes) {
+  const auto what = rooms_.find(room);
+  if (!what)
+    return false;
+  const auto& which = entries_.at(*what);
+  auto& fetch = *which.fetch;
+  assert(fetch.pull.request != 0 && more_bytes <= which.size_bytes - fetch.received_bytes);
+  fetch.received_bytes += more_bytes;
+  fetch.refused = {};
+  if (fetch.received_bytes < which.size_bytes) {
+    fetch.patience.set(end_of_patience());
+    return false;
+  }
+  has_all_bytes(*what);
+  seal_if_complete(*what);
+  return true;
+}
+
+bool fetching::waits_for_captured(room_id room) const {
+  const auto what = rooms_.find(room);
+  return what && entries_.at(*what).fetch->waits_for_captured();
 }
 
 // -- what the source says
@@ -370,29 +399,6 @@ violation fetching::on_head(link_record& from, const pull_head& what, const std:
   await_captured(about, captured);
   if (which.fetch->failed.code == handle_errc::none && what.size_bytes == 0)
     has_all_bytes(about);
-  seal_if_complete(about);
-  return {};
-}
-
-violation fetching::on_chunk(link_record& from, const pull_chunk& what) {
-  const auto asked = from.questions.standing_of(what.request, open_request::kind::pull);
-  if (asked == link_questions::standing::never_asked)
-    return "answered a question that was not asked";
-  if (asked == link_questions::standing::given_up)
-    return {};
-  const auto about = from.questions.find(what.request)->about;
-  const auto& which = entries_.at(about);
-  auto& fetch = *which.fetch;
-  if (fetch.step != fetch_step::receiving || what.offset != fetch.received_bytes || what.size_bytes == 0
-      || what.size_bytes > which.size_bytes - fetch.received_bytes)
-    return "sent bytes out of order, or too many";
-  fetch.received_bytes += what.size_bytes;
-  fetch.refused = {};
-  if (fetch.received_bytes < which.size_bytes) {
-    fetch.patience.set(end_of_patience());
-    return {};
-  }
-  has_all_bytes(about);
   seal_if_complete(about);
   return {};
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <memory>
 #include <set>
 #include <string_view>
@@ -74,13 +75,17 @@ public:
   void room_failed(room_id room, handle_errc why);
   /// False when nobody wants it. `after`: making room, where another has made it; or sealing.
   [[nodiscard]] bool has_replica(room_id room, const object_id& place, fetch_step after);
-  [[nodiscard]] room_id room_of(const link_record& from, request_number request) const;
+  /// Where the bytes belong that come over that link; 0 where nobody wants them any more.
+  [[nodiscard]] std::expected<room_id, violation> room_for(const link_record& from, const pull_chunk& what) const;
+  /// They are there. Whether the room has all its bytes now. Nothing happens where the room is not wanted any more.
+  bool room_filled(room_id room, std::uint64_t more_bytes);
+  /// Whether the room has all its bytes, and is not being sealed yet.
+  [[nodiscard]] bool waits_for_captured(room_id room) const;
 
   // -- what the source says
 
   /// One reference each of what the head names is this fetch's from now on.
   [[nodiscard]] violation on_head(link_record& from, const pull_head& what, const std::vector<reference>& captured);
-  [[nodiscard]] violation on_chunk(link_record& from, const pull_chunk& what);
   /// One reference of what was handed over is this fetch's from now on.
   [[nodiscard]] violation on_here(link_record& from, request_number request, reference handed_over);
   void on_refused(const link_record& from, reference what, const refused& why);

@@ -297,12 +297,11 @@ void ledger::give_up_question(link_record& of, request_number request) {
   }
 }
 
-bool ledger::send_chunk(link_number link) {
+std::optional<served_chunk> ledger::next_chunk(link_number link) {
   auto* to = up_link(link);
   if (to == nullptr || !to->servings.has_ready())
-    return false;
-  in_event([&] { serving_.send_next(*to); });
-  return true;
+    return std::nullopt;
+  return in_event([&] { return serving_.next_chunk(*to); });
 }
 
 void ledger::cannot_serve(link_number link, request_number request, handle_errc why, bool is_disk_full) {
@@ -318,9 +317,18 @@ void ledger::cannot_serve(link_number link, request_number request, handle_errc 
 
 // -- rooms
 
-room_id ledger::room_of(link_number link, request_number request) const {
-  const auto* from = books_.links.up(link);
-  return from != nullptr ? fetching_.room_of(*from, request) : 0;
+room_id ledger::room_for(link_number from, const pull_chunk& what) {
+  const auto* link = books_.links.up(from);
+  if (link == nullptr)
+    return 0;
+  const auto room = fetching_.room_for(*link, what);
+  if (!room)
+    in_event([&] { judge(from, room.error()); });
+  return room.value_or(0);
+}
+
+bool ledger::room_filled(room_id room, std::uint64_t more_bytes) {
+  return in_event([&] { return fetching_.room_filled(room, more_bytes); });
 }
 
 void ledger::room_made(room_id room) {
@@ -466,10 +474,6 @@ void ledger::on(link_record& from, const pull_head& what) {
     judge(from.number, fetching_.on_head(from, what, *captured));
   else
     judge(from.number, sent_wrong_handle);
-}
-
-void ledger::on(link_record& from, const pull_chunk& what) {
-  judge(from.number, fetching_.on_chunk(from, what));
 }
 
 void ledger::on(link_record& from, const pull_here& what) {

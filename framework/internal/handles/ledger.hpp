@@ -54,11 +54,11 @@ struct ledger_tables {
 /// One node's half of the protocol: events in, actions out. Holds what is exported, releases what is not needed,
 /// fetches what is remote, forwards, and survives the loss of links.
 ///
-/// Threads: one at a time. After every event the caller does what take_actions() gives, in order; and then sends chunks
-/// while a link has room. What a peer's message makes this node answer at once is not longer than that message: a
-/// caller that stops to read from a peer who does not read bounds what is queued for it.
-/// Time: each event asks the clock. What is due is done by tick(), to be called when `next_deadline()` has come; a late
-/// tick makes everything later and nothing sooner.
+/// Threads: one at a time. After every event the caller does what take_actions() gives, in order; and then takes
+/// chunks while a link can take more. What a peer's message makes this node answer at once is not longer than that
+/// message: a caller that stops to read from a peer who does not read bounds what is queued for it. Time: each event
+/// asks the clock. What is due is done by tick(), to be called when `next_deadline()` has come; a late tick makes
+/// everything later and nothing sooner.
 ///
 /// Within an event nothing is freed: what may have become unwanted, lost or unanswerable is touched, and looked at when
 /// the event ends. So nothing recurses, however deep objects capture each other.
@@ -89,6 +89,8 @@ public:
   [[nodiscard]] std::optional<fetch_error> loss_of(reference what) const;
   /// Whether the bytes would come by way of a node that need not have them itself.
   [[nodiscard]] bool is_behind(reference what) const;
+  /// Whether the room has all its bytes, and only what they capture is missing.
+  [[nodiscard]] bool waits_for_captured(room_id room) const { return fetching_.waits_for_captured(room); }
 
   /// Asks for the bytes to be brought here. There is exactly one `answer_waiter` for it, at the deadline at the latest.
   /// Requires: nobody called `who` waits already.
@@ -117,15 +119,17 @@ public:
   void link_down(link_number link);
   void on_message(link_number from, const message& what);
 
-  /// Sends one head or chunk where a peer's pull wants one; to be called while the link has room. False when there is
-  /// none.
-  bool send_chunk(link_number link);
-  /// What the last `send_bytes` for that request asks for cannot be had: nothing of it was written since. `why` is
-  /// `object_lost`, `busy` or `full`.
+  /// Takes the chunk that the peer's pulls want next; to be called while the link can take more. What the ledger wants
+  /// written until then goes ahead of it, its head with that; what it wants later may overtake it. Nothing where no
+  /// pull is ready; of an empty object an empty chunk, which need not be written.
+  [[nodiscard]] std::optional<served_chunk> next_chunk(link_number link);
+  /// The last chunk of that request cannot be had: nothing of it was written since. `why` is `object_lost`, `busy` or
+  /// `full`.
   void cannot_serve(link_number link, request_number request, handle_errc why, bool is_disk_full = false);
 
-  /// The room for the bytes that are to come over this link in answer to that pull; 0: none are.
-  [[nodiscard]] room_id room_of(link_number link, request_number request) const;
+  /// Bytes have come over that link: the room in which they belong, for room_filled(). 0 where they are not wanted (any
+  /// more).
+  [[nodiscard]] room_id room_for(link_number from, const pull_chunk& what);
 
   // -- answers to actions
 
@@ -135,6 +139,9 @@ public:
   [[nodiscard]] bool room_found(room_id room, const object_id& place);
   /// `why` is `full` or `busy`.
   void room_failed(room_id room, handle_errc why);
+  /// The bytes for which room_for() has given it are in the room. Whether it has all its bytes now. Nothing happens
+  /// where it is not wanted any more.
+  bool room_filled(room_id room, std::uint64_t more_bytes);
   /// The replica is sealed; its hold is the ledger's from now on. False when nobody wants it: the hold stays the
   /// caller's.
   [[nodiscard]] bool room_sealed(room_id room, const object_id& place);
@@ -197,7 +204,6 @@ private:
   void on(link_record& from, const adopted& what);
   void on(link_record& from, const reclaimed& what);
   void on(link_record& from, const pull_head& what);
-  void on(link_record& from, const pull_chunk& what);
   void on(link_record& from, const pull_here& what);
   void on(link_record& from, const refused& what);
   void on(link_record& from, const lost& what);

@@ -25,6 +25,12 @@ struct served_pull {
   std::uint64_t size_bytes = 0;
 };
 
+/// Bytes of the object at `place` that a link is to be sent next.
+struct served_chunk {
+  pull_chunk what;
+  object_id place;
+};
+
 /// Lets the pulls of one peer take turns in sending, so that a large object does not hold up a small one.
 class link_servings {
 public:

@@ -147,7 +147,7 @@ struct pull_head {
   std::uint64_t size_bytes = 0;
   std::vector<handle_descriptor> captured;
 };
-/// The bytes themselves travel beside this, out of this protocol's sight.
+/// Stands before bytes, which travel with it in a packet of their own: no `message`.
 struct pull_chunk {
   request_number request = 0;
   std::uint64_t offset = 0;
@@ -169,7 +169,7 @@ struct lost {
   object_id name;
 };
 
-using message = std::variant<release, vouch, adopt, reclaim, pull, cancel, adopted, reclaimed, pull_head, pull_chunk,
-                             pull_here, refused, lost>;
+using message =
+    std::variant<release, vouch, adopt, reclaim, pull, cancel, adopted, reclaimed, pull_head, pull_here, refused, lost>;
 
 } // namespace troupe::internal::handles

@@ -61,18 +61,20 @@ void serving::refuse(const peer_waiter& who, const fetch_error& why) {
   actions_.send(who.link, refused{who.request, why.code, why.is_disk_full});
 }
 
-void serving::send_next(link_record& to) {
+served_chunk serving::next_chunk(link_record& to) {
   const auto request = to.servings.next().value();
   auto& what = to.servings.at(request);
   if (what.next == served_pull::step::head)
-    send_head(to, request, what);
-  else
-    send_bytes_of(to, request, what);
-  if (what.next == served_pull::step::bytes && what.offset == what.size_bytes)
+    say_head(to, request, what);
+  const auto size_bytes = std::min(options_.chunk_bytes_max, what.size_bytes - what.offset);
+  const served_chunk next{{request, what.offset, size_bytes}, what.place};
+  what.offset += size_bytes;
+  if (what.offset == what.size_bytes)
     to.servings.close(request);
+  return next;
 }
 
-void serving::send_head(link_record& to, request_number request, served_pull& what) {
+void serving::say_head(link_record& to, request_number request, served_pull& what) {
   pull_head head{request, what.size_bytes, {}};
   for (const auto& place : objects_.captured_by(what.place)) {
     const auto inner = entries_.refer_to(place);
@@ -82,12 +84,6 @@ void serving::send_head(link_record& to, request_number request, served_pull& wh
   }
   actions_.send(to.number, std::move(head));
   what.next = served_pull::step::bytes;
-}
-
-void serving::send_bytes_of(link_record& to, request_number request, served_pull& what) {
-  const auto size_bytes = std::min(options_.chunk_bytes_max, what.size_bytes - what.offset);
-  actions_.want(send_bytes{to.number, {request, what.offset, size_bytes}, what.place});
-  what.offset += size_bytes;
 }
 
 std::string_view serving::broken_invariant() const {

@@ -23,8 +23,9 @@ public:
   /// What is not exported any more.
   void end_all_of(link_record& to, const object_id& name);
   void end_all(link_record& to);
-  /// Sends one head or chunk. Requires: one is ready.
-  void send_next(link_record& to);
+  /// Takes the chunk that comes next; where that is the first, its head is said before. Of an empty object it is empty.
+  /// Requires: one is ready.
+  [[nodiscard]] served_chunk next_chunk(link_record& to);
 
   void serve(const peer_waiter& who, reference what) override;
   void refuse(const peer_waiter& who, const fetch_error& why) override;
@@ -33,8 +34,7 @@ public:
   [[nodiscard]] std::string_view broken_invariant() const;
 
 private:
-  void send_head(link_record& to, request_number request, served_pull& what);
-  void send_bytes_of(link_record& to, request_number request, served_pull& what);
+  void say_head(link_record& to, request_number request, served_pull& what);
 
   const ledger_options& options_;
   local_objects& objects_;

@@ -125,21 +125,15 @@ std::expected<void, node_error> exchange_core::on_message(handles::link_number f
   return {};
 }
 
-handles::room_id exchange_core::room_of(handles::link_number from, const handles::pull_chunk& what) const {
-  const auto room = ledger_.room_of(from, what.request);
-  return rooms_.expects(room, what.offset, what.size_bytes) ? room : 0;
-}
-
-/// What is out of place is the ledger's to judge.
-std::expected<void, node_error> exchange_core::on_chunk(handles::link_number from, const handles::pull_chunk& what,
-                                                        handles::room_id into) {
-  if (rooms_.find(into) != nullptr) {
-    const auto before = rooms_.reserved_bytes();
-    rooms_.filled(into, what.size_bytes);
-    if (rooms_.reserved_bytes() < before)
-      around_.room_is_left();
-  }
-  return on_message(from, handles::message{what});
+std::expected<handles::room_id, node_error> exchange_core::room_for(handles::link_number from,
+                                                                    const handles::pull_chunk& what) {
+  const auto room = ledger_.room_for(from, what);
+  if (room != 0)
+    return room;
+  settle();
+  if (auto ended = ending(from))
+    return std::unexpected{*std::move(ended)};
+  return 0;
 }
 
 std::expected<std::vector<handles::reference>, node_error>
@@ -177,32 +171,15 @@ std::optional<node_error> exchange_core::ending(handles::link_number link) const
 
 // -- serving
 
-exchange_core::next_bytes exchange_core::bytes_for(handles::link_number to) {
-  auto* const found = find_lane(to);
-  if (found == nullptr)
-    return {};
-  if (!found->next) {
-    if (!ledger_.send_chunk(to))
-      return {};
-    settle();
-  }
-  return {found->next ? &*found->next : nullptr, true};
-}
-
-const handles::send_bytes* exchange_core::waiting_bytes(handles::link_number to) const {
-  const auto* const found = find_lane(to);
-  return found != nullptr && found->next ? &*found->next : nullptr;
-}
-
-std::optional<handles::send_bytes> exchange_core::take_bytes(handles::link_number to) {
-  auto* const found = find_lane(to);
-  return found != nullptr ? std::exchange(found->next, std::nullopt) : std::nullopt;
+std::optional<handles::served_chunk> exchange_core::next_chunk(handles::link_number to) {
+  auto next = ledger_.next_chunk(to);
+  if (next)
+    settle(); // Its head.
+  return next;
 }
 
 void exchange_core::cannot_serve(handles::link_number to, handles::request_number request, handles::handle_errc why,
                                  bool is_disk_full) {
-  if (auto* const found = find_lane(to); found != nullptr && found->next && found->next->what.request == request)
-    found->next.reset();
   ledger_.cannot_serve(to, request, why, is_disk_full);
   settle();
 }
@@ -231,6 +208,16 @@ void exchange_core::room_made(handles::room_id which) {
     return;
   rooms_.fill(which);
   ledger_.room_made(which);
+  settle();
+}
+
+void exchange_core::room_filled(handles::room_id which, std::uint64_t more_bytes) {
+  if (!wants(which))
+    return;
+  if (ledger_.room_filled(which, more_bytes)) {
+    rooms_.filled(which);
+    around_.room_is_left();
+  }
   settle();
 }
 
@@ -305,11 +292,6 @@ void exchange_core::act(handles::send_message& what) {
   }
 }
 
-void exchange_core::act(const handles::send_bytes& what) {
-  if (auto* const to = find_lane(what.link))
-    to->next = what;
-}
-
 void exchange_core::act(const handles::close_link& what) {
   if (auto* const to = find_lane(what.link)) {
     const auto code =
@@ -351,7 +333,7 @@ void exchange_core::act(const handles::answer_waiter& what) {
 void exchange_core::act(const handles::make_room& what) {
   if (is_ended_)
     return;
-  rooms_.add(what.room, what.size_bytes);
+  rooms_.add(what.room);
   const auto* const from = find_lane(what.source);
   if (const auto limit = from != nullptr ? from->object_bytes_max : UINT64_MAX; what.size_bytes > limit)
     refused_rooms_.emplace_back(
@@ -367,7 +349,7 @@ void exchange_core::act(handles::seal_room& what) {
     rooms_.seal(what.room);
     around_.seal_room(what.room, std::move(what.captured));
   } else if (own != unfinished_.end()) { // Else the node has ended.
-    rooms_.add_own(what.room, own->second);
+    rooms_.add_own(what.room);
     around_.finish(what.room, what.unfinished, std::move(what.captured));
   }
 }

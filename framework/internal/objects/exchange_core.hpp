@@ -90,12 +90,10 @@ public:
 
   /// Fails with what the link is to be ended with.
   [[nodiscard]] std::expected<void, node_error> on_message(handles::link_number from, const handles::message& what);
-  /// The room into which the bytes of that chunk belong, before it is given to on_chunk(); 0 where they are not
-  /// expected.
-  [[nodiscard]] handles::room_id room_of(handles::link_number from, const handles::pull_chunk& what) const;
-  /// As on_message(); its bytes are in that room, if there is one.
-  [[nodiscard]] std::expected<void, node_error> on_chunk(handles::link_number from, const handles::pull_chunk& what,
-                                                         handles::room_id into);
+  /// Bytes have come over that link: the room into which they belong, for room_filled(); 0 where nobody wants them any
+  /// more. Fails as on_message() does.
+  [[nodiscard]] std::expected<handles::room_id, node_error> room_for(handles::link_number from,
+                                                                     const handles::pull_chunk& what);
   /// Handles of a message that has arrived, in order: one reference each. Fails with `protocol_violation`, or
   /// `link_down`.
   [[nodiscard]] std::expected<std::vector<handles::reference>, node_error>
@@ -110,19 +108,12 @@ public:
   /// With what it is to be ended.
   [[nodiscard]] std::optional<node_error> ending(handles::link_number link) const;
 
-  // -- serving, while a link has room
+  // -- serving, while a link can take more
 
-  /// The next part of an object that the peer wants; the same until take_bytes(). Nothing where it wants none, or
-  /// has to be told something first, which is `has_more`.
-  struct next_bytes {
-    const handles::send_bytes* what = nullptr;
-    bool has_more = false;
-  };
-  [[nodiscard]] next_bytes bytes_for(handles::link_number to);
-  /// What bytes_for() has given; null where it has been taken.
-  [[nodiscard]] const handles::send_bytes* waiting_bytes(handles::link_number to) const;
-  [[nodiscard]] std::optional<handles::send_bytes> take_bytes(handles::link_number to);
-  /// Bytes for that request, which were or are next, cannot be had. `why` is `object_lost`, `busy` or `full`.
+  /// Takes the bytes that the peer is to be sent next, behind what take_messages() gives from now on: of an empty
+  /// object nothing but its head is among those. Nothing where it wants none.
+  [[nodiscard]] std::optional<handles::served_chunk> next_chunk(handles::link_number to);
+  /// The last that was taken for that request cannot be had. `why` is `object_lost`, `busy` or `full`.
   void cannot_serve(handles::link_number to, handles::request_number request, handles::handle_errc why,
                     bool is_disk_full = false);
 
@@ -131,7 +122,9 @@ public:
   [[nodiscard]] bool wants(handles::room_id which) const { return !is_ended_ && rooms_.find(which) != nullptr; }
   /// Before a builder is made for it. False where others have to be filled first: see room_is_left().
   /// Requires: wants(which).
-  [[nodiscard]] bool reserve_room(handles::room_id which) { return rooms_.reserve(which); }
+  [[nodiscard]] bool reserve_room(handles::room_id which, std::uint64_t size_bytes) {
+    return rooms_.reserve(which, size_bytes);
+  }
   /// Another process of this host has begun to write the same since.
   void give_back_room(handles::room_id which);
   /// Another process of this host pulls the same: its `writer` is waited for, until take_up_room().
@@ -140,6 +133,10 @@ public:
   /// What the store has said to a try; there will be another.
   void note_full(handles::room_id which, std::optional<node_error> why) { rooms_.note_full(which, std::move(why)); }
   void room_made(handles::room_id which);
+  /// The bytes are in it for which room_for() has given it.
+  void room_filled(handles::room_id which, std::uint64_t more_bytes);
+  /// Whether it has all its bytes, and waits for what those refer to.
+  [[nodiscard]] bool waits_for_captured(handles::room_id which) const { return ledger_.waits_for_captured(which); }
   /// This host's store has such an object, at `place`, of which one hold is given away. False: it is the caller's.
   [[nodiscard]] bool room_found(handles::room_id which, const store::object_id& place);
   /// The same for what has been sealed.
@@ -170,7 +167,6 @@ private:
     std::uint64_t object_bytes_max = UINT64_MAX;
     std::deque<handles::message> messages; // Not written yet.
     std::optional<node_error> ending;
-    std::optional<handles::send_bytes> next; // To be cut from its object.
   };
   struct waiter {
     std::uint64_t size_bytes = 0;
@@ -179,7 +175,6 @@ private:
 
   void settle();
   void act(handles::send_message& what);
-  void act(const handles::send_bytes& what);
   void act(const handles::bytes_wanted& what) { around_.write_soon(what.link); }
   void act(const handles::close_link& what);
   void act(const handles::connect_to& what);

@@ -202,14 +202,7 @@ std::expected<void, node_error> object_exchange::on_message(handles::link_number
 
 std::expected<void, node_error> object_exchange::on_chunk(handles::link_number from, const object_chunk_head& head,
                                                           bytes_view bytes) {
-  auto held = core_.lock();
-  const auto room = held->room_of(from, head.what);
-  const auto into = room != 0 ? rooms_.find(room) : nullptr;
-  held.guard().unlock();
-  if (into)
-    if (auto written = rooms_.write(into, head, bytes); !written)
-      return written;
-  return core_.lock()->on_chunk(from, head.what, room);
+  return rooms_.write(from, head, bytes);
 }
 
 std::expected<std::vector<object_source_ptr>, node_error>

@@ -43,22 +43,25 @@ bool object_serving::prepare_next(handles::link_number to) {
   auto& peer = lanes_[to];
   if (peer.pieces.size() >= pieces_max)
     return false;
-  const auto next = held->bytes_for(to);
-  if (next.what == nullptr) {
-    if (next.has_more)
-      return true;                                        // It begins with a message.
+  if (!peer.next)
+    peer.next = held->next_chunk(to);
+  if (!peer.next) {
     const auto dropped = std::exchange(peer.objects, {}); // Also of what was cancelled.
     held.guard().unlock();
     return false;
   }
-  const auto request = next.what->what.request;
+  if (peer.next->what.size_bytes == 0) {
+    peer.next.reset(); // Its head says all.
+    return true;
+  }
+  const auto request = peer.next->what.request;
   auto& wanted = peer.objects[request];
   if (!wanted.bytes) {
     if (!std::exchange(peer.is_pinning, true))
-      pin_for(to, held.holds().find(next.what->place));
+      pin_for(to, held.holds().find(peer.next->place));
     return false;
   }
-  const auto what = held->take_bytes(to)->what;
+  const auto what = std::exchange(peer.next, std::nullopt)->what;
   const auto owner = wanted.bytes;
   const auto before = wanted.sum;
   const auto whole = owner->bytes();
@@ -78,7 +81,7 @@ bool object_serving::prepare_next(handles::link_number to) {
   return true;
 }
 
-/// What lies on disk has to be brought back, which takes too long for the I/O thread.
+/// What lies on disk has to be brought back, which takes too long for the I/O thread. The chunk waits meanwhile.
 void object_serving::pin_for(handles::link_number to, store::handle object) {
   worker_.add([this, to, object = std::move(object)] {
     auto pinned = object.pin(serving_patience);
@@ -87,15 +90,14 @@ void object_serving::pin_for(handles::link_number to, store::handle object) {
     const auto waiting = lanes_.find(to);
     if (waiting == lanes_.end() || held->is_ended())
       return;
-    waiting->second.is_pinning = false;
-    const auto* const next = held->waiting_bytes(to);
-    if (next == nullptr)
-      return;
-    const auto request = next->what.request;
+    auto& peer = waiting->second;
+    peer.is_pinning = false;
+    const auto request = peer.next->what.request;
     if (bytes) {
-      waiting->second.objects[request].bytes = std::move(bytes);
+      peer.objects[request].bytes = std::move(bytes);
     } else {
-      waiting->second.objects.erase(request);
+      peer.objects.erase(request);
+      peer.next.reset();
       const auto is_disk_full = from_store(pinned.error()).code() == node_errc::disk_full;
       held->cannot_serve(to, request, refusal_of(pinned.error()), is_disk_full);
     }

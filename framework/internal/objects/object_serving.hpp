@@ -10,8 +10,8 @@
 #include <troupe/framework/internal/handles/actions.hpp>
 #include <troupe/framework/internal/objects/exchange_surroundings.hpp>
 #include <troupe/framework/internal/objects/link_exchange.hpp>
-#include <troupe/framework/internal/objects/stored_bytes.hpp>
 #include <troupe/framework/internal/objects/shared_core.hpp>
+#include <troupe/framework/internal/objects/stored_bytes.hpp>
 #include <troupe/framework/internal/threads/job_queue.hpp>
 
 namespace troupe::internal {
@@ -40,7 +40,8 @@ private:
   };
   struct lane {
     std::map<handles::request_number, served> objects;
-    bool is_pinning = false;
+    std::optional<handles::served_chunk> next; // Taken from the core, to be cut.
+    bool is_pinning = false;                   // The object of that.
     std::deque<object_piece> pieces;
   };
   [[nodiscard]] bool prepare_next(handles::link_number to);

@@ -1,6 +1,7 @@
 #include <troupe/framework/internal/objects/replica_rooms.hpp>
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <utility>
 
@@ -36,9 +37,7 @@ void replica_rooms::make(handles::room_id which, std::uint64_t size_bytes, const
 }
 
 void replica_rooms::seal(handles::room_id which, std::vector<store::object_id> captured) {
-  const auto full = replicas_.at(which);
-  full->is_sealing = true;
-  worker_.add([this, full, captured = std::move(captured)] {
+  worker_.add([this, full = replicas_.at(which), captured = std::move(captured)] {
     auto sealed = [&]() -> std::expected<store::handle, store::store_error> {
       if (auto kept = full->building->capture(captured); !kept)
         return std::unexpected{std::move(kept).error()};
@@ -56,11 +55,6 @@ void replica_rooms::drop(handles::room_id which) {
     return;
   originals_.forget(found.mapped());
   worker_.add([dropped = std::move(found.mapped())] {}); // Its memory is given back where that may wait.
-}
-
-std::shared_ptr<replica> replica_rooms::find(handles::room_id which) const {
-  const auto found = replicas_.find(which);
-  return found != replicas_.end() ? found->second : nullptr;
 }
 
 void replica_rooms::end() {
@@ -96,7 +90,7 @@ void replica_rooms::build(const std::shared_ptr<replica>& wanted) {
 std::optional<store::object_of_origin> replica_rooms::try_to_build(const std::shared_ptr<replica>& wanted) {
   auto held = core_.lock();
   const auto id = wanted->id;
-  changed_.wait(held.guard(), [&] { return !held->wants(id) || held->reserve_room(id); });
+  changed_.wait(held.guard(), [&] { return !held->wants(id) || held->reserve_room(id, wanted->size_bytes); });
   const auto until = clock::now() + room_patience;
   while (held->wants(id)) {
     held.guard().unlock();
@@ -148,28 +142,43 @@ bool replica_rooms::is_left_to_others(const std::shared_ptr<replica>& wanted, st
 
 // -- bytes
 
-std::expected<void, node_error> replica_rooms::write(const std::shared_ptr<replica>& into,
-                                                     const object_chunk_head& head, bytes_view bytes) {
-  if (!has_memory(into, bytes.size()))
+/// Null where nobody wants them any more.
+std::expected<std::shared_ptr<replica>, node_error> replica_rooms::find_for(handles::link_number from,
+                                                                            const handles::pull_chunk& what) {
+  const auto held = core_.lock();
+  const auto room = held->room_for(from, what);
+  if (!room)
+    return std::unexpected{room.error()};
+  const auto found = replicas_.find(*room);
+  return found != replicas_.end() ? found->second : nullptr;
+}
+
+/// Without the lock while the bytes are copied: they are there before the core counts them.
+std::expected<void, node_error> replica_rooms::write(handles::link_number from, const object_chunk_head& head,
+                                                     bytes_view bytes) {
+  assert(bytes.size() == head.what.size_bytes);
+  const auto found = find_for(from, head.what);
+  if (!found)
+    return std::unexpected{found.error()};
+  const auto& into = *found;
+  const auto come_bytes = head.what.offset + bytes.size();
+  if (!into || !has_memory(into, come_bytes))
     return {};
-  if (!bytes.empty())
-    std::memcpy(into->building->bytes().data() + into->filled_bytes, bytes.data(), bytes.size());
+  std::memcpy(into->building->bytes().data() + head.what.offset, bytes.data(), bytes.size());
   into->sum = crc32c(into->sum, bytes);
-  into->filled_bytes += bytes.size();
   note_progress(*into);
   if (into->sum != head.checksum)
     return std::unexpected{node_error{node_errc::protocol_violation,
                                       "bytes of an object have been damaged on the way: the checksum of the first "
-                                          + grouped(into->filled_bytes) + " of " + grouped(into->size_bytes)
-                                          + " is another"}};
+                                          + grouped(come_bytes) + " of " + grouped(into->size_bytes) + " is another"}};
+  core_.lock()->room_filled(into->id, bytes.size());
   return {};
 }
 
-/// Whether so many bytes more can be written; if not, the fetch has failed. The peer has said how many come in all;
-/// memory is taken for twice as many as have come, by the worker where it is quick enough, since getting pages takes
-/// time.
-bool replica_rooms::has_memory(const std::shared_ptr<replica>& of, std::size_t more_bytes) {
-  const auto needed = of->filled_bytes + more_bytes;
+/// Whether the first bytes, so many, can be written; if not, the fetch has failed. The peer has said how many come in
+/// all; memory is taken for twice as many as have come, by the worker where it is quick enough, since getting pages
+/// takes time.
+bool replica_rooms::has_memory(const std::shared_ptr<replica>& of, std::uint64_t needed) {
   if (needed > of->ready_bytes) {
     if (auto done = of->building->commit(needed); !done) {
       core_.lock()->room_failed(of->id, code_of_room(done.error()), from_store(done.error()));
@@ -207,7 +216,7 @@ void replica_rooms::note_progress(replica& of) {
   progress_noted_ = now;
   const auto held = core_.lock();
   for (const auto& [id, each] : replicas_)
-    if (each->building && !each->is_sealing && each->filled_bytes == each->size_bytes)
+    if (held->waits_for_captured(id))
       each->building->note_progress();
 }
 

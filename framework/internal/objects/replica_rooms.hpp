@@ -37,13 +37,10 @@ struct replica {
   /// Made before the core is told so, the I/O thread's from then on, and the worker's once it is being sealed.
   std::optional<store::builder> building;
 
-  // The I/O thread.
-  std::uint64_t filled_bytes = 0;
-  std::uint32_t sum = 0;
+  std::uint32_t sum = 0; // Of the bytes that have come. The I/O thread.
 
   std::atomic<std::uint64_t> ready_bytes = 0; // Of `building`, from its beginning: can be written.
   std::atomic<bool> is_made_ready = false;    // More of them, by the worker.
-  bool is_sealing = false;                    // Guarded by the core's lock.
 };
 
 /// Makes a builder for each room that the core wants, lets its bytes in, and seals it.
@@ -69,19 +66,20 @@ public:
   void drop(handles::room_id which);
   void room_is_left() { changed_.notify_all(); }
 
-  /// Under the core's lock. Null where there is no such room.
-  [[nodiscard]] std::shared_ptr<replica> find(handles::room_id which) const;
-  /// Where there is no memory for the bytes, the room fails, and they are dropped. Fails with `protocol_violation`
-  /// where they were damaged on the way.
-  [[nodiscard]] std::expected<void, node_error> write(const std::shared_ptr<replica>& into,
-                                                      const object_chunk_head& head, bytes_view bytes);
+  /// Lets bytes that have come over that link into their room, and tells the core. Where there is no memory for them,
+  /// the room fails, and they are dropped, as is what nobody wants. Fails with `protocol_violation` where the peer
+  /// should not have sent them, or they were damaged on the way.
+  [[nodiscard]] std::expected<void, node_error> write(handles::link_number from, const object_chunk_head& head,
+                                                      bytes_view bytes);
 
 private:
   void try_again(const std::shared_ptr<replica>& which) override;
   void build(const std::shared_ptr<replica>& wanted);
   [[nodiscard]] std::optional<store::object_of_origin> try_to_build(const std::shared_ptr<replica>& wanted);
   [[nodiscard]] bool is_left_to_others(const std::shared_ptr<replica>& wanted, store::object_of_origin found);
-  [[nodiscard]] bool has_memory(const std::shared_ptr<replica>& of, std::size_t more_bytes);
+  [[nodiscard]] std::expected<std::shared_ptr<replica>, node_error> find_for(handles::link_number from,
+                                                                             const handles::pull_chunk& what);
+  [[nodiscard]] bool has_memory(const std::shared_ptr<replica>& of, std::uint64_t needed);
   void commit_ahead(replica& of, std::uint64_t come_bytes);
   void note_progress(replica& of);
 

@@ -11,16 +11,12 @@ void room_book::enter(room& which, room_state next) {
   which.state = next;
 }
 
-void room_book::add(handles::room_id id, std::uint64_t size_bytes) {
-  rooms_.emplace(id, room{.size_bytes = size_bytes, .why_full = {}});
+void room_book::add(handles::room_id id) {
+  rooms_.try_emplace(id);
 }
 
-void room_book::add_own(handles::room_id id, std::uint64_t size_bytes) {
-  rooms_.emplace(id, room{.size_bytes = size_bytes,
-                          .state = room_state::sealing,
-                          .filled_bytes = size_bytes,
-                          .is_own = true,
-                          .why_full = {}});
+void room_book::add_own(handles::room_id id) {
+  rooms_.emplace(id, room{.state = room_state::sealing, .is_own = true, .why_full = {}});
 }
 
 const room_book::room* room_book::find(handles::room_id id) const {
@@ -28,8 +24,8 @@ const room_book::room* room_book::find(handles::room_id id) const {
   return found != rooms_.end() ? &found->second : nullptr;
 }
 
-void room_book::release(room& which) {
-  reserved_bytes_ -= std::exchange(which.reserved_bytes, 0);
+void room_book::release(room& of) {
+  reserved_bytes_ -= std::exchange(of.reserved_bytes, 0);
 }
 
 bool room_book::erase(handles::room_id id) {
@@ -46,15 +42,15 @@ void room_book::clear() {
   reserved_bytes_ = 0;
 }
 
-bool room_book::reserve(handles::room_id id) {
+bool room_book::reserve(handles::room_id id, std::uint64_t size_bytes) {
   auto& which = at(id);
-  const auto size_bytes = std::min(which.size_bytes, capacity_bytes_); // It is what a peer says.
+  const auto taken_bytes = std::min(size_bytes, capacity_bytes_); // It is what a peer says.
   const auto all_bytes = capacity_bytes_ / 2;
-  if (reserved_bytes_ > 0 && size_bytes > all_bytes - std::min(all_bytes, reserved_bytes_))
+  if (reserved_bytes_ > 0 && taken_bytes > all_bytes - std::min(all_bytes, reserved_bytes_))
     return false;
   enter(which, room_state::making);
-  which.reserved_bytes = size_bytes;
-  reserved_bytes_ += size_bytes;
+  which.reserved_bytes = taken_bytes;
+  reserved_bytes_ += taken_bytes;
   return true;
 }
 
@@ -78,18 +74,9 @@ void room_book::fill(handles::room_id id) {
   enter(at(id), room_state::filling);
 }
 
-bool room_book::expects(handles::room_id id, std::uint64_t offset, std::uint64_t size_bytes) const {
-  const auto* const which = find(id);
-  return which != nullptr && which->state == room_state::filling && offset == which->filled_bytes
-         && size_bytes <= which->size_bytes - which->filled_bytes;
-}
-
-/// What has all its bytes may wait for what it captures, which needs room as well.
-void room_book::filled(handles::room_id id, std::uint64_t more_bytes) {
-  auto& which = at(id);
-  which.filled_bytes += more_bytes;
-  if (which.filled_bytes == which.size_bytes)
-    release(which);
+/// It may wait for what it captures, which needs room as well.
+void room_book::filled(handles::room_id id) {
+  release(at(id));
 }
 
 void room_book::seal(handles::room_id id) {

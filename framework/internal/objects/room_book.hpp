@@ -41,10 +41,8 @@ static_assert(!may_follow(room_state::left, room_state::filling));
 class room_book {
 public:
   struct room {
-    std::uint64_t size_bytes = 0;
     room_state state = room_state::wanted;
-    std::uint64_t filled_bytes = 0;
-    std::uint64_t reserved_bytes = 0;   // While it is being filled.
+    std::uint64_t reserved_bytes = 0;   // Until it has all its bytes.
     std::uint64_t writer = 0;           // Left: the process that pulls the same.
     bool is_own = false;                // An object of this node's own.
     std::optional<node_error> why_full; // Why there is no room for it yet.
@@ -52,9 +50,9 @@ public:
 
   explicit room_book(std::uint64_t capacity_bytes) : capacity_bytes_(capacity_bytes) {}
 
-  void add(handles::room_id id, std::uint64_t size_bytes);
+  void add(handles::room_id id);
   /// For an object of this node's own, which has its bytes.
-  void add_own(handles::room_id id, std::uint64_t size_bytes);
+  void add_own(handles::room_id id);
   /// Null where it is wanted no more.
   [[nodiscard]] const room* find(handles::room_id id) const;
   /// Whether it has been dropped, or was ready to.
@@ -62,7 +60,7 @@ public:
   void clear();
 
   /// Reserves what the wanted room takes, for its builder. False where others have to be filled before.
-  [[nodiscard]] bool reserve(handles::room_id id);
+  [[nodiscard]] bool reserve(handles::room_id id, std::uint64_t size_bytes);
   /// Another process was quicker: it is wanted as before.
   void give_back(handles::room_id id);
   /// Leaves the wanted room to another process of this host, `writer`.
@@ -70,9 +68,8 @@ public:
   /// That one will not bring it.
   void take_up(handles::room_id id);
   void fill(handles::room_id id);
-  /// Whether bytes from there on are those that come next.
-  [[nodiscard]] bool expects(handles::room_id id, std::uint64_t offset, std::uint64_t size_bytes) const;
-  void filled(handles::room_id id, std::uint64_t more_bytes);
+  /// It has all its bytes.
+  void filled(handles::room_id id);
   void seal(handles::room_id id);
 
   /// What the store has said about a room that is being made: nothing where it has found its place.
@@ -85,7 +82,7 @@ public:
 private:
   [[nodiscard]] room& at(handles::room_id id) { return rooms_.at(id); }
   static void enter(room& which, room_state next); // The only writer of room::state.
-  void release(room& which);
+  void release(room& of);
 
   const std::uint64_t capacity_bytes_; // Of the store.
   std::map<handles::room_id, room> rooms_;

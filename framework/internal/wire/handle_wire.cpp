@@ -1,6 +1,5 @@
 #include <troupe/framework/internal/wire/handle_wire.hpp>
 
-#include <cassert>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -202,10 +201,6 @@ struct encoder {
   handle_packet operator()(const handles::lost& what) const {
     return packet(admin_op::handle_lost, wire::lost{form_of(what.name)});
   }
-  handle_packet operator()(const handles::pull_chunk&) const {
-    assert(!"a packet of its own");
-    return {};
-  }
 };
 
 std::unexpected<node_error> unreadable(admin_op op, const std::string& why) {
@@ -280,7 +275,8 @@ message_or_error decode_handle_message(admin_op op, bytes_view body, const limit
       return pull{form.request, name_of(form.name)};
     });
   case admin_op::cancel_question:
-    return read<wire::cancel>(op, body, bounds, [](const auto& form) -> message_or_error { return cancel{form.request}; });
+    return read<wire::cancel>(op, body, bounds,
+                              [](const auto& form) -> message_or_error { return cancel{form.request}; });
   case admin_op::pull_head:
     return read<wire::pull_head>(op, body, bounds, [op](const auto& form) { return head_of(op, form); });
   case admin_op::pull_here:
@@ -291,7 +287,8 @@ message_or_error decode_handle_message(admin_op op, bytes_view body, const limit
       return refused{form.request, static_cast<handle_errc>(form.reason), form.disk};
     });
   case admin_op::handle_lost:
-    return read<wire::lost>(op, body, bounds, [](const auto& form) -> message_or_error { return lost{name_of(form.name)}; });
+    return read<wire::lost>(op, body, bounds,
+                            [](const auto& form) -> message_or_error { return lost{name_of(form.name)}; });
   default:
     return unreadable(op, "it is not about handles");
   }

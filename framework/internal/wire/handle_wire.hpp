@@ -23,7 +23,6 @@ struct handle_packet {
   byte_vector body;
 };
 
-/// Requires: no pull_chunk, which is a packet of its own.
 [[nodiscard]] handle_packet encode_handle_message(const handles::message& what);
 
 /// Fails with `protocol_violation` for what cannot be read, or says what does not exist. Requires: is_about_handles.

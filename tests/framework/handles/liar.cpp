@@ -122,7 +122,7 @@ public:
     return found;
   }
 
-  message honest_looking_bytes() {
+  pull_chunk honest_looking_bytes() {
     auto& known = end_.questions();
     auto asked = question();
     auto size_bytes =
@@ -130,10 +130,10 @@ public:
     for (auto& each : known)
       if (each.request == asked.request)
         each.sent_bytes += size_bytes;
-    return pull_chunk{asked.request, asked.sent_bytes, size_bytes};
+    return {asked.request, asked.sent_bytes, size_bytes};
   }
 
-  message answer() {
+  packet_content answer() {
     auto asked = question();
     switch (below(11)) {
     case 0:
@@ -259,11 +259,11 @@ void tamper(world& in, std::uint32_t how, std::uint32_t seed) {
   }
   if (auto* carried = std::get_if<parcel>(&victim.what); carried != nullptr && !carried->handles.empty()) {
     carried->handles[tools.below(carried->handles.size())] = tools.handle();
-  } else if (auto* said = std::get_if<message>(&victim.what)) {
-    if (auto* head = std::get_if<pull_head>(said))
+  } else if (auto* bytes = std::get_if<pull_chunk>(&victim.what)) {
+    ++bytes->offset;
+  } else if (auto* heard = std::get_if<message>(&victim.what)) {
+    if (auto* head = std::get_if<pull_head>(heard))
       head->captured = tools.some_handles();
-    else if (auto* bytes = std::get_if<pull_chunk>(said))
-      ++bytes->offset;
   }
 }
 

@@ -16,7 +16,7 @@ template <class Message>
 constexpr bool is_answer =
     std::is_same_v<
         Message,
-        adopted> || std::is_same_v<Message, reclaimed> || std::is_same_v<Message, pull_head> || std::is_same_v<Message, pull_chunk> || std::is_same_v<Message, pull_here> || std::is_same_v<Message, refused>;
+        adopted> || std::is_same_v<Message, reclaimed> || std::is_same_v<Message, pull_head> || std::is_same_v<Message, pull_here> || std::is_same_v<Message, refused>;
 
 constexpr std::size_t questions_max = 16;
 
@@ -38,6 +38,18 @@ void liar_end::on_write(message& what) {
       what);
 }
 
+bool liar_end::on_answer(request_number& request) {
+  auto own = own_of_.find(request);
+  if (own == own_of_.end())
+    return false;
+  request = own->second;
+  return has_ledger_;
+}
+
+bool liar_end::on_read(pull_chunk& what) {
+  return on_answer(what.request);
+}
+
 bool liar_end::on_read(message& what) {
   return std::visit(
       [&](auto& each) {
@@ -48,11 +60,7 @@ bool liar_end::on_read(message& what) {
           questions_.push_back({each.request, each.name, 0});
           return has_ledger_ && each.name.store != invented_store;
         } else if constexpr (is_answer<type>) {
-          auto own = own_of_.find(each.request);
-          if (own == own_of_.end())
-            return false;
-          each.request = own->second;
-          return has_ledger_;
+          return on_answer(each.request);
         } else if constexpr (std::is_same_v<type,
                                             release> || std::is_same_v<type, vouch> || std::is_same_v<type, lost>) {
           return has_ledger_ && each.name.store != invented_store;

@@ -32,6 +32,7 @@ public:
   void on_write(handles::message& what);
   /// Whether the liar's ledger may see what arrives; it knows nothing of what was forged.
   [[nodiscard]] bool on_read(handles::message& what);
+  [[nodiscard]] bool on_read(handles::pull_chunk& what);
   /// The ledger has given up the link; the liar has not.
   void ledger_has_left() { has_ledger_ = false; }
   [[nodiscard]] bool has_ledger() const { return has_ledger_; }
@@ -41,6 +42,8 @@ public:
   [[nodiscard]] std::vector<question>& questions() { return questions_; }
 
 private:
+  [[nodiscard]] bool on_answer(handles::request_number& request);
+
   handles::request_number last_ = 0; // That the peer has seen.
   std::map<handles::request_number, handles::request_number> wire_of_, own_of_;
   std::vector<question> questions_;

@@ -15,7 +15,7 @@ protected:
   lying_peer() : a(node_on_new_host()), liar(node_on_new_host(true)) { link(a, liar); }
 
   [[nodiscard]] object_id name_of(const held& what) { return in_.nodes[a].ledger->place_of(what.what).value(); }
-  [[nodiscard]] bool loses_its_link_by(const handles::message& what) {
+  [[nodiscard]] bool loses_its_link_by(const packet_content& what) {
     say(liar, a, what);
     arrive();
     return !is_linked(a, liar);
@@ -197,10 +197,10 @@ TEST_F(lying_peer, refuses_for_no_reason_what_is_forwarded) {
 }
 
 TEST_F(lying_peer, answers_each_question_as_if_it_were_another) {
-  const std::vector<handles::message> answers{handles::adopted{1, {{9, 9, 9}, handle_mode::mine, 4, {}}},
-                                              handles::reclaimed{1, invented}, handles::pull_head{1, 10, {}},
-                                              handles::pull_chunk{1, 0, 4},
-                                              handles::pull_here{1, {invented, handle_mode::shared, 10, {}}}};
+  const std::vector<packet_content> answers{handles::adopted{1, {{9, 9, 9}, handle_mode::mine, 4, {}}},
+                                            handles::reclaimed{1, invented}, handles::pull_head{1, 10, {}},
+                                            handles::pull_chunk{1, 0, 4},
+                                            handles::pull_here{1, {invented, handle_mode::shared, 10, {}}}};
   constexpr std::size_t to_adopt = 0, to_reclaim = 1, to_pull = 2;
   for (auto asked : {to_adopt, to_reclaim, to_pull}) {
     for (bool dropped : {false, true}) {

@@ -512,7 +512,6 @@ TEST_F(two_nodes, an_object_that_spills_while_it_is_pulled_arrives_whole) {
   auto waiter = begin_reading(b);
   in_.finish_room(b);
   ASSERT_TRUE(in_.deliver(ab, 0));
-  ASSERT_TRUE(in_.send_chunk(ab, 0)); // The head.
   for (int chunk = 0; chunk < 4; ++chunk) {
     in_.store_of(a).spill(place);
     ASSERT_TRUE(in_.send_chunk(ab, 0));

@@ -70,7 +70,7 @@ protected:
     return in_.link_between(one, other).has_value();
   }
 
-  void say(node_index from, node_index to, const handles::message& what) {
+  void say(node_index from, node_index to, const packet_content& what) {
     auto over = in_.link_between(from, to).value();
     in_.forge(over, in_.end_of(over, from), {0, what, 0});
   }

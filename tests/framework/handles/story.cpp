@@ -56,9 +56,6 @@ struct teller {
   std::string operator()(const pull_head& what) const {
     return "pull_head #" + number(what.request) + " " + number(what.size_bytes) + " bytes " + text(what.captured);
   }
-  std::string operator()(const pull_chunk& what) const {
-    return "pull_chunk #" + number(what.request) + " at " + number(what.offset);
-  }
   std::string operator()(const pull_here& what) const {
     return "pull_here #" + number(what.request) + " " + text(what.handle);
   }
@@ -86,6 +83,8 @@ std::string text_of(const packet& what) {
     return text_of(*carried);
   if (const auto* released = std::get_if<shared_release>(&what.what))
     return "release of what was handed over " + text(released->what) + " x" + number(released->count);
+  if (const auto* chunk = std::get_if<pull_chunk>(&what.what))
+    return "pull_chunk #" + number(chunk->request) + " at " + number(chunk->offset);
   return text_of(std::get<handles::message>(what.what));
 }
 

@@ -288,7 +288,7 @@ TEST_F(waiting, for_a_slow_pull_outlasts_any_patience_while_bytes_come) {
   send_and_arrive(a, b, {in_.put(a, 6 * world::chunk_bytes)});
   auto waiter = begin_reading(b);
   carry();
-  while (in_.send_chunk(over, 0)) { // The head, then six chunks, each just in time.
+  while (in_.send_chunk(over, 0)) { // Six chunks, each just in time.
     EXPECT_EQ(answer_to(waiter), handle_errc::violation);
     pass_and_tick(in_.limits.pull_patience - 1s);
     carry();
@@ -332,7 +332,7 @@ TEST_F(waiting, for_what_is_captured_ends_when_that_stops) {
   send_and_arrive(a, b, {in_.put(a, 4, {in_.put(a, 4, {inner})})});
   auto waiter = begin_reading(b);
   carry();
-  for (int parts = 0; parts < 6; ++parts) {
+  for (int parts = 0; parts < 4; ++parts) {
     ASSERT_TRUE(in_.send_chunk(over, 0));
     carry();
   }
@@ -366,7 +366,7 @@ TEST_F(waiting, of_two_pulls_over_one_link_is_by_turns) {
   auto large = begin_reading_number(0);
   auto small = begin_reading_number(1);
   carry();
-  for (int parts = 0; parts < 8; ++parts) { // Two heads, and three chunks of each.
+  for (int parts = 0; parts < 6; ++parts) { // Three chunks of each.
     ASSERT_TRUE(in_.send_chunk(over, 0));
     carry();
   }

@@ -210,9 +210,9 @@ struct node {
   std::unique_ptr<process_objects> objects;
   std::unique_ptr<wishes> wanted;
   std::unique_ptr<internal::exchange_core> core;
-  const handles::ledger* ledger = nullptr;     // The core's.
-  std::set<handles::link_number> unwritten;    // Links for which the core has something, where that waits.
-  std::set<handles::link_number> being_pinned; // Links for which bytes are made ready.
+  const handles::ledger* ledger = nullptr;  // The core's.
+  std::set<handles::link_number> unwritten; // Links for which the core has something, where that waits.
+  std::map<handles::link_number, handles::served_chunk> being_pinned; // Taken, and not written yet.
   std::vector<held> application;
   std::vector<waiting_message> waiting;
   std::map<handles::waiter_id, wait> waits;
@@ -225,9 +225,11 @@ struct node {
   std::optional<unsigned> last_actions; // So many are still done: then it dies, in the midst of an event's.
 };
 
+using packet_content = std::variant<handles::message, handles::pull_chunk, parcel, shared_release>;
+
 struct packet {
   std::uint64_t number = 0;
-  std::variant<handles::message, parcel, shared_release> what;
+  packet_content what;
   content_number content = 0; // Of a chunk.
 
   [[nodiscard]] bool is_chunk() const;
@@ -307,7 +309,7 @@ public:
 
   // -- what the network, the hosts and time do
   bool deliver(link_index over, int end, bool chunks_first = false);
-  /// What the node has for the link, and then a head or a chunk; false when there was nothing.
+  /// What the node has for the link, and then a chunk; false when there was nothing.
   bool send_chunk(link_index over, int end);
   bool finish_room(node_index at, bool well = true);
   /// The room stays as it is where another node of the host makes the same.
@@ -425,11 +427,12 @@ private:
   void write_message(node_index at, link_index over, handles::message what);
   void end_link(node_index at, link_index over, const node_error& why);
   void end_if_broken(node_index at, link_index over);
-  void send_bytes(node_index at, link_index over, const handles::send_bytes& what);
+  void send_bytes(node_index at, link_index over, const handles::served_chunk& what);
   void post(link_index over, int to_end, packet what);
   [[nodiscard]] handles::reference reference_of(node_index at, const held& what);
   void arrive(node_index at, packet what, handles::link_number over);
   void arrive(node_index at, const parcel& what, link_index over);
+  void arrive_chunk(node_index at, const packet& what, handles::link_number over);
   void arrive_stored(node_index at, const parcel& what, link_index over);
   void violated(node_index at, link_index over, const std::string& text);
   void end_shared(link_index over, int end);

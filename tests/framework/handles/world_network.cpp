@@ -23,8 +23,7 @@ constexpr auto first_garbage = content_number{1} << 32;
 } // namespace
 
 bool packet::is_chunk() const {
-  const auto* message = std::get_if<handles::message>(&what);
-  return message != nullptr && std::holds_alternative<handles::pull_chunk>(*message);
+  return std::holds_alternative<handles::pull_chunk>(what);
 }
 
 // -- packets
@@ -95,23 +94,14 @@ void world::check_number(link_index over, node_index at, const handles::message&
 void world::arrive(node_index at, packet what, handles::link_number over) {
   auto& node = nodes[at];
   auto& lies = links[index_of(over)].liars[end_of(index_of(over), at)];
+  if (what.is_chunk())
+    return arrive_chunk(at, what, over);
   if (auto* message = std::get_if<handles::message>(&what.what)) {
-    if (node.liar && what.is_chunk() && what.content < first_garbage && !known_to_liars.contains(what.content))
-      throw broken("a liar was sent content " + std::to_string(what.content) + ", which was never given to it");
     adoptions += std::holds_alternative<handles::adopted>(*message);
     reclaims += std::holds_alternative<handles::reclaimed>(*message);
     if (node.liar && !lies.on_read(*message))
       return;
-    const auto lives = tell_core(at, [&](auto& core) {
-      if (const auto* chunk = std::get_if<handles::pull_chunk>(message)) {
-        const auto into = core.room_of(over, *chunk);
-        write_chunk(at, into, *chunk, what.content);
-        (void)core.on_chunk(over, *chunk, into);
-      } else {
-        (void)core.on_message(over, *message);
-      }
-    });
-    if (!lives)
+    if (!tell_core(at, [&](auto& core) { (void)core.on_message(over, *message); }))
       return;
     end_if_broken(at, index_of(over));
     pump(at);
@@ -130,6 +120,28 @@ void world::arrive(node_index at, packet what, handles::link_number over) {
     return;
   }
   arrive(at, std::get<parcel>(what.what), index_of(over));
+}
+
+/// As the exchange does: the bytes are in their room before the core counts them.
+void world::arrive_chunk(node_index at, const packet& what, handles::link_number over) {
+  auto chunk = std::get<handles::pull_chunk>(what.what);
+  if (nodes[at].liar) {
+    if (what.content < first_garbage && !known_to_liars.contains(what.content))
+      throw broken("a liar was sent content " + std::to_string(what.content) + ", which was never given to it");
+    if (!links[index_of(over)].liars[end_of(index_of(over), at)].on_read(chunk))
+      return;
+  }
+  const auto lives = tell_core(at, [&](auto& core) {
+    const auto into = core.room_for(over, chunk);
+    if (!into || *into == 0)
+      return;
+    write_chunk(at, *into, chunk, what.content);
+    core.room_filled(*into, chunk.size_bytes);
+  });
+  if (!lives)
+    return;
+  end_if_broken(at, index_of(over));
+  pump(at);
 }
 
 /// As a link receives a message's objects: those that the ledger counts, then those that were handed over.
@@ -213,12 +225,8 @@ void world::end_if_broken(node_index at, link_index over) {
     end_link(at, over, *why);
 }
 
-/// As the exchange does: before the ledger hears of it, who judges what is out of place.
 void world::write_chunk(node_index at, handles::room_id into, const handles::pull_chunk& what, content_number content) {
-  const auto found = nodes[at].rooms.find(into);
-  if (found == nodes[at].rooms.end())
-    return;
-  auto& made = found->second;
+  auto& made = nodes[at].rooms.at(into);
   if (!made.made || made.sealing)
     throw broken("bytes for a room that is not open");
   if (what.offset != made.written_bytes || what.size_bytes > made.size_bytes - made.written_bytes)
@@ -235,18 +243,27 @@ bool world::send_chunk(link_index over, int end) {
   const auto has_written = nodes[at].unwritten.contains(number);
   if (!write(at, over) || !links[over].up[end])
     return true;
-  internal::exchange_core::next_bytes next;
-  if (!tell_core(at, [&](auto& core) { next = core.bytes_for(number); }))
-    return true;
-  if (next.what != nullptr) {
-    if (options_.writes_late && nodes[at].being_pinned.insert(number).second)
-      return true; // Later, whatever becomes of the object until then.
-    nodes[at].being_pinned.erase(number);
-    send_bytes(at, over, *nodes[at].core->take_bytes(number));
+  if (const auto pinned = nodes[at].being_pinned.extract(number); !pinned.empty()) {
+    send_bytes(at, over, pinned.mapped());
+  } else {
+    std::optional<handles::served_chunk> next;
+    if (!tell_core(at, [&](auto& core) { next = core.next_chunk(number); }))
+      return true;
+    if (!next)
+      return has_written;
+    pump(at);
+    if (!active(at) || !write(at, over) || !links[over].up[end]) // Its head goes ahead of it.
+      return true;
+    if (next->what.size_bytes == 0)
+      return true;
+    if (options_.writes_late) // Later, whatever becomes of the object until then.
+      nodes[at].being_pinned.emplace(number, *next);
+    else
+      send_bytes(at, over, *next);
   }
   if (active(at))
     pump(at);
-  return next.has_more || has_written;
+  return true;
 }
 
 void world::say_release(link_index over, int from_end, shared_release what) {
@@ -336,17 +353,17 @@ void world::write_message(node_index at, link_index over, handles::message sent)
 }
 
 /// As the exchange does whose pin fails: what nobody holds any more is not served.
-void world::send_bytes(node_index at, link_index over, const handles::send_bytes& what) {
+void world::send_bytes(node_index at, link_index over, const handles::served_chunk& what) {
   auto& store = store_of(at);
   if (!nodes[at].objects->holds(what.place)) {
-    (void)tell_core(at,
-                    [&](auto& core) { core.cannot_serve(what.link, what.what.request, handles::handle_errc::busy); });
+    const auto number = links[over].number;
+    (void)tell_core(at, [&](auto& core) { core.cannot_serve(number, what.what.request, handles::handle_errc::busy); });
     return;
   }
   if (!store.lives(what.place))
     throw broken("bytes of " + store::to_string(what.place) + " are wanted, which is gone");
   store.restore(what.place);
-  post(over, 1 - end_of(over, at), {0, handles::message{what.what}, store.content_of(what.place)});
+  post(over, 1 - end_of(over, at), {0, what.what, store.content_of(what.place)});
 }
 
 void world::end_link(node_index at, link_index over, const node_error& why) {
@@ -459,7 +476,7 @@ bool world::is_ready(node_index at, handles::room_id which) {
   const auto found = wanted.of ? store_of(at).find(*wanted.of) : std::nullopt;
   if (found && store_of(at).size_of(*found) != wanted.size_bytes) // A liar gave two objects one name.
     wanted.of.reset();
-  return (found && wanted.of) || node.core->reserve_room(which);
+  return (found && wanted.of) || node.core->reserve_room(which, wanted.size_bytes);
 }
 
 /// The oldest room that does not wait for others is made, or its replica sealed; or that fails.
@@ -712,7 +729,7 @@ void world::call_over_link(node_index at, std::size_t what, std::size_t which) {
   default:
     core.cannot_serve(link.number, 1, handles::handle_errc::busy);
     core.link_down(link.number, "again");
-    if (core.bytes_for(link.number).has_more)
+    if (core.next_chunk(link.number))
       throw broken("node " + std::to_string(at) + " sends over a link that has ended");
   }
 }

@@ -42,10 +42,11 @@ protected:
 TEST_F(fetches, make_room_ask_receive_and_seal) {
   ask();
   EXPECT_EQ(head(), "");
-  EXPECT_EQ(fetching_.room_of(source_, 1), 1u);
-  EXPECT_EQ(fetching_.on_chunk(source_, {1, 0, 3}), "");
+  EXPECT_EQ(fetching_.room_for(source_, {1, 0, 3}), 1u);
+  EXPECT_FALSE(fetching_.room_filled(1, 3));
   EXPECT_EQ(wanted(), words{});
-  EXPECT_EQ(fetching_.on_chunk(source_, {1, 3, 2}), "");
+  EXPECT_EQ(fetching_.room_for(source_, {1, 3, 2}), 1u);
+  EXPECT_TRUE(fetching_.room_filled(1, 2));
   EXPECT_EQ(wanted(), words{"seal room 1 with 0"});
   EXPECT_TRUE(fetching_.is_sealing(what_));
   EXPECT_TRUE(fetching_.has_replica(1, y, fetch_step::sealing));
@@ -81,7 +82,8 @@ TEST_F(fetches, that_are_cancelled_stop) {
   settle(what_);
   EXPECT_EQ(wanted(), (words{"drop room 1", "5: cancel 1"}));
   EXPECT_FALSE(fetching_.has_replica(1, y, fetch_step::sealing));
-  EXPECT_EQ(fetching_.on_chunk(source_, {1, 0, 5}), ""); // It comes late.
+  EXPECT_EQ(fetching_.room_for(source_, {1, 0, 5}), 0u); // It comes late.
+  EXPECT_FALSE(fetching_.room_filled(1, 5));
   EXPECT_EQ(fetching_.broken_invariant(), "");
 }
 
@@ -123,8 +125,10 @@ TEST_F(fetches, wait_for_what_is_captured) {
   EXPECT_EQ(head(5, {inner}), "");
   fetching_.begin_pulls(source_);
   EXPECT_EQ(wanted(), words{"make room 2"});
-  EXPECT_EQ(fetching_.on_chunk(source_, {1, 0, 5}), "");
+  EXPECT_FALSE(fetching_.waits_for_captured(1));
+  EXPECT_TRUE(fetching_.room_filled(1, 5));
   EXPECT_EQ(wanted(), words{});
+  EXPECT_TRUE(fetching_.waits_for_captured(1));
   EXPECT_TRUE(fetching_.has_replica(2, {1, 9, 1}, fetch_step::making_room));
   EXPECT_EQ(wanted(), (words{"5: release 2 x1", "seal room 1 with 1"}));
   EXPECT_EQ(fetching_.broken_invariant(), "");
@@ -134,7 +138,7 @@ TEST_F(fetches, that_a_liar_makes_wait_for_themselves_stall) {
   ask();
   books_.entries.refer(what_);
   EXPECT_EQ(head(5, {what_}), "");
-  EXPECT_EQ(fetching_.on_chunk(source_, {1, 0, 5}), "");
+  EXPECT_TRUE(fetching_.room_filled(1, 5));
   pass(60s);
   EXPECT_TRUE(books_.timers.take_due(60s));
   std::vector<reference> patient;
@@ -187,12 +191,12 @@ TEST_F(fetches, of_an_unfinished_object_have_its_bytes_already) {
 
 TEST_F(fetches, refuse_bytes_that_do_not_follow_the_last) {
   ask();
-  EXPECT_NE(fetching_.on_chunk(source_, {1, 0, 5}), ""); // Before their head.
+  EXPECT_FALSE(fetching_.room_for(source_, {1, 0, 5})); // Before their head.
   EXPECT_EQ(head(), "");
-  EXPECT_NE(fetching_.on_chunk(source_, {1, 1, 2}), "");
-  EXPECT_NE(fetching_.on_chunk(source_, {1, 0, 6}), "");
-  EXPECT_NE(fetching_.on_chunk(source_, {1, 0, 0}), "");
-  EXPECT_NE(fetching_.on_chunk(source_, {2, 0, 5}), ""); // Not asked.
+  EXPECT_FALSE(fetching_.room_for(source_, {1, 1, 2}));
+  EXPECT_FALSE(fetching_.room_for(source_, {1, 0, 6}));
+  EXPECT_FALSE(fetching_.room_for(source_, {1, 0, 0}));
+  EXPECT_FALSE(fetching_.room_for(source_, {2, 0, 5})); // Not asked.
 }
 
 TEST_F(fetches, refuse_a_head_of_another_size) {

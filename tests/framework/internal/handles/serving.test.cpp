@@ -31,9 +31,11 @@ protected:
 TEST_F(pulls, of_what_is_here_are_answered_with_a_head_and_chunks) {
   serving_.on_pull(to_, {1, x}, false);
   EXPECT_EQ(wanted(), words{"bytes wanted on 5"});
-  serving_.send_next(to_);
-  serving_.send_next(to_);
-  EXPECT_EQ(wanted(), (words{"5: head 1", "5: 5 bytes from 0"}));
+  const auto next = serving_.next_chunk(to_);
+  EXPECT_EQ(wanted(), words{"5: head 1"});
+  EXPECT_EQ(next.place, x);
+  EXPECT_EQ(next.what.offset, 0u);
+  EXPECT_EQ(next.what.size_bytes, 5u);
   EXPECT_FALSE(to_.servings.has_ready());
 }
 
@@ -41,7 +43,7 @@ TEST_F(pulls, take_what_is_captured_along) {
   objects_.captured[x] = {y};
   objects_.hold(y);
   serving_.on_pull(to_, {1, x}, false);
-  serving_.send_next(to_);
+  (void)serving_.next_chunk(to_);
   const auto actions = books_.actions.take();
   const auto& sent = std::get<send_message>(actions.back());
   EXPECT_EQ(std::get<pull_head>(sent.what).captured.size(), 1u);

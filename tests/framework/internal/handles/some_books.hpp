@@ -131,15 +131,11 @@ protected:
   static std::string told(const adopted& what) { return "adopted " + number(what.request); }
   static std::string told(const reclaimed& what) { return "reclaimed " + number(what.request); }
   static std::string told(const pull_head& what) { return "head " + number(what.request); }
-  static std::string told(const pull_chunk& what) { return "chunk " + number(what.request); }
   static std::string told(const pull_here& what) { return "here " + number(what.request); }
   static std::string told(const refused& what) {
     return "refused " + number(what.request) + " " + std::string{to_string(what.reason)};
   }
   static std::string told(const lost& what) { return "lost " + number(what.name.index); }
-  static std::string told(const send_bytes& what) {
-    return number(what.link) + ": " + number(what.what.size_bytes) + " bytes from " + number(what.what.offset);
-  }
   static std::string told(const bytes_wanted& what) { return "bytes wanted on " + number(what.link); }
   static std::string told(const close_link& what) { return "close " + number(what.link); }
   static std::string told(const connect_to& what) { return "dial " + number(what.node.node); }

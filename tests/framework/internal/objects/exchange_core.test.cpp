@@ -50,7 +50,7 @@ protected:
   /// A room for it, as a store that has some makes it.
   handles::room_id make_room() {
     const auto which = around_.wanted.back().first;
-    EXPECT_TRUE(core_.reserve_room(which));
+    EXPECT_TRUE(core_.reserve_room(which, around_.wanted.back().second));
     core_.room_made(which);
     return which;
   }
@@ -67,7 +67,9 @@ protected:
     ASSERT_TRUE(asked);
     ASSERT_TRUE(core_.on_message(far_link, handles::pull_head{asked->request, size_bytes, {}}));
     const handles::pull_chunk chunk{asked->request, 0, size_bytes};
-    ASSERT_TRUE(core_.on_chunk(far_link, chunk, core_.room_of(far_link, chunk)));
+    const auto room = core_.room_for(far_link, chunk);
+    ASSERT_TRUE(room);
+    core_.room_filled(*room, size_bytes);
   }
   void pass(std::chrono::nanoseconds time) {
     now_ += time;
@@ -117,12 +119,33 @@ TEST_F(exchange_core_test, takes_bytes_in_order_only) {
   const auto room = make_room();
   const auto asked = written<handles::pull>();
   ASSERT_TRUE(core_.on_message(far_link, handles::pull_head{asked->request, 100, {}}));
-  EXPECT_EQ(core_.room_of(far_link, {asked->request, 0, 60}), room);
-  EXPECT_EQ(core_.room_of(far_link, {asked->request, 10, 60}), 0u);
-  EXPECT_EQ(core_.room_of(far_link, {asked->request, 0, 101}), 0u);
-  EXPECT_TRUE(core_.on_chunk(far_link, {asked->request, 0, 60}, room));
-  EXPECT_EQ(core_.room_of(far_link, {asked->request, 60, 40}), room);
-  EXPECT_FALSE(core_.on_chunk(far_link, {asked->request, 10, 10}, 0)) << "the link has to end";
+  EXPECT_EQ(core_.room_for(far_link, {asked->request, 0, 60}), room);
+  core_.room_filled(room, 60);
+  EXPECT_EQ(core_.room_for(far_link, {asked->request, 60, 40}), room);
+  EXPECT_FALSE(core_.room_for(far_link, {asked->request, 10, 10})) << "the link has to end";
+}
+
+TEST_F(exchange_core_test, takes_no_more_bytes_than_the_object_has) {
+  ASSERT_TRUE(bring_up());
+  fetch(receive(100));
+  make_room();
+  const auto asked = written<handles::pull>();
+  ASSERT_TRUE(core_.on_message(far_link, handles::pull_head{asked->request, 100, {}}));
+  EXPECT_FALSE(core_.room_for(far_link, {asked->request, 0, 101})) << "the link has to end";
+}
+
+TEST_F(exchange_core_test, does_not_count_bytes_of_which_the_last_caller_has_gone_since) {
+  ASSERT_TRUE(bring_up());
+  fetch(receive(100));
+  const auto room = make_room();
+  const auto asked = written<handles::pull>();
+  ASSERT_TRUE(core_.on_message(far_link, handles::pull_head{asked->request, 100, {}}));
+  ASSERT_EQ(core_.room_for(far_link, {asked->request, 0, 100}), room);
+  core_.cancel(1); // While they are being copied.
+  core_.room_filled(room, 100);
+  EXPECT_TRUE(around_.sealed.empty());
+  EXPECT_EQ(core_.room_for(far_link, {asked->request, 0, 100}), 0u) << "they come late";
+  EXPECT_FALSE(core_.ending(far_link));
 }
 
 TEST_F(exchange_core_test, ends_a_link_whose_peer_breaks_the_protocol) {
@@ -171,7 +194,7 @@ TEST_F(exchange_core_test, gives_the_stores_reason_for_a_room_that_was_not_made)
   ASSERT_TRUE(bring_up());
   fetch(receive(100));
   const auto room = around_.wanted[0].first;
-  ASSERT_TRUE(core_.reserve_room(room));
+  ASSERT_TRUE(core_.reserve_room(room, 100));
   core_.room_failed(room, handles::handle_errc::full, {node_errc::disk_full, "no space left"});
   ASSERT_EQ(around_.answers.size(), 1u);
   EXPECT_EQ(around_.answers[0].error->code(), node_errc::disk_full);
@@ -209,14 +232,30 @@ TEST_F(exchange_core_test, serves_a_head_and_then_bytes) {
   ASSERT_TRUE(sent.at(0));
   ASSERT_TRUE(core_.on_message(far_link, handles::pull{1, sent[0]->name}));
   EXPECT_TRUE(around_.to_write.contains(far_link));
-  EXPECT_TRUE(core_.bytes_for(far_link).has_more);
+  EXPECT_TRUE(core_.take_messages(far_link).empty()) << "nothing is said before the link can take more";
+  auto next = core_.next_chunk(far_link);
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->what.size_bytes, 64u);
   EXPECT_EQ(written<handles::pull_head>()->size_bytes, 100u);
-  ASSERT_NE(core_.bytes_for(far_link).what, nullptr);
-  EXPECT_EQ(core_.bytes_for(far_link).what, core_.waiting_bytes(far_link)) << "the same until it is taken";
-  EXPECT_EQ(core_.take_bytes(far_link)->what.size_bytes, 64u);
-  EXPECT_EQ(core_.bytes_for(far_link).what->what.offset, 64u);
-  EXPECT_EQ(core_.take_bytes(far_link)->place, place);
-  EXPECT_FALSE(core_.bytes_for(far_link).has_more);
+  next = core_.next_chunk(far_link);
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->what.offset, 64u);
+  EXPECT_EQ(next->what.size_bytes, 36u);
+  EXPECT_EQ(next->place, place);
+  EXPECT_FALSE(core_.next_chunk(far_link));
+  EXPECT_TRUE(core_.take_messages(far_link).empty());
+}
+
+TEST_F(exchange_core_test, serves_an_empty_object_with_its_head) {
+  ASSERT_TRUE(bring_up());
+  const auto what = core_.add(store_.make(0));
+  const auto sent = core_.count_out(far_link, {&what, 1});
+  ASSERT_TRUE(core_.on_message(far_link, handles::pull{1, sent.at(0)->name}));
+  const auto next = core_.next_chunk(far_link);
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->what.size_bytes, 0u);
+  EXPECT_EQ(written<handles::pull_head>()->size_bytes, 0u);
+  EXPECT_FALSE(core_.next_chunk(far_link));
 }
 
 TEST_F(exchange_core_test, tells_the_peer_what_cannot_be_served) {
@@ -224,15 +263,14 @@ TEST_F(exchange_core_test, tells_the_peer_what_cannot_be_served) {
   const auto what = core_.add(store_.make(100));
   const auto sent = core_.count_out(far_link, {&what, 1});
   ASSERT_TRUE(core_.on_message(far_link, handles::pull{1, sent.at(0)->name}));
-  (void)core_.bytes_for(far_link);
+  ASSERT_TRUE(core_.next_chunk(far_link));
   (void)core_.take_messages(far_link);
-  ASSERT_NE(core_.bytes_for(far_link).what, nullptr);
   core_.cannot_serve(far_link, 1, handles::handle_errc::full, true);
   const auto refused = written<handles::refused>();
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->reason, handles::handle_errc::full);
   EXPECT_TRUE(refused->is_disk_full);
-  EXPECT_FALSE(core_.bytes_for(far_link).has_more);
+  EXPECT_FALSE(core_.next_chunk(far_link));
 }
 
 TEST_F(exchange_core_test, holds_what_was_sent_until_the_peer_releases_it) {

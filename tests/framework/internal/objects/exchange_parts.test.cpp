@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -158,6 +159,45 @@ TEST_F(exchange_parts, object_serving_forgets_a_link_and_what_is_ready_for_it) {
   worker_.end();
 }
 
+// Goal: bytes that cannot be had are not tried again, and what is pulled next is served.
+// Method: one object lies on disk, and the store has no memory to bring it back.
+TEST_F(exchange_parts, object_serving_tells_the_peer_once_what_cannot_be_had) {
+  const auto files = std::filesystem::temp_directory_path() / fresh_name();
+  {
+    auto store =
+        store::object_store::open({.name = fresh_name(), .capacity_bytes = 1_MiB, .spill_directory = files}).value();
+    shared_core core{store, options(), around_};
+    object_serving serving{core, around_, worker_};
+    const auto on_disk = store.put(bytes_of(100'000)).value();
+    const auto rest = store.create(1_MiB - 50'000).value(); // Moves the other there.
+    const auto pull = [&](const store::handle& object, handles::request_number request) {
+      const auto held = core.lock();
+      held.holds().keep(object);
+      const auto what = held->add(object.id());
+      const auto sent = held->count_out(far_link, {&what, 1});
+      ASSERT_TRUE(held->on_message(far_link, handles::pull{request, sent.at(0)->name}));
+    };
+    ASSERT_TRUE(core.lock()->link_up(far_link, {.peer = {30, 1}, .token = {}, .peer_name = "far"}));
+    pull(on_disk, 1);
+    std::vector<handles::refused> refused;
+    for (const auto until = clock::now() + 10s; refused.empty() && clock::now() < until;) {
+      serving.prepare(far_link);
+      for (const auto& each : core.lock()->take_messages(far_link))
+        if (const auto* why = std::get_if<handles::refused>(&each))
+          refused.push_back(*why);
+    }
+    ASSERT_EQ(refused.size(), 1u);
+    EXPECT_EQ(refused[0].reason, handles::handle_errc::full);
+    pull(store.put(bytes_of(100)).value(), 2);
+    for (const auto until = clock::now() + 10s; !serving.has_piece(far_link) && clock::now() < until;)
+      serving.prepare(far_link);
+    EXPECT_EQ(serving.next(far_link)->bytes.size_bytes(), 100u);
+    core.lock()->end();
+    worker_.end();
+  }
+  std::filesystem::remove_all(files);
+}
+
 // -- callers
 
 TEST_F(exchange_parts, waiting_callers_are_answered_once_and_keep_nothing) {
@@ -233,10 +273,8 @@ protected:
     });
     return request;
   }
-  [[nodiscard]] std::shared_ptr<replica> head(handles::request_number request, std::uint64_t size_bytes) {
-    const auto held = core_.lock();
-    EXPECT_TRUE(held->on_message(far_link, handles::pull_head{request, size_bytes, {}}));
-    return rooms_.find(held->room_of(far_link, {request, 0, size_bytes}));
+  void head(handles::request_number request, std::uint64_t size_bytes) {
+    EXPECT_TRUE(core_.lock()->on_message(far_link, handles::pull_head{request, size_bytes, {}}));
   }
 
   replica_rooms rooms_{core_, store_, 4_MiB, {}, maker_, worker_};
@@ -245,12 +283,11 @@ protected:
 TEST_F(replicas, are_sealed_with_the_bytes_that_came) {
   const auto what = fetch(1000);
   const auto request = asked();
-  const auto into = head(request, 1000);
-  ASSERT_TRUE(into);
+  head(request, 1000);
   const std::vector<std::byte> bytes(1000, std::byte{9});
-  const object_chunk_head chunk{{request, 0, 1000}, crc32c(0, bytes)};
-  EXPECT_TRUE(rooms_.write(into, chunk, bytes));
-  EXPECT_TRUE(core_.lock()->on_chunk(far_link, chunk.what, into->id));
+  const auto first = bytes_view{bytes}.first(600);
+  EXPECT_TRUE(rooms_.write(far_link, {{request, 0, 600}, crc32c(0, first)}, first));
+  EXPECT_TRUE(rooms_.write(far_link, {{request, 600, 400}, crc32c(0, bytes)}, bytes_view{bytes}.subspan(600)));
   ASSERT_TRUE(eventually([&](const auto&) { return !around_.answers.empty(); }));
   const auto sealed = core_.stored(what);
   ASSERT_FALSE(sealed.empty());
@@ -260,12 +297,31 @@ TEST_F(replicas, are_sealed_with_the_bytes_that_came) {
 TEST_F(replicas, tell_of_bytes_that_were_damaged) {
   (void)fetch(1000);
   const auto request = asked();
-  const auto into = head(request, 1000);
-  ASSERT_TRUE(into);
+  head(request, 1000);
   const std::vector<std::byte> bytes(1000, std::byte{9});
-  const auto written = rooms_.write(into, {{request, 0, 1000}, crc32c(0, bytes) + 1}, bytes);
+  const auto written = rooms_.write(far_link, {{request, 0, 1000}, crc32c(0, bytes) + 1}, bytes);
   ASSERT_FALSE(written);
   EXPECT_EQ(written.error().code(), node_errc::protocol_violation);
+}
+
+TEST_F(replicas, take_no_bytes_out_of_order) {
+  (void)fetch(1000);
+  const auto request = asked();
+  head(request, 1000);
+  const std::vector<std::byte> bytes(400, std::byte{9});
+  const auto written = rooms_.write(far_link, {{request, 600, 400}, crc32c(0, bytes)}, bytes);
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code(), node_errc::protocol_violation);
+}
+
+TEST_F(replicas, drop_bytes_that_nobody_wants_any_more) {
+  (void)fetch(1000);
+  const auto request = asked();
+  head(request, 1000);
+  core_.lock()->cancel(1);
+  const std::vector<std::byte> bytes(1000, std::byte{9});
+  EXPECT_TRUE(rooms_.write(far_link, {{request, 0, 1000}, crc32c(0, bytes)}, bytes));
+  EXPECT_TRUE(around_.sealed.empty());
 }
 
 TEST_F(replicas, take_turns_where_half_of_the_store_is_being_filled) {
@@ -292,7 +348,6 @@ TEST_F(replicas, leave_nothing_in_the_store_when_they_are_dropped) {
   (void)fetch(2_MiB);
   ASSERT_NE(asked(), 0u);
   core_.lock()->cancel(1);
-  ASSERT_TRUE(eventually([&](const auto&) { return rooms_.find(around_.wanted[0].first) == nullptr; }));
   EXPECT_TRUE(store_.create(3_MiB, {}, {}, 5s)) << "all of it is free again";
 }
 
