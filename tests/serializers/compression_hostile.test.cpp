@@ -218,4 +218,27 @@ TEST(compressed_frames, take_from_the_memory_that_decoding_has) {
   EXPECT_EQ(decode<std::vector<std::string>>(*sent, ctx).code, serialize_errc::limit_exceeded);
 }
 
+TEST(compressed_frames, take_what_they_were_beside_what_is_made_of_them) {
+  const std::vector<std::string> texts(2'000, "the same text again and again, twice");
+  const auto sent = [&](compression how) {
+    context ctx;
+    ctx.compression = how;
+    return serialize(texts, {.serializers = {"msgpack"}, .context = ctx}, types(), families()).value();
+  };
+  const auto least_memory_for = [](const payload& from) {
+    std::size_t refused = 0;
+    std::size_t enough = 1_MiB;
+    while (enough - refused > 1) {
+      context ctx;
+      ctx.limits.memory_bytes = refused + (enough - refused) / 2;
+      const auto is_enough = decode<std::vector<std::string>>(from, ctx).code == serialize_errc::none;
+      (is_enough ? enough : refused) = ctx.limits.memory_bytes;
+    }
+    return enough;
+  };
+  const auto plain = sent(compression::none);
+  ASSERT_EQ(plain.frames.size(), 1U);
+  EXPECT_EQ(least_memory_for(sent(compression::lz4)), least_memory_for(plain) + plain.frames[0].size_bytes());
+}
+
 } // namespace
