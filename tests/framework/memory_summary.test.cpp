@@ -400,6 +400,24 @@ TEST_F(remembered, what_the_survey_says_is_exact_again_after_threads_have_taken_
   EXPECT_EQ(count_of(summary, name, memory_reason::handle), 1u);
 }
 
+TEST_F(remembered, references_to_what_was_brought_here_from_another_host_are_handles) {
+  separate();
+  open_shelf();
+  connect();
+  const auto to = keeper_at_far();
+  const auto ref = put();
+  ASSERT_TRUE(ask<int>(near().system, to, ref));
+  ASSERT_TRUE(ask<int>(near().system, to, ref));
+  ASSERT_TRUE(kept_->refs.at(0).get(10s));
+  ASSERT_TRUE(kept_->refs.at(0).state()->source->place());
+  const auto name = name_of(kept_->refs.at(0));
+  EXPECT_EQ(held(*far().home, name).own_holds[store::hold_reason::exchange], 1u);
+  const auto there = at_far();
+  ASSERT_NE(row_of(there, name), nullptr);
+  EXPECT_EQ(row_of(there, name)->state, "sealed");
+  EXPECT_EQ(count_of(there, name, memory_reason::handle), 2u);
+}
+
 // Goal: what another node of this process holds in the same store is that node's to tell.
 TEST_F(remembered, holds_of_another_node_of_the_process_are_no_handles_of_this_one) {
   using enum store::hold_reason;
