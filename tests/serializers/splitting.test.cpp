@@ -105,6 +105,27 @@ TEST_P(in_pieces, frames_do_not_make_more_than_the_limits_allow) {
   EXPECT_EQ(code_of<sheets>(split), serialize_errc::limit_exceeded);
 }
 
+TEST_P(in_pieces, frames_that_are_joined_take_memory_beside_what_is_made_of_them) {
+  constexpr std::size_t most = 2'000;
+  const auto least_memory_for = [&](const payload& sent) {
+    std::size_t refused = 0;
+    std::size_t enough = 4_MiB;
+    while (enough - refused > 1) {
+      ctx.limits.memory_bytes = refused + (enough - refused) / 2;
+      const auto is_enough = code_of<sheets>(sent) == serialize_errc::none;
+      (is_enough ? enough : refused) = ctx.limits.memory_bytes;
+    }
+    ctx.limits = {};
+    return enough;
+  };
+  const auto whole = encoded(some_sheets());
+  std::size_t joined_bytes = 0;
+  for (const auto& each : whole.frames)
+    joined_bytes += each.size_bytes() > most ? each.size_bytes() : 0;
+  ASSERT_GT(joined_bytes, 0U);
+  EXPECT_EQ(least_memory_for(copied_apart(split_frames(whole, most).value())), least_memory_for(whole) + joined_bytes);
+}
+
 TEST_P(in_pieces, lies_are_refused) {
   const auto whole = encoded(std::string("text"));
   for (const auto& note :
