@@ -3,23 +3,23 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <random>
 
 #include <troupe/base/export.hpp>
 
 namespace troupe::detail {
 
+/// A new random number.
+[[nodiscard]] TROUPE_EXPORT std::uint64_t random_salt();
+
 /// Random, and the same as long as the process lives.
 TROUPE_EXPORT inline std::uint64_t hash_salt() {
-  static const std::uint64_t salt = [] {
-    std::random_device random;
-    return std::uint64_t{random()} << 32 | random();
-  }();
+  static const std::uint64_t salt = random_salt();
   return salt;
 }
 
 /// For tables whose keys a peer or another process chooses: nobody can tell beforehand which numbers meet in one
-/// bucket, so nobody can make a table slow. By the folded multiplication of wyhash. Throws what std::random_device does.
+/// bucket, so nobody can make a table slow. By the folded multiplication of wyhash. Throws what std::random_device
+/// does.
 struct salted_hash {
   std::size_t operator()(std::uint64_t number) const {
     constexpr std::uint64_t odd = 0x9e37'79b9'7f4a'7c15;

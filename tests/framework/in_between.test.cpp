@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sched.h>
 
+#include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
 #include <asio/local/connect_pair.hpp>
 #include <asio/local/stream_protocol.hpp>

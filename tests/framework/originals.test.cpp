@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
 #include <asio/post.hpp>
 #include <gtest/gtest.h>
 

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include <asio/io_context.hpp>
 #include <asio/post.hpp>
 
 #include <troupe/framework/log.hpp>

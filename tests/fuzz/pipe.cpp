@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <asio/error.hpp>
+#include <asio/io_context.hpp>
 #include <asio/post.hpp>
 
 #include "decoding.hpp"

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <asio/post.hpp>
+#include <troupe/framework/internal/threads/io_timer.hpp>
 
 namespace troupe::internal {
 
@@ -44,7 +44,7 @@ void encoding_cache::put(caf::message message, const context& for_links,
   is_empty_.store(false, std::memory_order_relaxed);
   guard.unlock();
   if (was_empty)
-    asio::post(io_, [weak = weak_from_this()] {
+    post_to(io_, [weak = weak_from_this()] {
       if (auto self = weak.lock())
         self->look_later();
     });

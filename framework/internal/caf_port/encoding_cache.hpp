@@ -9,12 +9,10 @@
 #include <optional>
 #include <vector>
 
-#include <asio/io_context.hpp>
-#include <asio/steady_timer.hpp>
-
 #include <caf/message.hpp>
 #include <caf/type_erased_tuple.hpp>
 
+#include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/serializers/context.hpp>
 #include <troupe/serializers/family.hpp>
 #include <troupe/serializers/frame.hpp>
@@ -79,7 +77,7 @@ private:
   void drop_unused();
 
   asio::io_context& io_;
-  asio::steady_timer timer_; // I/O thread.
+  io_timer timer_; // I/O thread.
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::vector<entry> entries_;

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 
-#include <asio/post.hpp>
-
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/link/family_lists.hpp>
+#include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/log.hpp>
 #include <troupe/framework/internal/words/text.hpp>
@@ -81,7 +80,7 @@ std::expected<void, node_error> family_changes::reconfigure(const link_changes& 
   held.unlock();
   if (!concerns_peer)
     return {};
-  asio::post(of_.io, [owner = owner_.lock(), this, number] { announce(number); });
+  post_to(of_.io, [owner = owner_.lock(), this, number] { announce(number); });
   if (answer.wait_until(deadline) != std::future_status::ready)
     return fail(node_errc::timed_out,
                 link_.peer_name() + " has not acknowledged within " + std::to_string(timeout.count())

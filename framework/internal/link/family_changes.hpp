@@ -13,8 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include <asio/io_context.hpp>
-
 #include <troupe/framework/internal/link/acceptance.hpp>
 #include <troupe/framework/internal/link/current_terms.hpp>
 #include <troupe/framework/internal/link/link_common.hpp>
@@ -25,6 +23,10 @@
 #include <troupe/framework/link_options.hpp>
 #include <troupe/framework/node_errc.hpp>
 #include <troupe/serializers/family.hpp>
+
+namespace asio {
+class io_context;
+}
 
 namespace troupe::internal {
 

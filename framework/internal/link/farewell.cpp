@@ -2,6 +2,7 @@
 #include <utility>
 
 #include <troupe/framework/internal/link/farewell.hpp>
+#include <troupe/framework/internal/threads/io_timer.hpp>
 
 namespace troupe::internal {
 
@@ -34,7 +35,7 @@ void farewell::cancel() {
 }
 
 void farewell::wait(clock::time_point until, std::function<void()> then) {
-  timer_ = std::make_shared<asio::steady_timer>(io_, until);
+  timer_ = std::make_shared<io_timer>(io_, until);
   timer_->async_wait([mine = std::weak_ptr{timer_}, then = std::move(then)](std::error_code cancelled) {
     if (!cancelled && !mine.expired())
       then();

@@ -6,8 +6,7 @@
 #include <memory>
 #include <string>
 
-#include <asio/io_context.hpp>
-#include <asio/steady_timer.hpp>
+#include <troupe/framework/internal/threads/io_timer.hpp>
 
 namespace troupe::internal {
 
@@ -46,7 +45,7 @@ private:
   std::string reason_;
   clock::time_point until_;
   bool is_under_way_ = false;
-  std::shared_ptr<asio::steady_timer> timer_; // Its handler does nothing once this is gone.
+  std::shared_ptr<io_timer> timer_; // Its handler does nothing once this is gone.
 };
 
 } // namespace troupe::internal

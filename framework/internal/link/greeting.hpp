@@ -6,8 +6,6 @@
 #include <memory>
 #include <optional>
 
-#include <asio/steady_timer.hpp>
-
 #include <troupe/framework/internal/caf_port/node_ids.hpp>
 
 #include <troupe/framework/internal/link/actor_names.hpp>
@@ -16,6 +14,7 @@
 #include <troupe/framework/internal/link/handshake_report.hpp>
 #include <troupe/framework/internal/link/life_cycle.hpp>
 #include <troupe/framework/internal/net/connection.hpp>
+#include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
 #include <troupe/framework/internal/words/limited_log.hpp>
 #include <troupe/framework/link_options.hpp>
@@ -95,7 +94,7 @@ private:
   const parts of_;
   handshake_report report_;
   handshake talk_;
-  asio::steady_timer limit_;
+  io_timer limit_;
 };
 
 } // namespace troupe::internal

@@ -7,8 +7,6 @@
 #include <string>
 #include <utility>
 
-#include <asio/post.hpp>
-
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/node_ids.hpp>
 #include <troupe/framework/internal/link/admin_table.hpp>
@@ -18,6 +16,7 @@
 #include <troupe/framework/internal/link/mention_reader.hpp>
 #include <troupe/framework/internal/link/mention_writer.hpp>
 #include <troupe/framework/internal/objects/store_reaper.hpp>
+#include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/framework/internal/wire/handle_wire.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/text.hpp>
@@ -235,7 +234,7 @@ void link_core::close(const std::string& reason, std::chrono::milliseconds patie
   if (encoding_.is_idle())
     return;
   // Who encodes may have no thread to do so, or take long.
-  asio::post(node_->io(), [self = shared_from_this(), reason, until = std::chrono::steady_clock::now() + patience] {
+  post_to(node_->io(), [self = shared_from_this(), reason, until = std::chrono::steady_clock::now() + patience] {
     self->await_encoding(reason, until);
   });
 }
@@ -256,7 +255,7 @@ void link_core::close_now(const std::string& reason, std::chrono::milliseconds p
     life_.enter(held, link_state::closing);
   }
   // On the I/O thread, which may not have connected it yet; start() then finds it closing.
-  asio::post(node_->io(), [self = shared_from_this(), reason, patience] {
+  post_to(node_->io(), [self = shared_from_this(), reason, patience] {
     if (self->connection_)
       self->begin_to_drain(reason, patience);
   });

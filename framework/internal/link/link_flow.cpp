@@ -1,11 +1,10 @@
 // Back-pressure on a link: what may be sent, and what has been consumed.
 #include <utility>
 
-#include <asio/post.hpp>
-
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
+#include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/framework/node_error.hpp>
 
 namespace troupe::internal {
@@ -29,7 +28,7 @@ bool link_core::refill(const link_held& held, outbox& out) {
   if (!chunks_.append_next(held, out))
     return false;
   if (messages_left && farewell_.is_under_way() && departures_.empty(held))
-    asio::post(node_->io(), [self = shared_from_this()] { self->farewell_.look(); });
+    post_to(node_->io(), [self = shared_from_this()] { self->farewell_.look(); });
   return true;
 }
 
@@ -59,7 +58,7 @@ void link_core::report_consumed() {
 /// From any thread. Room for answers has come free.
 void link_core::pump_soon(const std::weak_ptr<link_core>& of) {
   if (const auto link = of.lock())
-    asio::post(link->node_->io(), [of] {
+    post_to(link->node_->io(), [of] {
       if (const auto alive = of.lock()) {
         auto held = alive->mutex_.lock();
         alive->pump_.run(held);

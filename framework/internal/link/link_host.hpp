@@ -9,8 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <asio/io_context.hpp>
-
 #include <troupe/framework/internal/caf_port/actor_pointers.hpp>
 #include <troupe/framework/internal/caf_port/actor_systems.hpp>
 #include <troupe/framework/internal/caf_port/encoding_cache.hpp>
@@ -27,6 +25,10 @@
 #include <troupe/serializers/family.hpp>
 #include <troupe/serializers/type_entry.hpp>
 #include <troupe/store/object_store.hpp>
+
+namespace asio {
+class io_context;
+}
 
 namespace troupe::internal {
 

@@ -3,11 +3,10 @@
 #include <string>
 #include <utility>
 
-#include <asio/post.hpp>
-
 #include <troupe/framework/internal/link/link_core.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/link/link_in_exchange.hpp>
+#include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/text.hpp>
 
@@ -137,7 +136,7 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
     replies_.set_bounds({.all = options_.window_bytes, .of_receiver = options_.actor_window_bytes});
     auto report = [weak = weak_from_this()] {
       if (auto link = weak.lock())
-        asio::post(link->node_->io(), [weak] {
+        post_to(link->node_->io(), [weak] {
           if (auto alive = weak.lock(); alive && alive->is_open())
             alive->report_consumed();
         });

@@ -6,10 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include <asio/post.hpp>
-
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/net/io_loop.hpp>
+#include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 
 namespace troupe::internal {
@@ -48,11 +47,11 @@ void lookups::begin(std::string name, std::set<std::string> interface, std::chro
                                         + ", which is the limit"));
     return;
   }
-  asio::post(timer_.get_executor(), [owner = owner_.lock(), this,
-                                     what = wanted{.name = std::move(name),
-                                                   .interface = std::move(interface),
-                                                   .timeout = bounded(timeout),
-                                                   .then = std::move(then)}]() mutable { start(std::move(what)); });
+  post_to(io_, [owner = owner_.lock(), this,
+                what = wanted{.name = std::move(name),
+                              .interface = std::move(interface),
+                              .timeout = bounded(timeout),
+                              .then = std::move(then)}]() mutable { start(std::move(what)); });
 }
 
 std::expected<caf::strong_actor_ptr, node_error> lookups::find(std::string name, std::set<std::string> interface,

@@ -12,12 +12,10 @@
 #include <string>
 #include <utility>
 
-#include <asio/io_context.hpp>
-#include <asio/steady_timer.hpp>
-
 #include <troupe/framework/internal/caf_port/actors/finder.hpp>
 #include <troupe/framework/internal/link/link_common.hpp>
 #include <troupe/framework/internal/link/name_questions.hpp>
+#include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/framework/node_errc.hpp>
 
 namespace troupe::internal {
@@ -35,7 +33,7 @@ public:
 
   /// `questions` outlives this.
   lookups(const link_common& link, asio::io_context& io, caf::actor_system& system, name_questions& questions)
-      : link_(link), system_(system), questions_(questions), timer_(io) {}
+      : link_(link), io_(io), system_(system), questions_(questions), timer_(io) {}
 
   /// Before anything is looked up. `owner` has this, and lives while something is under way.
   void belong_to(std::weak_ptr<void> owner) { owner_ = std::move(owner); }
@@ -84,12 +82,13 @@ private:
   [[nodiscard]] node_error time_is_over(const wanted& what) const;
 
   const link_common& link_;
+  asio::io_context& io_;
   caf::actor_system& system_;
   name_questions& questions_;
   std::weak_ptr<void> owner_;
   std::atomic<std::size_t> count_{0}; // Begun and not settled.
   // I/O thread.
-  asio::steady_timer timer_;
+  io_timer timer_;
   std::map<std::uint64_t, wanted> wanted_;
   std::uint64_t next_ = 1;
 };

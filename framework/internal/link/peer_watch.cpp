@@ -1,5 +1,7 @@
 #include <troupe/framework/internal/link/peer_watch.hpp>
 
+#include <troupe/framework/internal/threads/io_timer.hpp>
+
 namespace troupe::internal {
 
 void peer_watch::start(std::unique_ptr<watched_peer> peer, std::function<bool()> chores, std::weak_ptr<void> owner) {
@@ -7,7 +9,7 @@ void peer_watch::start(std::unique_ptr<watched_peer> peer, std::function<bool()>
   chores_ = std::move(chores);
   owner_ = std::move(owner);
   heartbeat_.begin(peer_->signs(), heartbeat::clock::now());
-  timer_ = std::make_unique<asio::steady_timer>(io_);
+  timer_ = std::make_unique<io_timer>(io_);
   look_later();
 }
 

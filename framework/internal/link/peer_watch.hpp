@@ -6,12 +6,10 @@
 #include <memory>
 #include <utility>
 
-#include <asio/io_context.hpp>
-#include <asio/steady_timer.hpp>
-
 #include <troupe/framework/internal/flow/heartbeat.hpp>
 #include <troupe/framework/internal/link/link_common.hpp>
 #include <troupe/framework/internal/net/connection.hpp>
+#include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/framework/internal/wire/admin.hpp>
 
 namespace troupe::internal {
@@ -70,7 +68,7 @@ private:
   std::unique_ptr<watched_peer> peer_;
   std::function<bool()> chores_;
   std::weak_ptr<void> owner_;
-  std::unique_ptr<asio::steady_timer> timer_; // Its handler does nothing once this is gone.
+  std::unique_ptr<io_timer> timer_; // Its handler does nothing once this is gone.
 };
 
 } // namespace troupe::internal

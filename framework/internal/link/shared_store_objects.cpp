@@ -25,7 +25,7 @@ std::expected<void, store::store_error> shared_store_objects::abandon() {
 }
 
 void shared_store_objects::claim_later() {
-  timer_ = std::make_shared<asio::steady_timer>(io_, busy_pause);
+  timer_ = std::make_shared<io_timer>(io_, busy_pause);
   timer_->async_wait([this, mine = std::weak_ptr{timer_}](std::error_code cancelled) {
     if (cancelled || mine.expired())
       return;

@@ -7,11 +7,9 @@
 #include <memory>
 #include <optional>
 
-#include <asio/io_context.hpp>
-#include <asio/steady_timer.hpp>
-
 #include <troupe/framework/internal/net/link_mutex.hpp>
 #include <troupe/framework/internal/objects/link_objects.hpp>
+#include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/framework/internal/wire/admin.hpp>
 #include <troupe/store/handle.hpp>
 
@@ -51,7 +49,7 @@ private:
   asio::io_context& io_;
   link_objects<store::handle> objects_;
   std::optional<std::uint64_t> store_;
-  std::shared_ptr<asio::steady_timer> timer_; // Its handler does nothing once this is gone.
+  std::shared_ptr<io_timer> timer_; // Its handler does nothing once this is gone.
 };
 
 } // namespace troupe::internal

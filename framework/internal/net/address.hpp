@@ -6,9 +6,13 @@
 #include <string>
 #include <string_view>
 
-#include <asio/generic/stream_protocol.hpp>
+#include <asio/generic/basic_endpoint.hpp>
 
 #include <troupe/framework/node_errc.hpp>
+
+namespace asio::generic {
+class stream_protocol;
+}
 
 namespace troupe::internal {
 
@@ -39,7 +43,7 @@ struct address {
 /// The same address with another port.
 [[nodiscard]] std::string with_port(const address& at, std::uint16_t port);
 
-using stream_endpoint = asio::generic::stream_protocol::endpoint;
+using stream_endpoint = asio::generic::basic_endpoint<asio::generic::stream_protocol>;
 
 /// Whether only processes of this host reach the endpoint: unix sockets, 127.0.0.0/8 and ::1.
 [[nodiscard]] bool is_of_this_host(const stream_endpoint& endpoint);

@@ -3,11 +3,9 @@
 #include <cstring>
 #include <utility>
 
-#include <asio/post.hpp>
-#include <asio/steady_timer.hpp>
-
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/net/io_batch.hpp>
+#include <troupe/framework/internal/threads/io_timer.hpp>
 
 namespace troupe::internal {
 
@@ -61,7 +59,7 @@ void connection::stop_writing(node_error reason) {
 }
 
 void connection::end_later(std::chrono::milliseconds patience) {
-  drain_timer_ = std::make_unique<asio::steady_timer>(io_, patience);
+  drain_timer_ = std::make_unique<io_timer>(io_, patience);
   drain_timer_->async_wait([self = shared_from_this()](std::error_code cancelled) {
     if (!cancelled && !self->ended_)
       self->end(node_error{*self->close_reason_});
@@ -209,7 +207,7 @@ void connection::close(node_error reason, std::chrono::milliseconds patience) {
     if (std::exchange(closing_, true))
       return;
   }
-  asio::post(io_, [self = shared_from_this(), reason = std::move(reason), patience]() mutable {
+  post_to(io_, [self = shared_from_this(), reason = std::move(reason), patience]() mutable {
     if (self->ended_)
       return;
     self->close_reason_ = std::move(reason);

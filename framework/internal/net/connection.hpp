@@ -10,17 +10,16 @@
 #include <mutex>
 #include <optional>
 
-#include <asio/io_context.hpp>
-#include <asio/steady_timer.hpp>
-
 #include <troupe/framework/internal/net/link_mutex.hpp>
-#include <troupe/framework/internal/net/ticker.hpp>
 #include <troupe/framework/internal/net/transport.hpp>
 #include <troupe/framework/internal/net/write_pause.hpp>
+#include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/framework/internal/wire/outbox.hpp>
 #include <troupe/framework/node_errc.hpp>
 
 namespace troupe::internal {
+
+enum class tick_result : std::uint8_t;
 
 /// Receives what a connection reads, on the I/O thread, and gives it more to write.
 class connection_events {
@@ -188,7 +187,7 @@ private:
   bool ended_ = false;
   std::uint64_t unwritten_ = 0;            // Messages that were given up.
   std::optional<node_error> close_reason_; // Set while draining.
-  std::unique_ptr<asio::steady_timer> drain_timer_;
+  std::unique_ptr<io_timer> drain_timer_;
   int idle_ticks_ = 0; // In a row that found nothing to do.
 
   std::atomic<std::chrono::steady_clock::rep> stalled_since_{0}; // Zero: not stalled.

@@ -2,11 +2,13 @@
 #include <algorithm>
 #include <utility>
 
+#include <asio/io_context.hpp>
 #include <asio/post.hpp>
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/net/connection.hpp>
 #include <troupe/framework/internal/net/io_batch.hpp>
+#include <troupe/framework/internal/net/ticker.hpp>
 
 namespace troupe::internal {
 

@@ -5,11 +5,11 @@
 #include <system_error>
 #include <utility>
 
-#include <asio/post.hpp>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <troupe/framework/internal/net/own_sockets.hpp>
+#include <troupe/framework/internal/threads/io_timer.hpp>
 
 namespace troupe::internal {
 
@@ -61,7 +61,7 @@ std::shared_ptr<dialing> dialing::start(asio::io_context& io, std::string text, 
     if (auto self = weak.lock(); self && !cancelled)
       self->give_up(std::make_error_code(std::errc::timed_out));
   });
-  asio::post(io, [weak = made->weak_from_this()] {
+  post_to(io, [weak = made->weak_from_this()] {
     if (auto self = weak.lock())
       self->try_next();
   });

@@ -10,11 +10,9 @@
 #include <system_error>
 #include <vector>
 
-#include <asio/io_context.hpp>
-#include <asio/steady_timer.hpp>
-
 #include <troupe/framework/internal/net/address.hpp>
 #include <troupe/framework/internal/net/stream_socket.hpp>
+#include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/framework/node_errc.hpp>
 
 namespace troupe::internal {
@@ -63,8 +61,8 @@ private:
   std::size_t next_ = 0;
   std::error_code last_error_;
   stream_socket socket_{io_};
-  asio::steady_timer limit_{io_};
-  asio::steady_timer again_{io_};
+  io_timer limit_{io_};
+  io_timer again_{io_};
   std::chrono::milliseconds pause_{1}; // Before the next try at a listener whose queue is full.
 };
 

@@ -7,10 +7,12 @@
 #include <memory>
 #include <vector>
 
-#include <asio/io_context.hpp>
-
 #include <troupe/framework/internal/net/address.hpp>
 #include <troupe/framework/node_errc.hpp>
+
+namespace asio {
+class io_context;
+}
 
 namespace troupe::internal {
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <asio/error.hpp>
+#include <asio/io_context.hpp>
 #include <asio/post.hpp>
 
 #include <troupe/base/sizes.hpp>
@@ -208,9 +209,8 @@ std::unexpected<node_error> cannot_connect(std::string text) {
 
 } // namespace
 
-std::pair<std::shared_ptr<transport>, std::shared_ptr<transport>> make_inproc_pair(asio::io_context& first,
-                                                                                   asio::io_context& second,
-                                                                                   const std::string& at) {
+std::pair<std::shared_ptr<transport>, std::shared_ptr<transport>>
+make_inproc_pair(asio::io_context& first, asio::io_context& second, const std::string& at) {
   auto there = std::make_shared<stream>(first, second);
   auto back = std::make_shared<stream>(second, first);
   return {std::make_shared<inproc_transport>(there, back, end_addresses{{}, at}),

@@ -7,15 +7,17 @@
 #include <string>
 #include <utility>
 
-#include <asio/io_context.hpp>
-
 #include <troupe/framework/internal/net/transport.hpp>
 #include <troupe/framework/node_errc.hpp>
 
+namespace asio {
+class io_context;
+}
+
 namespace troupe::internal {
 
-/// The two ends of a connection, of which the second listens at the address `at`. Each end's callbacks come on its own I/O thread.
-/// Lifetime: an end must be closed, or gone, before its `io` ends; an end that is gone counts as closed.
+/// The two ends of a connection, of which the second listens at the address `at`. Each end's callbacks come on its own
+/// I/O thread. Lifetime: an end must be closed, or gone, before its `io` ends; an end that is gone counts as closed.
 [[nodiscard]] std::pair<std::shared_ptr<transport>, std::shared_ptr<transport>>
 make_inproc_pair(asio::io_context& first, asio::io_context& second, const std::string& at = {});
 

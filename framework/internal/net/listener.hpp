@@ -9,12 +9,11 @@
 #include <vector>
 
 #include <asio/basic_socket_acceptor.hpp>
-#include <asio/io_context.hpp>
-#include <asio/steady_timer.hpp>
 
 #include <troupe/framework/internal/net/address.hpp>
 #include <troupe/framework/internal/net/socket_file.hpp>
 #include <troupe/framework/internal/net/stream_socket.hpp>
+#include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/framework/internal/words/refusal_log.hpp>
 #include <troupe/framework/node_errc.hpp>
 
@@ -65,7 +64,7 @@ private:
   asio::basic_socket_acceptor<asio::generic::stream_protocol> acceptor_;
   socket_file socket_file_; // Ends before acceptor_.
   asio::generic::stream_protocol protocol_{0, 0};
-  asio::steady_timer pause_;
+  io_timer pause_;
   int spare_ = -1; // A descriptor of nothing.
 };
 

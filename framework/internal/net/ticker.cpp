@@ -23,9 +23,12 @@ int waits_for(int useful) {
 
 } // namespace
 
+ticker& ticker::of(asio::io_context& io) {
+  return asio::use_service<ticker>(static_cast<asio::execution_context&>(io));
+}
+
 ticker::ticker(asio::execution_context& io)
-    : asio::execution_context::service(io),
-      timer_(std::make_unique<asio::steady_timer>(static_cast<asio::io_context&>(io))) {}
+    : asio::execution_context::service(io), timer_(std::make_unique<io_timer>(static_cast<asio::io_context&>(io))) {}
 
 ticker::~ticker() = default;
 

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include <asio/execution_context.hpp>
-#include <asio/steady_timer.hpp>
+
+#include <troupe/framework/internal/threads/io_timer.hpp>
 
 namespace troupe::internal {
 
@@ -28,7 +29,7 @@ class ticker final : public asio::execution_context::service {
 public:
   using key_type = ticker;
 
-  [[nodiscard]] static ticker& of(asio::execution_context& io) { return asio::use_service<ticker>(io); }
+  [[nodiscard]] static ticker& of(asio::io_context& io);
 
   explicit ticker(asio::execution_context& io);
   ~ticker() override;
@@ -41,7 +42,7 @@ private:
   void wait();
   void tick();
 
-  std::unique_ptr<asio::steady_timer> timer_;
+  std::unique_ptr<io_timer> timer_;
   std::vector<std::shared_ptr<connection>> ticking_;
   int useful_ = 0; // Of the last tick.
 };

@@ -4,11 +4,10 @@
 #include <utility>
 #include <vector>
 
-#include <asio/post.hpp>
-
 #include <troupe/framework/internal/link/link_core.hpp>
 #include <troupe/framework/internal/net/inproc.hpp>
 #include <troupe/framework/internal/node/node_core.hpp>
+#include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 
 namespace troupe::internal {
@@ -42,13 +41,14 @@ destination::security_at(std::span<const stream_endpoint> endpoints, limited_log
   return std::make_shared<const link_security>(*std::move(security));
 }
 
-connecting::connecting(std::shared_ptr<node_core> node, std::shared_ptr<destination> to, dial_deadline until, events whom)
+connecting::connecting(std::shared_ptr<node_core> node, std::shared_ptr<destination> to, dial_deadline until,
+                       events whom)
     : node_(std::move(node)), to_(std::move(to)), until_(until), whom_(std::move(whom)), limit_(node_->io(), until) {}
 
 std::shared_ptr<connecting> connecting::start(std::shared_ptr<node_core> node, std::shared_ptr<destination> to,
                                               dial_deadline until, events whom) {
   std::shared_ptr<connecting> made{new connecting{std::move(node), std::move(to), until, std::move(whom)}};
-  asio::post(made->node_->io(), [weak = made->weak_from_this()] {
+  post_to(made->node_->io(), [weak = made->weak_from_this()] {
     if (auto self = weak.lock(); self && self->whom_.done)
       self->begin();
   });
@@ -126,11 +126,11 @@ void connecting::greet(std::expected<std::shared_ptr<transport>, node_error> byt
   // Told later: the link is at work when it tells.
   link_->tell({.opened =
                    [self = shared_from_this()](const std::expected<void, node_error>& opened) {
-                     asio::post(self->node_->io(), [self, opened] { self->on_opened(opened); });
+                     post_to(self->node_->io(), [self, opened] { self->on_opened(opened); });
                    },
                .ended =
                    [self = shared_from_this()](const node_error& reason) {
-                     asio::post(self->node_->io(), [self, reason] {
+                     post_to(self->node_->io(), [self, reason] {
                        if (auto ended = std::exchange(self->whom_.ended, nullptr))
                          ended(reason);
                      });
@@ -161,7 +161,7 @@ awaited_link::awaited_link(std::shared_ptr<node_core> node, destination to)
       until_(std::chrono::steady_clock::now() + to_->options().connect_timeout) {}
 
 void awaited_link::begin() {
-  asio::post(node_->io(), [self = shared_from_this()] {
+  post_to(node_->io(), [self = shared_from_this()] {
     self->attempt_ =
         connecting::start(self->node_, self->to_, self->until_,
                           {.done = [self](connecting::result what) { self->settle(std::move(what)); }, .ended = {}});

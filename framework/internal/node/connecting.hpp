@@ -12,14 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include <asio/steady_timer.hpp>
-
 #include <troupe/framework/internal/net/address.hpp>
 #include <troupe/framework/internal/net/dialing.hpp>
 #include <troupe/framework/internal/net/host_lookup.hpp>
 #include <troupe/framework/internal/net/link_security.hpp>
 #include <troupe/framework/internal/net/transport.hpp>
 #include <troupe/framework/internal/node/dials.hpp>
+#include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/framework/internal/words/limited_log.hpp>
 #include <troupe/framework/link_options.hpp>
 #include <troupe/framework/node_errc.hpp>
@@ -73,8 +72,8 @@ public:
   };
 
   /// Takes until `until` at most.
-  [[nodiscard]] static std::shared_ptr<connecting> start(std::shared_ptr<node_core> node,
-                                                         std::shared_ptr<destination> to, dial_deadline until, events whom);
+  [[nodiscard]] static std::shared_ptr<connecting>
+  start(std::shared_ptr<node_core> node, std::shared_ptr<destination> to, dial_deadline until, events whom);
 
   /// No more events. A link that is not open yet is closed; one that has opened meanwhile is the caller's.
   [[nodiscard]] std::shared_ptr<link_core> cancel();
@@ -92,7 +91,7 @@ private:
   const std::shared_ptr<destination> to_;
   const dial_deadline until_;
   events whom_; // Without `done` once it is over.
-  asio::steady_timer limit_;
+  io_timer limit_;
   std::optional<host_lookup> lookup_;
   std::shared_ptr<const link_security> security_;
   std::shared_ptr<dialing> dialing_;

@@ -2,8 +2,7 @@
 
 #include <utility>
 
-#include <asio/post.hpp>
-
+#include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 
 namespace troupe::internal {
@@ -35,7 +34,7 @@ void dials::end() {
 }
 
 void dials::clean_up_soon(std::shared_ptr<dial> each) {
-  asio::post(io_, [each = std::move(each)] { each->clean_up(); });
+  post_to(io_, [each = std::move(each)] { each->clean_up(); });
 }
 
 } // namespace troupe::internal

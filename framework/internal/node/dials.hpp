@@ -6,9 +6,11 @@
 #include <mutex>
 #include <vector>
 
-#include <asio/io_context.hpp>
-
 #include <troupe/framework/node_errc.hpp>
+
+namespace asio {
+class io_context;
+}
 
 namespace troupe::internal {
 

@@ -4,13 +4,12 @@
 #include <iterator>
 #include <utility>
 
-#include <asio/post.hpp>
-
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
 #include <troupe/framework/internal/net/host_lookup.hpp>
 #include <troupe/framework/internal/net/inspection_name.hpp>
 #include <troupe/framework/internal/net/io_loop.hpp>
+#include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/framework/internal/trust/authentication.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/log.hpp>
@@ -60,7 +59,7 @@ std::expected<void, node_error> entrances::listen(std::span<const std::string> a
   if (result)
     result = announce(doors.addresses);
   // Peers may be coming in already, so all of this belongs to the I/O thread.
-  asio::post(io_, [self = shared_from_this(), doors = std::move(doors), stays = result.has_value()]() mutable {
+  post_to(io_, [self = shared_from_this(), doors = std::move(doors), stays = result.has_value()]() mutable {
     if (stays && !self->is_closed_)
       self->keep(std::move(doors));
   });

@@ -9,8 +9,6 @@
 #include <string>
 #include <vector>
 
-#include <asio/io_context.hpp>
-
 #include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/net/address.hpp>
 #include <troupe/framework/internal/net/inproc.hpp>
@@ -23,6 +21,10 @@
 #include <troupe/framework/node_errc.hpp>
 #include <troupe/framework/options.hpp>
 #include <troupe/serializers/family.hpp>
+
+namespace asio {
+class io_context;
+}
 
 namespace troupe::internal {
 

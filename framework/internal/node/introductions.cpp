@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
-#include <asio/post.hpp>
-
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
 #include <troupe/framework/internal/node/link_keeper.hpp>
 #include <troupe/framework/internal/node/node_core.hpp>
+#include <troupe/framework/internal/threads/io_timer.hpp>
 
 namespace troupe::internal {
 
@@ -102,7 +101,7 @@ void introductions::try_next(const handles::node_name& who) {
     const auto told = [weak = weak_from_this(), who, &io = node->io()](const link_event& event) {
       if (event.what != link_event::kind::connected && event.what != link_event::kind::given_up)
         return;
-      asio::post(io, [weak, who, connected = event.what == link_event::kind::connected] { // The dial is telling.
+      post_to(io, [weak, who, connected = event.what == link_event::kind::connected] { // The dial is telling.
         if (const auto self = weak.lock())
           connected ? self->on_connected(who) : self->on_given_up(who);
       });
@@ -162,7 +161,7 @@ void introductions::seek_again() {
   const auto node = node_.lock();
   if (lost_.empty() || !node || is_ended_)
     return;
-  timer_ = std::make_shared<asio::steady_timer>(node->io(), pause);
+  timer_ = std::make_shared<io_timer>(node->io(), pause);
   timer_->async_wait([weak = weak_from_this()](std::error_code cancelled) {
     if (const auto self = weak.lock(); self && !cancelled)
       self->seek_again();

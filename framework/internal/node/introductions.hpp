@@ -14,11 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include <asio/steady_timer.hpp>
-
 #include <troupe/framework/internal/handles/messages.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/net/whereabouts.hpp>
+#include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/framework/link_options.hpp>
 
 namespace troupe::internal {
@@ -73,7 +72,7 @@ private:
   std::vector<std::weak_ptr<link_core>> opened_;
   std::map<handles::node_name, std::shared_ptr<link_keeper>> dials_; // Of open links: they tell when these are lost.
   std::map<handles::node_name, std::chrono::steady_clock::time_point> lost_; // And until when to seek these again.
-  std::shared_ptr<asio::steady_timer> timer_;                                // Runs while there are any.
+  std::shared_ptr<io_timer> timer_;                                          // Runs while there are any.
   bool is_ended_ = false;
 };
 

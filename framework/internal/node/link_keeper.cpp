@@ -3,12 +3,11 @@
 #include <random>
 #include <utility>
 
-#include <asio/post.hpp>
-
 #include <troupe/framework/internal/caf_port/actor_pointers.hpp>
 #include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/link/link_core.hpp>
 #include <troupe/framework/internal/node/node_core.hpp>
+#include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/log.hpp>
 
@@ -47,7 +46,7 @@ link_keeper::make(std::shared_ptr<node_core> node, std::string_view address, con
 }
 
 void link_keeper::begin() {
-  asio::post(node_->io(), [self = shared_from_this()] { self->attempt(); });
+  post_to(node_->io(), [self = shared_from_this()] { self->attempt(); });
 }
 
 void link_keeper::stop() {

@@ -15,12 +15,11 @@
 #include <string_view>
 #include <thread>
 
-#include <asio/steady_timer.hpp>
-
 #include <troupe/framework/internal/caf_port/actor_pointers.hpp>
 #include <troupe/framework/internal/node/back_off.hpp>
 #include <troupe/framework/internal/node/connecting.hpp>
 #include <troupe/framework/internal/node/dials.hpp>
+#include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/framework/options.hpp>
 #include <troupe/framework/reconnect.hpp>
 
@@ -90,7 +89,7 @@ private:
   std::shared_ptr<connecting> attempt_;
   seconds_clock::time_point opened_at_;
   bool has_worked_ = false; // A link has been open.
-  asio::steady_timer timer_;
+  io_timer timer_;
 };
 
 } // namespace troupe::internal

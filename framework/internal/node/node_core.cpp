@@ -4,8 +4,6 @@
 #include <chrono>
 #include <utility>
 
-#include <asio/post.hpp>
-
 #include <troupe/framework/internal/caf_port/actor_dispatcher.hpp>
 #include <troupe/framework/internal/caf_port/builtin_types.hpp>
 #include <troupe/framework/internal/caf_port/node_ids.hpp>
@@ -17,6 +15,7 @@
 #include <troupe/framework/internal/node/node_survey.hpp>
 #include <troupe/framework/internal/objects/object_exchange.hpp>
 #include <troupe/framework/internal/objects/out_of_band.hpp>
+#include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/framework/internal/wire/handle_wire.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/log.hpp>
@@ -192,7 +191,7 @@ void node_core::shut_down() {
       counted_objects_->end();
     return;
   }
-  asio::post(io(), [self = shared_from_this()] {
+  post_to(io(), [self = shared_from_this()] {
     self->entrances_->close();
     if (self->introductions_)
       self->introductions_->end();

@@ -2,11 +2,10 @@
 
 #include <utility>
 
-#include <asio/post.hpp>
-
 #include <troupe/framework/internal/objects/exchanged_object.hpp>
 #include <troupe/framework/internal/objects/stored_object.hpp>
 #include <troupe/framework/internal/objects/unfinished_object.hpp>
+#include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/framework/internal/trust/authentication.hpp>
 
 namespace troupe::internal {
@@ -42,7 +41,7 @@ object_exchange::object_exchange(asio::io_context& io, const store::object_store
       self_(with.self),
       dial_(with.dial),
       core_(store, core_options_of(with, store.number()), *this),
-      timer_(std::make_unique<asio::steady_timer>(io)),
+      timer_(std::make_unique<io_timer>(io)),
       serving_(core_, *this, worker_),
       callers_(core_, worker_),
       unfinished_(core_, store, maker_, worker_),
@@ -68,7 +67,7 @@ void object_exchange::end() {
   const auto writers = std::exchange(writers_, {});
   rooms_.room_is_left(); // Nobody waits for room any more.
   // On its thread, and while there is one: handles outlive both.
-  asio::post(io_, [self = shared_from_this()] { self->timer_.reset(); });
+  post_to(io_, [self = shared_from_this()] { self->timer_.reset(); });
   held.guard().unlock();
   maker_.end();
   rooms_.end();
@@ -252,7 +251,7 @@ void object_exchange::write_soon(handles::link_number link) {
   const auto to = writers_.find(link);
   if (to == writers_.end() || std::exchange(to->second.is_called, true))
     return;
-  asio::post(io_, [weak = weak_from_this(), link] {
+  post_to(io_, [weak = weak_from_this(), link] {
     if (auto self = weak.lock())
       self->write(link);
   });
@@ -278,12 +277,12 @@ void object_exchange::write(handles::link_number link) {
 
 void object_exchange::dial(const handles::node_name& who) {
   if (dial_)
-    asio::post(io_, [dial = dial_, who] { dial(who); });
+    post_to(io_, [dial = dial_, who] { dial(who); });
 }
 
 void object_exchange::wake_at(handles::time_point when) {
   wakes_at_ = when;
-  asio::post(io_, [weak = weak_from_this()] {
+  post_to(io_, [weak = weak_from_this()] {
     if (auto self = weak.lock())
       self->set_timer();
   });

@@ -15,9 +15,6 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include <asio/io_context.hpp>
-#include <asio/steady_timer.hpp>
-
 #include <troupe/framework/internal/objects/exchange_surroundings.hpp>
 #include <troupe/framework/internal/objects/link_exchange.hpp>
 #include <troupe/framework/internal/objects/object_serving.hpp>
@@ -26,6 +23,7 @@
 #include <troupe/framework/internal/objects/shared_core.hpp>
 #include <troupe/framework/internal/objects/unfinished_objects.hpp>
 #include <troupe/framework/internal/objects/waiting_callers.hpp>
+#include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/framework/internal/threads/job_queue.hpp>
 #include <troupe/framework/node_errc.hpp>
 #include <troupe/store/object_store.hpp>
@@ -145,7 +143,7 @@ private:
   std::map<handles::link_number, writer> writers_;
   handles::time_point wakes_at_ = handles::never;
 
-  std::unique_ptr<asio::steady_timer> timer_; // I/O thread; null after the end.
+  std::unique_ptr<io_timer> timer_; // I/O thread; null after the end.
   // What has jobs in the queues stands before them, since they end first.
   object_serving serving_;
   waiting_callers callers_;

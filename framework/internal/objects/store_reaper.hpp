@@ -6,8 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include <asio/io_context.hpp>
-#include <asio/steady_timer.hpp>
+#include <troupe/framework/internal/threads/io_timer.hpp>
 
 namespace troupe::internal {
 
@@ -34,7 +33,7 @@ private:
 
   const std::function<void()> reap_;
   const std::chrono::milliseconds pause_;
-  asio::steady_timer timer_;
+  io_timer timer_;
   int reaps_left_ = 0;
   bool has_ended_ = false;
 };

@@ -11,9 +11,7 @@
 #include <string>
 #include <utility>
 
-#include <asio/io_context.hpp>
-#include <asio/steady_timer.hpp>
-
+#include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/framework/internal/trust/waiting_room.hpp>
 
 namespace troupe::internal {
@@ -128,30 +126,12 @@ public:
   explicit handshake_turns(asio::io_context& io) : timer_(io) {}
 
   /// Has the candidate begin when it is its turn, perhaps at once; never where it has ended meanwhile.
-  void enter(std::weak_ptr<handshake_candidate> candidate, const peer_source& source) {
-    order_.enter(std::move(candidate), source);
-    if (!is_waiting_)
-      go_on();
-  }
+  void enter(std::weak_ptr<handshake_candidate> candidate, const peer_source& source);
 
 private:
-  void go_on() {
-    const auto is_there = [](const std::weak_ptr<handshake_candidate>& one) { return !one.expired(); };
-    while (auto next = order_.next(rate_limit::clock::now(), is_there))
-      if (const auto candidate = next->lock())
-        candidate->begin_handshake();
-    is_waiting_ = !order_.is_empty();
-    if (!is_waiting_)
-      return;
-    constexpr std::chrono::milliseconds pause{5};
-    timer_.expires_after(pause);
-    timer_.async_wait([weak = weak_from_this()](std::error_code cancelled) {
-      if (const auto self = weak.lock(); self && !cancelled)
-        self->go_on();
-    });
-  }
+  void go_on();
 
-  asio::steady_timer timer_;
+  io_timer timer_;
   bool is_waiting_ = false; // The timer runs.
   turn_order<std::weak_ptr<handshake_candidate>> order_;
 };

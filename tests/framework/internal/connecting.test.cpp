@@ -15,6 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <asio/io_context.hpp>
 #include <asio/post.hpp>
 #include <caf/all.hpp>
 #include <gtest/gtest.h>

@@ -15,6 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <asio/io_context.hpp>
 #include <asio/local/stream_protocol.hpp>
 #include <gtest/gtest.h>
 

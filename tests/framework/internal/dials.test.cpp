@@ -1,4 +1,6 @@
 // Goal: what dials begins once, and is cleaned up once, on the I/O thread, whoever ends it.
+#include <asio/io_context.hpp>
+
 #include <troupe/framework/internal/node/dials.hpp>
 
 #include <memory>

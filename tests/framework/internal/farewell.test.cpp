@@ -1,5 +1,7 @@
 // Goal: the goodbye is said once, as soon as nothing waits and when patience is over.
 // Method: an I/O context that the test runs, and a condition that it sets.
+#include <asio/io_context.hpp>
+
 #include <troupe/framework/internal/link/farewell.hpp>
 
 #include <string>

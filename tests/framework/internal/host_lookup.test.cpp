@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
 #include <gtest/gtest.h>
 
 namespace troupe::internal {

@@ -1,4 +1,6 @@
 // The memory that stands for a connection within a process.
+#include <asio/io_context.hpp>
+
 #include <troupe/framework/internal/net/inproc.hpp>
 
 #include <any>
@@ -105,7 +107,7 @@ TEST_F(inproc_transport, values_come_out_as_they_went_in) {
   std::any one = 1, two = 2;
   far->values()->push(one);
   far->values()->push(two);
-  EXPECT_FALSE(one.has_value()); // Taken.
+  EXPECT_FALSE(one.has_value());                  // Taken.
   EXPECT_FALSE(far->values()->pop().has_value()); // They go the other way.
   EXPECT_EQ(std::any_cast<int>(near->values()->pop()), 1);
   EXPECT_EQ(std::any_cast<int>(near->values()->pop()), 2);

@@ -16,6 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
 #include <gtest/gtest.h>
 

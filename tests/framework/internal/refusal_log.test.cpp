@@ -1,3 +1,5 @@
+#include <asio/io_context.hpp>
+
 #include <troupe/framework/internal/words/refusal_log.hpp>
 
 #include <gtest/gtest.h>

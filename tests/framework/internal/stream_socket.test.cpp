@@ -1,6 +1,7 @@
 #include <troupe/framework/internal/net/stream_socket.hpp>
 #include <troupe/processes/process.hpp>
 
+#include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
 #include <asio/local/stream_protocol.hpp>
 #include <gtest/gtest.h>

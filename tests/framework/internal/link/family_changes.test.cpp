@@ -1,4 +1,6 @@
 // Families that change on a live link, without a peer: the test says what it would.
+#include <asio/io_context.hpp>
+
 #include <troupe/framework/internal/link/family_changes.hpp>
 
 #include <future>

@@ -1,4 +1,6 @@
 // A link until it is open, at one end: the test is the peer.
+#include <asio/io_context.hpp>
+
 #include <troupe/framework/internal/link/greeting.hpp>
 
 #include <cstdlib>

@@ -1,4 +1,6 @@
 // Names that are waited for, without a peer: the test answers.
+#include <asio/io_context.hpp>
+
 #include <troupe/framework/internal/link/lookups.hpp>
 
 #include <optional>

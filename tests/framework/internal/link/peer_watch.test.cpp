@@ -1,4 +1,6 @@
 // A peer that is looked at, without one.
+#include <asio/io_context.hpp>
+
 #include <troupe/framework/internal/link/peer_watch.hpp>
 
 #include "lone_link.hpp"

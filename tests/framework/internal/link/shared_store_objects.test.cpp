@@ -3,6 +3,8 @@
 
 #include <chrono>
 
+#include <asio/io_context.hpp>
+
 #include <gtest/gtest.h>
 
 namespace troupe::internal {

@@ -1,4 +1,6 @@
 // Goal: a node listens at all of the addresses or at none, and lets nobody in once it ends.
+#include <asio/io_context.hpp>
+
 #include <troupe/framework/internal/node/entrances.hpp>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // Goal: what a dead process leaves is cleared up at once and for a while, not for ever.
+#include <asio/io_context.hpp>
+
 #include <troupe/framework/internal/objects/store_reaper.hpp>
 
 #include <gtest/gtest.h>
