@@ -25,7 +25,7 @@ class system_config;
 namespace internal {
 
 class configuration;
-class link_core;
+class node_link;
 class link_keeper;
 class node_core;
 struct object_state;

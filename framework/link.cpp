@@ -6,7 +6,10 @@
 
 #include <troupe/framework/inspection.hpp>
 #include <troupe/framework/internal/caf_port/actors/request_runner.hpp>
-#include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/link/family_changes.hpp>
+#include <troupe/framework/internal/link/lookups.hpp>
+#include <troupe/framework/internal/link/node_link.hpp>
+#include <troupe/framework/internal/link/peer_helpers.hpp>
 #include <troupe/framework/internal/node/node_core.hpp>
 #include <troupe/framework/message_types.hpp>
 #include <troupe/framework/node_error.hpp>
@@ -18,7 +21,7 @@ namespace {
 
 /// The answer of the peer's inspector.
 template <class Answer, class Query>
-std::expected<Answer, node_error> asked(internal::link_core& over, std::chrono::milliseconds timeout,
+std::expected<Answer, node_error> asked(internal::node_link& over, std::chrono::milliseconds timeout,
                                         const Query& query) {
   caf::scoped_actor self{over.node().system()};
   std::expected<Answer, node_error> answer = std::unexpected{node_error{node_errc::timed_out, "no answer"}};

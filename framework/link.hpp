@@ -38,7 +38,7 @@ struct report_query;
 /// node's end.
 class TROUPE_EXPORT link {
 public:
-  explicit link(std::shared_ptr<internal::link_core> core) : core_(std::move(core)) {}
+  explicit link(std::shared_ptr<internal::node_link> core) : core_(std::move(core)) {}
 
   /// Looks up what the peer has published under `name`. Where it has nothing of that name yet, this waits until it has,
   /// for `timeout` at most: a client may be up before its server is ready. With a timeout of zero the peer is asked
@@ -137,8 +137,8 @@ public:
   /// Takes a lock that senders need, for moments: meant for once in a while, not for every message.
   [[nodiscard]] link_stats stats() const;
 
-  /// Writes what was sent so far, within node_options::drain_timeout, then ends the link; link_stats::undelivered counts
-  /// what had not left. Returns at once.
+  /// Writes what was sent so far, within node_options::drain_timeout, then ends the link; link_stats::undelivered
+  /// counts what had not left. Returns at once.
   void close();
 
 private:
@@ -154,7 +154,7 @@ private:
   [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error>
   find_untyped(std::string_view name, std::set<std::string> interface, std::chrono::milliseconds timeout);
 
-  std::shared_ptr<internal::link_core> core_;
+  std::shared_ptr<internal::node_link> core_;
 };
 
 } // namespace troupe

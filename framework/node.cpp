@@ -5,7 +5,7 @@
 
 #include <troupe/framework/internal/caf_port/system_module.hpp>
 #include <troupe/framework/internal/config/configuration.hpp>
-#include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/link/node_link.hpp>
 #include <troupe/framework/internal/node/link_keeper.hpp>
 #include <troupe/framework/internal/node/memory_survey.hpp>
 #include <troupe/framework/internal/node/node_core.hpp>

@@ -1,6 +1,6 @@
 #include <troupe/framework/node_view.hpp>
 
-#include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/link/node_link.hpp>
 #include <troupe/framework/internal/node/node_core.hpp>
 
 namespace troupe {

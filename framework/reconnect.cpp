@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/link/node_link.hpp>
 #include <troupe/framework/internal/node/link_keeper.hpp>
 
 namespace troupe {

@@ -214,7 +214,7 @@ std::shared_ptr<link_core> home::start(const troupe::link_options& options, link
                     .tls_server = {}});
   auto made = link_core::make(node_, options, side, security);
   expect(made && node_->links().add(*made), "no link", made ? "" : made.error().message());
-  asio::post(node_->io(), [link = *made, bytes, time = options.connect_timeout] { link->start(bytes, time); });
+  asio::post(node_->io(), [link = *made, bytes, time = options.connect_timeout] { link->start(bytes, time, nullptr); });
   return *std::move(made);
 }
 

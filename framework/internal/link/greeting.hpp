@@ -23,7 +23,7 @@
 namespace troupe::internal {
 
 class known_peers;
-class link_core;
+class node_link;
 class link_host;
 class refusal_log;
 
@@ -55,7 +55,7 @@ public:
   /// Parts of the link and of its node; all outlive this.
   struct parts {
     link_host& node;
-    link_core* link = nullptr; // By which the node's entrances know it.
+    node_link* link = nullptr; // By which the node's entrances know it.
     const link_options& options;
     const life_cycle& life;
     connection& over;

@@ -196,7 +196,7 @@ const std::vector<std::string>& accepted_by(const link_options& options) {
 
 } // namespace
 
-std::expected<void, node_error> link_core::check(const link_options& options, const family_set& known) {
+std::expected<void, node_error> node_link::check(const link_options& options, const family_set& known) {
   if (options.serializers.empty())
     return fail(node_errc::bad_option, "a link needs at least one family in `serializers`");
   if (options.window_bytes == 0 || options.actor_window_bytes == 0 || options.handle_window_bytes == 0
@@ -208,6 +208,12 @@ std::expected<void, node_error> link_core::check(const link_options& options, co
     if (auto found = resolve_families(*names, known, options.trusted_families); !found)
       return std::unexpected{std::move(found).error()};
   return {};
+}
+
+std::expected<std::shared_ptr<node_link>, node_error> node_link::make(std::shared_ptr<link_host> node,
+                                                                      const link_options& options, link_side side,
+                                                                      std::shared_ptr<const link_security> security) {
+  return link_core::make(std::move(node), options, side, std::move(security));
 }
 
 std::expected<std::shared_ptr<link_core>, node_error> link_core::make(std::shared_ptr<link_host> node,

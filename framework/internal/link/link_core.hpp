@@ -57,6 +57,7 @@
 #include <troupe/framework/internal/link/name_answers.hpp>
 #include <troupe/framework/internal/link/name_questions.hpp>
 #include <troupe/framework/internal/link/negotiation.hpp>
+#include <troupe/framework/internal/link/node_link.hpp>
 #include <troupe/framework/internal/link/packed_message.hpp>
 #include <troupe/framework/internal/link/passed_traffic.hpp>
 #include <troupe/framework/internal/link/peer_helpers.hpp>
@@ -95,13 +96,12 @@ class refusal_log;
 /// Threads: `send`, `watch`, `proxy_gone`, `find`, `close` and the readers from any thread; the rest,
 /// and everything whose name starts with `on_`, on the node's I/O thread.
 /// Locks: see link_mutex; what may be taken under it are those of the I/O context's queue and of a value lane.
-class link_core final : public connection_events, public proxy_link, public std::enable_shared_from_this<link_core> {
+class link_core final : public node_link,
+                        public connection_events,
+                        public proxy_link,
+                        public std::enable_shared_from_this<link_core> {
 public:
   using role = link_side;
-
-  /// Fails with `bad_option` for options with which no link could be made: lists that name a family that is not there
-  /// or not allowed, bounds of zero, timeouts that nobody could keep.
-  [[nodiscard]] static std::expected<void, node_error> check(const link_options& options, const family_set& known);
 
   /// Fails as `check` does.
   [[nodiscard]] static std::expected<std::shared_ptr<link_core>, node_error>
@@ -112,24 +112,13 @@ public:
 
   // -- life
 
-  /// I/O thread. Greets the peer; ends the link when the handshake takes longer than `patience`. Notes in `refusals`,
-  /// where there are any, why the peer is not let in.
   void start(std::shared_ptr<transport> bytes, std::chrono::milliseconds patience,
-             std::shared_ptr<refusal_log> refusals = nullptr);
-
-  /// Before start().
-  void tell(life_events whom) { life_.tell(std::move(whom)); }
-  /// Before start(). The peer may look, and finds no actors.
-  void hide_names() { answers_.hide_all(); }
-
-  /// I/O thread. Ends a link whose peer has not proven who it is, to make room for others.
-  void displace() { greeting_->displace(); }
-
-  /// Takes `patience` at most: what is being encoded, and what waits for credit, leaves as far as it may in that time;
-  /// then says goodbye, and ends when all is written.
-  void close(const std::string& reason, std::chrono::milliseconds patience);
-
-  [[nodiscard]] bool is_open() const noexcept { return life_.now() == link_state::open; }
+             std::shared_ptr<refusal_log> refusals) override;
+  void tell(life_events whom) override { life_.tell(std::move(whom)); }
+  void hide_names() override { answers_.hide_all(); }
+  void displace() override { greeting_->displace(); }
+  void close(const std::string& reason, std::chrono::milliseconds patience) override;
+  [[nodiscard]] bool is_open() const noexcept override { return life_.now() == link_state::open; }
   [[nodiscard]] bool is_closed() const noexcept { return life_.now() == link_state::closed; }
 
   // -- for proxies and frames
@@ -152,48 +141,38 @@ public:
   void pass_on(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed, bytes_view extensions) override {
     sender_.pass_on(receiver, std::move(what), std::move(owed), extensions);
   }
-  /// I/O thread. Writes what the last one has left for the end of its round of work.
-  void flush_batch();
+  void flush_batch() override;
 
   [[nodiscard]] introduce introduction_of(std::uint64_t number) const override {
     return introductions_.of_peers_actor(number);
   }
-  /// This node's own actor, where the introduction proves that this link has given it to the peer.
-  [[nodiscard]] caf::strong_actor_ptr recognize(const introduce& what) const { return actors_.recognize(what); }
 
-  // -- for the public link
+  // -- for the node, and the public link
 
-  /// Names at the peer that this end waits for.
-  [[nodiscard]] lookups& names_there() noexcept { return lookups_; }
-  /// The actors by which the peer serves this node.
-  [[nodiscard]] const peer_helpers& helpers_there() const noexcept { return helpers_; }
-  /// How this end and the peer change what they send with and accept.
-  [[nodiscard]] family_changes& changes() noexcept { return changes_; }
-
-  [[nodiscard]] link_host& node() const noexcept { return *node_; }
-  /// No other link of this process ever has the same; above zero.
-  [[nodiscard]] std::uint64_t serial() const noexcept { return serial_; }
-  [[nodiscard]] const link_options& options() const noexcept { return options_; }
+  [[nodiscard]] caf::strong_actor_ptr recognize(const introduce& what) const override {
+    return actors_.recognize(what);
+  }
+  [[nodiscard]] lookups& names_there() noexcept override { return lookups_; }
+  [[nodiscard]] const peer_helpers& helpers_there() const noexcept override { return helpers_; }
+  [[nodiscard]] family_changes& changes() noexcept override { return changes_; }
+  [[nodiscard]] link_host& node() const noexcept override { return *node_; }
+  [[nodiscard]] std::uint64_t serial() const noexcept override { return serial_; }
+  [[nodiscard]] const link_options& options() const noexcept override { return options_; }
   /// What the handshake has come to; before that, that nothing is known of the peer.
   [[nodiscard]] const agreed_terms& agreed() const noexcept { return agreement_.now(); }
-  [[nodiscard]] const std::string& peer_name() const noexcept { return agreed().peer.name; }
-  /// Once it is open. All zero where its objects come with their bytes.
-  [[nodiscard]] const handles::node_name& peer_handles() const noexcept { return agreed().peer.handles; }
-  /// I/O thread, once it is open. Tells the peer where this node listens, where it may know that.
-  void say_whereabouts() {
+  [[nodiscard]] const std::string& peer_name() const noexcept override { return agreed().peer.name; }
+  [[nodiscard]] const handles::node_name& peer_handles() const noexcept override { return agreed().peer.handles; }
+  void say_whereabouts() override {
     if (!answers_.hides_all())
       whereabouts_.say_own();
   }
-  /// Once it has started.
-  [[nodiscard]] link_place place() const { return {security_->kind, connection_->near_host()}; }
-  /// The families by which messages leave, best first.
-  [[nodiscard]] std::vector<std::string> effective_serializers() const { return terms_.families(); }
-  [[nodiscard]] bool shares_store() const noexcept { return agreed().shares_store; }
-  [[nodiscard]] link_stats stats() const;
-  [[nodiscard]] link_memory memory(std::span<const store::object_id> of) const;
-  [[nodiscard]] link_report report() const;
-  /// The totals at the link's end. What is counted later, the node is told.
-  [[nodiscard]] link_stats settle_stats();
+  [[nodiscard]] link_place place() const override { return {security_->kind, connection_->near_host()}; }
+  [[nodiscard]] std::vector<std::string> effective_serializers() const override { return terms_.families(); }
+  [[nodiscard]] bool shares_store() const noexcept override { return agreed().shares_store; }
+  [[nodiscard]] link_stats stats() const override;
+  [[nodiscard]] link_memory memory(std::span<const store::object_id> of) const override;
+  [[nodiscard]] link_report report() const override;
+  [[nodiscard]] link_stats settle_stats() override;
 
 private:
   link_core(std::shared_ptr<link_host> node, const link_options& options, role side,

@@ -34,7 +34,7 @@ namespace troupe::internal {
 
 class job_actor;
 class known_peers;
-class link_core;
+class node_link;
 class shared_helpers;
 class store_reaper;
 
@@ -51,9 +51,9 @@ public:
   /// Any thread.
   [[nodiscard]] virtual std::optional<own_words> of(const handles::node_name& who) const = 0;
   /// I/O thread. The peer of that link has said where a node listens, itself or another.
-  virtual void learn(const std::shared_ptr<link_core>& from, const handles::node_name& who,
+  virtual void learn(const std::shared_ptr<node_link>& from, const handles::node_name& who,
                      std::vector<std::string> addresses) = 0;
-  /// Any thread. The link of that link_core::serial has ended.
+  /// Any thread. The link of that node_link::serial has ended.
   virtual void forget(std::uint64_t link) = 0;
 };
 
@@ -86,7 +86,7 @@ public:
   [[nodiscard]] virtual std::vector<std::string> addresses() const = 0;
   /// I/O thread. The link no longer counts as one whose peer is unproven: the peer has proven who it is, or the link
   /// has ended. If the link was not counted, the call does nothing.
-  virtual void unproven_peer_is_gone(link_core* link) = 0;
+  virtual void unproven_peer_is_gone(node_link* link) = 0;
 };
 
 /// Gives links what they need of their node.
@@ -120,7 +120,7 @@ public:
   // -- the parts of the node
 
   [[nodiscard]] virtual name_book& names() noexcept = 0;
-  [[nodiscard]] virtual link_book<link_core>& links() noexcept = 0;
+  [[nodiscard]] virtual link_book<node_link>& links() noexcept = 0;
   [[nodiscard]] virtual entrance_book& entrances() noexcept = 0;
   /// The nodes that this one is linked to. I/O thread.
   [[nodiscard]] virtual known_peers& peers() noexcept = 0;

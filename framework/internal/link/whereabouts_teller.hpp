@@ -17,7 +17,7 @@
 namespace troupe::internal {
 
 class entrance_book;
-class link_core;
+class node_link;
 class whereabouts_book;
 
 /// Passes on over a link where nodes listen.
@@ -32,7 +32,7 @@ public:
   whereabouts_teller(const link_common& link, const surroundings& node) : link_(link), node_(node) {}
 
   /// Before anything is heard: the link that has this, by which the node knows who said it.
-  void belong_to(std::weak_ptr<link_core> owner) { owner_ = std::move(owner); }
+  void belong_to(std::weak_ptr<node_link> owner) { owner_ = std::move(owner); }
   /// Where the link leads to.
   void open(link_place place) { place_ = std::move(place); }
 
@@ -50,7 +50,7 @@ public:
 private:
   const link_common& link_;
   const surroundings node_;
-  std::weak_ptr<link_core> owner_;
+  std::weak_ptr<node_link> owner_;
   link_place place_;
   std::set<handles::node_name> told_; // Of these nodes, the peer was. Guarded by the link's lock.
 };

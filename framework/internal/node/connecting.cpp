@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/link/node_link.hpp>
 #include <troupe/framework/internal/net/inproc.hpp>
 #include <troupe/framework/internal/node/node_core.hpp>
 #include <troupe/framework/internal/threads/io_timer.hpp>
@@ -17,7 +17,7 @@ std::expected<destination, node_error> destination::make(std::string_view addres
   auto at = parse_address(address);
   if (!at)
     return std::unexpected{std::move(at).error()};
-  if (auto good = link_core::check(options, known); !good)
+  if (auto good = node_link::check(options, known); !good)
     return std::unexpected{std::move(good).error()};
   destination made{*std::move(at), options};
   if (made.at_.kind == transport_kind::tcp)
@@ -55,7 +55,7 @@ std::shared_ptr<connecting> connecting::start(std::shared_ptr<node_core> node, s
   return made;
 }
 
-std::shared_ptr<link_core> connecting::cancel() {
+std::shared_ptr<node_link> connecting::cancel() {
   whom_ = {};
   limit_.cancel();
   lookup_.reset();
@@ -115,7 +115,7 @@ void connecting::dial_to(std::vector<stream_endpoint> endpoints) {
 void connecting::greet(std::expected<std::shared_ptr<transport>, node_error> bytes) {
   if (!bytes)
     return finish(std::unexpected{std::move(bytes).error()});
-  auto made = link_core::make(node_, to_->options(), link_core::role::dialer, security_);
+  auto made = node_link::make(node_, to_->options(), link_side::dialer, security_);
   if (!made)
     return finish(std::unexpected{std::move(made).error()});
   link_ = *std::move(made);
@@ -135,7 +135,7 @@ void connecting::greet(std::expected<std::shared_ptr<transport>, node_error> byt
                          ended(reason);
                      });
                    }});
-  link_->start(*std::move(bytes), time_until(until_));
+  link_->start(*std::move(bytes), time_until(until_), nullptr);
 }
 
 void connecting::on_opened(const std::expected<void, node_error>& opened) {

@@ -26,7 +26,7 @@
 
 namespace troupe::internal {
 
-class link_core;
+class node_link;
 class node_core;
 
 /// An address with the terms on which it is dialed.
@@ -64,7 +64,7 @@ private:
 /// Lifetime: the caller of `start` holds the attempt until it is over, and calls `cancel` before dropping it earlier.
 class connecting : public std::enable_shared_from_this<connecting> {
 public:
-  using result = std::expected<std::shared_ptr<link_core>, node_error>;
+  using result = std::expected<std::shared_ptr<node_link>, node_error>;
 
   struct events {
     std::function<void(result)> done;             // Once, never before start() has returned.
@@ -76,7 +76,7 @@ public:
   start(std::shared_ptr<node_core> node, std::shared_ptr<destination> to, dial_deadline until, events whom);
 
   /// No more events. A link that is not open yet is closed; one that has opened meanwhile is the caller's.
-  [[nodiscard]] std::shared_ptr<link_core> cancel();
+  [[nodiscard]] std::shared_ptr<node_link> cancel();
 
 private:
   connecting(std::shared_ptr<node_core> node, std::shared_ptr<destination> to, dial_deadline until, events whom);
@@ -95,7 +95,7 @@ private:
   std::optional<host_lookup> lookup_;
   std::shared_ptr<const link_security> security_;
   std::shared_ptr<dialing> dialing_;
-  std::shared_ptr<link_core> link_; // While it greets.
+  std::shared_ptr<node_link> link_; // While it greets.
 };
 
 /// An attempt that a thread waits for.

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include <troupe/base/sizes.hpp>
-#include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/link/node_link.hpp>
 #include <troupe/framework/internal/net/host_lookup.hpp>
 #include <troupe/framework/internal/net/inspection_name.hpp>
 #include <troupe/framework/internal/net/io_loop.hpp>
@@ -83,7 +83,7 @@ std::vector<std::string> entrances::addresses() const {
   return addresses_;
 }
 
-void entrances::unproven_peer_is_gone(link_core* link) {
+void entrances::unproven_peer_is_gone(node_link* link) {
   unproven_peers_.leave(link);
 }
 
@@ -156,7 +156,7 @@ std::expected<void, node_error> entrances::open_in_process(const address& at, op
       inproc_listener::open(io_, at.path, [owner = owner_, security, options](std::shared_ptr<transport> bytes) {
         const auto node = owner.lock();
         if (const auto link = node ? node->make_link(options, security) : nullptr)
-          link->start(std::move(bytes), options.connect_timeout);
+          link->start(std::move(bytes), options.connect_timeout, nullptr);
       });
   if (!opened)
     return std::unexpected{std::move(opened).error()};
@@ -193,7 +193,7 @@ void entrances::open_inspection() {
 
 std::expected<std::shared_ptr<listener>, node_error> entrances::open_for_inspection() {
   auto options = inspection_terms();
-  if (auto good = link_core::check(options, families_); !good)
+  if (auto good = node_link::check(options, families_); !good)
     return std::unexpected{std::move(good).error()};
   const auto at = parse_address(fresh_inspection_address());
   if (!at)

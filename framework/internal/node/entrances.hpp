@@ -28,7 +28,7 @@ class io_context;
 
 namespace troupe::internal {
 
-class link_core;
+class node_link;
 
 /// What entrances need of their node. Called on the I/O thread.
 class entrance_owner {
@@ -36,7 +36,7 @@ public:
   virtual ~entrance_owner() = default;
 
   /// A link of the node's that waits for its connection; null where there can be none, since the node ends.
-  [[nodiscard]] virtual std::shared_ptr<link_core> make_link(const link_options& options,
+  [[nodiscard]] virtual std::shared_ptr<node_link> make_link(const link_options& options,
                                                              const std::shared_ptr<const link_security>& security) = 0;
   /// Peers may come in at more addresses.
   virtual void has_more_addresses() = 0;
@@ -58,7 +58,7 @@ public:
   [[nodiscard]] std::expected<void, node_error> open_first();
   [[nodiscard]] std::vector<std::string> addresses() const override;
 
-  void unproven_peer_is_gone(link_core* link) override;
+  void unproven_peer_is_gone(node_link* link) override;
   /// Gives up the connection of a peer that has not proven who it is; false where there is none. I/O thread.
   bool displace_unproven_peer();
 
@@ -104,8 +104,8 @@ private:
   std::vector<std::unique_ptr<inproc_listener>> inproc_listeners_;
   bool is_closed_ = false;
   const std::shared_ptr<handshake_turns> handshake_turns_;
-  waiting_room<link_core*> unproven_peers_;
-  std::vector<std::weak_ptr<link_core>> inspecting_links_;
+  waiting_room<node_link*> unproven_peers_;
+  std::vector<std::weak_ptr<node_link>> inspecting_links_;
 
   mutable std::mutex mutex_;
   std::vector<std::string> addresses_; // Guarded by mutex_.

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include <troupe/base/sizes.hpp>
-#include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/link/node_link.hpp>
 #include <troupe/framework/internal/node/link_keeper.hpp>
 #include <troupe/framework/internal/node/node_core.hpp>
 #include <troupe/framework/internal/threads/io_timer.hpp>
@@ -17,7 +17,7 @@ constexpr std::size_t remembered_nodes_max = 256;
 constexpr std::size_t introduced_links_max = 64;
 
 /// Peers that this node has not chosen itself are let do nothing but what each peer may.
-link_options terms_of(const link_core& introducer) {
+link_options terms_of(const node_link& introducer) {
   auto terms = introducer.options();
   terms.allow_spawn = terms.allow_tasks = terms.allow_exit = terms.allow_memory_summary = terms.allow_inspection =
       false;
@@ -26,7 +26,7 @@ link_options terms_of(const link_core& introducer) {
 
 } // namespace
 
-void introductions::learn(const std::shared_ptr<link_core>& from, const handles::node_name& who,
+void introductions::learn(const std::shared_ptr<node_link>& from, const handles::node_name& who,
                           std::vector<std::string> addresses) {
   saying what{from, std::move(addresses), from->peer_handles() == who, from->place().is_within_host()};
   const auto link = from->serial();
@@ -70,7 +70,7 @@ void introductions::seek(const handles::node_name& who) {
                                            + " such links are open, which is the limit");
     return;
   }
-  std::vector<std::pair<std::shared_ptr<link_core>, std::vector<std::string>>> sayings;
+  std::vector<std::pair<std::shared_ptr<node_link>, std::vector<std::string>>> sayings;
   {
     std::lock_guard guard{mutex_};
     for (auto each = known_.lower_bound({who, 0}); each != known_.end() && each->first.first == who; ++each)

@@ -30,7 +30,7 @@ class introductions final : public whereabouts_book, public std::enable_shared_f
 public:
   explicit introductions(std::weak_ptr<node_core> node) : node_(std::move(node)) {}
 
-  void learn(const std::shared_ptr<link_core>& from, const handles::node_name& who,
+  void learn(const std::shared_ptr<node_link>& from, const handles::node_name& who,
              std::vector<std::string> addresses) override;
   /// The link has ended.
   void forget(std::uint64_t link) override;
@@ -46,7 +46,7 @@ public:
 
 private:
   struct saying {
-    std::weak_ptr<link_core> from;
+    std::weak_ptr<node_link> from;
     std::vector<std::string> addresses;
     bool is_own = false;
     bool is_within_host = false;
@@ -69,7 +69,7 @@ private:
 
   // I/O thread.
   std::map<handles::node_name, search> searches_;
-  std::vector<std::weak_ptr<link_core>> opened_;
+  std::vector<std::weak_ptr<node_link>> opened_;
   std::map<handles::node_name, std::shared_ptr<link_keeper>> dials_; // Of open links: they tell when these are lost.
   std::map<handles::node_name, std::chrono::steady_clock::time_point> lost_; // And until when to seek these again.
   std::shared_ptr<io_timer> timer_;                                          // Runs while there are any.

@@ -5,7 +5,7 @@
 
 #include <troupe/framework/internal/caf_port/actor_pointers.hpp>
 #include <troupe/framework/internal/caf_port/messages.hpp>
-#include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/link/node_link.hpp>
 #include <troupe/framework/internal/node/node_core.hpp>
 #include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
@@ -69,7 +69,7 @@ void link_keeper::clean_up() {
     hold(std::move(opened));
 }
 
-std::shared_ptr<link_core> link_keeper::current() const {
+std::shared_ptr<node_link> link_keeper::current() const {
   std::lock_guard guard{mutex_};
   return link_ && link_->is_open() ? link_ : nullptr;
 }
@@ -113,7 +113,7 @@ void link_keeper::on_ended(const node_error& reason) {
   go_on_after(pauses_.lost(lived), std::move(event));
 }
 
-void link_keeper::hold(std::shared_ptr<link_core> link) {
+void link_keeper::hold(std::shared_ptr<node_link> link) {
   std::lock_guard guard{mutex_};
   link_.swap(link);
 }

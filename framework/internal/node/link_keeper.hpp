@@ -25,7 +25,7 @@
 
 namespace troupe::internal {
 
-class link_core;
+class node_link;
 class node_core;
 
 /// Keeps one address connected.
@@ -50,7 +50,7 @@ public:
   void clean_up() override;
 
   /// The link that is open; null for none.
-  [[nodiscard]] std::shared_ptr<link_core> current() const;
+  [[nodiscard]] std::shared_ptr<node_link> current() const;
   [[nodiscard]] bool is_over() const noexcept { return over_.load(); }
 
 private:
@@ -65,7 +65,7 @@ private:
   void fail(const node_error& reason);
   void go_on_after(std::optional<std::chrono::milliseconds> pause, link_event event);
   void wait(std::chrono::milliseconds pause);
-  void hold(std::shared_ptr<link_core> link);
+  void hold(std::shared_ptr<node_link> link);
   void tell(const link_event& event);
   [[nodiscard]] link_event event_of(link_event::kind what, const node_error& reason) const;
 
@@ -81,7 +81,7 @@ private:
   const caf::weak_actor_ptr listener_;
 
   mutable std::mutex mutex_;
-  std::shared_ptr<link_core> link_; // Guarded by mutex_. The one that has opened, until it is lost.
+  std::shared_ptr<node_link> link_; // Guarded by mutex_. The one that has opened, until it is lost.
 
   // I/O thread.
   back_off pauses_;

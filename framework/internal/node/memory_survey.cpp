@@ -10,7 +10,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/link/link_memory.hpp>
+#include <troupe/framework/internal/link/node_link.hpp>
 #include <troupe/framework/internal/node/node_core.hpp>
 #include <troupe/framework/internal/objects/exchanged_object.hpp>
 #include <troupe/framework/internal/objects/object_exchange.hpp>

@@ -9,7 +9,7 @@
 #include <troupe/framework/internal/caf_port/node_ids.hpp>
 #include <troupe/framework/internal/caf_port/system_module.hpp>
 #include <troupe/framework/internal/config/configuration.hpp>
-#include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/link/node_link.hpp>
 #include <troupe/framework/internal/node/connecting.hpp>
 #include <troupe/framework/internal/node/memory_survey.hpp>
 #include <troupe/framework/internal/node/node_survey.hpp>
@@ -106,7 +106,7 @@ std::expected<void, node_error> node_core::check_surroundings() {
 
 /// A policy that could never make a link is an error now, not when the first peer dials.
 std::expected<void, node_error> node_core::check_options() const {
-  if (auto good = link_core::check(options_.accepted_links, families_); !good)
+  if (auto good = node_link::check(options_.accepted_links, families_); !good)
     return good;
   for (const auto& [name, value] : {std::pair{"handle_grace", options_.handle_grace}, //
                                     std::pair{"drain_timeout", options_.drain_timeout}})
@@ -172,9 +172,9 @@ std::expected<void, node_error> node_core::publish_first() {
   return {};
 }
 
-std::shared_ptr<link_core> node_core::make_link(const link_options& options,
+std::shared_ptr<node_link> node_core::make_link(const link_options& options,
                                                 const std::shared_ptr<const link_security>& security) {
-  auto link = link_core::make(shared_from_this(), options, link_core::role::acceptor, security);
+  auto link = node_link::make(shared_from_this(), options, link_side::acceptor, security);
   return link && links_.add(*link) ? *std::move(link) : nullptr;
 }
 
@@ -252,7 +252,7 @@ node_stats node_core::stats() const {
           .names_published = names_.size()};
 }
 
-std::expected<std::shared_ptr<link_core>, node_error> node_core::connect(std::string_view to,
+std::expected<std::shared_ptr<node_link>, node_error> node_core::connect(std::string_view to,
                                                                          const link_options& options) {
   if (!io_loop::may_wait())
     return fail(node_errc::unsupported,
@@ -283,7 +283,7 @@ std::expected<void, node_error> node_core::check_configuration() {
 
 std::expected<void, node_error> node_core::check_entry(const configuration& from, const std::string& entry) {
   const auto options = from.link(entry).options;
-  if (auto good = link_core::check(options, families_); !good)
+  if (auto good = node_link::check(options, families_); !good)
     return good;
   if (entry == configuration::accepted_entry)
     return check_listening(options.credentials);

@@ -50,7 +50,7 @@ public:
   [[nodiscard]] std::expected<void, node_error> start();
   void shut_down();
 
-  [[nodiscard]] std::expected<std::shared_ptr<link_core>, node_error> connect(std::string_view to,
+  [[nodiscard]] std::expected<std::shared_ptr<node_link>, node_error> connect(std::string_view to,
                                                                               const link_options& options);
   /// Fails with `bad_option` for an entry of the configuration that could never make a link; the text names its place.
   [[nodiscard]] std::expected<void, node_error> check_configuration();
@@ -58,8 +58,8 @@ public:
   [[nodiscard]] std::chrono::steady_clock::time_point since() const noexcept { return since_; }
 
   [[nodiscard]] published_names& names() noexcept override { return names_; }
-  [[nodiscard]] link_registry<link_core>& links() noexcept override { return links_; }
-  [[nodiscard]] const link_registry<link_core>& links() const noexcept { return links_; }
+  [[nodiscard]] link_registry<node_link>& links() noexcept override { return links_; }
+  [[nodiscard]] const link_registry<node_link>& links() const noexcept { return links_; }
   /// Requires: start() has opened them.
   [[nodiscard]] internal::entrances& entrances() noexcept override { return *entrances_; }
   [[nodiscard]] const internal::entrances& entrances() const noexcept { return *entrances_; }
@@ -85,7 +85,7 @@ private:
   void flush_links();
   [[nodiscard]] inspection_answers answers_of(const inspection_rights& rights);
   [[nodiscard]] std::expected<void, node_error> publish_first();
-  [[nodiscard]] std::shared_ptr<link_core> make_link(const link_options& options,
+  [[nodiscard]] std::shared_ptr<node_link> make_link(const link_options& options,
                                                      const std::shared_ptr<const link_security>& security) override;
   void has_more_addresses() override;
 
@@ -100,7 +100,7 @@ private:
   known_peers known_peers_;                        // I/O thread.
 
   published_names names_;
-  link_registry<link_core> links_;
+  link_registry<node_link> links_;
   std::shared_ptr<object_exchange> counted_objects_; // Null for a node without a store, as the next one.
   std::shared_ptr<store_reaper> reaper_;             // Null for a node without a store.
   shared_helpers helpers_;

@@ -6,7 +6,7 @@
 #include <chrono>
 
 #include <troupe/base/version.hpp>
-#include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/link/node_link.hpp>
 #include <troupe/framework/internal/node/node_core.hpp>
 #include <troupe/serializers/contract.hpp>
 

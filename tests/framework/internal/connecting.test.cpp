@@ -20,7 +20,7 @@
 #include <caf/all.hpp>
 #include <gtest/gtest.h>
 
-#include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/link/node_link.hpp>
 #include <troupe/framework/internal/node/node_core.hpp>
 
 #include "../two_nodes.hpp"

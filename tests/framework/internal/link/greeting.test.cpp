@@ -47,14 +47,14 @@ public:
 };
 
 /// A node that has nothing but what a handshake needs.
-class lone_node final : public link_host, public link_book<link_core>, public entrance_book {
+class lone_node final : public link_host, public link_book<node_link>, public entrance_book {
 public:
   lone_node(caf::actor_system& system, type_registry& types, const family_set& families, asio::io_context& io)
       : link_host(system, types, families, {.name = "near"}, io),
         helpers_(system, types, [](const auto&) { return inspection_answers{}; }) {}
 
   name_book& names() noexcept override { std::abort(); }
-  link_book<link_core>& links() noexcept override { return *this; }
+  link_book<node_link>& links() noexcept override { return *this; }
   entrance_book& entrances() noexcept override { return *this; }
   known_peers& peers() noexcept override { return known_; }
   shared_helpers& helpers() noexcept override { return helpers_; }
@@ -64,11 +64,11 @@ public:
 
   void note_opened() noexcept override {}
   void note_refused_peer() noexcept override { ++refused; }
-  void ended(link_core*) override {}
+  void ended(node_link*) override {}
   void note_late(const link_stats&) override {}
   caf::strong_actor_ptr recognize(const introduce&) const override { return nullptr; }
   std::vector<std::string> addresses() const override { return {}; }
-  void unproven_peer_is_gone(link_core*) override { is_proven = true; }
+  void unproven_peer_is_gone(node_link*) override { is_proven = true; }
 
   int refused = 0;
   bool is_proven = false;

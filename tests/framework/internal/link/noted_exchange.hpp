@@ -109,7 +109,7 @@ protected:
   class no_entrances final : public entrance_book {
   public:
     std::vector<std::string> addresses() const override { return {}; }
-    void unproven_peer_is_gone(link_core*) override {}
+    void unproven_peer_is_gone(node_link*) override {}
   };
 
   static constexpr handles::link_number number = 5;

@@ -13,7 +13,7 @@ protected:
   class no_entrances final : public entrance_book {
   public:
     std::vector<std::string> addresses() const override { return listens_at; }
-    void unproven_peer_is_gone(link_core*) override {}
+    void unproven_peer_is_gone(node_link*) override {}
     std::vector<std::string> listens_at;
   };
   class book final : public whereabouts_book {
@@ -21,7 +21,7 @@ protected:
     std::optional<own_words> of(const handles::node_name& who) const override {
       return who == known ? std::optional{words} : std::nullopt;
     }
-    void learn(const std::shared_ptr<link_core>&, const handles::node_name& who,
+    void learn(const std::shared_ptr<node_link>&, const handles::node_name& who,
                std::vector<std::string> addresses) override {
       learnt.emplace_back(who, std::move(addresses));
     }

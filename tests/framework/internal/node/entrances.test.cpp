@@ -5,14 +5,14 @@
 
 #include <gtest/gtest.h>
 
-#include <troupe/framework/internal/link/link_core.hpp>
+#include <troupe/framework/internal/link/node_link.hpp>
 
 namespace troupe::internal {
 namespace {
 
 class noting_owner final : public entrance_owner {
 public:
-  std::shared_ptr<link_core> make_link(const link_options&, const std::shared_ptr<const link_security>&) override {
+  std::shared_ptr<node_link> make_link(const link_options&, const std::shared_ptr<const link_security>&) override {
     ++links_asked_for;
     return nullptr;
   }
