@@ -11,7 +11,7 @@ namespace troupe {
 
 namespace {
 
-constexpr std::string_view names[] = {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"};
+constexpr std::string_view kind_names[] = {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"};
 constexpr std::size_t sizes[] = {1, 2, 4, 8, 1, 2, 4, 8, 4, 8};
 
 template <class Stored, class Wide>
@@ -33,14 +33,14 @@ std::optional<number> whole_text_as(std::string_view text) {
 } // namespace
 
 std::string_view name_of(number_kind kind) {
-  return names[static_cast<std::size_t>(kind) - 2];
+  return kind_names[static_cast<std::size_t>(kind) - 2];
 }
 
 std::optional<number_kind> number_kind_named(std::string_view name) {
-  const auto found = std::ranges::find(names, name);
-  if (found == std::end(names))
+  const auto found = std::ranges::find(kind_names, name);
+  if (found == std::end(kind_names))
     return std::nullopt;
-  return static_cast<number_kind>(found - std::begin(names) + 2);
+  return static_cast<number_kind>(found - std::begin(kind_names) + 2);
 }
 
 std::size_t size_of(number_kind kind) {

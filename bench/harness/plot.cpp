@@ -75,7 +75,7 @@ std::optional<spread> position_of(const std::optional<spread>& seen, const fitte
   return min && max ? std::optional{spread{*min, *max}} : std::nullopt;
 }
 
-constexpr double width = 860;
+constexpr double plot_width = 860;
 constexpr double side = 24;
 constexpr double line_height = 17;
 
@@ -92,7 +92,7 @@ public:
   frame(const std::string& title, std::vector<std::string> legend, const std::vector<std::string>& notes, margins room)
       : title_lines_(wrapped(title, 82)),
         left_(room.left),
-        right_(width - room.right),
+        right_(plot_width - room.right),
         top_(side + 22 * static_cast<double>(title_lines_.size())),
         bottom_(top_ + room.inner_height) {
     for (const auto& note : notes)
@@ -144,7 +144,7 @@ private:
     for (auto& name : names) {
       name = shortened(name, 100);
       const auto needed = 36 + text_width(name, 12) + 24;
-      if (at > side && at + needed > width - side) {
+      if (at > side && at + needed > plot_width - side) {
         at = side;
         legend_bottom_ += line_height + 3;
       }
@@ -380,7 +380,7 @@ drawing drawn(const line_chart& chart) {
 
 std::string svg_of(const line_chart& chart) {
   const auto [elements, height] = drawn(chart);
-  return document_begin(width, height, chart.title) + elements + document_end();
+  return document_begin(plot_width, height, chart.title) + elements + document_end();
 }
 
 std::string svg_of(const std::string& title, const std::vector<line_chart>& charts) {
@@ -391,7 +391,7 @@ std::string svg_of(const std::string& title, const std::vector<line_chart>& char
     all += fmt::format("<g transform=\"translate(0 {})\">\n{}</g>\n", coordinate(height), one.elements);
     height += one.height;
   }
-  return document_begin(width, height, title) + all + document_end();
+  return document_begin(plot_width, height, title) + all + document_end();
 }
 
 std::string svg_of(const bar_chart& chart) {
@@ -432,7 +432,7 @@ std::string svg_of(const bar_chart& chart) {
     picture += no_values(around);
   const auto elements = around.elements(
       picture, [](std::size_t series, double at_x, double at_y) { return filled_bar(series, at_x, at_y - 6, 28, 12); });
-  return document_begin(width, around.height(), chart.title) + elements + document_end();
+  return document_begin(plot_width, around.height(), chart.title) + elements + document_end();
 }
 
 } // namespace bench

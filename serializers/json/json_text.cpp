@@ -11,14 +11,14 @@ namespace troupe::json {
 
 namespace {
 
-constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr std::string_view base64_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr std::uint8_t no_digit = 64;
 
 constexpr auto digit_values = [] {
   std::array<std::uint8_t, 256> values{};
   values.fill(no_digit);
-  for (std::size_t i = 0; i < digits.size(); ++i)
-    values[static_cast<unsigned char>(digits[i])] = static_cast<std::uint8_t>(i);
+  for (std::size_t i = 0; i < base64_digits.size(); ++i)
+    values[static_cast<unsigned char>(base64_digits[i])] = static_cast<std::uint8_t>(i);
   return values;
 }();
 
@@ -128,7 +128,7 @@ void append_base64(byte_buffer& to, std::span<const std::byte> bytes) {
     for (std::size_t j = 0; j < 3; ++j)
       bits = bits << 8 | (j < count ? std::to_integer<std::uint32_t>(bytes[i + j]) : 0U);
     for (std::size_t j = 0; j < 4; ++j)
-      *at++ = static_cast<std::byte>(j <= count ? digits[bits >> (18 - 6 * j) & 63] : '=');
+      *at++ = static_cast<std::byte>(j <= count ? base64_digits[bits >> (18 - 6 * j) & 63] : '=');
   }
   to.advance_to(at);
 }

@@ -12,7 +12,7 @@
 namespace troupe::tests {
 namespace {
 
-using kind = link_event::kind;
+using event_kind = link_event::kind;
 
 /// Remembers what it is told.
 class recorder {
@@ -26,7 +26,7 @@ public:
   }
 
   /// The event of that kind with that number, from 1.
-  std::optional<link_event> wait_for(kind what, int number = 1) {
+  std::optional<link_event> wait_for(event_kind what, int number = 1) {
     std::unique_lock guard{mutex_};
     std::optional<link_event> found;
     changed_.wait_for(guard, 10s, [&] {
@@ -39,9 +39,9 @@ public:
     return found;
   }
 
-  std::vector<kind> kinds() {
+  std::vector<event_kind> kinds() {
     std::lock_guard guard{mutex_};
-    std::vector<kind> result;
+    std::vector<event_kind> result;
     for (const auto& event : all_)
       result.push_back(event.what);
     return result;
@@ -87,7 +87,7 @@ protected:
 TEST_F(reconnecting, makes_a_new_link_when_the_peer_has_come_back) {
   near();
   auto kept = keep();
-  auto failed = told_.wait_for(kind::attempt_failed);
+  auto failed = told_.wait_for(event_kind::attempt_failed);
   ASSERT_TRUE(failed);
   EXPECT_EQ(failed->reason.code(), node_errc::cannot_connect);
   EXPECT_EQ(failed->attempt, 1u);
@@ -96,7 +96,7 @@ TEST_F(reconnecting, makes_a_new_link_when_the_peer_has_come_back) {
   EXPECT_FALSE(kept.current());
 
   far_comes();
-  auto connected = told_.wait_for(kind::connected);
+  auto connected = told_.wait_for(event_kind::connected);
   ASSERT_TRUE(connected && connected->link);
   EXPECT_GT(connected->attempt, 1u);
   EXPECT_EQ(connected->reason.code(), node_errc::none);
@@ -108,7 +108,7 @@ TEST_F(reconnecting, makes_a_new_link_when_the_peer_has_come_back) {
   watcher->monitor(*old);
 
   far_goes();
-  auto lost = told_.wait_for(kind::lost);
+  auto lost = told_.wait_for(event_kind::lost);
   ASSERT_TRUE(lost);
   EXPECT_EQ(lost->reason.code(), node_errc::link_down);
   EXPECT_TRUE(lost->pause);
@@ -119,7 +119,7 @@ TEST_F(reconnecting, makes_a_new_link_when_the_peer_has_come_back) {
   EXPECT_TRUE(is_down);
 
   far_comes();
-  auto again = told_.wait_for(kind::connected, 2);
+  auto again = told_.wait_for(event_kind::connected, 2);
   ASSERT_TRUE(again && again->link);
   EXPECT_FALSE(connected->link->is_open());
   EXPECT_EQ(ask_echo(*old, 2), -1);
@@ -137,14 +137,14 @@ TEST_F(reconnecting, tells_an_actor_by_messages) {
   caf::scoped_actor self{near().system};
   auto kept = near().home->keep_connected(address_, {}, soon, {.listener = caf::actor_cast<caf::actor>(self)});
   ASSERT_TRUE(kept) << kept.error().message();
-  std::vector<kind> got;
+  std::vector<event_kind> got;
   auto take = [&] {
     self->receive([&](const link_event& event) { got.push_back(event.what); }, caf::after(10s) >> [] {});
   };
   take();
   far_goes();
   take();
-  EXPECT_EQ(got, (std::vector{kind::connected, kind::lost}));
+  EXPECT_EQ(got, (std::vector{event_kind::connected, event_kind::lost}));
 }
 
 TEST_F(reconnecting, tells_no_actor_of_another_process) {
@@ -157,31 +157,31 @@ TEST_F(reconnecting, tells_no_actor_of_another_process) {
 
 TEST_F(reconnecting, gives_up_after_the_limit_and_says_so) {
   auto kept = keep({.first_pause = 1ms, .attempts_max = 3});
-  auto end = told_.wait_for(kind::given_up);
+  auto end = told_.wait_for(event_kind::given_up);
   ASSERT_TRUE(end);
   EXPECT_EQ(end->attempt, 3u);
   EXPECT_EQ(end->reason.code(), node_errc::cannot_connect);
-  EXPECT_EQ(told_.kinds(),
-            (std::vector{kind::attempt_failed, kind::attempt_failed, kind::attempt_failed, kind::given_up}));
-  EXPECT_TRUE(told_.wait_for(kind::attempt_failed, 2)->pause);
-  EXPECT_FALSE(told_.wait_for(kind::attempt_failed, 3)->pause);
+  EXPECT_EQ(told_.kinds(), (std::vector{event_kind::attempt_failed, event_kind::attempt_failed,
+                                        event_kind::attempt_failed, event_kind::given_up}));
+  EXPECT_TRUE(told_.wait_for(event_kind::attempt_failed, 2)->pause);
+  EXPECT_FALSE(told_.wait_for(event_kind::attempt_failed, 3)->pause);
   EXPECT_FALSE(kept.is_kept());
 }
 
 TEST_F(reconnecting, without_a_policy_ends_with_the_first_link) {
   far_comes();
   auto kept = keep({.kind = reconnect::none});
-  ASSERT_TRUE(told_.wait_for(kind::connected));
+  ASSERT_TRUE(told_.wait_for(event_kind::connected));
   far_goes();
-  ASSERT_TRUE(told_.wait_for(kind::given_up));
-  EXPECT_EQ(told_.kinds(), (std::vector{kind::connected, kind::lost, kind::given_up}));
+  ASSERT_TRUE(told_.wait_for(event_kind::given_up));
+  EXPECT_EQ(told_.kinds(), (std::vector{event_kind::connected, event_kind::lost, event_kind::given_up}));
 }
 
 TEST_F(reconnecting, is_not_tried_again_where_that_cannot_help) {
   far_options_.accepted_links.serializers = {"json"};
   far();
   auto kept = keep(soon, {.serializers = {"msgpack"}});
-  auto end = told_.wait_for(kind::given_up);
+  auto end = told_.wait_for(event_kind::given_up);
   ASSERT_TRUE(end);
   EXPECT_EQ(end->reason.code(), node_errc::nothing_in_common) << end->reason.message();
   EXPECT_EQ(end->attempt, 1u);
@@ -200,14 +200,14 @@ TEST_F(reconnecting, goes_on_where_the_peer_refuses) {
   far_options_.accepted_links.credentials.secret = key + " and another";
   far();
   auto kept = keep(soon, {.credentials = {.secret = key}});
-  auto refused = told_.wait_for(kind::attempt_failed, 2);
+  auto refused = told_.wait_for(event_kind::attempt_failed, 2);
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->reason.code(), node_errc::refused) << refused->reason.message();
   far_goes();
   far_options_.listen = {address_};
   far_options_.accepted_links.credentials.secret = key;
   far();
-  EXPECT_TRUE(told_.wait_for(kind::connected));
+  EXPECT_TRUE(told_.wait_for(event_kind::connected));
 }
 
 /// By each transport, a name that has to be looked up among them.
@@ -228,12 +228,12 @@ TEST_P(reconnecting_by, any_transport_comes_back) {
   far_options_.listen = {at.starts_with("tcp") ? at : at + unique_name("reconnect")};
   far();
   auto kept = keep(soon, options);
-  ASSERT_TRUE(told_.wait_for(kind::connected));
+  ASSERT_TRUE(told_.wait_for(event_kind::connected));
   far_goes();
-  ASSERT_TRUE(told_.wait_for(kind::lost));
+  ASSERT_TRUE(told_.wait_for(event_kind::lost));
   far_options_.listen = {address_};
   far();
-  EXPECT_TRUE(told_.wait_for(kind::connected, 2));
+  EXPECT_TRUE(told_.wait_for(event_kind::connected, 2));
 }
 
 /// A unix socket that takes connections and says nothing.
@@ -309,7 +309,7 @@ TEST_F(reconnecting_to_a_silent_peer, stops_at_once_in_the_handshake) {
   kept.stop();
   EXPECT_FALSE(kept.is_kept());
   EXPECT_TRUE(ends(connection));
-  EXPECT_EQ(told_.kinds(), std::vector<kind>{});
+  EXPECT_EQ(told_.kinds(), std::vector<event_kind>{});
   ::close(connection);
 }
 
@@ -338,7 +338,7 @@ TEST_F(reconnecting_to_a_silent_peer, stops_at_once_while_dialing_and_blocks_nob
   auto other = near().home->connect(far_->home->addresses().front(), {}); // The I/O thread is free.
   EXPECT_TRUE(other) << other.error().message();
   kept.stop();
-  EXPECT_EQ(told_.kinds(), std::vector<kind>{});
+  EXPECT_EQ(told_.kinds(), std::vector<event_kind>{});
   for (int one : filling)
     ::close(one);
 }
@@ -361,28 +361,28 @@ TEST_F(reconnecting_to_a_silent_peer, dials_on_while_the_listeners_queue_is_full
 TEST_F(reconnecting_to_a_silent_peer, takes_no_longer_than_its_options_say) {
   silent_listener peer{name_};
   auto kept = keep({.kind = reconnect::none}, {.connect_timeout = 50ms});
-  auto failed = told_.wait_for(kind::attempt_failed);
+  auto failed = told_.wait_for(event_kind::attempt_failed);
   ASSERT_TRUE(failed);
   EXPECT_EQ(failed->reason.code(), node_errc::timed_out) << failed->reason.message();
 }
 
 TEST_F(reconnecting, ends_with_its_node_while_it_waits) {
   auto kept = keep({.first_pause = 1h, .longest_pause = 1h});
-  ASSERT_TRUE(told_.wait_for(kind::attempt_failed));
+  ASSERT_TRUE(told_.wait_for(event_kind::attempt_failed));
   near().home.reset();
   EXPECT_FALSE(kept.is_kept());
-  EXPECT_EQ(told_.kinds(), std::vector{kind::attempt_failed});
+  EXPECT_EQ(told_.kinds(), std::vector{event_kind::attempt_failed});
 }
 
 TEST_F(reconnecting, stops_at_once_while_it_waits_and_leaves_an_open_link) {
   auto waiting = keep({.first_pause = 1h, .longest_pause = 1h});
-  ASSERT_TRUE(told_.wait_for(kind::attempt_failed));
+  ASSERT_TRUE(told_.wait_for(event_kind::attempt_failed));
   waiting.stop();
   far_comes();
   std::optional<link> left;
   {
     auto kept = keep();
-    ASSERT_TRUE(told_.wait_for(kind::connected));
+    ASSERT_TRUE(told_.wait_for(event_kind::connected));
     left = kept.current();
   }
   ASSERT_TRUE(left);
@@ -416,10 +416,10 @@ TEST_F(reconnecting, may_be_stopped_right_away_and_by_its_own_callback) {
 
 TEST_F(reconnecting, stops_when_another_takes_its_place) {
   auto kept = keep({.first_pause = 1h, .longest_pause = 1h});
-  ASSERT_TRUE(told_.wait_for(kind::attempt_failed));
+  ASSERT_TRUE(told_.wait_for(event_kind::attempt_failed));
   kept = keep(soon); // The first one stops.
   EXPECT_TRUE(kept.is_kept());
-  EXPECT_TRUE(told_.wait_for(kind::attempt_failed, 3));
+  EXPECT_TRUE(told_.wait_for(event_kind::attempt_failed, 3));
 }
 
 TEST(a_configured_node, keeps_connected_as_its_configuration_says) {
@@ -436,7 +436,7 @@ TEST(a_configured_node, keeps_connected_as_its_configuration_says) {
   recorder told;
   auto kept = home->keep_connected(address, told.events());
   ASSERT_TRUE(kept) << kept.error().message();
-  auto end = told.wait_for(kind::given_up);
+  auto end = told.wait_for(event_kind::given_up);
   ASSERT_TRUE(end);
   EXPECT_EQ(end->attempt, 2u);
 }

@@ -308,8 +308,8 @@ TEST_P(unusual_types, of_bytes_and_numbers_that_are_none_are_arrays_of_records) 
   EXPECT_EQ(seen(box<array<std::uint8_t>>{bytes}).as_array<std::uint8_t>(), bytes);
 }
 
-using maybe = std::optional<int>;
-using twice_maybe = std::optional<maybe>;
+using maybe_int = std::optional<int>;
+using twice_maybe = std::optional<maybe_int>;
 
 TEST_P(unusual_types, that_can_be_nothing_become_optional) {
   const record some[] = {record(1),
@@ -327,20 +327,20 @@ TEST_P(unusual_types, that_can_be_nothing_become_optional) {
   EXPECT_EQ(becomes<record>(std::optional<record>()).value(), record());
   EXPECT_EQ(becomes<record>(std::optional(record())).value(), record());
 
-  EXPECT_EQ(becomes<twice_maybe>(maybe(5)).value(), twice_maybe(std::in_place, 5));
-  EXPECT_EQ(becomes<twice_maybe>(maybe()).value(), twice_maybe());
-  EXPECT_EQ(*becomes<std::unique_ptr<maybe>>(maybe(5)).value(), 5);
-  EXPECT_EQ(*becomes<std::shared_ptr<maybe>>(maybe(5)).value(), 5);
+  EXPECT_EQ(becomes<twice_maybe>(maybe_int(5)).value(), twice_maybe(std::in_place, 5));
+  EXPECT_EQ(becomes<twice_maybe>(maybe_int()).value(), twice_maybe());
+  EXPECT_EQ(*becomes<std::unique_ptr<maybe_int>>(maybe_int(5)).value(), 5);
+  EXPECT_EQ(*becomes<std::shared_ptr<maybe_int>>(maybe_int(5)).value(), 5);
   EXPECT_EQ(*becomes<std::optional<std::unique_ptr<int>>>(std::make_unique<int>(5)).value().value(), 5);
   EXPECT_EQ(*becomes<std::optional<std::shared_ptr<int>>>(std::make_shared<int>(5)).value().value(), 5);
-  EXPECT_EQ((becomes<std::vector<twice_maybe>>(std::vector<maybe>{1, {}})).value(),
+  EXPECT_EQ((becomes<std::vector<twice_maybe>>(std::vector<maybe_int>{1, {}})).value(),
             (std::vector<twice_maybe>{twice_maybe(std::in_place, 1), {}}));
 }
 
 TEST_P(unusual_types, that_can_be_nothing_cease_to_be_optional_where_nothing_gets_lost) {
-  EXPECT_EQ(becomes<maybe>(twice_maybe(std::in_place, 5)).value(), 5);
-  EXPECT_EQ(becomes<maybe>(twice_maybe()).value(), std::nullopt);
-  EXPECT_FALSE(becomes<maybe>(twice_maybe(std::in_place)).has_value()) << "nothing that was there";
+  EXPECT_EQ(becomes<maybe_int>(twice_maybe(std::in_place, 5)).value(), 5);
+  EXPECT_EQ(becomes<maybe_int>(twice_maybe()).value(), std::nullopt);
+  EXPECT_FALSE(becomes<maybe_int>(twice_maybe(std::in_place)).has_value()) << "nothing that was there";
   EXPECT_EQ(*becomes<std::unique_ptr<int>>(std::make_optional(std::make_unique<int>(5))).value(), 5);
   EXPECT_EQ(*becomes<std::shared_ptr<int>>(std::make_optional(std::make_shared<int>(5))).value(), 5);
   EXPECT_FALSE(becomes<std::vector<int>>(twice_maybe(std::in_place, 5)).has_value());

@@ -42,7 +42,7 @@ private:
 };
 
 /// Each of these is completed in one way.
-const std::map<std::string, std::string> lines{
+const std::map<std::string, std::string> completed_lines{
     {"troupe sto", "troupe store "},
     {"troupe store li", "troupe store list "},
     {"troupe memory --gr", "troupe memory --group-by "},
@@ -78,7 +78,7 @@ TEST_F(completing, in_zsh) {
                 "cat shown; rm shown\n");
   std::string typed;
   std::string shown;
-  for (const auto& [part, whole] : lines) {
+  for (const auto& [part, whole] : completed_lines) {
     typed += part + '\n';
     shown += whole + '\n';
   }
@@ -93,7 +93,7 @@ TEST_F(completing, in_fish) {
   write_script("script", "fish");
   write("older.contract", "");
   write("ask", "source ./script\ncomplete -C $argv[1]\n");
-  for (const auto& [typed, whole] : lines) {
+  for (const auto& [typed, whole] : completed_lines) {
     const auto words = said("fish ask '" + typed + "'"); // The one that is possible, a tab and what it means.
     const auto last = words.substr(0, words.find_first_of("\t\n")) + ' ';
     EXPECT_EQ(typed.substr(0, typed.rfind(' ') + 1) + last, whole) << words;
@@ -106,7 +106,7 @@ TEST_F(completing, in_bash) {
   write("older.contract", "");
   write("ask", "source ./script\nCOMP_WORDS=($1); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _troupe\n"
                "echo \"${COMPREPLY[*]}\"\n");
-  for (const auto& [typed, whole] : lines)
+  for (const auto& [typed, whole] : completed_lines)
     EXPECT_EQ(typed.substr(0, typed.rfind(' ') + 1) + said("bash ask '" + typed + "'"),
               whole.substr(0, whole.size() - 1) + '\n');
 }

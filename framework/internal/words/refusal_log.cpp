@@ -8,12 +8,12 @@ namespace troupe::internal {
 
 namespace {
 
-constexpr std::size_t lines_per_second = 10;
+constexpr std::size_t refused_lines_per_second = 10;
 
 } // namespace
 
 refusal_log::refusal_log(asio::io_context& io, std::string address)
-    : address_(std::move(address)), limit_(lines_per_second), second_(io) {}
+    : address_(std::move(address)), limit_(refused_lines_per_second), second_(io) {}
 
 refusal_log::~refusal_log() {
   summarize();

@@ -31,7 +31,7 @@ using testing::IsEmpty;
 using testing::Not;
 using troupe::processes::arguments_of;
 using troupe::processes::environment_of;
-using arguments = std::vector<std::string>;
+using argument_list = std::vector<std::string>;
 
 /// Text of about that size: words of a skewed distribution, punctuation, now and then a byte of any value.
 std::string some_text(std::mt19937& random, std::size_t size_bytes) {
@@ -81,16 +81,16 @@ protected:
   }
 
   /// The arguments of a job over the tree in many small blocks, which writes its words to output_file().
-  arguments job(const arguments& more, int workers = 2, std::size_t block_bytes = 65'536) const {
-    arguments all{"--workers", std::to_string(workers), "--block-bytes", std::to_string(block_bytes),
-                  "--output",  output_file().string()};
+  argument_list job(const argument_list& more, int workers = 2, std::size_t block_bytes = 65'536) const {
+    argument_list all{"--workers", std::to_string(workers), "--block-bytes", std::to_string(block_bytes),
+                      "--output",  output_file().string()};
     all.insert(all.end(), more.begin(), more.end());
     all.push_back(tree_.path().string());
     return all;
   }
 
   /// Runs the program to its end and checks that nothing of it is left.
-  run_result run(const arguments& given) {
+  run_result run(const argument_list& given) {
     program ran{files_.path(), given};
     auto result = ran.wait();
     EXPECT_THAT(ran.workers(), IsEmpty());
@@ -163,7 +163,7 @@ TEST_F(counting, more_workers_than_blocks_do_no_harm) {
 
 struct family_mix {
   std::string name;
-  arguments given;
+  argument_list given;
   std::vector<std::string> shown; // As regular expressions, in the rows of the links.
 
   friend void PrintTo(const family_mix& mix, std::ostream* to) { *to << mix.name; }
@@ -239,7 +239,7 @@ double bytes_of(const std::string& column) {
 class counting_over : public counting, public testing::WithParamInterface<std::string> {
 protected:
   /// A job over the transport that the test is run for.
-  arguments job(arguments more, int workers = 2, std::size_t block_bytes = 65'536) const {
+  argument_list job(argument_list more, int workers = 2, std::size_t block_bytes = 65'536) const {
     more.insert(more.begin(), {"--transport", GetParam()});
     return counting::job(more, workers, block_bytes);
   }
