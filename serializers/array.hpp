@@ -196,14 +196,16 @@ public:
     if (detail::count_of(lengths) != size())
       return std::nullopt;
     auto made = contiguous();
-    made.layout_ = layout_of(std::move(lengths), {});
+    made.layout_ = detail::shared_layout(std::move(lengths), {});
     return made;
   }
   /// Itself where the elements lie one after the other in that order, else a copy in which they do.
   [[nodiscard]] array contiguous(memory_order order = memory_order::c) const {
     if (is_contiguous(order))
       return *this;
-    const auto bytes = packed(order).frozen();
+    std::byte* into = nullptr;
+    const auto bytes = frame::uninitialized(size() * sizeof(T), into);
+    pack_to(into, order);
     return {bytes, shape(), order};
   }
 
@@ -244,11 +246,11 @@ private:
   array(const frame& bytes, std::vector<std::size_t> shape, memory_order order)
       : owner_(bytes.owner()), first_(reinterpret_cast<const T*>(bytes.bytes().data())) {
     auto strides = order == memory_order::c ? std::vector<std::ptrdiff_t>() : detail::strides_of(shape, order);
-    layout_ = layout_of(std::move(shape), std::move(strides));
+    layout_ = detail::shared_layout(std::move(shape), std::move(strides));
   }
   array(std::shared_ptr<const frame_owner> owner, const T* first, std::vector<std::size_t> shape,
         std::vector<std::ptrdiff_t> strides)
-      : owner_(std::move(owner)), first_(first), layout_(layout_of(std::move(shape), std::move(strides))) {}
+      : owner_(std::move(owner)), first_(first), layout_(detail::shared_layout(std::move(shape), std::move(strides))) {}
 
   static frame adopted(std::vector<T> values) {
     auto owner = std::make_shared<const vector_owner>(std::move(values));
@@ -263,17 +265,9 @@ private:
     static const detail::array_layout of_none{.size = 0, .shape = {0}, .strides = {}};
     return layout_ ? *layout_ : of_none;
   }
-  static std::shared_ptr<const detail::array_layout> layout_of(std::vector<std::size_t> shape,
-                                                               std::vector<std::ptrdiff_t> strides) {
-    if (!strides.empty() && detail::is_contiguous(shape, strides, memory_order::c))
-      strides.clear();
-    const auto size = *detail::count_of(shape);
-    return std::make_shared<const detail::array_layout>(
-        detail::array_layout{.size = size, .shape = std::move(shape), .strides = std::move(strides)});
-  }
-  void pack_to(T* to, memory_order order) const {
+  void pack_to(void* to, memory_order order) const {
     detail::pack(reinterpret_cast<const std::byte*>(first_), sizeof(T), shape(), strides(), order,
-                 reinterpret_cast<std::byte*>(to));
+                 static_cast<std::byte*>(to));
   }
   [[nodiscard]] writable_array<T> packed(memory_order order) const;
 

@@ -12,6 +12,7 @@
 #include <asio/local/stream_protocol.hpp>
 
 #include <troupe/framework/internal/net/loopback_ends.hpp>
+#include <troupe/framework/internal/net/stream_socket.hpp>
 #include <troupe/processes/process.hpp>
 
 #include "raw_peer.hpp"

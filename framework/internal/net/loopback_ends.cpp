@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <troupe/framework/internal/net/stream_socket.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 
 namespace troupe::internal {
@@ -91,7 +92,7 @@ std::optional<socket_row> row_in(std::string_view table, const std::string& loca
 
 /// A socket of IPv6 may have an IPv4 connection.
 std::optional<socket_row> row_of(const stream_endpoint& local, const stream_endpoint& remote, std::string_view tcp,
-                          std::string_view tcp6) {
+                                 std::string_view tcp6) {
   const auto found = row_in(tcp6, in_tables_of_v6(local), in_tables_of_v6(remote));
   return found ? found : row_in(tcp, in_tables_of_v4(local), in_tables_of_v4(remote));
 }
@@ -112,13 +113,10 @@ std::string raw_text_of(const char* path) {
 
 } // namespace
 
-std::optional<loopback_ends> loopback_ends::of(const stream_socket& socket) {
-  std::error_code failed;
-  const auto mine = socket.local_endpoint(failed);
-  if (failed || (mine.data()->sa_family != AF_INET && mine.data()->sa_family != AF_INET6))
+std::optional<loopback_ends> loopback_ends::between(const stream_endpoint& mine, const stream_endpoint& theirs) {
+  if (mine.data()->sa_family != AF_INET && mine.data()->sa_family != AF_INET6)
     return std::nullopt;
-  const auto theirs = socket.remote_endpoint(failed);
-  if (failed || !is_on_loopback(mine) || !is_on_loopback(theirs))
+  if (!is_on_loopback(mine) || !is_on_loopback(theirs))
     return std::nullopt;
   return loopback_ends{mine, theirs};
 }

@@ -6,11 +6,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 
 #include <sys/types.h>
 
 #include <troupe/framework/internal/net/address.hpp>
-#include <troupe/framework/internal/net/stream_socket.hpp>
 #include <troupe/framework/internal/trust/authentication.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
 #include <troupe/framework/node_errc.hpp>
@@ -24,7 +25,15 @@ public:
   loopback_ends(stream_endpoint mine, stream_endpoint theirs) : mine_(std::move(mine)), theirs_(std::move(theirs)) {}
 
   /// Nothing for a unix socket, and where one end is not at a loopback address.
-  [[nodiscard]] static std::optional<loopback_ends> of(const stream_socket& socket);
+  template <class Socket>
+  [[nodiscard]] static std::optional<loopback_ends> of(const Socket& socket) {
+    std::error_code failed;
+    const auto mine = socket.local_endpoint(failed);
+    if (failed)
+      return std::nullopt;
+    const auto theirs = socket.remote_endpoint(failed);
+    return failed ? std::nullopt : between(mine, theirs);
+  }
 
   /// 32 bytes that both ends of this connection find, and no two other ends: the SHA-256 of the host's boot, its
   /// network namespace and both addresses. Empty where the system does not say.
@@ -40,6 +49,8 @@ public:
                                                                            std::string_view tcp6) const;
 
 private:
+  [[nodiscard]] static std::optional<loopback_ends> between(const stream_endpoint& mine, const stream_endpoint& theirs);
+
   stream_endpoint mine_;
   stream_endpoint theirs_;
 };

@@ -10,6 +10,7 @@
 #include <troupe/framework/internal/caf_port/system_module.hpp>
 #include <troupe/framework/internal/config/configuration.hpp>
 #include <troupe/framework/internal/link/node_link.hpp>
+#include <troupe/framework/internal/net/io_loop.hpp>
 #include <troupe/framework/internal/node/connecting.hpp>
 #include <troupe/framework/internal/node/memory_survey.hpp>
 #include <troupe/framework/internal/node/node_survey.hpp>
@@ -57,6 +58,7 @@ node_core::node_core(caf::actor_system& system, type_registry& types, const fami
     : link_host(system, types, families, without_publications(options), loop->context()),
       publish_first_(std::move(options.publish)),
       loop_(std::move(loop)),
+      dials_(loop_->context()),
       helpers_(system, types, [this](const inspection_rights& rights) { return answers_of(rights); }),
       encoder_(system) {}
 

@@ -7,15 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include <asio/io_context.hpp>
-
 #include <troupe/framework/fwd.hpp>
 #include <troupe/framework/internal/caf_port/actor_pointers.hpp>
 #include <troupe/framework/internal/caf_port/actor_systems.hpp>
 #include <troupe/framework/internal/caf_port/actors/job_actor.hpp>
 #include <troupe/framework/internal/caf_port/actors/shared_helpers.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
-#include <troupe/framework/internal/net/io_loop.hpp>
 #include <troupe/framework/internal/node/dials.hpp>
 #include <troupe/framework/internal/node/entrances.hpp>
 #include <troupe/framework/internal/node/introductions.hpp>
@@ -34,6 +31,7 @@
 
 namespace troupe::internal {
 
+class io_loop;
 class object_exchange;
 
 /// Takes the parts of a node through its life, from the options to the last link.
@@ -94,7 +92,7 @@ private:
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   const std::shared_ptr<io_loop> loop_;
   std::shared_ptr<class introductions> introductions_;
-  internal::dials dials_{loop_->context()};
+  internal::dials dials_;
   bool running_ = false;                           // Set by start().
   std::shared_ptr<internal::entrances> entrances_; // Set by start().
   known_peers known_peers_;                        // I/O thread.

@@ -72,6 +72,14 @@ bool is_contiguous(std::span<const std::size_t> shape, std::span<const std::ptrd
   return true;
 }
 
+std::shared_ptr<const array_layout> shared_layout(array_shape shape, array_strides strides) {
+  if (!strides.empty() && is_contiguous(shape, strides, memory_order::c))
+    strides.clear();
+  const auto size = *count_of(shape);
+  return std::make_shared<const array_layout>(
+      array_layout{.size = size, .shape = std::move(shape), .strides = std::move(strides)});
+}
+
 std::optional<array_extent> extent_of(std::span<const std::size_t> shape, std::span<const std::ptrdiff_t> strides) {
   array_extent extent;
   for (std::size_t i = 0; i < shape.size(); ++i) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -26,8 +27,8 @@ struct array_layout {
   array_shape shape;
   array_strides strides; // Empty: those of C order.
 };
-/// What a decoder is charged for one layout, beyond its lengths. The charge includes the counter of the layout's owners,
-/// and what malloc adds to the block of the lengths.
+/// What a decoder is charged for one layout, beyond its lengths. The charge includes the counter of the layout's
+/// owners, and what malloc adds to the block of the lengths.
 inline constexpr std::size_t array_layout_bytes = sizeof(array_layout) + 7 * sizeof(void*);
 
 /// The product of a shape; nothing when it overflows.
@@ -39,6 +40,10 @@ inline constexpr std::size_t array_layout_bytes = sizeof(array_layout) + 7 * siz
 /// Whether the elements lie one after the other in that order. Lengths of 1 have any stride.
 [[nodiscard]] TROUPE_EXPORT bool is_contiguous(std::span<const std::size_t> shape,
                                                std::span<const std::ptrdiff_t> strides, memory_order order);
+
+/// To be shared. Strides are dropped where they are those of C order; none are those. Requires: count_of() gives
+/// something.
+[[nodiscard]] TROUPE_EXPORT std::shared_ptr<const array_layout> shared_layout(array_shape shape, array_strides strides);
 
 /// How far from the first element the others lie: `below` in front of it, `above` behind it, in elements. Nothing when
 /// that overflows. Requires: as many strides as lengths, no length is 0.
