@@ -14,22 +14,22 @@ namespace bench {
 namespace {
 
 constexpr const char* loopback = "127.0.0.1";
-using large = std::vector<char>;
+using large_bytes = std::vector<char>;
 
 struct basp_config : caf::actor_system_config {
   explicit basp_config(caf::atom_value policy) {
     load<caf::io::middleman>();
     add_message_type<small_message>("small_message");
-    add_message_type<large>("large");
+    add_message_type<large_bytes>("large");
     set("scheduler.policy", policy);
   }
 };
 
-std::expected<void, std::string> serve(caf::atom_value policy, const ready_report& ready) {
+std::expected<void, std::string> serve_basp(caf::atom_value policy, const ready_report& ready) {
   basp_config config{policy};
   caf::actor_system system{config};
   std::string address;
-  const auto actors = {spawn_consumer(system), spawn_echoer(system), spawn_taker<large>(system)};
+  const auto actors = {spawn_consumer(system), spawn_echoer(system), spawn_taker<large_bytes>(system)};
   for (const auto& actor : actors) {
     const auto port = system.middleman().publish(actor, 0, loopback);
     if (!port)
@@ -67,7 +67,7 @@ public:
   }
 
   std::expected<std::vector<seconds>, std::string> hand_over(std::uint64_t count, std::size_t size_bytes) override {
-    return caf_hand_over<large>(system_, taker_, count, size_bytes);
+    return caf_hand_over<large_bytes>(system_, taker_, count, size_bytes);
   }
 
 private:
@@ -77,7 +77,7 @@ private:
   caf::actor taker_;
 };
 
-std::expected<std::unique_ptr<near_end>, std::string> connect(caf::atom_value policy, const std::string& address) {
+std::expected<std::unique_ptr<near_end>, std::string> connect_basp(caf::atom_value policy, const std::string& address) {
   auto near = std::make_unique<basp_near_end>(policy);
   if (auto connected = near->connect(address); !connected)
     return std::unexpected{std::move(connected).error()};
@@ -85,8 +85,8 @@ std::expected<std::unique_ptr<near_end>, std::string> connect(caf::atom_value po
 }
 
 subject basp_with(std::string name, caf::atom_value policy) {
-  return {std::move(name), [policy](const ready_report& ready) { return serve(policy, ready); },
-          [policy](const std::string& address) { return connect(policy, address); }};
+  return {std::move(name), [policy](const ready_report& ready) { return serve_basp(policy, ready); },
+          [policy](const std::string& address) { return connect_basp(policy, address); }};
 }
 
 } // namespace

@@ -16,7 +16,7 @@ namespace bench {
 
 namespace {
 
-using capnp_peer::Far;
+using capnproto_far = capnp_peer::Far;
 
 /// Messages may be as large as they want: the bounds are there against strangers.
 capnp::ReaderOptions without_bounds() {
@@ -36,7 +36,7 @@ void fill(capnp_peer::Small::Builder message, const small_fields& fields) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
 
-class far_end final : public Far::Server {
+class capnproto_far_end final : public capnproto_far::Server {
 protected:
   kj::Promise<void> begin(BeginContext) override {
     consumed_ = echoed_ = 0;
@@ -77,12 +77,12 @@ void serve_one(const std::string& address, std::promise<void>& listens) {
   listens.set_value();
   auto stream = receiver->accept().wait(io.waitScope);
   capnp::TwoPartyVatNetwork network{*stream, capnp::rpc::twoparty::Side::SERVER, without_bounds()};
-  const auto system = capnp::makeRpcServer(network, kj::heap<far_end>());
+  const auto system = capnp::makeRpcServer(network, kj::heap<capnproto_far_end>());
   network.onDisconnect().wait(io.waitScope);
 }
 
 /// Serves until standard input ends, and the process with it.
-std::expected<void, std::string> serve(const ready_report& ready) {
+std::expected<void, std::string> serve_capnproto(const ready_report& ready) {
   const auto address = "unix-abstract:troupe-bench-capnproto-" + std::to_string(::getpid());
   std::promise<void> listens;
   std::thread{[&] {
@@ -100,33 +100,35 @@ std::expected<void, std::string> serve(const ready_report& ready) {
 }
 
 /// What the near end has to the far one.
-class connection {
+class capnproto_connection {
 public:
-  explicit connection(const std::string& address)
+  explicit capnproto_connection(const std::string& address)
       : stream_(io_.provider->getNetwork().parseAddress(address).wait(io_.waitScope)->connect().wait(io_.waitScope)) {}
 
-  Far::Client& far() { return far_; }
+  capnproto_far::Client& far() { return far_; }
   kj::WaitScope& scope() { return io_.waitScope; }
 
 private:
-  Far::Client bootstrap() {
+  capnproto_far::Client bootstrap() {
     capnp::MallocMessageBuilder message;
     auto vat = message.initRoot<capnp::rpc::twoparty::VatId>();
     vat.setSide(capnp::rpc::twoparty::Side::SERVER);
-    return system_.bootstrap(vat).castAs<Far>();
+    return system_.bootstrap(vat).castAs<capnproto_far>();
   }
 
   kj::AsyncIoContext io_ = kj::setupAsyncIo();
   kj::Own<kj::AsyncIoStream> stream_;
   capnp::TwoPartyVatNetwork network_{*stream_, capnp::rpc::twoparty::Side::CLIENT, without_bounds()};
   capnp::RpcSystem<capnp::rpc::twoparty::VatId> system_ = capnp::makeRpcClient(network_);
-  Far::Client far_ = bootstrap();
+  capnproto_far::Client far_ = bootstrap();
 };
 
 class capnproto_near_end : public near_end {
 public:
   explicit capnproto_near_end(const std::string& address)
-      : connection_(std::make_unique<connection>(address)), far_(connection_->far()), scope_(connection_->scope()) {}
+      : connection_(std::make_unique<capnproto_connection>(address)),
+        far_(connection_->far()),
+        scope_(connection_->scope()) {}
 
   std::expected<seconds, std::string> one_way(std::uint64_t count) override {
     const auto began = bench_clock::now();
@@ -174,15 +176,15 @@ public:
   }
 
 private:
-  std::unique_ptr<connection> connection_;
-  Far::Client& far_;
+  std::unique_ptr<capnproto_connection> connection_;
+  capnproto_far::Client& far_;
   kj::WaitScope& scope_;
 };
 
 } // namespace
 
 subject capnproto_unix() {
-  return {"capnproto-unix", serve,
+  return {"capnproto-unix", serve_capnproto,
           [](const std::string& address) -> std::expected<std::unique_ptr<near_end>, std::string> {
             return std::make_unique<capnproto_near_end>(address);
           }};

@@ -53,7 +53,7 @@ std::expected<std::string, std::string> listen(process& node, std::string_view b
 }
 
 /// Serves until standard input ends, and the process with it.
-std::expected<void, std::string> serve(const ready_report& ready) {
+std::expected<void, std::string> serve_erlang(const ready_report& ready) {
   auto node = start_node("far");
   if (!node)
     return std::unexpected{std::move(node).error()};
@@ -117,7 +117,7 @@ private:
   process node_;
 };
 
-std::expected<std::unique_ptr<near_end>, std::string> connect(const std::string& address) {
+std::expected<std::unique_ptr<near_end>, std::string> connect_erlang(const std::string& address) {
   auto node = start_node("near");
   if (!node)
     return std::unexpected{std::move(node).error()};
@@ -130,7 +130,7 @@ std::expected<std::unique_ptr<near_end>, std::string> connect(const std::string&
 } // namespace
 
 subject erlang_tcp() {
-  return {"erlang-tcp", serve, connect};
+  return {"erlang-tcp", serve_erlang, connect_erlang};
 }
 
 } // namespace bench

@@ -23,7 +23,7 @@ void fill(Small& message, const small_fields& fields) {
   message.set_text(fields.text.data(), fields.text.size());
 }
 
-class far_end final : public Far::Service {
+class grpc_far_end final : public Far::Service {
 public:
   grpc::Status Consume(grpc::ServerContext*, grpc::ServerReaderWriter<Count, Small>* stream) override {
     std::uint64_t consumed = 0;
@@ -55,9 +55,9 @@ public:
 };
 
 /// Serves until standard input ends, and the process with it.
-std::expected<void, std::string> serve(const ready_report& ready) {
+std::expected<void, std::string> serve_grpc(const ready_report& ready) {
   const auto address = "unix-abstract:troupe-bench-grpc-" + std::to_string(::getpid());
-  far_end far;
+  grpc_far_end far;
   grpc::ServerBuilder builder;
   builder.AddListeningPort(address, grpc::InsecureServerCredentials());
   builder.RegisterService(&far);
@@ -155,7 +155,8 @@ private:
 } // namespace
 
 subject grpc_unix() {
-  return {"grpc-unix", serve, [](const std::string& address) -> std::expected<std::unique_ptr<near_end>, std::string> {
+  return {"grpc-unix", serve_grpc,
+          [](const std::string& address) -> std::expected<std::unique_ptr<near_end>, std::string> {
             return std::make_unique<grpc_near_end>(address);
           }};
 }

@@ -97,9 +97,9 @@ std::string address_of(const std::string& name) {
   return "abstract://" + name;
 }
 
-class server {
+class nng_server {
 public:
-  explicit server(const std::string& name) { socket_.listen(address_of(name)); }
+  explicit nng_server(const std::string& name) { socket_.listen(address_of(name)); }
 
   [[noreturn]] void serve() {
     for (;;) {
@@ -176,9 +176,9 @@ private:
 };
 
 /// Serves until standard input ends, and the process with it.
-std::expected<void, std::string> serve(const ready_report& ready) {
+std::expected<void, std::string> serve_nng(const ready_report& ready) {
   const auto name = "troupe-bench-nng-" + std::to_string(::getpid());
-  server far{name};
+  nng_server far{name};
   ready(name);
   std::thread{[&far] { far.serve(); }}.detach();
   wait_for_end_of_input();
@@ -188,7 +188,8 @@ std::expected<void, std::string> serve(const ready_report& ready) {
 } // namespace
 
 subject nng_ipc() {
-  return {"nng-ipc", serve, [](const std::string& address) -> std::expected<std::unique_ptr<near_end>, std::string> {
+  return {"nng-ipc", serve_nng,
+          [](const std::string& address) -> std::expected<std::unique_ptr<near_end>, std::string> {
             return std::make_unique<nng_near_end>(address);
           }};
 }

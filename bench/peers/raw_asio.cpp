@@ -17,7 +17,7 @@ namespace bench {
 
 namespace {
 
-using protocol = asio::local::stream_protocol;
+using unix_stream = asio::local::stream_protocol;
 using command = hand_coded_command;
 
 constexpr std::size_t batch_bytes = 64 << 10;
@@ -30,7 +30,7 @@ public:
     used_ += hand_coded::encode(message, bytes_.data() + used_);
   }
   [[nodiscard]] bool is_full() const { return bytes_.size() - used_ < hand_coded::bytes_max; }
-  void write_to(protocol::socket& socket) {
+  void write_to(unix_stream::socket& socket) {
     asio::write(socket, asio::buffer(bytes_.data(), used_));
     used_ = 0;
   }
@@ -44,7 +44,7 @@ private:
 class message_reader {
 public:
   template <class Handler>
-  void read_from(protocol::socket& socket, const Handler& handler) {
+  void read_from(unix_stream::socket& socket, const Handler& handler) {
     used_ += socket.read_some(asio::buffer(bytes_.data() + used_, bytes_.size() - used_));
     std::size_t at = 0;
     while (const auto taken = hand_coded::decode(std::span{bytes_}.subspan(at, used_ - at), message_)) {
@@ -62,18 +62,18 @@ private:
 };
 
 template <class T>
-void write_object(protocol::socket& socket, const T& object) {
+void write_object(unix_stream::socket& socket, const T& object) {
   asio::write(socket, asio::buffer(&object, sizeof object));
 }
 
 template <class T>
-T read_object(protocol::socket& socket) {
+T read_object(unix_stream::socket& socket) {
   T object{};
   asio::read(socket, asio::buffer(&object, sizeof object));
   return object;
 }
 
-void consume(protocol::socket& socket, std::uint64_t count) {
+void consume(unix_stream::socket& socket, std::uint64_t count) {
   message_reader reader;
   for (std::uint64_t received = 0; received < count;)
     reader.read_from(socket, [&](const small_message& message) {
@@ -83,7 +83,7 @@ void consume(protocol::socket& socket, std::uint64_t count) {
     });
 }
 
-void send_back(protocol::socket& socket, std::uint64_t count) {
+void send_back(unix_stream::socket& socket, std::uint64_t count) {
   message_reader reader;
   batch answers;
   for (std::uint64_t received = 0; received < count;) {
@@ -98,7 +98,7 @@ void send_back(protocol::socket& socket, std::uint64_t count) {
 }
 
 /// Each value is preceded by its size.
-void take(protocol::socket& socket, std::uint64_t count) {
+void take(unix_stream::socket& socket, std::uint64_t count) {
   std::vector<char> value; // Used again and again, as one that minds the time would.
   for (std::uint64_t taken = 0; taken < count; ++taken) {
     value.resize(read_object<std::uint64_t>(socket));
@@ -107,7 +107,7 @@ void take(protocol::socket& socket, std::uint64_t count) {
   }
 }
 
-void serve_one(protocol::socket socket) {
+void serve_one(unix_stream::socket socket) {
   for (;;) {
     const auto [what, count] = read_object<command>(socket);
     if (what == command::kind::consume)
@@ -119,13 +119,13 @@ void serve_one(protocol::socket socket) {
   }
 }
 
-protocol::endpoint endpoint_of(const std::string& name) {
-  return protocol::endpoint{std::string(1, '\0') + name}; // A name without a file.
+unix_stream::endpoint endpoint_of(const std::string& name) {
+  return unix_stream::endpoint{std::string(1, '\0') + name}; // A name without a file.
 }
 
-class raw_near_end : public near_end {
+class raw_asio_near_end : public near_end {
 public:
-  explicit raw_near_end(const std::string& address) { socket_.connect(endpoint_of(address)); }
+  explicit raw_asio_near_end(const std::string& address) { socket_.connect(endpoint_of(address)); }
 
   std::expected<seconds, std::string> one_way(std::uint64_t count) override {
     const auto begin = bench_clock::now();
@@ -169,16 +169,16 @@ public:
 
 private:
   asio::io_context context_;
-  protocol::socket socket_{context_};
+  unix_stream::socket socket_{context_};
   batch batch_;
   message_reader reader_;
 };
 
 /// Serves until standard input ends, and the process with it.
-std::expected<void, std::string> serve(const ready_report& ready) {
+std::expected<void, std::string> serve_raw_asio(const ready_report& ready) {
   asio::io_context context;
   const auto address = "troupe-bench-raw-" + std::to_string(::getpid());
-  protocol::acceptor acceptor{context, endpoint_of(address)};
+  unix_stream::acceptor acceptor{context, endpoint_of(address)};
   ready(address);
   std::thread{[&acceptor] {
     try {
@@ -194,9 +194,9 @@ std::expected<void, std::string> serve(const ready_report& ready) {
 } // namespace
 
 subject raw_asio_unix() {
-  return {"raw-asio-unix", serve,
+  return {"raw-asio-unix", serve_raw_asio,
           [](const std::string& address) -> std::expected<std::unique_ptr<near_end>, std::string> {
-            return std::make_unique<raw_near_end>(address);
+            return std::make_unique<raw_asio_near_end>(address);
           }};
 }
 

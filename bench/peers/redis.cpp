@@ -22,7 +22,7 @@ namespace {
 using troupe::processes::nothing;
 using troupe::processes::process;
 using command = hand_coded_command;
-using text = std::span<const char>;
+using characters = std::span<const char>;
 
 /// Commands that are written at once where many are sent: the documentation's pipelining.
 constexpr std::uint64_t pipelined_commands = 500;
@@ -36,19 +36,19 @@ struct reply_deleter {
 };
 using reply = std::unique_ptr<redisReply, reply_deleter>;
 
-class connection {
+class redis_connection {
 public:
   /// Gives nothing where nobody listens yet.
-  static std::unique_ptr<connection> open(const std::string& address) {
+  static std::unique_ptr<redis_connection> open(const std::string& address) {
     auto* const context = redisConnectUnix(address.c_str());
-    auto made = std::unique_ptr<connection>{new connection{context}};
+    auto made = std::unique_ptr<redis_connection>{new redis_connection{context}};
     return context == nullptr || context->err != 0 ? nullptr : std::move(made);
   }
-  connection(const connection&) = delete;
-  connection& operator=(const connection&) = delete;
-  ~connection() { redisFree(context_); }
+  redis_connection(const redis_connection&) = delete;
+  redis_connection& operator=(const redis_connection&) = delete;
+  ~redis_connection() { redisFree(context_); }
 
-  void append(std::initializer_list<text> words) {
+  void append(std::initializer_list<characters> words) {
     std::array<const char*, 3> texts{};
     std::array<std::size_t, 3> sizes{};
     std::size_t count = 0;
@@ -82,7 +82,7 @@ public:
   }
 
 private:
-  explicit connection(redisContext* context) : context_(context) {}
+  explicit redis_connection(redisContext* context) : context_(context) {}
   [[noreturn]] void fail() const { throw std::runtime_error{std::string{"redis: "} + context_->errstr}; }
 
   redisContext* context_;
@@ -99,7 +99,7 @@ public:
   }
 
   /// Says it with the next flush.
-  void publish(text bytes) {
+  void publish(characters bytes) {
     speaking_->append({std::string_view{"PUBLISH"}, to_, bytes});
     ++appended_;
   }
@@ -129,7 +129,7 @@ public:
     for (auto next = hearing_->receive(); next != nullptr; next = hearing_->receive_ready()) {
       if (next->type != REDIS_REPLY_ARRAY || next->elements != 3)
         throw std::runtime_error{"redis: a message that is none"};
-      handle(text{next->element[2]->str, static_cast<std::size_t>(next->element[2]->len)});
+      handle(characters{next->element[2]->str, static_cast<std::size_t>(next->element[2]->len)});
     }
   }
 
@@ -137,26 +137,26 @@ public:
   template <class T>
   T hear_object() {
     T object{};
-    hear([&](text bytes) { std::memcpy(&object, bytes.data(), std::min(sizeof object, bytes.size())); });
+    hear([&](characters bytes) { std::memcpy(&object, bytes.data(), std::min(sizeof object, bytes.size())); });
     return object;
   }
 
 private:
-  static std::unique_ptr<connection> must_open(const std::string& address) {
-    auto made = connection::open(address);
+  static std::unique_ptr<redis_connection> must_open(const std::string& address) {
+    auto made = redis_connection::open(address);
     if (made == nullptr)
       throw std::runtime_error{"redis: cannot connect to " + address};
     return made;
   }
 
-  std::unique_ptr<connection> speaking_;
-  std::unique_ptr<connection> hearing_;
+  std::unique_ptr<redis_connection> speaking_;
+  std::unique_ptr<redis_connection> hearing_;
   std::string_view to_;
   std::uint64_t appended_ = 0;
   std::uint64_t unanswered_ = 0; // Written, and the server's answer not yet read.
 };
 
-void decode(text from, small_message& into) {
+void decode(characters from, small_message& into) {
   hand_coded::decode(std::as_bytes(from), into);
 }
 
@@ -165,7 +165,7 @@ void decode(text from, small_message& into) {
   command asked;
   std::uint64_t received = 0;
   for (;;) {
-    end.hear([&](text bytes) {
+    end.hear([&](characters bytes) {
       if (received == asked.count) { // The next command.
         std::memcpy(&asked, bytes.data(), sizeof asked);
         received = 0;
@@ -205,7 +205,7 @@ public:
         end_.publish_message(numbered(sent++));
       end_.flush();
       if (sent == count || sent - acknowledged == window_max)
-        end_.hear([&](text bytes) { std::memcpy(&acknowledged, bytes.data(), sizeof acknowledged); });
+        end_.hear([&](characters bytes) { std::memcpy(&acknowledged, bytes.data(), sizeof acknowledged); });
     }
     return bench_clock::now() - begin;
   }
@@ -220,7 +220,7 @@ public:
       while (sent < count && sent - answered < window)
         end_.publish_message(numbered(sent++));
       end_.flush();
-      end_.hear([&](text bytes) {
+      end_.hear([&](characters bytes) {
         decode(bytes, message_);
         check_number(message_, answered++);
       });
@@ -281,7 +281,7 @@ std::expected<process, std::string> start_server(const std::filesystem::path& fo
     return server;
   constexpr std::chrono::seconds patience{10};
   const auto deadline = bench_clock::now() + patience;
-  while (connection::open(socket) == nullptr) {
+  while (redis_connection::open(socket) == nullptr) {
     if (!server->runs() || bench_clock::now() > deadline)
       return std::unexpected{"redis-server does not listen on " + socket};
     std::this_thread::sleep_for(std::chrono::milliseconds{1});
@@ -290,7 +290,7 @@ std::expected<process, std::string> start_server(const std::filesystem::path& fo
 }
 
 /// Serves until standard input ends, and the process with it.
-std::expected<void, std::string> serve(const ready_report& ready) {
+std::expected<void, std::string> serve_redis(const ready_report& ready) {
   std::optional<socket_folder> folder{std::in_place};
   const auto address = (folder->path() / "socket").string();
   std::optional<process> server;
@@ -316,7 +316,8 @@ std::expected<void, std::string> serve(const ready_report& ready) {
 } // namespace
 
 subject redis_unix() {
-  return {"redis-unix", serve, [](const std::string& address) -> std::expected<std::unique_ptr<near_end>, std::string> {
+  return {"redis-unix", serve_redis,
+          [](const std::string& address) -> std::expected<std::unique_ptr<near_end>, std::string> {
             return std::make_unique<redis_near_end>(address);
           }};
 }

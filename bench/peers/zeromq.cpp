@@ -49,9 +49,9 @@ void decode(const zmq::message_t& from, small_message& into) {
 }
 
 /// The far end: one thread for both sockets, since only one is in use at a time.
-class server {
+class zeromq_server {
 public:
-  explicit server(const std::string& name) {
+  explicit zeromq_server(const std::string& name) {
     stream_.bind(stream_address(name));
     questions_.bind(question_address(name));
   }
@@ -172,9 +172,9 @@ private:
 };
 
 /// Serves until standard input ends, and the process with it.
-std::expected<void, std::string> serve(const ready_report& ready) {
+std::expected<void, std::string> serve_zeromq(const ready_report& ready) {
   const auto name = "troupe-bench-zeromq-" + std::to_string(::getpid());
-  server far{name};
+  zeromq_server far{name};
   ready(name);
   std::thread{[&far] { far.serve(); }}.detach();
   wait_for_end_of_input();
@@ -184,7 +184,8 @@ std::expected<void, std::string> serve(const ready_report& ready) {
 } // namespace
 
 subject zeromq_ipc() {
-  return {"zeromq-ipc", serve, [](const std::string& address) -> std::expected<std::unique_ptr<near_end>, std::string> {
+  return {"zeromq-ipc", serve_zeromq,
+          [](const std::string& address) -> std::expected<std::unique_ptr<near_end>, std::string> {
             return std::make_unique<zeromq_near_end>(address);
           }};
 }
