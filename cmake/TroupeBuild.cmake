@@ -32,8 +32,7 @@ endif()
 # The presets but `dev` compile several sources as one, which takes a third of the time. Then absolute paths would be what
 # assertions and tests show, and ccache would not know the sources of another checkout.
 if(CMAKE_UNITY_BUILD)
-  # Names of one file are not in the scope of another.
-  target_compile_options(troupe_build_flags INTERFACE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/= -Wno-shadow)
+  target_compile_options(troupe_build_flags INTERFACE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 endif()
 
 set(TROUPE_SANITIZE "" CACHE STRING "Sanitizers for everything: empty, 'address,undefined' or 'thread'")
