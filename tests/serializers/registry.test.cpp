@@ -183,6 +183,32 @@ TEST(type_entry, shows_values_in_bounded_text_whatever_their_shape) {
   EXPECT_LT(to_text(*types.find("list<str>"), &texts).size(), 1'100U);
 }
 
+struct ground {
+  virtual ~ground() = default;
+  int depth = 1;
+};
+struct beside_ground {
+  virtual ~beside_ground() = default;
+  int width = 2;
+};
+struct first_floor : beside_ground, virtual ground {};
+struct beside_floor {
+  virtual ~beside_floor() = default;
+  double height = 3;
+};
+struct roof : beside_floor, first_floor {};
+
+// Goal: each step starts where the one before has ended. Method: no base lies where its class begins.
+TEST(type_registry, finds_a_base_by_several_steps) {
+  type_registry types;
+  types.add_base<first_floor, ground>().add_base<roof, first_floor>();
+  roof whole;
+  EXPECT_EQ(types.as_base(typeid(roof), &whole, typeid(ground)), static_cast<ground*>(&whole));
+  EXPECT_TRUE(types.derives(typeid(roof), typeid(ground)));
+  EXPECT_FALSE(types.derives(typeid(ground), typeid(roof)));
+  EXPECT_EQ(types.as_base(typeid(ground), &whole, typeid(roof)), nullptr);
+}
+
 // Goal: whoever chooses a long alias learns of it at once, and not when no receiver takes a payload of it.
 TEST(type_registry, refuses_an_alias_that_no_header_has_room_for) {
   type_registry types;
