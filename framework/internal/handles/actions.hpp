@@ -1,6 +1,7 @@
 // What the ledger of handles wants done.
 #pragma once
 
+#include <chrono>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -56,6 +57,9 @@ struct answer_waiter {
   fetch_error error;
   reference object;
   room_id room = 0; // Where it is given up: what had been begun for it, 0 where that was nothing yet.
+  // For words: the object's size, and how long it was waited for.
+  std::uint64_t size_bytes = 0;
+  std::chrono::nanoseconds waited{};
 };
 /// What somebody has itself: the same bytes, whoever on a host asks for them.
 struct original {

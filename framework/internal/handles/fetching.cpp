@@ -22,7 +22,7 @@ fetching::fetching(books& of, imports& counted, entry_changes& whole, pull_serve
 // -- who waits
 
 void fetching::begin(waiter_id who, reference what, time_point until) {
-  callers_.add(who, until);
+  callers_.add(who, clock_.now(), until);
   add_waiter(what, outside_waiter{who});
 }
 
@@ -80,10 +80,13 @@ bool fetching::is_paid_by(const import_budget& budget, reference what, const wai
 void fetching::answer(const waiter& who, const fetch_error& error, reference what) {
   bool is_here = error.code == handle_errc::none;
   if (const auto* outside = std::get_if<outside_waiter>(&who)) {
-    if (is_here)
+    auto told = end_wait(outside->waiter, what);
+    told.error = error;
+    if (is_here) {
       entries_.refer(what); // The waiter's.
-    callers_.erase(outside->waiter);
-    actions_.want(answer_waiter{outside->waiter, error, is_here ? what : reference{}});
+      told.object = what;
+    }
+    actions_.want(told);
   } else if (const auto* outer = std::get_if<outer_waiter>(&who)) {
     if (!rooms_.find(outer->room))
       return;
@@ -97,6 +100,16 @@ void fetching::answer(const waiter& who, const fetch_error& error, reference wha
     else
       peers_.refuse(peer, error);
   }
+}
+
+/// The caller is to be told what has become of it.
+answer_waiter fetching::end_wait(waiter_id who, reference what) {
+  answer_waiter told;
+  told.waiter = who;
+  told.size_bytes = entries_.at(what).size_bytes;
+  told.waited = clock_.now() - callers_.since(who);
+  callers_.erase(who);
+  return told;
 }
 
 // -- the course of a fetch
@@ -444,9 +457,10 @@ void fetching::on_refused(const link_record& from, reference what, const refused
 
 void fetching::expire_waiter(waiter_id who) {
   const auto what = callers_.find(who).value();
-  callers_.erase(who);
+  auto told = end_wait(who, what);
   remove_waiter(what, outside_waiter{who});
-  give_up_waiting(who, {handle_errc::timed_out}, what);
+  explain_delay(told, what);
+  actions_.want(told);
 }
 
 void fetching::expire_patience(reference what, std::vector<reference>& patient) {
@@ -460,7 +474,7 @@ void fetching::expire_patience(reference what, std::vector<reference>& patient) 
 
 /// Says what it was that took so long, if that is known: of what is captured the first that is not here.
 /// Requires: `what` has a fetch.
-void fetching::give_up_waiting(waiter_id who, const fetch_error& why, reference what) {
+void fetching::explain_delay(answer_waiter& told, reference what) const {
   constexpr auto depth_max = 16; // Of captured ones; a liar's objects may capture each other.
   for (auto depth = 0; depth < depth_max && entries_.at(what).fetch->waits_for_captured(); ++depth) {
     const auto& captured = entries_.at(what).fetch->captured;
@@ -471,8 +485,8 @@ void fetching::give_up_waiting(waiter_id who, const fetch_error& why, reference 
     what = entries_.resolve(*missing);
   }
   const auto& fetch = *entries_.at(what).fetch;
-  bool is_full = why.code == handle_errc::timed_out && fetch.refused.code == handle_errc::full;
-  actions_.want(answer_waiter{who, is_full ? fetch.refused : why, {}, fetch.room});
+  told.error = fetch.refused.code == handle_errc::full ? fetch.refused : fetch_error{handle_errc::timed_out};
+  told.room = fetch.room;
 }
 
 /// Until when a fetch may wait for what it captures, judged by those alone: as long as one of them moves. `never` when

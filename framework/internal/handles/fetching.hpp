@@ -111,7 +111,8 @@ private:
   [[nodiscard]] std::shared_ptr<import_budget> budget_for(reference what, const waiter& who);
   [[nodiscard]] bool is_paid_by(const import_budget& budget, reference what, const waiter& who);
   void answer(const waiter& who, const fetch_error& error, reference what);
-  void give_up_waiting(waiter_id who, const fetch_error& why, reference what);
+  [[nodiscard]] answer_waiter end_wait(waiter_id who, reference what);
+  void explain_delay(answer_waiter& told, reference what) const;
 
   void step_to(reference what, fetch_step next); // The only writer of fetch_state::step.
   void ask_for_bytes(reference what);

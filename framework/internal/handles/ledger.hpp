@@ -79,6 +79,10 @@ public:
   /// `seal_room`, when somebody fetches it and they have come. The caller keeps the bytes until `forget_unfinished`.
   /// Lost as soon as one of those is.
   [[nodiscard]] reference add_unfinished(std::uint64_t size_bytes, std::span<const reference> captured);
+  /// Whether its bytes are still to be kept.
+  [[nodiscard]] bool is_unfinished(reference what) const { return unfinished_.contains(what); }
+  /// Of all such objects.
+  [[nodiscard]] std::uint64_t unfinished_bytes() const noexcept { return unfinished_.size_bytes(); }
   void retain(reference what);
   void drop(reference what);
 

@@ -14,6 +14,7 @@ reference unfinished_objects::add(std::uint64_t size_bytes, std::span<const refe
     entries_.refer(each);
     part_of_.emplace(each, what);
   }
+  size_bytes_ += size_bytes;
   entries_.touch(what); // One of them may be lost.
   return what;
 }
@@ -26,7 +27,13 @@ void unfinished_objects::forget_parts(reference what) {
     part_of_.erase({each, what});
     entries_.unrefer(each);
   }
+  size_bytes_ -= entries_.at(what).size_bytes;
   actions_.want(forget_unfinished{what});
+}
+
+bool unfinished_objects::contains(reference what) const {
+  const auto* which = entries_.find(what);
+  return which != nullptr && which->parts;
 }
 
 const fetch_error* unfinished_objects::lost_part(reference what) const {
@@ -47,14 +54,18 @@ void unfinished_objects::touch_outer_of(reference part) {
 std::string_view unfinished_objects::broken_invariant() const {
   std::string_view broken;
   std::set<std::pair<reference, reference>> parts;
+  std::uint64_t size_bytes = 0;
   entries_.for_each([&](reference what, const entry& which) {
     if (!which.parts)
       return;
     for (auto part : *which.parts)
       parts.emplace(part, what);
+    size_bytes += which.size_bytes;
     if (which.state != entry_state::remote || which.link != 0 || which.adoption.offer || lost_part(what) != nullptr)
       broken = "an unfinished object that cannot be finished";
   });
+  if (size_bytes != size_bytes_)
+    return "the bytes of unfinished objects are miscounted";
   return parts != part_of_ ? "an unfinished object whose parts do not know it" : broken;
 }
 

@@ -22,6 +22,10 @@ public:
   /// It is here, lost, or not wanted any more.
   void forget_parts(reference what);
 
+  [[nodiscard]] bool contains(reference what) const;
+  /// Of all that it keeps.
+  [[nodiscard]] std::uint64_t size_bytes() const noexcept { return size_bytes_; }
+
   /// Of which one is lost: why it is.
   [[nodiscard]] const fetch_error* lost_part(reference what) const;
   /// Those that capture it are looked at when the event ends.
@@ -34,6 +38,7 @@ private:
   action_list& actions_;
   entry_table& entries_;
   std::set<std::pair<reference, reference>> part_of_; // First the part.
+  std::uint64_t size_bytes_ = 0;
 };
 
 } // namespace troupe::internal::handles

@@ -12,20 +12,21 @@
 
 namespace troupe::internal::handles {
 
-/// Remembers what each caller waits for, and how long.
+/// Remembers what each caller waits for, since when, and how long.
 class waiting_callers {
 public:
   explicit waiting_callers(timer_queue& timers) : timers_(timers) {}
 
   /// Requires: nobody of that name waits already.
-  void add(waiter_id who, time_point until) {
-    const auto [made, is_new] = all_.try_emplace(who, who, timers_);
+  void add(waiter_id who, time_point since, time_point until) {
+    const auto [made, is_new] = all_.try_emplace(who, who, since, timers_);
     assert(is_new);
     made->second.limit.set(until);
   }
   /// Requires: it waits; so below.
   void wait_for(waiter_id who, reference what) { all_.at(who).what = what; }
   [[nodiscard]] time_point limit_of(waiter_id who) const { return all_.at(who).limit.at(); }
+  [[nodiscard]] time_point since(waiter_id who) const { return all_.at(who).since; }
   void erase(waiter_id who) { all_.erase(who); }
 
   /// Nothing where it does not wait.
@@ -41,8 +42,10 @@ public:
 
 private:
   struct wait {
-    wait(waiter_id who, timer_queue& timers) : limit(timers, timer::kind::waiter, who) {}
+    wait(waiter_id who, time_point begin, timer_queue& timers)
+        : since(begin), limit(timers, timer::kind::waiter, who) {}
 
+    const time_point since;
     reference what;
     deadline limit; // Not set: as long as it takes.
   };

@@ -25,9 +25,7 @@ void exchange_core::end() {
   ledger_.end_graces();
   static_cast<void>(ledger_.take_actions()); // Nobody is left whom they are for.
   lanes_.clear();
-  waiters_.clear();
   rooms_.clear();
-  unfinished_.clear();
 }
 
 // -- references of the application
@@ -38,17 +36,15 @@ exchange_core::add_unfinished(std::uint64_t size_bytes, std::span<const handles:
     return std::unexpected{node_error{node_errc::link_down, "the node has ended"}};
   // They take this process's memory, and will take the store's.
   const auto bytes_max = capacity_bytes_ / 2;
-  if (size_bytes > capacity_bytes_
-      || (unfinished_bytes_ > 0 && size_bytes > bytes_max - std::min(bytes_max, unfinished_bytes_)))
+  const auto others_bytes = ledger_.unfinished_bytes();
+  if (size_bytes > capacity_bytes_ || (others_bytes > 0 && size_bytes > bytes_max - std::min(bytes_max, others_bytes)))
     return std::unexpected{node_error{
         node_errc::store_full,
         "an object of " + grouped(size_bytes) + " bytes refers to objects on other hosts, for which it has to wait, as "
-            + grouped(unfinished_bytes_) + " bytes of other objects do; those may take " + grouped(bytes_max)
+            + grouped(others_bytes) + " bytes of other objects do; those may take " + grouped(bytes_max)
             + ", half of the store. Fetch the references with troupe::wait before putting them, or raise the store's "
               "capacity_bytes"}};
   const auto what = ledger_.add_unfinished(size_bytes, captured);
-  unfinished_.emplace(what, size_bytes);
-  unfinished_bytes_ += size_bytes;
   settle();
   return what;
 }
@@ -65,9 +61,7 @@ std::optional<node_error> exchange_core::why_lost(handles::reference what, std::
   return loss ? std::optional{words_of_loss(*loss, size_bytes, ended_links_.find(loss->source))} : std::nullopt;
 }
 
-void exchange_core::fetch(handles::reference what, std::uint64_t size_bytes, handles::waiter_id who,
-                          handles::time_point until) {
-  waiters_.emplace(who, waiter{size_bytes, now()});
+void exchange_core::fetch(handles::reference what, handles::waiter_id who, handles::time_point until) {
   ledger_.fetch(what, who, until);
   settle();
 }
@@ -306,27 +300,25 @@ void exchange_core::act(const handles::connect_to& what) {
     around_.dial(what.node);
 }
 
-fetch_facts exchange_core::facts_of(const waiter& who, const handles::fetch_error& error) const {
-  const auto* const from = find_lane(error.source);
-  return {.size_bytes = who.size_bytes,
-          .waited = now() - who.since,
-          .why_late = std::nullopt,
-          .why_no_room = why_no_room_,
-          .peer = from != nullptr ? "node " + from->peer_name : "a peer",
-          .why_link_ended = ended_links_.find(error.source)};
+node_error exchange_core::words_of(const handles::answer_waiter& what) const {
+  const auto* const from = find_lane(what.error.source);
+  fetch_facts facts{.size_bytes = what.size_bytes,
+                    .waited = what.waited,
+                    .why_late = std::nullopt,
+                    .why_no_room = why_no_room_,
+                    .peer = from != nullptr ? "node " + from->peer_name : "a peer",
+                    .why_link_ended = ended_links_.find(what.error.source)};
+  if (const auto* const room = rooms_.find(what.room); what.error.code == handles::handle_errc::timed_out && room)
+    facts.why_late = words_of_delay(facts, *room, rooms_);
+  return internal::words_of(what.error, facts);
 }
 
 void exchange_core::act(const handles::answer_waiter& what) {
-  const auto who = waiters_.extract(what.waiter);
-  if (who.empty())
+  if (is_ended_)
     return;
   fetch_answer answer{.waiter = what.waiter, .object = what.object, .why = what.error, .error = std::nullopt};
-  if (what.error.code != handles::handle_errc::none) {
-    auto facts = facts_of(who.mapped(), what.error);
-    if (const auto* const room = rooms_.find(what.room); what.error.code == handles::handle_errc::timed_out && room)
-      facts.why_late = words_of_delay(facts, *room, rooms_);
-    answer.error = words_of(what.error, facts);
-  }
+  if (what.error.code != handles::handle_errc::none)
+    answer.error = words_of(what);
   around_.answer(std::move(answer));
 }
 
@@ -344,11 +336,12 @@ void exchange_core::act(const handles::make_room& what) {
 }
 
 void exchange_core::act(handles::seal_room& what) {
-  const auto own = unfinished_.find(what.unfinished);
+  if (is_ended_)
+    return;
   if (what.unfinished.generation == 0) {
     rooms_.seal(what.room);
     around_.seal_room(what.room, std::move(what.captured));
-  } else if (own != unfinished_.end()) { // Else the node has ended.
+  } else {
     rooms_.add_own(what.room);
     around_.finish(what.room, what.unfinished, std::move(what.captured));
   }
@@ -362,12 +355,8 @@ void exchange_core::act(const handles::drop_room& what) {
 }
 
 void exchange_core::act(const handles::forget_unfinished& what) {
-  const auto found = unfinished_.find(what.what);
-  if (found == unfinished_.end())
-    return; // Since the end.
-  unfinished_bytes_ -= found->second;
-  unfinished_.erase(found);
-  around_.forget_unfinished(what.what);
+  if (!is_ended_)
+    around_.forget_unfinished(what.what);
 }
 
 } // namespace troupe::internal

@@ -12,7 +12,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -63,7 +62,7 @@ public:
   [[nodiscard]] std::expected<handles::reference, node_error>
   add_unfinished(std::uint64_t size_bytes, std::span<const handles::reference> captured);
   /// Whether its bytes are still to be kept.
-  [[nodiscard]] bool is_unfinished(handles::reference what) const { return unfinished_.contains(what); }
+  [[nodiscard]] bool is_unfinished(handles::reference what) const { return ledger_.is_unfinished(what); }
   void retain(handles::reference what) { ledger_.retain(what); }
   void drop(handles::reference what);
 
@@ -76,7 +75,7 @@ public:
 
   /// Asks for the bytes to be brought here. There is exactly one answer for `who`, at `until` at the latest.
   /// Requires: the node has not ended; nobody called `who` waits already.
-  void fetch(handles::reference what, std::uint64_t size_bytes, handles::waiter_id who, handles::time_point until);
+  void fetch(handles::reference what, handles::waiter_id who, handles::time_point until);
   /// The answer comes now. Nothing happens when it has come.
   void cancel(handles::waiter_id who);
 
@@ -168,10 +167,6 @@ private:
     std::deque<handles::message> messages; // Not written yet.
     std::optional<node_error> ending;
   };
-  struct waiter {
-    std::uint64_t size_bytes = 0;
-    handles::time_point since{};
-  };
 
   void settle();
   void act(handles::send_message& what);
@@ -186,7 +181,7 @@ private:
   [[nodiscard]] lane* find_lane(handles::link_number link);
   [[nodiscard]] const lane* find_lane(handles::link_number link) const;
   [[nodiscard]] handles::time_point now() const { return clock_(); }
-  [[nodiscard]] fetch_facts facts_of(const waiter& who, const handles::fetch_error& error) const;
+  [[nodiscard]] node_error words_of(const handles::answer_waiter& what) const;
   [[nodiscard]] bool take_room(handles::room_id which);
 
   exchange_surroundings& around_;
@@ -198,13 +193,10 @@ private:
   known_nodes nodes_;
   std::map<handles::link_number, lane> lanes_;
   ended_links ended_links_;
-  std::unordered_map<handles::waiter_id, waiter> waiters_;
   room_book rooms_;
   std::vector<std::pair<handles::room_id, node_error>> refused_rooms_; // To be said to the ledger after its actions.
   node_error why_no_room_{node_errc::store_full, ""};                  // The last time.
-  std::map<handles::reference, std::uint64_t> unfinished_;             // The bytes of each.
-  std::uint64_t unfinished_bytes_ = 0;
-  handles::time_point woken_at_ = handles::never; // As the surroundings were told.
+  handles::time_point woken_at_ = handles::never;                      // As the surroundings were told.
 };
 
 } // namespace troupe::internal

@@ -149,7 +149,7 @@ object_source::fetch_id object_exchange::fetch(handles::reference what, std::uin
     return 0;
   }
   const auto who = callers_.add(std::move(then), until);
-  held->fetch(what, size_bytes, who, time_of(until));
+  held->fetch(what, who, time_of(until));
   return who;
 }
 

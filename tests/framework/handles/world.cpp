@@ -513,7 +513,7 @@ handles::waiter_id world::fetch(node_index at, std::size_t which, std::chrono::n
     return waiter;
   }
   node.waits[waiter] = {what.truth, what.path, now + limit, what.may_be_lost, false};
-  if (tell_core(at, [&](auto& core) { core.fetch(what.what, 1, waiter, now + limit); }))
+  if (tell_core(at, [&](auto& core) { core.fetch(what.what, waiter, now + limit); }))
     pump(at);
   return waiter;
 }

@@ -17,8 +17,12 @@ protected:
 TEST_F(objects_to_be_finished, keep_what_they_capture) {
   EXPECT_EQ(at(part_).references, 2u);
   EXPECT_EQ(at(outer_).references, 1u);
+  EXPECT_TRUE(unfinished_.contains(outer_));
+  EXPECT_EQ(unfinished_.size_bytes(), 5u);
   unfinished_.forget_parts(outer_);
   unfinished_.forget_parts(outer_);
+  EXPECT_FALSE(unfinished_.contains(outer_));
+  EXPECT_EQ(unfinished_.size_bytes(), 0u);
   EXPECT_EQ(at(part_).references, 1u);
   EXPECT_EQ(wanted(), words{"forget unfinished"});
 }

@@ -14,7 +14,7 @@ protected:
 };
 
 TEST_F(callers, wait_for_one_object_each) {
-  callers_.add(1, never);
+  callers_.add(1, 3s, never);
   callers_.wait_for(1, {5, 1});
   callers_.wait_for(1, {6, 1}); // It has moved.
   EXPECT_EQ(callers_.find(1), (reference{6, 1}));
@@ -22,8 +22,9 @@ TEST_F(callers, wait_for_one_object_each) {
 }
 
 TEST_F(callers, are_due_when_their_time_is_over) {
-  callers_.add(1, 10s);
-  callers_.add(2, never);
+  callers_.add(1, 3s, 10s);
+  callers_.add(2, 3s, never);
+  EXPECT_EQ(callers_.since(1), time_point{3s});
   EXPECT_EQ(callers_.limit_of(1), time_point{10s});
   EXPECT_EQ(callers_.limit_of(2), never);
   const auto due = timers_.take_due(10s);
@@ -36,7 +37,7 @@ TEST_F(callers, are_due_when_their_time_is_over) {
 }
 
 TEST_F(callers, that_have_been_answered_are_due_no_more) {
-  callers_.add(1, 10s);
+  callers_.add(1, 3s, 10s);
   callers_.erase(1);
   EXPECT_EQ(callers_.size(), 0u);
   EXPECT_FALSE(timers_.next());

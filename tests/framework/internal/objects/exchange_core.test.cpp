@@ -45,7 +45,7 @@ protected:
     return core_.receive(far_link, {&sent, 1}).value()[0];
   }
   void fetch(handles::reference what, handles::waiter_id who = 1, std::chrono::nanoseconds within = 5s) {
-    core_.fetch(what, 100, who, now_ + within);
+    core_.fetch(what, who, now_ + within);
   }
   /// A room for it, as a store that has some makes it.
   handles::room_id make_room() {
@@ -299,7 +299,7 @@ TEST_F(exchange_core_test, finishes_an_object_of_its_own_when_what_it_captures_h
   const auto own = core_.add_unfinished(50, {&inner, 1});
   ASSERT_TRUE(own);
   EXPECT_TRUE(core_.is_unfinished(*own));
-  core_.fetch(*own, 50, 2, now_ + 5s);
+  core_.fetch(*own, 2, now_ + 5s);
   const auto room = make_room();
   bring(100);
   const auto place = store_.make(100);
@@ -321,6 +321,39 @@ TEST_F(exchange_core_test, keeps_half_of_the_store_in_unfinished_objects_at_most
   ASSERT_FALSE(more);
   EXPECT_EQ(more.error().code(), node_errc::store_full);
   EXPECT_TRUE(core_.add_unfinished(100, {&inner, 1}));
+}
+
+TEST_F(exchange_core_test, takes_more_unfinished_objects_when_others_are_finished_or_dropped) {
+  ASSERT_TRUE(bring_up());
+  const auto inner = receive(100);
+  const auto own = core_.add_unfinished(500, {&inner, 1});
+  ASSERT_TRUE(own);
+  ASSERT_FALSE(core_.add_unfinished(1, {&inner, 1}));
+  core_.fetch(*own, 2, now_ + 5s);
+  const auto room = make_room();
+  bring(100);
+  const auto place = store_.make(100);
+  EXPECT_TRUE(core_.room_sealed(room, place));
+  ASSERT_EQ(around_.finished.size(), 1u);
+  EXPECT_TRUE(core_.room_sealed(around_.finished[0].first, store_.make(500, {place})));
+  EXPECT_FALSE(core_.is_unfinished(*own));
+  const auto another = receive(10, 2);
+  const auto next = core_.add_unfinished(500, {&another, 1});
+  ASSERT_TRUE(next) << "the first is in the store";
+  core_.drop(*next);
+  EXPECT_TRUE(core_.add_unfinished(500, {&another, 1}));
+}
+
+TEST_F(exchange_core_test, says_how_large_an_object_is_that_did_not_come_and_how_long_it_was_waited_for) {
+  ASSERT_TRUE(bring_up());
+  fetch(receive(1234), 1, 5s);
+  pass(2s);
+  EXPECT_TRUE(around_.answers.empty());
+  pass(3s);
+  ASSERT_EQ(around_.answers.size(), 1u);
+  EXPECT_NE(around_.answers[0].error->message().find("the object's 1,234 bytes did not come within 5,000 ms"),
+            std::string::npos)
+      << around_.answers[0].error->message();
 }
 
 TEST_F(exchange_core_test, says_when_it_is_to_be_woken) {

@@ -107,7 +107,7 @@ protected:
     return held->receive(far_link, {&sent, 1}).value()[0];
   }
   void fetch(handles::reference what, handles::waiter_id who) {
-    core_.lock()->fetch(what, 1, who, handles::time_point{(clock::now() + 60s).time_since_epoch()});
+    core_.lock()->fetch(what, who, handles::time_point{(clock::now() + 60s).time_since_epoch()});
   }
 
   store::object_store store_ = store::object_store::open({.name = fresh_name(), .capacity_bytes = 4_MiB}).value();
