@@ -45,7 +45,7 @@ public:
     std::uint64_t capacity_bytes = UINT64_MAX; // Of the store.
   };
 
-  exchange_core(const options& with, handles::local_objects& store, exchange_surroundings& around);
+  exchange_core(const options& with, handles::local_objects& store, const exchange_surroundings& around);
   exchange_core(const exchange_core&) = delete;
   exchange_core& operator=(const exchange_core&) = delete;
 
@@ -170,7 +170,7 @@ private:
 
   void settle();
   void act(handles::send_message& what);
-  void act(const handles::bytes_wanted& what) { around_.write_soon(what.link); }
+  void act(const handles::bytes_wanted& what) { around_.errands.write_soon(what.link); }
   void act(const handles::close_link& what);
   void act(const handles::connect_to& what);
   void act(const handles::answer_waiter& what);
@@ -184,7 +184,7 @@ private:
   [[nodiscard]] node_error words_of(const handles::answer_waiter& what) const;
   [[nodiscard]] bool take_room(handles::room_id which);
 
-  exchange_surroundings& around_;
+  const exchange_surroundings around_;
   const std::uint64_t capacity_bytes_;
   const std::function<handles::time_point()> clock_;
   const std::function<std::uint64_t()> fresh_number_;

@@ -20,11 +20,12 @@ struct fetch_answer {
   std::optional<node_error> error;
 };
 
-/// Writes, waits and works for the core. Each member notes what is to be done and returns at once: none waits, none
-/// calls the core.
-class exchange_surroundings {
+// Each member of these notes what is to be done and returns at once: none waits, none calls the core.
+
+/// Brings the core together with links and time.
+class core_errands {
 public:
-  virtual ~exchange_surroundings() = default;
+  virtual ~core_errands() = default;
 
   /// There is something to be written on that link, or it is to be ended.
   virtual void write_soon(handles::link_number link) = 0;
@@ -32,21 +33,48 @@ public:
   virtual void wake_at(handles::time_point when) = 0;
   /// A handle could be had from there.
   virtual void dial(const handles::node_name& who) = 0;
-  virtual void answer(fetch_answer what) = 0;
+};
+
+/// Makes the rooms that the core wants.
+class room_maker {
+public:
+  virtual ~room_maker() = default;
 
   /// Make a builder; answer with room_made(), room_found() or room_failed().
-  virtual void make_room(handles::room_id which, std::uint64_t size_bytes,
-                         const std::optional<handles::original>& of) = 0;
+  virtual void make(handles::room_id which, std::uint64_t size_bytes, const std::optional<handles::original>& of) = 0;
   /// Seal it, with these captured; answer with room_sealed() or room_failed().
-  virtual void seal_room(handles::room_id which, std::vector<store::object_id> captured) = 0;
-  /// The same for an object of this node's own, which is to be made at once.
-  virtual void finish(handles::room_id which, handles::reference own, std::vector<store::object_id> captured) = 0;
+  virtual void seal(handles::room_id which, std::vector<store::object_id> captured) = 0;
   /// Forget it in whatever state it is. Answers that come late are ignored.
-  virtual void drop_room(handles::room_id which) = 0;
+  virtual void drop(handles::room_id which) = 0;
   /// Rooms that wait for others to be filled may look again.
   virtual void room_is_left() = 0;
-  /// The bytes of an object of this node's own are not needed any more.
-  virtual void forget_unfinished(handles::reference own) = 0;
+};
+
+/// Has the bytes of this node's own objects that wait for what they capture.
+class object_finisher {
+public:
+  virtual ~object_finisher() = default;
+
+  /// Make it, with these captured; answer with room_sealed() or room_failed().
+  virtual void finish(handles::room_id as, handles::reference own, std::vector<store::object_id> captured) = 0;
+  /// Its bytes are not needed any more.
+  virtual void forget(handles::reference own) = 0;
+};
+
+/// Tells callers how their fetches have ended.
+class caller_answers {
+public:
+  virtual ~caller_answers() = default;
+
+  virtual void answer(fetch_answer what) = 0;
+};
+
+/// All of them.
+struct exchange_surroundings {
+  core_errands& errands;
+  room_maker& rooms;
+  object_finisher& unfinished;
+  caller_answers& callers;
 };
 
 } // namespace troupe::internal

@@ -40,12 +40,12 @@ object_exchange::object_exchange(asio::io_context& io, const store::object_store
       store_(store),
       self_(with.self),
       dial_(with.dial),
-      core_(store, core_options_of(with, store.number()), *this),
       timer_(std::make_unique<io_timer>(io)),
       serving_(core_, *this, worker_),
       callers_(core_, worker_),
       unfinished_(core_, store, maker_, worker_),
-      rooms_(core_, store, with.capacity_bytes, with.others, maker_, worker_) {}
+      rooms_(core_, store, with.capacity_bytes, with.others, maker_, worker_),
+      core_(store, core_options_of(with, store.number()), {*this, rooms_, unfinished_, callers_}) {}
 
 object_exchange::~object_exchange() = default;
 

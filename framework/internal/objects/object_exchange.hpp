@@ -37,7 +37,7 @@ namespace troupe::internal {
 /// Lifetime: every handle keeps it. After end() it answers what is asked with `link_down`, and what is here stays.
 class object_exchange final : public link_exchange,
                               public std::enable_shared_from_this<object_exchange>,
-                              private exchange_surroundings {
+                              private core_errands {
 public:
   struct options {
     handles::node_name self;
@@ -104,24 +104,10 @@ public:
   [[nodiscard]] std::string why_ended(handles::link_number link) const;
 
 private:
-  // -- exchange_surroundings, under the core's lock
+  // -- core_errands, under the core's lock
   void write_soon(handles::link_number link) override;
   void wake_at(handles::time_point when) override;
   void dial(const handles::node_name& who) override;
-  void answer(fetch_answer what) override { callers_.answer(std::move(what)); }
-  void make_room(handles::room_id which, std::uint64_t size_bytes,
-                 const std::optional<handles::original>& of) override {
-    rooms_.make(which, size_bytes, of);
-  }
-  void seal_room(handles::room_id which, std::vector<store::object_id> captured) override {
-    rooms_.seal(which, std::move(captured));
-  }
-  void finish(handles::room_id which, handles::reference own, std::vector<store::object_id> captured) override {
-    unfinished_.finish(which, own, std::move(captured));
-  }
-  void drop_room(handles::room_id which) override { rooms_.drop(which); }
-  void room_is_left() override { rooms_.room_is_left(); }
-  void forget_unfinished(handles::reference own) override { unfinished_.forget(own); }
 
   [[nodiscard]] std::optional<node_error> why_forked() const;
   void write(handles::link_number link);
@@ -134,7 +120,6 @@ private:
   const pid_t pid_ = ::getpid();
   const std::function<void(const handles::node_name&)> dial_;
 
-  shared_core core_;
   // Guarded by the core's lock.
   struct writer {
     std::weak_ptr<exchange_link> link;
@@ -144,11 +129,12 @@ private:
   handles::time_point wakes_at_ = handles::never;
 
   std::unique_ptr<io_timer> timer_; // I/O thread; null after the end.
-  // What has jobs in the queues stands before them, since they end first.
+  // What works for the core stands before it; what has jobs in the queues stands before those, since they end first.
   object_serving serving_;
   waiting_callers callers_;
   unfinished_objects unfinished_;
   replica_rooms rooms_;
+  shared_core core_;
   job_queue worker_; // Seals, pins and answers.
   job_queue maker_;  // Waits for room.
 };

@@ -21,9 +21,9 @@ namespace troupe::internal {
 /// Threads: prepare on the I/O thread, the rest from any.
 class object_serving {
 public:
-  /// `around` is told where more is to be cut, `worker` brings back what lies on disk.
-  object_serving(shared_core& core, exchange_surroundings& around, job_queue& worker)
-      : core_(core), around_(around), worker_(worker) {}
+  /// `errands` are told where more is to be cut, `worker` brings back what lies on disk.
+  object_serving(shared_core& core, core_errands& errands, job_queue& worker)
+      : core_(core), errands_(errands), worker_(worker) {}
 
   /// Cuts what the link has room for.
   void prepare(handles::link_number to);
@@ -48,7 +48,7 @@ private:
   void pin_for(handles::link_number to, store::handle object);
 
   shared_core& core_;
-  exchange_surroundings& around_;
+  core_errands& errands_;
   job_queue& worker_;
   std::map<handles::link_number, lane> lanes_; // Guarded by the core's lock.
 };

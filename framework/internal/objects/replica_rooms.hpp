@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <troupe/framework/internal/handles/actions.hpp>
+#include <troupe/framework/internal/objects/exchange_surroundings.hpp>
 #include <troupe/framework/internal/objects/originals.hpp>
 #include <troupe/framework/internal/objects/shared_core.hpp>
 #include <troupe/framework/internal/threads/job_queue.hpp>
@@ -46,7 +47,7 @@ struct replica {
 /// Makes a builder for each room that the core wants, lets its bytes in, and seals it.
 ///
 /// Threads: make, seal, drop and room_is_left under the core's lock; write on the I/O thread; end once.
-class replica_rooms final : private replica_maker {
+class replica_rooms final : public room_maker, private replica_maker {
 public:
   /// `maker` waits for room in the store, `worker` for its table at most.
   replica_rooms(shared_core& core, store::object_store store, std::uint64_t capacity_bytes, originals::patience others,
@@ -61,10 +62,10 @@ public:
   [[nodiscard]] std::expected<void, node_error> start(std::string_view whose) { return originals_.start(whose); }
   void end();
 
-  void make(handles::room_id which, std::uint64_t size_bytes, const std::optional<handles::original>& of);
-  void seal(handles::room_id which, std::vector<store::object_id> captured);
-  void drop(handles::room_id which);
-  void room_is_left() { changed_.notify_all(); }
+  void make(handles::room_id which, std::uint64_t size_bytes, const std::optional<handles::original>& of) override;
+  void seal(handles::room_id which, std::vector<store::object_id> captured) override;
+  void drop(handles::room_id which) override;
+  void room_is_left() override { changed_.notify_all(); }
 
   /// Lets bytes that have come over that link into their room, and tells the core. Where there is no memory for them,
   /// the room fails, and they are dropped, as is what nobody wants. Fails with `protocol_violation` where the peer

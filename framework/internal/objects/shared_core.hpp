@@ -18,7 +18,7 @@ namespace troupe::internal {
 /// nothing of a link, and no answer.
 class shared_core {
 public:
-  shared_core(store::object_store store, const exchange_core::options& with, exchange_surroundings& around)
+  shared_core(store::object_store store, const exchange_core::options& with, const exchange_surroundings& around)
       : holds_(std::move(store)), core_(with, holds_, around) {}
   shared_core(const shared_core&) = delete;
   shared_core& operator=(const shared_core&) = delete;

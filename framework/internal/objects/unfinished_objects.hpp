@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <troupe/framework/internal/handles/reference.hpp>
+#include <troupe/framework/internal/objects/exchange_surroundings.hpp>
 #include <troupe/framework/internal/objects/shared_core.hpp>
 #include <troupe/framework/internal/threads/job_queue.hpp>
 #include <troupe/serializers/frame.hpp>
@@ -18,15 +19,15 @@ namespace troupe::internal {
 /// Keeps the bytes of each until it can be written into the store, and writes it.
 ///
 /// Threads: keep, finish and forget under the core's lock; end once.
-class unfinished_objects {
+class unfinished_objects final : public object_finisher {
 public:
   unfinished_objects(shared_core& core, store::object_store store, job_queue& maker, job_queue& worker)
       : core_(core), store_(std::move(store)), maker_(maker), worker_(worker) {}
 
   void keep(handles::reference what, frame bytes, std::vector<std::byte> metadata);
   /// Writes it, with these captured, once the store has room; then tells the core.
-  void finish(handles::room_id as, handles::reference what, std::vector<store::object_id> captured);
-  void forget(handles::reference what);
+  void finish(handles::room_id as, handles::reference what, std::vector<store::object_id> captured) override;
+  void forget(handles::reference what) override;
   void end();
 
 private:

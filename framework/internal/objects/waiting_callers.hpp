@@ -16,7 +16,7 @@ namespace troupe::internal {
 /// Answers each caller once, with the bytes mapped or the reason.
 ///
 /// Threads: add, hurry and answer under the core's lock; end once.
-class waiting_callers {
+class waiting_callers final : public caller_answers {
 public:
   waiting_callers(shared_core& core, job_queue& worker) : core_(core), worker_(worker) {}
 
@@ -24,7 +24,7 @@ public:
   /// It does not wait for room any more either.
   void hurry(handles::waiter_id who);
   /// Has the worker do so, since what lies on disk has to be brought back.
-  void answer(fetch_answer what);
+  void answer(fetch_answer what) override;
   /// Tells all that are left that the node has ended. Without the core's lock, after the worker's end.
   void end();
 

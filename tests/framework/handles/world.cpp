@@ -189,7 +189,7 @@ node_index world::add_node(std::size_t host, bool liar, std::uint64_t number) {
   made.core = std::make_unique<internal::exchange_core>(
       internal::exchange_core::options{.ledger = std::move(options),
                                        .capacity_bytes = options_.small_limits ? small_capacity_bytes : UINT64_MAX},
-      *made.objects, *made.wanted);
+      *made.objects, made.wanted->all());
   made.ledger = &made.core->ledger();
   if (liar)
     liars_ |= node_mask{1} << self;

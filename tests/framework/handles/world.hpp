@@ -140,24 +140,28 @@ struct to_forget {
 using wish = std::variant<to_write, to_dial, to_answer, to_make, to_seal, to_drop, to_forget>;
 
 /// Notes what is to be done, in order.
-struct wishes final : internal::exchange_surroundings {
+struct wishes final : internal::core_errands,
+                      internal::room_maker,
+                      internal::object_finisher,
+                      internal::caller_answers {
+  [[nodiscard]] internal::exchange_surroundings all() { return {*this, *this, *this, *this}; }
+
   void write_soon(handles::link_number link) override { todo.emplace_back(to_write{link}); }
   void wake_at(handles::time_point when) override { wakes_at = when; }
   void dial(const handles::node_name& who) override { todo.emplace_back(to_dial{who}); }
   void answer(internal::fetch_answer what) override { todo.emplace_back(to_answer{std::move(what)}); }
-  void make_room(handles::room_id which, std::uint64_t size_bytes,
-                 const std::optional<handles::original>& of) override {
+  void make(handles::room_id which, std::uint64_t size_bytes, const std::optional<handles::original>& of) override {
     todo.emplace_back(to_make{which, size_bytes, of});
   }
-  void seal_room(handles::room_id which, std::vector<object_id> captured) override {
+  void seal(handles::room_id which, std::vector<object_id> captured) override {
     todo.emplace_back(to_seal{which, {}, std::move(captured)});
   }
   void finish(handles::room_id which, handles::reference own, std::vector<object_id> captured) override {
     todo.emplace_back(to_seal{which, own, std::move(captured)});
   }
-  void drop_room(handles::room_id which) override { todo.emplace_back(to_drop{which}); }
+  void drop(handles::room_id which) override { todo.emplace_back(to_drop{which}); }
   void room_is_left() override {} // Each step looks at rooms that wait.
-  void forget_unfinished(handles::reference own) override { todo.emplace_back(to_forget{own}); }
+  void forget(handles::reference own) override { todo.emplace_back(to_forget{own}); }
 
   std::deque<wish> todo;
   handles::time_point wakes_at = handles::never;

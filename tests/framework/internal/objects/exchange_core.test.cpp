@@ -20,7 +20,7 @@ protected:
   static constexpr handles::link_number far_link = 5;
   static constexpr handles::node_name far_node{30, 1};
 
-  exchange_core_test() : core_(options(), store_, around_) {}
+  exchange_core_test() : core_(options(), store_, around_.all()) {}
 
   [[nodiscard]] exchange_core::options options() {
     exchange_core::options made;

@@ -38,18 +38,17 @@ std::string fresh_name() {
 
 /// Forwards what is to be done with rooms, where somebody does it.
 struct rooms_of_parts final : noted_surroundings {
-  void make_room(handles::room_id which, std::uint64_t size_bytes,
-                 const std::optional<handles::original>& of) override {
-    noted_surroundings::make_room(which, size_bytes, of);
+  void make(handles::room_id which, std::uint64_t size_bytes, const std::optional<handles::original>& of) override {
+    noted_surroundings::make(which, size_bytes, of);
     if (rooms != nullptr)
       rooms->make(which, size_bytes, of);
   }
-  void seal_room(handles::room_id which, std::vector<store::object_id> captured) override {
-    noted_surroundings::seal_room(which, captured);
+  void seal(handles::room_id which, std::vector<store::object_id> captured) override {
+    noted_surroundings::seal(which, captured);
     if (rooms != nullptr)
       rooms->seal(which, std::move(captured));
   }
-  void drop_room(handles::room_id which) override {
+  void drop(handles::room_id which) override {
     if (rooms != nullptr)
       rooms->drop(which);
   }
@@ -112,7 +111,7 @@ protected:
 
   store::object_store store_ = store::object_store::open({.name = fresh_name(), .capacity_bytes = 4_MiB}).value();
   rooms_of_parts around_;
-  shared_core core_{store_, options(), around_};
+  shared_core core_{store_, options(), around_.all()};
   job_queue maker_;
   job_queue worker_;
 };
@@ -166,7 +165,7 @@ TEST_F(exchange_parts, object_serving_tells_the_peer_once_what_cannot_be_had) {
   {
     auto store =
         store::object_store::open({.name = fresh_name(), .capacity_bytes = 1_MiB, .spill_directory = files}).value();
-    shared_core core{store, options(), around_};
+    shared_core core{store, options(), around_.all()};
     object_serving serving{core, around_, worker_};
     const auto on_disk = store.put(bytes_of(100'000)).value();
     const auto rest = store.create(1_MiB - 50'000).value(); // Moves the other there.

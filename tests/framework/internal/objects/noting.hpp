@@ -59,24 +59,29 @@ private:
 };
 
 /// Does nothing, and tells what was to be done.
-struct noted_surroundings : internal::exchange_surroundings {
+struct noted_surroundings : internal::core_errands,
+                            internal::room_maker,
+                            internal::object_finisher,
+                            internal::caller_answers {
+  [[nodiscard]] internal::exchange_surroundings all() { return {*this, *this, *this, *this}; }
+
   void write_soon(handles::link_number link) override { to_write.insert(link); }
   void wake_at(handles::time_point when) override { wakes.push_back(when); }
   void dial(const handles::node_name& who) override { dialed.push_back(who); }
   void answer(internal::fetch_answer what) override { answers.push_back(std::move(what)); }
-  void make_room(handles::room_id which, std::uint64_t size_bytes, const std::optional<handles::original>&) override {
+  void make(handles::room_id which, std::uint64_t size_bytes, const std::optional<handles::original>&) override {
     wanted.emplace_back(which, size_bytes);
   }
-  void seal_room(handles::room_id which, std::vector<store::object_id> captured) override {
+  void seal(handles::room_id which, std::vector<store::object_id> captured) override {
     sealed.emplace_back(which, std::move(captured));
   }
   void finish(handles::room_id which, handles::reference own, std::vector<store::object_id> captured) override {
     finished.emplace_back(which, own);
     sealed.emplace_back(which, std::move(captured));
   }
-  void drop_room(handles::room_id which) override { dropped.push_back(which); }
+  void drop(handles::room_id which) override { dropped.push_back(which); }
   void room_is_left() override { ++rooms_left; }
-  void forget_unfinished(handles::reference own) override { forgotten.push_back(own); }
+  void forget(handles::reference own) override { forgotten.push_back(own); }
 
   std::set<handles::link_number> to_write;
   std::vector<handles::time_point> wakes;
