@@ -183,7 +183,7 @@ void exchange_core::cannot_serve(handles::link_number to, handles::request_numbe
 void exchange_core::give_back_room(handles::room_id which) {
   if (wants(which)) {
     rooms_.give_back(which);
-    around_.rooms.room_is_left();
+    around_.rooms.room_is_left(turn());
   }
 }
 
@@ -210,7 +210,7 @@ void exchange_core::room_filled(handles::room_id which, std::uint64_t more_bytes
     return;
   if (ledger_.room_filled(which, more_bytes)) {
     rooms_.filled(which);
-    around_.rooms.room_is_left();
+    around_.rooms.room_is_left(turn());
   }
   settle();
 }
@@ -220,7 +220,7 @@ bool exchange_core::take_room(handles::room_id which) {
   if (!wants(which))
     return false;
   rooms_.erase(which);
-  around_.rooms.room_is_left();
+  around_.rooms.room_is_left(turn());
   return true;
 }
 
@@ -275,14 +275,14 @@ void exchange_core::settle() {
   const auto due = is_ended_ ? std::nullopt : ledger_.next_deadline();
   if (due && *due < woken_at_) {
     woken_at_ = *due;
-    around_.errands.wake_at(*due);
+    around_.errands.wake_at(turn(), *due);
   }
 }
 
 void exchange_core::act(handles::send_message& what) {
   if (auto* const to = find_lane(what.link)) {
     to->messages.push_back(std::move(what.what));
-    around_.errands.write_soon(what.link);
+    around_.errands.write_soon(turn(), what.link);
   }
 }
 
@@ -291,13 +291,13 @@ void exchange_core::act(const handles::close_link& what) {
     const auto code =
         what.why == handles::handle_errc::violation ? node_errc::protocol_violation : node_errc::link_down;
     to->ending = node_error{code, "the peer " + std::string{what.text}};
-    around_.errands.write_soon(what.link);
+    around_.errands.write_soon(turn(), what.link);
   }
 }
 
 void exchange_core::act(const handles::connect_to& what) {
   if (!is_ended_)
-    around_.errands.dial(what.node);
+    around_.errands.dial(turn(), what.node);
 }
 
 node_error exchange_core::words_of(const handles::answer_waiter& what) const {
@@ -319,7 +319,7 @@ void exchange_core::act(const handles::answer_waiter& what) {
   fetch_answer answer{.waiter = what.waiter, .object = what.object, .why = what.error, .error = std::nullopt};
   if (what.error.code != handles::handle_errc::none)
     answer.error = words_of(what);
-  around_.callers.answer(std::move(answer));
+  around_.callers.answer(turn(), std::move(answer));
 }
 
 void exchange_core::act(const handles::make_room& what) {
@@ -332,7 +332,7 @@ void exchange_core::act(const handles::make_room& what) {
         what.room, node_error{node_errc::store_full, "the link takes objects of " + grouped(limit)
                                                          + " bytes at most (receive_limits.object_bytes)"});
   else
-    around_.rooms.make(what.room, what.size_bytes, what.of);
+    around_.rooms.make(turn(), what.room, what.size_bytes, what.of);
 }
 
 void exchange_core::act(handles::seal_room& what) {
@@ -340,23 +340,23 @@ void exchange_core::act(handles::seal_room& what) {
     return;
   if (what.unfinished.generation == 0) {
     rooms_.seal(what.room);
-    around_.rooms.seal(what.room, std::move(what.captured));
+    around_.rooms.seal(turn(), what.room, std::move(what.captured));
   } else {
     rooms_.add_own(what.room);
-    around_.unfinished.finish(what.room, what.unfinished, std::move(what.captured));
+    around_.unfinished.finish(turn(), what.room, what.unfinished, std::move(what.captured));
   }
 }
 
 void exchange_core::act(const handles::drop_room& what) {
   if (!rooms_.erase(what.room))
     return;
-  around_.rooms.room_is_left();
-  around_.rooms.drop(what.room);
+  around_.rooms.room_is_left(turn());
+  around_.rooms.drop(turn(), what.room);
 }
 
 void exchange_core::act(const handles::forget_unfinished& what) {
   if (!is_ended_)
-    around_.unfinished.forget(what.what);
+    around_.unfinished.forget(turn(), what.what);
 }
 
 } // namespace troupe::internal

@@ -49,6 +49,9 @@ public:
   exchange_core(const exchange_core&) = delete;
   exchange_core& operator=(const exchange_core&) = delete;
 
+  /// For what is guarded as the core itself is.
+  [[nodiscard]] core_turn turn() const noexcept { return {}; }
+
   /// The end of this node: no link is up any more, nobody waits, no room is wanted. What is here stays.
   void end();
   [[nodiscard]] bool is_ended() const noexcept { return is_ended_; }
@@ -170,7 +173,7 @@ private:
 
   void settle();
   void act(handles::send_message& what);
-  void act(const handles::bytes_wanted& what) { around_.errands.write_soon(what.link); }
+  void act(const handles::bytes_wanted& what) { around_.errands.write_soon(turn(), what.link); }
   void act(const handles::close_link& what);
   void act(const handles::connect_to& what);
   void act(const handles::answer_waiter& what);

@@ -65,7 +65,7 @@ void object_exchange::end() {
   for (const auto& [link, each] : writers_)
     held.holds().close(link);
   const auto writers = std::exchange(writers_, {});
-  rooms_.room_is_left(); // Nobody waits for room any more.
+  rooms_.room_is_left(held->turn()); // Nobody waits for room any more.
   // On its thread, and while there is one: handles outlive both.
   post_to(io_, [self = shared_from_this()] { self->timer_.reset(); });
   held.guard().unlock();
@@ -106,7 +106,7 @@ object_exchange::put_unfinished(frame bytes, std::vector<std::byte> metadata,
   if (!what)
     return std::unexpected{what.error()};
   if (held->is_unfinished(*what)) // Else what it captures is lost already.
-    unfinished_.keep(*what, bytes, std::move(metadata));
+    unfinished_.keep(held->turn(), *what, bytes, std::move(metadata));
   held.guard().unlock();
   auto made = std::make_shared<unfinished_object>(
       std::make_shared<exchanged_object>(shared_from_this(), *what, size_bytes), std::move(bytes));
@@ -148,14 +148,14 @@ object_source::fetch_id object_exchange::fetch(handles::reference what, std::uin
     then(std::unexpected{words_of_end(size_bytes)});
     return 0;
   }
-  const auto who = callers_.add(std::move(then), until);
+  const auto who = callers_.add(held->turn(), std::move(then), until);
   held->fetch(what, who, time_of(until));
   return who;
 }
 
 void object_exchange::cancel(object_source::fetch_id which) {
   const auto held = core_.lock();
-  callers_.hurry(which);
+  callers_.hurry(held->turn(), which);
   held->cancel(which);
 }
 
@@ -247,7 +247,7 @@ std::vector<handles::message> object_exchange::take_messages(handles::link_numbe
 
 // -- what the core asks for
 
-void object_exchange::write_soon(handles::link_number link) {
+void object_exchange::write_soon(core_turn, handles::link_number link) {
   const auto to = writers_.find(link);
   if (to == writers_.end() || std::exchange(to->second.is_called, true))
     return;
@@ -275,12 +275,12 @@ void object_exchange::write(handles::link_number link) {
   to->write_handles();
 }
 
-void object_exchange::dial(const handles::node_name& who) {
+void object_exchange::dial(core_turn, const handles::node_name& who) {
   if (dial_)
     post_to(io_, [dial = dial_, who] { dial(who); });
 }
 
-void object_exchange::wake_at(handles::time_point when) {
+void object_exchange::wake_at(core_turn, handles::time_point when) {
   wakes_at_ = when;
   post_to(io_, [weak = weak_from_this()] {
     if (auto self = weak.lock())

@@ -104,10 +104,10 @@ public:
   [[nodiscard]] std::string why_ended(handles::link_number link) const;
 
 private:
-  // -- core_errands, under the core's lock
-  void write_soon(handles::link_number link) override;
-  void wake_at(handles::time_point when) override;
-  void dial(const handles::node_name& who) override;
+  // -- core_errands
+  void write_soon(core_turn, handles::link_number link) override;
+  void wake_at(core_turn, handles::time_point when) override;
+  void dial(core_turn, const handles::node_name& who) override;
 
   [[nodiscard]] std::optional<node_error> why_forked() const;
   void write(handles::link_number link);

@@ -101,7 +101,7 @@ void object_serving::pin_for(handles::link_number to, store::handle object) {
       const auto is_disk_full = from_store(pinned.error()).code() == node_errc::disk_full;
       held->cannot_serve(to, request, refusal_of(pinned.error()), is_disk_full);
     }
-    errands_.write_soon(to);
+    errands_.write_soon(held->turn(), to);
   });
 }
 
@@ -114,7 +114,7 @@ std::optional<object_piece> object_serving::next(handles::link_number to) {
   auto taken = std::move(pieces.front());
   pieces.pop_front();
   if (pieces.size() < pieces_low)
-    errands_.write_soon(to);
+    errands_.write_soon(held->turn(), to);
   return taken;
 }
 

@@ -28,29 +28,30 @@ handles::handle_errc code_of_room(const store::store_error& why) {
 
 // -- what the core wants, under its lock
 
-void replica_rooms::make(handles::room_id which, std::uint64_t size_bytes, const std::optional<handles::original>& of) {
+void replica_rooms::make(core_turn held, handles::room_id which, std::uint64_t size_bytes,
+                         const std::optional<handles::original>& of) {
   auto wanted = std::make_shared<replica>(which, size_bytes);
   if (of)
     wanted->origin = origin_of(*of, size_bytes);
-  replicas_.emplace(which, wanted);
+  replicas_.in(held).emplace(which, wanted);
   maker_.add([this, wanted] { build(wanted); });
 }
 
-void replica_rooms::seal(handles::room_id which, std::vector<store::object_id> captured) {
-  worker_.add([this, full = replicas_.at(which), captured = std::move(captured)] {
+void replica_rooms::seal(core_turn held, handles::room_id which, std::vector<store::object_id> captured) {
+  worker_.add([this, full = replicas_.in(held).at(which), captured = std::move(captured)] {
     auto sealed = [&]() -> std::expected<store::handle, store::store_error> {
       if (auto kept = full->building->capture(captured); !kept)
         return std::unexpected{std::move(kept).error()};
       return std::move(*full->building).seal();
     }();
     core_.sealed(full->id, std::move(sealed));
-    const auto held = core_.lock();
-    replicas_.erase(full->id);
+    const auto lock = core_.lock();
+    replicas_.in(lock->turn()).erase(full->id);
   });
 }
 
-void replica_rooms::drop(handles::room_id which) {
-  auto found = replicas_.extract(which);
+void replica_rooms::drop(core_turn held, handles::room_id which) {
+  auto found = replicas_.in(held).extract(which);
   if (found.empty())
     return;
   originals_.forget(found.mapped());
@@ -60,7 +61,7 @@ void replica_rooms::drop(handles::room_id which) {
 void replica_rooms::end() {
   originals_.end();
   auto held = core_.lock();
-  const auto dropped = std::exchange(replicas_, {});
+  const auto dropped = std::exchange(replicas_.in(held->turn()), {});
   held.guard().unlock(); // What these kept ends outside of the lock.
 }
 
@@ -124,7 +125,7 @@ bool replica_rooms::is_left_to_others(const std::shared_ptr<replica>& wanted, st
   if (!found.sealed.empty() && found.sealed.size_bytes() == wanted->size_bytes) {
     core_.found(wanted->id, std::move(found.sealed));
     const auto held = core_.lock();
-    replicas_.erase(wanted->id);
+    replicas_.in(held->turn()).erase(wanted->id);
     return true;
   }
   const auto is_written = found.being_written != store::object_id{};
@@ -149,8 +150,9 @@ std::expected<std::shared_ptr<replica>, node_error> replica_rooms::find_for(hand
   const auto room = held->room_for(from, what);
   if (!room)
     return std::unexpected{room.error()};
-  const auto found = replicas_.find(*room);
-  return found != replicas_.end() ? found->second : nullptr;
+  const auto& replicas = replicas_.in(held->turn());
+  const auto found = replicas.find(*room);
+  return found != replicas.end() ? found->second : nullptr;
 }
 
 /// Without the lock while the bytes are copied: they are there before the core counts them.
@@ -215,7 +217,7 @@ void replica_rooms::note_progress(replica& of) {
     return;
   progress_noted_ = now;
   const auto held = core_.lock();
-  for (const auto& [id, each] : replicas_)
+  for (const auto& [id, each] : replicas_.in(held->turn()))
     if (held->waits_for_captured(id))
       each->building->note_progress();
 }

@@ -46,7 +46,7 @@ struct replica {
 
 /// Makes a builder for each room that the core wants, lets its bytes in, and seals it.
 ///
-/// Threads: make, seal, drop and room_is_left under the core's lock; write on the I/O thread; end once.
+/// Threads: make, seal, drop and room_is_left in a turn at the core; write on the I/O thread; end once.
 class replica_rooms final : public room_maker, private replica_maker {
 public:
   /// `maker` waits for room in the store, `worker` for its table at most.
@@ -62,10 +62,11 @@ public:
   [[nodiscard]] std::expected<void, node_error> start(std::string_view whose) { return originals_.start(whose); }
   void end();
 
-  void make(handles::room_id which, std::uint64_t size_bytes, const std::optional<handles::original>& of) override;
-  void seal(handles::room_id which, std::vector<store::object_id> captured) override;
-  void drop(handles::room_id which) override;
-  void room_is_left() override { changed_.notify_all(); }
+  void make(core_turn, handles::room_id which, std::uint64_t size_bytes,
+            const std::optional<handles::original>& of) override;
+  void seal(core_turn, handles::room_id which, std::vector<store::object_id> captured) override;
+  void drop(core_turn, handles::room_id which) override;
+  void room_is_left(core_turn) override { changed_.notify_all(); }
 
   /// Lets bytes that have come over that link into their room, and tells the core. Where there is no memory for them,
   /// the room fails, and they are dropped, as is what nobody wants. Fails with `protocol_violation` where the peer
@@ -89,9 +90,9 @@ private:
   const std::uint64_t capacity_bytes_;
   job_queue& maker_;
   job_queue& worker_;
-  std::condition_variable changed_;                               // With the core's lock.
-  std::map<handles::room_id, std::shared_ptr<replica>> replicas_; // Guarded by the core's lock.
-  std::chrono::steady_clock::time_point progress_noted_;          // I/O thread. For all that have their bytes.
+  std::condition_variable changed_; // With the core's lock.
+  core_guarded<std::map<handles::room_id, std::shared_ptr<replica>>> replicas_;
+  std::chrono::steady_clock::time_point progress_noted_; // I/O thread. For all that have their bytes.
   originals originals_;
 };
 

@@ -19,22 +19,24 @@ constexpr std::chrono::seconds own_room_patience{20};
 
 } // namespace
 
-void unfinished_objects::keep(handles::reference what, frame bytes, std::vector<std::byte> metadata) {
-  objects_.emplace(what, std::make_shared<const object>(object{std::move(bytes), std::move(metadata)}));
+void unfinished_objects::keep(core_turn held, handles::reference what, frame bytes, std::vector<std::byte> metadata) {
+  objects_.in(held).emplace(what, std::make_shared<const object>(object{std::move(bytes), std::move(metadata)}));
 }
 
-void unfinished_objects::finish(handles::room_id as, handles::reference what, std::vector<store::object_id> captured) {
-  maker_.add([this, as, from = objects_.at(what), captured = std::move(captured)] { write(as, *from, captured); });
+void unfinished_objects::finish(core_turn held, handles::room_id as, handles::reference what,
+                                std::vector<store::object_id> captured) {
+  maker_.add(
+      [this, as, from = objects_.in(held).at(what), captured = std::move(captured)] { write(as, *from, captured); });
 }
 
-void unfinished_objects::forget(handles::reference what) {
-  if (auto found = objects_.extract(what); !found.empty())
+void unfinished_objects::forget(core_turn held, handles::reference what) {
+  if (auto found = objects_.in(held).extract(what); !found.empty())
     worker_.add([dropped = std::move(found.mapped())] {}); // What it captures ends outside of the lock.
 }
 
 void unfinished_objects::end() {
   auto held = core_.lock();
-  const auto dropped = std::exchange(objects_, {});
+  const auto dropped = std::exchange(objects_.in(held->turn()), {});
   held.guard().unlock();
 }
 

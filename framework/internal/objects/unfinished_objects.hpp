@@ -18,16 +18,16 @@ namespace troupe::internal {
 
 /// Keeps the bytes of each until it can be written into the store, and writes it.
 ///
-/// Threads: keep, finish and forget under the core's lock; end once.
+/// Threads: end once, the rest in a turn at the core.
 class unfinished_objects final : public object_finisher {
 public:
   unfinished_objects(shared_core& core, store::object_store store, job_queue& maker, job_queue& worker)
       : core_(core), store_(std::move(store)), maker_(maker), worker_(worker) {}
 
-  void keep(handles::reference what, frame bytes, std::vector<std::byte> metadata);
+  void keep(core_turn, handles::reference what, frame bytes, std::vector<std::byte> metadata);
   /// Writes it, with these captured, once the store has room; then tells the core.
-  void finish(handles::room_id as, handles::reference what, std::vector<store::object_id> captured) override;
-  void forget(handles::reference what) override;
+  void finish(core_turn, handles::room_id as, handles::reference what, std::vector<store::object_id> captured) override;
+  void forget(core_turn, handles::reference what) override;
   void end();
 
 private:
@@ -41,7 +41,7 @@ private:
   store::object_store store_;
   job_queue& maker_;
   job_queue& worker_;
-  std::map<handles::reference, std::shared_ptr<const object>> objects_; // Guarded by the core's lock.
+  core_guarded<std::map<handles::reference, std::shared_ptr<const object>>> objects_;
 };
 
 } // namespace troupe::internal

@@ -16,17 +16,19 @@ constexpr std::chrono::milliseconds turn_patience{20};
 
 } // namespace
 
-handles::waiter_id waiting_callers::add(object_source::answer then, clock::time_point until) {
-  callers_.emplace(++last_, caller{std::move(then), until});
-  return last_;
+handles::waiter_id waiting_callers::add(core_turn held, object_source::answer then, clock::time_point until) {
+  const auto who = ++last_.in(held);
+  callers_.in(held).emplace(who, caller{std::move(then), until});
+  return who;
 }
 
-void waiting_callers::hurry(handles::waiter_id who) {
-  if (const auto found = callers_.find(who); found != callers_.end())
+void waiting_callers::hurry(core_turn held, handles::waiter_id who) {
+  auto& callers = callers_.in(held);
+  if (const auto found = callers.find(who); found != callers.end())
     found->second.until = clock::now();
 }
 
-void waiting_callers::answer(fetch_answer what) {
+void waiting_callers::answer(core_turn, fetch_answer what) {
   worker_.add([this, what = std::move(what)] { give(what); });
 }
 
@@ -34,8 +36,9 @@ void waiting_callers::answer(fetch_answer what) {
 void waiting_callers::give(const fetch_answer& what) {
   auto held = core_.lock();
   // A caller is not taken out before it is answered: the end, which drops this job, answers those that are left.
-  const auto found = callers_.find(what.waiter);
-  if (found == callers_.end())
+  const auto& callers = callers_.in(held->turn());
+  const auto found = callers.find(what.waiter);
+  if (found == callers.end())
     return;
   const auto left = room_time_until(found->second.until);
   auto answer = std::expected<frame, node_error>{std::unexpect, node_errc::fetch_timed_out, ""};
@@ -56,7 +59,7 @@ void waiting_callers::give(const fetch_answer& what) {
       answer = std::unexpected{std::move(mapped).error()};
     }
   }
-  auto who = callers_.extract(what.waiter);
+  auto who = callers_.in(held->turn()).extract(what.waiter);
   held.guard().unlock();
   if (!who.empty())
     who.mapped().then(std::move(answer));
@@ -66,7 +69,7 @@ void waiting_callers::give(const fetch_answer& what) {
 
 void waiting_callers::end() {
   auto held = core_.lock();
-  auto left = std::exchange(callers_, {});
+  auto left = std::exchange(callers_.in(held->turn()), {});
   held.guard().unlock();
   for (auto& [number, who] : left)
     who.then(std::unexpected{node_error{node_errc::link_down, "the node has ended"}});

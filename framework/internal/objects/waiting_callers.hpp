@@ -15,16 +15,17 @@ namespace troupe::internal {
 
 /// Answers each caller once, with the bytes mapped or the reason.
 ///
-/// Threads: add, hurry and answer under the core's lock; end once.
+/// Threads: end once, the rest in a turn at the core.
 class waiting_callers final : public caller_answers {
 public:
   waiting_callers(shared_core& core, job_queue& worker) : core_(core), worker_(worker) {}
 
-  [[nodiscard]] handles::waiter_id add(object_source::answer then, std::chrono::steady_clock::time_point until);
+  [[nodiscard]] handles::waiter_id add(core_turn, object_source::answer then,
+                                       std::chrono::steady_clock::time_point until);
   /// It does not wait for room any more either.
-  void hurry(handles::waiter_id who);
+  void hurry(core_turn, handles::waiter_id who);
   /// Has the worker do so, since what lies on disk has to be brought back.
-  void answer(fetch_answer what) override;
+  void answer(core_turn, fetch_answer what) override;
   /// Tells all that are left that the node has ended. Without the core's lock, after the worker's end.
   void end();
 
@@ -38,9 +39,8 @@ private:
 
   shared_core& core_;
   job_queue& worker_;
-  // Guarded by the core's lock.
-  std::unordered_map<handles::waiter_id, caller> callers_;
-  handles::waiter_id last_ = 0;
+  core_guarded<std::unordered_map<handles::waiter_id, caller>> callers_;
+  core_guarded<handles::waiter_id> last_;
 };
 
 } // namespace troupe::internal

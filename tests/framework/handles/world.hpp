@@ -146,22 +146,26 @@ struct wishes final : internal::core_errands,
                       internal::caller_answers {
   [[nodiscard]] internal::exchange_surroundings all() { return {*this, *this, *this, *this}; }
 
-  void write_soon(handles::link_number link) override { todo.emplace_back(to_write{link}); }
-  void wake_at(handles::time_point when) override { wakes_at = when; }
-  void dial(const handles::node_name& who) override { todo.emplace_back(to_dial{who}); }
-  void answer(internal::fetch_answer what) override { todo.emplace_back(to_answer{std::move(what)}); }
-  void make(handles::room_id which, std::uint64_t size_bytes, const std::optional<handles::original>& of) override {
+  void write_soon(internal::core_turn, handles::link_number link) override { todo.emplace_back(to_write{link}); }
+  void wake_at(internal::core_turn, handles::time_point when) override { wakes_at = when; }
+  void dial(internal::core_turn, const handles::node_name& who) override { todo.emplace_back(to_dial{who}); }
+  void answer(internal::core_turn, internal::fetch_answer what) override {
+    todo.emplace_back(to_answer{std::move(what)});
+  }
+  void make(internal::core_turn, handles::room_id which, std::uint64_t size_bytes,
+            const std::optional<handles::original>& of) override {
     todo.emplace_back(to_make{which, size_bytes, of});
   }
-  void seal(handles::room_id which, std::vector<object_id> captured) override {
+  void seal(internal::core_turn, handles::room_id which, std::vector<object_id> captured) override {
     todo.emplace_back(to_seal{which, {}, std::move(captured)});
   }
-  void finish(handles::room_id which, handles::reference own, std::vector<object_id> captured) override {
+  void finish(internal::core_turn, handles::room_id which, handles::reference own,
+              std::vector<object_id> captured) override {
     todo.emplace_back(to_seal{which, own, std::move(captured)});
   }
-  void drop(handles::room_id which) override { todo.emplace_back(to_drop{which}); }
-  void room_is_left() override {} // Each step looks at rooms that wait.
-  void forget(handles::reference own) override { todo.emplace_back(to_forget{own}); }
+  void drop(internal::core_turn, handles::room_id which) override { todo.emplace_back(to_drop{which}); }
+  void room_is_left(internal::core_turn) override {} // Each step looks at rooms that wait.
+  void forget(internal::core_turn, handles::reference own) override { todo.emplace_back(to_forget{own}); }
 
   std::deque<wish> todo;
   handles::time_point wakes_at = handles::never;

@@ -38,23 +38,24 @@ std::string fresh_name() {
 
 /// Forwards what is to be done with rooms, where somebody does it.
 struct rooms_of_parts final : noted_surroundings {
-  void make(handles::room_id which, std::uint64_t size_bytes, const std::optional<handles::original>& of) override {
-    noted_surroundings::make(which, size_bytes, of);
+  void make(core_turn held, handles::room_id which, std::uint64_t size_bytes,
+            const std::optional<handles::original>& of) override {
+    noted_surroundings::make(held, which, size_bytes, of);
     if (rooms != nullptr)
-      rooms->make(which, size_bytes, of);
+      rooms->make(held, which, size_bytes, of);
   }
-  void seal(handles::room_id which, std::vector<store::object_id> captured) override {
-    noted_surroundings::seal(which, captured);
+  void seal(core_turn held, handles::room_id which, std::vector<store::object_id> captured) override {
+    noted_surroundings::seal(held, which, captured);
     if (rooms != nullptr)
-      rooms->seal(which, std::move(captured));
+      rooms->seal(held, which, std::move(captured));
   }
-  void drop(handles::room_id which) override {
+  void drop(core_turn held, handles::room_id which) override {
     if (rooms != nullptr)
-      rooms->drop(which);
+      rooms->drop(held, which);
   }
-  void room_is_left() override {
+  void room_is_left(core_turn held) override {
     if (rooms != nullptr)
-      rooms->room_is_left();
+      rooms->room_is_left(held);
   }
 
   replica_rooms* rooms = nullptr;
@@ -206,9 +207,11 @@ TEST_F(exchange_parts, waiting_callers_are_answered_once_and_keep_nothing) {
   {
     const auto held = core_.lock();
     held.holds().keep(object);
-    const auto who = callers.add([&](auto answer) { got = std::move(answer); }, clock::time_point::max());
-    callers.answer({.waiter = who, .object = held->add(object.id()), .why = {}, .error = std::nullopt});
-    callers.answer({.waiter = who, .object = {}, .why = {}, .error = node_error{node_errc::object_lost, "again"}});
+    const auto who = callers.add(
+        held->turn(), [&](auto answer) { got = std::move(answer); }, clock::time_point::max());
+    callers.answer(held->turn(), {.waiter = who, .object = held->add(object.id()), .why = {}, .error = std::nullopt});
+    callers.answer(held->turn(),
+                   {.waiter = who, .object = {}, .why = {}, .error = node_error{node_errc::object_lost, "again"}});
     held.holds().drop(object.id());
   }
   ASSERT_TRUE(eventually([&](const auto& held) { return held.holds().size() == 0; }));
@@ -222,8 +225,10 @@ TEST_F(exchange_parts, waiting_callers_get_the_reason) {
   std::optional<std::expected<frame, node_error>> got;
   {
     const auto held = core_.lock();
-    const auto who = callers.add([&](auto answer) { got = std::move(answer); }, clock::time_point::max());
-    callers.answer({.waiter = who, .object = {}, .why = {}, .error = node_error{node_errc::object_lost, "gone"}});
+    const auto who = callers.add(
+        held->turn(), [&](auto answer) { got = std::move(answer); }, clock::time_point::max());
+    callers.answer(held->turn(),
+                   {.waiter = who, .object = {}, .why = {}, .error = node_error{node_errc::object_lost, "gone"}});
   }
   ASSERT_TRUE(eventually([&](const auto&) { return got.has_value(); }));
   EXPECT_EQ(got->error().message(), "gone");
@@ -235,8 +240,9 @@ TEST_F(exchange_parts, waiting_callers_are_told_of_the_end) {
   {
     const auto held = core_.lock();
     for (int i = 0; i < 3; ++i)
-      (void)callers.add([&](auto answer) { told += answer.error().code() == node_errc::link_down; },
-                        clock::time_point::max());
+      (void)callers.add(
+          held->turn(), [&](auto answer) { told += answer.error().code() == node_errc::link_down; },
+          clock::time_point::max());
   }
   callers.end();
   callers.end();
@@ -249,8 +255,11 @@ class replicas : public exchange_parts {
 protected:
   replicas() { around_.rooms = &rooms_; }
   ~replicas() override {
-    core_.lock()->end();
-    rooms_.room_is_left();
+    {
+      const auto held = core_.lock();
+      held->end();
+      rooms_.room_is_left(held->turn());
+    }
     maker_.end();
     rooms_.end();
     worker_.end();
@@ -445,7 +454,7 @@ TEST_F(exchange_parts, unfinished_objects_are_written_with_what_they_capture) {
   {
     const auto held = core_.lock();
     what = held->add_unfinished(50, {&inner, 1}).value();
-    own.keep(what, frame::copy_of(bytes_of(50)), {});
+    own.keep(held->turn(), what, frame::copy_of(bytes_of(50)), {});
   }
   fetch(what, 1);
   const auto place = store_.put(bytes_of(100)).value();
@@ -453,7 +462,7 @@ TEST_F(exchange_parts, unfinished_objects_are_written_with_what_they_capture) {
   ASSERT_EQ(around_.finished.size(), 1u);
   {
     const auto held = core_.lock();
-    own.finish(around_.finished[0].first, around_.finished[0].second, around_.sealed[0].second);
+    own.finish(held->turn(), around_.finished[0].first, around_.finished[0].second, around_.sealed[0].second);
   }
   ASSERT_TRUE(eventually([&](const auto&) { return !around_.answers.empty(); }));
   const auto made = core_.stored(what);

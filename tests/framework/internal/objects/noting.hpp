@@ -65,23 +65,25 @@ struct noted_surroundings : internal::core_errands,
                             internal::caller_answers {
   [[nodiscard]] internal::exchange_surroundings all() { return {*this, *this, *this, *this}; }
 
-  void write_soon(handles::link_number link) override { to_write.insert(link); }
-  void wake_at(handles::time_point when) override { wakes.push_back(when); }
-  void dial(const handles::node_name& who) override { dialed.push_back(who); }
-  void answer(internal::fetch_answer what) override { answers.push_back(std::move(what)); }
-  void make(handles::room_id which, std::uint64_t size_bytes, const std::optional<handles::original>&) override {
+  void write_soon(internal::core_turn, handles::link_number link) override { to_write.insert(link); }
+  void wake_at(internal::core_turn, handles::time_point when) override { wakes.push_back(when); }
+  void dial(internal::core_turn, const handles::node_name& who) override { dialed.push_back(who); }
+  void answer(internal::core_turn, internal::fetch_answer what) override { answers.push_back(std::move(what)); }
+  void make(internal::core_turn, handles::room_id which, std::uint64_t size_bytes,
+            const std::optional<handles::original>&) override {
     wanted.emplace_back(which, size_bytes);
   }
-  void seal(handles::room_id which, std::vector<store::object_id> captured) override {
+  void seal(internal::core_turn, handles::room_id which, std::vector<store::object_id> captured) override {
     sealed.emplace_back(which, std::move(captured));
   }
-  void finish(handles::room_id which, handles::reference own, std::vector<store::object_id> captured) override {
+  void finish(internal::core_turn, handles::room_id which, handles::reference own,
+              std::vector<store::object_id> captured) override {
     finished.emplace_back(which, own);
     sealed.emplace_back(which, std::move(captured));
   }
-  void drop(handles::room_id which) override { dropped.push_back(which); }
-  void room_is_left() override { ++rooms_left; }
-  void forget(handles::reference own) override { forgotten.push_back(own); }
+  void drop(internal::core_turn, handles::room_id which) override { dropped.push_back(which); }
+  void room_is_left(internal::core_turn) override { ++rooms_left; }
+  void forget(internal::core_turn, handles::reference own) override { forgotten.push_back(own); }
 
   std::set<handles::link_number> to_write;
   std::vector<handles::time_point> wakes;
