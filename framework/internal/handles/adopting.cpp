@@ -57,7 +57,7 @@ void adopting::seek(reference what) {
     dial_exporter(which);
 }
 
-/// It is asked for when the link has room, by turns with what others have offered.
+/// It is asked for when the peer may be asked, by turns with what others have offered.
 void adopting::queue(reference what, link_record& over) {
   auto& adoption = entries_.at(what).adoption;
   adoption.over = over.number;

@@ -57,7 +57,7 @@ private:
 
   const bounds allowed_;
   std::map<link_number, row> offerers_;
-  std::set<link_number> ready_; // Those that have something queued, and room.
+  std::set<link_number> ready_; // Those that have something queued, and may ask for more.
   link_number last_ = 0;        // Whose turn it was.
   std::size_t asked_ = 0;
 };

@@ -9,7 +9,7 @@ std::string_view ledger::broken_entry(const entry& which, reference what) const 
   if (which.state != remote && (which.reclaiming != 0 || which.fetch))
     return "something is sought for what is not remote";
   if (which.state == remote && which.link == 0 && which.adoption.over == 0 && !which.parts
-      && !fetching_.is_sealing(what))
+      && !fetches_.is_sealing(what))
     return "a remote entry without a source is not lost";
   if (which.trail.own_mark != 0 && marks_.find(which.trail.own_mark) != what)
     return "a mark that cannot be found";
@@ -31,7 +31,7 @@ std::string_view ledger::broken_entry(const entry& which, reference what) const 
 std::string_view ledger::broken_invariant() const {
   if (books_.clock.is_in_event())
     return "an event has not ended";
-  for (auto text : {books_.links.broken_invariant(), books_.entries.broken_invariant(), fetching_.broken_invariant(),
+  for (auto text : {books_.links.broken_invariant(), books_.entries.broken_invariant(), fetches_.broken_invariant(),
                     serving_.broken_invariant(), adopting_.broken_invariant(), exports_.broken_invariant(),
                     vouching_.vouchers().broken_invariant(), unfinished_.broken_invariant()})
     if (!text.empty())

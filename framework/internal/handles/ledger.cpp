@@ -17,34 +17,34 @@ ledger::ledger(ledger_options options, local_objects& objects)
       marks_(options_.fresh_token),
       imports_(books_),
       unfinished_(books_),
-      fetching_(books_, imports_, *this, serving_),
-      serving_(books_, fetching_, sending_),
+      fetches_(books_, imports_, *this, serving_),
+      serving_(books_, fetches_, sending_),
       vouching_(books_, *this, sending_),
       adopting_(books_, *this, vouching_),
       exports_(books_, serving_, vouching_.vouchers()),
       sending_(books_, exports_, marks_),
-      receiving_(books_, imports_, fetching_, adopting_, marks_, *this),
-      reclaiming_(books_, exports_, fetching_, vouching_.vouchers(), *this) {}
+      receiving_(books_, imports_, fetches_, adopting_, marks_, *this),
+      reclaiming_(books_, exports_, fetches_, vouching_.vouchers(), *this) {}
 
 // -- the end of an event
 
 void ledger::end_event() {
   do {
     while (const auto what = books_.entries.take_touched())
-      settle(*what);
+      conclude(*what);
     for (auto link : books_.links.take_touched())
-      settle(link);
+      go_on(link);
   } while (books_.entries.has_touched());
   books_.clock.end_event();
 }
 
-/// What has room begins; a lost link of which nothing is left is forgotten.
-void ledger::settle(link_number link) {
+/// What may be asked of the peer is asked; a lost link of which nothing is left is forgotten.
+void ledger::go_on(link_number link) {
   auto* which = books_.links.find(link);
   if (which == nullptr)
     return;
   if (which->phase == link_phase::up) {
-    fetching_.begin_pulls(*which);
+    fetches_.begin_pulls(*which);
     adopting_.ask(*which);
   } else if (which->exports.empty() && which->imports.empty()) {
     end_grace(link);
@@ -53,12 +53,12 @@ void ledger::settle(link_number link) {
 
 /// Draws the conclusions from what an entry has left: a fetch that failed, or that nobody waits for, ends; without a
 /// source it is lost; what nothing wants is freed.
-void ledger::settle(reference what) {
+void ledger::conclude(reference what) {
   const auto* which = books_.entries.find(what);
   if (which == nullptr)
     return;
-  fetching_.stop_unless_awaited(what);
-  const bool is_sealing = fetching_.is_sealing(what);
+  fetches_.stop_unless_awaited(what);
+  const bool is_sealing = fetches_.is_sealing(what);
   if (const auto* loss = unfinished_.lost_part(what)) {
     at(what).loss = *loss;
     lose(what);
@@ -66,8 +66,8 @@ void ledger::settle(reference what) {
   if (which->state == entry_state::remote && which->link == 0 && which->adoption.over == 0 && !is_sealing
       && !which->parts)
     lose(what);
-  fetching_.answer_failed(what);
-  fetching_.finish_parts(what);
+  fetches_.answer_failed(what);
+  fetches_.finish_parts(what);
   if (!which->wanted())
     free(what);
 }
@@ -88,7 +88,7 @@ void ledger::lose(reference what) {
   books_.entries.enter(what, entry_state::lost);
   adopting_.forget_offer(what);
   unfinished_.forget_parts(what);
-  fetching_.fail(what, at(what).loss);
+  fetches_.fail(what, at(what).loss);
   std::vector<exports::place> behind;
   for (std::vector<reference> left{what}; !left.empty();) {
     const auto next = left.back();
@@ -111,19 +111,19 @@ void ledger::lose(reference what) {
 /// replica sealed.
 void ledger::lose_source(reference what, bool was_told) {
   at(what).loss = {.code = handle_errc::object_lost, .source = at(what).link, .was_told = was_told};
-  fetching_.restart(what);
+  fetches_.restart(what);
   imports_.forget(what);
   books_.entries.touch(what);
 }
 
 void ledger::move_to(reference what, reference target) {
-  const auto waiters = fetching_.stop(what);
+  const auto waiters = fetches_.stop(what);
   adopting_.leave(what);
   adopting_.forget_offer(what);
   imports_.forget(what);
   books_.entries.move(what, target);
   for (const auto& each : waiters)
-    fetching_.add_waiter(resolve(target), each);
+    fetches_.add_waiter(resolve(target), each);
   books_.entries.touch(what);
 }
 
@@ -171,11 +171,11 @@ bool ledger::is_behind(reference what) const {
 }
 
 void ledger::fetch(reference what, waiter_id who, time_point deadline) {
-  in_event([&] { fetching_.begin(who, resolve(what), deadline); });
+  in_event([&] { fetches_.begin(who, resolve(what), deadline); });
 }
 
 void ledger::cancel_fetch(waiter_id who) {
-  in_event([&] { fetching_.cancel(who); });
+  in_event([&] { fetches_.cancel(who); });
 }
 
 // -- messages of the application
@@ -241,7 +241,7 @@ void ledger::end_link(link_number link) {
   }
   for (auto next = ended.imports.begin(); next != ended.imports.end();) {
     const auto what = (next++)->second;
-    fetching_.restart(what);
+    fetches_.restart(what);
     at(what).count = 0;
     if (at(what).state == entry_state::here)
       imports_.forget(what);
@@ -321,31 +321,31 @@ room_id ledger::room_for(link_number from, const pull_chunk& what) {
   const auto* link = books_.links.up(from);
   if (link == nullptr)
     return 0;
-  const auto room = fetching_.room_for(*link, what);
+  const auto room = fetches_.room_for(*link, what);
   if (!room)
     in_event([&] { judge(from, room.error()); });
   return room.value_or(0);
 }
 
 bool ledger::room_filled(room_id room, std::uint64_t more_bytes) {
-  return in_event([&] { return fetching_.room_filled(room, more_bytes); });
+  return in_event([&] { return fetches_.room_filled(room, more_bytes); });
 }
 
 void ledger::room_made(room_id room) {
-  in_event([&] { fetching_.room_made(room); });
+  in_event([&] { fetches_.room_made(room); });
 }
 
 bool ledger::room_found(room_id room, const object_id& place) {
-  return in_event([&] { return fetching_.has_replica(room, place, fetch_step::making_room); });
+  return in_event([&] { return fetches_.has_replica(room, place, fetch_step::making_room); });
 }
 
 void ledger::room_failed(room_id room, handle_errc why) {
   assert(why == handle_errc::full || why == handle_errc::busy);
-  in_event([&] { fetching_.room_failed(room, why); });
+  in_event([&] { fetches_.room_failed(room, why); });
 }
 
 bool ledger::room_sealed(room_id room, const object_id& place) {
-  return in_event([&] { return fetching_.has_replica(room, place, fetch_step::sealing); });
+  return in_event([&] { return fetches_.has_replica(room, place, fetch_step::sealing); });
 }
 
 // -- time
@@ -359,7 +359,7 @@ void ledger::tick() {
     std::vector<reference> patient;
     while (const auto due = books_.timers.take_due(books_.clock.now()))
       expire(*due, patient);
-    fetching_.judge(patient);
+    fetches_.judge(patient);
   });
 }
 
@@ -367,10 +367,10 @@ void ledger::tick() {
 void ledger::expire(const timer& due, std::vector<reference>& patient) {
   switch (due.what) {
   case timer::kind::waiter:
-    return fetching_.expire_waiter(due.owner);
+    return fetches_.expire_waiter(due.owner);
   case timer::kind::fetch:
-    return fetching_.expire_patience({static_cast<std::uint32_t>(due.owner), static_cast<std::uint32_t>(due.number)},
-                                     patient);
+    return fetches_.expire_patience({static_cast<std::uint32_t>(due.owner), static_cast<std::uint32_t>(due.number)},
+                                    patient);
   case timer::kind::grace:
     return end_grace(due.owner);
   case timer::kind::question:
@@ -471,7 +471,7 @@ void ledger::on(link_record& from, const pull_head& what) {
   if (asked == link_questions::standing::never_asked || what.captured.size() > options_.captured_max)
     return judge(from.number, "answered a question that was not asked, or with too much");
   if (const auto captured = receiving_.import_all(from, what.captured, receiving::came::in_answer))
-    judge(from.number, fetching_.on_head(from, what, *captured));
+    judge(from.number, fetches_.on_head(from, what, *captured));
   else
     judge(from.number, sent_wrong_handle);
 }
@@ -483,7 +483,7 @@ void ledger::on(link_record& from, const pull_here& what) {
   const auto imported = receiving_.import_one(from, what.handle, receiving::came::in_answer);
   if (!imported)
     return judge(from.number, sent_wrong_handle);
-  judge(from.number, fetching_.on_here(from, what.request, *imported));
+  judge(from.number, fetches_.on_here(from, what.request, *imported));
 }
 
 void ledger::on(link_record& from, const refused& what) {
@@ -501,7 +501,7 @@ void ledger::on(link_record& from, const refused& what) {
       lose_source(asked.about, true);
     return;
   case open_request::kind::pull:
-    return fetching_.on_refused(from, asked.about, what);
+    return fetches_.on_refused(from, asked.about, what);
   }
 }
 
@@ -530,8 +530,8 @@ ledger_tables ledger::tables() const {
   }
   result.vouchers = vouching_.vouchers().size();
   result.dialed = adopting_.dialed();
-  result.waiters = fetching_.waiters();
-  result.rooms = fetching_.rooms();
+  result.waiters = fetches_.waiters();
+  result.rooms = fetches_.rooms();
   return result;
 }
 

@@ -17,7 +17,6 @@
 #include <troupe/framework/internal/handles/adopting.hpp>
 #include <troupe/framework/internal/handles/books.hpp>
 #include <troupe/framework/internal/handles/exports.hpp>
-#include <troupe/framework/internal/handles/fetching.hpp>
 #include <troupe/framework/internal/handles/imports.hpp>
 #include <troupe/framework/internal/handles/ledger_options.hpp>
 #include <troupe/framework/internal/handles/local_objects.hpp>
@@ -28,7 +27,8 @@
 #include <troupe/framework/internal/handles/rows.hpp>
 #include <troupe/framework/internal/handles/sending.hpp>
 #include <troupe/framework/internal/handles/serving.hpp>
-#include <troupe/framework/internal/handles/unfinished_objects.hpp>
+#include <troupe/framework/internal/handles/shared_fetches.hpp>
+#include <troupe/framework/internal/handles/unfinished_parts.hpp>
 #include <troupe/framework/internal/handles/vouching.hpp>
 
 namespace troupe::internal::handles {
@@ -94,7 +94,7 @@ public:
   /// Whether the bytes would come by way of a node that need not have them itself.
   [[nodiscard]] bool is_behind(reference what) const;
   /// Whether the room has all its bytes, and only what they capture is missing.
-  [[nodiscard]] bool waits_for_captured(room_id room) const { return fetching_.waits_for_captured(room); }
+  [[nodiscard]] bool waits_for_captured(room_id room) const { return fetches_.waits_for_captured(room); }
 
   /// Asks for the bytes to be brought here. There is exactly one `answer_waiter` for it, at the deadline at the latest.
   /// Requires: nobody called `who` waits already.
@@ -183,8 +183,8 @@ private:
     }
   }
   void end_event(); // By in_event() only.
-  void settle(reference what);
-  void settle(link_number link);
+  void conclude(reference what);
+  void go_on(link_number link);
   void free(reference what);
   void lose(reference what);
   void lose_source(reference what, bool was_told);
@@ -230,8 +230,8 @@ private:
   const ledger_options& options_ = books_.options;
   mark_book marks_;
   imports imports_;
-  unfinished_objects unfinished_;
-  fetching fetching_;
+  unfinished_parts unfinished_;
+  shared_fetches fetches_;
   serving serving_;
   vouching vouching_;
   adopting adopting_;

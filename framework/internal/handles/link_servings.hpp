@@ -39,7 +39,7 @@ public:
 
   /// False when there are too many of its like. Requires: no other has that number.
   [[nodiscard]] bool open(request_number request, const object_id& name, bool is_behind);
-  /// The bytes are here; what is sent waits for the link's room.
+  /// The bytes are here; what is sent waits until the link can take it.
   void make_ready(request_number request, const object_id& place, std::uint64_t size_bytes);
   /// Of those that are ready, by turns. Nothing where none is.
   [[nodiscard]] std::optional<request_number> next();
@@ -68,7 +68,7 @@ private:
   std::map<request_number, served_pull> open_;
   std::set<std::pair<object_id, request_number>> by_name_; // The same.
   std::size_t behind_ = 0;                                 // So many of them.
-  std::set<request_number> ready_;                         // Those that wait for the link's room only.
+  std::set<request_number> ready_;                         // Those that wait for the link only.
   request_number last_ = 0;                                // Whose turn it was.
 };
 

@@ -37,7 +37,7 @@ public:
   /// All.
   [[nodiscard]] const std::map<link_number, link_record>& all() const noexcept { return links_; }
 
-  /// Has it looked at when the event ends: where there may be room for more, or nothing left to wait for.
+  /// Has it looked at when the event ends: where more may be asked, or nothing left to wait for.
   void touch(link_number number) { touched_.insert(number); }
   [[nodiscard]] std::set<link_number> take_touched() { return std::exchange(touched_, {}); }
 

@@ -94,7 +94,7 @@ std::optional<reference> receiving::import_shared(link_record& from, const handl
   if (counted->is_new) {
     which.place = handle.name;
   } else if (which.state == entry_state::remote) { // Exported over a link without a store, and reclaimed over this one.
-    fetching_.finish(counted->what, handle.name);
+    fetches_.finish(counted->what, handle.name);
   } else {
     // It has one hold already, and must not come to depend on what may depend on it by now.
     objects_.drop(handle.name);

@@ -8,16 +8,16 @@
 
 #include <troupe/framework/internal/handles/adopting.hpp>
 #include <troupe/framework/internal/handles/books.hpp>
-#include <troupe/framework/internal/handles/fetching.hpp>
 #include <troupe/framework/internal/handles/imports.hpp>
 #include <troupe/framework/internal/handles/mark_book.hpp>
+#include <troupe/framework/internal/handles/shared_fetches.hpp>
 
 namespace troupe::internal::handles {
 
 /// Makes references of the handles that peers send.
 class receiving {
 public:
-  receiving(books& of, imports& counted, fetching& bytes, adopting& offers, const mark_book& marks,
+  receiving(books& of, imports& counted, shared_fetches& bytes, adopting& offers, const mark_book& marks,
             entry_changes& whole)
       : options_(of.options),
         objects_(of.objects),
@@ -26,7 +26,7 @@ public:
         entries_(of.entries),
         links_(of.links),
         imports_(counted),
-        fetching_(bytes),
+        fetches_(bytes),
         adopting_(offers),
         marks_(marks),
         whole_(whole) {}
@@ -57,7 +57,7 @@ private:
   entry_table& entries_;
   const link_table& links_;
   imports& imports_;
-  fetching& fetching_;
+  shared_fetches& fetches_;
   adopting& adopting_;
   const mark_book& marks_;
   entry_changes& whole_;

@@ -56,7 +56,7 @@ violation reclaiming::on_reclaimed(link_record& from, const reclaimed& what) {
   if (is_new) {
     which->link = from.number;
     which->count = 1;
-    fetching_.advance(about);
+    fetches_.advance(about);
     return {};
   }
   which->link = 0; // It was sent anew meanwhile.

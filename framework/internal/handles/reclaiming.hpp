@@ -3,19 +3,19 @@
 
 #include <troupe/framework/internal/handles/books.hpp>
 #include <troupe/framework/internal/handles/exports.hpp>
-#include <troupe/framework/internal/handles/fetching.hpp>
+#include <troupe/framework/internal/handles/shared_fetches.hpp>
 
 namespace troupe::internal::handles {
 
 /// Has what went over a lost link counted on another link to the same incarnation of the peer.
 class reclaiming {
 public:
-  reclaiming(books& of, exports& sent, fetching& bytes, voucher_book& vouchers, entry_changes& whole)
+  reclaiming(books& of, exports& sent, shared_fetches& bytes, voucher_book& vouchers, entry_changes& whole)
       : actions_(of.actions),
         entries_(of.entries),
         links_(of.links),
         exports_(sent),
-        fetching_(bytes),
+        fetches_(bytes),
         vouchers_(vouchers),
         whole_(whole) {}
 
@@ -39,7 +39,7 @@ private:
   entry_table& entries_;
   link_table& links_;
   exports& exports_;
-  fetching& fetching_;
+  shared_fetches& fetches_;
   voucher_book& vouchers_;
   entry_changes& whole_;
 };

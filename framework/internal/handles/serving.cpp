@@ -5,13 +5,13 @@
 
 namespace troupe::internal::handles {
 
-serving::serving(books& of, fetching& bytes, answer_exports& out)
+serving::serving(books& of, shared_fetches& bytes, answer_exports& out)
     : options_(of.options),
       objects_(of.objects),
       actions_(of.actions),
       entries_(of.entries),
       links_(of.links),
-      fetching_(bytes),
+      fetches_(bytes),
       out_(out) {}
 
 void serving::on_pull(link_record& from, const pull& what, bool is_behind) {
@@ -20,7 +20,7 @@ void serving::on_pull(link_record& from, const pull& what, bool is_behind) {
     return actions_.send(from.number, refused{what.request, handle_errc::unknown});
   if (!from.servings.open(what.request, what.name, is_behind))
     return actions_.send(from.number, refused{what.request, handle_errc::busy});
-  fetching_.add_waiter(entries_.resolve(record->second.what), peer_waiter{from.number, what.request});
+  fetches_.add_waiter(entries_.resolve(record->second.what), peer_waiter{from.number, what.request});
 }
 
 void serving::end(link_record& to, request_number request) {
@@ -28,7 +28,7 @@ void serving::end(link_record& to, request_number request) {
     return;
   const auto ended = to.servings.close(request);
   if (ended.next == served_pull::step::fetching)
-    fetching_.remove_waiter(entries_.resolve(to.exports.at(ended.name).what), peer_waiter{to.number, request});
+    fetches_.remove_waiter(entries_.resolve(to.exports.at(ended.name).what), peer_waiter{to.number, request});
 }
 
 void serving::end_all_of(link_record& to, const object_id& name) {
@@ -41,7 +41,7 @@ void serving::end_all(link_record& to) {
     end(to, to.servings.first());
 }
 
-/// The bytes are here. What is large waits for the link's room.
+/// The bytes are here. What is large waits until the link can take it.
 void serving::serve(const peer_waiter& who, reference what) {
   auto& to = links_.at(who.link);
   if (!to.shares_store) {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include <troupe/framework/internal/handles/books.hpp>
-#include <troupe/framework/internal/handles/fetching.hpp>
+#include <troupe/framework/internal/handles/shared_fetches.hpp>
 #include <troupe/framework/internal/handles/vouching.hpp>
 
 namespace troupe::internal::handles {
@@ -13,7 +13,7 @@ namespace troupe::internal::handles {
 /// Answers the pulls of peers, with bytes that may have to be fetched first.
 class serving final : public pull_server {
 public:
-  serving(books& of, fetching& bytes, answer_exports& out);
+  serving(books& of, shared_fetches& bytes, answer_exports& out);
   serving(const serving&) = delete;
   serving& operator=(const serving&) = delete;
 
@@ -41,7 +41,7 @@ private:
   action_list& actions_;
   entry_table& entries_;
   link_table& links_;
-  fetching& fetching_;
+  shared_fetches& fetches_;
   answer_exports& out_;
 };
 

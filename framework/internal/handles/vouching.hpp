@@ -4,7 +4,7 @@
 #include <expected>
 
 #include <troupe/framework/internal/handles/books.hpp>
-#include <troupe/framework/internal/handles/fetching.hpp>
+#include <troupe/framework/internal/handles/shared_fetches.hpp>
 #include <troupe/framework/internal/handles/voucher_book.hpp>
 
 namespace troupe::internal::handles {

@@ -45,13 +45,13 @@ exchange_core::add_unfinished(std::uint64_t size_bytes, std::span<const handles:
             + ", half of the store. Fetch the references with troupe::wait before putting them, or raise the store's "
               "capacity_bytes"}};
   const auto what = ledger_.add_unfinished(size_bytes, captured);
-  settle();
+  carry_out();
   return what;
 }
 
 void exchange_core::drop(handles::reference what) {
   ledger_.drop(what);
-  settle();
+  carry_out();
 }
 
 std::optional<node_error> exchange_core::why_lost(handles::reference what, std::uint64_t size_bytes) const {
@@ -63,14 +63,14 @@ std::optional<node_error> exchange_core::why_lost(handles::reference what, std::
 
 void exchange_core::fetch(handles::reference what, handles::waiter_id who, handles::time_point until) {
   ledger_.fetch(what, who, until);
-  settle();
+  carry_out();
 }
 
 void exchange_core::cancel(handles::waiter_id who) {
   if (is_ended_)
     return;
   ledger_.cancel_fetch(who);
-  settle();
+  carry_out();
 }
 
 // -- links
@@ -96,7 +96,7 @@ bool exchange_core::link_up(handles::link_number link, link_facts facts) {
   auto& made = lanes_[link];
   made.peer_name = std::move(facts.peer_name);
   made.object_bytes_max = facts.object_bytes_max;
-  settle();
+  carry_out();
   return true;
 }
 
@@ -106,14 +106,14 @@ bool exchange_core::link_down(handles::link_number link, std::string why) {
     return false;
   ended_links_.add(link, std::move(why));
   ledger_.link_down(link);
-  settle();
+  carry_out();
   lanes_.erase(found);
   return true;
 }
 
 std::expected<void, node_error> exchange_core::on_message(handles::link_number from, const handles::message& what) {
   ledger_.on_message(from, what);
-  settle();
+  carry_out();
   if (auto ended = ending(from))
     return std::unexpected{*std::move(ended)};
   return {};
@@ -124,7 +124,7 @@ std::expected<handles::room_id, node_error> exchange_core::room_for(handles::lin
   const auto room = ledger_.room_for(from, what);
   if (room != 0)
     return room;
-  settle();
+  carry_out();
   if (auto ended = ending(from))
     return std::unexpected{*std::move(ended)};
   return 0;
@@ -133,7 +133,7 @@ std::expected<handles::room_id, node_error> exchange_core::room_for(handles::lin
 std::expected<std::vector<handles::reference>, node_error>
 exchange_core::receive(handles::link_number from, std::span<const handles::handle_descriptor> handles) {
   auto received = ledger_.receive(from, handles);
-  settle();
+  carry_out();
   if (received)
     return *std::move(received);
   return std::unexpected{node_error{received.error() == handles::handle_errc::violation ? node_errc::protocol_violation
@@ -144,7 +144,7 @@ exchange_core::receive(handles::link_number from, std::span<const handles::handl
 std::vector<std::optional<handles::handle_descriptor>>
 exchange_core::count_out(handles::link_number to, std::span<const handles::reference> objects) {
   auto counted = ledger_.count_out(to, objects);
-  settle();
+  carry_out();
   return counted;
 }
 
@@ -168,14 +168,14 @@ std::optional<node_error> exchange_core::ending(handles::link_number link) const
 std::optional<handles::served_chunk> exchange_core::next_chunk(handles::link_number to) {
   auto next = ledger_.next_chunk(to);
   if (next)
-    settle(); // Its head.
+    carry_out(); // Its head.
   return next;
 }
 
 void exchange_core::cannot_serve(handles::link_number to, handles::request_number request, handles::handle_errc why,
                                  bool is_disk_full) {
   ledger_.cannot_serve(to, request, why, is_disk_full);
-  settle();
+  carry_out();
 }
 
 // -- rooms
@@ -202,7 +202,7 @@ void exchange_core::room_made(handles::room_id which) {
     return;
   rooms_.fill(which);
   ledger_.room_made(which);
-  settle();
+  carry_out();
 }
 
 void exchange_core::room_filled(handles::room_id which, std::uint64_t more_bytes) {
@@ -212,7 +212,7 @@ void exchange_core::room_filled(handles::room_id which, std::uint64_t more_bytes
     rooms_.filled(which);
     around_.rooms.room_is_left(turn());
   }
-  settle();
+  carry_out();
 }
 
 /// Takes the room out of the book. False where it is not wanted.
@@ -228,7 +228,7 @@ bool exchange_core::room_found(handles::room_id which, const store::object_id& p
   if (!take_room(which))
     return false;
   const auto is_taken = ledger_.room_found(which, place);
-  settle();
+  carry_out();
   return is_taken;
 }
 
@@ -236,7 +236,7 @@ bool exchange_core::room_sealed(handles::room_id which, const store::object_id& 
   if (!take_room(which))
     return false;
   const auto is_taken = ledger_.room_sealed(which, place);
-  settle();
+  carry_out();
   return is_taken;
 }
 
@@ -245,7 +245,7 @@ void exchange_core::room_failed(handles::room_id which, handles::handle_errc cod
     return;
   why_no_room_ = std::move(why);
   ledger_.room_failed(which, code);
-  settle();
+  carry_out();
 }
 
 // -- time
@@ -255,13 +255,13 @@ void exchange_core::tick() {
     return;
   woken_at_ = handles::never;
   ledger_.tick();
-  settle();
+  carry_out();
 }
 
 // -- what the ledger wants
 
 /// Does what the ledger wants after an event.
-void exchange_core::settle() {
+void exchange_core::carry_out() {
   for (bool more = true; more;) {
     for (auto& each : ledger_.take_actions())
       std::visit([this](auto& what) { act(what); }, each);

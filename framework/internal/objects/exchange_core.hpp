@@ -171,7 +171,7 @@ private:
     std::optional<node_error> ending;
   };
 
-  void settle();
+  void carry_out();
   void act(handles::send_message& what);
   void act(const handles::bytes_wanted& what) { around_.errands.write_soon(turn(), what.link); }
   void act(const handles::close_link& what);

@@ -17,12 +17,12 @@
 
 #include <troupe/framework/internal/objects/exchange_surroundings.hpp>
 #include <troupe/framework/internal/objects/link_exchange.hpp>
+#include <troupe/framework/internal/objects/mapped_answers.hpp>
 #include <troupe/framework/internal/objects/object_serving.hpp>
 #include <troupe/framework/internal/objects/object_source.hpp>
 #include <troupe/framework/internal/objects/replica_rooms.hpp>
 #include <troupe/framework/internal/objects/shared_core.hpp>
-#include <troupe/framework/internal/objects/unfinished_objects.hpp>
-#include <troupe/framework/internal/objects/waiting_callers.hpp>
+#include <troupe/framework/internal/objects/unfinished_bytes.hpp>
 #include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/framework/internal/threads/job_queue.hpp>
 #include <troupe/framework/node_errc.hpp>
@@ -131,8 +131,8 @@ private:
   std::unique_ptr<io_timer> timer_; // I/O thread; null after the end.
   // What works for the core stands before it; what has jobs in the queues stands before those, since they end first.
   object_serving serving_;
-  waiting_callers callers_;
-  unfinished_objects unfinished_;
+  mapped_answers callers_;
+  unfinished_bytes unfinished_;
   replica_rooms rooms_;
   shared_core core_;
   job_queue worker_; // Seals, pins and answers.

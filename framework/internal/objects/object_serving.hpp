@@ -25,7 +25,7 @@ public:
   object_serving(shared_core& core, core_errands& errands, job_queue& worker)
       : core_(core), errands_(errands), worker_(worker) {}
 
-  /// Cuts what the link has room for.
+  /// Cuts what the link can take.
   void prepare(handles::link_number to);
   [[nodiscard]] std::optional<object_piece> next(handles::link_number to);
   [[nodiscard]] bool has_piece(handles::link_number to) const;

@@ -29,9 +29,9 @@ std::shared_ptr<running_fetch> running_fetch::start(object_state_ptr state, fetc
 void running_fetch::run(fetch_time within) {
   const auto state = state_;
   if (!state)
-    return settle(bytes_here(nullptr));
+    return take(bytes_here(nullptr));
   const auto id = state->source->fetch(deadline_of(within),
-                                       [self = shared_from_this()](auto answer) { self->settle(std::move(answer)); });
+                                       [self = shared_from_this()](auto answer) { self->take(std::move(answer)); });
   {
     std::lock_guard guard{mutex_};
     id_ = id;
@@ -41,7 +41,7 @@ void running_fetch::run(fetch_time within) {
   state->source->cancel(id); // Given up before the source had said what to cancel.
 }
 
-void running_fetch::settle(outcome answer) {
+void running_fetch::take(outcome answer) {
   std::function<void()> call;
   object_state_ptr released; // After the lock.
   {

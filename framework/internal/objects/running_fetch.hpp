@@ -35,7 +35,7 @@ public:
 
 private:
   void run(fetch_time within);
-  void settle(outcome answer);
+  void take(outcome answer);
 
   running_fetch(object_state_ptr state, std::function<void()> when_answered);
 

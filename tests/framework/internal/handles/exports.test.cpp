@@ -19,8 +19,8 @@ protected:
   link_record& to_;
   reference what_;
   imports imports_{books_};
-  fetching fetching_{books_, imports_, *this, serving_};
-  serving serving_{books_, fetching_, *this};
+  shared_fetches fetches_{books_, imports_, *this, serving_};
+  serving serving_{books_, fetches_, *this};
   voucher_book vouchers_{{}};
   exports exports_{books_, serving_, vouchers_};
 };

@@ -27,11 +27,11 @@ protected:
 
   link_record& from_;
   imports imports_{books_};
-  fetching fetching_{books_, imports_, *this, *this};
+  shared_fetches fetches_{books_, imports_, *this, *this};
   vouching vouching_{books_, *this, *this};
   adopting adopting_{books_, *this, vouching_};
   mark_book marks_{[this] { return ++last_token_; }};
-  receiving receiving_{books_, imports_, fetching_, adopting_, marks_, *this};
+  receiving receiving_{books_, imports_, fetches_, adopting_, marks_, *this};
 };
 
 TEST_F(handles_on_their_way_in, of_one_name_are_one_entry) {

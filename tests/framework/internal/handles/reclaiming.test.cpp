@@ -12,11 +12,11 @@ protected:
   }
 
   imports imports_{books_};
-  fetching fetching_{books_, imports_, *this, serving_};
-  serving serving_{books_, fetching_, *this};
+  shared_fetches fetches_{books_, imports_, *this, serving_};
+  serving serving_{books_, fetches_, *this};
   voucher_book vouchers_{{}};
   exports exports_{books_, serving_, vouchers_};
-  reclaiming reclaiming_{books_, exports_, fetching_, vouchers_, *this};
+  reclaiming reclaiming_{books_, exports_, fetches_, vouchers_, *this};
 };
 
 class importer_after_a_loss : public after_a_loss {

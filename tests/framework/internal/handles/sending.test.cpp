@@ -8,8 +8,8 @@ namespace {
 class handles_on_their_way_out : public part_of_a_ledger {
 protected:
   imports imports_{books_};
-  fetching fetching_{books_, imports_, *this, serving_};
-  serving serving_{books_, fetching_, sending_};
+  shared_fetches fetches_{books_, imports_, *this, serving_};
+  serving serving_{books_, fetches_, sending_};
   voucher_book vouchers_{{}};
   exports exports_{books_, serving_, vouchers_};
   mark_book marks_{[this] { return ++last_token_; }};

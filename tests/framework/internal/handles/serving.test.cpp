@@ -24,8 +24,8 @@ protected:
 
   link_record& to_;
   imports imports_{books_};
-  fetching fetching_{books_, imports_, *this, serving_};
-  serving serving_{books_, fetching_, *this};
+  shared_fetches fetches_{books_, imports_, *this, serving_};
+  serving serving_{books_, fetches_, *this};
 };
 
 TEST_F(pulls, of_what_is_here_are_answered_with_a_head_and_chunks) {
@@ -58,10 +58,10 @@ TEST_F(pulls, of_what_is_elsewhere_wait_for_it) {
   auto& source = link(6, c);
   export_to(to_, y, import(source, y));
   serving_.on_pull(to_, {1, y}, true);
-  fetching_.begin_pulls(source);
+  fetches_.begin_pulls(source);
   EXPECT_EQ(wanted(), words{"make room 1"});
   EXPECT_EQ(serving_.broken_invariant(), "");
-  EXPECT_TRUE(fetching_.has_replica(1, y, fetch_step::making_room));
+  EXPECT_TRUE(fetches_.has_replica(1, y, fetch_step::making_room));
   EXPECT_EQ(wanted(), (words{"6: release 2 x1", "bytes wanted on 5"}));
 }
 

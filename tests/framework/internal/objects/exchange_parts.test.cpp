@@ -14,11 +14,11 @@
 #include <gtest/gtest.h>
 
 #include <troupe/base/sizes.hpp>
+#include <troupe/framework/internal/objects/mapped_answers.hpp>
 #include <troupe/framework/internal/objects/object_serving.hpp>
 #include <troupe/framework/internal/objects/originals.hpp>
 #include <troupe/framework/internal/objects/replica_rooms.hpp>
-#include <troupe/framework/internal/objects/unfinished_objects.hpp>
-#include <troupe/framework/internal/objects/waiting_callers.hpp>
+#include <troupe/framework/internal/objects/unfinished_bytes.hpp>
 #include <troupe/framework/internal/wire/crc32c.hpp>
 
 #include "../../../eventually.hpp"
@@ -200,8 +200,8 @@ TEST_F(exchange_parts, object_serving_tells_the_peer_once_what_cannot_be_had) {
 
 // -- callers
 
-TEST_F(exchange_parts, waiting_callers_are_answered_once_and_keep_nothing) {
-  waiting_callers callers{core_, worker_};
+TEST_F(exchange_parts, mapped_answers_are_answered_once_and_keep_nothing) {
+  mapped_answers callers{core_, worker_};
   const auto object = store_.put(bytes_of(100)).value();
   std::optional<std::expected<frame, node_error>> got;
   {
@@ -220,8 +220,8 @@ TEST_F(exchange_parts, waiting_callers_are_answered_once_and_keep_nothing) {
   EXPECT_EQ((*got)->size_bytes(), 100u);
 }
 
-TEST_F(exchange_parts, waiting_callers_get_the_reason) {
-  waiting_callers callers{core_, worker_};
+TEST_F(exchange_parts, mapped_answers_get_the_reason) {
+  mapped_answers callers{core_, worker_};
   std::optional<std::expected<frame, node_error>> got;
   {
     const auto held = core_.lock();
@@ -234,8 +234,8 @@ TEST_F(exchange_parts, waiting_callers_get_the_reason) {
   EXPECT_EQ(got->error().message(), "gone");
 }
 
-TEST_F(exchange_parts, waiting_callers_are_told_of_the_end) {
-  waiting_callers callers{core_, worker_};
+TEST_F(exchange_parts, mapped_answers_are_told_of_the_end) {
+  mapped_answers callers{core_, worker_};
   int told = 0;
   {
     const auto held = core_.lock();
@@ -447,8 +447,8 @@ TEST_F(waiting_originals, are_left_alone_when_they_are_forgotten) {
 
 // -- objects of this node's own
 
-TEST_F(exchange_parts, unfinished_objects_are_written_with_what_they_capture) {
-  unfinished_objects own{core_, store_, maker_, worker_};
+TEST_F(exchange_parts, unfinished_bytes_are_written_with_what_they_capture) {
+  unfinished_bytes own{core_, store_, maker_, worker_};
   const auto inner = receive(100);
   handles::reference what;
   {

@@ -1,4 +1,4 @@
-#include <troupe/framework/internal/objects/unfinished_objects.hpp>
+#include <troupe/framework/internal/objects/unfinished_bytes.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -19,29 +19,29 @@ constexpr std::chrono::seconds own_room_patience{20};
 
 } // namespace
 
-void unfinished_objects::keep(core_turn held, handles::reference what, frame bytes, std::vector<std::byte> metadata) {
+void unfinished_bytes::keep(core_turn held, handles::reference what, frame bytes, std::vector<std::byte> metadata) {
   objects_.in(held).emplace(what, std::make_shared<const object>(object{std::move(bytes), std::move(metadata)}));
 }
 
-void unfinished_objects::finish(core_turn held, handles::room_id as, handles::reference what,
-                                std::vector<store::object_id> captured) {
+void unfinished_bytes::finish(core_turn held, handles::room_id as, handles::reference what,
+                              std::vector<store::object_id> captured) {
   maker_.add(
       [this, as, from = objects_.in(held).at(what), captured = std::move(captured)] { write(as, *from, captured); });
 }
 
-void unfinished_objects::forget(core_turn held, handles::reference what) {
+void unfinished_bytes::forget(core_turn held, handles::reference what) {
   if (auto found = objects_.in(held).extract(what); !found.empty())
     worker_.add([dropped = std::move(found.mapped())] {}); // What it captures ends outside of the lock.
 }
 
-void unfinished_objects::end() {
+void unfinished_bytes::end() {
   auto held = core_.lock();
   const auto dropped = std::exchange(objects_.in(held->turn()), {});
   held.guard().unlock();
 }
 
 /// Waits for room as what comes from others does.
-void unfinished_objects::write(handles::room_id as, const object& from, const std::vector<store::object_id>& captured) {
+void unfinished_bytes::write(handles::room_id as, const object& from, const std::vector<store::object_id>& captured) {
   const auto attempt = [&]() -> std::expected<store::handle, store::store_error> {
     auto built = store_.create(from.bytes.size_bytes(), from.metadata, captured, own_try_patience);
     if (!built)

@@ -1,11 +1,11 @@
-#include <troupe/framework/internal/handles/fetching.hpp>
+#include <troupe/framework/internal/handles/shared_fetches.hpp>
 
 #include <algorithm>
 #include <cassert>
 
 namespace troupe::internal::handles {
 
-fetching::fetching(books& of, imports& counted, entry_changes& whole, pull_server& peers)
+shared_fetches::shared_fetches(books& of, imports& counted, entry_changes& whole, pull_server& peers)
     : options_(of.options),
       objects_(of.objects),
       timers_(of.timers),
@@ -21,12 +21,12 @@ fetching::fetching(books& of, imports& counted, entry_changes& whole, pull_serve
 
 // -- who waits
 
-void fetching::begin(waiter_id who, reference what, time_point until) {
+void shared_fetches::begin(waiter_id who, reference what, time_point until) {
   callers_.add(who, clock_.now(), until);
   add_waiter(what, outside_waiter{who});
 }
 
-void fetching::cancel(waiter_id who) {
+void shared_fetches::cancel(waiter_id who) {
   const auto what = callers_.find(who);
   if (!what)
     return;
@@ -34,7 +34,7 @@ void fetching::cancel(waiter_id who) {
   answer(outside_waiter{who}, {handle_errc::cancelled}, *what);
 }
 
-void fetching::add_waiter(reference what, const waiter& who) {
+void shared_fetches::add_waiter(reference what, const waiter& who) {
   auto& which = entries_.at(what);
   if (which.state != entry_state::remote)
     return answer(who, which.state == entry_state::here ? fetch_error{} : which.loss, what);
@@ -51,7 +51,7 @@ void fetching::add_waiter(reference what, const waiter& who) {
   advance(what);
 }
 
-void fetching::remove_waiter(reference what, const waiter& who) {
+void shared_fetches::remove_waiter(reference what, const waiter& who) {
   auto& fetch = entries_.at(what).fetch;
   if (!fetch)
     return;
@@ -60,24 +60,24 @@ void fetching::remove_waiter(reference what, const waiter& who) {
 }
 
 /// The fetch that waits, if it is one, and still the same attempt.
-fetch_state* fetching::outer_of(const waiter& who) {
+fetch_state* shared_fetches::outer_of(const waiter& who) {
   const auto* outer = std::get_if<outer_waiter>(&who);
   return outer != nullptr && rooms_.find(outer->room) ? entries_.at(outer->outer).fetch.get() : nullptr;
 }
 
-std::shared_ptr<import_budget> fetching::budget_for(reference what, const waiter& who) {
+std::shared_ptr<import_budget> shared_fetches::budget_for(reference what, const waiter& who) {
   if (const auto* outer = std::get_if<outer_waiter>(&who))
     return entries_.at(outer->outer).fetch->budget;
   return std::make_shared<import_budget>(what);
 }
 
-bool fetching::is_paid_by(const import_budget& budget, reference what, const waiter& who) {
+bool shared_fetches::is_paid_by(const import_budget& budget, reference what, const waiter& who) {
   if (const auto* outer = std::get_if<outer_waiter>(&who))
     return entries_.at(outer->outer).fetch->budget.get() == &budget;
   return budget.root == what;
 }
 
-void fetching::answer(const waiter& who, const fetch_error& error, reference what) {
+void shared_fetches::answer(const waiter& who, const fetch_error& error, reference what) {
   bool is_here = error.code == handle_errc::none;
   if (const auto* outside = std::get_if<outside_waiter>(&who)) {
     auto told = end_wait(outside->waiter, what);
@@ -103,7 +103,7 @@ void fetching::answer(const waiter& who, const fetch_error& error, reference wha
 }
 
 /// The caller is to be told what has become of it.
-answer_waiter fetching::end_wait(waiter_id who, reference what) {
+answer_waiter shared_fetches::end_wait(waiter_id who, reference what) {
   answer_waiter told;
   told.waiter = who;
   told.size_bytes = entries_.at(what).size_bytes;
@@ -114,7 +114,7 @@ answer_waiter fetching::end_wait(waiter_id who, reference what) {
 
 // -- the course of a fetch
 
-void fetching::step_to(reference what, fetch_step next) {
+void shared_fetches::step_to(reference what, fetch_step next) {
   auto& fetch = *entries_.at(what).fetch;
   assert(may_follow(fetch.step, next));
   fetch.step = next;
@@ -123,7 +123,7 @@ void fetching::step_to(reference what, fetch_step next) {
   fetch.patience.set(has_patience ? end_of_patience() : never);
 }
 
-void fetching::advance(reference what) {
+void shared_fetches::advance(reference what) {
   auto& which = entries_.at(what);
   if (which.parts)
     return entries_.touch(what); // Not from here, since what it captures may be unfinished itself.
@@ -141,7 +141,7 @@ namespace {
 
 } // namespace
 
-void fetching::begin_pulls(link_record& source) {
+void shared_fetches::begin_pulls(link_record& source) {
   while (const auto what = pulling_.next(source)) {
     auto& which = entries_.at(*what);
     which.fetch->room = rooms_.open(*what);
@@ -153,12 +153,12 @@ void fetching::begin_pulls(link_record& source) {
   }
 }
 
-void fetching::ask_for_bytes(reference what) {
+void shared_fetches::ask_for_bytes(reference what) {
   step_to(what, fetch_step::asking);
   pulling_.ask(what);
 }
 
-void fetching::restart(reference what) {
+void shared_fetches::restart(reference what) {
   auto& which = entries_.at(what);
   if (!which.fetch)
     return;
@@ -179,7 +179,7 @@ void fetching::restart(reference what) {
 }
 
 /// Of those that have one.
-time_point fetching::last_deadline(const fetch_state& fetch) const {
+time_point shared_fetches::last_deadline(const fetch_state& fetch) const {
   auto result = time_point{};
   for (const auto& each : fetch.waiters)
     if (const auto* outside = std::get_if<outside_waiter>(&each))
@@ -190,7 +190,7 @@ time_point fetching::last_deadline(const fetch_state& fetch) const {
 
 /// The source has too much to do, or no room to bring back what lies on its disk: it is asked again for some time, and
 /// for room as long as somebody has time.
-void fetching::begin_again_later(reference what, const fetch_error& why) {
+void shared_fetches::begin_again_later(reference what, const fetch_error& why) {
   auto& which = entries_.at(what);
   auto& fetch = *which.fetch;
   bool is_full = why.code == handle_errc::full;
@@ -206,7 +206,7 @@ void fetching::begin_again_later(reference what, const fetch_error& why) {
     pulling_.on_busy(what);
 }
 
-std::set<waiter> fetching::stop(reference what) {
+std::set<waiter> shared_fetches::stop(reference what) {
   auto& which = entries_.at(what);
   if (!which.fetch)
     return {};
@@ -234,7 +234,7 @@ std::set<waiter> fetching::stop(reference what) {
   return std::move(fetch->waiters);
 }
 
-void fetching::fail(reference what, const fetch_error& error) {
+void shared_fetches::fail(reference what, const fetch_error& error) {
   auto& fetch = entries_.at(what).fetch;
   if (!fetch || fetch->failed.code != handle_errc::none)
     return;
@@ -242,18 +242,18 @@ void fetching::fail(reference what, const fetch_error& error) {
   entries_.touch(what);
 }
 
-void fetching::stop_unless_awaited(reference what) {
+void shared_fetches::stop_unless_awaited(reference what) {
   if (const auto& fetch = entries_.at(what).fetch; fetch && fetch->waiters.empty())
     static_cast<void>(stop(what));
 }
 
-bool fetching::is_sealing(reference what) const {
+bool shared_fetches::is_sealing(reference what) const {
   const auto& fetch = entries_.at(what).fetch;
   return fetch && fetch->step == fetch_step::sealing;
 }
 
 /// Who only joined a fetch that imported too much for another begins it anew.
-void fetching::answer_failed(reference what) {
+void shared_fetches::answer_failed(reference what) {
   const auto& fetch = entries_.at(what).fetch;
   if (!fetch || fetch->failed.code == handle_errc::none)
     return;
@@ -268,7 +268,7 @@ void fetching::answer_failed(reference what) {
   entries_.touch(what);
 }
 
-void fetching::finish(reference what, const object_id& place) {
+void shared_fetches::finish(reference what, const object_id& place) {
   const auto waiters = stop(what);
   entries_.at(what).place = place;
   entries_.enter(what, entry_state::here);
@@ -280,7 +280,7 @@ void fetching::finish(reference what, const object_id& place) {
 
 /// As if all its bytes had just come. Not where anything else is under way, since an unfinished object can capture
 /// others, in chains of any length.
-void fetching::finish_parts(reference what) {
+void shared_fetches::finish_parts(reference what) {
   auto& which = entries_.at(what);
   if (!which.parts || !which.fetch || which.fetch->step != fetch_step::waiting)
     return;
@@ -294,17 +294,17 @@ void fetching::finish_parts(reference what) {
 
 // -- rooms
 
-void fetching::room_made(room_id room) {
+void shared_fetches::room_made(room_id room) {
   if (const auto what = rooms_.find(room); what && entries_.at(*what).fetch->step == fetch_step::making_room)
     ask_for_bytes(*what);
 }
 
-void fetching::room_failed(room_id room, handle_errc why) {
+void shared_fetches::room_failed(room_id room, handle_errc why) {
   if (const auto what = rooms_.find(room))
     fail(*what, {why});
 }
 
-bool fetching::has_replica(room_id room, const object_id& place, fetch_step after) {
+bool shared_fetches::has_replica(room_id room, const object_id& place, fetch_step after) {
   const auto known = rooms_.find(room);
   if (!known)
     return false;
@@ -322,7 +322,7 @@ bool fetching::has_replica(room_id room, const object_id& place, fetch_step afte
   return true;
 }
 
-std::expected<room_id, violation> fetching::room_for(const link_record& from, const pull_chunk& what) const {
+std::expected<room_id, violation> shared_fetches::room_for(const link_record& from, const pull_chunk& what) const {
   const auto asked = from.questions.standing_of(what.request, open_request::kind::pull);
   if (asked == link_questions::standing::never_asked)
     return std::unexpected{violation{"answered a question that was not asked"}};
@@ -336,7 +336,7 @@ std::expected<room_id, violation> fetching::room_for(const link_record& from, co
   return fetch.room;
 }
 
-bool fetching::room_filled(room_id room, std::uint64_t more_bytes) {
+bool shared_fetches::room_filled(room_id room, std::uint64_t more_bytes) {
   const auto what = rooms_.find(room);
   if (!what)
     return false;
@@ -354,7 +354,7 @@ bool fetching::room_filled(room_id room, std::uint64_t more_bytes) {
   return true;
 }
 
-bool fetching::waits_for_captured(room_id room) const {
+bool shared_fetches::waits_for_captured(room_id room) const {
   const auto what = rooms_.find(room);
   return what && entries_.at(*what).fetch->waits_for_captured();
 }
@@ -362,12 +362,12 @@ bool fetching::waits_for_captured(room_id room) const {
 // -- what the source says
 
 /// The fetch goes on until all that it captures is here.
-void fetching::has_all_bytes(reference what) {
+void shared_fetches::has_all_bytes(reference what) {
   pulling_.end(what);
   entries_.at(what).fetch->patience.set(end_of_patience());
 }
 
-void fetching::seal_if_complete(reference what) {
+void shared_fetches::seal_if_complete(reference what) {
   auto& fetch = *entries_.at(what).fetch;
   if (!fetch.waits_for_captured() || fetch.awaited > 0 || fetch.failed.code != handle_errc::none)
     return;
@@ -380,7 +380,7 @@ void fetching::seal_if_complete(reference what) {
 }
 
 /// Takes over one reference each, and has them brought here. Fails with `too_many`.
-void fetching::await_captured(reference what, const std::vector<reference>& captured) {
+void shared_fetches::await_captured(reference what, const std::vector<reference>& captured) {
   auto& fetch = *entries_.at(what).fetch;
   fetch.captured = captured;
   fetch.budget->imports += fetch.captured.size();
@@ -392,7 +392,7 @@ void fetching::await_captured(reference what, const std::vector<reference>& capt
   --fetch.awaited;
 }
 
-violation fetching::on_head(link_record& from, const pull_head& what, const std::vector<reference>& captured) {
+violation shared_fetches::on_head(link_record& from, const pull_head& what, const std::vector<reference>& captured) {
   const auto let_go = [&] {
     for (auto inner : captured)
       entries_.unrefer(inner);
@@ -416,7 +416,7 @@ violation fetching::on_head(link_record& from, const pull_head& what, const std:
   return {};
 }
 
-violation fetching::on_here(link_record& from, request_number request, reference handed_over) {
+violation shared_fetches::on_here(link_record& from, request_number request, reference handed_over) {
   const auto* asked = from.questions.find(request);
   if (asked == nullptr) { // What came along may have ended the fetch.
     entries_.unrefer(handed_over);
@@ -441,7 +441,7 @@ violation fetching::on_here(link_record& from, request_number request, reference
 }
 
 /// Requires: the question is closed.
-void fetching::on_refused(const link_record& from, reference what, const refused& why) {
+void shared_fetches::on_refused(const link_record& from, reference what, const refused& why) {
   const auto& which = entries_.at(what);
   which.fetch->pull.request = 0;
   if (why.reason != handle_errc::busy && why.reason != handle_errc::full)
@@ -455,7 +455,7 @@ void fetching::on_refused(const link_record& from, reference what, const refused
 
 // -- time
 
-void fetching::expire_waiter(waiter_id who) {
+void shared_fetches::expire_waiter(waiter_id who) {
   const auto what = callers_.find(who).value();
   auto told = end_wait(who, what);
   remove_waiter(what, outside_waiter{who});
@@ -463,7 +463,7 @@ void fetching::expire_waiter(waiter_id who) {
   actions_.want(told);
 }
 
-void fetching::expire_patience(reference what, std::vector<reference>& patient) {
+void shared_fetches::expire_patience(reference what, std::vector<reference>& patient) {
   auto& fetch = *entries_.at(what).fetch;
   fetch.patience.clear();
   if (fetch.waits_for_captured())
@@ -474,7 +474,7 @@ void fetching::expire_patience(reference what, std::vector<reference>& patient) 
 
 /// Says what it was that took so long, if that is known: of what is captured the first that is not here.
 /// Requires: `what` has a fetch.
-void fetching::explain_delay(answer_waiter& told, reference what) const {
+void shared_fetches::explain_delay(answer_waiter& told, reference what) const {
   constexpr auto depth_max = 16; // Of captured ones; a liar's objects may capture each other.
   for (auto depth = 0; depth < depth_max && entries_.at(what).fetch->waits_for_captured(); ++depth) {
     const auto& captured = entries_.at(what).fetch->captured;
@@ -491,7 +491,7 @@ void fetching::explain_delay(answer_waiter& told, reference what) const {
 
 /// Until when a fetch may wait for what it captures, judged by those alone: as long as one of them moves. `never` when
 /// none does.
-time_point fetching::captured_deadline(const fetch_state& outer) const {
+time_point shared_fetches::captured_deadline(const fetch_state& outer) const {
   auto result = time_point{};
   for (auto each : outer.captured) {
     const auto& inner = entries_.find(entries_.resolve(each))->fetch;
@@ -505,7 +505,7 @@ time_point fetching::captured_deadline(const fetch_state& outer) const {
   return result > clock_.now() ? result : never;
 }
 
-void fetching::judge(const std::vector<reference>& patient) {
+void shared_fetches::judge(const std::vector<reference>& patient) {
   std::vector<reference> moving;
   for (auto each : patient) {
     const auto& fetch = entries_.at(each).fetch;
@@ -534,7 +534,7 @@ void fetching::judge(const std::vector<reference>& patient) {
 
 // -- invariants
 
-std::string_view fetching::broken_invariant() const {
+std::string_view shared_fetches::broken_invariant() const {
   std::size_t waiting = 0;
   std::string_view broken;
   entries_.for_each([&](reference what, const entry& which) {
@@ -551,7 +551,7 @@ std::string_view fetching::broken_invariant() const {
   return pulling_.broken_invariant();
 }
 
-std::string_view fetching::broken_fetch(const entry& which, reference what) const {
+std::string_view shared_fetches::broken_fetch(const entry& which, reference what) const {
   const auto& fetch = *which.fetch;
   using enum fetch_step;
   if (fetch.waiters.empty())
@@ -569,7 +569,7 @@ std::string_view fetching::broken_fetch(const entry& which, reference what) cons
   return broken_waiters(fetch, what);
 }
 
-std::string_view fetching::broken_waiters(const fetch_state& fetch, reference what) const {
+std::string_view shared_fetches::broken_waiters(const fetch_state& fetch, reference what) const {
   for (const auto& each : fetch.waiters) {
     if (const auto* outside = std::get_if<outside_waiter>(&each)) {
       if (callers_.find(outside->waiter) != what)

@@ -1,4 +1,4 @@
-#include <troupe/framework/internal/handles/waiting_callers.hpp>
+#include <troupe/framework/internal/handles/fetch_callers.hpp>
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 class callers : public testing::Test {
 protected:
   timer_queue timers_;
-  waiting_callers callers_{timers_};
+  fetch_callers callers_{timers_};
 };
 
 TEST_F(callers, wait_for_one_object_each) {

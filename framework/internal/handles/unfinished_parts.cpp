@@ -1,10 +1,10 @@
-#include <troupe/framework/internal/handles/unfinished_objects.hpp>
+#include <troupe/framework/internal/handles/unfinished_parts.hpp>
 
 #include <memory>
 
 namespace troupe::internal::handles {
 
-reference unfinished_objects::add(std::uint64_t size_bytes, std::span<const reference> captured) {
+reference unfinished_parts::add(std::uint64_t size_bytes, std::span<const reference> captured) {
   const auto what = entries_.make(entry_state::remote);
   auto& made = entries_.at(what);
   made.size_bytes = size_bytes;
@@ -19,7 +19,7 @@ reference unfinished_objects::add(std::uint64_t size_bytes, std::span<const refe
   return what;
 }
 
-void unfinished_objects::forget_parts(reference what) {
+void unfinished_parts::forget_parts(reference what) {
   const auto parts = std::exchange(entries_.at(what).parts, nullptr);
   if (!parts)
     return;
@@ -31,12 +31,12 @@ void unfinished_objects::forget_parts(reference what) {
   actions_.want(forget_unfinished{what});
 }
 
-bool unfinished_objects::contains(reference what) const {
+bool unfinished_parts::contains(reference what) const {
   const auto* which = entries_.find(what);
   return which != nullptr && which->parts;
 }
 
-const fetch_error* unfinished_objects::lost_part(reference what) const {
+const fetch_error* unfinished_parts::lost_part(reference what) const {
   const auto& which = entries_.at(what);
   if (!which.parts)
     return nullptr;
@@ -46,12 +46,12 @@ const fetch_error* unfinished_objects::lost_part(reference what) const {
   return nullptr;
 }
 
-void unfinished_objects::touch_outer_of(reference part) {
+void unfinished_parts::touch_outer_of(reference part) {
   for (auto each = part_of_.lower_bound({part, {}}); each != part_of_.end() && each->first == part; ++each)
     entries_.touch(each->second);
 }
 
-std::string_view unfinished_objects::broken_invariant() const {
+std::string_view unfinished_parts::broken_invariant() const {
   std::string_view broken;
   std::set<std::pair<reference, reference>> parts;
   std::uint64_t size_bytes = 0;

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include <troupe/framework/internal/handles/books.hpp>
+#include <troupe/framework/internal/handles/fetch_callers.hpp>
 #include <troupe/framework/internal/handles/imports.hpp>
 #include <troupe/framework/internal/handles/pulling.hpp>
 #include <troupe/framework/internal/handles/room_numbers.hpp>
-#include <troupe/framework/internal/handles/waiting_callers.hpp>
 
 namespace troupe::internal::handles {
 
@@ -30,11 +30,11 @@ public:
 using violation = std::string_view;
 
 /// Brings the bytes of objects here: one fetch for all who wait for the same, with all that it captures.
-class fetching {
+class shared_fetches {
 public:
-  fetching(books& of, imports& counted, entry_changes& whole, pull_server& peers);
-  fetching(const fetching&) = delete;
-  fetching& operator=(const fetching&) = delete;
+  shared_fetches(books& of, imports& counted, entry_changes& whole, pull_server& peers);
+  shared_fetches(const shared_fetches&) = delete;
+  shared_fetches& operator=(const shared_fetches&) = delete;
 
   // -- who waits
 
@@ -138,7 +138,7 @@ private:
   entry_changes& whole_;
   pull_server& peers_;
   pulling pulling_;
-  waiting_callers callers_;
+  fetch_callers callers_;
   room_numbers rooms_;
 };
 

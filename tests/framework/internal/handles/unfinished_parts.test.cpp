@@ -1,4 +1,4 @@
-#include <troupe/framework/internal/handles/unfinished_objects.hpp>
+#include <troupe/framework/internal/handles/unfinished_parts.hpp>
 
 #include "some_books.hpp"
 
@@ -10,7 +10,7 @@ protected:
   objects_to_be_finished() : part_(import(link(5, b), x)), outer_(unfinished_.add(5, std::vector{part_})) {}
   void TearDown() override { EXPECT_EQ(unfinished_.broken_invariant(), ""); }
 
-  unfinished_objects unfinished_{books_};
+  unfinished_parts unfinished_{books_};
   reference part_, outer_;
 };
 

@@ -16,9 +16,9 @@ namespace troupe::internal {
 /// Answers each caller once, with the bytes mapped or the reason.
 ///
 /// Threads: end once, the rest in a turn at the core.
-class waiting_callers final : public caller_answers {
+class mapped_answers final : public caller_answers {
 public:
-  waiting_callers(shared_core& core, job_queue& worker) : core_(core), worker_(worker) {}
+  mapped_answers(shared_core& core, job_queue& worker) : core_(core), worker_(worker) {}
 
   [[nodiscard]] handles::waiter_id add(core_turn, object_source::answer then,
                                        std::chrono::steady_clock::time_point until);

@@ -1,4 +1,4 @@
-#include <troupe/framework/internal/objects/waiting_callers.hpp>
+#include <troupe/framework/internal/objects/mapped_answers.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -16,24 +16,24 @@ constexpr std::chrono::milliseconds turn_patience{20};
 
 } // namespace
 
-handles::waiter_id waiting_callers::add(core_turn held, object_source::answer then, clock::time_point until) {
+handles::waiter_id mapped_answers::add(core_turn held, object_source::answer then, clock::time_point until) {
   const auto who = ++last_.in(held);
   callers_.in(held).emplace(who, caller{std::move(then), until});
   return who;
 }
 
-void waiting_callers::hurry(core_turn held, handles::waiter_id who) {
+void mapped_answers::hurry(core_turn held, handles::waiter_id who) {
   auto& callers = callers_.in(held);
   if (const auto found = callers.find(who); found != callers.end())
     found->second.until = clock::now();
 }
 
-void waiting_callers::answer(core_turn, fetch_answer what) {
+void mapped_answers::answer(core_turn, fetch_answer what) {
   worker_.add([this, what = std::move(what)] { give(what); });
 }
 
 /// It waits for room for moments only, so that others have their turns.
-void waiting_callers::give(const fetch_answer& what) {
+void mapped_answers::give(const fetch_answer& what) {
   auto held = core_.lock();
   // A caller is not taken out before it is answered: the end, which drops this job, answers those that are left.
   const auto& callers = callers_.in(held->turn());
@@ -67,7 +67,7 @@ void waiting_callers::give(const fetch_answer& what) {
     core_.lock()->drop(what.object);
 }
 
-void waiting_callers::end() {
+void mapped_answers::end() {
   auto held = core_.lock();
   auto left = std::exchange(callers_.in(held->turn()), {});
   held.guard().unlock();

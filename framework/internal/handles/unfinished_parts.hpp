@@ -13,9 +13,9 @@
 namespace troupe::internal::handles {
 
 /// Keeps what an object captures that is put before all of that is here, so that it can be finished when that has come.
-class unfinished_objects {
+class unfinished_parts {
 public:
-  explicit unfinished_objects(books& of) : actions_(of.actions), entries_(of.entries) {}
+  explicit unfinished_parts(books& of) : actions_(of.actions), entries_(of.entries) {}
 
   /// One reference to it.
   [[nodiscard]] reference add(std::uint64_t size_bytes, std::span<const reference> captured);

@@ -19,9 +19,9 @@ namespace troupe::internal {
 /// Keeps the bytes of each until it can be written into the store, and writes it.
 ///
 /// Threads: end once, the rest in a turn at the core.
-class unfinished_objects final : public object_finisher {
+class unfinished_bytes final : public object_finisher {
 public:
-  unfinished_objects(shared_core& core, store::object_store store, job_queue& maker, job_queue& worker)
+  unfinished_bytes(shared_core& core, store::object_store store, job_queue& maker, job_queue& worker)
       : core_(core), store_(std::move(store)), maker_(maker), worker_(worker) {}
 
   void keep(core_turn, handles::reference what, frame bytes, std::vector<std::byte> metadata);

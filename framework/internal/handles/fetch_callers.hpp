@@ -13,9 +13,9 @@
 namespace troupe::internal::handles {
 
 /// Remembers what each caller waits for, since when, and how long.
-class waiting_callers {
+class fetch_callers {
 public:
-  explicit waiting_callers(timer_queue& timers) : timers_(timers) {}
+  explicit fetch_callers(timer_queue& timers) : timers_(timers) {}
 
   /// Requires: nobody of that name waits already.
   void add(waiter_id who, time_point since, time_point until) {
