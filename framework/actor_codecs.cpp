@@ -4,12 +4,12 @@
 #include <caf/message_builder.hpp>
 
 #include <troupe/framework/internal/caf_port/actor_handles.hpp>
-#include <troupe/framework/internal/objects/link_extension.hpp>
+#include <troupe/framework/internal/objects/codec_mentions.hpp>
 
 namespace troupe::internal {
 
 std::expected<actor_form, serialize_error> reduce_actor(const caf::strong_actor_ptr& actor, const context& ctx) {
-  auto extension = extension_of(ctx, "an actor handle");
+  auto extension = required_mentions(ctx, "an actor handle");
   if (!extension)
     return std::unexpected{std::move(extension).error()};
   auto mention = (*extension)->mention(to_handle(actor));
@@ -19,7 +19,7 @@ std::expected<actor_form, serialize_error> reduce_actor(const caf::strong_actor_
 }
 
 std::expected<caf::strong_actor_ptr, serialize_error> rebuild_actor(const actor_form& from, const context& ctx) {
-  auto extension = extension_of(ctx, "an actor handle");
+  auto extension = required_mentions(ctx, "an actor handle");
   if (!extension)
     return std::unexpected{std::move(extension).error()};
   auto mentioned = (*extension)->mentioned(from.mention);

@@ -7,9 +7,9 @@
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/objects/capturing.hpp>
-#include <troupe/framework/internal/objects/link_extension.hpp>
-#include <troupe/framework/internal/objects/stored_bytes.hpp>
+#include <troupe/framework/internal/objects/codec_mentions.hpp>
 #include <troupe/framework/internal/objects/out_of_band.hpp>
+#include <troupe/framework/internal/objects/stored_bytes.hpp>
 #include <troupe/framework/internal/objects/stored_object.hpp>
 #include <troupe/framework/internal/words/text.hpp>
 
@@ -25,8 +25,8 @@ std::string quoted(const std::string& element) {
 
 } // namespace
 
-std::expected<link_extension*, serialize_error> extension_of(const context& ctx, std::string_view what) {
-  if (auto* extension = link_extension_of(ctx))
+std::expected<codec_mentions*, serialize_error> required_mentions(const context& ctx, std::string_view what) {
+  if (auto* extension = codec_mentions_of(ctx))
     return extension;
   return std::unexpected{serialize_error{
       serialize_errc::out_of_band_handle,
@@ -38,7 +38,7 @@ std::expected<link_extension*, serialize_error> extension_of(const context& ctx,
 std::expected<object_form, serialize_error> reduce_object(const object_state_ptr& state, const context& ctx) {
   if (!state)
     return object_form{};
-  auto* const extension = link_extension_of(ctx);
+  auto* const extension = codec_mentions_of(ctx);
   if (extension == nullptr)
     return out_of_band_form(state);
   auto mention = extension->mention(*state);
@@ -77,7 +77,7 @@ bool is_same_object(const object_state_ptr& one, const object_state_ptr& other) 
 std::expected<object_state_ptr, serialize_error> rebuild_object(object_form&& from, const context& ctx) {
   if (from.layout.header.empty() && from.layout.element.empty())
     return object_state_ptr{};
-  auto* const extension = link_extension_of(ctx);
+  auto* const extension = codec_mentions_of(ctx);
   if (extension == nullptr)
     return found_out_of_band(std::move(from));
   object_source_ptr source;

@@ -35,7 +35,7 @@ class context_extension;
 /// class.
 enum class extension_kind : std::uint8_t {
   unknown, ///< Of the user's, or a test's.
-  link,    ///< Of a message over a link (link_extension), or what is kept of one (listed_mentions).
+  link,    ///< Of a message over a link (codec_mentions), or what is kept of one (listed_mentions).
 };
 
 /// The handles, and their like, that a payload within another one mentions. Only the outer payload can name them. They

@@ -32,7 +32,7 @@ constexpr std::uint64_t size_bytes = 100'000;
 constexpr handles::node_name exporter{5, 6};
 
 /// The exporter's end: takes what the exchange writes.
-class exporters_end final : public exchange_link {
+class exporters_end final : public counted_link {
 public:
   explicit exporters_end(object_exchange& of) : of_(of) {}
 

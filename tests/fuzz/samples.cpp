@@ -1,6 +1,6 @@
 #include "samples.hpp"
 
-#include <troupe/framework/internal/objects/link_extension.hpp>
+#include <troupe/framework/internal/objects/codec_mentions.hpp>
 
 #include "decoding.hpp"
 
@@ -12,7 +12,7 @@ using namespace troupe::internal;
 namespace {
 
 /// Counts what is mentioned.
-class counting final : public link_extension {
+class counting final : public codec_mentions {
 public:
   explicit counting(std::shared_ptr<const object_environment> objects) : objects_(std::move(objects)) {}
   std::expected<std::uint32_t, serialize_error> mention(const actor_handle& actor) override {

@@ -8,7 +8,7 @@
 
 #include <troupe/framework/actor_codecs.hpp>
 #include <troupe/framework/internal/caf_port/builtin_types.hpp>
-#include <troupe/framework/internal/objects/link_extension.hpp>
+#include <troupe/framework/internal/objects/codec_mentions.hpp>
 #include <troupe/framework/object_ref.hpp>
 #include <troupe/framework/spawning.hpp>
 #include <troupe/framework/task.hpp>
@@ -43,7 +43,7 @@ const type_registry& wire_types() {
 constexpr std::array<std::string_view, 3> families_of_inputs{"typed", "msgpack", "json"};
 
 /// An element that mentions three actors, none of which is there any more.
-class no_link final : public internal::link_extension {
+class no_link final : public internal::codec_mentions {
 public:
   std::expected<std::uint32_t, serialize_error> mention(const internal::actor_handle& actor) override {
     expect(!actor, "an actor has come from nowhere");

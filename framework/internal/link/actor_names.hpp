@@ -16,7 +16,7 @@
 #include <troupe/framework/internal/link/actor_introductions.hpp>
 #include <troupe/framework/internal/link/actor_tables.hpp>
 #include <troupe/framework/internal/link/link_common.hpp>
-#include <troupe/framework/internal/objects/link_extension.hpp>
+#include <troupe/framework/internal/objects/codec_mentions.hpp>
 #include <troupe/framework/internal/wire/admin.hpp>
 #include <troupe/framework/node_errc.hpp>
 

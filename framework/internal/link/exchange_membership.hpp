@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <troupe/framework/internal/handles/messages.hpp>
-#include <troupe/framework/internal/objects/link_exchange.hpp>
+#include <troupe/framework/internal/objects/handle_counter.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
 
 namespace troupe::internal {
@@ -28,9 +28,9 @@ public:
   }
   ~exchange_membership() { leave(default_reason); }
 
-  /// As link_exchange::link_up(); none where the exchange does not take that number.
-  [[nodiscard]] static exchange_membership join(std::shared_ptr<link_exchange> exchange,
-                                                const std::shared_ptr<exchange_link>& link, handles::link_number number,
+  /// As handle_counter::link_up(); none where the exchange does not take that number.
+  [[nodiscard]] static exchange_membership join(std::shared_ptr<handle_counter> exchange,
+                                                const std::shared_ptr<counted_link>& link, handles::link_number number,
                                                 handles::node_name peer, bytes_view token,
                                                 const std::optional<exchange_channel>& shared) {
     exchange_membership result;
@@ -52,7 +52,7 @@ public:
 private:
   static constexpr const char* default_reason = "the link has ended";
 
-  std::shared_ptr<link_exchange> of_;
+  std::shared_ptr<handle_counter> of_;
   handles::link_number number_ = 0;
 };
 

@@ -15,7 +15,7 @@
 #include <troupe/framework/internal/handles/messages.hpp>
 #include <troupe/framework/internal/link/actor_recognition.hpp>
 #include <troupe/framework/internal/link/late_figures.hpp>
-#include <troupe/framework/internal/objects/link_exchange.hpp>
+#include <troupe/framework/internal/objects/handle_counter.hpp>
 #include <troupe/framework/internal/objects/object_environment.hpp>
 #include <troupe/framework/internal/trust/authentication.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
@@ -109,7 +109,7 @@ public:
   /// With what objects that were put here are read again.
   [[nodiscard]] const std::shared_ptr<const object_environment>& objects() const noexcept { return objects_; }
   /// Null for a node without a store.
-  [[nodiscard]] const std::shared_ptr<link_exchange>& exchange() const noexcept { return exchange_; }
+  [[nodiscard]] const std::shared_ptr<handle_counter>& exchange() const noexcept { return exchange_; }
   [[nodiscard]] asio::io_context& io() noexcept { return io_; }
   [[nodiscard]] encoding_cache& encodings() noexcept { return *encodings_; }
   /// What this node is known again by.
@@ -153,7 +153,7 @@ protected:
   // Set before there are links.
   std::optional<store::object_store> store_;
   std::shared_ptr<const object_environment> objects_;
-  std::shared_ptr<link_exchange> exchange_;
+  std::shared_ptr<handle_counter> exchange_;
 };
 
 } // namespace troupe::internal

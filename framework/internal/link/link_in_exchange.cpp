@@ -21,7 +21,7 @@ std::expected<void, node_error> link_in_exchange::join(const std::shared_ptr<con
   std::optional<exchange_channel> shared;
   if (agreed.shares_store)
     shared.emplace(agreed.peer.process, agreed.send_channel(), agreed.receive_channel());
-  membership_ = exchange_membership::join(of_.exchange, std::shared_ptr<exchange_link>{link, this}, agreed.channel,
+  membership_ = exchange_membership::join(of_.exchange, std::shared_ptr<counted_link>{link, this}, agreed.channel,
                                           agreed.peer.handles, agreed.peer.token, shared);
   if (!membership_)
     return violation("the peer has given this link the number of another");

@@ -12,7 +12,7 @@
 
 #include <troupe/framework/internal/link/exchange_membership.hpp>
 #include <troupe/framework/internal/net/link_mutex.hpp>
-#include <troupe/framework/internal/objects/link_exchange.hpp>
+#include <troupe/framework/internal/objects/handle_counter.hpp>
 #include <troupe/framework/internal/wire/admin.hpp>
 #include <troupe/framework/internal/wire/outbox.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
@@ -28,12 +28,12 @@ struct link_common;
 /// Carries over one link what the exchanges of its two ends say to each other.
 ///
 /// Threads: join(), leave() and what is heard on the I/O thread; the rest from any.
-class link_in_exchange final : public exchange_link {
+class link_in_exchange final : public counted_link {
 public:
   /// Parts of the link and of its node, which outlive this.
   struct parts {
     const link_common& link;
-    const std::shared_ptr<link_exchange>& exchange; // Null for a node without a store.
+    const std::shared_ptr<handle_counter>& exchange; // Null for a node without a store.
     whereabouts_teller& whereabouts;
     const limits& bounds; // Of what is heard.
     std::atomic<std::uint64_t>& bytes_sent;

@@ -13,8 +13,8 @@
 #include <troupe/framework/internal/link/negotiation.hpp>
 #include <troupe/framework/internal/link/pending_requests.hpp>
 #include <troupe/framework/internal/net/link_mutex.hpp>
+#include <troupe/framework/internal/objects/codec_mentions.hpp>
 #include <troupe/framework/internal/objects/flight_claims.hpp>
-#include <troupe/framework/internal/objects/link_extension.hpp>
 #include <troupe/framework/internal/objects/link_objects.hpp>
 #include <troupe/framework/internal/wire/outbox.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>

@@ -10,8 +10,8 @@
 #include <troupe/framework/internal/link/actor_names.hpp>
 #include <troupe/framework/internal/link/link_common.hpp>
 #include <troupe/framework/internal/link/packed_message.hpp>
-#include <troupe/framework/internal/objects/link_exchange.hpp>
-#include <troupe/framework/internal/objects/link_extension.hpp>
+#include <troupe/framework/internal/objects/codec_mentions.hpp>
+#include <troupe/framework/internal/objects/handle_counter.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
 #include <troupe/store/object_store.hpp>
 
@@ -20,13 +20,13 @@ namespace troupe::internal {
 /// Notes the actors and objects that a message mentions, as codecs of handles come upon them.
 ///
 /// Threads: one. Used again from message to message.
-class message_mentions final : public link_extension {
+class message_mentions final : public codec_mentions {
 public:
   /// Of one link. All of it outlives the link's messages.
   struct parts {
     const link_common& link;
     actor_names& actors;
-    const std::shared_ptr<link_exchange>& exchange; // Null for a node without a store.
+    const std::shared_ptr<handle_counter>& exchange; // Null for a node without a store.
     const std::optional<store::object_store>& store;
   };
 

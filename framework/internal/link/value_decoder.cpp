@@ -20,7 +20,7 @@ std::unexpected<node_error> undecodable(std::string text) {
 }
 
 /// What the codecs of handles see while an element is decoded: the actors that it mentions are received already.
-class incoming_extension final : public link_extension {
+class incoming_extension final : public codec_mentions {
 public:
   incoming_extension(std::span<const caf::strong_actor_ptr> actors, std::span<const object_source_ptr> mentions,
                      const std::shared_ptr<const object_environment>& objects)
@@ -132,7 +132,7 @@ std::expected<void, node_error> value_decoder::decode_element(received_element& 
 }
 
 std::expected<void, node_error> value_decoder::decode_value_of(const received_header& header, const type_entry& type,
-                                                               std::span<const frame> frames, link_extension& extension,
+                                                               std::span<const frame> frames, codec_mentions& extension,
                                                                message_under_construction& into) {
   context_.extension = &extension;
   void* place = nullptr;

@@ -13,7 +13,7 @@
 #include <troupe/framework/internal/link/incoming_message.hpp>
 #include <troupe/framework/internal/link/received_dictionary.hpp>
 #include <troupe/framework/internal/link/traffic.hpp>
-#include <troupe/framework/internal/objects/link_extension.hpp>
+#include <troupe/framework/internal/objects/codec_mentions.hpp>
 #include <troupe/framework/node_errc.hpp>
 #include <troupe/serializers/context.hpp>
 
@@ -45,7 +45,7 @@ private:
   std::expected<void, node_error> decode_element(received_element& element, const type_entry& type,
                                                  message_under_construction& into);
   std::expected<void, node_error> decode_value_of(const received_header& header, const type_entry& type,
-                                                  std::span<const frame> frames, link_extension& extension,
+                                                  std::span<const frame> frames, codec_mentions& extension,
                                                   message_under_construction& into);
   void refuse(const std::string& alias, const type_entry* known);
 

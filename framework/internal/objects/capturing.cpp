@@ -22,7 +22,7 @@ std::unexpected<serialize_error> no_actors() {
 }
 
 /// Decoding the value of one object: finds what it captured.
-class captured_objects final : public link_extension {
+class captured_objects final : public codec_mentions {
 public:
   explicit captured_objects(const object_state& of) : environment_(of.environment), source_(of.source) {}
 

@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include <troupe/framework/internal/objects/link_exchange.hpp>
-#include <troupe/framework/internal/objects/link_extension.hpp>
+#include <troupe/framework/internal/objects/codec_mentions.hpp>
+#include <troupe/framework/internal/objects/handle_counter.hpp>
 #include <troupe/framework/internal/objects/object_environment.hpp>
 #include <troupe/framework/object_ref.hpp>
 #include <troupe/store/object_store.hpp>
@@ -20,11 +20,11 @@ namespace troupe::internal {
 inline constexpr std::size_t captured_max = 1024;
 
 /// Encoding one value into an object: lists the objects that it refers to.
-class capture_list final : public link_extension {
+class capture_list final : public codec_mentions {
 public:
   /// For an object in that store, or without one in this process's memory. `exchange` is that of the store's node, if
   /// there is one.
-  capture_list(std::optional<store::object_store> into, std::shared_ptr<link_exchange> exchange,
+  capture_list(std::optional<store::object_store> into, std::shared_ptr<handle_counter> exchange,
                std::shared_ptr<const object_environment> environment)
       : store_(std::move(into)), exchange_(std::move(exchange)), environment_(std::move(environment)) {}
 
@@ -52,7 +52,7 @@ private:
   [[nodiscard]] object_source_ptr copy_of(const object_source& source);
 
   std::optional<store::object_store> store_;
-  const std::shared_ptr<link_exchange> exchange_;
+  const std::shared_ptr<handle_counter> exchange_;
   const std::shared_ptr<const object_environment> environment_;
   std::vector<captured> captured_;
   std::optional<node_error> failure_;

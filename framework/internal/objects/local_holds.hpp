@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <troupe/framework/internal/handles/local_objects.hpp>
-#include <troupe/framework/internal/objects/link_exchange.hpp>
+#include <troupe/framework/internal/objects/handle_counter.hpp>
 #include <troupe/store/handle.hpp>
 #include <troupe/store/object_store.hpp>
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include <troupe/base/sizes.hpp>
-#include <troupe/framework/internal/objects/link_extension.hpp>
+#include <troupe/framework/internal/objects/codec_mentions.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
 #include <troupe/framework/object_ref.hpp>
 #include <troupe/serializers/internal/words/failing.hpp>
@@ -36,7 +36,7 @@ private:
 };
 
 /// Encodes such a payload, or decodes it once more.
-class part_extension final : public link_extension {
+class part_extension final : public codec_mentions {
 public:
   explicit part_extension(mention_list list) : list_(std::move(list)) {}
 
@@ -99,11 +99,11 @@ std::unexpected<serialize_error> unreadable() {
 
 } // namespace
 
-std::unique_ptr<context_extension> link_extension::for_part() {
+std::unique_ptr<context_extension> codec_mentions::for_part() {
   return std::make_unique<part_extension>(mention_list{});
 }
 
-std::expected<std::vector<std::byte>, serialize_error> link_extension::mention_all(const kept_mentions& what) {
+std::expected<std::vector<std::byte>, serialize_error> codec_mentions::mention_all(const kept_mentions& what) {
   if (what.kind() != extension_kind::link)
     return context_extension::mention_all(what);
   if (!reads_mentions_of_parts())
@@ -133,7 +133,7 @@ std::expected<std::vector<std::byte>, serialize_error> link_extension::mention_a
 }
 
 std::expected<std::shared_ptr<const kept_mentions>, serialize_error>
-link_extension::find_all(std::span<const std::byte> note) {
+codec_mentions::find_all(std::span<const std::byte> note) {
   packet_reader in{note};
   mention_list list{.actors = {}, .objects = {}, .environment = objects()};
   const auto count = in.varint_up_to(element_actors_max);

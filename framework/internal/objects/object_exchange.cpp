@@ -167,7 +167,7 @@ std::string object_exchange::why_ended(handles::link_number link) const {
 
 // -- links
 
-bool object_exchange::link_up(const std::shared_ptr<exchange_link>& link, handles::link_number number,
+bool object_exchange::link_up(const std::shared_ptr<counted_link>& link, handles::link_number number,
                               handles::node_name peer, bytes_view token,
                               const std::optional<exchange_channel>& shared) {
   const auto held = core_.lock();

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include <troupe/framework/internal/objects/exchange_surroundings.hpp>
-#include <troupe/framework/internal/objects/link_exchange.hpp>
+#include <troupe/framework/internal/objects/handle_counter.hpp>
 #include <troupe/framework/internal/objects/mapped_answers.hpp>
 #include <troupe/framework/internal/objects/object_serving.hpp>
 #include <troupe/framework/internal/objects/object_source.hpp>
@@ -32,10 +32,10 @@ namespace troupe::internal {
 
 /// Gives the core of the exchange its threads, its timer and its links.
 ///
-/// Threads: as link_exchange says; end once; the rest from any.
+/// Threads: as handle_counter says; end once; the rest from any.
 /// Locks: shared_core's.
 /// Lifetime: every handle keeps it. After end() it answers what is asked with `link_down`, and what is here stays.
-class object_exchange final : public link_exchange,
+class object_exchange final : public handle_counter,
                               public std::enable_shared_from_this<object_exchange>,
                               private core_errands {
 public:
@@ -73,11 +73,11 @@ public:
                                               std::chrono::steady_clock::time_point until, object_source::answer then);
   void cancel(object_source::fetch_id which);
 
-  // -- link_exchange
+  // -- handle_counter
 
   [[nodiscard]] handles::node_name self() const noexcept override { return self_; }
   [[nodiscard]] std::shared_ptr<exchanged_object> object_of(const object_source_ptr& source) override;
-  [[nodiscard]] bool link_up(const std::shared_ptr<exchange_link>& link, handles::link_number number,
+  [[nodiscard]] bool link_up(const std::shared_ptr<counted_link>& link, handles::link_number number,
                              handles::node_name peer, bytes_view token,
                              const std::optional<exchange_channel>& shared) override;
   void link_down(handles::link_number number, std::string why) override;
@@ -122,7 +122,7 @@ private:
 
   // Guarded by the core's lock.
   struct writer {
-    std::weak_ptr<exchange_link> link;
+    std::weak_ptr<counted_link> link;
     bool is_called = false; // The I/O thread will come.
   };
   std::map<handles::link_number, writer> writers_;

@@ -9,7 +9,7 @@
 
 #include <troupe/framework/internal/handles/actions.hpp>
 #include <troupe/framework/internal/objects/exchange_surroundings.hpp>
-#include <troupe/framework/internal/objects/link_exchange.hpp>
+#include <troupe/framework/internal/objects/handle_counter.hpp>
 #include <troupe/framework/internal/objects/shared_core.hpp>
 #include <troupe/framework/internal/objects/stored_bytes.hpp>
 #include <troupe/framework/internal/threads/job_queue.hpp>

@@ -26,12 +26,12 @@
 namespace troupe::internal {
 
 /// Notes what a link tells it, and says what a test has put into it.
-class noted_exchange final : public link_exchange {
+class noted_exchange final : public handle_counter {
 public:
   handles::node_name self() const noexcept override { return {1, 10}; }
   std::shared_ptr<exchanged_object> object_of(const object_source_ptr&) override { return nullptr; }
 
-  bool link_up(const std::shared_ptr<exchange_link>& link, handles::link_number number, handles::node_name peer,
+  bool link_up(const std::shared_ptr<counted_link>& link, handles::link_number number, handles::node_name peer,
                bytes_view, const std::optional<exchange_channel>& shared) override {
     if (refuses)
       return false;
@@ -83,7 +83,7 @@ public:
   bool has_piece(handles::link_number) const override { return !pieces.empty(); }
 
   // What the link has told.
-  std::shared_ptr<exchange_link> up; // As long as a test keeps it.
+  std::shared_ptr<counted_link> up; // As long as a test keeps it.
   handles::link_number up_as = 0;
   handles::node_name up_to;
   std::optional<exchange_channel> up_shared;
@@ -139,7 +139,7 @@ protected:
       std::make_shared<connection>(io_, nullptr, std::shared_ptr<link_mutex>{std::shared_ptr<void>{}, &mutex_});
   const std::shared_ptr<int> owner_ = std::make_shared<int>();
   const std::shared_ptr<noted_exchange> noted_ = std::make_shared<noted_exchange>();
-  const std::shared_ptr<link_exchange> exchange_ = noted_;
+  const std::shared_ptr<handle_counter> exchange_ = noted_;
   no_entrances entrances_;
   whereabouts_teller whereabouts_{common_, {.entrances = entrances_}};
   const limits bounds_{.object_bytes = 1000};

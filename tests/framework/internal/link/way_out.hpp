@@ -187,7 +187,7 @@ protected:
 
   // What the messages are made of.
   std::optional<store::object_store> store;
-  std::shared_ptr<link_exchange> exchange;
+  std::shared_ptr<handle_counter> exchange;
   // Threads remember links and terms by these: no two tests have the same.
   static inline std::uint64_t last_number = 0;
   const std::uint64_t serial = ++last_number;

@@ -23,8 +23,8 @@ struct actor_name {
   std::uint64_t number = 0;
 };
 
-/// One message's view of its link.
-class link_extension : public context_extension {
+/// The actors and objects that one message mentions, as codecs of handles see them.
+class codec_mentions : public context_extension {
 public:
   [[nodiscard]] extension_kind kind() const noexcept final { return extension_kind::link; }
 
@@ -52,12 +52,13 @@ public:
 };
 
 /// Null where the context has none, or another's.
-[[nodiscard]] inline link_extension* link_extension_of(const context& ctx) noexcept {
+[[nodiscard]] inline codec_mentions* codec_mentions_of(const context& ctx) noexcept {
   const auto is_link = ctx.extension != nullptr && ctx.extension->kind() == extension_kind::link;
-  return is_link ? static_cast<link_extension*>(ctx.extension) : nullptr;
+  return is_link ? static_cast<codec_mentions*>(ctx.extension) : nullptr;
 }
 
 /// The extension of a context, or the error that a handle cannot travel outside a message.
-[[nodiscard]] std::expected<link_extension*, serialize_error> extension_of(const context& ctx, std::string_view what);
+[[nodiscard]] std::expected<codec_mentions*, serialize_error> required_mentions(const context& ctx,
+                                                                                std::string_view what);
 
 } // namespace troupe::internal

@@ -20,10 +20,10 @@ namespace troupe::internal {
 
 class exchanged_object;
 
-/// A link as the exchange sees it.
-class exchange_link {
+/// A link over which handles are counted, as the exchange sees it.
+class counted_link {
 public:
-  virtual ~exchange_link() = default;
+  virtual ~counted_link() = default;
   /// I/O thread. There is something for take_messages() or next_piece().
   virtual void write_handles() = 0;
   /// I/O thread. The peer has broken the protocol of handles, or has lost this link.
@@ -51,12 +51,12 @@ struct object_piece {
 ///
 /// Threads: link_up, link_down, receive and the on_ members on the I/O thread; the rest from any.
 /// Locks: its own come after a link's.
-class link_exchange {
+class handle_counter {
 public:
-  link_exchange() = default;
-  link_exchange(const link_exchange&) = delete;
-  link_exchange& operator=(const link_exchange&) = delete;
-  virtual ~link_exchange() = default;
+  handle_counter() = default;
+  handle_counter(const handle_counter&) = delete;
+  handle_counter& operator=(const handle_counter&) = delete;
+  virtual ~handle_counter() = default;
 
   [[nodiscard]] virtual handles::node_name self() const noexcept = 0;
 
@@ -64,7 +64,7 @@ public:
   [[nodiscard]] virtual std::shared_ptr<exchanged_object> object_of(const object_source_ptr& source) = 0;
 
   /// False where that number is not to be used: the link has to end.
-  [[nodiscard]] virtual bool link_up(const std::shared_ptr<exchange_link>& link, handles::link_number number,
+  [[nodiscard]] virtual bool link_up(const std::shared_ptr<counted_link>& link, handles::link_number number,
                                      handles::node_name peer, bytes_view token,
                                      const std::optional<exchange_channel>& shared) = 0;
   /// Keeps the reason, for the errors of what is lost with the link.
