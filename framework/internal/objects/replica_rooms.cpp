@@ -100,13 +100,11 @@ std::optional<store::object_of_origin> replica_rooms::try_to_build(const std::sh
     if (!held->wants(id))
       break; // Whoever comes next has the same store.
     if (made && made->building) {
-      held->note_full(id, std::nullopt);
       wanted->building = std::move(made->building);
       held->room_made(id);
       break;
     }
     if (made) {
-      held->note_full(id, std::nullopt);
       held->give_back_room(id);
       return *std::move(made);
     }

@@ -58,6 +58,7 @@ void room_book::give_back(handles::room_id id) {
   auto& which = at(id);
   enter(which, room_state::wanted);
   release(which);
+  note_full(id, std::nullopt);
 }
 
 void room_book::leave(handles::room_id id, std::uint64_t writer) {
@@ -72,6 +73,7 @@ void room_book::take_up(handles::room_id id) {
 
 void room_book::fill(handles::room_id id) {
   enter(at(id), room_state::filling);
+  note_full(id, std::nullopt);
 }
 
 /// It may wait for what it captures, which needs room as well.

@@ -61,18 +61,19 @@ public:
 
   /// Reserves what the wanted room takes, for its builder. False where others have to be filled before.
   [[nodiscard]] bool reserve(handles::room_id id, std::uint64_t size_bytes);
-  /// Another process was quicker: it is wanted as before.
+  /// Another process was quicker, which has found a place: it is wanted as before.
   void give_back(handles::room_id id);
   /// Leaves the wanted room to another process of this host, `writer`.
   void leave(handles::room_id id, std::uint64_t writer);
   /// That one will not bring it.
   void take_up(handles::room_id id);
+  /// It has found its place.
   void fill(handles::room_id id);
   /// It has all its bytes.
   void filled(handles::room_id id);
   void seal(handles::room_id id);
 
-  /// What the store has said about a room that is being made: nothing where it has found its place.
+  /// What the store has said about a room that is being made; nothing where it is not tried any more.
   void note_full(handles::room_id id, std::optional<node_error> why);
 
   [[nodiscard]] std::uint64_t reserved_bytes() const noexcept { return reserved_bytes_; }

@@ -68,8 +68,8 @@ TEST_F(room_book_test, tells_all_rooms_why_the_one_before_them_finds_no_place) {
   rooms_.note_full(1, node_error{node_errc::store_full, "all is pinned"});
   EXPECT_EQ(rooms_.full_now()->message(), "all is pinned");
   EXPECT_EQ(rooms_.find(1)->why_full->message(), "all is pinned");
-  rooms_.note_full(1, std::nullopt);
-  EXPECT_FALSE(rooms_.full_now());
+  rooms_.fill(1);
+  EXPECT_FALSE(rooms_.full_now()) << "it has found one";
 }
 
 } // namespace
