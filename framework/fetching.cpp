@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include <troupe/base/longest_wait.hpp>
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/caf_threads.hpp>
 #include <troupe/framework/internal/objects/bell.hpp>
@@ -56,8 +57,7 @@ struct gathering {
 };
 
 std::chrono::steady_clock::time_point deadline_after(std::chrono::milliseconds timeout) {
-  constexpr std::chrono::hours longest{24 * 365 * 100}; // Condition variables reckon in other clocks, too.
-  return std::chrono::steady_clock::now() + std::min<std::chrono::milliseconds>(timeout, longest);
+  return std::chrono::steady_clock::now() + bounded_wait(timeout);
 }
 
 /// What a call is to come to.

@@ -4,6 +4,7 @@
 
 #include <caf/scoped_actor.hpp>
 
+#include <troupe/base/longest_wait.hpp>
 #include <troupe/framework/inspection.hpp>
 #include <troupe/framework/internal/caf_port/actors/request_runner.hpp>
 #include <troupe/framework/internal/link/family_changes.hpp>
@@ -25,7 +26,7 @@ std::expected<Answer, node_error> asked(internal::node_link& over, std::chrono::
                                         const Query& query) {
   caf::scoped_actor self{over.node().system()};
   std::expected<Answer, node_error> answer = std::unexpected{node_error{node_errc::timed_out, "no answer"}};
-  self->request(over.helpers_there().inspector(), timeout, query)
+  self->request(over.helpers_there().inspector(), bounded_wait(timeout), query)
       .receive([&](Answer& known) { answer = std::move(known); },
                [&](const caf::error& error) { answer = std::unexpected{to_node_error(error)}; });
   return answer;

@@ -13,6 +13,7 @@
 #include <caf/message.hpp>
 #include <caf/scoped_actor.hpp>
 
+#include <troupe/base/longest_wait.hpp>
 #include <troupe/framework/link.hpp>
 #include <troupe/framework/message_types.hpp>
 #include <troupe/framework/node_error.hpp>
@@ -45,14 +46,14 @@ public:
   /// `caf::actor_cast<Handle>` makes the handle of it.
   template <class Self>
   auto request(Self* self, std::chrono::milliseconds timeout) && {
-    return self->request(spawner_, timeout, std::move(call_));
+    return self->request(spawner_, bounded_wait(timeout), std::move(call_));
   }
 
   /// Sends it and waits. Not for actors' handlers.
   [[nodiscard]] std::expected<Handle, node_error> get(std::chrono::milliseconds timeout) && {
     caf::scoped_actor self(caf::actor_cast<caf::abstract_actor*>(spawner_)->home_system());
     std::expected<Handle, node_error> answer = std::unexpected(node_error(node_errc::timed_out, "no answer"));
-    self->request(spawner_, timeout, std::move(call_))
+    self->request(spawner_, bounded_wait(timeout), std::move(call_))
         .receive([&](caf::strong_actor_ptr& spawned) { answer = caf::actor_cast<Handle>(std::move(spawned)); },
                  [&](const caf::error& error) { answer = std::unexpected(to_node_error(error)); });
     return answer;

@@ -13,6 +13,7 @@
 #include <caf/message.hpp>
 #include <caf/scoped_actor.hpp>
 
+#include <troupe/base/longest_wait.hpp>
 #include <troupe/framework/link.hpp>
 #include <troupe/framework/message_types.hpp>
 #include <troupe/framework/node_error.hpp>
@@ -45,7 +46,7 @@ public:
   /// Result, or nothing where the function returns void. Discarding what this returns discards the answer.
   template <class Self>
   auto request(Self* self, std::chrono::milliseconds timeout) && {
-    return self->request(runner_, timeout, std::move(call_));
+    return self->request(runner_, bounded_wait(timeout), std::move(call_));
   }
 
   /// Sends it and waits. Not for actors' handlers.
@@ -53,7 +54,7 @@ public:
     caf::scoped_actor self(caf::actor_cast<caf::abstract_actor*>(runner_)->home_system());
     std::expected<Result, node_error> answer = std::unexpected(node_error(node_errc::timed_out, "no answer"));
     const auto failed = [&](const caf::error& error) { answer = std::unexpected(to_node_error(error)); };
-    auto asked = self->request(runner_, timeout, std::move(call_));
+    auto asked = self->request(runner_, bounded_wait(timeout), std::move(call_));
     if constexpr (std::is_void_v<Result>)
       asked.receive([&] { answer = {}; }, failed);
     else

@@ -461,6 +461,39 @@ TEST(a_node, refuses_times_below_zero) {
   EXPECT_EQ(refused.error().code(), node_errc::bad_option) << refused.error().message();
 }
 
+TEST(a_node, takes_times_as_long_as_chrono_has) {
+  constexpr auto for_ever = std::chrono::milliseconds::max();
+  const link_options options{.connect_timeout = for_ever,
+                             .block_timeout = for_ever,
+                             .heartbeat_interval = for_ever,
+                             .heartbeat_timeout = for_ever};
+  tests::side far{{.name = "far",
+                   .listen = {"inproc://for_ever"},
+                   .accepted_links = options,
+                   .store = std::nullopt,
+                   .handle_grace = for_ever,
+                   .drain_timeout = for_ever}};
+  tests::side near{{.name = "near", .store = std::nullopt, .drain_timeout = for_ever}};
+  auto link = near.home->connect("inproc://for_ever", options);
+  ASSERT_TRUE(link) << link.error().message();
+  EXPECT_TRUE(link->ping(for_ever));
+  EXPECT_TRUE(link->reconfigure({}, for_ever));
+  EXPECT_EQ(link->find("nobody", 0s).error().code(), node_errc::not_found);
+  EXPECT_EQ(link->report(for_ever, {}).error().code(), node_errc::not_allowed);
+  EXPECT_TRUE(link->is_open());
+}
+
+TEST(a_node, refuses_limits_by_which_no_peer_could_be_heard) {
+  type_registry types;
+  const family_set families;
+  system_config config;
+  caf::actor_system system{config};
+  const auto opened =
+      node::open(system, types, families, {.accepted_links = {.receive_limits = {.depth = 0}}, .store = std::nullopt});
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().message(), "receive_limits.depth is 0: what the peer says of itself could not be read");
+}
+
 /// The rows below a heading of framework/options.md: key and default.
 std::vector<std::pair<std::string, std::string>> documented(const std::string& heading) {
   std::ifstream file{TROUPE_OPTIONS_DOCUMENT};

@@ -200,6 +200,20 @@ TEST_F(flow, a_thread_of_its_own_waits_for_room) {
   EXPECT_EQ(link_->stats().refused_at_bound, 0u);
 }
 
+TEST_F(flow, a_thread_may_wait_for_room_for_ever) {
+  small_.block_timeout = std::chrono::milliseconds::max();
+  auto stuck = stuck_remote();
+  std::thread producer{[&] {
+    for (int i = 0; i < 200; ++i)
+      caf::anon_send(stuck, kilobyte);
+  }};
+  EXPECT_TRUE(eventually([&] { return link_->stats().waiting_bytes > 6'000; }));
+  gate_->open();
+  producer.join();
+  EXPECT_TRUE(eventually([&] { return *got_ == 200; })) << *got_;
+  EXPECT_EQ(link_->stats().refused_at_bound, 0u);
+}
+
 TEST_F(flow, waiting_for_room_has_an_end) {
   small_.block_timeout = 30ms;
   auto stuck = stuck_remote();

@@ -10,6 +10,7 @@
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/node_ids.hpp>
 #include <troupe/framework/internal/link/admin_table.hpp>
+#include <troupe/framework/internal/link/bounded_waits.hpp>
 #include <troupe/framework/internal/link/link_flights.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
 #include <troupe/framework/internal/link/link_in_exchange.hpp>
@@ -46,7 +47,7 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
                      std::shared_ptr<const link_security> security)
     : serial_(next_serial.fetch_add(1, std::memory_order_relaxed)),
       node_(std::move(node)),
-      options_(options),
+      options_(with_bounded_waits(options)),
       role_(side),
       security_(std::move(security)),
       pending_objects_(std::make_shared<pending_objects>()),
@@ -202,6 +203,8 @@ std::expected<void, node_error> node_link::check(const link_options& options, co
   if (options.window_bytes == 0 || options.actor_window_bytes == 0 || options.handle_window_bytes == 0
       || options.actor_handle_window_bytes == 0 || options.queue_bytes == 0 || options.actor_queue_bytes == 0)
     return fail(node_errc::bad_option, "a link's windows and queues have at least one byte");
+  if (options.receive_limits.depth == 0)
+    return fail(node_errc::bad_option, "receive_limits.depth is 0: what the peer says of itself could not be read");
   if (auto good = check_durations(options); !good)
     return good;
   for (const auto* names : {&options.serializers, &accepted_by(options)})

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <troupe/base/longest_wait.hpp>
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/net/io_loop.hpp>
 #include <troupe/framework/internal/threads/io_timer.hpp>
@@ -20,17 +21,11 @@ using namespace std::chrono_literals;
 // What a find that asks once gives the peer to answer.
 constexpr std::chrono::milliseconds answer_patience = 5s;
 constexpr std::chrono::milliseconds longest_pause = 100ms;
-// Longer ones could not be added to the time of day.
-constexpr std::chrono::milliseconds longest_timeout = 24h * 365 * 100;
-
-std::chrono::milliseconds bounded(std::chrono::milliseconds timeout) {
-  return std::clamp(timeout, 0ms, longest_timeout);
-}
 
 } // namespace
 
 std::chrono::milliseconds lookups::longest(std::chrono::milliseconds timeout) {
-  const auto within = bounded(timeout);
+  const auto within = bounded_wait(timeout);
   return (within == 0ms ? answer_patience : within) + 1s; // The I/O thread may be busy.
 }
 
@@ -50,7 +45,7 @@ void lookups::begin(std::string name, std::set<std::string> interface, std::chro
   post_to(io_, [owner = owner_.lock(), this,
                 what = wanted{.name = std::move(name),
                               .interface = std::move(interface),
-                              .timeout = bounded(timeout),
+                              .timeout = bounded_wait(timeout),
                               .then = std::move(then)}]() mutable { start(std::move(what)); });
 }
 
@@ -78,7 +73,7 @@ std::expected<void, node_error> lookups::ping(std::chrono::milliseconds timeout)
   auto promise = std::make_shared<std::promise<std::expected<caf::strong_actor_ptr, node_error>>>();
   auto answer = promise->get_future();
   const auto number = questions_.ask({}, {}, [promise](auto found) { promise->set_value(std::move(found)); });
-  if (answer.wait_for(timeout) != std::future_status::ready && questions_.forget(number))
+  if (answer.wait_for(bounded_wait(timeout)) != std::future_status::ready && questions_.forget(number))
     return fail(node_errc::timed_out,
                 link_.peer_name() + " did not answer within " + std::to_string(timeout.count()) + " ms");
   const auto nobody = answer.get(); // Has the empty name.

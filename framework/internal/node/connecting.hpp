@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <troupe/framework/internal/link/bounded_waits.hpp>
 #include <troupe/framework/internal/net/address.hpp>
 #include <troupe/framework/internal/net/dialing.hpp>
 #include <troupe/framework/internal/net/host_lookup.hpp>
@@ -47,7 +48,7 @@ public:
   security_at(std::span<const stream_endpoint> endpoints, limited_log& lines);
 
 private:
-  destination(address at, const link_options& options) : at_(std::move(at)), options_(options) {}
+  destination(address at, const link_options& options) : at_(std::move(at)), options_(with_bounded_waits(options)) {}
 
   address at_;
   link_options options_;

@@ -9,6 +9,7 @@
 #include <troupe/framework/internal/caf_port/node_ids.hpp>
 #include <troupe/framework/internal/caf_port/system_module.hpp>
 #include <troupe/framework/internal/config/configuration.hpp>
+#include <troupe/framework/internal/link/bounded_waits.hpp>
 #include <troupe/framework/internal/link/node_link.hpp>
 #include <troupe/framework/internal/net/io_loop.hpp>
 #include <troupe/framework/internal/node/connecting.hpp>
@@ -45,7 +46,7 @@ std::shared_ptr<io_loop> make_loop(caf::actor_system& system, const node_options
 
 node_options without_publications(node_options options) {
   options.publish.clear();
-  return options;
+  return with_bounded_waits(std::move(options));
 }
 
 } // namespace

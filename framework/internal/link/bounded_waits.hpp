@@ -1,0 +1,28 @@
+// Options whose waits a clock can reckon with.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include <troupe/base/longest_wait.hpp>
+#include <troupe/framework/options.hpp>
+
+namespace troupe::internal {
+
+/// The same options, but none of their waits is longer than `longest_wait`. Shorter ones stay, also those that
+/// link_core::check refuses.
+[[nodiscard]] inline link_options with_bounded_waits(link_options options) {
+  for (auto* wait :
+       {&options.connect_timeout, &options.block_timeout, &options.heartbeat_interval, &options.heartbeat_timeout})
+    *wait = std::min(*wait, longest_wait);
+  return options;
+}
+
+[[nodiscard]] inline node_options with_bounded_waits(node_options options) {
+  for (auto* wait : {&options.handle_grace, &options.drain_timeout})
+    *wait = std::min(*wait, longest_wait);
+  options.accepted_links = with_bounded_waits(std::move(options.accepted_links));
+  return options;
+}
+
+} // namespace troupe::internal
