@@ -24,46 +24,45 @@ message_head head_of(const message_draft& message, std::uint64_t receiver, caf::
   else if (id.is_response())
     head.flags |= message_flags::response;
   head.request_number = id.request_id().integer_value();
-  if (!message.extensions.empty()) {
+  if (!message.extensions().empty()) {
     head.flags |= message_flags::extended;
-    head.extensions = message.extensions;
+    head.extensions = message.extensions();
   }
   return head;
 }
 
 } // namespace
 
-std::expected<void, node_error> draft_sender::send(message_draft& message, std::uint64_t receiver,
-                                                   const caf::strong_actor_ptr& sender, caf::message_id id) {
+std::expected<void, unsent> draft_sender::send(message_draft& message, std::uint64_t receiver,
+                                               const caf::strong_actor_ptr& sender, caf::message_id id) {
   auto head = head_of(message, receiver, id);
   if (sender && !of_.actors.can_name(itself(sender)))
     return fail(node_errc::unserializable, "its sender cannot be named: " + actor_names::why_not_named());
   const std::uint64_t message_head_bytes_max = 50 + head.extensions.size(); // With five numbers of at most ten bytes.
   const auto stated_bytes =
-      of_.link.agreed().features.has(feature::value_bytes) ? value_bytes_of(message.extensions) : 0;
+      of_.link.agreed().features.has(feature::value_bytes) ? value_bytes_of(message.extensions()) : 0;
   std::vector<packed_message> dropped;
   auto held = of_.link.mutex.lock();
   auto admitted =
       of_.gate.admit(held, head, std::max(message.cost_without_head() + message_head_bytes_max, stated_bytes),
-                     message.cargo.behind(), dropped, message.how);
+                     message.cargo().behind(), dropped, message.how());
   // Where it had to wait for room the peer may have changed its lists, and acknowledged that nothing older follows.
-  const auto is_late = !message.cargo.value.has_value() && !message.cargo.claims.has_epoch()
+  const auto is_late = !message.cargo().value.has_value() && !message.cargo().claims.has_epoch()
                        && message.terms().peer_epoch != of_.lists.peer_epoch();
   if (admitted && !is_late) {
     const auto handle_bytes = message.handle_bytes();
     if (sender)
       name_sender(held, message, head, sender, id, *admitted);
     if (*admitted == admission::leaves)
-      of_.gate.expect_answer(held, message.cargo.claims.question(), receiver);
+      of_.gate.expect_answer(held, message.cargo().claims.question(), receiver);
     sent_dictionary::numbered defined;
-    if (!message.cargo.value.has_value())
-      defined = signature_number(held, message, *to_->open_outbox(held));
+    if (!message.cargo().value.has_value())
+      defined = message.types().number(held, of_.words, *to_->open_outbox(held));
     head.signature = defined.number;
     write_or_pack(held, message, head, *admitted, stated_bytes);
     add_alone(of_.messages_sent, 1);
     add_alone(of_.handle_bytes_sent, handle_bytes);
-    for (const auto& [counted_as, bytes] : message.carried)
-      counted_as->count(bytes);
+    message.count_carried();
     to_->flush(held);
     if (defined.is_new)
       log_signature(message, defined.number);
@@ -75,34 +74,21 @@ std::expected<void, node_error> draft_sender::send(message_draft& message, std::
   if (!admitted)
     return std::unexpected{std::move(admitted).error()};
   if (is_late)
-    return outdated(message, of_.link.peer_name());
+    return outdated(of_.link.peer_name());
   return {};
-}
-
-sent_dictionary::numbered draft_sender::signature_number(const link_held& held, message_draft& message, outbox& out) {
-  if (message.types_of_others != nullptr)
-    return {of_.words.signature_for_others(held, message.types_of_others->aliases, out)};
-  if (message.known_signature != nullptr && *message.known_signature != known_type::unknown_signature)
-    return {*message.known_signature};
-  const auto defined = of_.words.signature(held, message.types, out);
-  if (message.known_signature != nullptr)
-    *message.known_signature = defined.number;
-  return defined;
 }
 
 void draft_sender::log_signature(const message_draft& message, std::uint64_t number) const {
   of_.link.log.say(log_level::debug, [&] {
-    std::vector<std::string> aliases;
-    for (const auto* type : message.types)
-      aliases.push_back(type->alias());
-    return "to " + of_.link.peer_name() + ": signature " + grouped(number) + " is " + cut(bracketed(aliases));
+    return "to " + of_.link.peer_name() + ": signature " + grouped(number) + " is "
+           + cut(bracketed(message.types().aliases()));
   });
 }
 
 /// Counts the sender as named by the message, and its question as pending.
 void draft_sender::name_sender(const link_held& held, message_draft& message, message_head& head,
                                const caf::strong_actor_ptr& sender, caf::message_id id, admission admitted) {
-  auto& claims = message.cargo.claims;
+  auto& claims = message.cargo().claims;
   const auto name = of_.actors.name(held, itself(sender));
   head.sender = name.number;
   auto* asking = id.is_request() ? as_asker(sender) : nullptr;
@@ -130,10 +116,8 @@ void draft_sender::name_sender(const link_held& held, message_draft& message, me
 void draft_sender::write_or_pack(const link_held& held, message_draft& message, message_head& head, admission admitted,
                                  std::uint64_t stated_bytes) {
   auto& out = *to_->open_outbox(held);
-  auto& cargo = message.cargo;
-  auto& start = message.start;
-  start.clear();
-  append_message_head(start, head);
+  auto& cargo = message.cargo();
+  const auto start = message.start(head);
   const bool data = (head.flags & message_flags::response) == 0;
   const auto cost = data ? std::max<std::uint64_t>(start.size() + message.cost_without_head(), stated_bytes) : 0;
   cargo.claims.flights().count(held);
@@ -152,7 +136,7 @@ void draft_sender::write_or_pack(const link_held& held, message_draft& message, 
   body.insert(body.end(), message.elements().begin(), message.elements().end());
   packed_message packed{{std::move(cargo)}, head.receiver, head.sender, head.flags, cost, std::move(body)};
   cargo.value.reset();
-  packed.may_be_dropped = message.how == urgency::ordinary;
+  packed.may_be_dropped = message.how() == urgency::ordinary;
   if (admitted == admission::waits)
     of_.gate.wait(held, std::move(packed));
   else if (of_.leaving.leave(held, std::move(packed), out))

@@ -45,17 +45,16 @@ public:
   void open(const link_held&, connection& to) { to_ = &to; }
 
   /// Writes the message, with the signature and the chunks that it needs, or lets it wait for the peer's credit. May
-  /// block where the link's policy allows it. Fails with `link_down` or `link_busy`, or with `unserializable` where the
-  /// sender cannot be named.
-  std::expected<void, node_error> send(message_draft& message, std::uint64_t receiver,
-                                       const caf::strong_actor_ptr& sender, caf::message_id id);
+  /// block where the link's policy allows it. Fails with `link_down` or `link_busy`, with `unserializable` where the
+  /// sender cannot be named, or as outdated().
+  std::expected<void, unsent> send(message_draft& message, std::uint64_t receiver, const caf::strong_actor_ptr& sender,
+                                   caf::message_id id);
 
 private:
   void name_sender(const link_held& held, message_draft& message, message_head& head,
                    const caf::strong_actor_ptr& sender, caf::message_id id, admission admitted);
   void write_or_pack(const link_held& held, message_draft& message, message_head& head, admission admitted,
                      std::uint64_t stated_bytes);
-  [[nodiscard]] sent_dictionary::numbered signature_number(const link_held& held, message_draft& message, outbox& out);
   void log_signature(const message_draft& message, std::uint64_t number) const;
 
   const parts of_;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <troupe/framework/internal/link/acceptance.hpp>
+#include <troupe/framework/internal/link/change_acknowledger.hpp>
 #include <troupe/framework/internal/link/current_terms.hpp>
 #include <troupe/framework/internal/link/link_common.hpp>
 #include <troupe/framework/internal/link/negotiation.hpp>
@@ -33,7 +34,7 @@ namespace troupe::internal {
 /// Changes on a live link what both ends send with and accept.
 ///
 /// Threads: `reconfigure`, `accepted` and what takes the link's lock any; the rest on the I/O thread.
-class family_changes {
+class family_changes final : public change_acknowledger {
 public:
   /// Parts of the link and of its node, which outlive this.
   struct parts {
@@ -76,9 +77,7 @@ public:
   // -- the peer's
 
   std::expected<void, node_error> on_reconfigure(const family_change& what);
-  /// Once nothing that was encoded by older lists can follow: in that outbox, which is flushed by the caller, or where
-  /// it is null in the link's.
-  void acknowledge_if_due(const link_held& held, outbox* out);
+  void acknowledge_if_due(const link_held& held, outbox* out) override;
 
   /// The link has ended.
   void end(const node_error& reason);

@@ -85,13 +85,12 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
                                   .bytes_sent = counters_.pulled_bytes_sent,
                                   .bytes_received = counters_.pulled_bytes_received})),
       describer_(std::make_unique<mention_writer>(*in_exchange_)),
-      claim_desk_{
-          .mutex = mutex_,
-          .actors = actors_,
-          .objects = stored_.objects(),
-          .requests = pending_,
-          .epochs = changes_.lists(),
-          .acknowledge = [this](const link_held& held, outbox* out) { changes_.acknowledge_if_due(held, out); }},
+      claim_tables_{.mutex = mutex_,
+                    .actors = actors_,
+                    .objects = stored_.objects(),
+                    .requests = pending_,
+                    .epochs = changes_.lists(),
+                    .changes = changes_},
       gate_({.link = common_,
              .options = options_,
              .replies = replies_,
@@ -110,7 +109,7 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
       sender_({.link = common_,
                .system = node_->system(),
                .terms = terms_.newest(serial_),
-               .drafts = {.claims = claim_desk_,
+               .drafts = {.claims = claim_tables_,
                           .mentions = {.link = common_,
                                        .actors = actors_,
                                        .exchange = node_->exchange(),
@@ -123,7 +122,8 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
                .encoding = encoding_parts(),
                .drafts_out = drafts_,
                .gate = gate_,
-               .count_unsent = [this](const node_error& why) { meters_.count_unsent(why); }},
+               .encoder = node_->encoder(),
+               .unsent = meters_},
               {.link = common_,
                .options = options_,
                .enough_bytes = terms_.offload_limit(),
@@ -131,8 +131,7 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
                .actors = actors_,
                .waiting = encoding_,
                .gate = gate_,
-               .pump = pump_,
-               .encoder = node_->encoder()}),
+               .pump = pump_}),
       passed_counts_(node_->types(), meters_.received()),
       finder_(std::make_unique<mention_reader>(mention_reader::parts{.actors = actors_,
                                                                      .counted = *in_exchange_,
@@ -140,8 +139,7 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
                                                                      .handle_bytes = counters_.handle_bytes_received})),
       claims_({.frame_bytes_max = options.message_bytes, .total_bytes_max = options.message_bytes}, *finder_),
       incoming_(options.receive_limits, claims_, *finder_),
-      decoder_(accepted_, received_words_, meters_.received(),
-               [this](const type_refused& what) { admin_.send(admin_op::type_refused, what); }),
+      decoder_(accepted_, received_words_, meters_.received(), admin_),
       known_peer_(node_->peers()),
       peer_watch_(common_, node_->io(), options.heartbeat_interval, options.heartbeat_timeout),
       farewell_(
@@ -371,7 +369,7 @@ void link_core::on_all_handled() {
   delivery_.settle();
   monitors_.end_proxies();
   if (is_open())
-    ends_for_unread();
+    upkeep_.end_for_unread();
 }
 
 std::expected<void, node_error> link_core::on_packet(const packet_head& head, bytes_view body) {

@@ -66,6 +66,7 @@
 #include <troupe/framework/internal/link/received_dictionary.hpp>
 #include <troupe/framework/internal/link/send_gate.hpp>
 #include <troupe/framework/internal/link/send_pump.hpp>
+#include <troupe/framework/internal/link/send_upkeep.hpp>
 #include <troupe/framework/internal/link/sending_terms.hpp>
 #include <troupe/framework/internal/link/sent_dictionary.hpp>
 #include <troupe/framework/internal/link/shared_store_objects.hpp>
@@ -206,11 +207,9 @@ private:
   void fail_everything(const node_error& reason, std::uint64_t unwritten);
 
   // -- link_flow.cpp
-  bool ends_for_unread();
   static void pump_soon(const std::weak_ptr<link_core>& of);
   std::expected<void, node_error> on_credit(const credit& what);
   void report_consumed();
-  [[nodiscard]] bool do_chores();
 
   // -- link_stats.cpp
   [[nodiscard]] link_stats stats_locked(const link_held& held) const;
@@ -261,11 +260,12 @@ private:
   shared_store_objects stored_;
   const std::unique_ptr<link_in_exchange> in_exchange_;
   const std::unique_ptr<mention_describer> describer_;
-  claim_desk claim_desk_; // The tables above, from which messages take.
+  claim_tables claim_tables_; // The tables above, from which messages take.
   departures departures_{*describer_};
   chunk_turns chunks_{departures_, *in_exchange_};
   send_gate gate_;
   send_pump pump_{gate_, departures_};
+  send_upkeep upkeep_{mutex_, gate_, pump_};
   sent_dictionary sent_words_;
   header_definitions headers_{common_, sent_words_, changes_.lists()};
   draft_sender drafts_;

@@ -15,14 +15,6 @@ using clock = std::chrono::steady_clock;
 
 } // namespace
 
-/// I/O thread. Whether the link ends for what the peer asks and does not read.
-bool link_core::ends_for_unread() {
-  const auto why = gate_.excess_of_unread();
-  if (why)
-    connection_->close(*why, std::chrono::milliseconds{0});
-  return why.has_value();
-}
-
 bool link_core::refill(const link_held& held, outbox& out) {
   const auto messages_left = !departures_.empty(held);
   if (!chunks_.append_next(held, out))
@@ -64,21 +56,6 @@ void link_core::pump_soon(const std::weak_ptr<link_core>& of) {
         alive->pump_.run(held);
       }
     });
-}
-
-// -- what is due from time to time
-
-/// I/O thread. False when the link ends: the peer asks and does not read.
-bool link_core::do_chores() {
-  {
-    auto held = mutex_.lock();
-    gate_.reclaim(held);
-    pump_.run_if_anybody_waits(held);
-  }
-  if (ends_for_unread())
-    return false;
-  gate_.give_up_old_requests();
-  return true;
 }
 
 } // namespace troupe::internal

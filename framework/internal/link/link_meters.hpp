@@ -6,6 +6,7 @@
 
 #include <troupe/framework/internal/link/late_figures.hpp>
 #include <troupe/framework/internal/link/traffic.hpp>
+#include <troupe/framework/internal/link/unsent_counter.hpp>
 #include <troupe/framework/internal/net/link_mutex.hpp>
 #include <troupe/framework/link_stats.hpp>
 #include <troupe/framework/node_errc.hpp>
@@ -24,7 +25,7 @@ struct counted_in_link {
 /// Counts what a link has carried.
 ///
 /// Threads: any.
-class link_meters {
+class link_meters final : public unsent_counter {
 public:
   /// `is_detailed`: by family and type, too. `late` outlives this.
   link_meters(link_mutex& mutex, late_figures& late, bool is_detailed)
@@ -40,8 +41,7 @@ public:
   /// The same of what comes.
   [[nodiscard]] traffic_table* received() noexcept { return is_detailed_ ? &received_ : nullptr; }
 
-  /// A message was not sent, for that reason. Also of a link that has ended, to which something here still sends.
-  void count_unsent(const node_error& reason);
+  void count_unsent(const node_error& reason) override;
 
   /// The sums alone; what is there at the moment is left zero.
   [[nodiscard]] link_stats sums() const;

@@ -170,8 +170,8 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
   if (auto imported = helpers_.open(); !imported)
     return imported;
   greeting_.reset();
-  peer_watch_.start(
-      std::make_unique<connected_peer>(connection_), [this] { return do_chores(); }, weak_from_this());
+  upkeep_.open(*connection_);
+  peer_watch_.start(std::make_unique<connected_peer>(connection_), upkeep_, weak_from_this());
   connection_->admit_packets(packet_body_bytes_max);
   node_->links().note_opened();
   warnings_.say(log_level::info, [&] {

@@ -9,7 +9,7 @@ namespace troupe::internal {
 
 message_claims& message_claims::operator=(message_claims&& other) noexcept {
   give_back();
-  desk_ = std::exchange(other.desk_, nullptr);
+  tables_ = std::exchange(other.tables_, nullptr);
   actors_ = std::move(other.actors_);
   flights_ = std::move(other.flights_);
   sender_ = std::exchange(other.sender_, 0);
@@ -24,17 +24,17 @@ message_claims& message_claims::operator=(message_claims&& other) noexcept {
 }
 
 void message_claims::epoch(const link_held&, std::uint64_t number) {
-  desk_->epochs.add_waiting(number);
+  tables_->epochs.add_waiting(number);
   epoch_ = number;
 }
 
 void message_claims::allow_return(const link_held& held) {
-  desk_->actors.allow_return(held, sender_);
+  tables_->actors.allow_return(held, sender_);
   may_return_ = true;
 }
 
 void message_claims::question(const link_held&, const question_key& key, std::uint64_t receiver, waiting_asker asker) {
-  desk_->requests.add(key, receiver, std::move(asker));
+  tables_->requests.add(key, receiver, std::move(asker));
   question_ = key;
   asked_ = receiver;
 }
@@ -45,12 +45,12 @@ void message_claims::settle() {
 }
 
 void message_claims::commit(const link_held& held, outbox& out) {
-  auto* desk = std::exchange(desk_, nullptr);
+  auto* tables = std::exchange(tables_, nullptr);
   flights_.commit(held);
   if (!epoch_)
     return;
-  desk->epochs.remove_waiting(*std::exchange(epoch_, std::nullopt));
-  desk->acknowledge(held, &out);
+  tables->epochs.remove_waiting(*std::exchange(epoch_, std::nullopt));
+  tables->changes.acknowledge_if_due(held, &out);
 }
 
 void message_claims::fail(const node_error& why) {
@@ -61,26 +61,26 @@ void message_claims::fail(const node_error& why) {
 
 /// Where the link has ended meanwhile, its tables are empty and nothing is found in them.
 message_claims::given_back message_claims::give_back() {
-  auto* desk = std::exchange(desk_, nullptr);
+  auto* tables = std::exchange(tables_, nullptr);
   given_back back;
   flights_.give_back();
-  if (desk == nullptr || (actors_.empty() && sender_ == 0 && !epoch_))
+  if (tables == nullptr || (actors_.empty() && sender_ == 0 && !epoch_))
     return back;
-  auto held = desk->mutex.lock();
+  auto held = tables->mutex.lock();
   const auto release = [&](std::uint64_t number) {
-    if (auto last = desk->actors.take_back(held, number))
+    if (auto last = tables->actors.take_back(held, number))
       back.senders.push_back(std::move(last));
   };
   for (const auto number : actors_)
     release(number);
   if (may_return_)
-    (void)desk->actors.take_return(held, sender_); // The peer has nothing to send back in its name.
+    (void)tables->actors.take_return(held, sender_); // The peer has nothing to send back in its name.
   release(sender_);
   if (question_.asker != 0)
-    back.asker = desk->requests.take(question_, asked_);
+    back.asker = tables->requests.take(question_, asked_);
   if (epoch_) {
-    desk->epochs.remove_waiting(*std::exchange(epoch_, std::nullopt));
-    desk->acknowledge(held, nullptr);
+    tables->epochs.remove_waiting(*std::exchange(epoch_, std::nullopt));
+    tables->changes.acknowledge_if_due(held, nullptr);
   }
   return back;
 }

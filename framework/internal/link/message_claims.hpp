@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -10,6 +9,7 @@
 #include <troupe/framework/internal/caf_port/actor_pointers.hpp>
 #include <troupe/framework/internal/flow/consumption.hpp>
 #include <troupe/framework/internal/link/actor_names.hpp>
+#include <troupe/framework/internal/link/change_acknowledger.hpp>
 #include <troupe/framework/internal/link/negotiation.hpp>
 #include <troupe/framework/internal/link/pending_requests.hpp>
 #include <troupe/framework/internal/net/link_mutex.hpp>
@@ -23,15 +23,13 @@
 namespace troupe::internal {
 
 /// The tables of a link in which messages claim something, all guarded by its lock.
-struct claim_desk {
+struct claim_tables {
   link_mutex& mutex;
   actor_names& actors;
   link_objects<store::handle>& objects;
   pending_requests& requests;
   negotiation& epochs;
-
-  /// A message that the peer may wait for has been appended to the outbox, or never will be: then there is no outbox.
-  std::function<void(const link_held&, outbox*)> acknowledge;
+  change_acknowledger& changes; // Once a message for which the peer may wait has left, or never will.
 };
 
 /// What one message has taken of its link: given back by the destructor, unless it was committed.
@@ -46,8 +44,8 @@ public:
   ~message_claims() { give_back(); }
 
   /// From here on, until commit() or clear(), it takes from that desk. Requires: new or cleared.
-  void begin(claim_desk& of) noexcept {
-    desk_ = &of;
+  void begin(claim_tables& of) noexcept {
+    tables_ = &of;
     flights_.begin(of.objects);
   }
 
@@ -108,7 +106,7 @@ private:
   };
   given_back give_back();
 
-  claim_desk* desk_ = nullptr; // Null: nothing is to be given back.
+  claim_tables* tables_ = nullptr; // Null: nothing is to be given back.
   std::vector<std::uint64_t> actors_;
   flight_claims<store::handle> flights_;
   std::uint64_t sender_ = 0;

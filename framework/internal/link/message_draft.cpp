@@ -5,6 +5,7 @@
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/wire/kept_memory.hpp>
+#include <troupe/framework/internal/wire/message_extensions.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 
 namespace troupe::internal {
@@ -12,26 +13,23 @@ namespace troupe::internal {
 void message_draft::begin(const parts& of, const newest_terms& terms, bool is_waited_for) {
   assert(!in_use());
   of_ = &of;
-  cargo.claims.begin(of.claims);
-  terms_ = &known_terms_.take(terms, cargo.claims, is_waited_for);
-  mentions_.begin(of.mentions, cargo);
-  frames_.begin(of.frames, cargo, terms_->spill_bytes);
+  cargo_.claims.begin(of.claims);
+  terms_ = &known_terms_.take(terms, cargo_.claims, is_waited_for);
+  mentions_.begin(of.mentions, cargo_);
+  frames_.begin(of.frames, cargo_, terms_->spill_bytes);
 }
 
 void message_draft::clear() {
-  cargo.claims.clear();
+  cargo_.claims.clear();
   of_ = nullptr;
-  cargo.value.reset();
-  empty_for_reuse(cargo.transfers);
-  empty_for_reuse(cargo.mentions);
-  cargo.frames.clear();
-  empty_for_reuse(extensions);
-  how = urgency::ordinary;
-  empty_for_reuse(types);
-  known_signature = nullptr;
-  types_of_others = nullptr;
-  empty_for_reuse(carried);
-  is_outdated = false;
+  cargo_.value.reset();
+  empty_for_reuse(cargo_.transfers);
+  empty_for_reuse(cargo_.mentions);
+  cargo_.frames.clear();
+  empty_for_reuse(extensions_);
+  how_ = urgency::ordinary;
+  types_.clear();
+  empty_for_reuse(carried_);
   empty_for_reuse(element_.frames);
   empty_for_reuse(element_.actors);
   empty_for_reuse(elements_, 64_KiB);
@@ -73,7 +71,7 @@ std::expected<void, node_error> message_draft::end_element(bytes_view body, cons
 void message_draft::pass_value(std::any value, std::uint64_t size_bytes) {
   append_varint(elements_, size_bytes);
   value_bytes_ = size_bytes;
-  cargo.value = std::move(value);
+  cargo_.value = std::move(value);
 }
 
 std::expected<void, node_error> message_draft::check_size() const {
@@ -92,12 +90,24 @@ std::expected<void, node_error> message_draft::check_size() const {
 
 void message_draft::extend(bytes_view map) {
   if (of_->mentions.link.agreed().features.has(feature::extensions))
-    extensions.assign(map.begin(), map.end());
+    extensions_.assign(map.begin(), map.end());
 }
 
-std::unexpected<node_error> outdated(message_draft& message, std::string_view peer) {
-  message.is_outdated = true;
-  return fail(node_errc::link_busy, std::string{peer} + " has changed what it accepts; send again");
+void message_draft::state_value_bytes(std::uint64_t bytes) {
+  if (of_->mentions.link.agreed().features.has(feature::value_bytes))
+    append_value_bytes(extensions_, bytes);
+}
+
+bytes_view message_draft::start(const message_head& head) {
+  start_.clear();
+  append_message_head(start_, head);
+  return start_;
+}
+
+std::unexpected<unsent> outdated(std::string_view peer) {
+  unsent why{node_error{node_errc::link_busy, std::string{peer} + " has changed what it accepts; send again"}};
+  why.is_outdated = true;
+  return std::unexpected{std::move(why)};
 }
 
 } // namespace troupe::internal

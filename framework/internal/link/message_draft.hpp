@@ -4,22 +4,33 @@
 #include <cstdint>
 #include <expected>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include <troupe/framework/internal/caf_port/decoded_message.hpp>
 #include <troupe/framework/internal/link/frame_placer.hpp>
 #include <troupe/framework/internal/link/link_common.hpp>
 #include <troupe/framework/internal/link/message_mentions.hpp>
+#include <troupe/framework/internal/link/message_types.hpp>
 #include <troupe/framework/internal/link/packed_message.hpp>
 #include <troupe/framework/internal/link/send_gate.hpp>
 #include <troupe/framework/internal/link/terms_cache.hpp>
 #include <troupe/framework/internal/link/traffic.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
 #include <troupe/serializers/frame.hpp>
-#include <troupe/serializers/type_entry.hpp>
 
 namespace troupe::internal {
+
+/// Why a draft has not left.
+struct unsent {
+  // NOLINTNEXTLINE: any error is a reason.
+  unsent(node_error reason) : why(std::move(reason)) {}
+
+  node_error why;
+  bool is_outdated = false; // The peer has changed what it accepts meanwhile: the message is to be encoded anew.
+};
+/// The draft was encoded by lists of the peer that are older than the newest.
+[[nodiscard]] std::unexpected<unsent> outdated(std::string_view peer);
 
 /// Puts one message together, element by element. Takes back what it has taken of its link, unless it was sent.
 ///
@@ -28,7 +39,7 @@ class message_draft {
 public:
   /// Of one link. All of it outlives the link's messages.
   struct parts {
-    claim_desk& claims;
+    claim_tables& claims;
     message_mentions::parts mentions;
     frame_placer::parts frames;
   };
@@ -70,7 +81,7 @@ public:
   /// The memory that it takes at the other end, but for its head.
   [[nodiscard]] std::uint64_t cost_without_head() const noexcept {
     return elements_.size() + frames_.chunked_bytes() + value_bytes_ + decompressed_bytes_ + message_cost_bytes
-           + (cargo.claims.actors() + cargo.mentions.size()) * mention_cost_bytes;
+           + (cargo_.claims.actors() + cargo_.mentions.size()) * mention_cost_bytes;
   }
   /// Behind handles.
   [[nodiscard]] std::uint64_t handle_bytes() const noexcept {
@@ -81,27 +92,44 @@ public:
 
   // -- its cargo
 
-  /// It carries this extension map, where the peer takes one; empty: none.
-  void extend(bytes_view extensions);
+  [[nodiscard]] message_cargo& cargo() noexcept { return cargo_; }
+  [[nodiscard]] const message_cargo& cargo() const noexcept { return cargo_; }
   /// Another link's sender bounds the message, which waits for room as long as need be.
   void owe(receipt owed) {
-    cargo.claims.owe(std::move(owed));
-    if (how == urgency::ordinary)
-      how = urgency::always_waits;
+    cargo_.claims.owe(std::move(owed));
+    if (how_ == urgency::ordinary)
+      how_ = urgency::always_waits;
+  }
+  /// A payload that is counted there once the message is sent.
+  void carry(traffic& counted_as, std::uint64_t bytes) { carried_.emplace_back(&counted_as, bytes); }
+  /// It was sent.
+  void count_carried() const {
+    for (const auto& [counted_as, bytes] : carried_)
+      counted_as->count(bytes);
   }
 
-  message_cargo cargo;
-  byte_vector extensions;
-  byte_vector start; // Of its packet: its head.
-  urgency how = urgency::ordinary;
-  std::vector<const type_entry*> types;       // Of its elements ...
-  std::uint64_t* known_signature = nullptr;   // ... of a single one, what is known of its signature; else null.
-  const signature* types_of_others = nullptr; // Instead of `types`, of a message that is passed on.
-  std::vector<std::pair<traffic*, std::uint64_t>> carried; // What is counted when it is sent: payloads, their bytes.
-  bool is_outdated = false; // The peer has changed what it accepts meanwhile: to be cleared and encoded anew.
+  // -- its head
+
+  [[nodiscard]] message_types& types() noexcept { return types_; }
+  [[nodiscard]] const message_types& types() const noexcept { return types_; }
+  [[nodiscard]] urgency how() const noexcept { return how_; }
+  void set_urgency(urgency how) noexcept { how_ = how; }
+  /// It carries this extension map, where the peer takes one; empty: none.
+  void extend(bytes_view map);
+  /// Its extensions say what its values take, where the peer reads that.
+  void state_value_bytes(std::uint64_t bytes);
+  [[nodiscard]] bytes_view extensions() const noexcept { return extensions_; }
+  /// The bytes of its packet ahead of elements(); valid until the next call.
+  [[nodiscard]] bytes_view start(const message_head& head);
 
 private:
   const parts* of_ = nullptr;
+  message_cargo cargo_;
+  message_types types_;
+  urgency how_ = urgency::ordinary;
+  byte_vector extensions_;
+  byte_vector start_;
+  std::vector<std::pair<traffic*, std::uint64_t>> carried_; // Payloads and their bytes.
   terms_cache known_terms_;
   const sending_terms* terms_ = nullptr;
   message_mentions mentions_;
@@ -111,8 +139,5 @@ private:
   std::uint64_t value_bytes_ = 0;
   std::uint64_t decompressed_bytes_ = 0;
 };
-
-/// Why a message that turned out to be outdated has not left.
-[[nodiscard]] std::unexpected<node_error> outdated(message_draft& message, std::string_view peer);
 
 } // namespace troupe::internal

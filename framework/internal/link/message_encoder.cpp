@@ -7,7 +7,6 @@
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/link/actor_tables.hpp>
-#include <troupe/framework/internal/wire/message_extensions.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/serializers/compressed.hpp>
 #include <troupe/serializers/family.hpp>
@@ -33,7 +32,7 @@ void carries(const message_encoder::parts& link, known_type& type, const family*
     return;
   if (type.counted_as == nullptr)
     type.counted_as = row_of(link, by, *type.type);
-  in.carried.emplace_back(type.counted_as, size_bytes);
+  in.carry(*type.counted_as, size_bytes);
 }
 
 /// Whether all of it means the same at the other end, which is in this process.
@@ -64,18 +63,18 @@ void message_encoder::use(const sending_terms& terms, message_draft& into) {
   context_.extension = &into.mentions();
 }
 
-std::expected<void, node_error> message_encoder::encode(const parts& link, std::uint64_t receiver,
-                                                        const std::shared_ptr<message_owner>& message,
-                                                        message_draft& into) {
+std::expected<void, unsent> message_encoder::encode(const parts& link, std::uint64_t receiver,
+                                                    const std::shared_ptr<message_owner>& message,
+                                                    message_draft& into) {
   const auto& terms = into.terms();
   use(terms, into);
   if (context_.value_owner != message)
     context_.value_owner = message;
   const auto& content = std::as_const(*message->element).content(); // Else CAF copies what several hold.
   if (content.type_token() == caf::make_type_token<caf::error>())
-    into.how = urgency::answers_anyway;
+    into.set_urgency(urgency::answers_anyway);
   else if (content.type_token() == caf::make_type_token<caf::exit_msg>())
-    into.how = urgency::always_waits;
+    into.set_urgency(urgency::always_waits);
   if (content.size() > signature_aliases_max)
     return fail(node_errc::unserializable,
                 "message of " + grouped(content.size()) + " elements, limit " + grouped(signature_aliases_max));
@@ -93,8 +92,7 @@ std::expected<void, node_error> message_encoder::encode(const parts& link, std::
     const auto type = type_of(link, receiver, content.type(i), terms);
     if (!type)
       return std::unexpected{type.error()};
-    into.types.push_back((*type)->type);
-    into.known_signature = content.size() == 1 ? &(*type)->signature : nullptr;
+    into.types().add(**type);
     const auto* form = known_form && (*known_form)[i] ? &*(*known_form)[i] : nullptr;
     if (auto encoded = encode_element(link, **type, content.get(i), form, into); !encoded)
       return encoded;
@@ -102,8 +100,8 @@ std::expected<void, node_error> message_encoder::encode(const parts& link, std::
       owned_bytes_ += (*type)->type->owned_bytes(content.get(i));
   }
   // The least cost of a message covers small values.
-  if (owned_bytes_ > into.cost_without_head() && link.link.agreed().features.has(feature::value_bytes))
-    append_value_bytes(into.extensions, owned_bytes_);
+  if (owned_bytes_ > into.cost_without_head())
+    into.state_value_bytes(owned_bytes_);
   if (kept_ && std::ranges::any_of(*kept_, [](const auto& each) { return each.has_value(); }))
     link.encodings.put(message->element->copy_content_to_message(), context_, kept_);
   return into.check_size();
@@ -138,8 +136,8 @@ std::expected<known_type*, node_error> message_encoder::type_of(const parts& lin
 }
 
 /// `form` is its encoding for another link; null where it has to be encoded.
-std::expected<void, node_error> message_encoder::encode_element(const parts& link, known_type& known, const void* value,
-                                                                const encoded_element* form, message_draft& into) {
+std::expected<void, unsent> message_encoder::encode_element(const parts& link, known_type& known, const void* value,
+                                                            const encoded_element* form, message_draft& into) {
   const auto& type = *known.type;
   auto& element = into.begin_element();
   std::optional<encoded_element> made;
@@ -171,9 +169,9 @@ std::expected<void, node_error> message_encoder::encode_element(const parts& lin
   element.header_number = 0;
   if (form != nullptr ? form->header.size_bytes() == 0 : output_.has_standard_header()) {
     if (known.header == 0) {
-      const auto number = link.headers.number_of(*by, type, into.terms(), into.cargo.claims.has_epoch());
+      const auto number = link.headers.number_of(*by, type, into.terms(), into.cargo().claims.has_epoch());
       if (!number)
-        return outdated(into, link.link.peer_name());
+        return outdated(link.link.peer_name());
       known.header = *number;
     }
     element.header_number = known.header;

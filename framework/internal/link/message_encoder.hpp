@@ -41,9 +41,9 @@ public:
 
   /// Encodes the content of `message` into a draft that has begun. Values may leave without a copy and are then kept by
   /// the frames. Keeps `message` until it is given another, or forget_values(). Fails with `unserializable`,
-  /// `undecodable` or `refused_family`; with `link_busy` where the draft turns out to be outdated.
-  std::expected<void, node_error> encode(const parts& link, std::uint64_t receiver,
-                                         const std::shared_ptr<message_owner>& message, message_draft& into);
+  /// `undecodable` or `refused_family`; with `link_busy` where the draft is outdated.
+  std::expected<void, unsent> encode(const parts& link, std::uint64_t receiver,
+                                     const std::shared_ptr<message_owner>& message, message_draft& into);
 
   /// The draft was sent, or will not be.
   void clear();
@@ -56,8 +56,8 @@ private:
                                                                const caf::rtti_pair& rtti, const sending_terms& terms);
   [[nodiscard]] std::uint64_t carry_values(const parts& link, const caf::type_erased_tuple& content,
                                            message_draft& into);
-  std::expected<void, node_error> encode_element(const parts& link, known_type& type, const void* value,
-                                                 const encoded_element* form, message_draft& into);
+  std::expected<void, unsent> encode_element(const parts& link, known_type& type, const void* value,
+                                             const encoded_element* form, message_draft& into);
   [[nodiscard]] std::optional<encoded_element> take_encoded(const family* by, const type_entry& type,
                                                             frame_placer& frames);
   [[nodiscard]] std::uint64_t output_bytes() const;

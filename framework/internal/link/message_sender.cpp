@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <troupe/framework/internal/caf_port/actor_dispatcher.hpp>
+#include <troupe/framework/internal/caf_port/actors/job_actor.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/stage.hpp>
 #include <troupe/framework/internal/words/text.hpp>
@@ -50,8 +51,8 @@ struct message_sender::scratch {
 
   /// Takes the element when it was sent; else gives it back, with the error. Whatever happens, an exception included,
   /// nothing stays counted that was not sent.
-  std::expected<void, node_error> send(const parts& link, std::uint64_t receiver, caf::mailbox_element_ptr& what,
-                                       receipt* owed, bytes_view extensions) {
+  std::expected<void, unsent> send(const parts& link, std::uint64_t receiver, caf::mailbox_element_ptr& what,
+                                   receipt* owed, bytes_view extensions) {
     struct clearing {
       scratch& used;
       caf::mailbox_element_ptr& what;
@@ -72,9 +73,9 @@ struct message_sender::scratch {
     } at_end{*this, what};
     owner->element = std::move(what);
     auto done = attempt(link, receiver, false, owed, extensions);
-    if (!done && draft.is_outdated) {
+    if (!done && done.error().is_outdated) {
       if (owed != nullptr)
-        *owed = draft.cargo.claims.take_owed();
+        *owed = draft.cargo().claims.take_owed();
       clear();
       done = attempt(link, receiver, true, owed, extensions);
     }
@@ -82,8 +83,8 @@ struct message_sender::scratch {
     return done;
   }
 
-  std::expected<void, node_error> attempt(const parts& link, std::uint64_t receiver, bool is_waited_for, receipt* owed,
-                                          bytes_view extensions) {
+  std::expected<void, unsent> attempt(const parts& link, std::uint64_t receiver, bool is_waited_for, receipt* owed,
+                                      bytes_view extensions) {
     draft.begin(link.drafts, link.terms, is_waited_for);
     if (owed != nullptr)
       draft.owe(std::move(*owed)); // First: whatever becomes of this attempt, the next one finds it there.
@@ -119,7 +120,7 @@ bool message_sender::begin(std::uint64_t receiver, caf::mailbox_element_ptr& wha
 void message_sender::send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context) {
   if (!begin(receiver, what, context))
     return;
-  if (!offload_.is_idle() && offload_.take(receiver, what, context))
+  if (!offload_.is_idle() && offload(receiver, what, context, {}))
     return;
   encode_and_send(receiver, std::move(what), context, nullptr, {});
 }
@@ -130,7 +131,7 @@ void message_sender::pass_on(std::uint64_t receiver, caf::mailbox_element_ptr wh
   if (!begin(receiver, what, context))
     return;
   // Messages of the same pair that are being encoded came before.
-  if (offload_.has(receiver, itself(what->sender).get()) && offload_.take(receiver, what, context, extensions))
+  if (offload_.has(receiver, itself(what->sender).get()) && offload(receiver, what, context, extensions))
     return;
   encode_and_send(receiver, std::move(what), context, &owed, extensions);
 }
@@ -147,7 +148,7 @@ void message_sender::encode_and_send(std::uint64_t receiver, caf::mailbox_elemen
     nested = std::make_unique<scratch>();
     used = nested.get();
   }
-  std::expected<void, node_error> sent;
+  std::expected<void, unsent> sent;
   try {
     sent = used->send(of_, receiver, what, owed, extensions);
   } catch (const std::exception& failure) { // No memory, mostly; the asker is told all the same.
@@ -155,7 +156,7 @@ void message_sender::encode_and_send(std::uint64_t receiver, caf::mailbox_elemen
         node_error{node_errc::unserializable, "cannot be encoded: " + std::string{exception_text(failure)}}};
   }
   if (!sent && what)
-    undo(receiver, *what, sent.error(), context);
+    undo(receiver, *what, sent.error().why, context);
 }
 
 bool message_sender::forward(std::uint64_t receiver, const forwarded_message& what, const caf::strong_actor_ptr& sender,
@@ -172,13 +173,13 @@ bool message_sender::forward(std::uint64_t receiver, const forwarded_message& wh
   draft.begin(of_.drafts, of_.terms, true); // So the peer's lists are these until it has left.
   if (!accepts(draft.terms(), what))
     return false;
-  auto sent =
+  std::expected<void, unsent> sent =
       copy_forwarded({of_.link, passing.own_name, passing.types, passing.headers}, what, std::move(owed), draft);
   if (sent)
     sent = of_.drafts_out.send(draft, receiver, sender, id);
   if (!sent) {
     auto none = caf::make_mailbox_element(sender, id, {}, caf::message{});
-    undo(receiver, *none, sent.error(), dispatching_unit());
+    undo(receiver, *none, sent.error().why, dispatching_unit());
   }
   return true;
 }
@@ -188,7 +189,7 @@ bool message_sender::forward(std::uint64_t receiver, const forwarded_message& wh
 /// Counts and logs it by its reason, and tells the actor that waits.
 void message_sender::undo(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason,
                           caf::execution_unit* context) {
-  of_.count_unsent(reason);
+  of_.unsent.count_unsent(reason);
   // A link that is down has said so; its senders may go on for long. And CAF answers messages without a handler, or
   // whose handler has no result that anybody waits for, by errors that nobody has asked for.
   const auto is_expected = reason.code() == node_errc::link_down
@@ -208,20 +209,49 @@ void message_sender::tell_asker(std::uint64_t receiver, caf::mailbox_element& wh
     send(receiver, caf::make_mailbox_element(what.sender, what.mid, {}, to_caf_error(reason)), context);
 }
 
-// -- for the offloader
+// -- messages that are encoded elsewhere
 
-void message_sender::send_now(offloaded_message message) {
-  encode_and_send(message.receiver, std::move(message.what.element), nullptr, nullptr, message.what.extensions);
+/// False where it is to be sent on this thread.
+bool message_sender::offload(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context,
+                             bytes_view extensions) {
+  const auto verdict = offload_.take(receiver, what, extensions);
+  for (const auto& each : verdict.dropped) {
+    of_.gate.note_dropped();
+    tell_asker(each.receiver, *each.what.element, {node_errc::link_busy, "dropped to make room for newer messages"},
+               context);
+  }
+  if (verdict.reason)
+    undo(receiver, *what, *verdict.reason, context);
+  if (verdict.wakes_encoder)
+    encode_soon();
+  return verdict.what != offload_verdict::kind::here;
 }
 
-void message_sender::fail(offloaded_message message, const node_error& reason, caf::execution_unit* context) {
-  undo(message.receiver, *message.what.element, reason, context);
+/// Once for each message.
+void message_sender::encode_soon() {
+  of_.encoder.run_soon([this, weak = link_] {
+    if (const auto link = weak.lock()) // Which has this.
+      encode_next();
+  });
 }
 
-void message_sender::drop(offloaded_message message, caf::execution_unit* context) {
-  of_.gate.note_dropped();
-  tell_asker(message.receiver, *message.what.element, {node_errc::link_busy, "dropped to make room for newer messages"},
-             context);
+/// Encodes and sends one of the messages that wait for it.
+void message_sender::encode_next() {
+  auto next = offload_.next();
+  if (!next)
+    return;
+  auto element = std::move(next->what.element); // The proxy stays until it counts as done.
+  if (of_.link.is_open())
+    encode_and_send(next->receiver, std::move(element), nullptr, nullptr, next->what.extensions);
+  else
+    undo(next->receiver, *element, of_.link.down(), nullptr);
+  if (offload_.done(next->receiver, next->size_bytes, next->is_answer))
+    encode_soon();
+}
+
+void message_sender::end() {
+  for (const auto& each : offload_.take_all())
+    undo(each.receiver, *each.what.element, of_.link.down(), nullptr);
 }
 
 } // namespace troupe::internal

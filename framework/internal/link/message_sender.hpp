@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <expected>
-#include <functional>
 #include <memory>
 
 #include <troupe/framework/internal/caf_port/actor_pointers.hpp>
@@ -19,16 +18,19 @@
 #include <troupe/framework/internal/link/offloader.hpp>
 #include <troupe/framework/internal/link/send_gate.hpp>
 #include <troupe/framework/internal/link/terms_cache.hpp>
+#include <troupe/framework/internal/link/unsent_counter.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
 #include <troupe/framework/node_errc.hpp>
 
 namespace troupe::internal {
 
+class job_actor;
+
 /// Sends messages to the peer, each encoded on the caller's thread unless it is offloaded. If a message is not sent,
 /// the actor that waits for an answer is told.
 ///
 /// Threads: any.
-class message_sender final : private offload_target {
+class message_sender {
 public:
   /// Parts of the link, which outlive this.
   struct parts {
@@ -39,12 +41,13 @@ public:
     message_encoder::parts encoding;
     draft_sender& drafts_out;
     send_gate& gate;
-    std::function<void(const node_error&)> count_unsent;
+    job_actor& encoder; // Of the node, for large messages.
+    unsent_counter& unsent;
   };
-  message_sender(const parts& of, const offloader::parts& offloading) : of_(of), offload_(offloading, *this) {}
+  message_sender(const parts& of, const offloader::parts& offloading) : of_(of), offload_(offloading) {}
 
-  /// Before the first message. `link` has this.
-  void open(std::weak_ptr<const void> link) { offload_.open(std::move(link)); }
+  /// Before the first message. `link` has this; jobs that wait for the encoder do nothing once it is gone.
+  void open(std::weak_ptr<const void> link) { link_ = std::move(link); }
 
   /// The message that a proxy was given.
   void send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context);
@@ -56,7 +59,7 @@ public:
                              caf::message_id id, receipt& owed);
 
   /// The link has ended: messages that are not encoded yet fail.
-  void end() { offload_.end(); }
+  void end();
 
 private:
   struct scratch;
@@ -68,12 +71,14 @@ private:
   void tell_asker(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason,
                   caf::execution_unit* context);
 
-  void send_now(offloaded_message message) override;
-  void fail(offloaded_message message, const node_error& reason, caf::execution_unit* context) override;
-  void drop(offloaded_message message, caf::execution_unit* context) override;
+  [[nodiscard]] bool offload(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context,
+                             bytes_view extensions);
+  void encode_soon();
+  void encode_next();
 
   const parts of_;
   offloader offload_;
+  std::weak_ptr<const void> link_;
 };
 
 } // namespace troupe::internal

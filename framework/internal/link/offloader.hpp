@@ -4,9 +4,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <optional>
+#include <vector>
 
-#include <troupe/framework/internal/caf_port/actors/job_actor.hpp>
 #include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/flow/encoding_lane.hpp>
 #include <troupe/framework/internal/link/actor_names.hpp>
@@ -23,20 +23,20 @@ namespace troupe::internal {
 
 using offloaded_message = encoding_lane<unencoded_message>::waiting;
 
-/// Sends or fails the messages that an offloader has kept.
-class offload_target {
-public:
-  virtual ~offload_target() = default;
-
-  /// Encodes and sends on this thread.
-  virtual void send_now(offloaded_message message) = 0;
-  /// It will not be sent.
-  virtual void fail(offloaded_message message, const node_error& reason, caf::execution_unit* context) = 0;
-  /// The same, for one that makes room for newer ones.
-  virtual void drop(offloaded_message message, caf::execution_unit* context) = 0;
+/// What became of a message that was to be offloaded.
+struct offload_verdict {
+  enum class kind : std::uint8_t {
+    here,   // It is to be sent on this thread.
+    kept,   // It waits for the encoder.
+    refused // It is not sent.
+  };
+  kind what = kind::here;
+  bool wakes_encoder = false;                  // Kept: next() has to be called for it.
+  std::optional<node_error> reason = {};       // Refused: why; the caller still has it.
+  std::vector<offloaded_message> dropped = {}; // Older ones, which have made room for it.
 };
 
-/// Has large messages of actors encoded by the node's encoder; later messages to the same receiver stay behind them.
+/// Keeps large messages of actors for the node's encoder; later messages to the same receiver stay behind them.
 ///
 /// Threads: any.
 class offloader {
@@ -51,17 +51,12 @@ public:
     encoding_lane<unencoded_message>& waiting;
     send_gate& gate;
     send_pump& pump;
-    job_actor& encoder;
   };
-  offloader(const parts& of, offload_target& target) : of_(of), target_(target) {}
+  explicit offloader(const parts& of) : of_(of) {}
 
-  /// Before the first message. Jobs that wait for the encoder do nothing once `link` has ended.
-  void open(std::weak_ptr<const void> link) { link_ = std::move(link); }
-
-  /// Takes a message, or fails it: it is large and comes from an actor, or others are ahead of it. False where it is to
-  /// be sent on this thread.
-  [[nodiscard]] bool take(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context,
-                          bytes_view extensions = {});
+  /// Takes a message where it is large and comes from an actor, or others are ahead of it.
+  [[nodiscard]] offload_verdict take(std::uint64_t receiver, caf::mailbox_element_ptr& what,
+                                     bytes_view extensions = {});
   /// Quick: take() would take nothing.
   [[nodiscard]] bool is_idle() const noexcept {
     return of_.enough_bytes.load(std::memory_order_relaxed) == 0 && of_.waiting.is_idle();
@@ -69,17 +64,20 @@ public:
   /// Whether messages of that pair are being encoded.
   [[nodiscard]] bool has(std::uint64_t receiver, const void* sender) const { return of_.waiting.has(receiver, sender); }
 
-  /// The link has ended.
-  void end();
+  // -- for the encoder, once for each message that wakes it
+
+  /// The message whose turn it is; nullopt where the link has ended meanwhile.
+  [[nodiscard]] std::optional<offloaded_message> next() { return of_.waiting.next(); }
+  /// It was sent, or failed. Whether the encoder has to come again.
+  [[nodiscard]] bool done(std::uint64_t receiver, std::uint64_t size_bytes, bool is_answer);
+
+  /// At the link's end.
+  [[nodiscard]] std::vector<offloaded_message> take_all() { return of_.waiting.take_all(); }
 
 private:
   [[nodiscard]] std::uint64_t bound_of(bool is_answer) const;
-  void encode_soon();
-  void encode_next();
 
   const parts of_;
-  offload_target& target_;
-  std::weak_ptr<const void> link_;
 };
 
 } // namespace troupe::internal

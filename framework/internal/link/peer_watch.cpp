@@ -4,9 +4,9 @@
 
 namespace troupe::internal {
 
-void peer_watch::start(std::unique_ptr<watched_peer> peer, std::function<bool()> chores, std::weak_ptr<void> owner) {
+void peer_watch::start(std::unique_ptr<watched_peer> peer, link_chores& chores, std::weak_ptr<void> owner) {
   peer_ = std::move(peer);
-  chores_ = std::move(chores);
+  chores_ = &chores;
   owner_ = std::move(owner);
   heartbeat_.begin(peer_->signs(), heartbeat::clock::now());
   timer_ = std::make_unique<io_timer>(io_);
@@ -24,7 +24,7 @@ void peer_watch::look_later() {
 
 /// False when the link ends.
 bool peer_watch::look() {
-  if (!chores_())
+  if (!chores_->run())
     return false;
   const auto asks = heartbeat_.beat(peer_->signs(), heartbeat::clock::now());
   if (!asks) {

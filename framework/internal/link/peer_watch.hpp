@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <utility>
 
@@ -38,6 +37,15 @@ private:
   const std::shared_ptr<connection> over_;
 };
 
+/// What is due on a link from time to time.
+class link_chores {
+public:
+  virtual ~link_chores() = default;
+
+  /// False when the link ends.
+  [[nodiscard]] virtual bool run() = 0;
+};
+
 /// Ends a link whose peer is gone.
 ///
 /// Threads: the I/O thread.
@@ -47,9 +55,9 @@ public:
              std::chrono::milliseconds timeout)
       : link_(link), io_(io), heartbeat_(interval, timeout) {}
 
-  /// Looks at the peer from now on, as long as the link is open. `owner` has this; before each look `chores` is called,
-  /// and nobody looks again where it gives false.
-  void start(std::unique_ptr<watched_peer> peer, std::function<bool()> chores, std::weak_ptr<void> owner);
+  /// Looks at the peer from now on, as long as the link is open. `owner` has this and `chores`, which run before
+  /// each look; nobody looks again where they end the link.
+  void start(std::unique_ptr<watched_peer> peer, link_chores& chores, std::weak_ptr<void> owner);
   /// The link has ended.
   void stop() { timer_.reset(); }
 
@@ -66,7 +74,7 @@ private:
   asio::io_context& io_;
   heartbeat heartbeat_;
   std::unique_ptr<watched_peer> peer_;
-  std::function<bool()> chores_;
+  link_chores* chores_ = nullptr;
   std::weak_ptr<void> owner_;
   std::unique_ptr<io_timer> timer_; // Its handler does nothing once this is gone.
 };

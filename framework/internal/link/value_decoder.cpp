@@ -164,7 +164,7 @@ std::expected<void, node_error> value_decoder::decode_value_of(const received_he
 
 void value_decoder::refuse(const std::string& alias, const type_entry* known) {
   if (const auto what = accepted_.refuse(alias, known))
-    tell_(*what);
+    admin_.send(admin_op::type_refused, *what);
 }
 
 } // namespace troupe::internal

@@ -3,13 +3,12 @@
 
 #include <cstddef>
 #include <expected>
-#include <functional>
 #include <span>
 #include <string>
-#include <utility>
 
 #include <troupe/framework/internal/caf_port/decoded_message.hpp>
 #include <troupe/framework/internal/link/acceptance.hpp>
+#include <troupe/framework/internal/link/admin_output.hpp>
 #include <troupe/framework/internal/link/incoming_message.hpp>
 #include <troupe/framework/internal/link/received_dictionary.hpp>
 #include <troupe/framework/internal/link/traffic.hpp>
@@ -24,11 +23,10 @@ namespace troupe::internal {
 /// Threads: one.
 class value_decoder {
 public:
-  /// `tell`: for what the peer is to be told of types that cannot be read. `counts`: null where nothing is counted.
-  /// All outlive this.
-  value_decoder(acceptance& accepted, const received_dictionary& known, traffic_table* counts,
-                std::function<void(const type_refused&)> tell)
-      : accepted_(accepted), known_(known), counts_(counts), tell_(std::move(tell)) {}
+  /// By `admin` the peer is told of types that cannot be read. `counts`: null where nothing is counted. All outlive
+  /// this.
+  value_decoder(acceptance& accepted, const received_dictionary& known, traffic_table* counts, admin_output& admin)
+      : accepted_(accepted), known_(known), counts_(counts), admin_(admin) {}
 
   /// With what the link has agreed on. Families and circles are those of the acceptance.
   void open(const context& of_link);
@@ -52,7 +50,7 @@ private:
   acceptance& accepted_;
   const received_dictionary& known_;
   traffic_table* const counts_;
-  const std::function<void(const type_refused&)> tell_;
+  admin_output& admin_;
   limits bounds_;               // Of a whole message.
   context context_;             // Of the message that is being decoded.
   std::size_t taken_bytes_ = 0; // By its values so far.

@@ -79,7 +79,7 @@ TEST_F(leaving_messages, values_go_beside_their_packets) {
 
 TEST_F(leaving_messages, what_is_appended_is_committed_and_the_rest_comes_back) {
   const auto with_flight = [&](packed_message message) {
-    message.claims.begin(desk);
+    message.claims.begin(tables);
     EXPECT_TRUE(message.claims.flights().hand_over(store::handle{}));
     return message;
   };

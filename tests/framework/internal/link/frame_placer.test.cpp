@@ -15,7 +15,7 @@ protected:
   placing() { begin(); }
 
   void begin(std::size_t spill_bytes = 1024) {
-    cargo.claims.begin(desk);
+    cargo.claims.begin(tables);
     placer.begin(drafts.frames, cargo, spill_bytes);
   }
   void share_store() {

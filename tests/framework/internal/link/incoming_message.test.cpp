@@ -12,6 +12,8 @@
 #include <troupe/serializers/serialize.hpp>
 #include <troupe/serializers/type_registry.hpp>
 
+#include "lone_link.hpp"
+
 namespace troupe::internal {
 namespace {
 
@@ -126,8 +128,9 @@ protected:
   fake_finder finder_;
   frame_claims claims_{{.frame_bytes_max = 1000, .total_bytes_max = 1000}, finder_};
   incoming_message incoming_{limits{}, claims_, finder_};
-  std::vector<type_refused> told_;
-  value_decoder decoder_{accepted_, known_, &counts_, [this](const type_refused& what) { told_.push_back(what); }};
+  link_mutex mutex_;
+  heard_admin_output admin_{mutex_};
+  value_decoder decoder_{accepted_, known_, &counts_, admin_};
 };
 
 TEST_F(message_in, elements_are_decoded_by_headers_with_and_without_a_number) {
@@ -353,8 +356,10 @@ TEST_F(message_in, an_unknown_type_is_told_once) {
     ASSERT_FALSE(decoded);
     EXPECT_EQ(decoded.error().message(), "type \"nobody.knows\" is not in this node's type registry");
   }
-  ASSERT_EQ(told_.size(), 1u);
-  EXPECT_EQ(told_[0].alias, "nobody.knows");
+  const auto told = admin_.hear<type_refused>(admin_op::type_refused);
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->alias, "nobody.knows");
+  EXPECT_TRUE(admin_.is_silent());
 }
 
 TEST_F(message_in, a_constructor_that_throws_fails_the_message_only) {
@@ -386,7 +391,7 @@ TEST_F(message_in, a_damaged_value_fails_the_message_only) {
   const auto decoded = decoder_.decode(incoming_.elements(), types, built);
   ASSERT_FALSE(decoded);
   EXPECT_EQ(decoded.error().code(), node_errc::undecodable);
-  EXPECT_TRUE(told_.empty()) << "it was the value, not the type";
+  EXPECT_TRUE(admin_.is_silent()) << "it was the value, not the type";
 }
 
 } // namespace

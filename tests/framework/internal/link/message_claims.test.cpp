@@ -103,13 +103,14 @@ protected:
   pending_requests requests{replies};
   const family_names families{{"typed"}, {"typed"}};
   negotiation epochs;
-  std::vector<bool> appended; // For each that has gone, whether it was appended before.
-  claim_desk desk{.mutex = mutex,
-                  .actors = actors,
-                  .objects = objects,
-                  .requests = requests,
-                  .epochs = epochs,
-                  .acknowledge = [this](const link_held&, outbox* into) { appended.push_back(into != nullptr); }};
+  class noted_changes final : public change_acknowledger {
+  public:
+    void acknowledge_if_due(const link_held&, outbox* into) override { appended.push_back(into != nullptr); }
+
+    std::vector<bool> appended; // For each that has gone, whether it was appended before.
+  } changes;
+  claim_tables tables{
+      .mutex = mutex, .actors = actors, .objects = objects, .requests = requests, .epochs = epochs, .changes = changes};
   outbox out;
 
   [[nodiscard]] int in_flight() const { return path.in_flight; }
@@ -120,24 +121,24 @@ protected:
 TEST_F(claims, what_is_not_committed_comes_back_at_the_end) {
   {
     message_claims taken;
-    taken.begin(desk);
+    taken.begin(tables);
     take_all(taken);
     EXPECT_EQ(in_flight(), 1);
     EXPECT_EQ(requests.size(), 1u);
   }
-  EXPECT_EQ(appended, std::vector{false});
+  EXPECT_EQ(changes.appended, std::vector{false});
   expect_nothing_taken();
 }
 
 TEST_F(claims, what_is_committed_stays_the_peers) {
   {
     message_claims taken;
-    taken.begin(desk);
+    taken.begin(tables);
     take_all(taken);
     taken.commit(mutex.lock(), out);
     taken.clear();
   }
-  EXPECT_EQ(appended, std::vector{true});
+  EXPECT_EQ(changes.appended, std::vector{true});
   EXPECT_EQ(in_flight(), 1);
   EXPECT_EQ(requests.size(), 1u);
   EXPECT_TRUE(objects.on_release({}, 1));
@@ -153,10 +154,10 @@ TEST_F(claims, each_claim_alone_comes_back) {
   for (const auto& one : all)
     for (const auto& other : all) {
       message_claims taken;
-      taken.begin(desk);
+      taken.begin(tables);
       one(taken);
       taken.clear();
-      taken.begin(desk); // Used again.
+      taken.begin(tables); // Used again.
       other(taken);
     }
   expect_nothing_taken();
@@ -166,7 +167,7 @@ TEST_F(claims, moving_takes_them_along) {
   message_claims second;
   {
     message_claims first;
-    first.begin(desk);
+    first.begin(tables);
     take_all(first);
     second = std::move(first);
     first.clear();
@@ -179,7 +180,7 @@ TEST_F(claims, moving_takes_them_along) {
 
 TEST_F(claims, an_object_that_cannot_be_handed_over_is_none) {
   message_claims taken;
-  taken.begin(desk);
+  taken.begin(tables);
   path.fails = true;
   EXPECT_FALSE(taken.flights().hand_over(store::handle{}));
   EXPECT_TRUE(taken.flights().objects().empty());
@@ -189,7 +190,7 @@ TEST_F(claims, an_object_that_cannot_be_handed_over_is_none) {
 
 TEST_F(claims, an_encoding_that_fails_half_way_takes_everything_back) {
   message_claims taken;
-  taken.begin(desk);
+  taken.begin(tables);
   mention(taken);
   take_flight(taken);
   take_flight(taken);
@@ -202,7 +203,7 @@ TEST_F(claims, an_encoding_that_fails_half_way_takes_everything_back) {
 
 TEST_F(claims, nothing_stays_where_exporting_an_actor_fails) {
   message_claims taken;
-  taken.begin(desk);
+  taken.begin(tables);
   EXPECT_THROW(taken.actor([]() -> actor_name { throw std::bad_alloc{}; }), std::bad_alloc);
   mention(taken);
   taken.clear();
@@ -211,10 +212,10 @@ TEST_F(claims, nothing_stays_where_exporting_an_actor_fails) {
 
 TEST_F(claims, the_peer_has_no_right_to_pass_on_what_was_dropped) {
   message_claims other; // Else nothing would be left to have a right to.
-  other.begin(desk);
+  other.begin(tables);
   mention(other);
   message_claims taken;
-  taken.begin(desk);
+  taken.begin(tables);
   name_sender(taken);
   taken.fail({node_errc::link_busy, "no room"});
   EXPECT_FALSE(may_return());
@@ -227,7 +228,7 @@ TEST_F(claims, who_asked_is_told_once_when_the_question_fails) {
   caf::actor_cast<caf::actor_companion*>(asker)->on_enqueue(
       [&](caf::mailbox_element_ptr what) { ++(what->mid.is_response() ? told : others); });
   message_claims taken;
-  taken.begin(desk);
+  taken.begin(tables);
   ask(taken, caf::actor_cast<caf::strong_actor_ptr>(asker));
   taken.fail({node_errc::link_busy, "no room"});
   taken.fail({node_errc::link_busy, "no room"});
@@ -241,7 +242,7 @@ TEST_F(claims, whoever_is_not_failed_is_told_by_somebody_else) {
   caf::actor_cast<caf::actor_companion*>(asker)->on_enqueue([&](caf::mailbox_element_ptr) { ++told; });
   {
     message_claims taken;
-    taken.begin(desk);
+    taken.begin(tables);
     ask(taken, caf::actor_cast<caf::strong_actor_ptr>(asker));
   }
   EXPECT_EQ(told, 0);
@@ -251,7 +252,7 @@ TEST_F(claims, whoever_is_not_failed_is_told_by_somebody_else) {
 
 TEST_F(claims, after_the_links_end_only_what_is_on_its_way_comes_back) {
   message_claims taken;
-  taken.begin(desk);
+  taken.begin(tables);
   take_all(taken);
   (void)actors.end();
   (void)objects.end(mutex.lock());

@@ -12,7 +12,7 @@ namespace {
 class mentioning : public way_out {
 protected:
   mentioning() {
-    cargo.claims.begin(desk);
+    cargo.claims.begin(tables);
     mentioned.begin(drafts.mentions, cargo);
     mentioned.begin_element(element);
   }

@@ -16,6 +16,8 @@
 #include <troupe/serializers/serialize.hpp>
 #include <troupe/serializers/type_registry.hpp>
 
+#include "lone_link.hpp"
+
 namespace troupe::internal {
 namespace {
 
@@ -127,13 +129,14 @@ protected:
   no_mentions finder_;
   frame_claims claims_{{.frame_bytes_max = 1000, .total_bytes_max = 1000}, finder_};
   incoming_message incoming_{limits{}, claims_, finder_};
-  value_decoder decoder_{accepted_, known_, nullptr, [](const type_refused&) {}};
+  link_mutex mutex_;
+  heard_admin_output admin_{mutex_};
+  value_decoder decoder_{accepted_, known_, nullptr, admin_};
   one_receiver desk_;
   limited_log warnings_;
   std::atomic<std::uint64_t> undelivered_{0}, undecodable_{0}, received_{0}, forwarded_{0};
   delivery deliveries_{desk_, system_, false, {undelivered_, undecodable_}, warnings_};
   std::shared_ptr<pending_objects> pending_ = std::make_shared<pending_objects>();
-  link_mutex mutex_;
   reply_room replies_;
   pending_requests asked_{replies_};
   passed_traffic passed_{types_, nullptr};

@@ -19,50 +19,30 @@
 namespace troupe::internal {
 namespace {
 
-class sending_messages : public encoding_way_out {
+class sending_messages : public sending_way_out {
 protected:
   sending_messages() {
     add_builtin_types(types);
+    enough_bytes = 0;
     companion_ = system_.spawn<caf::actor_companion>();
     caf::actor_cast<caf::actor_companion*>(companion_)->on_enqueue([this](caf::mailbox_element_ptr what) {
       if (what->mid.is_response() && what->content().match_elements<caf::error>())
-        told_.push_back(node_error_of(what->content().get_as<caf::error>(0)));
+        told_.push_back(static_cast<node_errc>(what->content().get_as<caf::error>(0).code()));
     });
   }
   ~sending_messages() override { caf::anon_send_exit(companion_, caf::exit_reason::user_shutdown); }
 
-  static node_errc node_error_of(const caf::error& what) { return static_cast<node_errc>(what.code()); }
   caf::strong_actor_ptr ann() { return caf::actor_cast<caf::strong_actor_ptr>(companion_); }
 
   template <class... Ts>
   void send(caf::message_id id, Ts... values) {
-    out_.send(3, element(ann(), id, std::move(values)...), nullptr);
+    out.send(3, element(ann(), id, std::move(values)...), nullptr);
   }
 
   const caf::message_id note = caf::make_message_id();
   const caf::message_id question = caf::make_message_id(12);
-  std::atomic<std::size_t> enough_{0};
-  std::vector<node_errc> unsent_;
   std::vector<node_errc> told_;
   caf::actor companion_;
-  job_actor encoder_{system_};
-  message_sender out_{{.link = common_,
-                       .system = system_,
-                       .terms = terms,
-                       .drafts = drafts,
-                       .encoding = encodings,
-                       .drafts_out = sending,
-                       .gate = gate,
-                       .count_unsent = [this](const node_error& why) { unsent_.push_back(why.code()); }},
-                      {.link = common_,
-                       .options = options,
-                       .enough_bytes = enough_,
-                       .types = encodings,
-                       .actors = actors,
-                       .waiting = encoding,
-                       .gate = gate,
-                       .pump = pump,
-                       .encoder = encoder_}};
 };
 
 TEST_F(sending_messages, end_in_the_outbox) {
@@ -70,7 +50,7 @@ TEST_F(sending_messages, end_in_the_outbox) {
   send(note, std::string{"milk"});
   EXPECT_EQ(messages_appended(), 2u);
   EXPECT_TRUE(in_order(appended(), {"tea", "milk"}));
-  EXPECT_TRUE(unsent_.empty());
+  EXPECT_TRUE(not_sent.empty());
 }
 
 TEST_F(sending_messages, that_cannot_be_encoded_are_counted_and_whoever_asks_is_told) {
@@ -79,7 +59,7 @@ TEST_F(sending_messages, that_cannot_be_encoded_are_counted_and_whoever_asks_is_
   EXPECT_TRUE(told_.empty());
   send(question, std::string{"tea"});
   EXPECT_EQ(told_, std::vector{node_errc::refused_family});
-  EXPECT_EQ(unsent_, (std::vector{node_errc::refused_family, node_errc::refused_family}));
+  EXPECT_EQ(not_sent, (std::vector{node_errc::refused_family, node_errc::refused_family}));
   EXPECT_EQ(messages_appended(), 0u);
 }
 
@@ -91,7 +71,7 @@ TEST_F(sending_messages, an_answer_that_cannot_be_sent_becomes_its_reason) {
   };
   refuse_large();
   send(question.response_id(), std::string(1000, 'a'));
-  EXPECT_EQ(unsent_, std::vector{node_errc::unserializable});
+  EXPECT_EQ(not_sent, std::vector{node_errc::unserializable});
   EXPECT_EQ(messages_appended(), 1u);
   EXPECT_TRUE(in_order(appended(), {"far takes at most 200"}));
 }
@@ -101,14 +81,14 @@ TEST_F(sending_messages, fail_once_the_link_is_down) {
   send(question, std::string{"tea"});
   EXPECT_EQ(told_, std::vector{node_errc::link_down});
   send(question.response_id(), std::string{"tea"});
-  EXPECT_EQ(unsent_, (std::vector{node_errc::link_down, node_errc::link_down}));
+  EXPECT_EQ(not_sent, (std::vector{node_errc::link_down, node_errc::link_down}));
 }
 
 TEST_F(sending_messages, of_sorts_that_do_not_cross_links_are_refused) {
   send(question, caf::down_msg{});
   send(question, caf::exit_msg{});
   send(note, caf::make_error(caf::sec::runtime_error));
-  EXPECT_EQ(unsent_, (std::vector{node_errc::unsupported, node_errc::not_allowed, node_errc::not_allowed}));
+  EXPECT_EQ(not_sent, (std::vector{node_errc::unsupported, node_errc::not_allowed, node_errc::not_allowed}));
   auto agreed = terms_.now();
   agreed.peer.takes_exits = true;
   lone_link::agree(std::move(agreed));
@@ -121,16 +101,81 @@ TEST_F(sending_messages, are_encoded_anew_where_the_peer_has_changed_its_lists_m
   EXPECT_TRUE(epochs.change_peer(1, families)); // The terms are the older ones still.
   send(note, std::string{"milk"});
   EXPECT_EQ(messages_appended(), 2u); // The second time the peer waits for it.
-  EXPECT_TRUE(unsent_.empty());
+  EXPECT_TRUE(not_sent.empty());
 }
 
 TEST_F(sending_messages, that_came_over_another_link_wait_as_long_as_need_be) {
   while (messages_appended() == sent)
     send(note, std::string{"tea"});
   for (int i = 0; i < 5; ++i)
-    out_.pass_on(3, element(ann(), note, std::string{"passed"}), {}, {});
-  EXPECT_TRUE(unsent_.empty());
+    out.pass_on(3, element(ann(), note, std::string{"passed"}), {}, {});
+  EXPECT_TRUE(not_sent.empty());
   EXPECT_EQ(sent, messages_appended() + 6);
+}
+
+class sending_large_messages : public sending_messages {
+protected:
+  sending_large_messages() {
+    enough_bytes = 1000;
+    out.open(alive_);
+    hold_up();
+    bound_waiting(4000);
+  }
+  void send_large(caf::message_id id, std::string text = large) {
+    in_actor([&] { send(id, std::move(text)); });
+  }
+
+  std::shared_ptr<int> alive_ = std::make_shared<int>();
+};
+
+TEST_F(sending_large_messages, the_encoder_sends_them_in_order_with_those_behind) {
+  send_large(note);
+  send_large(note, "small");
+  EXPECT_EQ(messages_appended(), 0u);
+  go_on();
+  EXPECT_EQ(messages_appended(), 2u);
+  EXPECT_TRUE(in_order(appended(), {"LLLLL", "small"}));
+}
+
+TEST_F(sending_large_messages, whoever_asks_is_told_what_does_not_fit) {
+  send_large(note);
+  send_large(note);
+  send_large(question);
+  EXPECT_EQ(not_sent, std::vector{node_errc::link_busy});
+  EXPECT_EQ(told_, std::vector{node_errc::link_busy});
+}
+
+TEST_F(sending_large_messages, whoever_asks_is_told_what_made_room) {
+  options.when_full = when_full::drop_oldest;
+  send_large(question);
+  send_large(note);
+  send_large(note);
+  EXPECT_EQ(dropped, 1u);
+  EXPECT_EQ(told_, std::vector{node_errc::link_busy});
+  EXPECT_TRUE(not_sent.empty());
+}
+
+TEST_F(sending_large_messages, they_fail_at_the_links_end) {
+  send_large(question);
+  enter(link_state::closed);
+  out.end();
+  EXPECT_EQ(told_, std::vector{node_errc::link_down});
+}
+
+TEST_F(sending_large_messages, they_fail_where_the_link_ends_before_their_turn) {
+  send_large(question);
+  enter(link_state::closed);
+  go_on();
+  EXPECT_EQ(told_, std::vector{node_errc::link_down});
+  EXPECT_EQ(messages_appended(), 0u);
+}
+
+TEST_F(sending_large_messages, jobs_of_a_link_that_is_gone_do_nothing) {
+  send_large(note);
+  alive_.reset();
+  out.end(); // Else it would wait for ever.
+  go_on();
+  EXPECT_EQ(messages_appended(), 0u);
 }
 
 class forwarding_messages : public sending_messages {
@@ -143,7 +188,7 @@ protected:
     message_.elements.push_back(element_);
     fields_ = *parse_header(text_.header.bytes());
   }
-  bool forward() { return out_.forward(3, message_, ann(), note, owed_); }
+  bool forward() { return out.forward(3, message_, ann(), note, owed_); }
 
   const payload text_ = *serialize(std::string{"forwarded"}, {.serializers = {"typed"}}, types, known_families);
   header_fields fields_;
@@ -163,7 +208,7 @@ TEST_F(forwarding_messages, pass_only_by_families_that_the_peer_accepts) {
   renew({"msgpack"});
   EXPECT_FALSE(forward());
   EXPECT_EQ(messages_appended(), 0u);
-  EXPECT_TRUE(unsent_.empty());
+  EXPECT_TRUE(not_sent.empty());
 }
 
 TEST_F(forwarding_messages, that_the_peer_cannot_read_fail) {
@@ -171,13 +216,13 @@ TEST_F(forwarding_messages, that_the_peer_cannot_read_fail) {
   agreed.peer.header_bytes = 1;
   lone_link::agree(std::move(agreed));
   EXPECT_TRUE(forward());
-  EXPECT_EQ(unsent_, std::vector{node_errc::unserializable});
+  EXPECT_EQ(not_sent, std::vector{node_errc::unserializable});
   EXPECT_EQ(messages_appended(), 0u);
 }
 
 TEST_F(forwarding_messages, do_not_pass_what_is_being_encoded_of_the_same_pair) {
-  offloaded_message large{.receiver = 3, .what = {}, .size_bytes = 100, .sender = ann().get()};
-  EXPECT_EQ(encoding.add(large, true, 1000), encoding_lane<unencoded_message>::entry::wakes);
+  offloaded_message waiting{.receiver = 3, .what = {}, .size_bytes = 100, .sender = ann().get()};
+  EXPECT_EQ(encoding.add(waiting, true, 1000), encoding_lane<unencoded_message>::entry::wakes);
   EXPECT_FALSE(forward());
 }
 

@@ -1,185 +1,120 @@
-// Large messages are encoded elsewhere, in order with others of the same receiver.
+// Large messages are kept for the encoder, in order with others of the same receiver.
 #include <troupe/framework/internal/link/offloader.hpp>
 
-#include <future>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <troupe/framework/internal/caf_port/caf_threads.hpp>
 
 #include "way_out.hpp"
 
 namespace troupe::internal {
 namespace {
 
-class offloading : public encoding_way_out, public offload_target {
+class offloading_messages : public offloading_way_out {
 protected:
-  offloading() {
-    mark_threads(actor_config_);
-    actor_system_.emplace(actor_config_);
-    senders_.emplace(*actor_system_);
-    encoder_.emplace(*actor_system_);
-    offloads_.emplace(offloader::parts{.link = common_,
-                                       .options = options,
-                                       .enough_bytes = enough_,
-                                       .types = encodings,
-                                       .actors = actors,
-                                       .waiting = encoding,
-                                       .gate = gate,
-                                       .pump = pump,
-                                       .encoder = *encoder_},
-                      *this);
-    offloads_->open(alive_);
-  }
+  using kind = offload_verdict::kind;
 
-  /// In an actor; whether it was taken.
-  bool take(std::string text, std::uint64_t receiver = 3, caf::message_id id = caf::make_message_id()) {
-    std::promise<bool> taken;
-    senders_->run_soon([&] {
-      auto what = element(nullptr, id, text);
-      taken.set_value(offloads_->take(receiver, what, nullptr));
+  offloading_messages() { bound_waiting(4000); }
+
+  /// In an actor.
+  kind take(std::string text, std::uint64_t receiver = 3, caf::message_id id = caf::make_message_id()) {
+    in_actor([&] {
+      auto what = element(nullptr, id, std::move(text));
+      last_ = offloads_.take(receiver, what);
+      EXPECT_EQ(what == nullptr, last_.what == kind::kept);
     });
-    return taken.get_future().get();
+    return last_.what;
   }
-  /// Until the encoder has nothing to do.
-  void encode_all() {
-    std::promise<void> over;
-    encoder_->run_soon([&] { over.set_value(); });
-    over.get_future().get();
-    if (!encoding.is_idle())
-      encode_all();
-  }
-
   static std::string text_of(const offloaded_message& message) {
     return message.what.element->content().get_as<std::string>(0).substr(0, 5);
   }
-  void send_now(offloaded_message message) override { done_.push_back("sent " + text_of(message)); }
-  void fail(offloaded_message message, const node_error& reason, caf::execution_unit*) override {
-    done_.push_back("failed " + text_of(message));
-    failure_ = reason;
-  }
-  void drop(offloaded_message message, caf::execution_unit*) override {
-    done_.push_back("dropped " + text_of(message));
+  /// What the encoder does for each message that wakes it; until all are done.
+  std::vector<std::string> encoded() {
+    std::vector<std::string> texts;
+    while (auto next = offloads_.next()) {
+      texts.push_back(text_of(*next));
+      (void)offloads_.done(next->receiver, next->size_bytes, next->is_answer);
+    }
+    return texts;
   }
 
-  caf::actor_system_config actor_config_;
-  std::optional<caf::actor_system> actor_system_;
-  std::optional<job_actor> senders_;
-  std::optional<job_actor> encoder_;
-  std::shared_ptr<int> alive_ = std::make_shared<int>();
-  std::atomic<std::size_t> enough_{1000};
-  std::optional<offloader> offloads_;
-  std::vector<std::string> done_;
-  node_error failure_{node_errc::none, ""};
-
-  static inline const std::string large_ = std::string(5, 'L') + std::string(1800, 'x');
+  offloader offloads_{offloading()};
+  offload_verdict last_;
 };
 
-TEST_F(offloading, large_ones_are_taken_and_sent_by_the_encoder) {
-  EXPECT_TRUE(take(large_));
-  encode_all();
-  EXPECT_EQ(done_, std::vector<std::string>{"sent LLLLL"});
-}
-
-TEST_F(offloading, small_ones_are_not) {
-  EXPECT_FALSE(take("small"));
+TEST_F(offloading_messages, large_ones_are_kept_and_wake_the_encoder) {
+  EXPECT_EQ(take(large), kind::kept);
+  EXPECT_TRUE(last_.wakes_encoder);
+  EXPECT_EQ(encoded(), std::vector<std::string>{"LLLLL"});
   EXPECT_TRUE(encoding.is_idle());
 }
 
-TEST_F(offloading, threads_of_the_users_own_encode_themselves) {
-  auto what = element(nullptr, caf::make_message_id(), large_);
-  EXPECT_FALSE(offloads_->take(3, what, nullptr));
+TEST_F(offloading_messages, small_ones_are_not) {
+  EXPECT_EQ(take("small"), kind::here);
+  EXPECT_TRUE(encoding.is_idle());
+}
+
+TEST_F(offloading_messages, threads_of_the_users_own_encode_themselves) {
+  auto what = element(nullptr, caf::make_message_id(), large);
+  EXPECT_EQ(offloads_.take(3, what).what, kind::here);
   EXPECT_NE(what, nullptr);
 }
 
-TEST_F(offloading, none_is_taken_where_none_is_large) {
-  EXPECT_FALSE(offloads_->is_idle());
-  enough_ = 0;
-  EXPECT_TRUE(offloads_->is_idle());
-  EXPECT_FALSE(take(large_));
+TEST_F(offloading_messages, none_is_kept_where_none_is_large) {
+  EXPECT_FALSE(offloads_.is_idle());
+  enough_bytes = 0;
+  EXPECT_TRUE(offloads_.is_idle());
+  EXPECT_EQ(take(large), kind::here);
 }
 
-class offloading_slowly : public offloading {
-protected:
-  offloading_slowly() {
-    encoder_->run_soon([this] { go_on_.get_future().get(); });
-    auto agreed = terms_.now();
-    agreed.windows.window = 1000;
-    lone_link::agree(std::move(agreed));
-    options.queue_bytes = 3000;
-    options.unread_answer_bytes = 3000;
-  }
-  void go_on() {
-    if (!std::exchange(goes_on_, true))
-      go_on_.set_value();
-    encode_all();
-  }
-  ~offloading_slowly() override { go_on(); }
-
-private:
-  std::promise<void> go_on_;
-  bool goes_on_ = false;
-};
-
-TEST_F(offloading_slowly, later_ones_to_the_same_receiver_stay_behind) {
-  EXPECT_TRUE(take(large_));
-  EXPECT_TRUE(take("small"));
-  EXPECT_FALSE(take("other", 4));
+TEST_F(offloading_messages, later_ones_to_the_same_receiver_stay_behind) {
+  EXPECT_EQ(take(large), kind::kept);
+  EXPECT_EQ(take("small"), kind::kept);
+  EXPECT_EQ(take("other", 4), kind::here);
   EXPECT_FALSE(gate.is_ready(3));
-  go_on();
-  EXPECT_EQ(done_, (std::vector<std::string>{"sent LLLLL", "sent small"}));
+  EXPECT_EQ(encoded(), (std::vector<std::string>{"LLLLL", "small"}));
   EXPECT_TRUE(gate.is_ready(3));
 }
 
-TEST_F(offloading_slowly, beyond_the_bound_they_fail_with_the_numbers) {
-  EXPECT_TRUE(take(large_));
-  EXPECT_TRUE(take(large_));
-  EXPECT_TRUE(take(large_));
-  EXPECT_EQ(done_, std::vector<std::string>{"failed LLLLL"});
-  EXPECT_EQ(failure_.code(), node_errc::link_busy);
-  EXPECT_NE(failure_.message().find("wait to be encoded, limit 4,000 (window_bytes and queue_bytes)"),
+TEST_F(offloading_messages, beyond_the_bound_they_are_refused_with_the_numbers) {
+  EXPECT_EQ(take(large), kind::kept);
+  EXPECT_EQ(take(large), kind::kept);
+  EXPECT_EQ(take(large), kind::refused);
+  ASSERT_TRUE(last_.reason);
+  EXPECT_EQ(last_.reason->code(), node_errc::link_busy);
+  EXPECT_NE(last_.reason->message().find("wait to be encoded, limit 4,000 (window_bytes and queue_bytes)"),
             std::string::npos)
-      << failure_.message();
+      << last_.reason->message();
 }
 
-TEST_F(offloading_slowly, answers_have_a_bound_of_their_own) {
-  EXPECT_TRUE(take(large_));
-  EXPECT_TRUE(take(large_));
-  EXPECT_TRUE(take(large_, 3, caf::make_message_id(1).response_id()));
-  EXPECT_TRUE(done_.empty());
+TEST_F(offloading_messages, answers_have_a_bound_of_their_own) {
+  EXPECT_EQ(take(large), kind::kept);
+  EXPECT_EQ(take(large), kind::kept);
+  EXPECT_EQ(take(large, 3, caf::make_message_id(1).response_id()), kind::kept);
 }
 
-TEST_F(offloading_slowly, the_oldest_makes_room_where_the_policy_says_so) {
+TEST_F(offloading_messages, the_oldest_makes_room_where_the_policy_says_so) {
   options.when_full = when_full::drop_oldest;
-  EXPECT_TRUE(take("first" + large_));
-  EXPECT_TRUE(take(large_));
-  EXPECT_TRUE(take(large_));
-  EXPECT_EQ(done_, std::vector<std::string>{"dropped first"});
+  EXPECT_EQ(take("first" + large), kind::kept);
+  EXPECT_EQ(take(large), kind::kept);
+  EXPECT_TRUE(last_.dropped.empty());
+  EXPECT_EQ(take(large), kind::kept);
+  ASSERT_EQ(last_.dropped.size(), 1u);
+  EXPECT_EQ(text_of(last_.dropped[0]), "first");
 }
 
-TEST_F(offloading_slowly, what_is_left_at_the_end_fails) {
-  EXPECT_TRUE(take(large_));
-  enter(link_state::closed);
-  offloads_->end();
-  EXPECT_EQ(done_, std::vector<std::string>{"failed LLLLL"});
-  EXPECT_EQ(failure_.code(), node_errc::link_down);
+TEST_F(offloading_messages, a_link_that_is_being_closed_keeps_none) {
+  encoding.end([] {});
+  EXPECT_EQ(take(large), kind::refused);
+  EXPECT_EQ(last_.reason->code(), node_errc::link_down);
 }
 
-TEST_F(offloading_slowly, what_comes_when_the_link_has_ended_is_not_sent) {
-  EXPECT_TRUE(take(large_));
-  enter(link_state::closed);
-  go_on();
-  EXPECT_EQ(done_, std::vector<std::string>{"failed LLLLL"});
-}
-
-TEST_F(offloading_slowly, jobs_of_a_link_that_is_gone_do_nothing) {
-  EXPECT_TRUE(take(large_));
-  alive_.reset();
-  offloads_->end(); // Else it would wait for ever.
-  done_.clear();
-  go_on();
-  EXPECT_TRUE(done_.empty());
+TEST_F(offloading_messages, what_is_left_at_the_end_is_given_back) {
+  EXPECT_EQ(take(large), kind::kept);
+  const auto left = offloads_.take_all();
+  ASSERT_EQ(left.size(), 1u);
+  EXPECT_EQ(text_of(left[0]), "LLLLL");
+  EXPECT_FALSE(offloads_.next());
 }
 
 } // namespace

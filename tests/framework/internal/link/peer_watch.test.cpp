@@ -30,10 +30,17 @@ protected:
     seen& of_;
   };
 
+  class counted_chores final : public link_chores {
+  public:
+    bool run() override { return ++runs, go_on; }
+
+    int runs = 0;
+    bool go_on = true;
+  };
+
   void start() {
     open();
-    watch_.start(
-        std::make_unique<shown_peer>(seen_), [this] { return ++chores_, goes_on_; }, owner_);
+    watch_.start(std::make_unique<shown_peer>(seen_), due_, owner_);
   }
   template <class Condition>
   void run_until(Condition condition) {
@@ -47,8 +54,7 @@ protected:
 
   asio::io_context io_;
   seen seen_;
-  int chores_ = 0;
-  bool goes_on_ = true;
+  counted_chores due_;
   std::shared_ptr<int> owner_ = std::make_shared<int>();
   peer_watch watch_{common_, io_, 1ms, 20ms};
 };
@@ -58,7 +64,7 @@ TEST_F(a_watch_of_the_peer, asks_a_silent_peer_and_gives_it_up) {
   run_until([this] { return seen_.given_up.has_value(); });
   EXPECT_EQ(seen_.given_up->code(), node_errc::link_down);
   EXPECT_TRUE(admin_.hear<ping>(admin_op::ping));
-  EXPECT_GT(chores_, 0);
+  EXPECT_GT(due_.runs, 0);
 }
 
 TEST_F(a_watch_of_the_peer, goes_on_while_something_comes) {
@@ -69,12 +75,12 @@ TEST_F(a_watch_of_the_peer, goes_on_while_something_comes) {
 }
 
 TEST_F(a_watch_of_the_peer, ends_where_a_chore_ends_the_link) {
-  goes_on_ = false;
+  due_.go_on = false;
   start();
-  run_until([this] { return chores_ > 0; });
+  run_until([this] { return due_.runs > 0; });
   io_.restart();
   EXPECT_EQ(io_.run_for(50ms), 0u); // Nobody looks again.
-  EXPECT_EQ(chores_, 1);
+  EXPECT_EQ(due_.runs, 1);
 }
 
 TEST_F(a_watch_of_the_peer, ends_with_the_link) {
@@ -82,7 +88,7 @@ TEST_F(a_watch_of_the_peer, ends_with_the_link) {
   enter(link_state::closing);
   io_.restart();
   io_.run_for(50ms);
-  EXPECT_EQ(chores_, 0);
+  EXPECT_EQ(due_.runs, 0);
   watch_.stop();
 }
 
@@ -91,7 +97,7 @@ TEST_F(a_watch_of_the_peer, does_nothing_once_its_owner_is_gone) {
   owner_.reset();
   io_.restart();
   io_.run_for(50ms);
-  EXPECT_EQ(chores_, 0);
+  EXPECT_EQ(due_.runs, 0);
 }
 
 TEST_F(a_watch_of_the_peer, answers_the_peers_own) {

@@ -151,7 +151,7 @@ TEST_F(at_the_gate, who_asked_what_is_dropped_is_told) {
   caf::actor_cast<caf::actor_companion*>(asker)->on_enqueue(
       [&](caf::mailbox_element_ptr what) { told += what->mid.is_response() ? 1 : 0; });
   auto message = packed("question");
-  message.claims.begin(desk);
+  message.claims.begin(tables);
   {
     const auto held = mutex_.lock();
     message.claims.sender(held, 7);

@@ -54,7 +54,7 @@ TEST_F(pumping, what_is_large_goes_in_chunks_by_the_io_thread) {
 TEST_F(pumping, keeps_room_for_the_answer_once_the_question_leaves) {
   charge(400);
   auto message = packed("question");
-  message.claims.begin(desk);
+  message.claims.begin(tables);
   {
     const auto held = mutex_.lock();
     message.claims.question(held, {7, 1}, 3, {});

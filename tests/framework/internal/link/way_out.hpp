@@ -2,7 +2,9 @@
 #pragma once
 
 #include <atomic>
+#include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,9 +14,13 @@
 
 #include <gtest/gtest.h>
 
+#include <troupe/framework/internal/caf_port/actors/job_actor.hpp>
+#include <troupe/framework/internal/caf_port/caf_threads.hpp>
 #include <troupe/framework/internal/link/draft_sender.hpp>
 #include <troupe/framework/internal/link/header_definitions.hpp>
 #include <troupe/framework/internal/link/message_encoder.hpp>
+#include <troupe/framework/internal/link/message_sender.hpp>
+#include <troupe/framework/internal/link/offloader.hpp>
 #include <troupe/framework/internal/link/send_gate.hpp>
 #include <troupe/framework/internal/link/send_pump.hpp>
 #include <troupe/framework/internal/net/io_batch.hpp>
@@ -155,13 +161,16 @@ protected:
   flights_to flights;
   link_objects<store::handle> objects{mutex_, flights};
   const family_names families{{"typed"}, {"typed"}};
+  struct : change_acknowledger {
+    void acknowledge_if_due(const link_held&, outbox*) override {}
+  } no_changes;
   negotiation epochs;
-  claim_desk desk{.mutex = mutex_,
-                  .actors = actors,
-                  .objects = objects,
-                  .requests = asked,
-                  .epochs = epochs,
-                  .acknowledge = [](const link_held&, outbox*) {}};
+  claim_tables tables{.mutex = mutex_,
+                      .actors = actors,
+                      .objects = objects,
+                      .requests = asked,
+                      .epochs = epochs,
+                      .changes = no_changes};
   encoding_lane<unencoded_message> encoding;
   std::atomic<std::uint64_t> dropped{0}, spilled{0}, fallbacks{0}, sent{0}, handle_bytes{0}, next_transfer{1};
   line_for_mentions mentions;
@@ -193,7 +202,7 @@ protected:
   const std::uint64_t serial = ++last_number;
   std::atomic<std::uint64_t> terms_number{++last_number};
   std::shared_ptr<const sending_terms> newest = std::make_shared<sending_terms>(sending_terms{.number = terms_number});
-  const message_draft::parts drafts{.claims = desk,
+  const message_draft::parts drafts{.claims = tables,
                                     .mentions = {common_, actors, exchange, store},
                                     .frames = {common_, store, next_transfer, spilled, fallbacks}};
   const newest_terms terms{.mutex = mutex_, .link = serial, .number = terms_number, .terms = newest};
@@ -228,14 +237,13 @@ protected:
   static caf::mailbox_element_ptr element(caf::strong_actor_ptr sender, caf::message_id id, Ts... values) {
     return caf::make_mailbox_element(std::move(sender), id, {}, std::move(values)...);
   }
-  std::expected<void, node_error> encode(caf::mailbox_element_ptr what, message_draft& into,
-                                         bool is_waited_for = false) {
+  std::expected<void, unsent> encode(caf::mailbox_element_ptr what, message_draft& into, bool is_waited_for = false) {
     owner->element = std::move(what);
     into.begin(drafts, terms, is_waited_for);
     return encoder.encode(encodings, 3, owner, into);
   }
   template <class... Ts>
-  std::expected<void, node_error> encode_values(message_draft& into, Ts... values) {
+  std::expected<void, unsent> encode_values(message_draft& into, Ts... values) {
     return encode(element(nullptr, caf::make_message_id(), std::move(values)...), into);
   }
 
@@ -258,6 +266,91 @@ protected:
 
 private:
   std::uint64_t change_ = 0;
+};
+
+/// The same with what offloading needs: actors that send, and the node's encoder, which may be held up.
+class offloading_way_out : public encoding_way_out {
+protected:
+  offloading_way_out() {
+    mark_threads(actor_config_);
+    actor_system_.emplace(actor_config_);
+    senders.emplace(*actor_system_);
+    encoder_of_node.emplace(*actor_system_);
+  }
+  ~offloading_way_out() override { go_on(); }
+
+  [[nodiscard]] offloader::parts offloading() {
+    return {.link = common_,
+            .options = options,
+            .enough_bytes = enough_bytes,
+            .types = encodings,
+            .actors = actors,
+            .waiting = encoding,
+            .gate = gate,
+            .pump = pump};
+  }
+  /// Runs it in an actor, whose messages may be offloaded.
+  template <class Body>
+  auto in_actor(Body body) {
+    std::packaged_task<decltype(body())()> task{std::move(body)};
+    auto result = task.get_future();
+    senders->run_soon([&task] { task(); });
+    return result.get();
+  }
+  /// The encoder does nothing until go_on().
+  void hold_up() {
+    is_held_up_.emplace();
+    encoder_of_node->run_soon([over = is_held_up_->get_future().share()] { over.wait(); });
+  }
+  /// Until the encoder has nothing to do.
+  void go_on() {
+    if (auto over = std::exchange(is_held_up_, std::nullopt))
+      over->set_value();
+    do {
+      std::promise<void> over;
+      encoder_of_node->run_soon([&] { over.set_value(); });
+      over.get_future().get();
+    } while (!encoding.is_idle());
+  }
+  /// Messages of more than 1000 bytes are large; so many bytes of them may wait.
+  void bound_waiting(std::uint64_t bytes) {
+    auto agreed = terms_.now();
+    agreed.windows.window = 1000;
+    lone_link::agree(std::move(agreed));
+    options.queue_bytes = bytes - 1000;
+    options.unread_answer_bytes = bytes - 1000;
+  }
+
+  static inline const std::string large = std::string(5, 'L') + std::string(1800, 'x');
+  std::atomic<std::size_t> enough_bytes{1000};
+
+private:
+  caf::actor_system_config actor_config_;
+  std::optional<caf::actor_system> actor_system_;
+  std::optional<std::promise<void>> is_held_up_;
+
+protected:
+  std::optional<job_actor> senders;
+  std::optional<job_actor> encoder_of_node;
+};
+
+/// The whole way out, from messages to the outbox.
+class sending_way_out : public offloading_way_out, private unsent_counter {
+protected:
+  message_sender out{{.link = common_,
+                      .system = system_,
+                      .terms = terms,
+                      .drafts = drafts,
+                      .encoding = encodings,
+                      .drafts_out = sending,
+                      .gate = gate,
+                      .encoder = *encoder_of_node,
+                      .unsent = *this},
+                     offloading()};
+  std::vector<node_errc> not_sent; // In order.
+
+private:
+  void count_unsent(const node_error& why) override { not_sent.push_back(why.code()); }
 };
 
 } // namespace troupe::internal

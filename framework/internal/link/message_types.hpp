@@ -1,0 +1,40 @@
+// The types of one message's elements, as its packet names them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <troupe/framework/internal/link/sent_dictionary.hpp>
+#include <troupe/framework/internal/net/link_mutex.hpp>
+#include <troupe/framework/internal/wire/outbox.hpp>
+#include <troupe/serializers/type_entry.hpp>
+
+namespace troupe::internal {
+
+struct known_type;
+struct signature;
+
+/// Says by which signature the peer knows a message.
+///
+/// Threads: one, which uses it again from message to message.
+class message_types {
+public:
+  /// The next element is of that type, which outlives the message.
+  void add(known_type& type);
+  /// In place of add(), where the message came over another link. Outlives the message.
+  void pass_on(const signature& of_others) noexcept { of_others_ = &of_others; }
+  void clear();
+
+  /// Its number, which is defined for the peer in `out` where it is new.
+  [[nodiscard]] sent_dictionary::numbered number(const link_held& held, sent_dictionary& words, outbox& out);
+  /// Of a message that was not passed on.
+  [[nodiscard]] std::vector<std::string> aliases() const;
+
+private:
+  std::vector<const type_entry*> types_;
+  std::uint64_t* known_ = nullptr; // Of a message of one element, what its thread knows of its signature; else null.
+  const signature* of_others_ = nullptr;
+};
+
+} // namespace troupe::internal

@@ -1,0 +1,36 @@
+// What keeps a link's sending within bounds while time passes.
+#pragma once
+
+#include <troupe/framework/internal/link/peer_watch.hpp>
+#include <troupe/framework/internal/net/link_mutex.hpp>
+
+namespace troupe::internal {
+
+class connection;
+class send_gate;
+class send_pump;
+
+/// Frees what overdue answers and unread bytes would hold for ever.
+///
+/// Threads: the I/O thread.
+class send_upkeep final : public link_chores {
+public:
+  /// All outlive this.
+  send_upkeep(link_mutex& mutex, send_gate& gate, send_pump& pump) : mutex_(mutex), gate_(gate), pump_(pump) {}
+
+  /// Once the link is open. Outlives this.
+  void open(connection& to) noexcept { to_ = &to; }
+
+  /// Ends the link for what the peer asks and does not read. Whether it ends.
+  bool end_for_unread();
+
+  [[nodiscard]] bool run() override;
+
+private:
+  link_mutex& mutex_;
+  send_gate& gate_;
+  send_pump& pump_;
+  connection* to_ = nullptr;
+};
+
+} // namespace troupe::internal

@@ -1,0 +1,50 @@
+// What is due on a link's sending from time to time.
+#include <troupe/framework/internal/link/send_upkeep.hpp>
+
+#include "way_out.hpp"
+
+namespace troupe::internal {
+namespace {
+
+class upkeep_of_sending : public way_out {
+protected:
+  upkeep_of_sending() { upkeep_.open(*to); }
+
+  bool takes_more() {
+    const auto held = mutex_.lock();
+    return to->open_outbox(held) != nullptr;
+  }
+
+  send_upkeep upkeep_{mutex_, gate, pump};
+};
+
+TEST_F(upkeep_of_sending, changes_nothing_where_nothing_is_due) {
+  EXPECT_TRUE(upkeep_.run());
+  EXPECT_FALSE(upkeep_.end_for_unread());
+  EXPECT_TRUE(takes_more());
+  EXPECT_EQ(appended(), "");
+}
+
+TEST_F(upkeep_of_sending, lets_leave_what_has_room) {
+  {
+    const auto held = mutex_.lock();
+    gate.wait(held, packed("tea"));
+  }
+  EXPECT_TRUE(upkeep_.run());
+  EXPECT_EQ(appended(), "tea");
+}
+
+TEST_F(upkeep_of_sending, ends_the_link_of_a_peer_that_asks_and_does_not_read) {
+  {
+    const auto held = mutex_.lock();
+    const byte_vector body(packet_body_bytes_max, std::byte{1});
+    for (int i = 0; i < 20; ++i)
+      to->open_outbox(held)->append_packet(packet_kind::admin, 0, body);
+  }
+  options.unread_answer_bytes = 100;
+  EXPECT_FALSE(upkeep_.run());
+  EXPECT_FALSE(takes_more());
+}
+
+} // namespace
+} // namespace troupe::internal
