@@ -52,6 +52,9 @@ for room in words threads handles wire trust flow net objects config link node; 
     [ -n "$line" ] && breach "includes CAF, which only caf_port/ may: $line"
   done < <(grep -rn '#include <caf/' framework/internal/$room)
 done
+while IFS= read -r line; do
+  [ -n "$line" ] && breach "looks into CAF's messages, for which caf_port/message_view.hpp is there: $line"
+done < <(grep -rnE 'caf::(type_erased_tuple|rtti_pair|make_type_token|exit_msg|down_msg|attachable)' framework/internal/link framework/internal/node)
 
 for folder in samples bench tools; do
   if [ -d "$folder" ]; then

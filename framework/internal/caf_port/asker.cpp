@@ -15,7 +15,7 @@ asker::asker(caf::actor_config& config, caf::strong_actor_ptr actor, caf::messag
     : caf::actor_proxy(config), actor_(std::move(actor)), question_(question) {}
 
 asker::~asker() {
-  if (!settled_.load(std::memory_order_relaxed))
+  if (!is_excused_.load(std::memory_order_relaxed))
     actor_->enqueue(nullptr, question_.response_id(),
                     caf::make_message(to_caf_error(
                         {node_errc::broken_promise, "the actor dropped the request's promise without answering"})),
@@ -24,7 +24,7 @@ asker::~asker() {
 
 void asker::enqueue(caf::mailbox_element_ptr what, caf::execution_unit* context) {
   if (what->mid.is_response() && what->mid.request_id() == question_.request_id())
-    settle();
+    excuse();
   actor_->get()->enqueue(std::move(what), context);
 }
 
@@ -66,7 +66,7 @@ std::size_t detach_link(caf::abstract_actor& from, const caf::abstract_actor* ot
 /// The link is the actor's own; the other end of it refers to this one, which must live as long. Linked again, by
 /// whichever of the actor's requests, nothing changes.
 bool asker::add_backlink(caf::abstract_actor* other) {
-  settle();
+  excuse();
   const auto was_linked = detach_link(*actor_->get(), other) > 0;
   actor_->get()->attach(caf::default_attachable::make_link(actor_->get()->address(), other->address()));
   if (!was_linked)

@@ -34,12 +34,12 @@ public:
   [[nodiscard]] const caf::strong_actor_ptr& actor() const noexcept { return actor_; }
 
   /// Somebody else sees to the answer.
-  void settle() noexcept { settled_.store(true, std::memory_order_relaxed); }
+  void excuse() noexcept { is_excused_.store(true, std::memory_order_relaxed); }
 
 private:
   const caf::strong_actor_ptr actor_;
   const caf::message_id question_;
-  std::atomic<bool> settled_{false};
+  std::atomic<bool> is_excused_{false};
 };
 
 /// For a request of another node's `actor` that is put into a mailbox. Requires: a proxy.

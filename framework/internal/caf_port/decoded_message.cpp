@@ -86,6 +86,7 @@ signature resolve_signature(const std::vector<std::string>& aliases, const type_
     result.storage_bytes += entry->size_bytes();
     result.alignment = std::max(result.alignment, entry->alignment_bytes());
   }
+  result.kind = kind_of(result.type_token);
   return result;
 }
 

@@ -12,6 +12,7 @@
 #include <caf/message.hpp>
 #include <caf/rtti_pair.hpp>
 
+#include <troupe/framework/internal/caf_port/message_view.hpp>
 #include <troupe/framework/internal/flow/consumption.hpp>
 #include <troupe/serializers/type_entry.hpp>
 
@@ -27,6 +28,7 @@ struct signature {
   std::size_t storage_bytes = 0;
   std::size_t alignment = 1;
   std::uint32_t type_token = 0;
+  message_kind kind = message_kind::ordinary;
 };
 
 [[nodiscard]] signature resolve_signature(const std::vector<std::string>& aliases, const type_registry& types);
@@ -47,7 +49,8 @@ public:
   /// copied, which CAF does with messages that have several receivers.
   [[nodiscard]] void* construct_next();
 
-  /// One more that is settled when the message has been consumed. `keeps` is what the message needs as long as it lives.
+  /// One more that is settled when the message has been consumed. `keeps` is what the message needs as long as it
+  /// lives.
   void owe(receipt more, std::shared_ptr<const void> keeps);
 
   /// Ready for a mailbox. Requires: all elements are made.

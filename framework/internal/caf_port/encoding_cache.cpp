@@ -15,14 +15,13 @@ bool encoding_cache::terms::are_those_of(const context& other) const {
          && std::ranges::equal(families, other.families) && std::memcmp(&bounds, &other.limits, sizeof(limits)) == 0;
 }
 
-std::shared_ptr<const encoded_message> encoding_cache::find(const caf::type_erased_tuple& content,
+std::shared_ptr<const encoded_message> encoding_cache::find(const message_view& content,
                                                             const context& for_links) const {
   if (is_empty_.load(std::memory_order_relaxed))
     return nullptr;
   std::lock_guard guard{mutex_};
   for (const auto& each : entries_)
-    if (static_cast<const caf::type_erased_tuple*>(each.message.cvals().get()) == &content
-        && each.made_for.are_those_of(for_links)) {
+    if (content.is_of(each.message) && each.made_for.are_those_of(for_links)) {
       each.used = true;
       return each.encoded;
     }

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include <caf/message.hpp>
-#include <caf/type_erased_tuple.hpp>
 
+#include <troupe/framework/internal/caf_port/message_view.hpp>
 #include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/serializers/context.hpp>
 #include <troupe/serializers/family.hpp>
@@ -41,7 +41,7 @@ public:
   explicit encoding_cache(asio::io_context& io) : io_(io), timer_(io) {}
 
   /// Of a message with that content, for links of such a context; null when it is not known.
-  [[nodiscard]] std::shared_ptr<const encoded_message> find(const caf::type_erased_tuple& content,
+  [[nodiscard]] std::shared_ptr<const encoded_message> find(const message_view& content,
                                                             const context& for_links) const;
   void put(caf::message message, const context& for_links, std::shared_ptr<const encoded_message> encoded);
   /// Lets go of everything, and keeps nothing from then on.

@@ -37,8 +37,8 @@ public:
                                      const caf::strong_actor_ptr& sender, caf::message_id id, receipt& owed) = 0;
   /// Sends a message that came over another link and had to be decoded: it waits for room as long as need be, and holds
   /// `owed` until it has left. `extensions` is the map that came with it.
-  virtual void pass_on(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed,
-                       std::span<const std::byte> extensions) = 0;
+  virtual void forward_decoded(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed,
+                               std::span<const std::byte> extensions) = 0;
   /// What another node is told of the peer's own actor `number`, but for the number there.
   [[nodiscard]] virtual introduce introduction_of(std::uint64_t number) const = 0;
   /// Whether the link has room for messages to the actor; and a link_ready to `who` when it has.

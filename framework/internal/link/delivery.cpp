@@ -3,11 +3,11 @@
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/actor_dispatcher.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
-#include <troupe/framework/internal/caf_port/messages.hpp>
+#include <troupe/framework/internal/caf_port/error_answers.hpp>
+#include <troupe/framework/internal/caf_port/message_view.hpp>
 #include <troupe/framework/internal/caf_port/passed_message.hpp>
 #include <troupe/framework/internal/caf_port/question_id.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
-#include <troupe/framework/node_error.hpp>
 
 namespace troupe::internal {
 
@@ -23,11 +23,11 @@ caf::message_id id_of(const message_head& head) {
 
 } // namespace
 
-// -- the pair
+// -- routes
 
-std::expected<void, node_error> delivery::look_up(const message_head& head) {
-  settle();
-  auto found = desk_.find_ends(head, awaited_);
+std::expected<message_route*, node_error> route_finder::look_up(const message_head& head, taken_question& returned) {
+  forget();
+  auto found = ends_.find_ends(head, returned);
   if (!found)
     return std::unexpected{std::move(found).error()};
   if (found->hides_own_sender)
@@ -36,30 +36,25 @@ std::expected<void, node_error> delivery::look_up(const message_head& head) {
              + " as its sender, which has sent " + peer_
              + " nothing that it could pass on; it is delivered without a sender";
     });
-  last_ = {.receiver_number = head.receiver,
-           .sender_number = head.sender,
-           .receiver = std::move(found->receiver),
-           .sender = prepaid_actor{std::move(found->sender)},
-           .way_on = nullptr,
-           .is_reusable = !has(head, message_flags::returned),
-           .is_unasked = found->is_unasked};
-  last_.way_on = as_proxy(last_.receiver);
-  return {};
+  last_ = message_route{*std::move(found)};
+  receiver_ = head.receiver;
+  sender_ = head.sender;
+  is_reusable_ = !has(head, message_flags::returned);
+  return &last_;
 }
 
-void delivery::settle() {
-  if (last_.uncounted > 0)
-    desk_.count_mentions(last_.sender_number, last_.uncounted);
+void route_finder::forget() {
+  if (const auto more = std::exchange(uncounted_, 0); more > 0)
+    ends_.count_mentions(sender_, more);
+  is_reusable_ = false;
   last_ = {};
 }
+
+// -- messages that are refused
 
 void delivery::refuse_unasked() {
   count_undelivered();
   warnings_.say(log_level::debug, [&] { return peer_ + " forwards a request that is not pending (any more)"; });
-}
-
-void delivery::note_answer(const message_head& head) {
-  awaited_ = {caf::weak_actor_ptr{last_.receiver.get()}, id_of(head)};
 }
 
 void delivery::refuse_answer() {
@@ -68,62 +63,61 @@ void delivery::refuse_answer() {
 }
 
 /// The actor that gets the answer, where one is due.
-caf::strong_actor_ptr delivery::sender_of(const message_head& head) {
-  const auto& sender = last_.sender.get();
-  if (!has(head, message_flags::request) || last_.way_on != nullptr || as_proxy(sender) == nullptr)
-    return last_.sender.take();
+caf::strong_actor_ptr delivery::sender_of(message_route& to, const message_head& head) {
+  const auto& sender = to.sender();
+  if (!has(head, message_flags::request) || to.way_on() != nullptr || as_proxy(sender) == nullptr)
+    return to.take_sender();
   return make_asker(system_, sender, message_id_of(head.request_number, has(head, message_flags::urgent), false));
 }
 
 // -- a message
 
-std::expected<void, node_error> delivery::deliver(const message_head& head, std::uint32_t type_token,
+std::expected<void, node_error> delivery::deliver(message_route& to, const message_head& head, message_kind kind,
                                                   message_under_construction&& message, receipt owed) {
-  if (type_token == caf::make_type_token<caf::exit_msg>()) {
+  if (kind == message_kind::exit) {
     if (auto admitted = admit_exit(head); !admitted)
       return admitted;
-    if (desk_.serves_all_links(last_.receiver)) {
+    if (ends_.serves_all_links(to.receiver())) {
       count_undelivered();
       warnings_.warn([&] { return "an exit message from " + peer_ + " to who serves all links was not delivered"; });
       return {};
     }
   }
-  if (refuses_bare_error(head, type_token))
+  if (refuses_bare_error(to, head, kind))
     return {};
-  auto whole = std::move(message).finish(sender_of(head), id_of(head));
-  if (auto* way_on = last_.way_on)
-    way_on->link()->pass_on(way_on->number(), std::move(whole), std::move(owed), head.extensions);
+  auto whole = std::move(message).finish(sender_of(to, head), id_of(head));
+  if (auto* way_on = to.way_on())
+    way_on->link()->forward_decoded(way_on->number(), std::move(whole), std::move(owed), head.extensions);
   else
-    last_.receiver->enqueue(std::move(whole), dispatching_unit());
+    to.receiver()->enqueue(std::move(whole), dispatching_unit());
   return {};
 }
 
-void delivery::deliver(const message_head& head, caf::message&& content, receipt owed) {
-  if (refuses_bare_error(head, content.type_token()))
+void delivery::deliver(message_route& to, const message_head& head, caf::message&& content, receipt owed) {
+  if (refuses_bare_error(to, head, message_view{content}.kind()))
     return;
-  auto whole = make_passed_message(sender_of(head), id_of(head), std::move(content), std::move(owed));
-  if (auto* way_on = last_.way_on; way_on != nullptr && !head.extensions.empty())
-    way_on->link()->pass_on(way_on->number(), std::move(whole), {}, head.extensions);
+  auto whole = make_passed_message(sender_of(to, head), id_of(head), std::move(content), std::move(owed));
+  if (auto* way_on = to.way_on(); way_on != nullptr && !head.extensions.empty())
+    way_on->link()->forward_decoded(way_on->number(), std::move(whole), {}, head.extensions);
   else
-    last_.receiver->enqueue(std::move(whole), dispatching_unit());
+    to.receiver()->enqueue(std::move(whole), dispatching_unit());
 }
 
-bool delivery::pass_on(const message_head& head, const forwarded_message& message, receipt& owed) {
-  return last_.way_on->link()->forward(last_.way_on->number(), message, last_.sender.get(), id_of(head), owed);
+bool delivery::forward(const message_route& to, const message_head& head, const forwarded_message& message,
+                       receipt& owed) {
+  return to.way_on()->link()->forward(to.way_on()->number(), message, to.sender(), id_of(head), owed);
 }
 
-std::expected<void, node_error> delivery::give_up(const message_head& head, node_error reason) {
+std::expected<void, node_error> delivery::give_up(const message_route& to, const message_head& head,
+                                                  node_error reason) {
   if (reason.code() == node_errc::protocol_violation)
     return std::unexpected{std::move(reason)};
   counts_.undecodable.fetch_add(1, std::memory_order_relaxed);
   warnings_.warn([&] { return "a message from " + peer_ + " was not delivered: " + reason.message(); });
-  const auto& receiver = last_.receiver;
-  const auto& sender = last_.sender.get();
-  auto text = caf::make_message(to_caf_error(reason));
   if (has(head, message_flags::response))
-    receiver->enqueue(sender, id_of(head), std::move(text), dispatching_unit());
-  else if (has(head, message_flags::request) && sender)
-    sender->enqueue(receiver, id_of(head).response_id(), std::move(text), nullptr);
+    answer_with(reason, to.receiver(), id_of(head), to.sender(), dispatching_unit());
+  else if (has(head, message_flags::request) && to.sender())
+    answer_with(reason, to.sender(), id_of(head).response_id(), to.receiver(), nullptr);
   return {};
 }
 
@@ -136,16 +130,15 @@ std::expected<void, node_error> delivery::admit_exit(const message_head& head) c
 }
 
 /// CAF ends an actor that gets a bare error, which a peer may do where it may send exit messages.
-bool delivery::refuses_bare_error(const message_head& head, std::uint32_t type_token) {
-  if (has(head, message_flags::response) || type_token != caf::make_type_token<caf::error>()
-      || (allow_exit_ && !desk_.serves_all_links(last_.receiver)))
+bool delivery::refuses_bare_error(const message_route& to, const message_head& head, message_kind kind) {
+  if (has(head, message_flags::response) || kind != message_kind::error
+      || (allow_exit_ && !ends_.serves_all_links(to.receiver())))
     return false;
   count_undelivered();
   warnings_.warn([&] { return "an error from " + peer_ + " that answers nothing was not delivered"; });
-  const auto& sender = last_.sender.get();
-  if (has(head, message_flags::request) && sender)
-    sender->enqueue(last_.receiver, id_of(head).response_id(),
-                    caf::make_message(to_caf_error({node_errc::unsupported, "an error cannot be asked"})), nullptr);
+  if (has(head, message_flags::request) && to.sender())
+    answer_with({node_errc::unsupported, "an error cannot be asked"}, to.sender(), id_of(head).response_id(),
+                to.receiver(), nullptr);
   return true;
 }
 

@@ -97,9 +97,9 @@ void draft_sender::name_sender(const link_held& held, message_draft& message, me
     claims.keep(sender);
     if (asking == nullptr)
       return;
-    claims.settles(sender);
+    claims.excuses(sender);
     if (admitted == admission::leaves)
-      claims.settle();
+      claims.excuse_asker();
     return;
   }
   claims.sender(held, name.number);

@@ -31,11 +31,4 @@ struct forwarded_message {
   bytes_view extensions = {}; // As they came.
 };
 
-/// Whether that type's one value is all that the message holds.
-template <class T>
-bool is_only(const signature& types, const type_registry& known) {
-  const auto* type = known.find<T>();
-  return type != nullptr && types.aliases.size() == 1 && types.aliases[0] == type->alias();
-}
-
 } // namespace troupe::internal

@@ -4,8 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include <troupe/framework/internal/caf_port/builtin_types.hpp>
-#include <troupe/framework/internal/caf_port/messages.hpp>
+#include <troupe/framework/internal/caf_port/message_view.hpp>
 #include <troupe/framework/internal/link/traffic.hpp>
 #include <troupe/serializers/family.hpp>
 #include <troupe/serializers/type_registry.hpp>
@@ -17,7 +16,7 @@ struct known_type {
   static constexpr std::uint64_t unknown_signature = UINT64_MAX;
 
   std::uint64_t link = 0; // link_core::serial; 0: nothing is known here.
-  caf::rtti_pair rtti = {};
+  element_type of = {};
   const type_entry* type = nullptr;
   const family* by = nullptr;                  // The family that encoded it last, and whose header it is.
   std::uint64_t header = 0;                    // 0: not known yet.
@@ -40,14 +39,13 @@ struct known_type {
 class known_types {
 public:
   /// Null where the registry does not have the type.
-  [[nodiscard]] known_type* find(std::uint64_t link, const caf::rtti_pair& rtti, const type_registry& types) {
-    const auto hash = rtti.first + (reinterpret_cast<std::uintptr_t>(rtti.second) >> 4) + link * 7;
-    auto& slot = slots_[hash % slots_.size()];
-    if (slot.link != link || slot.rtti != rtti) {
-      const auto* type = entry_of(rtti, types);
+  [[nodiscard]] known_type* find(std::uint64_t link, const element_type& of, const type_registry& types) {
+    auto& slot = slots_[(of.hash() + link * 7) % slots_.size()];
+    if (slot.link != link || !(slot.of == of)) {
+      const auto* type = of.entry_in(types);
       if (type == nullptr)
         return nullptr;
-      slot = {.link = link, .rtti = rtti, .type = type};
+      slot = {.link = link, .of = of, .type = type};
     }
     return &slot;
   }

@@ -37,7 +37,7 @@ public:
   }
 
   /// The first time counts.
-  void settle_opening(const std::expected<void, node_error>& result) {
+  void finish_opening(const std::expected<void, node_error>& result) {
     if (auto tell = std::exchange(whom_.opened, nullptr))
       tell(result);
   }

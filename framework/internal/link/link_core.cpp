@@ -147,12 +147,14 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
           [this](const std::string& reason, std::chrono::milliseconds left) { say_goodbye(reason, left); }),
       addresses_of_messages_(common_,
                              {.actors = actors_, .asked = pending_, .replies = replies_, .helpers = node_->helpers()}),
+      routes_(addresses_of_messages_, warnings_),
       delivery_(addresses_of_messages_, node_->system(), options.allow_exit,
                 {counters_.undelivered, counters_.undecodable}, warnings_),
       receiver_({.accepted = accepted_,
                  .known = received_words_,
                  .incoming = incoming_,
                  .decoder = decoder_,
+                 .routes = routes_,
                  .deliveries = delivery_,
                  .pending = *pending_objects_,
                  .mutex = mutex_,
@@ -299,7 +301,7 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
   end_greeting(reason);
   node_->entrances().unproven_peer_is_gone(this);
   known_peer_.leave();
-  life_.settle_opening(std::unexpected{reason});
+  life_.finish_opening(std::unexpected{reason});
   sender_.end();
   const node_error down{node_errc::link_down, "the link to " + agreed().peer.name + " is down: " + reason.message()};
   changes_.end(down);
@@ -307,7 +309,7 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
   in_exchange_->leave(down.message());
   claims_.clear();
   incoming_.forget_described();
-  delivery_.settle();
+  routes_.forget();
   received_words_.forget_headers();
   if (agreed().shares_store) {
     if (auto abandoned = stored_.abandon(); !abandoned)
@@ -349,10 +351,6 @@ void link_core::fail_everything(const node_error& reason, std::uint64_t unwritte
   helpers_.end();
   introductions_.end();
   monitors_.end(std::move(named.proxies));
-  auto error = to_caf_error(reason);
-  if (auto taken = delivery_.take_awaited())
-    if (auto asker = taken->asker.lock())
-      asker->enqueue(nullptr, taken->answer, caf::make_message(error), nullptr);
   for (auto& [question, asker] : requests)
     asker.fail(question, reason);
 }
@@ -366,7 +364,7 @@ void link_core::proxy_gone(std::uint64_t number, const caf::actor_control_block*
 // -- packets
 
 void link_core::on_all_handled() {
-  delivery_.settle();
+  routes_.forget();
   monitors_.end_proxies();
   if (is_open())
     upkeep_.end_for_unread();
@@ -418,8 +416,6 @@ std::expected<void, node_error> link_core::on_packet(const packet_head& head, by
                                                         + " has to be understood, and this version does not know it");
     }
   }
-  if (handled)
-    delivery_.end_packet();
   if (!handled)
     take_leave(handled.error());
   return handled;
@@ -443,7 +439,7 @@ void link_core::take_leave(const node_error& reason) {
 }
 
 std::expected<void, node_error> link_core::on_admin(admin_op op, bytes_view body) {
-  delivery_.settle(); // It may be about one of them.
+  routes_.forget(); // It may be about one of them.
   using link = link_core;
   static constexpr std::array rows{
       handled_by_part<link, admin_op::find, &link::answers_, &name_answers::on_find>,

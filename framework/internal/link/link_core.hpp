@@ -139,8 +139,9 @@ public:
                              caf::message_id id, receipt& owed) override {
     return sender_.forward(receiver, what, sender, id, owed);
   }
-  void pass_on(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed, bytes_view extensions) override {
-    sender_.pass_on(receiver, std::move(what), std::move(owed), extensions);
+  void forward_decoded(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed,
+                       bytes_view extensions) override {
+    sender_.forward_decoded(receiver, std::move(what), std::move(owed), extensions);
   }
   void flush_batch() override;
 
@@ -173,7 +174,7 @@ public:
   [[nodiscard]] link_stats stats() const override;
   [[nodiscard]] link_memory memory(std::span<const store::object_id> of) const override;
   [[nodiscard]] link_report report() const override;
-  [[nodiscard]] link_stats settle_stats() override;
+  [[nodiscard]] link_stats final_stats() override;
 
 private:
   link_core(std::shared_ptr<link_host> node, const link_options& options, role side,
@@ -284,6 +285,7 @@ private:
   farewell farewell_;
 
   message_addresses addresses_of_messages_;
+  route_finder routes_;
   delivery delivery_;
   message_receiver receiver_;
 };

@@ -25,7 +25,7 @@ void link_meters::count_unsent(const node_error& reason) {
   counts_.undelivered.fetch_add(more.undelivered, std::memory_order_relaxed);
   counts_.unserializable.fetch_add(more.unserializable, std::memory_order_relaxed);
   counts_.refused_by_policy.fetch_add(more.refused_by_policy, std::memory_order_relaxed);
-  const auto is_late = is_settled_;
+  const auto is_late = is_retired_;
   held.unlock();
   if (is_late)
     late_.note_late(more);

@@ -46,7 +46,7 @@ public:
   /// The sums alone; what is there at the moment is left zero.
   [[nodiscard]] link_stats sums() const;
   /// From now on the node has the figures.
-  void settle(const link_held&) noexcept { is_settled_ = true; }
+  void retire(const link_held&) noexcept { is_retired_ = true; }
 
 private:
   link_mutex& mutex_;
@@ -55,7 +55,7 @@ private:
   counted_in_link counts_;
   traffic_table sent_;
   traffic_table received_;
-  bool is_settled_ = false; // Guarded by the link's lock.
+  bool is_retired_ = false; // Guarded by the link's lock.
 };
 
 } // namespace troupe::internal

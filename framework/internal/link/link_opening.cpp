@@ -152,6 +152,7 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
       stored_.share(node_->store()->number());
       incoming_.share_store(node_->store()->number());
     }
+    routes_.name_peer(agreed.peer.name);
     delivery_.name_peer(agreed.peer.name);
     first.context.limits.header_bytes = agreed.peer.header_bytes;
     first.context.limits.frames = agreed.peer.frames;
@@ -179,7 +180,7 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
            + bracketed(accepted_.names()) + (agreed.shares_store ? ", shares the store" : "");
   });
   say_whereabouts();
-  life_.settle_opening({});
+  life_.finish_opening({});
   return {};
 }
 

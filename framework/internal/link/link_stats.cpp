@@ -14,9 +14,9 @@ link_stats link_core::stats() const {
   return stats_locked(held);
 }
 
-link_stats link_core::settle_stats() {
+link_stats link_core::final_stats() {
   const auto held = mutex_.lock();
-  meters_.settle(held);
+  meters_.retire(held);
   auto result = stats_locked(held);
   clear_gauges(result);
   return result;

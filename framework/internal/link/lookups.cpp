@@ -97,7 +97,7 @@ void lookups::ask(std::uint64_t which) {
     if (const auto alive = weak.lock())
       on_answer(which, std::move(answer));
   });
-  if (const auto still = wanted_.find(which); still != wanted_.end()) // It may be settled already.
+  if (const auto still = wanted_.find(which); still != wanted_.end()) // It may be over already.
     still->second.question = question;
 }
 
@@ -109,7 +109,7 @@ void lookups::on_answer(std::uint64_t which, std::expected<caf::strong_actor_ptr
   what.question = 0;
   what.is_answered = true;
   if (answer || answer.error().code() != node_errc::not_found || what.timeout == 0ms || !link_.is_open()) {
-    settle(which, std::move(answer));
+    finish(which, std::move(answer));
     return;
   }
   what.again = clock::now() + what.pause;
@@ -117,7 +117,7 @@ void lookups::on_answer(std::uint64_t which, std::expected<caf::strong_actor_ptr
   set_timer();
 }
 
-void lookups::settle(std::uint64_t which, std::expected<caf::strong_actor_ptr, node_error> answer) {
+void lookups::finish(std::uint64_t which, std::expected<caf::strong_actor_ptr, node_error> answer) {
   auto what = wanted_.extract(which);
   count_.fetch_sub(1);
   what.mapped().then(std::move(answer));
@@ -151,7 +151,7 @@ void lookups::on_timer() {
     const auto& what = wanted_.at(which);
     if (what.question != 0)
       questions_.forget(what.question);
-    settle(which, std::unexpected{time_is_over(what)});
+    finish(which, std::unexpected{time_is_over(what)});
   }
   for (const auto which : due)
     ask(which);
@@ -169,7 +169,7 @@ node_error lookups::time_is_over(const wanted& what) const {
 
 void lookups::end(const node_error& reason) {
   while (!wanted_.empty())
-    settle(wanted_.begin()->first, std::unexpected{reason});
+    finish(wanted_.begin()->first, std::unexpected{reason});
   timer_.cancel();
 }
 

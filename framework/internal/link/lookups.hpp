@@ -76,7 +76,7 @@ private:
   void start(wanted what);
   void ask(std::uint64_t which);
   void on_answer(std::uint64_t which, std::expected<caf::strong_actor_ptr, node_error> answer);
-  void settle(std::uint64_t which, std::expected<caf::strong_actor_ptr, node_error> answer);
+  void finish(std::uint64_t which, std::expected<caf::strong_actor_ptr, node_error> answer);
   void set_timer();
   void on_timer();
   [[nodiscard]] node_error time_is_over(const wanted& what) const;
@@ -86,7 +86,7 @@ private:
   caf::actor_system& system_;
   name_questions& questions_;
   std::weak_ptr<void> owner_;
-  std::atomic<std::size_t> count_{0}; // Begun and not settled.
+  std::atomic<std::size_t> count_{0}; // Begun and not over.
   // I/O thread.
   io_timer timer_;
   std::map<std::uint64_t, wanted> wanted_;

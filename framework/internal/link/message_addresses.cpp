@@ -4,19 +4,17 @@
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/actors/shared_helpers.hpp>
-#include <troupe/framework/internal/caf_port/question_id.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 
 namespace troupe::internal {
 
 std::expected<message_ends, node_error> message_addresses::find_ends(const message_head& head,
-                                                                     std::optional<awaited_answer>& returned) {
+                                                                     taken_question& returned) {
   const auto has = [&](std::uint8_t flag) { return (head.flags & flag) != 0; };
   const auto is_returned = has(message_flags::returned);
   // This end's own question comes back for somebody else of this end to answer: only one that is pending can. It may
   // have been answered meanwhile, given up, or forwarded to several.
   const auto brings_question = is_returned && has(message_flags::request);
-  std::optional<waiting_asker> asked; // Dropped without the lock.
   auto held = link_.mutex.lock();
   auto receiver = of_.actors.own(held, head.receiver);
   if (!receiver)
@@ -25,16 +23,15 @@ std::expected<message_ends, node_error> message_addresses::find_ends(const messa
   const auto is_believed =
       !is_returned || brings_question || (!has(message_flags::response) && of_.actors.take_return(held, head.sender));
   if (brings_question)
-    asked = of_.asked.take({head.sender, head.request_number}, 0);
-  if (asked)
-    returned = {asked->who, question_id(head.request_number, asked->urgent).response_id()};
+    if (const question_key key{head.sender, head.request_number}; auto asked = of_.asked.take(key, 0))
+      returned.take(of_.asked, link_.mutex, key, 0, *std::move(asked));
   const auto side = head.sender == 0 ? actor_name::side::nobody
                     : is_returned    ? actor_name::side::yours
                                      : actor_name::side::mine;
   // Never one's own actor by introduction: what answers it has to go back by the way that the message came.
   auto sender = of_.actors.find(held, {side, head.sender}, false);
   held.unlock();
-  if (asked) // Its room has come free without an answer that could be consumed.
+  if (returned) // Its room has come free without an answer that could be consumed.
     of_.replies.wake();
   if (!sender)
     return std::unexpected{std::move(sender).error()};
@@ -42,7 +39,7 @@ std::expected<message_ends, node_error> message_addresses::find_ends(const messa
     sender->reset();
   return message_ends{.receiver = std::move(receiver),
                       .sender = *std::move(sender),
-                      .is_unasked = brings_question && !asked,
+                      .is_unasked = brings_question && !returned,
                       .hides_own_sender = !is_believed};
 }
 

@@ -18,7 +18,7 @@ message_claims& message_claims::operator=(message_claims&& other) noexcept {
   asked_ = other.asked_;
   epoch_ = std::exchange(other.epoch_, std::nullopt);
   kept_ = std::move(other.kept_);
-  settles_ = std::move(other.settles_);
+  to_excuse_ = std::move(other.to_excuse_);
   owed_ = std::move(other.owed_);
   return *this;
 }
@@ -39,9 +39,9 @@ void message_claims::question(const link_held&, const question_key& key, std::ui
   asked_ = receiver;
 }
 
-void message_claims::settle() {
-  if (auto* asking = as_asker(settles_))
-    asking->settle();
+void message_claims::excuse_asker() {
+  if (auto* asking = as_asker(to_excuse_))
+    asking->excuse();
 }
 
 void message_claims::commit(const link_held& held, outbox& out) {
@@ -94,7 +94,7 @@ void message_claims::clear() {
   question_ = {};
   epoch_.reset();
   empty_for_reuse(kept_);
-  settles_.reset();
+  to_excuse_.reset();
   owed_ = {};
 }
 

@@ -85,8 +85,8 @@ public:
   void question(const link_held&, const question_key& key, std::uint64_t receiver, waiting_asker asker);
   [[nodiscard]] const question_key& question() const noexcept { return question_; }
   /// A stand-in for another link's asker forwards its request by this message: answered elsewhere once it leaves.
-  void settles(caf::strong_actor_ptr asker) noexcept { settles_ = std::move(asker); }
-  void settle();
+  void excuses(caf::strong_actor_ptr asker) noexcept { to_excuse_ = std::move(asker); }
+  void excuse_asker();
 
   [[nodiscard]] std::size_t actors() const noexcept { return actors_.size(); }
 
@@ -115,7 +115,7 @@ private:
   std::uint64_t asked_ = 0; // The question's receiver.
   std::optional<std::uint64_t> epoch_;
   std::vector<caf::strong_actor_ptr> kept_;
-  caf::strong_actor_ptr settles_;
+  caf::strong_actor_ptr to_excuse_;
   receipt owed_;
 };
 

@@ -36,7 +36,7 @@ void carries(const message_encoder::parts& link, known_type& type, const family*
 }
 
 /// Whether all of it means the same at the other end, which is in this process.
-bool is_passable(const message_encoder::parts& link, known_types& known, const caf::type_erased_tuple& content) {
+bool is_passable(const message_encoder::parts& link, known_types& known, const message_view& content) {
   for (std::size_t i = 0; i < content.size(); ++i)
     if (const auto* type = known.find(link.serial, content.type(i), link.types);
         type == nullptr || !type->type->is_self_contained())
@@ -70,10 +70,11 @@ std::expected<void, unsent> message_encoder::encode(const parts& link, std::uint
   use(terms, into);
   if (context_.value_owner != message)
     context_.value_owner = message;
-  const auto& content = std::as_const(*message->element).content(); // Else CAF copies what several hold.
-  if (content.type_token() == caf::make_type_token<caf::error>())
+  const message_view content{*message->element};
+  const auto kind = content.kind();
+  if (kind == message_kind::error)
     into.set_urgency(urgency::answers_anyway);
-  else if (content.type_token() == caf::make_type_token<caf::exit_msg>())
+  else if (kind == message_kind::exit)
     into.set_urgency(urgency::always_waits);
   if (content.size() > signature_aliases_max)
     return fail(node_errc::unserializable,
@@ -84,7 +85,7 @@ std::expected<void, unsent> message_encoder::encode(const parts& link, std::uint
     return {};
   }
   // A message that several hold may go to others as well, or have gone.
-  const auto is_shared = content.shared();
+  const auto is_shared = content.is_shared();
   const auto known_form = is_shared ? link.encodings.find(content, context_) : nullptr;
   if (is_shared && !known_form)
     kept_ = std::make_shared<encoded_message>();
@@ -94,10 +95,10 @@ std::expected<void, unsent> message_encoder::encode(const parts& link, std::uint
       return std::unexpected{type.error()};
     into.types().add(**type);
     const auto* form = known_form && (*known_form)[i] ? &*(*known_form)[i] : nullptr;
-    if (auto encoded = encode_element(link, **type, content.get(i), form, into); !encoded)
+    if (auto encoded = encode_element(link, **type, content.value(i), form, into); !encoded)
       return encoded;
     if ((*type)->type->is_self_contained())
-      owned_bytes_ += (*type)->type->owned_bytes(content.get(i));
+      owned_bytes_ += (*type)->type->owned_bytes(content.value(i));
   }
   // The least cost of a message covers small values.
   if (owned_bytes_ > into.cost_without_head())
@@ -108,12 +109,11 @@ std::expected<void, unsent> message_encoder::encode(const parts& link, std::uint
 }
 
 /// Gives the memory that they take. Requires: is_passable().
-std::uint64_t message_encoder::carry_values(const parts& link, const caf::type_erased_tuple& content,
-                                            message_draft& into) {
+std::uint64_t message_encoder::carry_values(const parts& link, const message_view& content, message_draft& into) {
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < content.size(); ++i) {
     auto& type = *known_.find(link.serial, content.type(i), link.types);
-    const auto size_bytes = type.type->memory_bytes(content.get(i));
+    const auto size_bytes = type.type->memory_bytes(content.value(i));
     bytes += size_bytes;
     carries(link, type, nullptr, size_bytes, into);
   }
@@ -121,11 +121,10 @@ std::uint64_t message_encoder::carry_values(const parts& link, const caf::type_e
 }
 
 std::expected<known_type*, node_error> message_encoder::type_of(const parts& link, std::uint64_t receiver,
-                                                                const caf::rtti_pair& rtti,
-                                                                const sending_terms& terms) {
-  auto* type = known_.find(link.serial, rtti, link.types);
+                                                                const element_type& of, const sending_terms& terms) {
+  auto* type = known_.find(link.serial, of, link.types);
   if (type == nullptr)
-    return fail(node_errc::unserializable, "type " + name_of_type(rtti)
+    return fail(node_errc::unserializable, "type " + of.name()
                                                + " has no alias; add it to the node's type "
                                                  "registry with types.add<T>(\"alias\")");
   if (terms.refused && !actor_exports::is_foreign(receiver)) // The actor behind the peer may know the type.
@@ -211,13 +210,13 @@ std::optional<encoded_element> message_encoder::take_encoded(const family* by, c
   return made;
 }
 
-std::uint64_t weigh(const message_encoder::parts& link, known_types& known, const caf::type_erased_tuple& content,
+std::uint64_t weigh(const message_encoder::parts& link, known_types& known, const message_view& content,
                     std::uint64_t enough) {
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < content.size() && bytes < enough; ++i)
     if (const auto* type = known.find(link.serial, content.type(i), link.types);
         type != nullptr && type->type->is_self_contained())
-      bytes += type->type->memory_bytes(content.get(i));
+      bytes += type->type->memory_bytes(content.value(i));
   if (link.values && bytes > 0 && is_passable(link, known, content))
     return 0;
   return bytes;

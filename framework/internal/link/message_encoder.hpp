@@ -9,6 +9,7 @@
 
 #include <troupe/framework/internal/caf_port/encoding_cache.hpp>
 #include <troupe/framework/internal/caf_port/message_owner.hpp>
+#include <troupe/framework/internal/caf_port/message_view.hpp>
 #include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/link/header_definitions.hpp>
 #include <troupe/framework/internal/link/known_types.hpp>
@@ -53,9 +54,8 @@ public:
 private:
   void use(const sending_terms& terms, message_draft& into);
   [[nodiscard]] std::expected<known_type*, node_error> type_of(const parts& link, std::uint64_t receiver,
-                                                               const caf::rtti_pair& rtti, const sending_terms& terms);
-  [[nodiscard]] std::uint64_t carry_values(const parts& link, const caf::type_erased_tuple& content,
-                                           message_draft& into);
+                                                               const element_type& of, const sending_terms& terms);
+  [[nodiscard]] std::uint64_t carry_values(const parts& link, const message_view& content, message_draft& into);
   std::expected<void, unsent> encode_element(const parts& link, known_type& type, const void* value,
                                              const encoded_element* form, message_draft& into);
   [[nodiscard]] std::optional<encoded_element> take_encoded(const family* by, const type_entry& type,
@@ -73,7 +73,7 @@ private:
 
 /// The memory that the values of a message take, as far as that says how long encoding them takes; 0 where it is handed
 /// over as it is. Stops counting beyond `enough`.
-[[nodiscard]] std::uint64_t weigh(const message_encoder::parts& link, known_types& known,
-                                  const caf::type_erased_tuple& content, std::uint64_t enough);
+[[nodiscard]] std::uint64_t weigh(const message_encoder::parts& link, known_types& known, const message_view& content,
+                                  std::uint64_t enough);
 
 } // namespace troupe::internal

@@ -61,11 +61,11 @@ bool accepts(const sending_terms& terms, const forwarded_message& message) {
 
 std::expected<void, node_error> copy_forwarded(const forwarding_parts& link, const forwarded_message& message,
                                                receipt owed, message_draft& into) {
-  into.types().pass_on(*message.types);
+  into.types().forward(*message.types);
   into.extend(message.extensions);
   // Its sender waits for credit as long as it waits here: that bounds it. An error in place of an answer is small.
   into.owe(std::move(owed));
-  if (is_only<caf::error>(*message.types, link.types))
+  if (message.types->kind == message_kind::error)
     into.set_urgency(urgency::answers_anyway);
   for (const auto& element : message.elements)
     if (auto copied = copy_element(link, element, into); !copied)

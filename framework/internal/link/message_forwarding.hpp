@@ -11,7 +11,6 @@
 #include <troupe/framework/internal/link/link_common.hpp>
 #include <troupe/framework/internal/link/message_draft.hpp>
 #include <troupe/framework/node_errc.hpp>
-#include <troupe/serializers/type_registry.hpp>
 
 namespace troupe::internal {
 
@@ -22,7 +21,6 @@ namespace troupe::internal {
 struct forwarding_parts {
   const link_common& link;
   const std::string& own_name;
-  const type_registry& types;
   header_definitions& headers;
 };
 

@@ -7,7 +7,7 @@
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
-#include <troupe/framework/internal/caf_port/messages.hpp>
+#include <troupe/framework/internal/caf_port/message_view.hpp>
 #include <troupe/framework/internal/flow/behind_handles.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 
@@ -32,50 +32,76 @@ std::expected<void, node_error> message_receiver::admit_flags(std::uint8_t flags
 }
 
 std::expected<void, node_error> message_receiver::on_message(std::uint8_t flags, bytes_view body) {
+  arrival what;
+  auto taken = take_message(what, flags, body);
+  if (taken)
+    what.question.answered();
+  return taken;
+}
+
+std::expected<void, node_error> message_receiver::on_value(std::uint8_t flags, bytes_view body) {
+  arrival what;
+  auto taken = take_value(what, flags, body);
+  if (taken)
+    what.question.answered();
+  return taken;
+}
+
+std::expected<void, node_error> message_receiver::find_route(arrival& what) {
+  auto found = of_.routes.find(what.head, what.question);
+  if (!found)
+    return std::unexpected{std::move(found).error()};
+  what.route = *found;
+  return {};
+}
+
+std::expected<void, node_error> message_receiver::take_message(arrival& what, std::uint8_t flags, bytes_view body) {
   constexpr auto needs_no_look =
       message_flags::urgent | message_flags::request | message_flags::response | message_flags::returned;
   if ((flags & ~needs_no_look) != 0)
     if (auto admitted = admit_flags(flags); !admitted)
       return admitted;
   packet_reader in{body};
-  auto head = read_message_head(in, flags);
+  auto& head = what.head = read_message_head(in, flags);
   const auto* const types = of_.known.find_signature(head.signature);
   if (!in.ok() || types == nullptr)
     return violation("message head of a packet of " + grouped(body.size())
                      + " bytes cannot be read, or names signature " + grouped(head.signature) + " of "
                      + grouped(of_.known.signatures()));
-  if (auto found = of_.deliveries.find(head); !found)
+  if (auto found = find_route(what); !found)
     return found;
-  if (types->entries.size() == 1 && types->aliases.size() == 1 && of_.deliveries.way_on() == nullptr
+  if (types->entries.size() == 1 && types->aliases.size() == 1 && what.route->way_on() == nullptr
       && !of_.incoming.is_described())
     if (const auto plain = read_plain_element(in)) {
       if (!in.finished())
         return too_many_bytes(body, in);
-      return on_plain(head, *types, *plain, body.size());
+      return on_plain(what, *types, *plain, body.size());
     }
-  return on_elements(head, *types, in, body);
+  return on_elements(what, *types, in, body);
 }
 
 /// What most messages are: one plain element.
-std::expected<void, node_error> message_receiver::on_plain(message_head& head, const signature& types,
+std::expected<void, node_error> message_receiver::on_plain(arrival& what, const signature& types,
                                                            const plain_element& element, std::size_t body_bytes) {
+  const auto& head = what.head;
   auto owed = terms_->account.charge(head, body_bytes + message_cost_bytes);
   if (!owed)
     return std::unexpected{std::move(owed).error()};
   add_alone(of_.received, 1);
-  if (!is_deliverable(head, body_bytes, *owed))
+  if (!is_deliverable(what, body_bytes, *owed))
     return {};
   message_under_construction built{types, *std::move(owed)};
   auto values_take = of_.decoder.decode(element, types, built);
   auto decoded = values_take ? charge_understated(head, body_bytes + message_cost_bytes, *values_take, built)
                              : std::unexpected{std::move(values_take).error()};
   if (!decoded)
-    return of_.deliveries.give_up(head, std::move(decoded).error());
-  return of_.deliveries.deliver(head, types.type_token, std::move(built));
+    return of_.deliveries.give_up(*what.route, head, std::move(decoded).error());
+  return of_.deliveries.deliver(*what.route, head, types.kind, std::move(built));
 }
 
-std::expected<void, node_error> message_receiver::on_elements(message_head& head, const signature& types,
-                                                              packet_reader& in, bytes_view body) {
+std::expected<void, node_error> message_receiver::on_elements(arrival& what, const signature& types, packet_reader& in,
+                                                              bytes_view body) {
+  const auto& head = what.head;
   incoming_message::reading reading{of_.incoming};
   const auto frames_are_repeated = (head.flags & message_flags::repeated) != 0 && terms_->takes_repeated_frames;
   auto beside = of_.incoming.read(in, types.aliases.size(), frames_are_repeated);
@@ -94,29 +120,30 @@ std::expected<void, node_error> message_receiver::on_elements(message_head& head
   add_alone(of_.received, 1);
   // Beyond the limit it is not decompressed.
   const auto taken = std::min<std::uint64_t>(beside->decompressed_bytes, of_.accepted.bounds().decompressed_bytes);
-  if (!is_deliverable(head,
+  if (!is_deliverable(what,
                       body.size() + beside->chunk_bytes + taken + account.share_of_window(beside->behind_handles.bytes),
                       *owed))
     return {};
-  if (auto passed_on = pass_on(head, types, *owed); !passed_on || *passed_on)
-    return passed_on ? std::expected<void, node_error>{} : std::unexpected{std::move(passed_on).error()};
+  if (auto forwarded = forward(what, types, *owed); !forwarded || *forwarded)
+    return forwarded ? std::expected<void, node_error>{} : std::unexpected{std::move(forwarded).error()};
   // What goes on to another node is consumed when it has left.
-  const auto goes_on = of_.deliveries.way_on() != nullptr;
+  const auto goes_on = what.route->way_on() != nullptr;
   message_under_construction built{types, goes_on ? owed->of_copy() : noted(*std::move(owed))};
   auto values_take = of_.decoder.decode(of_.incoming.elements(), types, built);
   reading.end();
   auto decoded = values_take ? charge_understated(head, cost + beside->behind_handles.bytes, *values_take, built)
                              : std::unexpected{std::move(values_take).error()};
   if (!decoded)
-    return of_.deliveries.give_up(head, std::move(decoded).error());
-  return of_.deliveries.deliver(head, types.type_token, std::move(built), goes_on ? *std::move(owed) : receipt{});
+    return of_.deliveries.give_up(*what.route, head, std::move(decoded).error());
+  return of_.deliveries.deliver(*what.route, head, types.kind, std::move(built),
+                                goes_on ? *std::move(owed) : receipt{});
 }
 
-std::expected<void, node_error> message_receiver::on_value(std::uint8_t flags, bytes_view body) {
+std::expected<void, node_error> message_receiver::take_value(arrival& what, std::uint8_t flags, bytes_view body) {
   if (auto admitted = admit_flags(flags); !admitted)
     return admitted;
   packet_reader in{body};
-  auto head = read_message_head(in, flags);
+  auto& head = what.head = read_message_head(in, flags);
   const auto size_bytes = in.varint();
   if (!in.finished() || !terms_->values)
     return violation("the packet of a message that goes beside the bytes cannot be read, or there is no beside");
@@ -124,31 +151,31 @@ std::expected<void, node_error> message_receiver::on_value(std::uint8_t flags, b
   auto* content = std::any_cast<caf::message>(&value);
   if (content == nullptr)
     return violation("no message came with its packet");
-  if (auto found = of_.deliveries.find(head); !found)
+  if (auto found = find_route(what); !found)
     return found;
   auto owed = terms_->account.charge(head, body.size() + size_bytes + message_cost_bytes);
   if (!owed)
     return std::unexpected{std::move(owed).error()};
   add_alone(of_.received, 1);
-  if (!is_deliverable(head, body.size() + size_bytes, *owed))
+  if (!is_deliverable(what, body.size() + size_bytes, *owed))
     return {};
-  of_.passed_counts.count(*content, size_bytes);
-  of_.deliveries.deliver(head, std::move(*content), *std::move(owed));
+  of_.passed_counts.count(message_view{*content}, size_bytes);
+  of_.deliveries.deliver(*what.route, head, std::move(*content), *std::move(owed));
   return {};
 }
 
-/// True where the message was passed on undecoded, and nothing is left to do. Requires: all of it is claimed.
-std::expected<bool, node_error> message_receiver::pass_on(const message_head& head, const signature& types,
-                                                          receipt& owed) {
-  if (of_.deliveries.way_on() == nullptr)
+/// True where the message was forwarded undecoded, and nothing is left to do. Requires: all of it is claimed.
+std::expected<bool, node_error> message_receiver::forward(const arrival& what, const signature& types, receipt& owed) {
+  if (what.route->way_on() == nullptr)
     return false;
-  if (is_only<caf::exit_msg>(types, of_.accepted.types()))
+  const auto& head = what.head;
+  if (types.kind == message_kind::exit)
     if (auto admitted = of_.deliveries.admit_exit(head); !admitted)
       return std::unexpected{std::move(admitted).error()};
   const auto undecoded = of_.incoming.undecoded(types, head.extensions, of_.known);
   if (!undecoded)
     return std::unexpected{undecoded.error()};
-  if (!*undecoded || !of_.deliveries.pass_on(head, **undecoded, owed))
+  if (!*undecoded || !of_.deliveries.forward(*what.route, head, **undecoded, owed))
     return false;
   of_.forwarded.fetch_add(1, std::memory_order_relaxed);
   return true;
@@ -175,30 +202,32 @@ std::expected<void, node_error> message_receiver::charge_understated(const messa
 }
 
 /// Whether the receiver is to get it; else it is counted.
-bool message_receiver::is_deliverable(message_head& head, std::uint64_t cost, receipt& owed) {
-  if (of_.deliveries.is_unasked()) {
+bool message_receiver::is_deliverable(arrival& what, std::uint64_t cost, receipt& owed) {
+  if (what.route->is_unasked()) {
     of_.deliveries.refuse_unasked();
     return false;
   }
-  return (head.flags & message_flags::response) == 0 || take_question(head, cost, owed);
+  return (what.head.flags & message_flags::response) == 0 || take_question(what, cost, owed);
 }
 
 /// Whether the response answers something that was asked here.
-bool message_receiver::take_question(message_head& head, std::uint64_t cost, receipt& owed) {
+bool message_receiver::take_question(arrival& what, std::uint64_t cost, receipt& owed) {
+  auto& head = what.head;
+  const question_key key{head.receiver, head.request_number};
   cost = terms_->account.cost_of(head, cost);
   auto held = of_.mutex.lock();
-  const auto asked = of_.asked.take_answered({head.receiver, head.request_number}, head.sender, cost);
+  auto asked = of_.asked.take_answered(key, head.sender, cost);
   held.unlock();
   if (!asked) {
     of_.deliveries.refuse_answer();
     return false;
   }
   if (asked->forwarded_for)
-    as_asker(asked->forwarded_for)->settle();
+    as_asker(asked->forwarded_for)->excuse();
   // As it was asked, whatever the peer says: CAF knows the answer by that.
   head.flags =
       static_cast<std::uint8_t>((head.flags & ~message_flags::urgent) | (asked->urgent ? message_flags::urgent : 0));
-  of_.deliveries.note_answer(head);
+  what.question.take(of_.asked, of_.mutex, key, head.sender, *std::move(asked));
   owed = of_.replies.issue(cost);
   return true;
 }

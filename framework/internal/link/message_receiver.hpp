@@ -35,6 +35,7 @@ public:
     const received_dictionary& known;
     incoming_message& incoming;
     value_decoder& decoder;
+    route_finder& routes;
     delivery& deliveries;
     pending_objects& pending; // Objects that messages name which are not consumed.
     link_mutex& mutex;
@@ -63,19 +64,28 @@ public:
   std::expected<void, node_error> on_value(std::uint8_t flags, bytes_view body);
 
 private:
+  /// What is known of the message whose packet is being handled.
+  struct arrival {
+    message_head head;
+    message_route* route = nullptr;
+    taken_question question = {}; // That it answers, or brings back.
+  };
+
   [[nodiscard]] std::expected<void, node_error> admit_flags(std::uint8_t flags) const;
-  std::expected<void, node_error> on_plain(message_head& head, const signature& types, const plain_element& element,
+  std::expected<void, node_error> take_message(arrival& what, std::uint8_t flags, bytes_view body);
+  std::expected<void, node_error> take_value(arrival& what, std::uint8_t flags, bytes_view body);
+  [[nodiscard]] std::expected<void, node_error> find_route(arrival& what);
+  std::expected<void, node_error> on_plain(arrival& what, const signature& types, const plain_element& element,
                                            std::size_t body_bytes);
-  std::expected<void, node_error> on_elements(message_head& head, const signature& types, packet_reader& in,
+  std::expected<void, node_error> on_elements(arrival& what, const signature& types, packet_reader& in,
                                               bytes_view body);
-  [[nodiscard]] std::expected<bool, node_error> pass_on(const message_head& head, const signature& types,
-                                                        receipt& owed);
+  [[nodiscard]] std::expected<bool, node_error> forward(const arrival& what, const signature& types, receipt& owed);
   [[nodiscard]] receipt noted(receipt owed);
   [[nodiscard]] std::expected<void, node_error> charge_understated(const message_head& head, std::uint64_t cost,
                                                                    std::size_t values_take,
                                                                    message_under_construction& message);
-  [[nodiscard]] bool is_deliverable(message_head& head, std::uint64_t cost, receipt& owed);
-  [[nodiscard]] bool take_question(message_head& head, std::uint64_t cost, receipt& owed);
+  [[nodiscard]] bool is_deliverable(arrival& what, std::uint64_t cost, receipt& owed);
+  [[nodiscard]] bool take_question(arrival& what, std::uint64_t cost, receipt& owed);
 
   const parts of_;
   std::optional<terms> terms_;

@@ -9,6 +9,8 @@
 #include <troupe/framework/internal/caf_port/actor_dispatcher.hpp>
 #include <troupe/framework/internal/caf_port/actors/job_actor.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
+#include <troupe/framework/internal/caf_port/error_answers.hpp>
+#include <troupe/framework/internal/caf_port/message_view.hpp>
 #include <troupe/framework/internal/caf_port/stage.hpp>
 #include <troupe/framework/internal/words/text.hpp>
 #include <troupe/framework/node_error.hpp>
@@ -17,24 +19,18 @@ namespace troupe::internal {
 
 namespace {
 
-/// Whether that type's one value is all that there is. Asks for the token first, which costs less than to compare.
-template <class T>
-bool is_only(const caf::type_erased_tuple& content) {
-  return content.type_token() == caf::make_type_token<T>() && content.match_elements<T>();
-}
-
 /// Why a message of this sort does not cross the link; nullopt when it does.
 std::optional<node_error> why_not(const caf::mailbox_element& what, const peer_terms& peer) {
   auto unsupported = [](std::string text) { return node_error{node_errc::unsupported, std::move(text)}; };
   if (what.mid.is_stream_message())
     return unsupported("CAF streams do not cross links");
-  const auto& content = what.content();
-  if (is_only<caf::down_msg>(content))
+  const auto kind = message_view{what}.kind();
+  if (kind == message_kind::down)
     return unsupported("a down message is not sent: monitor the actor instead");
-  if (is_only<caf::error>(content) && !what.mid.is_request() && !what.mid.is_response() && !peer.takes_exits)
+  if (kind == message_kind::error && !what.mid.is_request() && !what.mid.is_response() && !peer.takes_exits)
     return node_error{node_errc::not_allowed, "an error that answers a plain message ends who gets it, which "
                                                   + peer.name + " lets no link do without allow_exit"};
-  if (is_only<caf::exit_msg>(content) && !peer.takes_exits)
+  if (kind == message_kind::exit && !peer.takes_exits)
     return node_error{node_errc::not_allowed, peer.name
                                                   + " does not let this link end its actors; its end of the link "
                                                     "must have allow_exit"};
@@ -125,8 +121,8 @@ void message_sender::send(std::uint64_t receiver, caf::mailbox_element_ptr what,
   encode_and_send(receiver, std::move(what), context, nullptr, {});
 }
 
-void message_sender::pass_on(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed,
-                             bytes_view extensions) {
+void message_sender::forward_decoded(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed,
+                                     bytes_view extensions) {
   auto* context = dispatching_unit();
   if (!begin(receiver, what, context))
     return;
@@ -162,7 +158,7 @@ void message_sender::encode_and_send(std::uint64_t receiver, caf::mailbox_elemen
 bool message_sender::forward(std::uint64_t receiver, const forwarded_message& what, const caf::strong_actor_ptr& sender,
                              caf::message_id id, receipt& owed) {
   const auto& passing = of_.encoding;
-  if (internal::is_only<caf::exit_msg>(*what.types, passing.types) && !of_.link.agreed().peer.takes_exits)
+  if (what.types->kind == message_kind::exit && !of_.link.agreed().peer.takes_exits)
     return false;
   // Messages of the same pair that are being encoded came before.
   if (!of_.link.is_open() || offload_.has(receiver, itself(sender).get())
@@ -174,7 +170,7 @@ bool message_sender::forward(std::uint64_t receiver, const forwarded_message& wh
   if (!accepts(draft.terms(), what))
     return false;
   std::expected<void, unsent> sent =
-      copy_forwarded({of_.link, passing.own_name, passing.types, passing.headers}, what, std::move(owed), draft);
+      copy_forwarded({of_.link, passing.own_name, passing.headers}, what, std::move(owed), draft);
   if (sent)
     sent = of_.drafts_out.send(draft, receiver, sender, id);
   if (!sent) {
@@ -193,7 +189,7 @@ void message_sender::undo(std::uint64_t receiver, caf::mailbox_element& what, co
   // A link that is down has said so; its senders may go on for long. And CAF answers messages without a handler, or
   // whose handler has no result that anybody waits for, by errors that nobody has asked for.
   const auto is_expected = reason.code() == node_errc::link_down
-                           || (!what.mid.is_response() && is_only<caf::error>(std::as_const(what).content()));
+                           || (!what.mid.is_response() && message_view{what}.kind() == message_kind::error);
   of_.link.log.say(is_expected ? log_level::debug : log_level::warning,
                    [&] { return "not sent to " + of_.link.peer_name() + ": " + reason.message(); });
   tell_asker(receiver, what, reason, context);
@@ -203,9 +199,9 @@ void message_sender::undo(std::uint64_t receiver, caf::mailbox_element& what, co
 void message_sender::tell_asker(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason,
                                 caf::execution_unit* context) {
   if (what.mid.is_request() && what.sender)
-    what.sender->enqueue(nullptr, what.mid.response_id(), caf::make_message(to_caf_error(reason)), context);
+    answer_with(reason, what.sender, what.mid.response_id(), nullptr, context);
   else if (what.mid.is_response() && reason.code() != node_errc::link_down
-           && !is_only<caf::error>(std::as_const(what).content()))
+           && message_view{what}.kind() != message_kind::error)
     send(receiver, caf::make_mailbox_element(what.sender, what.mid, {}, to_caf_error(reason)), context);
 }
 

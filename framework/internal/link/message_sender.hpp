@@ -53,7 +53,7 @@ public:
   void send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context);
   /// A message that came over another link and had to be decoded: waits for room as long as need be, and holds `owed`
   /// until it has left.
-  void pass_on(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed, bytes_view extensions);
+  void forward_decoded(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed, bytes_view extensions);
   /// One that is passed on as it came. False where that cannot be; then nothing has happened.
   [[nodiscard]] bool forward(std::uint64_t receiver, const forwarded_message& what, const caf::strong_actor_ptr& sender,
                              caf::message_id id, receipt& owed);

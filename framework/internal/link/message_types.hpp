@@ -23,7 +23,7 @@ public:
   /// The next element is of that type, which outlives the message.
   void add(known_type& type);
   /// In place of add(), where the message came over another link. Outlives the message.
-  void pass_on(const signature& of_others) noexcept { of_others_ = &of_others; }
+  void forward(const signature& of_others) noexcept { of_others_ = &of_others; }
   void clear();
 
   /// Its number, which is defined for the peer in `out` where it is new.

@@ -1,74 +1,15 @@
 #include <troupe/framework/internal/link/monitors.hpp>
 
-#include <cstddef>
 #include <string>
 #include <utility>
 
 #include <troupe/base/sizes.hpp>
-#include <troupe/framework/internal/caf_port/actor_pointers.hpp>
-#include <troupe/framework/internal/caf_port/messages.hpp>
+#include <troupe/framework/internal/caf_port/actors/end_watch.hpp>
+#include <troupe/framework/internal/caf_port/end_reasons.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/text.hpp>
-#include <troupe/framework/node_error.hpp>
 
 namespace troupe::internal {
-
-namespace {
-
-/// Attached to an actor that the peer of a link monitors.
-class link_watch final : public caf::attachable {
-public:
-  static constexpr std::size_t token_type = 0x7472;
-
-  /// Finds the attachables of one link again.
-  struct key {
-    const monitors* of;
-    static constexpr std::size_t token_type = link_watch::token_type;
-  };
-
-  /// `owner` has `told`.
-  link_watch(std::weak_ptr<void> owner, monitors& told, std::uint64_t number)
-      : owner_(std::move(owner)), told_(told), number_(number) {}
-
-  void actor_exited(const caf::error& reason, caf::execution_unit*) override {
-    if (const auto alive = owner_.lock())
-      told_.own_actor_ended(number_, reason);
-  }
-
-  bool matches(const token& what) override {
-    return what.subtype == token_type && static_cast<const key*>(what.ptr)->of == &told_;
-  }
-
-private:
-  const std::weak_ptr<void> owner_;
-  monitors& told_;
-  const std::uint64_t number_;
-};
-
-down down_of(std::uint64_t number, const caf::error& reason) {
-  down message{.actor = number, .reason_code = 0, .reason_category = {}, .reason_text = {}};
-  if (!reason)
-    return message;
-  message.reason_code = reason.code();
-  message.reason_category = caf::to_string(reason.category());
-  // A text arrives as it is, whatever the number of nodes in between; of what else may stand there, its rendering.
-  if (const auto& context = reason.context(); context.match_elements<std::string>())
-    message.reason_text = cut(context.get_as<std::string>(0));
-  else if (!context.empty())
-    message.reason_text = cut(caf::to_string(context));
-  return message;
-}
-
-caf::error reason_of(const down& what) {
-  if (what.reason_code == 0)
-    return {};
-  const auto category = caf::atom_from_string(what.reason_category);
-  if (category == error_category || !what.reason_text.empty())
-    return {what.reason_code, category, caf::make_message(what.reason_text)};
-  return {what.reason_code, category};
-}
-
-} // namespace
 
 // -- the peer's actors
 
@@ -116,7 +57,10 @@ std::expected<void, node_error> monitors::on_monitor(const monitor& what) {
     return violation("the peer monitors actor " + grouped(what.actor) + ", which it was never given");
   link_.log.say(log_level::debug, [&] { return link_.peer_name() + " monitors actor " + grouped(what.actor); });
   if (is_new)
-    actor->get()->attach(caf::attachable_ptr{new link_watch{owner_, *this, what.actor}});
+    watch_end(actor, this, [this, owner = owner_, number = what.actor](const caf::error& reason) {
+      if (const auto alive = owner.lock())
+        own_actor_ended(number, reason);
+    });
   return {};
 }
 
@@ -137,7 +81,7 @@ void monitors::own_actor_ended(std::uint64_t number, const caf::error& reason) {
 
 void monitors::stop_watching(const caf::weak_actor_ptr& own) const {
   if (const auto actor = own.lock())
-    actor->get()->detach(caf::attachable::token{link_watch::key{this}});
+    unwatch_end(actor, this);
 }
 
 // -- both
@@ -150,7 +94,7 @@ void monitors::end(std::vector<caf::strong_actor_ptr> proxies) {
   for (auto& [number, proxy] : kept)
     proxies.push_back(std::move(proxy));
   for (auto& proxy : proxies)
-    ended_.push_back({std::move(proxy), caf::make_error(caf::exit_reason::remote_link_unreachable)});
+    ended_.push_back({std::move(proxy), reason_of_lost_node()});
   end_proxies();
   for (const auto& [number, own] : watched)
     stop_watching(own);

@@ -92,7 +92,7 @@ public:
   [[nodiscard]] virtual link_memory memory(std::span<const store::object_id> of) const = 0;
   [[nodiscard]] virtual link_report report() const = 0;
   /// The totals at the link's end. What is counted later, the node is told.
-  [[nodiscard]] virtual link_stats settle_stats() = 0;
+  [[nodiscard]] virtual link_stats final_stats() = 0;
 
   // -- for the public link
 

@@ -1,4 +1,3 @@
-#include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/link/offloader.hpp>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/caf_threads.hpp>
+#include <troupe/framework/internal/caf_port/message_view.hpp>
 
 namespace troupe::internal {
 
@@ -18,14 +18,14 @@ offload_verdict offloader::take(std::uint64_t receiver, caf::mailbox_element_ptr
     return verdict;
   thread_local known_types known;
   const auto enough = of_.enough_bytes.load(std::memory_order_relaxed);
-  const auto bytes = weigh(of_.types, known, std::as_const(*what).content(), enough);
+  const auto bytes = weigh(of_.types, known, message_view{*what}, enough);
   const auto is_large = enough > 0 && bytes >= enough;
   if (!is_large && of_.waiting.is_idle())
     return verdict;
   constexpr std::uint64_t least_bytes = 128;
   const auto is_answer = what->mid.is_response();
   // An actor that waits for an answer that failed gets the error in any case.
-  const auto is_error = is_answer && std::as_const(*what).content().match_elements<caf::error>();
+  const auto is_error = is_answer && message_view{*what}.kind() == message_kind::error;
   const auto* sender = itself(what->sender).get();
   offloaded_message message{.receiver = receiver,
                             .what = {.element = std::move(what),

@@ -5,7 +5,7 @@
 #include <map>
 #include <memory>
 
-#include <troupe/framework/internal/caf_port/messages.hpp>
+#include <troupe/framework/internal/caf_port/message_view.hpp>
 #include <troupe/framework/internal/link/traffic.hpp>
 #include <troupe/serializers/type_entry.hpp>
 
@@ -20,7 +20,7 @@ public:
   passed_traffic(const type_registry& types, traffic_table* counts) : types_(types), counts_(counts) {}
 
   /// `size_bytes`: of the whole message.
-  void count(const caf::message& content, std::uint64_t size_bytes);
+  void count(const message_view& content, std::uint64_t size_bytes);
 
 private:
   struct row {
@@ -30,7 +30,7 @@ private:
 
   const type_registry& types_;
   traffic_table* const counts_;
-  std::map<caf::rtti_pair, row> rows_;
+  std::map<element_type, row> rows_;
 };
 
 } // namespace troupe::internal

@@ -1,8 +1,7 @@
 #include <troupe/framework/internal/link/pending_requests.hpp>
 
-#include <troupe/framework/internal/caf_port/messages.hpp>
+#include <troupe/framework/internal/caf_port/error_answers.hpp>
 #include <troupe/framework/internal/caf_port/question_id.hpp>
-#include <troupe/framework/node_error.hpp>
 
 namespace troupe::internal {
 
@@ -13,8 +12,7 @@ bool waiting_asker::is_gone() const noexcept {
 
 void waiting_asker::fail(const question_key& question, const node_error& reason) const {
   if (auto asker = who.lock())
-    asker->enqueue(nullptr, question_id(question.number, urgent).response_id(), caf::make_message(to_caf_error(reason)),
-                   nullptr);
+    answer_with(reason, asker, question_id(question.number, urgent).response_id(), nullptr, nullptr);
 }
 
 } // namespace troupe::internal

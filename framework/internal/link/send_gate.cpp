@@ -70,8 +70,8 @@ std::expected<admission, node_error> send_gate::admit(link_held& held, const mes
     return admission::waits;
   if (admitted == admission::at_bound && of_.options.block_timeout.count() > 0 && may_block()) {
     ++blocked_;
-    room_.wait_for(held.for_waiting(), of_.options.block_timeout,
-                   [&] { return !is_open(held) || (admitted = verdict()) != admission::at_bound; });
+    credit_or_end_.wait_for(held.for_waiting(), of_.options.block_timeout,
+                            [&] { return !is_open(held) || (admitted = verdict()) != admission::at_bound; });
     --blocked_;
     if (!is_open(held))
       return std::unexpected{of_.link.down()};

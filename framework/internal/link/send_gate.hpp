@@ -106,7 +106,7 @@ public:
   /// Has the link woken by the next answer that is consumed, where somebody waits for it.
   void want_answers_if_any_wait(const link_held& held) { of_.replies.want(anybody_waits(held)); }
   /// Callers that are blocked look again.
-  void wake(const link_held&) { room_.notify_all(); }
+  void wake(const link_held&) { credit_or_end_.notify_all(); }
   /// Nobody here refers to the receiver any more.
   void forget(const link_held&, std::uint64_t receiver);
 
@@ -144,10 +144,10 @@ private:
   [[nodiscard]] node_error busy_error(std::uint64_t receiver, bool request) const;
 
   const parts of_;
-  connection* to_ = nullptr;     // Set before the link is open.
-  std::condition_variable room_; // Callers outside of actors wait here for credit.
+  connection* to_ = nullptr;              // Set before the link is open.
+  std::condition_variable credit_or_end_; // Callers outside of actors wait here for credit.
   // Guarded by the link's lock.
-  std::size_t blocked_ = 0; // Callers that wait for room_.
+  std::size_t blocked_ = 0; // Callers that wait for credit_or_end_.
   send_window<packed_message> window_;
   readiness readiness_;
 };

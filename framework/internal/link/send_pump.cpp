@@ -10,7 +10,7 @@ void send_pump::run(link_held& held) {
   if (auto* out = to_ != nullptr ? to_->open_outbox(held) : nullptr) {
     while (auto message = gate_.next(held)) {
       gate_.expect_answer(held, message->claims.question(), message->receiver);
-      message->claims.settle();
+      message->claims.excuse_asker();
       if (leaving_.leave(held, *std::move(message), *out))
         to_->write_refills(held);
     }

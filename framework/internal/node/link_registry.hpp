@@ -47,7 +47,7 @@ public:
     const auto found = std::ranges::find(links_, link, &std::shared_ptr<Link>::get);
     if (found == links_.end())
       return;
-    internal::add(ended_, link->settle_stats()); // With the lock held, so that no sum has them twice, or not at all.
+    internal::add(ended_, link->final_stats()); // With the lock held, so that no sum has them twice, or not at all.
     dropped = std::move(*found);
     links_.erase(found);
     changed_.notify_all();

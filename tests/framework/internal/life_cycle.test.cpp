@@ -28,8 +28,8 @@ TEST(a_life_cycle, tells_once_what_became_of_the_opening) {
   life_cycle life;
   auto told = 0;
   life.tell({.opened = [&](const auto& result) { told += result ? 1 : 100; }, .ended = {}});
-  life.settle_opening({});
-  life.settle_opening(std::unexpected{down("too late")});
+  life.finish_opening({});
+  life.finish_opening(std::unexpected{down("too late")});
   EXPECT_EQ(told, 1);
 }
 

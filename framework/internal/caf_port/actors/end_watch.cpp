@@ -14,19 +14,19 @@ constexpr std::size_t watch_token = 0x74726f75; // CAF's own count from 0.
 
 class end_watch final : public caf::attachable {
 public:
-  end_watch(const void* key, std::function<void()> call) : key_(key), call_(std::move(call)) {}
+  end_watch(const void* key, std::function<void(const caf::error&)> call) : key_(key), call_(std::move(call)) {}
 
-  void actor_exited(const caf::error&, caf::execution_unit*) override { call_(); }
+  void actor_exited(const caf::error& reason, caf::execution_unit*) override { call_(reason); }
   bool matches(const token& what) override { return what.subtype == watch_token && what.ptr == key_; }
 
 private:
   const void* const key_;
-  const std::function<void()> call_;
+  const std::function<void(const caf::error&)> call_;
 };
 
 } // namespace
 
-void watch_end(const caf::strong_actor_ptr& actor, const void* key, std::function<void()> call) {
+void watch_end(const caf::strong_actor_ptr& actor, const void* key, std::function<void(const caf::error&)> call) {
   actor->get()->attach(caf::attachable_ptr{new end_watch(key, std::move(call))});
 }
 

@@ -4,12 +4,13 @@
 #include <functional>
 
 #include <caf/actor_control_block.hpp>
+#include <caf/fwd.hpp>
 
 namespace troupe::internal {
 
-/// Calls `call` when the actor ends, at once where it has; on whatever thread ends it. `key`: an address that nothing
-/// else uses as long as the watch is there.
-void watch_end(const caf::strong_actor_ptr& actor, const void* key, std::function<void()> call);
+/// Calls `call` when the actor ends, with the reason; at once where it has; on whatever thread ends it. `key`: an
+/// address that nothing else uses as long as the watch is there.
+void watch_end(const caf::strong_actor_ptr& actor, const void* key, std::function<void(const caf::error& reason)> call);
 
 void unwatch_end(const caf::strong_actor_ptr& actor, const void* key);
 

@@ -100,7 +100,7 @@ public:
       if (auto bytes = state_->source->here_at_once())
         return asker->enqueue(nullptr, id_, value_message(*bytes), nullptr);
     const auto self = shared_from_this();
-    watch_end(asker, this, [self] { self->give_up(); });
+    watch_end(asker, this, [self](const caf::error&) { self->give_up(); });
     auto fetch = running_fetch::start(state_, within, [self] { self->settle(); });
     auto ended = false;
     auto answered = false;

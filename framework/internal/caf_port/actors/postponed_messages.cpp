@@ -201,7 +201,7 @@ void postponed_messages::watch_or_not() {
   watches_ = !watches_;
   if (!watches_)
     return unwatch_end(alive, this);
-  watch_end(alive, this, [this] {
+  watch_end(alive, this, [this](const caf::error&) {
     watches_ = false; // The actor has dropped it.
     all_.clear();
   });

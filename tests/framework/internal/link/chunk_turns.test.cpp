@@ -8,7 +8,7 @@
 namespace troupe::internal {
 namespace {
 
-class no_mentions final : public mention_describer {
+class describes_none final : public mention_describer {
 public:
   void append_mentions(const link_held&, std::span<const outgoing_mention>, outbox&) override {}
 };
@@ -40,7 +40,7 @@ protected:
     return kinds;
   }
 
-  no_mentions none_;
+  describes_none none_;
   departures messages_{none_};
   chunk_turns turns_{messages_, in_exchange_};
   std::uint64_t transfers_ = 0;

@@ -14,7 +14,6 @@
 
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/node_ids.hpp>
-#include <troupe/framework/internal/caf_port/question_id.hpp>
 #include <troupe/framework/internal/wire/admin.hpp>
 #include <troupe/framework/node_error.hpp>
 #include <troupe/serializers/type_registry.hpp>
@@ -37,7 +36,7 @@ public:
     said.push_back("forward " + std::to_string(receiver));
     return forwards;
   }
-  void pass_on(std::uint64_t receiver, caf::mailbox_element_ptr, receipt, std::span<const std::byte>) override {
+  void forward_decoded(std::uint64_t receiver, caf::mailbox_element_ptr, receipt, std::span<const std::byte>) override {
     said.push_back("pass on " + std::to_string(receiver));
   }
   introduce introduction_of(std::uint64_t) const override { return {}; }
@@ -49,12 +48,10 @@ public:
   std::vector<caf::message> contents;
 };
 
-class fake_desk final : public delivery_desk {
+class fake_ends final : public ends_finder {
 public:
-  std::expected<message_ends, node_error> find_ends(const message_head&,
-                                                    std::optional<awaited_answer>& returned) override {
+  std::expected<message_ends, node_error> find_ends(const message_head&, taken_question&) override {
     ++looks;
-    returned = is_returned;
     if (!ends.receiver)
       return std::unexpected{node_error{node_errc::protocol_violation, "nobody"}};
     return ends;
@@ -65,7 +62,6 @@ public:
   bool serves_all_links(const caf::strong_actor_ptr& actor) const override { return actor == server; }
 
   message_ends ends;
-  std::optional<awaited_answer> is_returned;
   caf::strong_actor_ptr server;
   int looks = 0;
   std::string counted;
@@ -74,22 +70,21 @@ public:
 class last_step : public testing::Test {
 protected:
   last_step() {
-    desk_.ends.receiver = caf::actor_cast<caf::strong_actor_ptr>(receiver_);
-    desk_.ends.sender = proxy_of(7);
+    ends_.ends.receiver = caf::actor_cast<caf::strong_actor_ptr>(receiver_);
+    ends_.ends.sender = proxy_of(7);
+    routes_.name_peer("peer");
     delivery_.name_peer("peer");
   }
 
   caf::strong_actor_ptr proxy_of(std::uint64_t number) {
     return make_proxy(system_, read_node_id(7, std::string(40, 'b')), number, link_);
   }
-  std::expected<void, node_error> deliver_text(const message_head& head, std::uint32_t token) {
-    EXPECT_TRUE(delivery_.find(head));
+  message_route& route(const message_head& head) { return **routes_.find(head, returned_); }
+  std::expected<void, node_error> deliver_text(const message_head& head, message_kind kind = message_kind::ordinary) {
+    auto& to = route(head);
     message_under_construction built{text_, {}};
     *static_cast<std::string*>(built.construct_next()) = "tea";
-    return delivery_.deliver(head, token, std::move(built));
-  }
-  std::expected<void, node_error> deliver_text(const message_head& head) {
-    return deliver_text(head, text_.type_token);
+    return delivery_.deliver(to, head, kind, std::move(built));
   }
   bool has_mail() { return receiver_->has_next_message(); }
 
@@ -105,51 +100,53 @@ protected:
   caf::actor_system system_{config_};
   caf::scoped_actor receiver_{system_};
   std::shared_ptr<fake_link> link_ = std::make_shared<fake_link>();
-  fake_desk desk_;
+  fake_ends ends_;
   limited_log warnings_;
   std::atomic<std::uint64_t> undelivered_{0}, undecodable_{0};
-  delivery delivery_{desk_, system_, false, {undelivered_, undecodable_}, warnings_};
+  route_finder routes_{ends_, warnings_};
+  taken_question returned_;
+  delivery delivery_{ends_, system_, false, {undelivered_, undecodable_}, warnings_};
 };
 
 TEST_F(last_step, a_message_lies_in_its_receivers_mailbox_with_its_sender) {
   ASSERT_TRUE(deliver_text(plain_));
   receiver_->receive([&](const std::string& text) {
     EXPECT_EQ(text, "tea");
-    EXPECT_EQ(receiver_->current_sender(), desk_.ends.sender);
+    EXPECT_EQ(receiver_->current_sender(), ends_.ends.sender);
   });
 }
 
 TEST_F(last_step, the_tables_are_asked_once_for_messages_of_one_pair) {
   for (int i = 0; i < 3; ++i)
     ASSERT_TRUE(deliver_text(plain_));
-  EXPECT_EQ(desk_.looks, 1);
-  EXPECT_EQ(desk_.counted, "");
+  EXPECT_EQ(ends_.looks, 1);
+  EXPECT_EQ(ends_.counted, "");
   ASSERT_TRUE(deliver_text({.receiver = 4, .sender = 7}));
-  EXPECT_EQ(desk_.looks, 2);
-  EXPECT_EQ(desk_.counted, "7+2 ");
-  delivery_.settle();
-  EXPECT_EQ(desk_.counted, "7+2 ") << "the first mention is counted by the tables";
+  EXPECT_EQ(ends_.looks, 2);
+  EXPECT_EQ(ends_.counted, "7+2 ");
+  routes_.forget();
+  EXPECT_EQ(ends_.counted, "7+2 ") << "the first mention is counted by the tables";
 }
 
 TEST_F(last_step, messages_of_nobody_mention_nobody) {
-  desk_.ends.sender = nullptr;
+  ends_.ends.sender = nullptr;
   for (int i = 0; i < 3; ++i)
     ASSERT_TRUE(deliver_text({.receiver = 3}));
-  delivery_.settle();
-  EXPECT_EQ(desk_.looks, 1);
-  EXPECT_EQ(desk_.counted, "");
+  routes_.forget();
+  EXPECT_EQ(ends_.looks, 1);
+  EXPECT_EQ(ends_.counted, "");
 }
 
 TEST_F(last_step, a_message_that_comes_back_is_looked_up_each_time) {
   const message_head returned{.flags = message_flags::returned, .receiver = 3, .sender = 7};
   ASSERT_TRUE(deliver_text(returned));
   ASSERT_TRUE(deliver_text(returned));
-  EXPECT_EQ(desk_.looks, 2);
+  EXPECT_EQ(ends_.looks, 2);
 }
 
 TEST_F(last_step, a_receiver_that_the_peer_was_not_given_ends_the_link) {
-  desk_.ends.receiver = nullptr;
-  const auto found = delivery_.find(plain_);
+  ends_.ends.receiver = nullptr;
+  const auto found = routes_.find(plain_, returned_);
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code(), node_errc::protocol_violation);
 }
@@ -159,48 +156,30 @@ TEST_F(last_step, a_request_of_another_nodes_actor_comes_from_an_asker) {
   receiver_->receive([&](const std::string&) {
     const auto* asking = as_asker(receiver_->current_sender());
     ASSERT_NE(asking, nullptr);
-    EXPECT_EQ(asking->actor(), desk_.ends.sender);
+    EXPECT_EQ(asking->actor(), ends_.ends.sender);
   });
 }
 
 TEST_F(last_step, a_request_that_nobody_asks_any_more_is_not_delivered) {
-  desk_.ends.is_unasked = true;
-  ASSERT_TRUE(delivery_.find(request_));
-  ASSERT_TRUE(delivery_.is_unasked());
+  ends_.ends.is_unasked = true;
+  ASSERT_TRUE(route(request_).is_unasked());
   delivery_.refuse_unasked();
   EXPECT_EQ(undelivered_, 1u);
 }
 
-TEST_F(last_step, who_waits_for_an_answer_is_known_until_the_packet_is_handled) {
-  desk_.is_returned = {nullptr, question_id(12, false).response_id()};
-  desk_.ends.receiver = nullptr;
-  ASSERT_FALSE(delivery_.find(request_));
-  EXPECT_TRUE(delivery_.take_awaited()) << "also where the message is refused";
-  EXPECT_FALSE(delivery_.take_awaited());
-  desk_.ends.receiver = caf::actor_cast<caf::strong_actor_ptr>(receiver_);
-  desk_.is_returned.reset();
-  ASSERT_TRUE(delivery_.find(answer_));
-  delivery_.note_answer(answer_);
-  delivery_.end_packet();
-  EXPECT_FALSE(delivery_.take_awaited());
-}
-
 TEST_F(last_step, who_waits_is_told_what_cannot_be_decoded) {
-  ASSERT_TRUE(delivery_.find(request_));
-  ASSERT_TRUE(delivery_.give_up(request_, {node_errc::undecodable, "broken"}));
+  ASSERT_TRUE(delivery_.give_up(route(request_), request_, {node_errc::undecodable, "broken"}));
   EXPECT_EQ(link_->said, std::vector<std::string>{"send 7 answer"});
   EXPECT_FALSE(has_mail());
-  ASSERT_TRUE(delivery_.find(answer_));
-  ASSERT_TRUE(delivery_.give_up(answer_, {node_errc::undecodable, "broken"}));
+  ASSERT_TRUE(delivery_.give_up(route(answer_), answer_, {node_errc::undecodable, "broken"}));
   EXPECT_TRUE(has_mail()) << "the asker waits for something";
-  ASSERT_TRUE(delivery_.give_up(plain_, {node_errc::undecodable, "broken"}));
+  ASSERT_TRUE(delivery_.give_up(route(plain_), plain_, {node_errc::undecodable, "broken"}));
   EXPECT_EQ(link_->said.size(), 1u) << "nobody waits";
   EXPECT_EQ(undecodable_, 3u);
 }
 
 TEST_F(last_step, a_violation_is_nobodys_answer) {
-  ASSERT_TRUE(delivery_.find(request_));
-  const auto ended = delivery_.give_up(request_, {node_errc::protocol_violation, "liar"});
+  const auto ended = delivery_.give_up(route(request_), request_, {node_errc::protocol_violation, "liar"});
   ASSERT_FALSE(ended);
   EXPECT_EQ(ended.error().message(), "liar");
   EXPECT_EQ(undecodable_, 0u);
@@ -208,60 +187,57 @@ TEST_F(last_step, a_violation_is_nobodys_answer) {
 }
 
 TEST_F(last_step, exit_messages_come_where_the_hello_allows_them) {
-  const auto token = caf::make_type_token<caf::exit_msg>();
-  EXPECT_FALSE(deliver_text(plain_, token));
-  delivery allowing{desk_, system_, true, {undelivered_, undecodable_}, warnings_};
+  EXPECT_FALSE(deliver_text(plain_, message_kind::exit));
+  delivery allowing{ends_, system_, true, {undelivered_, undecodable_}, warnings_};
   EXPECT_TRUE(allowing.admit_exit(plain_));
   EXPECT_FALSE(allowing.admit_exit(request_));
   EXPECT_FALSE(allowing.admit_exit(answer_));
 }
 
 TEST_F(last_step, nobody_ends_an_actor_that_serves_all_links) {
-  delivery allowing{desk_, system_, true, {undelivered_, undecodable_}, warnings_};
-  desk_.server = desk_.ends.receiver;
-  ASSERT_TRUE(allowing.find(plain_));
+  delivery allowing{ends_, system_, true, {undelivered_, undecodable_}, warnings_};
+  ends_.server = ends_.ends.receiver;
+  auto& to = route(plain_);
   message_under_construction built{text_, {}};
   ASSERT_NE(built.construct_next(), nullptr);
-  EXPECT_TRUE(allowing.deliver(plain_, caf::make_type_token<caf::exit_msg>(), std::move(built)));
-  EXPECT_TRUE(allowing.refuses_bare_error(plain_, caf::make_type_token<caf::error>()));
+  EXPECT_TRUE(allowing.deliver(to, plain_, message_kind::exit, std::move(built)));
+  EXPECT_TRUE(allowing.refuses_bare_error(to, plain_, message_kind::error));
   EXPECT_EQ(undelivered_, 2u);
   EXPECT_FALSE(has_mail());
 }
 
 TEST_F(last_step, an_error_that_answers_nothing_is_not_delivered) {
-  const auto token = caf::make_type_token<caf::error>();
-  ASSERT_TRUE(deliver_text(plain_, token));
+  ASSERT_TRUE(deliver_text(plain_, message_kind::error));
   EXPECT_TRUE(link_->said.empty());
-  ASSERT_TRUE(deliver_text(request_, token));
+  ASSERT_TRUE(deliver_text(request_, message_kind::error));
   EXPECT_EQ(link_->said, std::vector<std::string>{"send 7 answer"}) << "it cannot be asked";
   EXPECT_FALSE(has_mail());
   EXPECT_EQ(undelivered_, 2u);
-  ASSERT_TRUE(deliver_text(answer_, token));
+  ASSERT_TRUE(deliver_text(answer_, message_kind::error));
   EXPECT_TRUE(has_mail());
 }
 
 TEST_F(last_step, an_actor_that_may_be_ended_gets_bare_errors) {
-  delivery allowing{desk_, system_, true, {undelivered_, undecodable_}, warnings_};
-  ASSERT_TRUE(allowing.find(plain_));
-  EXPECT_FALSE(allowing.refuses_bare_error(plain_, caf::make_type_token<caf::error>()));
+  delivery allowing{ends_, system_, true, {undelivered_, undecodable_}, warnings_};
+  auto& to = route(plain_);
+  EXPECT_FALSE(allowing.refuses_bare_error(to, plain_, message_kind::error));
 }
 
 TEST_F(last_step, what_is_for_an_actor_of_a_third_node_goes_on) {
-  desk_.ends.receiver = proxy_of(9);
-  ASSERT_TRUE(delivery_.find(plain_));
-  ASSERT_NE(delivery_.way_on(), nullptr);
-  EXPECT_EQ(delivery_.way_on()->number(), 9u);
+  ends_.ends.receiver = proxy_of(9);
+  const auto& to = route(plain_);
+  ASSERT_NE(to.way_on(), nullptr);
+  EXPECT_EQ(to.way_on()->number(), 9u);
   receipt owed;
-  EXPECT_TRUE(delivery_.pass_on(plain_, {}, owed));
+  EXPECT_TRUE(delivery_.forward(to, plain_, {}, owed));
   link_->forwards = false;
-  EXPECT_FALSE(delivery_.pass_on(plain_, {}, owed));
+  EXPECT_FALSE(delivery_.forward(to, plain_, {}, owed));
   ASSERT_TRUE(deliver_text(plain_));
   EXPECT_EQ(link_->said, (std::vector<std::string>{"forward 9", "forward 9", "pass on 9"}));
 }
 
 TEST_F(last_step, a_value_goes_into_the_mailbox_as_it_is) {
-  ASSERT_TRUE(delivery_.find(plain_));
-  delivery_.deliver(plain_, caf::make_message(std::string{"tea"}), {});
+  delivery_.deliver(route(plain_), plain_, caf::make_message(std::string{"tea"}), {});
   receiver_->receive([](const std::string& text) { EXPECT_EQ(text, "tea"); });
 }
 

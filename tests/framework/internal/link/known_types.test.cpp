@@ -10,13 +10,13 @@
 namespace troupe::internal {
 namespace {
 
-struct unnamed {};
+struct nameless {};
 
 class types_of_links : public testing::Test {
 protected:
   template <class T>
   known_type* find(std::uint64_t link) {
-    return known_.find(link, caf::make_rtti_pair<T>(), registry_);
+    return known_.find(link, element_type{caf::make_rtti_pair<T>()}, registry_);
   }
 
   const type_registry registry_;
@@ -29,7 +29,7 @@ TEST_F(types_of_links, are_those_of_the_registry) {
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->type->alias(), "str");
   EXPECT_EQ(found->header, 0u);
-  EXPECT_EQ(find<unnamed>(1), nullptr);
+  EXPECT_EQ(find<nameless>(1), nullptr);
 }
 
 TEST_F(types_of_links, keep_what_is_noted_of_them) {

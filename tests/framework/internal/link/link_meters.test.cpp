@@ -35,7 +35,7 @@ TEST_F(figures_of_a_link, count_what_was_not_sent_by_its_reason) {
 }
 
 TEST_F(figures_of_a_link, are_told_to_the_node_once_it_has_them) {
-  meters_.settle(mutex_.lock());
+  meters_.retire(mutex_.lock());
   meters_.count_unsent({node_errc::link_down, ""});
   ASSERT_EQ(late_.noted.size(), 1u);
   EXPECT_EQ(late_.noted[0].undelivered, 1u);

@@ -101,7 +101,7 @@ public:
                receipt&) override {
     return false;
   }
-  void pass_on(std::uint64_t, caf::mailbox_element_ptr, receipt, std::span<const std::byte>) override {}
+  void forward_decoded(std::uint64_t, caf::mailbox_element_ptr, receipt, std::span<const std::byte>) override {}
   introduce introduction_of(std::uint64_t number) const override {
     return {.number = 0,
             .hops = 1,

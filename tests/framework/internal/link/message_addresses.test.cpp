@@ -29,7 +29,7 @@ protected:
     asked_.left({bob_->id(), 12}, 6, std::chrono::steady_clock::now());
   }
   message_ends find(const message_head& head) {
-    auto found = addresses_.find_ends(head, returned_);
+    auto found = addresses_.find_ends(head, *returned_);
     EXPECT_TRUE(found);
     return found ? *std::move(found) : message_ends{};
   }
@@ -41,7 +41,7 @@ protected:
   reply_room replies_;
   pending_requests asked_{replies_};
   message_addresses addresses_{common_, {names_, asked_, replies_, helpers_}};
-  std::optional<awaited_answer> returned_;
+  std::optional<taken_question> returned_{std::in_place};
   int woken_ = 0;
 };
 
@@ -58,10 +58,10 @@ TEST_F(addresses_of_a_message, are_an_own_actor_and_one_of_the_peers) {
 TEST_F(addresses_of_a_message, are_those_that_the_peer_was_given) {
   auto wrong = head(0, 7);
   wrong.receiver += 1000;
-  const auto found = addresses_.find_ends(wrong, returned_);
+  const auto found = addresses_.find_ends(wrong, *returned_);
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code(), node_errc::protocol_violation);
-  EXPECT_FALSE(addresses_.find_ends(head(message_flags::returned, bob_->id() + 1000), returned_));
+  EXPECT_FALSE(addresses_.find_ends(head(message_flags::returned, bob_->id() + 1000), *returned_));
 }
 
 TEST_F(addresses_of_a_message, name_an_own_sender_only_where_it_has_sent_something) {
@@ -82,14 +82,15 @@ TEST_F(addresses_of_a_message, bring_a_question_back_once_and_make_room_for_anot
   const auto ends = find(head(message_flags::returned | message_flags::request, bob_->id()));
   EXPECT_EQ(ends.sender, bob_);
   EXPECT_FALSE(ends.is_unasked);
-  ASSERT_TRUE(returned_);
-  EXPECT_EQ(returned_->asker.lock(), bob_);
+  ASSERT_TRUE(*returned_);
+  EXPECT_EQ(returned_->asker().who.lock(), bob_);
   EXPECT_EQ(asked_.size(), 0u);
   EXPECT_EQ(replies_.bytes(), 0u);
   EXPECT_EQ(woken_, 1);
-  returned_.reset();
+  returned_->answered();
+  returned_.emplace();
   EXPECT_TRUE(find(head(message_flags::returned | message_flags::request, bob_->id())).is_unasked);
-  EXPECT_FALSE(returned_);
+  EXPECT_FALSE(*returned_);
 }
 
 TEST_F(addresses_of_a_message, are_counted) {

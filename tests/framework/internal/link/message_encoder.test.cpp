@@ -176,7 +176,7 @@ TEST_F(encoding_messages, what_several_hold_is_encoded_once_for_all_links) {
   const auto first = draft.elements().size();
   clear();
   const auto what = shared();
-  EXPECT_NE(cache->find(std::as_const(*what).content(), newest->context), nullptr);
+  EXPECT_NE(cache->find(message_view{*what}, newest->context), nullptr);
   ASSERT_TRUE(encode(shared(), draft));
   EXPECT_EQ(draft.elements().size(), first);
   cache->close();
@@ -192,7 +192,7 @@ TEST_F(encoding_messages, nothing_stays_named_of_what_was_not_sent) {
 TEST_F(encoding_messages, weighing_stops_where_it_is_enough_and_finds_what_passes_weightless) {
   known_types known;
   const auto what = element(nullptr, caf::make_message_id(), std::string(5000, 'a'), std::string(5000, 'b'));
-  const auto& content = std::as_const(*what).content();
+  const message_view content{*what};
   EXPECT_GT(weigh(encodings, known, content, 1'000'000), 10'000u);
   EXPECT_LT(weigh(encodings, known, content, 100), 10'000u);
   passing = beside;

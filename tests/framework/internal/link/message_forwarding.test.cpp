@@ -27,7 +27,7 @@ protected:
     for (std::size_t i = 0; i < elements; ++i)
       message_.elements.push_back(element_);
     draft.begin(drafts, terms, true);
-    return copy_forwarded({common_, own_name, types, headers}, message_, receipt{}, draft);
+    return copy_forwarded({common_, own_name, headers}, message_, receipt{}, draft);
   }
   node_errc failure() {
     const auto copied = copy();

@@ -33,9 +33,9 @@ public:
   }
 };
 
-class one_receiver final : public delivery_desk {
+class one_receiver final : public ends_finder {
 public:
-  std::expected<message_ends, node_error> find_ends(const message_head& head, std::optional<awaited_answer>&) override {
+  std::expected<message_ends, node_error> find_ends(const message_head& head, taken_question&) override {
     if (head.receiver != 3)
       return std::unexpected{node_error{node_errc::protocol_violation, "nobody"}};
     return message_ends{.receiver = receiver, .is_unasked = is_unasked};
@@ -62,7 +62,7 @@ protected:
     accepted_.accept({"typed"});
     decoder_.open({.limits = limits{}, .types = &types_});
     replies_.count_consumed([] {}, nullptr);
-    desk_.receiver = caf::actor_cast<caf::strong_actor_ptr>(actor_);
+    ends_.receiver = caf::actor_cast<caf::strong_actor_ptr>(actor_);
     define({"str"});
     define({"str", "i32"});
     byte_vector body;
@@ -132,10 +132,11 @@ protected:
   link_mutex mutex_;
   heard_admin_output admin_{mutex_};
   value_decoder decoder_{accepted_, known_, nullptr, admin_};
-  one_receiver desk_;
+  one_receiver ends_;
   limited_log warnings_;
   std::atomic<std::uint64_t> undelivered_{0}, undecodable_{0}, received_{0}, forwarded_{0};
-  delivery deliveries_{desk_, system_, false, {undelivered_, undecodable_}, warnings_};
+  route_finder routes_{ends_, warnings_};
+  delivery deliveries_{ends_, system_, false, {undelivered_, undecodable_}, warnings_};
   std::shared_ptr<pending_objects> pending_ = std::make_shared<pending_objects>();
   reply_room replies_;
   pending_requests asked_{replies_};
@@ -146,6 +147,7 @@ protected:
                               .known = known_,
                               .incoming = incoming_,
                               .decoder = decoder_,
+                              .routes = routes_,
                               .deliveries = deliveries_,
                               .pending = *pending_,
                               .mutex = mutex_,
@@ -216,21 +218,27 @@ TEST_F(way_in, an_answer_counts_with_the_answers_and_not_in_the_window) {
   ASSERT_EQ(failure(message_flags::response, body), "");
   EXPECT_EQ(account_.unconsumed_bytes(), 0u);
   EXPECT_EQ(asked_.size(), 0u);
-  EXPECT_TRUE(deliveries_.take_awaited()) << "until the packet is handled";
   EXPECT_TRUE(has_mail());
   replies_.settle();
   EXPECT_EQ(replies_.bytes(), body.size()) << "until it is consumed";
+}
+
+TEST_F(way_in, what_an_answer_that_ends_the_link_was_to_answer_stays_pending) {
+  asked_.add({3, 12}, 0, {});
+  accepted_.accept({"msgpack"});
+  known_.review();
+  EXPECT_NE(failure(message_flags::response, plain(answer_)), "");
+  EXPECT_EQ(asked_.size(), 1u) << "so that the asker is told of the link's end";
 }
 
 TEST_F(way_in, an_answer_to_nothing_that_was_asked_is_counted) {
   ASSERT_EQ(failure(message_flags::response, plain(answer_)), "");
   EXPECT_EQ(undelivered_, 1u);
   EXPECT_FALSE(has_mail());
-  EXPECT_FALSE(deliveries_.take_awaited());
 }
 
 TEST_F(way_in, a_request_that_nobody_asks_any_more_is_read_and_dropped) {
-  desk_.is_unasked = true;
+  ends_.is_unasked = true;
   ASSERT_EQ(failure(0, two(head_)), "");
   EXPECT_EQ(undelivered_, 1u);
   EXPECT_EQ(account_.unconsumed_bytes(), 0u);

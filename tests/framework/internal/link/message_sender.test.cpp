@@ -108,7 +108,7 @@ TEST_F(sending_messages, that_came_over_another_link_wait_as_long_as_need_be) {
   while (messages_appended() == sent)
     send(note, std::string{"tea"});
   for (int i = 0; i < 5; ++i)
-    out.pass_on(3, element(ann(), note, std::string{"passed"}), {}, {});
+    out.forward_decoded(3, element(ann(), note, std::string{"passed"}), {}, {});
   EXPECT_TRUE(not_sent.empty());
   EXPECT_EQ(sent, messages_appended() + 6);
 }
@@ -121,6 +121,8 @@ protected:
     hold_up();
     bound_waiting(4000);
   }
+  ~sending_large_messages() override { go_on(); } // While there is a link that the encoder's jobs find.
+
   void send_large(caf::message_id id, std::string text = large) {
     in_actor([&] { send(id, std::move(text)); });
   }

@@ -12,7 +12,7 @@ namespace {
 
 class types_of_a_message : public testing::Test {
 protected:
-  static known_type known(const type_entry& type) { return {.link = 1, .rtti = {}, .type = &type}; }
+  static known_type known(const type_entry& type) { return {.link = 1, .of = {}, .type = &type}; }
   sent_dictionary::numbered number() { return types_.number(mutex_.lock(), words_, out_); }
 
   const type_registry registry_;
@@ -52,7 +52,7 @@ TEST_F(types_of_a_message, of_several_elements_are_not) {
 
 TEST_F(types_of_a_message, that_is_passed_on_need_not_be_known_here) {
   const signature theirs{.aliases = {"nobody.knows"}};
-  types_.pass_on(theirs);
+  types_.forward(theirs);
   EXPECT_EQ(number().number, 0u);
   EXPECT_EQ(number().number, 0u);
   types_.clear();

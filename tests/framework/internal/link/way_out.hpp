@@ -277,7 +277,7 @@ protected:
     senders.emplace(*actor_system_);
     encoder_of_node.emplace(*actor_system_);
   }
-  ~offloading_way_out() override { go_on(); }
+  ~offloading_way_out() override { release(); }
 
   [[nodiscard]] offloader::parts offloading() {
     return {.link = common_,
@@ -304,8 +304,7 @@ protected:
   }
   /// Until the encoder has nothing to do.
   void go_on() {
-    if (auto over = std::exchange(is_held_up_, std::nullopt))
-      over->set_value();
+    release();
     do {
       std::promise<void> over;
       encoder_of_node->run_soon([&] { over.set_value(); });
@@ -325,6 +324,11 @@ protected:
   std::atomic<std::size_t> enough_bytes{1000};
 
 private:
+  void release() {
+    if (auto over = std::exchange(is_held_up_, std::nullopt))
+      over->set_value();
+  }
+
   caf::actor_system_config actor_config_;
   std::optional<caf::actor_system> actor_system_;
   std::optional<std::promise<void>> is_held_up_;

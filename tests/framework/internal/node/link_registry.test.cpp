@@ -13,7 +13,7 @@ struct told_link {
   [[nodiscard]] std::uint64_t serial() const { return number; }
   [[nodiscard]] caf::strong_actor_ptr recognize(const introduce&) const { return own; }
   [[nodiscard]] link_stats stats() const { return figures; }
-  [[nodiscard]] link_stats settle_stats() {
+  [[nodiscard]] link_stats final_stats() {
     ++settled;
     auto result = figures;
     clear_gauges(result);

@@ -1,0 +1,16 @@
+// Errors in place of answers.
+#pragma once
+
+#include <caf/actor_control_block.hpp>
+#include <caf/fwd.hpp>
+#include <caf/message_id.hpp>
+
+#include <troupe/framework/node_errc.hpp>
+
+namespace troupe::internal {
+
+/// The answer of that id is this error. `from`: null where it comes from nobody. Not under a link's lock.
+void answer_with(const node_error& why, const caf::strong_actor_ptr& asker, caf::message_id answer,
+                 const caf::strong_actor_ptr& from, caf::execution_unit* context);
+
+} // namespace troupe::internal

@@ -1,0 +1,24 @@
+#include <troupe/framework/internal/caf_port/message_view.hpp>
+
+#include <caf/error.hpp>
+#include <caf/system_messages.hpp>
+#include <caf/type_nr.hpp>
+
+namespace troupe::internal {
+
+/// A token keeps the numbers of the last few types behind bits that are all set, which no type's number is: so a token
+/// of one type is that of no longer message.
+message_kind kind_of(std::uint32_t type_token) noexcept {
+  switch (type_token) {
+  case caf::make_type_token<caf::error>():
+    return message_kind::error;
+  case caf::make_type_token<caf::exit_msg>():
+    return message_kind::exit;
+  case caf::make_type_token<caf::down_msg>():
+    return message_kind::down;
+  default:
+    return message_kind::ordinary;
+  }
+}
+
+} // namespace troupe::internal

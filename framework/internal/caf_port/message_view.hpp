@@ -1,0 +1,75 @@
+// What links see of CAF's messages: how many elements there are, of which types, where their values lie.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <caf/mailbox_element.hpp>
+#include <caf/message.hpp>
+#include <caf/rtti_pair.hpp>
+#include <caf/type_erased_tuple.hpp>
+
+#include <troupe/framework/internal/caf_port/builtin_types.hpp>
+#include <troupe/serializers/type_entry.hpp>
+
+namespace troupe::internal {
+
+/// The type of a message's element.
+class element_type {
+public:
+  element_type() = default;
+  explicit element_type(const caf::rtti_pair& known_as) noexcept : known_as_(known_as) {}
+
+  /// Null when the registry has none.
+  [[nodiscard]] const type_entry* entry_in(const type_registry& types) const { return entry_of(known_as_, types); }
+  /// For people.
+  [[nodiscard]] std::string name() const { return name_of_type(known_as_); }
+
+  [[nodiscard]] std::size_t hash() const noexcept {
+    return known_as_.first + (reinterpret_cast<std::uintptr_t>(known_as_.second) >> 4);
+  }
+  friend bool operator==(const element_type& a, const element_type& b) noexcept { return a.known_as_ == b.known_as_; }
+  friend bool operator<(const element_type& a, const element_type& b) noexcept { return a.known_as_ < b.known_as_; }
+
+private:
+  caf::rtti_pair known_as_ = {};
+};
+
+/// What CAF itself makes of a message.
+enum class message_kind : std::uint8_t {
+  ordinary,
+  error, // One error: the answer to a request that failed; elsewhere it ends its receiver.
+  exit,  // One exit message, which ends its receiver.
+  down   // The news that an actor which was monitored has ended.
+};
+
+/// By CAF's token of its elements' types.
+[[nodiscard]] message_kind kind_of(std::uint32_t type_token) noexcept;
+
+/// The elements of a message that is neither changed nor copied.
+///
+/// Lifetime: that of the message.
+class message_view {
+public:
+  explicit message_view(const caf::mailbox_element& of) noexcept : content_(&of.content()) {}
+  explicit message_view(const caf::message& of) noexcept : content_(of.cvals().get()) {}
+
+  [[nodiscard]] std::size_t size() const noexcept { return content_ != nullptr ? content_->size() : 0; }
+  [[nodiscard]] element_type type(std::size_t i) const noexcept { return element_type{content_->type(i)}; }
+  [[nodiscard]] const void* value(std::size_t i) const noexcept { return content_->get(i); }
+  [[nodiscard]] message_kind kind() const noexcept {
+    return content_ != nullptr ? kind_of(content_->type_token()) : message_kind::ordinary;
+  }
+  /// Whether several hold it.
+  [[nodiscard]] bool is_shared() const noexcept { return content_ != nullptr && content_->shared(); }
+  /// Whether that message has the same elements, at the same place.
+  [[nodiscard]] bool is_of(const caf::message& other) const noexcept {
+    return content_ == static_cast<const caf::type_erased_tuple*>(other.cvals().get());
+  }
+
+private:
+  const caf::type_erased_tuple* content_;
+};
+
+} // namespace troupe::internal
