@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <troupe/framework/inspection.hpp>
 #include <troupe/framework/internal/config/configuration.hpp>
 #include <troupe/framework/internal/config/near_name.hpp>
 

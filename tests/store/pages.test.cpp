@@ -129,7 +129,8 @@ TEST_F(pages_test, that_the_file_system_does_not_have_all_are_not_taken_in_part)
     return child([&] {
              auto mine = open();
              return mine.create(34 * mebibyte) ? 0 : 1;
-           }).wait() == fine
+           }).wait()
+                   == fine
                ? 0
                : 4;
   });
@@ -157,11 +158,11 @@ std::size_t huge_bytes_of(std::string_view name) {
 TEST_F(pages_test, are_huge_where_asked_for_and_the_file_system_has_them) {
   const auto directory = std::filesystem::temp_directory_path() / ("troupe-pages-" + settings_.name);
   std::filesystem::create_directories(directory);
-  enum : int { no_mount = 77, no_huge_page = 78 };
+  constexpr auto no_huge_page = ending{true, 78, 0};
   const auto how = child([&] {
                      if (!enter_own_mount_namespace()
                          || ::mount("tmpfs", directory.c_str(), "tmpfs", 0, "size=128m,huge=advise") != 0)
-                       return static_cast<int>(no_mount);
+                       return no_mount.code;
                      settings_.directory = directory;
                      settings_.huge_pages = true;
                      auto store = open();
@@ -170,12 +171,12 @@ TEST_F(pages_test, are_huge_where_asked_for_and_the_file_system_has_them) {
                      const auto object = put(store, std::string(16 * mebibyte, 'x'));
                      if (text_of(object.pin()->bytes()) != std::string(16 * mebibyte, 'x'))
                        return 2;
-                     return huge_bytes_of(".data") >= 2 * mebibyte ? 0 : static_cast<int>(no_huge_page);
+                     return huge_bytes_of(".data") >= 2 * mebibyte ? 0 : no_huge_page.code;
                    }).wait();
   std::filesystem::remove_all(directory);
-  if (how == ending{true, no_mount, 0})
+  if (how == no_mount)
     GTEST_SKIP() << "no right to mount, or a kernel without huge pages";
-  if (how == ending{true, no_huge_page, 0} && !std::filesystem::exists("/sys/kernel/mm/transparent_hugepage"))
+  if (how == no_huge_page && !std::filesystem::exists("/sys/kernel/mm/transparent_hugepage"))
     GTEST_SKIP() << "a kernel without huge pages";
   EXPECT_EQ(how, fine);
 }

@@ -14,7 +14,7 @@ namespace library = troupe::store; // Which is a macro here: the second copy's o
 
 class opened final : public store {
 public:
-  explicit opened(library::object_store store) : store_(std::move(store)) {}
+  explicit opened(library::object_store opening) : store_(std::move(opening)) {}
 
   std::uint64_t number() const override { return store_.number(); }
   std::uint32_t slot() const override { return store_.self().slot; }
