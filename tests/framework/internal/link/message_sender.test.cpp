@@ -131,6 +131,7 @@ protected:
 };
 
 TEST_F(sending_large_messages, the_encoder_sends_them_in_order_with_those_behind) {
+  bound({.window = 9000, .actor_window = 9000, .queue = 500, .actor_queue = 200});
   send_large(note);
   send_large(note, "small");
   EXPECT_EQ(messages_appended(), 0u);
