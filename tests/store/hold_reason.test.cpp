@@ -123,10 +123,12 @@ TEST_F(hold_reasons, they_add_up_to_all_holds_once_the_threads_that_take_and_dro
       }
       --running;
     });
-  while (running > 0)
-    for (const auto& row : store.summary()->rows)
+  while (running > 0) {
+    const auto now = store.summary();
+    for (const auto& row : now->rows)
       for (const auto count : row.own_holds.each)
         ASSERT_LE(count, threads_count * (held_max + 3) + 1); // Below zero it would be huge.
+  }
   for (auto& thread : threads)
     thread.join();
   for (const auto& object : objects) {

@@ -30,6 +30,7 @@ public:
     Message what;
     std::uint64_t size_bytes = 0;
     bool is_answer = false;
+    bool may_be_dropped = true;   // To make room for newer ones.
     const void* sender = nullptr; // The message's, as has() is asked.
   };
   enum class entry : std::uint8_t {
@@ -166,8 +167,8 @@ bool encoding_lane<Message>::has_room(std::uint64_t bytes_max) const {
 template <class Message>
 auto encoding_lane<Message>::drop_oldest(std::uint64_t receiver) -> std::optional<waiting> {
   std::lock_guard guard{mutex_};
-  const auto found =
-      std::ranges::find_if(queue_, [&](const waiting& each) { return each.receiver == receiver && !each.is_answer; });
+  const auto found = std::ranges::find_if(
+      queue_, [&](const waiting& each) { return each.receiver == receiver && !each.is_answer && each.may_be_dropped; });
   if (found == queue_.end())
     return std::nullopt;
   auto dropped = std::move(*found);

@@ -96,7 +96,8 @@ class refusal_log;
 
 /// Threads: `send`, `watch`, `proxy_gone`, `find`, `close` and the readers from any thread; the rest,
 /// and everything whose name starts with `on_`, on the node's I/O thread.
-/// Locks: see link_mutex; what may be taken under it are those of the I/O context's queue and of a value lane.
+/// Locks: see link_mutex; what may be taken under it are those of the I/O context's queue, of a value lane, and of the
+/// node's exchange.
 class link_core final : public node_link,
                         public connection_events,
                         public proxy_link,
@@ -197,7 +198,7 @@ private:
   void on_bad_packet(const node_error& reason) override;
   void on_all_handled() override;
   void take_leave(const node_error& reason);
-  bool refill(const link_held& held, outbox& out) override;
+  bool refill(const link_held& held, outbox& out) override; // link_flow.cpp
   void on_closed(const node_error& reason, std::uint64_t unwritten) override;
   std::expected<void, node_error> on_admin(admin_op op, bytes_view body);
   std::expected<void, node_error> on_signature(bytes_view body);

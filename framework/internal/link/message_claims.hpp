@@ -43,7 +43,7 @@ public:
   message_claims& operator=(message_claims&& other) noexcept;
   ~message_claims() { give_back(); }
 
-  /// From here on, until commit() or clear(), it takes from that desk. Requires: new or cleared.
+  /// From here on, until commit() or clear(), it takes from those tables. Requires: new or cleared.
   void begin(claim_tables& of) noexcept {
     tables_ = &of;
     flights_.begin(of.objects);

@@ -2,6 +2,7 @@
 
 #include <cassert>
 #include <string>
+#include <utility>
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/wire/kept_memory.hpp>
@@ -88,9 +89,22 @@ std::expected<void, node_error> message_draft::check_size() const {
   return {};
 }
 
+namespace {
+
+/// A map that came over another link, and what was stated of the values here where nobody has stated it there.
+byte_vector with_stated(bytes_view map, byte_vector stated) {
+  constexpr auto key = static_cast<std::uint64_t>(extension_key::value_bytes); // The lowest.
+  if (stated.empty() || find_extension(map, key) || stated.size() + map.size() > extension_bytes_max)
+    return {map.begin(), map.end()};
+  stated.insert(stated.end(), map.begin(), map.end());
+  return stated;
+}
+
+} // namespace
+
 void message_draft::extend(bytes_view map) {
   if (of_->mentions.link.agreed().features.has(feature::extensions))
-    extensions_.assign(map.begin(), map.end());
+    extensions_ = with_stated(map, std::exchange(extensions_, {}));
 }
 
 void message_draft::state_value_bytes(std::uint64_t bytes) {

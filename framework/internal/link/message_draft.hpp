@@ -114,7 +114,7 @@ public:
   [[nodiscard]] const message_types& types() const noexcept { return types_; }
   [[nodiscard]] urgency how() const noexcept { return how_; }
   void set_urgency(urgency how) noexcept { how_ = how; }
-  /// It carries this extension map, where the peer takes one; empty: none.
+  /// It carries this extension map of another link, where the peer takes one, beside what is stated of its values here.
   void extend(bytes_view map);
   /// Its extensions say what its values take, where the peer reads that.
   void state_value_bytes(std::uint64_t bytes);

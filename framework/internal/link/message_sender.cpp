@@ -116,7 +116,7 @@ bool message_sender::begin(std::uint64_t receiver, caf::mailbox_element_ptr& wha
 void message_sender::send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context) {
   if (!begin(receiver, what, context))
     return;
-  if (!offload_.is_idle() && offload(receiver, what, context, {}))
+  if (!offload_.is_idle() && offload(receiver, what, context, nullptr, {}))
     return;
   encode_and_send(receiver, std::move(what), context, nullptr, {});
 }
@@ -127,7 +127,7 @@ void message_sender::forward_decoded(std::uint64_t receiver, caf::mailbox_elemen
   if (!begin(receiver, what, context))
     return;
   // Messages of the same pair that are being encoded came before.
-  if (offload_.has(receiver, itself(what->sender).get()) && offload(receiver, what, context, extensions))
+  if (offload_.has(receiver, itself(what->sender).get()) && offload(receiver, what, context, &owed, extensions))
     return;
   encode_and_send(receiver, std::move(what), context, &owed, extensions);
 }
@@ -209,8 +209,8 @@ void message_sender::tell_asker(std::uint64_t receiver, caf::mailbox_element& wh
 
 /// False where it is to be sent on this thread.
 bool message_sender::offload(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context,
-                             bytes_view extensions) {
-  const auto verdict = offload_.take(receiver, what, extensions);
+                             receipt* owed, bytes_view extensions) {
+  const auto verdict = offload_.take(receiver, what, owed, extensions);
   for (const auto& each : verdict.dropped) {
     of_.gate.note_dropped();
     tell_asker(each.receiver, *each.what.element, {node_errc::link_busy, "dropped to make room for newer messages"},
@@ -237,8 +237,9 @@ void message_sender::encode_next() {
   if (!next)
     return;
   auto element = std::move(next->what.element); // The proxy stays until it counts as done.
+  auto* const owed = next->what.owed ? &*next->what.owed : nullptr;
   if (of_.link.is_open())
-    encode_and_send(next->receiver, std::move(element), nullptr, nullptr, next->what.extensions);
+    encode_and_send(next->receiver, std::move(element), nullptr, owed, next->what.extensions);
   else
     undo(next->receiver, *element, of_.link.down(), nullptr);
   if (offload_.done(next->receiver, next->size_bytes, next->is_answer))

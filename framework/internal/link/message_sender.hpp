@@ -72,7 +72,7 @@ private:
                   caf::execution_unit* context);
 
   [[nodiscard]] bool offload(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context,
-                             bytes_view extensions);
+                             receipt* owed, bytes_view extensions);
   void encode_soon();
   void encode_next();
 

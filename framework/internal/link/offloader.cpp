@@ -11,7 +11,8 @@
 
 namespace troupe::internal {
 
-offload_verdict offloader::take(std::uint64_t receiver, caf::mailbox_element_ptr& what, bytes_view extensions) {
+offload_verdict offloader::take(std::uint64_t receiver, caf::mailbox_element_ptr& what, receipt* owed,
+                                bytes_view extensions) {
   using lane = encoding_lane<unencoded_message>;
   offload_verdict verdict;
   if (may_block()) // A thread of the user's own, which waits for room if need be.
@@ -33,8 +34,12 @@ offload_verdict offloader::take(std::uint64_t receiver, caf::mailbox_element_ptr
                                      .extensions = {extensions.begin(), extensions.end()}},
                             .size_bytes = std::max(bytes, least_bytes),
                             .is_answer = is_answer,
+                            .may_be_dropped = owed == nullptr,
                             .sender = sender};
-  const auto bound = is_error ? UINT64_MAX : bound_of(is_answer);
+  if (owed != nullptr)
+    message.what.owed = std::move(*owed);
+  // What came over another link is bounded there.
+  const auto bound = is_error || owed != nullptr ? UINT64_MAX : bound_of(is_answer);
   auto entry = of_.waiting.add(message, is_large, bound);
   while (entry == lane::entry::full && !is_answer && of_.options.when_full == when_full::drop_oldest) {
     auto oldest = of_.waiting.drop_oldest(receiver);
@@ -65,6 +70,8 @@ offload_verdict offloader::take(std::uint64_t receiver, caf::mailbox_element_ptr
   if (verdict.reason)
     verdict.what = offload_verdict::kind::refused;
   what = std::move(message.what.element);
+  if (owed != nullptr)
+    *owed = std::move(*message.what.owed);
   return verdict;
 }
 

@@ -54,8 +54,9 @@ public:
   };
   explicit offloader(const parts& of) : of_(of) {}
 
-  /// Takes a message where it is large and comes from an actor, or others are ahead of it.
-  [[nodiscard]] offload_verdict take(std::uint64_t receiver, caf::mailbox_element_ptr& what,
+  /// Takes a message where it is large and comes from an actor, or others are ahead of it. One that came over another
+  /// link has a receipt, is bounded there, and finds room here in any case.
+  [[nodiscard]] offload_verdict take(std::uint64_t receiver, caf::mailbox_element_ptr& what, receipt* owed = nullptr,
                                      bytes_view extensions = {});
   /// Quick: take() would take nothing.
   [[nodiscard]] bool is_idle() const noexcept {

@@ -9,8 +9,8 @@ class link_held;
 
 /// Guards the tables of one link and what its connection has waiting, so that both change together.
 ///
-/// Under it only locks are taken that are held for moments and under which no other is taken; no actor reference,
-/// handle or frame is dropped, and nothing of CAF or of the store is called that could wait.
+/// Under it only locks are taken that are held for moments, of the node's exchange and then of the store's table among
+/// them; no actor reference, handle or frame is dropped, and nothing of CAF or of the store is called that could wait.
 class link_mutex {
 public:
   /// Blocks until the lock is free.

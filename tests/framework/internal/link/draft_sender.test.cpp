@@ -1,6 +1,8 @@
 // A message that is put together leaves whole, waits whole, or fails and has taken nothing.
 #include <troupe/framework/internal/link/draft_sender.hpp>
 
+#include <troupe/framework/internal/wire/message_extensions.hpp>
+
 #include <string>
 
 #include "way_out.hpp"
@@ -27,6 +29,11 @@ protected:
       result = sending.send(draft, receiver, sender, id);
     clear();
     return result;
+  }
+  void agree_on_all_features() {
+    auto agreed = terms_.now();
+    agreed.features = *feature_set::agree(offered_features());
+    agree(std::move(agreed));
   }
   void consume(std::uint64_t receiver) {
     auto held = mutex_.lock();
@@ -112,6 +119,7 @@ TEST_F(sending_drafts, requests_that_wait_keep_no_room_yet) {
 }
 
 TEST_F(sending_drafts, what_is_refused_has_taken_nothing) {
+  options.block_timeout = {};
   done last;
   const auto ann = actor();
   while (last)
@@ -175,18 +183,44 @@ TEST_F(sending_drafts, large_frames_go_in_chunks_and_keep_the_order_of_their_pai
   EXPECT_TRUE(in_order(text_of(*out), {"beside", "aaaa", "behind"}));
 }
 
+byte_vector map_of(std::uint64_t key, std::string_view value) {
+  byte_vector map;
+  append_extension(map, key, troupe::tests::bytes_of(value));
+  return map;
+}
+
 TEST_F(sending_drafts, an_extension_is_carried_where_the_peer_takes_one) {
   ASSERT_TRUE(encode_values(draft, std::string{"tea"}));
-  draft.extend(troupe::tests::bytes_of("extension"));
+  draft.extend(map_of(9, "extension"));
   EXPECT_TRUE(draft.extensions().empty());
   clear();
-  auto agreed = terms_.now();
-  agreed.features = *feature_set::agree(offered_features());
-  agree(std::move(agreed));
+  agree_on_all_features();
   ASSERT_TRUE(encode_values(draft, std::string{"tea"}));
-  draft.extend(troupe::tests::bytes_of("extension"));
+  draft.extend(map_of(9, "extension"));
   EXPECT_TRUE(sending.send(draft, 3, nullptr, caf::make_message_id()));
   EXPECT_TRUE(in_order(appended(), {"extension", "tea"}));
+}
+
+TEST_F(sending_drafts, what_was_stated_of_the_values_stays_beside_what_came_over_another_link) {
+  agree_on_all_features();
+  ASSERT_TRUE(encode_values(draft, std::string{"tea"}));
+  if (draft.extensions().empty())
+    draft.state_value_bytes(700);
+  const auto stated = value_bytes_of(draft.extensions());
+  EXPECT_GT(stated, 0u);
+  draft.extend(map_of(9, "extension"));
+  EXPECT_TRUE(is_extension_map(draft.extensions()));
+  EXPECT_EQ(value_bytes_of(draft.extensions()), stated);
+  EXPECT_TRUE(find_extension(draft.extensions(), 9));
+}
+
+TEST_F(sending_drafts, what_another_link_has_stated_of_the_values_stands) {
+  agree_on_all_features();
+  ASSERT_TRUE(encode_values(draft, std::string{"tea"}));
+  byte_vector map;
+  append_value_bytes(map, 30);
+  draft.extend(map);
+  EXPECT_EQ(value_bytes_of(draft.extensions()), 30u);
 }
 
 } // namespace

@@ -140,6 +140,38 @@ TEST_F(sending_large_messages, the_encoder_sends_them_in_order_with_those_behind
   EXPECT_TRUE(in_order(appended(), {"LLLLL", "small"}));
 }
 
+/// Adds up what is consumed.
+class summed_consumption final : public consumption {
+public:
+  explicit summed_consumption(std::uint64_t& sum) : consumption(0, nullptr), sum_(sum) {}
+  void consumed(std::uint64_t cost) noexcept override { sum_ += cost; }
+
+private:
+  std::uint64_t& sum_;
+};
+
+TEST_F(sending_large_messages, what_came_over_another_link_is_owed_there_until_the_encoder_has_sent_it) {
+  bound({.window = 90'000, .actor_window = 90'000, .queue = 500, .actor_queue = 200});
+  options.when_full = when_full::drop_oldest;
+  std::uint64_t consumed = 0;
+  const consumption_ptr<summed_consumption> other_link{new summed_consumption{consumed}};
+  const auto pass_on = [&](std::string text) {
+    in_actor([&] { out.forward_decoded(3, element(ann(), note, std::move(text)), other_link->issue(10), {}); });
+  };
+  send_large(note);
+  pass_on(large); // They need no room here.
+  pass_on(large);
+  pass_on("last");
+  send_large(question); // This one does; the first makes room, the others do not.
+  EXPECT_EQ(told_, std::vector{node_errc::link_busy});
+  EXPECT_EQ(dropped, 1u);
+  EXPECT_EQ(consumed, 0u);
+  go_on();
+  EXPECT_EQ(messages_appended(), 3u);
+  EXPECT_TRUE(in_order(appended(), {"LLLLL", "LLLLL", "last"}));
+  EXPECT_EQ(consumed, 30u);
+}
+
 TEST_F(sending_large_messages, whoever_asks_is_told_what_does_not_fit) {
   send_large(note);
   send_large(note);
