@@ -123,6 +123,7 @@ protected:
 
 TEST_F(metrics, a_scrape_has_what_went_over_a_link) {
   exchange(7);
+  ASSERT_TRUE(eventually([&] { return link_->stats().actors_imported == 0; })); // So that it stays as it is.
   const auto endpoint = open(*near().home);
   EXPECT_EQ(endpoint.url(), "http://127.0.0.1:" + std::to_string(endpoint.port()) + "/metrics");
   const scrape first{endpoint.port()};

@@ -20,6 +20,8 @@ class at_the_gate : public way_out {
 protected:
   using verdict = std::expected<admission, node_error>;
 
+  at_the_gate() { options.block_timeout = {}; } // Whoever finds no room is refused at once.
+
   verdict admit(std::uint64_t cost, message_head head = {.receiver = 3}, urgency how = urgency::ordinary) {
     auto held = mutex_.lock();
     return gate.admit(held, head, cost, {}, turned_out, how);
