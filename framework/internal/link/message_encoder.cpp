@@ -93,7 +93,7 @@ std::expected<void, unsent> message_encoder::encode(const parts& link, std::uint
     const auto type = type_of(link, receiver, content.type(i), terms);
     if (!type)
       return std::unexpected{type.error()};
-    into.types().add(**type);
+    into.types().add(*(*type)->type, (*type)->signature);
     const auto* form = known_form && (*known_form)[i] ? &*(*known_form)[i] : nullptr;
     if (auto encoded = encode_element(link, **type, content.value(i), form, into); !encoded)
       return encoded;

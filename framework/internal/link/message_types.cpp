@@ -6,11 +6,6 @@
 
 namespace troupe::internal {
 
-void message_types::add(known_type& type) {
-  types_.push_back(type.type);
-  known_ = types_.size() == 1 ? &type.signature : nullptr;
-}
-
 void message_types::clear() {
   empty_for_reuse(types_);
   known_ = nullptr;

@@ -12,7 +12,6 @@
 
 namespace troupe::internal {
 
-struct known_type;
 struct signature;
 
 /// Says by which signature the peer knows a message.
@@ -20,8 +19,12 @@ struct signature;
 /// Threads: one, which uses it again from message to message.
 class message_types {
 public:
-  /// The next element is of that type, which outlives the message.
-  void add(known_type& type);
+  /// The next element is of that type. `signature`: where the thread remembers the one of a message of nothing but such
+  /// an element, or known_type::unknown_signature. Both outlive the message.
+  void add(const type_entry& type, std::uint64_t& signature) {
+    types_.push_back(&type);
+    known_ = types_.size() == 1 ? &signature : nullptr;
+  }
   /// In place of add(), where the message came over another link. Outlives the message.
   void forward(const signature& of_others) noexcept { of_others_ = &of_others; }
   void clear();

@@ -25,27 +25,27 @@ protected:
 };
 
 TEST_F(types_of_a_message, are_defined_once) {
-  types_.add(text_);
-  types_.add(whole_);
+  types_.add(*text_.type, text_.signature);
+  types_.add(*whole_.type, whole_.signature);
   EXPECT_EQ(types_.aliases(), (std::vector<std::string>{"str", "i32"}));
   EXPECT_TRUE(number().is_new);
   EXPECT_FALSE(number().is_new);
 }
 
 TEST_F(types_of_a_message, of_one_element_are_known_to_its_thread) {
-  types_.add(text_);
+  types_.add(*text_.type, text_.signature);
   const auto first = number();
   EXPECT_TRUE(first.is_new);
   EXPECT_EQ(text_.signature, first.number);
   types_.clear();
   text_.signature = 77; // So the dictionary is not asked.
-  types_.add(text_);
+  types_.add(*text_.type, text_.signature);
   EXPECT_EQ(number().number, 77u);
 }
 
 TEST_F(types_of_a_message, of_several_elements_are_not) {
-  types_.add(text_);
-  types_.add(text_);
+  types_.add(*text_.type, text_.signature);
+  types_.add(*text_.type, text_.signature);
   EXPECT_TRUE(number().is_new);
   EXPECT_EQ(text_.signature, known_type::unknown_signature);
 }
@@ -56,7 +56,7 @@ TEST_F(types_of_a_message, that_is_passed_on_need_not_be_known_here) {
   EXPECT_EQ(number().number, 0u);
   EXPECT_EQ(number().number, 0u);
   types_.clear();
-  types_.add(text_);
+  types_.add(*text_.type, text_.signature);
   EXPECT_EQ(number().number, 1u); // One row of numbers.
 }
 
