@@ -55,10 +55,11 @@ struct ledger_tables {
 /// fetches what is remote, forwards, and survives the loss of links.
 ///
 /// Threads: one at a time. After every event the caller does what take_actions() gives, in order; and then takes
-/// chunks while a link can take more. What a peer's message makes this node answer at once is not longer than that
-/// message: a caller that stops to read from a peer who does not read bounds what is queued for it. Time: each event
-/// asks the clock. What is due is done by tick(), to be called when `next_deadline()` has come; a late tick makes
-/// everything later and nothing sooner.
+/// chunks while a link can take more. The immediate answer to a peer's message is not longer than the
+/// message. So the queue for a peer is bounded if its caller reads nothing more from a peer that reads nothing.
+///
+/// Time: each event asks the clock. What is due is done by tick(), to be called when `next_deadline()` has come; a late
+/// tick makes everything later and nothing sooner.
 ///
 /// Within an event nothing is freed: what may have become unwanted, lost or unanswerable is touched, and looked at when
 /// the event ends. So nothing recurses, however deep objects capture each other.

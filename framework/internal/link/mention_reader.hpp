@@ -29,7 +29,7 @@ public:
   explicit mention_reader(const parts& of) : of_(of) {}
 
   [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> find_actor(const actor_mention& which) override;
-  /// They are received whatever becomes of their message.
+  /// The objects stay received if their message fails later.
   [[nodiscard]] std::expected<std::vector<object_source_ptr>, node_error>
   receive_objects(const std::vector<object_mention>& described) override;
   [[nodiscard]] std::expected<frame, node_error> receive_frame(const frame_descriptor& where) override;

@@ -26,11 +26,11 @@ class ends_finder {
 public:
   virtual ~ends_finder() = default;
 
-  /// Counts one mention of the sender. Where the message brings back a question of this node, `returned` has taken it,
-  /// whatever the result is.
+  /// Counts one mention of the sender. If the message brings back a question of this node, `returned` has taken the
+  /// question, also if this fails.
   [[nodiscard]] virtual std::expected<message_ends, node_error> find_ends(const message_head& head,
                                                                           taken_question& returned) = 0;
-  /// Counts so many more mentions of the peer's actor.
+  /// Adds `more` to the mentions of the peer's actor `number`.
   virtual void count_mentions(std::uint64_t number, std::uint64_t more) = 0;
   /// Whether that is an actor of this node which no peer may end.
   [[nodiscard]] virtual bool serves_all_links(const caf::strong_actor_ptr& actor) const = 0;

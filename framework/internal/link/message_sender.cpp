@@ -83,7 +83,7 @@ struct message_sender::scratch {
                                       bytes_view extensions) {
     draft.begin(link.drafts, link.terms, is_waited_for);
     if (owed != nullptr)
-      draft.owe(std::move(*owed)); // First: whatever becomes of this attempt, the next one finds it there.
+      draft.owe(std::move(*owed)); // First: if this attempt fails, the next one finds the receipt in the draft.
     auto done = encoder.encode(link.encoding, receiver, owner, draft);
     if (!done)
       return done;

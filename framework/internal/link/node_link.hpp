@@ -65,7 +65,7 @@ public:
   virtual void tell(life_events whom) = 0;
   /// Before start(). The peer may look, and finds no actors.
   virtual void hide_names() = 0;
-  /// I/O thread. Ends a link whose peer has not proven who it is, to make room for others.
+  /// I/O thread. Makes room for others: ends a link whose peer has not proven its identity.
   virtual void displace() = 0;
   /// Takes `patience` at most: what is being encoded, and what waits for credit, leaves as far as it may in that time;
   /// then says goodbye, and ends when all is written.

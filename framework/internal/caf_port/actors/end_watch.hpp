@@ -8,8 +8,8 @@
 
 namespace troupe::internal {
 
-/// Calls `call` when the actor ends, with the reason; at once where it has; on whatever thread ends it. `key`: an
-/// address that nothing else uses as long as the watch is there.
+/// Calls `call` with the reason when the actor ends, on the thread that ends it; at once if the actor has ended. `key`:
+/// an address that nothing else uses as long as the watch is there.
 void watch_end(const caf::strong_actor_ptr& actor, const void* key, std::function<void(const caf::error& reason)> call);
 
 void unwatch_end(const caf::strong_actor_ptr& actor, const void* key);

@@ -113,38 +113,38 @@ TEST_F(exchange_core_test, answers_with_what_was_sealed) {
   EXPECT_EQ(store_.holds(place), 0u);
 }
 
-TEST_F(exchange_core_test, takes_bytes_in_order_only) {
-  ASSERT_TRUE(bring_up());
-  fetch(receive(100));
-  const auto room = make_room();
-  const auto asked = written<handles::pull>();
-  ASSERT_TRUE(core_.on_message(far_link, handles::pull_head{asked->request, 100, {}}));
-  EXPECT_EQ(core_.room_for(far_link, {asked->request, 0, 60}), room);
-  core_.room_filled(room, 60);
-  EXPECT_EQ(core_.room_for(far_link, {asked->request, 60, 40}), room);
-  EXPECT_FALSE(core_.room_for(far_link, {asked->request, 10, 10})) << "the link has to end";
+/// An object of 100 bytes is being pulled; the head has come.
+class pulling_bytes : public exchange_core_test {
+protected:
+  void SetUp() override {
+    ASSERT_TRUE(bring_up());
+    fetch(receive(100));
+    room_ = make_room();
+    request_ = written<handles::pull>()->request;
+    ASSERT_TRUE(core_.on_message(far_link, handles::pull_head{request_, 100, {}}));
+  }
+
+  handles::room_id room_ = 0;
+  handles::request_number request_ = 0;
+};
+
+TEST_F(pulling_bytes, takes_them_in_order_only) {
+  EXPECT_EQ(core_.room_for(far_link, {request_, 0, 60}), room_);
+  core_.room_filled(room_, 60);
+  EXPECT_EQ(core_.room_for(far_link, {request_, 60, 40}), room_);
+  EXPECT_FALSE(core_.room_for(far_link, {request_, 10, 10})) << "the link has to end";
 }
 
-TEST_F(exchange_core_test, takes_no_more_bytes_than_the_object_has) {
-  ASSERT_TRUE(bring_up());
-  fetch(receive(100));
-  make_room();
-  const auto asked = written<handles::pull>();
-  ASSERT_TRUE(core_.on_message(far_link, handles::pull_head{asked->request, 100, {}}));
-  EXPECT_FALSE(core_.room_for(far_link, {asked->request, 0, 101})) << "the link has to end";
+TEST_F(pulling_bytes, takes_no_more_of_them_than_the_object_has) {
+  EXPECT_FALSE(core_.room_for(far_link, {request_, 0, 101})) << "the link has to end";
 }
 
-TEST_F(exchange_core_test, does_not_count_bytes_of_which_the_last_caller_has_gone_since) {
-  ASSERT_TRUE(bring_up());
-  fetch(receive(100));
-  const auto room = make_room();
-  const auto asked = written<handles::pull>();
-  ASSERT_TRUE(core_.on_message(far_link, handles::pull_head{asked->request, 100, {}}));
-  ASSERT_EQ(core_.room_for(far_link, {asked->request, 0, 100}), room);
+TEST_F(pulling_bytes, does_not_count_those_of_which_the_last_caller_has_gone_since) {
+  ASSERT_EQ(core_.room_for(far_link, {request_, 0, 100}), room_);
   core_.cancel(1); // While they are being copied.
-  core_.room_filled(room, 100);
+  core_.room_filled(room_, 100);
   EXPECT_TRUE(around_.sealed.empty());
-  EXPECT_EQ(core_.room_for(far_link, {asked->request, 0, 100}), 0u) << "they come late";
+  EXPECT_EQ(core_.room_for(far_link, {request_, 0, 100}), 0u) << "they come late";
   EXPECT_FALSE(core_.ending(far_link));
 }
 
