@@ -55,8 +55,8 @@ struct ledger_tables {
 /// fetches what is remote, forwards, and survives the loss of links.
 ///
 /// Threads: one at a time. After every event the caller does what take_actions() gives, in order; and then takes
-/// chunks while a link can take more. The immediate answer to a peer's message is not longer than the
-/// message. So the queue for a peer is bounded if its caller reads nothing more from a peer that reads nothing.
+/// chunks while a link can take more. The immediate answer to a peer's message is not longer than the message: a caller
+/// bounds the queue for a peer that reads nothing if it reads no more from that peer.
 ///
 /// Time: each event asks the clock. What is due is done by tick(), to be called when `next_deadline()` has come; a late
 /// tick makes everything later and nothing sooner.
