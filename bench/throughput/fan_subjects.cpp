@@ -181,7 +181,7 @@ private:
   std::vector<caf::actor> consumers_;
 };
 
-std::expected<std::unique_ptr<near_end>, std::string> connect(const std::string& addresses) {
+std::expected<std::unique_ptr<near_end>, std::string> connect_fan(const std::string& addresses) {
   auto near = std::make_unique<fan_near_end>();
   if (auto connected = near->connect(addresses); !connected)
     return std::unexpected{std::move(connected).error()};
@@ -191,7 +191,7 @@ std::expected<std::unique_ptr<near_end>, std::string> connect(const std::string&
 } // namespace
 
 subject fan_subject(std::string name) {
-  return {std::move(name), serve, connect};
+  return {std::move(name), serve, connect_fan};
 }
 
 } // namespace bench
