@@ -3,6 +3,7 @@
 #include "support.hpp"
 
 #include <troupe/store/inspection.hpp>
+#include <troupe/store/internal/host/system_error.hpp>
 #include <troupe/store/internal/table/layout.hpp>
 
 #include <fcntl.h>
@@ -150,6 +151,11 @@ TEST_F(places_test, where_every_place_is_taken_the_files_to_remove_are_named) {
             fine);
   ASSERT_EQ(::rmdir(folder.c_str()), 0);
   std::filesystem::remove(path_of("lock"));
+}
+
+TEST_F(places_test, a_name_that_was_given_back_before_anybody_looked_was_another_users) {
+  errno = EEXIST;
+  EXPECT_EQ(internal::system_failure("open", path_of("data")).code(), store_errc::denied);
 }
 
 // Goal: all who open at the same moment come to one store, though names are taken and given back meanwhile.

@@ -33,7 +33,8 @@ namespace troupe::store::internal {
   if (reason == ELOOP && is_named && S_ISLNK(status.st_mode))
     return {store_errc::denied, path.string() + " is a symbolic link, where a store has a file; remove it"};
   auto code = store_errc::system_failure;
-  if (reason == EACCES || reason == EPERM || reason == ELOOP)
+  const auto was_given_back = reason == EEXIST && !is_named; // By another user, just now.
+  if (reason == EACCES || reason == EPERM || reason == ELOOP || was_given_back)
     code = store_errc::denied;
   else if (reason == ENOSPC || reason == EDQUOT || reason == ENOMEM)
     code = store_errc::full;
