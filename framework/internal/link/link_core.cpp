@@ -98,14 +98,14 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
              .leaving = departures_,
              .encoding = encoding_,
              .dropped = counters_.dropped}),
-      drafts_({.link = common_,
-               .actors = actors_,
-               .gate = gate_,
-               .leaving = departures_,
-               .words = sent_words_,
-               .lists = changes_.lists(),
-               .messages_sent = counters_.messages_sent,
-               .handle_bytes_sent = counters_.handle_bytes_sent}),
+      draft_sender_({.link = common_,
+                     .actors = actors_,
+                     .gate = gate_,
+                     .leaving = departures_,
+                     .words = sent_words_,
+                     .lists = changes_.lists(),
+                     .messages_sent = counters_.messages_sent,
+                     .handle_bytes_sent = counters_.handle_bytes_sent}),
       sender_({.link = common_,
                .system = node_->system(),
                .terms = terms_.newest(serial_),
@@ -120,7 +120,7 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
                                      .spilled_bytes = counters_.spilled_bytes,
                                      .store_fallbacks = counters_.store_fallbacks}},
                .encoding = encoding_parts(),
-               .drafts_out = drafts_,
+               .drafts_out = draft_sender_,
                .gate = gate_,
                .encoder = node_->encoder(),
                .unsent = meters_},
@@ -137,8 +137,8 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
                                                                      .counted = *in_exchange_,
                                                                      .stored = stored_,
                                                                      .handle_bytes = counters_.handle_bytes_received})),
-      claims_({.frame_bytes_max = options.message_bytes, .total_bytes_max = options.message_bytes}, *finder_),
-      incoming_(options.receive_limits, claims_, *finder_),
+      incoming_frames_({.frame_bytes_max = options.message_bytes, .total_bytes_max = options.message_bytes}, *finder_),
+      incoming_(options.receive_limits, incoming_frames_, *finder_),
       decoder_(accepted_, received_words_, meters_.received(), admin_),
       known_peer_(node_->peers()),
       peer_watch_(common_, node_->io(), options.heartbeat_interval, options.heartbeat_timeout),
@@ -307,7 +307,7 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
   changes_.end(down);
   fail_everything(down, unwritten);
   in_exchange_->leave(down.message());
-  claims_.clear();
+  incoming_frames_.clear();
   incoming_.forget_described();
   routes_.forget();
   received_words_.forget_headers();
@@ -394,7 +394,7 @@ std::expected<void, node_error> link_core::on_packet(const packet_head& head, by
       handled = receiver_.on_value(head.detail, body);
       break;
     case packet_kind::chunk:
-      handled = claims_.on_chunk(head.detail, body);
+      handled = incoming_frames_.on_chunk(head.detail, body);
       break;
     case packet_kind::signature:
       handled = (head.detail & binding_flags) == 0 ? on_signature(body) : unknown_detail(head);

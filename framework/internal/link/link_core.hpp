@@ -270,13 +270,13 @@ private:
   send_upkeep upkeep_{mutex_, gate_, pump_};
   sent_dictionary sent_words_;
   header_definitions headers_{common_, sent_words_, changes_.lists()};
-  draft_sender drafts_;
+  draft_sender draft_sender_;
   message_sender sender_;
 
   // I/O thread only.
   passed_traffic passed_counts_; // Of values that come beside the bytes.
   const std::unique_ptr<mention_finder> finder_;
-  frame_claims claims_;
+  frame_claims incoming_frames_;
   incoming_message incoming_;
   value_decoder decoder_;
   std::unique_ptr<receive_account> receiving_; // From the opening on.

@@ -131,7 +131,7 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
     gate_.open(held, *connection_, bounds_of_sending(agreed, options_));
     pump_.open(held, *connection_);
     headers_.open(held, *connection_);
-    drafts_.open(held, *connection_);
+    draft_sender_.open(held, *connection_);
     sender_.open(weak_from_this());
     replies_.set_bounds({.all = options_.window_bytes, .of_receiver = options_.actor_window_bytes});
     auto report = [weak = weak_from_this()] {

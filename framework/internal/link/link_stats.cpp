@@ -35,7 +35,7 @@ link_stats link_core::stats_locked(const link_held& held) const {
   result.waiting_handle_bytes = window.queued_handle_bytes();
   result.unconsumed_handle_bytes_here = receiving_ ? receiving_->unconsumed_handle_bytes() : 0;
   result.unread_bytes = connection_ && !is_closed() ? connection_->unwritten_bytes(held) + departures_.bytes(held) : 0;
-  result.large_frame_bytes_here = claims_.living_bytes();
+  result.large_frame_bytes_here = incoming_frames_.living_bytes();
   result.window_bytes = agreed().windows.window;
   result.credit_bytes = agreed().windows.window - std::min(agreed().windows.window, outstanding);
   result.actors_exported = actors_.exported(held);
