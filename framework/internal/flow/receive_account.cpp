@@ -40,10 +40,9 @@ std::expected<receipt, node_error> receive_account::charge(const message_head& h
                keeps_);
 }
 
-std::expected<std::optional<receipt>, node_error>
-receive_account::charge_understated(const message_head& head, std::uint64_t cost, std::uint64_t values_take) {
-  const auto known = cost_of(head, cost);
-  if (values_take <= known || !terms_.states_value_bytes)
+std::expected<std::optional<receipt>, node_error> receive_account::charge_beyond(std::uint64_t known,
+                                                                                 std::uint64_t values_take) {
+  if (values_take <= known)
     return std::nullopt;
   auto owed = understated_.admit(values_take - known);
   if (!owed)

@@ -59,7 +59,11 @@ public:
   /// What it owes beside that, since its values take so much and it has stated less; null: nothing. Fails with
   /// `undecodable` where too much was not stated.
   [[nodiscard]] std::expected<std::optional<receipt>, node_error>
-  charge_understated(const message_head& head, std::uint64_t cost, std::uint64_t values_take);
+  charge_understated(const message_head& head, std::uint64_t cost, std::uint64_t values_take) {
+    if (values_take <= cost || !terms_.states_value_bytes) // Most.
+      return std::nullopt;
+    return charge_beyond(cost_of(head, cost), values_take);
+  }
 
   /// What it costs, by what this end knows or the peer states, whichever is more.
   [[nodiscard]] std::uint64_t cost_of(const message_head& head, std::uint64_t known) const {
@@ -85,6 +89,8 @@ public:
   [[nodiscard]] std::uint64_t unconsumed_handle_bytes() const noexcept { return handles_.unconsumed_bytes(); }
 
 private:
+  std::expected<std::optional<receipt>, node_error> charge_beyond(std::uint64_t known, std::uint64_t values_take);
+
   const receive_terms terms_;
   const std::shared_ptr<const void> keeps_;
   receive_window handles_;

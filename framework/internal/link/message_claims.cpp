@@ -8,7 +8,7 @@
 namespace troupe::internal {
 
 message_claims& message_claims::operator=(message_claims&& other) noexcept {
-  give_back();
+  end();
   tables_ = std::exchange(other.tables_, nullptr);
   actors_ = std::move(other.actors_);
   flights_ = std::move(other.flights_);
@@ -86,7 +86,7 @@ message_claims::given_back message_claims::give_back() {
 }
 
 void message_claims::clear() {
-  give_back();
+  end();
   empty_for_reuse(actors_);
   flights_.clear();
   sender_ = 0;

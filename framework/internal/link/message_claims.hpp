@@ -41,7 +41,7 @@ public:
   message_claims() = default;
   message_claims(message_claims&& other) noexcept { *this = std::move(other); }
   message_claims& operator=(message_claims&& other) noexcept;
-  ~message_claims() { give_back(); }
+  ~message_claims() { end(); }
 
   /// From here on, until commit() or clear(), it takes from those tables. Requires: new or cleared.
   void begin(claim_tables& of) noexcept {
@@ -105,6 +105,10 @@ private:
     std::vector<caf::strong_actor_ptr> senders; // Some askers live by these only: to be kept until they are told.
   };
   given_back give_back();
+  void end() {
+    if (tables_ != nullptr)
+      give_back();
+  }
 
   claim_tables* tables_ = nullptr; // Null: nothing is to be given back.
   std::vector<std::uint64_t> actors_;

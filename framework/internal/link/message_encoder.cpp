@@ -76,9 +76,10 @@ std::expected<void, unsent> message_encoder::encode(const parts& link, std::uint
     into.set_urgency(urgency::answers_anyway);
   else if (kind == message_kind::exit)
     into.set_urgency(urgency::always_waits);
-  if (content.size() > signature_aliases_max)
+  const auto size = content.size();
+  if (size > signature_aliases_max)
     return fail(node_errc::unserializable,
-                "message of " + grouped(content.size()) + " elements, limit " + grouped(signature_aliases_max));
+                "message of " + grouped(size) + " elements, limit " + grouped(signature_aliases_max));
   if (link.values && is_passable(link, known_, content)) {
     const auto bytes = carry_values(link, content, into);
     into.pass_value(message->element->move_content_to_message(), bytes);
@@ -89,7 +90,7 @@ std::expected<void, unsent> message_encoder::encode(const parts& link, std::uint
   const auto known_form = is_shared ? link.encodings.find(content, context_) : nullptr;
   if (is_shared && !known_form)
     kept_ = std::make_shared<encoded_message>();
-  for (std::size_t i = 0; i < content.size(); ++i) {
+  for (std::size_t i = 0; i < size; ++i) {
     const auto type = type_of(link, receiver, content.type(i), terms);
     if (!type)
       return std::unexpected{type.error()};

@@ -116,7 +116,7 @@ bool message_sender::begin(std::uint64_t receiver, caf::mailbox_element_ptr& wha
 void message_sender::send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context) {
   if (!begin(receiver, what, context))
     return;
-  if (!offload_.is_idle() && offload(receiver, what, context, nullptr, {}))
+  if (!offload_.takes_nothing() && offload(receiver, what, context, nullptr, {}))
     return;
   encode_and_send(receiver, std::move(what), context, nullptr, {});
 }

@@ -6,7 +6,6 @@
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
-#include <troupe/framework/internal/caf_port/caf_threads.hpp>
 #include <troupe/framework/internal/caf_port/message_view.hpp>
 
 namespace troupe::internal {
@@ -15,7 +14,7 @@ offload_verdict offloader::take(std::uint64_t receiver, caf::mailbox_element_ptr
                                 bytes_view extensions) {
   using lane = encoding_lane<unencoded_message>;
   offload_verdict verdict;
-  if (may_block()) // A thread of the user's own, which waits for room if need be.
+  if (takes_nothing())
     return verdict;
   thread_local known_types known;
   const auto enough = of_.enough_bytes.load(std::memory_order_relaxed);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include <troupe/framework/internal/caf_port/caf_threads.hpp>
 #include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/flow/encoding_lane.hpp>
 #include <troupe/framework/internal/link/actor_names.hpp>
@@ -58,9 +59,10 @@ public:
   /// link has a receipt, is bounded there, and finds room here in any case.
   [[nodiscard]] offload_verdict take(std::uint64_t receiver, caf::mailbox_element_ptr& what, receipt* owed = nullptr,
                                      bytes_view extensions = {});
-  /// Quick: take() would take nothing.
-  [[nodiscard]] bool is_idle() const noexcept {
-    return of_.enough_bytes.load(std::memory_order_relaxed) == 0 && of_.waiting.is_idle();
+  /// Quick: take() would take nothing on this thread. False where that depends on the message.
+  [[nodiscard]] bool takes_nothing() const noexcept {
+    return may_block() // A thread of the user's own, which waits for room if need be.
+           || (of_.enough_bytes.load(std::memory_order_relaxed) == 0 && of_.waiting.is_idle());
   }
   /// Whether messages of that pair are being encoded.
   [[nodiscard]] bool has(std::uint64_t receiver, const void* sender) const { return of_.waiting.has(receiver, sender); }

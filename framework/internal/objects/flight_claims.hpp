@@ -57,18 +57,8 @@ public:
 
   /// Takes back what was not committed. Where the link has ended meanwhile nothing is counted any more.
   void give_back() {
-    auto* const of = std::exchange(of_, nullptr);
-    if (of == nullptr || objects_.empty())
-      return;
-    std::vector<Handle> dropped; // Outside of the lock.
-    if (counted_ > 0) {
-      const auto held = of->lock();
-      for (const auto& object : std::span{objects_}.first(counted_))
-        if (auto last = of->uncount(held, object.id(), 1); last && *last)
-          dropped.push_back(**std::move(last));
-    }
-    for (const auto& object : objects_)
-      of->take_back(object);
+    if (auto* const of = std::exchange(of_, nullptr); of != nullptr && !objects_.empty())
+      give_back_to(*of);
   }
   /// The same. Then new, but for the list's memory.
   void clear() {
@@ -78,6 +68,18 @@ public:
   }
 
 private:
+  void give_back_to(link_objects<Handle>& of) {
+    std::vector<Handle> dropped; // Outside of the lock.
+    if (counted_ > 0) {
+      const auto held = of.lock();
+      for (const auto& object : std::span{objects_}.first(counted_))
+        if (auto last = of.uncount(held, object.id(), 1); last && *last)
+          dropped.push_back(**std::move(last));
+    }
+    for (const auto& object : objects_)
+      of.take_back(object);
+  }
+
   link_objects<Handle>* of_ = nullptr; // Null: nothing is to be given back.
   std::vector<Handle> objects_;
   std::size_t counted_ = 0; // So many of them, from the first.

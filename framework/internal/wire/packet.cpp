@@ -55,7 +55,7 @@ packet_head read_packet_head(std::span<const std::byte, packet_head_bytes> bytes
           .reserved = read_raw<std::uint16_t>(bytes.data() + 6)};
 }
 
-void append_varint(byte_vector& out, std::uint64_t value) {
+void append_long_varint(byte_vector& out, std::uint64_t value) {
   write_varint(value, [&](std::byte each) { out.push_back(each); });
 }
 

@@ -77,8 +77,14 @@ inline constexpr std::size_t inline_frames_bytes_max = 192 * 1024;
 void append_packet_head(byte_vector& out, const packet_head& head);
 [[nodiscard]] packet_head read_packet_head(std::span<const std::byte, packet_head_bytes> bytes);
 
+void append_long_varint(byte_vector& out, std::uint64_t value);
 /// Integers of 7 bits a byte, low bits first, at most ten bytes (LEB128).
-void append_varint(byte_vector& out, std::uint64_t value);
+inline void append_varint(byte_vector& out, std::uint64_t value) {
+  if (value < 0x80) // Most are short.
+    out.push_back(static_cast<std::byte>(value));
+  else
+    append_long_varint(out, value);
+}
 
 /// Reads what the append functions wrote; every member checks that the bytes are there.
 /// After the first failure all further reads fail, so that a caller may check once at the end.
@@ -155,7 +161,7 @@ struct message_flags {
   static constexpr std::uint8_t returned =
       8; // The sender is an actor of the reader's own, which the writer forwards for.
   static constexpr std::uint8_t extended = 16; // An extension map follows the head; with feature::extensions only.
-  static constexpr std::uint8_t repeated = 64;  // Its stored frames count already; with feature::handle_windows only.
+  static constexpr std::uint8_t repeated = 64; // Its stored frames count already; with feature::handle_windows only.
   static constexpr std::uint8_t known = 31 | repeated;
 };
 

@@ -58,12 +58,15 @@ TEST_F(offloading_messages, threads_of_the_users_own_encode_themselves) {
   auto what = element(nullptr, caf::make_message_id(), large);
   EXPECT_EQ(offloads_.take(3, what).what, kind::here);
   EXPECT_NE(what, nullptr);
+  EXPECT_TRUE(offloads_.takes_nothing());
 }
 
 TEST_F(offloading_messages, none_is_kept_where_none_is_large) {
-  EXPECT_FALSE(offloads_.is_idle());
-  enough_bytes = 0;
-  EXPECT_TRUE(offloads_.is_idle());
+  in_actor([&] {
+    EXPECT_FALSE(offloads_.takes_nothing());
+    enough_bytes = 0;
+    EXPECT_TRUE(offloads_.takes_nothing());
+  });
   EXPECT_EQ(take(large), kind::here);
 }
 
