@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "raw_peer.hpp"
+#include "relay.hpp"
 #include "two_nodes.hpp"
 
 namespace troupe::tests {
@@ -221,69 +222,6 @@ TEST_F(unread, who_sends_more_than_the_window_has_the_link_ended) {
   over.set_value();
 }
 
-/// Passes bytes on between a dialing node and a listening one, both over TCP, as fast as it is told.
-class relay {
-public:
-  explicit relay(const std::string& to) : to_(to), thread_([this] { run(); }) {}
-  ~relay() { stop(); }
-
-  [[nodiscard]] std::string address() const { return listener_.address(); }
-
-  /// From now on nothing that the dialer writes is read.
-  void stall() {
-    stalled_ = true;
-    while (!resting_)
-      std::this_thread::sleep_for(1ms);
-  }
-  void pause_between_reads(std::chrono::milliseconds pause) { pause_ = pause.count(); }
-  void stop() {
-    over_ = true;
-    if (thread_.joinable())
-      thread_.join();
-  }
-
-private:
-  void run() {
-    dialer_ = listener_.accept();
-    int small = 64 * 1024;
-    ::setsockopt(dialer_, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
-    acceptor_ = connect_to(to_);
-    std::array<char, 20'000> some;
-    while (!over_ && pass(acceptor_, dialer_, some)) {
-      if (stalled_) {
-        resting_ = true;
-        continue;
-      }
-      if (!pass(dialer_, acceptor_, some))
-        break;
-      if (auto pause = pause_.load(); pause > 0)
-        std::this_thread::sleep_for(std::chrono::milliseconds{pause});
-    }
-    resting_ = true;
-    ::close(dialer_);
-    ::close(acceptor_);
-  }
-
-  /// What there is at the moment. False at the stream's end.
-  static bool pass(int from, int to, std::span<char> some) {
-    pollfd readable{.fd = from, .events = POLLIN, .revents = 0};
-    if (::poll(&readable, 1, 1) <= 0)
-      return true;
-    auto count = ::recv(from, some.data(), some.size(), 0);
-    return count > 0 && ::send(to, some.data(), static_cast<std::size_t>(count), MSG_NOSIGNAL) == count;
-  }
-
-  const std::string to_;
-  raw_listener listener_;
-  int dialer_ = -1;
-  int acceptor_ = -1;
-  std::atomic<bool> stalled_{false};
-  std::atomic<bool> resting_{false};
-  std::atomic<bool> over_{false};
-  std::atomic<std::chrono::milliseconds::rep> pause_{0};
-  std::jthread thread_;
-};
-
 class slow_network : public two_nodes {
 protected:
   void SetUp() override {
@@ -348,8 +286,8 @@ TEST_F(slow_network, the_end_loses_nothing_that_was_written) {
   constexpr std::uint64_t requests = 200;
   far_.reset();
   far_options_.drain_timeout = 20s;
-  publish("echo",
-          far().system.spawn([]() -> caf::behavior { return {[](std::int32_t) { return std::string(50'000, 'x'); }}; }));
+  publish("echo", far().system.spawn(
+                      []() -> caf::behavior { return {[](std::int32_t) { return std::string(50'000, 'x'); }}; }));
   auto connected = connect_to(address_);
   int small = 131'072; // Of less than a segment, TCP may not tell for long that there is room again.
   ::setsockopt(connected, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));

@@ -227,7 +227,8 @@ void connection::write_rest(std::size_t written) {
       return;
     }
     self->bytes_written_.fetch_add(bytes, std::memory_order_relaxed);
-    self->slices_taken_.fetch_add(1, std::memory_order_relaxed);
+    if (self->bytes_->has_waited())
+      self->slices_taken_.fetch_add(1, std::memory_order_relaxed);
     if (written + bytes < self->writing_.size_bytes()) {
       self->write_rest(written + bytes);
       return;

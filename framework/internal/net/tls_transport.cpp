@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <asio/post.hpp>
 #include <asio/ssl/error.hpp>
 #include <asio/ssl/stream.hpp>
 #include <asio/write.hpp>
@@ -26,18 +27,25 @@ namespace {
 constexpr std::string_view exporter_label = "EXPORTER-troupe-link";
 constexpr std::size_t session_key_bytes = 32;
 
-/// A TCP socket that gives up when too much comes before the peer is let in.
+/// A TCP socket that gives up when too much comes before the peer is let in, and knows whether writes had to wait.
 class metered_socket {
 public:
   using lowest_layer_type = stream_socket::lowest_layer_type;
   using executor_type = stream_socket::executor_type;
 
-  explicit metered_socket(stream_socket socket) : socket_(std::move(socket)) {}
+  explicit metered_socket(stream_socket socket) : socket_(std::move(socket)) {
+    std::error_code failed; // Then all writes fail.
+    socket_.non_blocking(true, failed);
+  }
 
   executor_type get_executor() { return socket_.get_executor(); }
   lowest_layer_type& lowest_layer() { return socket_.lowest_layer(); }
   const lowest_layer_type& lowest_layer() const { return socket_.lowest_layer(); }
   void admit() { meter_.reset(); }
+
+  /// Whether the kernel once took nothing since the last forget_waits().
+  [[nodiscard]] bool has_waited() const noexcept { return has_waited_; }
+  void forget_waits() noexcept { has_waited_ = false; }
 
   template <class Buffers, class Handler>
   void async_read_some(const Buffers& into, Handler&& handler) {
@@ -52,11 +60,20 @@ public:
 
   template <class Buffers, class Handler>
   void async_write_some(const Buffers& from, Handler&& handler) {
-    socket_.async_write_some(from, std::forward<Handler>(handler));
+    std::error_code failed;
+    const auto written = socket_.write_some(from, failed);
+    if (failed == asio::error::would_block || failed == asio::error::try_again) {
+      has_waited_ = true;
+      socket_.async_write_some(from, std::forward<Handler>(handler));
+      return;
+    }
+    asio::post(get_executor(),
+               [failed, written, handler = std::forward<Handler>(handler)]() mutable { handler(failed, written); });
   }
 
 private:
   stream_socket socket_;
+  bool has_waited_ = false;
   std::optional<tls_meter> meter_{std::in_place}; // Until the peer is let in.
 };
 
@@ -118,6 +135,8 @@ public:
   std::expected<std::size_t, std::error_code> write_now(std::span<const bytes_view>) override {
     return 0; // OpenSSL's state is the I/O thread's.
   }
+
+  bool has_waited() const noexcept override { return stream_ && stream_->next_layer().has_waited(); }
 
   byte_vector session_key() const override { return session_key_; }
 
@@ -208,6 +227,7 @@ private:
   }
 
   void write_buffers(std::function<void(std::error_code)> done) {
+    stream_->next_layer().forget_waits();
     asio::async_write(*stream_, buffers_,
                       [self = shared_from_this(), done = std::move(done)](std::error_code error, std::size_t) {
                         done(self->told(error));

@@ -50,6 +50,10 @@ public:
   /// Writes all of `pieces` in order, then calls `done`. The bytes must stay until then, the list of pieces need not.
   virtual void write(std::span<const bytes_view> pieces, std::function<void(std::error_code)> done) = 0;
 
+  /// Whether the last write() found that the kernel took nothing, so that what it has taken since shows that the peer
+  /// reads. When write() has called back. A transport that has a write_now() is given what that did not take.
+  [[nodiscard]] virtual bool has_waited() const noexcept { return true; }
+
   /// Any thread, but never while another write of this transport is under way, nor while it is closed: writes at once
   /// what the kernel takes, and gives how many bytes that was; 0 when it takes nothing now, or when this transport
   /// writes on the I/O thread only.
