@@ -20,7 +20,7 @@ protected:
     draft.clear();
     encoder.clear();
     encoder.forget_values();
-    owner->element.reset();
+    owner = std::make_shared<message_owner>(); // Frames may keep the last one.
   }
   done send(std::string text, caf::strong_actor_ptr sender = nullptr, caf::message_id id = caf::make_message_id(),
             std::uint64_t receiver = 3) {
