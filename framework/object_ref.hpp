@@ -142,7 +142,8 @@ template <class T>
 /// A counted reference to an immutable value of type T. Copies are cheap and refer to the same value, which stays as
 /// long as any of them lives, in this process, in another one, or in a message on its way.
 ///
-/// In messages it travels as a handle where both nodes have a store, shared or not, else with its bytes.
+/// In messages it travels as a handle where both nodes have a store, shared or not, else with its bytes. A node passes
+/// those of other nodes on only to nodes with a store; else the message fails with `unsupported`.
 /// Threads: as for std::shared_ptr. Lifetime: the registry and the families of the node must outlive it.
 template <class T>
 class object_ref {
