@@ -82,7 +82,7 @@ TEST_F(tls_through_a_relay, a_peer_that_falls_silent_is_given_up_though_the_kern
   between_->fall_silent();
   caf::scoped_actor self{near().system};
   std::string reason;
-  self->request(sink, caf::infinite, 1).receive([] {}, [&](caf::error& error) { reason = text_of(error); });
+  self->request(sink, caf::infinite, 1).receive([] {}, [&](caf::error& error) { reason = troupe::text_of(error); });
   expect_contains(reason, "the peer has been silent for ");
   EXPECT_TRUE(eventually([&] { return !link_->is_open(); }));
 }

@@ -110,7 +110,7 @@ public:
   [[nodiscard]] const std::shared_ptr<const object_environment>& objects() const noexcept { return objects_; }
   /// Null for a node without a store.
   [[nodiscard]] const std::shared_ptr<handle_counter>& exchange() const noexcept { return exchange_; }
-  [[nodiscard]] asio::io_context& io() noexcept { return io_; }
+  [[nodiscard]] asio::io_context& io() noexcept { return *io_; }
   /// What this node is known again by.
   [[nodiscard]] const node_key& key() const noexcept { return key_; }
   /// What all links together may say, since peers decide how many there are.
@@ -134,15 +134,15 @@ public:
 
 protected:
   link_host(caf::actor_system& system, type_registry& types, const family_set& families, node_options options,
-            asio::io_context& io)
-      : system_(system), types_(types), families_(families), options_(std::move(options)), io_(io) {}
+            std::shared_ptr<asio::io_context> io)
+      : system_(system), types_(types), families_(families), options_(std::move(options)), io_(std::move(io)) {}
 
   caf::actor_system& system_;
   type_registry& types_;
   const family_set& families_;
-  const node_options options_; // Without what is to be published.
-  asio::io_context& io_;
-  const node_key key_; // Tells this node from others that claim its id.
+  const node_options options_;                 // Without what is to be published.
+  const std::shared_ptr<asio::io_context> io_; // Outlives the timers of what follows.
+  const node_key key_;                         // Tells this node from others that claim its id.
   limited_log lines_{"this node's links", 50};
   // Set before there are links.
   std::optional<store::object_store> store_;

@@ -56,7 +56,7 @@ node_core::node_core(caf::actor_system& system, type_registry& types, const fami
 
 node_core::node_core(caf::actor_system& system, type_registry& types, const family_set& families, node_options options,
                      std::shared_ptr<io_loop> loop)
-    : link_host(system, types, families, without_publications(options), loop->context()),
+    : link_host(system, types, families, without_publications(options), {loop, &loop->context()}),
       publish_first_(std::move(options.publish)),
       loop_(std::move(loop)),
       encodings_(std::make_shared<encoding_cache>(loop_->context())),

@@ -50,7 +50,7 @@ public:
 class lone_node final : public link_host, public link_book<node_link>, public entrance_book {
 public:
   lone_node(caf::actor_system& system, type_registry& types, const family_set& families, asio::io_context& io)
-      : link_host(system, types, families, {.name = "near"}, io),
+      : link_host(system, types, families, {.name = "near"}, {std::shared_ptr<void>{}, &io}),
         helpers_(system, types, [](const auto&) { return inspection_answers{}; }) {}
 
   name_book& names() noexcept override { std::abort(); }
