@@ -373,7 +373,8 @@ TEST_F(small_disk_test, that_stays_full_is_tried_about_once_a_second_and_costs_l
     EXPECT_EQ(other.wait(), fine);
   const auto seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   EXPECT_LT(seconds, 12); // Each waits its grace at most, behind whom it came.
-  EXPECT_LE(tries.count(), 3 * (1 + static_cast<std::size_t>(seconds)));
+  // Three processes, and one that gives up may have another one try at once.
+  EXPECT_LE(tries.count(), 2 * 3 * (1 + static_cast<std::size_t>(seconds)));
   expect_all_readable();
 }
 
