@@ -2,6 +2,7 @@
 
 #include "peers/hand_coded.hpp"
 #include "peers/large_values.hpp"
+#include "peers/own_folder.hpp"
 
 #include <troupe/processes/process.hpp>
 
@@ -9,7 +10,6 @@
 #include <filesystem>
 #include <optional>
 #include <stdexcept>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -191,9 +191,7 @@ void decode(characters from, small_message& into) {
 class redis_near_end : public near_end {
 public:
   explicit redis_near_end(const std::string& address) : end_(address, to_far, to_near) {
-    // Nobody else connects. What has no file leaves none behind, however we end.
-    std::error_code ignored;
-    std::filesystem::remove_all(std::filesystem::path{address}.parent_path(), ignored);
+    own_folder::remove(std::filesystem::path{address}.parent_path()); // Nobody else connects.
   }
 
   std::expected<seconds, std::string> one_way(std::uint64_t count) override {
@@ -245,27 +243,6 @@ private:
   small_message message_;
 };
 
-/// A folder of our own for the server's socket.
-class socket_folder {
-public:
-  socket_folder() {
-    auto name = (std::filesystem::temp_directory_path() / "troupe-bench-redis-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr)
-      throw std::runtime_error{"cannot make " + name};
-    path_ = name;
-  }
-  socket_folder(const socket_folder&) = delete;
-  socket_folder& operator=(const socket_folder&) = delete;
-  ~socket_folder() {
-    std::error_code ignored; // The near end may have removed it.
-    std::filesystem::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
-private:
-  std::filesystem::path path_;
-};
-
 /// Nothing is kept on disk, and what a subscriber may be behind is not bounded: the benchmark has a bound, and by
 /// default Redis would cut off one that is given 256 MiB at once.
 std::expected<process, std::string> start_server(const std::filesystem::path& folder, const std::string& socket) {
@@ -291,7 +268,7 @@ std::expected<process, std::string> start_server(const std::filesystem::path& fo
 
 /// Serves until standard input ends, and the process with it.
 std::expected<void, std::string> serve_redis(const ready_report& ready) {
-  std::optional<socket_folder> folder{std::in_place};
+  std::optional<own_folder> folder{std::in_place, "troupe-bench-redis"};
   const auto address = (folder->path() / "socket").string();
   std::optional<process> server;
   if (auto started = start_server(folder->path(), address); !started)
