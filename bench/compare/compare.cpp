@@ -73,7 +73,7 @@ std::string chosen(const compare_options& told, const words& names) {
 }
 
 words small_messages(const compare_options& told) {
-  words arguments{"--cases", "one-way,echo,round-trip-2-cores,round-trip-1-core"};
+  words arguments{"--cases", "one-way,at-rest,echo,round-trip-2-cores,round-trip-1-core"};
   const auto extra = told.how_much == extent::tiny    ? words{"--quick"}
                      : told.how_much == extent::quick ? words{"--rounds", "2", "--seconds", "0.15"}
                                                       : words{"--rounds", std::to_string(told.rounds)};

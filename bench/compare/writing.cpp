@@ -14,13 +14,15 @@ namespace bench {
 
 namespace {
 
-/// "13.3 x faster", "**2 x slower**", "even".
-std::string standing(double advantage) {
+/// "13.3 x faster", "**2 x slower**", "even"; of processor time "13.3 x less", "**2 x more**".
+std::string standing(const quantity& what, double advantage) {
   if (advantage <= 0)
     return "";
   if (advantage < even_max && 1 / advantage < even_max)
     return "even";
-  return advantage > 1 ? short_number(advantage) + " x faster" : "**" + short_number(1 / advantage) + " x slower**";
+  const auto is_cost = what.name.starts_with("processor time");
+  return advantage > 1 ? short_number(advantage) + (is_cost ? " x less" : " x faster")
+                       : "**" + short_number(1 / advantage) + (is_cost ? " x more**" : " x slower**");
 }
 
 std::string marked(const std::string& subject) {
@@ -48,7 +50,7 @@ std::string table_of(const std::vector<row>& rows) {
     text += fmt::format("| {} | {} | {} | {} |", marked(one.subject), short_number(one.median), short_number(one.min),
                         short_number(one.max));
     for (const auto& reference : ours)
-      text += ' ' + (is_ours(one.subject) ? "" : standing(advantage(reference, one.subject))) + " |";
+      text += ' ' + (is_ours(one.subject) ? "" : standing(one.what, advantage(reference, one.subject))) + " |";
     text += '\n';
   }
   return text;

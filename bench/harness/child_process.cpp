@@ -8,6 +8,7 @@
 
 #include <poll.h>
 #include <sched.h>
+#include <time.h>
 
 namespace bench {
 
@@ -79,6 +80,17 @@ void child_process::run_on(const std::vector<int>& cores) const {
     for (const auto& thread : std::filesystem::directory_iterator{threads, ignored})
       ::sched_setaffinity(std::stoi(thread.path().filename()), sizeof allowed, &allowed);
   }
+}
+
+std::chrono::nanoseconds child_process::processor_time() const {
+  std::chrono::nanoseconds total{0};
+  for (const auto process : troupe::processes::family_of(process_.number())) {
+    clockid_t clock{};
+    timespec time{};
+    if (::clock_getcpuclockid(process, &clock) == 0 && ::clock_gettime(clock, &time) == 0)
+      total += std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
+  }
+  return total;
 }
 
 std::vector<int> usable_cores() {

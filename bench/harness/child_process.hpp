@@ -35,6 +35,9 @@ public:
   /// these cores only. Requires: not empty.
   void run_on(const std::vector<int>& cores) const;
 
+  /// What it and the programs that it has started, as far as they still run, have taken of the processors until now.
+  [[nodiscard]] std::chrono::nanoseconds processor_time() const;
+
 private:
   explicit child_process(troupe::processes::process running) : process_(std::move(running)) {}
   [[nodiscard]] std::string end(); // How it ended.

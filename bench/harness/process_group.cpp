@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <poll.h>
+
 namespace bench {
 
 namespace {
@@ -79,6 +81,26 @@ std::expected<std::vector<std::string>, failure> process_group::ask(const std::s
     answers.push_back(*std::move(answer));
   }
   return answers;
+}
+
+std::chrono::nanoseconds process_group::processor_time() const {
+  std::chrono::nanoseconds total{0};
+  for (const auto* ends : {&near_, &far_})
+    for (const auto& each : *ends)
+      total += each.processor_time();
+  return total;
+}
+
+std::expected<void, failure> process_group::rest(std::chrono::milliseconds duration) {
+  pollfd stopped{signals_.fd(), POLLIN, 0};
+  ::poll(&stopped, 1, static_cast<int>(duration.count()));
+  if (const auto signal = signals_.came(); signal != 0)
+    return std::unexpected{failure{.is_stop = true, .reason = "stopped by signal " + std::to_string(signal)}};
+  for (auto* ends : {&near_, &far_})
+    for (auto& each : *ends)
+      if (auto ended = each.ended_within(std::chrono::milliseconds::zero()))
+        return failed_with("at rest " + *std::move(ended));
+  return {};
 }
 
 /// The rest of the child's next line, which has to begin with `begin`.

@@ -46,6 +46,12 @@ public:
   [[nodiscard]] std::expected<std::vector<std::string>, failure> ask(const std::string& question,
                                                                      std::chrono::milliseconds patience);
 
+  /// What all of them, and the programs that they have started, have taken of the processors until now.
+  [[nodiscard]] std::chrono::nanoseconds processor_time() const;
+
+  /// Asks nothing of them for so long. Fails when one of them ends, or when a stop signal came.
+  [[nodiscard]] std::expected<void, failure> rest(std::chrono::milliseconds duration);
+
 private:
   explicit process_group(stop_signals& signals) : signals_(signals) {}
   [[nodiscard]] std::expected<void, failure> open(const std::string& subject, const group_shape& shape);

@@ -15,7 +15,13 @@ std::vector<quantity> both_percentiles(const std::string& name) {
 std::vector<measured_case> pair_cases() {
   using enum placement;
   return {
-      {"one-way", exchange::one_way, as_the_system_likes, {{"one-way small struct", "msg/s"}}},
+      {"one-way",
+       exchange::one_way,
+       as_the_system_likes,
+       {{"one-way small struct", "msg/s"}},
+       {{"processor time per message, one way", "ns"}}},
+      // Before both ends share a core, where some that poll let others run.
+      {"at-rest", exchange::nothing, as_the_system_likes, {}, {{"processor time at rest", "% of a core"}}},
       {"echo", exchange::echo, as_the_system_likes, {{"pipelined echo", "requests/s"}}},
       {"round-trip", exchange::round_trip, as_the_system_likes, both_percentiles("idle round trip")},
       {"round-trip-2-cores", exchange::round_trip, a_core_each, both_percentiles("idle round trip, a core each")},
@@ -53,6 +59,8 @@ std::expected<measurement, std::string> run_case(const measured_case& what, near
     round_trips.reserve(messages);
     took = near.echo(messages, 1, &round_trips);
     break;
+  case exchange::nothing:
+    return std::unexpected{"nothing is asked of a near end at rest"};
   }
   if (!took)
     return std::unexpected{std::move(took).error()};

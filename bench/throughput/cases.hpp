@@ -18,6 +18,7 @@ enum class exchange : std::uint8_t {
   one_way_together, ///< All near ends stream to all far ends at once; whoever asks them looks at the clock.
   echo,             ///< Many requests under way.
   round_trip,       ///< One at a time, each timed.
+  nothing,          ///< Both ends wait for something to do.
 };
 
 /// One case: how its name is written on the command line, and what it yields.
@@ -25,8 +26,13 @@ struct measured_case {
   std::string_view name;
   exchange does = exchange::one_way;
   placement where = placement::as_the_system_likes;
-  std::vector<quantity> quantities;
+  std::vector<quantity> quantities; ///< What the near end measures.
+  /// What is measured from outside: of the processor time of all processes, by whoever starts them.
+  std::vector<quantity> quantities_outside = {};
 };
+
+/// Less cannot be told from what the system itself does with a process: in per cent of a core.
+constexpr double rest_percent_min = 0.1;
 
 /// Between two processes; from and to several; within one.
 [[nodiscard]] std::vector<measured_case> pair_cases();
@@ -36,10 +42,10 @@ struct measured_case {
 /// What one run of a case gave.
 struct measurement {
   bench::seconds took;
-  std::vector<double> values; // One for each of the case's quantities.
+  std::vector<double> values; // One for each of the case's quantities, those from outside last.
 };
 
-/// Runs a case, in a near process.
+/// Runs a case, in a near process. Requires: it has something to do there.
 [[nodiscard]] std::expected<measurement, std::string> run_case(const measured_case& what, near_end& near,
                                                                std::uint64_t messages);
 

@@ -5,9 +5,10 @@
 //
 // One way: a producer streams, a consumer counts, until the consumer has the last one. Pipelined echo: 100 requests
 // under way, each answered with the message. Idle round trip: one request at a time, with the two processes where the
-// system puts them, on a core each, and on one core. For every subject alike, no more than 20,000 messages are under
-// way between two processes, see peers/small_messages.hpp. Local actors are the same ones, in a process whose node
-// listens and has an idle link, and in one without a node, under the same scheduler options.
+// system puts them, on a core each, and on one core. And what do both ends take of the processors, for a message one
+// way, and while there is nothing to do, which shows who polls? For every subject alike, no more than 20,000 messages
+// are under way between two processes, see peers/small_messages.hpp. Local actors are the same ones, in a process whose
+// node listens and has an idle link, and in one without a node, under the same scheduler options.
 //
 // The ends of a subject are processes of their own, started anew in every round: idle ones of other subjects would
 // disturb (CAF's workers may poll), and the luck of one process's addresses and threads shall not be that of a whole
@@ -81,6 +82,8 @@ std::expected<measurement, failure> read_answer(const measured_case& what, const
   return made;
 }
 
+using nanoseconds = std::chrono::duration<double, std::nano>;
+
 /// One subject's processes in one round.
 class running {
 public:
@@ -97,6 +100,7 @@ public:
     const auto streams = shape_.far_ends * shape_.near_ends;
     const auto of_each = std::max<std::uint64_t>(messages / streams, 1);
     group_.place(what.where);
+    const auto processors_before = group_.processor_time();
     const auto begin = bench_clock::now();
     auto answers = group_.ask(fmt::format("{} {}", what.name, of_each), deadline_);
     const seconds took = bench_clock::now() - begin;
@@ -104,7 +108,27 @@ public:
       return std::unexpected{std::move(answers).error()};
     if (what.does == exchange::one_way_together)
       return measurement{took, {static_cast<double>(of_each * streams) / took.count()}};
-    return read_answer(what, answers->front());
+    auto made = read_answer(what, answers->front());
+    if (made && !what.quantities_outside.empty())
+      made->values.push_back(nanoseconds{group_.processor_time() - processors_before}.count()
+                             / static_cast<double>(messages));
+    return made;
+  }
+
+  /// Lets them rest for so long, of which the first part, when they may still look for more to come, does not count.
+  std::expected<measurement, failure> rest(const measured_case& what, seconds duration) {
+    using std::chrono::milliseconds;
+    constexpr milliseconds settling{100};
+    group_.place(what.where);
+    if (auto settled = group_.rest(settling); !settled)
+      return std::unexpected{std::move(settled).error()};
+    const auto processors_before = group_.processor_time();
+    const auto begin = bench_clock::now();
+    if (auto rested = group_.rest(std::chrono::duration_cast<milliseconds>(duration)); !rested)
+      return std::unexpected{std::move(rested).error()};
+    const seconds busy = group_.processor_time() - processors_before;
+    const seconds took = bench_clock::now() - begin;
+    return measurement{took, {std::max(100 * busy / took, rest_percent_min)}};
   }
 
 private:
@@ -128,6 +152,15 @@ public:
       return std::unexpected{std::move(processes).error()};
     observations made;
     for (const auto& what : cases_) {
+      if (what.does == exchange::nothing) {
+        if (round == 0)
+          continue;
+        const auto rested = processes->rest(what, duration_of_rest());
+        if (!rested)
+          return std::unexpected{rested.error()};
+        made.emplace_back(what.quantities_outside.front(), rested->values.front());
+        continue;
+      }
       auto& messages = messages_[{subject, what.name}];
       if (round == 0) {
         auto enough = find_enough(*processes, what);
@@ -141,13 +174,18 @@ public:
       auto measured = processes->run(what, messages);
       if (!measured)
         return std::unexpected{std::move(measured).error()};
-      for (std::size_t i = 0; i < what.quantities.size(); ++i)
-        made.emplace_back(what.quantities[i], measured->values[i]);
+      auto quantities = what.quantities;
+      quantities.insert(quantities.end(), what.quantities_outside.begin(), what.quantities_outside.end());
+      for (std::size_t i = 0; i < quantities.size(); ++i)
+        made.emplace_back(quantities[i], measured->values[i]);
     }
     return made;
   }
 
 private:
+  /// Longer than a case: timers that tick each half a second are to be seen.
+  [[nodiscard]] seconds duration_of_rest() const { return seconds{told_.messages != 0 ? 0.1 : 2 * told_.seconds}; }
+
   /// How many messages take the time that was asked for.
   std::expected<std::uint64_t, failure> find_enough(running& processes, const measured_case& what) {
     if (told_.messages != 0) {
