@@ -26,7 +26,7 @@ std::expected<compare_options, int> read_compare_options(int argument_count, con
       ->check(CLI::IsMember(subjects));
   bool is_quick = false;
   bool is_tiny = false;
-  auto* quick = app.add_flag("--quick", is_quick, "Fewer and shorter rounds, no value above 16 MiB: two minutes");
+  auto* quick = app.add_flag("--quick", is_quick, "Fewer and shorter rounds, no value above 16 MiB: four minutes");
   app.add_flag("--tiny", is_tiny, "Whether it works, not how fast it is; a test runs this")
       ->excludes(quick)
       ->excludes(rounds);

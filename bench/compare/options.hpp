@@ -12,7 +12,7 @@ namespace bench {
 /// How much is measured.
 enum class extent : std::uint8_t {
   full,
-  quick, ///< In two minutes: fewer and shorter rounds, no value above 16 MiB.
+  quick, ///< In four minutes: fewer and shorter rounds, no value above 16 MiB.
   tiny,  ///< Whether it works, and no more.
 };
 

@@ -21,6 +21,18 @@
 #if TROUPE_BENCH_ERLANG
 #include "peers/erlang.hpp"
 #endif
+#if TROUPE_BENCH_OPENMPI
+#include "peers/openmpi.hpp"
+#endif
+#if TROUPE_BENCH_ICEORYX
+#include "peers/iceoryx.hpp"
+#endif
+#if TROUPE_BENCH_CYCLONEDDS
+#include "peers/cyclonedds.hpp"
+#endif
+#if TROUPE_BENCH_NATS
+#include "peers/nats.hpp"
+#endif
 
 namespace bench {
 
@@ -74,12 +86,39 @@ subject erlang_tcp() {
   return absent("erlang-tcp", "erlang-base");
 }
 #endif
+#if !TROUPE_BENCH_OPENMPI
+subject openmpi_blocking() {
+  return absent("openmpi-blocking", "libopenmpi-dev or openmpi-bin");
+}
+subject openmpi_windowed() {
+  return absent("openmpi-windowed", "libopenmpi-dev or openmpi-bin");
+}
+#endif
+#if !TROUPE_BENCH_ICEORYX
+subject iceoryx_polling() {
+  return absent("iceoryx-polling", "libiceoryx-posh-dev or iceoryx");
+}
+subject iceoryx_waitset() {
+  return absent("iceoryx-waitset", "libiceoryx-posh-dev or iceoryx");
+}
+#endif
+#if !TROUPE_BENCH_CYCLONEDDS
+subject cyclonedds_udp() {
+  return absent("cyclonedds-udp", "cyclonedds-dev or cyclonedds-tools");
+}
+#endif
+#if !TROUPE_BENCH_NATS
+subject nats_tcp() {
+  return absent("nats-tcp", "libnats-dev or nats-server");
+}
+#endif
 
 } // namespace
 
 std::vector<subject> all_peers() {
-  return {caf_basp(),  caf_basp_sharing(), zeromq_ipc(), nng_ipc(),
-          grpc_unix(), capnproto_unix(),   redis_unix(), erlang_tcp()};
+  return {caf_basp(),         caf_basp_sharing(), zeromq_ipc(),      nng_ipc(),        grpc_unix(),
+          capnproto_unix(),   redis_unix(),       nats_tcp(),        cyclonedds_udp(), erlang_tcp(),
+          openmpi_blocking(), openmpi_windowed(), iceoryx_polling(), iceoryx_waitset()};
 }
 
 } // namespace bench

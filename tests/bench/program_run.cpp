@@ -20,12 +20,18 @@ namespace bench::tests {
 
 namespace {
 
-/// The files that a benchmark could have made; other programs come and go meanwhile.
-std::set<std::string> shared_memory() {
+/// The files that a benchmark could have made where all programs have theirs; others come and go meanwhile. Those of
+/// iceoryx are always in /tmp, and some always have the same name.
+std::set<std::string> files_elsewhere() {
   std::set<std::string> found;
-  for (const auto& entry : std::filesystem::directory_iterator{"/dev/shm"})
-    if (entry.path().filename().string().find("bench") != std::string::npos)
-      found.insert(entry.path());
+  for (const auto* folder : {"/dev/shm", "/tmp"})
+    for (const auto& entry : std::filesystem::directory_iterator{folder}) {
+      const auto name = entry.path().filename().string();
+      const auto is_in_tmp = std::string_view{folder} == "/tmp";
+      if (is_in_tmp ? name.contains("troupe-bench-iceoryx") || name.contains("roudi")
+                    : name.contains("bench") || name.contains("vader_segment") || name == "iceoryx_mgmt")
+        found.insert(entry.path());
+    }
   return found;
 }
 
@@ -40,7 +46,8 @@ bool eventually(const std::function<bool()>& condition) {
   return troupe::tests::eventually(condition, std::chrono::seconds(30));
 }
 
-program_run::program_run(std::string program) : program_(std::move(program)), shared_memory_before_(shared_memory()) {
+program_run::program_run(std::string program)
+    : program_(std::move(program)), files_elsewhere_before_(files_elsewhere()) {
   auto name = (std::filesystem::temp_directory_path() / "bench-test-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr)
     throw std::runtime_error("cannot make " + name);
@@ -87,8 +94,8 @@ std::vector<pid_t> program_run::processes() const {
 void program_run::expect_nothing_left() const {
   EXPECT_TRUE(eventually([this] { return processes().empty(); }));
   EXPECT_TRUE(std::filesystem::is_empty(folder_ / "tmp"));
-  auto left = shared_memory();
-  std::erase_if(left, [this](const auto& file) { return shared_memory_before_.contains(file); });
+  auto left = files_elsewhere();
+  std::erase_if(left, [this](const auto& file) { return files_elsewhere_before_.contains(file); });
   // What others that run at the same time have there goes with them.
   EXPECT_TRUE(eventually([&] {
     std::erase_if(left, [](const auto& file) { return !std::filesystem::exists(file); });

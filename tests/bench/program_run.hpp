@@ -56,7 +56,7 @@ protected:
 
 private:
   const std::string program_;
-  std::set<std::string> shared_memory_before_;
+  std::set<std::string> files_elsewhere_before_;
 };
 
 } // namespace bench::tests

@@ -60,7 +60,8 @@ TEST_F(throughput, a_quick_run_has_a_line_of_json_for_each_subject_and_quantity)
 class throughput_of_a_peer : public throughput, public testing::WithParamInterface<std::string> {};
 
 TEST_P(throughput_of_a_peer, is_measured_and_nothing_of_it_is_left) {
-  EXPECT_EQ(run({"--quick", "--subjects", GetParam(), "--json", json().string()}), exited_with(0))
+  // Few: where other programs want the core that both ends share, one that polls waits for them at each message.
+  EXPECT_EQ(run({"--quick", "--messages", "500", "--subjects", GetParam(), "--json", json().string()}), exited_with(0))
       << output() << errors();
   expect_nothing_left();
   const auto is_absent = output().find(GetParam() + " not available: not built: ") != std::string::npos;
@@ -70,7 +71,9 @@ TEST_P(throughput_of_a_peer, is_measured_and_nothing_of_it_is_left) {
 
 INSTANTIATE_TEST_SUITE_P(peers, throughput_of_a_peer,
                          testing::Values("troupe-tcp", "caf-basp", "caf-basp-sharing", "zeromq-ipc", "nng-ipc",
-                                         "grpc-unix", "capnproto-unix", "redis-unix", "erlang-tcp"),
+                                         "grpc-unix", "capnproto-unix", "redis-unix", "nats-tcp", "cyclonedds-udp",
+                                         "erlang-tcp", "openmpi-blocking", "openmpi-windowed", "iceoryx-polling",
+                                         "iceoryx-waitset"),
                          [](const auto& peer) {
                            auto name = peer.param;
                            std::ranges::replace(name, '-', '_');
@@ -93,8 +96,22 @@ TEST_P(throughput_by_other_programs, leaves_none_of_them_behind_when_it_is_kille
   EXPECT_TRUE(eventually([this] { return processes().empty(); }));
 }
 
-INSTANTIATE_TEST_SUITE_P(peers, throughput_by_other_programs, testing::Values("redis-unix", "erlang-tcp"),
+INSTANTIATE_TEST_SUITE_P(peers, throughput_by_other_programs,
+                         testing::Values("redis-unix", "erlang-tcp", "nats-tcp", "openmpi-blocking", "iceoryx-waitset"),
                          [](const auto& peer) { return peer.param.substr(0, peer.param.find('-')); });
+
+TEST_F(throughput, an_end_that_polls_takes_the_processor_at_rest) {
+  EXPECT_EQ(
+      run({"--quick", "--subjects", "openmpi-blocking,raw-asio-unix", "--cases", "at-rest", "--json", json().string()}),
+      exited_with(0))
+      << output() << errors();
+  if (output().contains("not built: "))
+    GTEST_SKIP() << "openmpi-blocking was not built";
+  std::map<std::string, double> at_rest;
+  for (const auto& line : results("throughput"))
+    at_rest[line.get<std::string>("subject")] = line.get<double>("median");
+  EXPECT_GT(at_rest.at("openmpi-blocking"), 2 * at_rest.at("raw-asio-unix"));
+}
 
 TEST_F(throughput, what_eight_processes_do_together_is_compared_to_what_a_pair_does) {
   EXPECT_EQ(run({"--quick", "--cases", "fan", "--json", json().string()}), exited_with(0)) << output() << errors();

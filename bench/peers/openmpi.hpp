@@ -1,0 +1,13 @@
+// Open MPI: two ranks of one job, over its shared memory (the transport `vader`), where both ends poll.
+#pragma once
+
+#include "peers/small_messages.hpp"
+
+namespace bench {
+
+/// MPI_Send and MPI_Recv, a message each.
+[[nodiscard]] subject openmpi_blocking();
+/// Windows of MPI_Isend and MPI_Irecv with MPI_Waitall.
+[[nodiscard]] subject openmpi_windowed();
+
+} // namespace bench
