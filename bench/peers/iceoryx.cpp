@@ -105,7 +105,7 @@ public:
   /// The ends may have been placed anew.
   void look_at_cores(pid_t other) { is_polite_ = share_one_core(other); }
 
-  /// Publishes so many bytes of shared memory, once `fill` has written them.
+  /// Publishes a piece of shared memory of that size, once `fill` has written them.
   template <class Fill>
   void publish(std::size_t size_bytes, const Fill& fill) {
     auto loaned = out_.loan(static_cast<std::uint32_t>(size_bytes));
@@ -254,8 +254,8 @@ private:
 constexpr std::pair<std::size_t, std::size_t> pools[] = {
     {128, 2000}, {64 << 10, 2}, {1 << 20, 2}, {16 << 20, 2}, {256 << 20, 2}};
 
-/// Starts the daemon, and says when it is ready. Ends it when it is told to end, and removes the daemon's files, which
-/// it leaves when a user has died before it. Whoever has the lock knows that they are not another daemon's.
+/// Starts the daemon, and says when it is ready. Ends it when it is told to end, and removes the daemon's files: the
+/// daemon leaves them if one of its users died first. The lock shows that no other daemon uses these files.
 constexpr const char* keep_daemon = R"sh(
 folder=$1
 finish() {

@@ -1,5 +1,5 @@
-// NATS: publish and subscribe by a server of this run's own on the loopback device: whatever goes from one process to
-// the other goes through the server.
+// NATS: publish and subscribe through a server on the loopback device, which each run starts for itself. All messages
+// between the two processes go through that server.
 #pragma once
 
 #include "peers/small_messages.hpp"

@@ -96,7 +96,7 @@ public:
     return object;
   }
 
-  /// What comes next, whatever its size.
+  /// Receives the next message, of any size.
   void receive(std::vector<char>& into) const {
     MPI_Status status;
     wait_for_one();
@@ -118,7 +118,7 @@ public:
       wait_for_all(count);
   }
 
-  /// Waits for so many, which have to have these numbers, and gives each to `handle`. Requires: at most
+  /// Waits for `count` messages, numbered from `first` on, and gives each to `handle`. Requires: `count` is at most
   /// `window_messages`.
   template <class Handle>
   void receive_messages(std::uint64_t first, std::size_t count, const Handle& handle) {
@@ -266,8 +266,8 @@ private:
   std::uint64_t group_;
 };
 
-/// Runs mpirun. When it is told to end, it has mpirun end the ranks, and removes all files of the job. Shared memory or
-/// nothing; the benchmark itself says who runs where.
+/// Runs mpirun. On SIGTERM the script has mpirun end the ranks, and removes all files of the job. No
+/// transport but shared memory is allowed; the benchmark itself places the ranks on cores.
 constexpr const char* keep_job = R"sh(
 folder=$1
 keep_rank=$2

@@ -27,7 +27,7 @@ struct measured_case {
   exchange does = exchange::one_way;
   placement where = placement::as_the_system_likes;
   std::vector<quantity> quantities; ///< What the near end measures.
-  /// What is measured from outside: of the processor time of all processes, by whoever starts them.
+  /// The quantities of processor time. The parent process measures them, over all processes of the subject.
   std::vector<quantity> quantities_outside = {};
 };
 

@@ -5,8 +5,8 @@
 //
 // One way: a producer streams, a consumer counts, until the consumer has the last one. Pipelined echo: 100 requests
 // under way, each answered with the message. Idle round trip: one request at a time, with the two processes where the
-// system puts them, on a core each, and on one core. And what do both ends take of the processors, for a message one
-// way, and while there is nothing to do, which shows who polls? For every subject alike, no more than 20,000 messages
+// system puts them, on a core each, and on one core. Processor time of both ends: for a message one way, and at
+// rest, which shows the subjects that poll. For every subject alike, no more than 20,000 messages
 // are under way between two processes, see peers/small_messages.hpp. Local actors are the same ones, in a process whose
 // node listens and has an idle link, and in one without a node, under the same scheduler options.
 //

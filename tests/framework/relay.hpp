@@ -1,4 +1,4 @@
-// Somebody on the way between two ends of a link, who passes on what he cannot read, slowly or not at all.
+// A relay between the two ends of a link: it passes encrypted bytes on, slowly, or not at all.
 #pragma once
 
 #include <poll.h>

@@ -50,8 +50,8 @@ public:
   /// Writes all of `pieces` in order, then calls `done`. The bytes must stay until then, the list of pieces need not.
   virtual void write(std::span<const bytes_view> pieces, std::function<void(std::error_code)> done) = 0;
 
-  /// Whether the last write() found that the kernel took nothing, so that what it has taken since shows that the peer
-  /// reads. When write() has called back. A transport that has a write_now() is given what that did not take.
+  /// Once write() has called back: whether the kernel took nothing for a while, so that the peer has read since. A
+  /// transport with a write_now() always waits: it is given only the bytes that write_now() did not take.
   [[nodiscard]] virtual bool has_waited() const noexcept { return true; }
 
   /// Any thread, but never while another write of this transport is under way, nor while it is closed: writes at once

@@ -20,7 +20,7 @@ class at_the_gate : public way_out {
 protected:
   using verdict = std::expected<admission, node_error>;
 
-  at_the_gate() { options.block_timeout = {}; } // Whoever finds no room is refused at once.
+  at_the_gate() { options.block_timeout = {}; } // A sender that finds no room is refused at once.
 
   verdict admit(std::uint64_t cost, message_head head = {.receiver = 3}, urgency how = urgency::ordinary) {
     auto held = mutex_.lock();
