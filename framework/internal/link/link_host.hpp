@@ -111,6 +111,7 @@ public:
   /// Null for a node without a store.
   [[nodiscard]] const std::shared_ptr<handle_counter>& exchange() const noexcept { return exchange_; }
   [[nodiscard]] asio::io_context& io() noexcept { return *io_; }
+  [[nodiscard]] encoding_cache& encodings() noexcept { return *encodings_; }
   /// What this node is known again by.
   [[nodiscard]] const node_key& key() const noexcept { return key_; }
   /// What all links together may say, since peers decide how many there are.
@@ -124,7 +125,6 @@ public:
   /// The nodes that this one is linked to. I/O thread.
   [[nodiscard]] virtual known_peers& peers() noexcept = 0;
   [[nodiscard]] virtual shared_helpers& helpers() noexcept = 0;
-  [[nodiscard]] virtual encoding_cache& encodings() noexcept = 0;
   /// Encodes what is large: one message of the node's at a time, so that links take turns.
   [[nodiscard]] virtual job_actor& encoder() noexcept = 0;
   /// Requires: a node with a store. I/O thread.
@@ -135,14 +135,20 @@ public:
 protected:
   link_host(caf::actor_system& system, type_registry& types, const family_set& families, node_options options,
             std::shared_ptr<asio::io_context> io)
-      : system_(system), types_(types), families_(families), options_(std::move(options)), io_(std::move(io)) {}
+      : system_(system),
+        types_(types),
+        families_(families),
+        options_(std::move(options)),
+        io_(std::move(io)),
+        encodings_(std::make_shared<encoding_cache>(*io_)) {}
 
   caf::actor_system& system_;
   type_registry& types_;
   const family_set& families_;
   const node_options options_;                 // Without what is to be published.
   const std::shared_ptr<asio::io_context> io_; // Outlives the timers of what follows.
-  const node_key key_;                         // Tells this node from others that claim its id.
+  const std::shared_ptr<encoding_cache> encodings_;
+  const node_key key_; // Tells this node from others that claim its id.
   limited_log lines_{"this node's links", 50};
   // Set before there are links.
   std::optional<store::object_store> store_;

@@ -59,7 +59,6 @@ node_core::node_core(caf::actor_system& system, type_registry& types, const fami
     : link_host(system, types, families, without_publications(options), {loop, &loop->context()}),
       publish_first_(std::move(options.publish)),
       loop_(std::move(loop)),
-      encodings_(std::make_shared<encoding_cache>(loop_->context())),
       dials_(loop_->context()),
       helpers_(system, types, [this](const inspection_rights& rights) { return answers_of(rights); }),
       encoder_(system) {}

@@ -64,7 +64,6 @@ public:
   [[nodiscard]] internal::dials& dials() noexcept { return dials_; }
   [[nodiscard]] known_peers& peers() noexcept override { return known_peers_; }
   [[nodiscard]] shared_helpers& helpers() noexcept override { return helpers_; }
-  [[nodiscard]] encoding_cache& encodings() noexcept override { return *encodings_; }
   [[nodiscard]] job_actor& encoder() noexcept override { return encoder_; }
   [[nodiscard]] store_reaper& reaper() noexcept override { return *reaper_; }
   [[nodiscard]] whereabouts_book& whereabouts() noexcept override { return *introductions_; }
@@ -92,7 +91,6 @@ private:
   std::vector<publication> publish_first_; // Empty after start(): the names hold the actors from then on.
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   const std::shared_ptr<io_loop> loop_;
-  const std::shared_ptr<encoding_cache> encodings_; // Its timer is the loop's.
   std::shared_ptr<class introductions> introductions_;
   internal::dials dials_;
   bool running_ = false;                           // Set by start().

@@ -58,7 +58,6 @@ public:
   entrance_book& entrances() noexcept override { return *this; }
   known_peers& peers() noexcept override { return known_; }
   shared_helpers& helpers() noexcept override { return helpers_; }
-  encoding_cache& encodings() noexcept override { std::abort(); }
   job_actor& encoder() noexcept override { std::abort(); }
   store_reaper& reaper() noexcept override { std::abort(); }
   whereabouts_book& whereabouts() noexcept override { std::abort(); }
