@@ -26,13 +26,13 @@ public:
   void stall() {
     stalled_ = true;
     while (!resting_)
-      std::this_thread::sleep_for(1ms);
+      std::this_thread::sleep_for(std::chrono::milliseconds{1});
   }
   /// From now on nothing is passed on, and both connections stay.
   void fall_silent() {
     silent_ = true;
     while (!resting_)
-      std::this_thread::sleep_for(1ms);
+      std::this_thread::sleep_for(std::chrono::milliseconds{1});
   }
   void pause_between_reads(std::chrono::milliseconds pause) { pause_ = pause.count(); }
   void stop() {
@@ -51,7 +51,7 @@ private:
     while (!over_) {
       if (silent_) {
         resting_ = true;
-        std::this_thread::sleep_for(1ms);
+        std::this_thread::sleep_for(std::chrono::milliseconds{1});
         continue;
       }
       if (!pass(acceptor_, dialer_, some))
