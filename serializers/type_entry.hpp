@@ -110,6 +110,9 @@ public:
   /// Where and why the type cannot travel by description ("samples[].lock: std::mutex has ..."); empty when it can, as
   /// its registry has a codec for all that needs one.
   [[nodiscard]] std::string unsupported() const { return foreign_.empty() ? unsupported_ : unsupported_now(); }
+  [[nodiscard]] bool is_supported() const {
+    return foreign_.empty() ? unsupported_.empty() : unsupported_now().empty();
+  }
   /// What its values consist of, where that can be encoded one by one: a collection's elements, a variant's
   /// alternative. Null for all other types.
   [[nodiscard]] const detail::part_access* parts() const { return parts_ ? parts_() : nullptr; }

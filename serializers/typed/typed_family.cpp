@@ -30,8 +30,8 @@ std::span<const std::byte> typed_family::schema(const type_entry& entry) const {
 
 std::expected<void, serialize_error> typed_family::encode(const type_entry& entry, const void* value,
                                                           const context& ctx, encode_output& output) const {
-  if (const auto reason = entry.unsupported(); !reason.empty())
-    return failure(serialize_errc::not_supported, name(), entry.alias(), reason);
+  if (!entry.is_supported())
+    return failure(serialize_errc::not_supported, name(), entry.alias(), entry.unsupported());
   for (const auto keeps_repeats : {false, true}) {
     detail::typed_writer writer(ctx, output);
     if (keeps_repeats)
@@ -63,8 +63,8 @@ std::expected<void, serialize_error> typed_family::decode(const type_entry& entr
   if (form != by_description)
     return failure(serialize_errc::malformed, name(), entry.alias(),
                    "a body of the unknown form " + std::to_string(form));
-  if (const auto reason = entry.unsupported(); !reason.empty())
-    return failure(serialize_errc::not_supported, name(), entry.alias(), reason);
+  if (!entry.is_supported())
+    return failure(serialize_errc::not_supported, name(), entry.alias(), entry.unsupported());
   if (body.size() < prefix_bytes)
     return failure(serialize_errc::malformed, name(), entry.alias(), "the body ends within its fingerprint");
 

@@ -64,6 +64,8 @@ public:
 
   void hand_over() override {
     std::unique_lock guard{mutex_};
+    if (queue_.empty()) // An empty deque takes memory, too.
+      return;
     auto jobs = std::exchange(queue_, {});
     guard.unlock();
     for (auto* job : jobs)

@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <mutex>
 #include <new>
+#include <utility>
+
+#include <troupe/framework/internal/caf_port/returned_blocks.hpp>
 
 namespace troupe::internal {
 
@@ -23,99 +28,214 @@ constexpr std::size_t classes = 0; // Every use after its end shall be seen.
 #else
 constexpr std::size_t classes = 8; // Blocks of up to 512 bytes.
 #endif
-constexpr std::size_t blocks_max = 4096; // Of each class, kept by a thread.
-// After so many blocks given back, those that lay there unused all the while are let go.
+constexpr std::size_t blocks_max = 4096; // Of each class, kept for a thread.
+// After so many blocks that came back, those that lay there unused all the while are let go.
 constexpr std::size_t period = 16 * blocks_max;
+// So many go home together, since each journey costs a cache line that two cores contend for.
+constexpr std::size_t travelling_max = 16;
 
-struct free_block {
-  free_block* next;
+/// Where the blocks of one thread come back to. Never destroyed, since a block may outlive its thread: the next thread
+/// takes it over.
+struct pool_home {
+  struct alignas(64) door {
+    returned_blocks blocks;
+  };
+  std::array<door, classes> doors;
+  pool_home* next_vacant = nullptr;
 };
 
-/// A thread keeps no more blocks than it has once missed: one that drops what others have made, as a scheduler's thread
-/// does with what came over links, would only fill up.
+/// Blocks that lie ready for the thread that made them.
 struct free_list {
   free_block* first = nullptr;
   std::size_t size = 0;
-  std::size_t size_max = 0; // How many are worth keeping.
-  std::size_t least = 0;    // The smallest size of this period.
-  std::size_t given = 0;    // In this period.
+  std::size_t least = 0; // The smallest size of this period.
+  std::size_t given = 0; // In this period.
+
+  void push(free_block* block) noexcept {
+    block->next = first;
+    first = block;
+    ++size;
+    ++given;
+  }
+  free_block* pop() noexcept {
+    auto* block = first;
+    first = block->next;
+    least = std::min(least, --size);
+    return block;
+  }
 };
 
-// Without a destructor, so that using it costs no check: `emptying` sees to its end.
+/// Blocks of another thread that go home together.
+struct travelling_blocks {
+  pool_home* to = nullptr;
+  free_block* first = nullptr;
+  free_block* last = nullptr;
+  std::size_t count = 0;
+};
+
+// Without a destructor, so that using it costs no check: `leaving` sees to its end.
 struct thread_pool {
+  pool_home* home = nullptr; // Null before the first block is made, and after the thread's end.
   std::array<free_list, classes> lists;
-  bool has_end = false; // `emptying` is made.
+  std::array<travelling_blocks, classes> travelling;
+  bool has_end = false; // `leaving` is made.
   bool ended = false;   // Messages may still be dropped after the thread's pool is gone.
 };
 
 constinit thread_local thread_pool pool;
 
-struct emptying {
-  ~emptying() {
+std::mutex vacant_mutex;
+pool_home* vacant_homes = nullptr; // Guarded by vacant_mutex.
+
+[[nodiscard]] std::size_t class_of(std::size_t size_bytes) {
+  return (size_bytes + sizeof(pool_home*) - 1) / class_bytes;
+}
+
+/// The block's last bytes say where it belongs.
+[[nodiscard]] void* tail_of(void* block, std::size_t which) {
+  return static_cast<std::byte*>(block) + (which + 1) * class_bytes - sizeof(pool_home*);
+}
+[[nodiscard]] pool_home* home_of(void* block, std::size_t which) {
+  pool_home* home;
+  std::memcpy(&home, tail_of(block, which), sizeof home);
+  return home;
+}
+
+void let_go(free_block* chain) {
+  while (chain != nullptr)
+    ::operator delete(std::exchange(chain, chain->next));
+}
+
+void send_home(travelling_blocks& blocks, std::size_t which) {
+  const auto sent = std::exchange(blocks, {});
+  if (sent.count == 0)
+    return;
+  if (!sent.to->doors[which].blocks.push(sent.first, sent.last, sent.count, blocks_max)) {
+    sent.last->next = nullptr;
+    let_go(sent.first);
+  }
+}
+
+struct leaving {
+  ~leaving() {
     pool.ended = true;
-    for (auto& list : pool.lists)
-      while (list.first != nullptr) {
-        auto* block = list.first;
-        list.first = block->next;
-        ::operator delete(block);
-      }
+    for (std::size_t which = 0; which < classes; ++which) {
+      send_home(pool.travelling[which], which);
+      let_go(pool.lists[which].first);
+      pool.lists[which] = {};
+    }
+    auto* home = std::exchange(pool.home, nullptr);
+    if (home == nullptr)
+      return;
+    for (auto& each : home->doors)
+      let_go(each.blocks.close());
+    const std::lock_guard guard{vacant_mutex};
+    home->next_vacant = vacant_homes;
+    vacant_homes = home;
   }
 };
 
 [[gnu::noinline]] void arrange_end() {
-  [[maybe_unused]] thread_local const emptying at_thread_end;
+  [[maybe_unused]] thread_local const leaving at_thread_end;
   pool.has_end = true;
 }
 
-[[gnu::noinline]] void* make_block(free_list& missed, std::size_t size_bytes) {
-  if (missed.size_max < blocks_max)
-    ++missed.size_max;
-  return ::operator new(size_bytes);
+[[nodiscard]] pool_home* find_home() {
+  pool_home* found;
+  {
+    const std::lock_guard guard{vacant_mutex};
+    found = vacant_homes;
+    if (found != nullptr)
+      vacant_homes = found->next_vacant;
+  }
+  if (found == nullptr)
+    return new pool_home;
+  for (auto& each : found->doors)
+    each.blocks.open();
+  return found;
+}
+
+/// Takes in what other threads have given back. False where there is nothing.
+bool welcome(free_list& list, returned_blocks& door) {
+  auto* block = door.take_all();
+  if (block == nullptr)
+    return false;
+  while (block != nullptr && list.size < blocks_max)
+    list.push(std::exchange(block, block->next));
+  let_go(block);
+  return true;
 }
 
 void end_period(free_list& list) {
-  for (auto unused = list.least; unused > 0; --unused) {
-    auto* block = list.first;
-    list.first = block->next;
-    ::operator delete(block);
-  }
-  list.size -= list.least;
-  list.size_max -= list.least;
+  for (auto unused = list.least; unused > 0; --unused)
+    ::operator delete(list.pop());
   list.least = list.size;
   list.given = 0;
 }
 
-constexpr std::size_t class_of(std::size_t size_bytes) {
-  return (size_bytes - 1) / class_bytes;
-}
-
-} // namespace
-
-void* take_block(std::size_t size_bytes) {
-  auto which = class_of(size_bytes);
-  if (which >= classes)
-    return ::operator new(size_bytes);
-  auto& list = pool.lists[which];
-  auto* block = list.first;
-  if (block == nullptr)
-    return make_block(list, (which + 1) * class_bytes);
-  list.first = block->next;
-  list.least = std::min(list.least, --list.size);
+/// The list is empty.
+[[gnu::noinline]] void* take_new(free_list& list, std::size_t which) {
+  if (pool.home == nullptr && !pool.ended) {
+    if (!pool.has_end)
+      arrange_end();
+    pool.home = find_home();
+  }
+  if (pool.home != nullptr && welcome(list, pool.home->doors[which].blocks))
+    return list.pop();
+  auto* block = ::operator new((which + 1) * class_bytes);
+  std::memcpy(tail_of(block, which), &pool.home, sizeof pool.home);
   return block;
 }
 
-void give_block(void* block, std::size_t size_bytes) noexcept {
-  auto which = class_of(size_bytes);
-  if (which >= classes || pool.ended || pool.lists[which].size >= pool.lists[which].size_max) {
+/// `home` is not the thread's own; null of a block that was made after its thread's end.
+[[gnu::noinline]] void give_away(free_block* block, pool_home* home, std::size_t which) {
+  if (home == nullptr) {
     ::operator delete(block);
     return;
   }
   if (!pool.has_end)
     arrange_end();
+  auto& travelling = pool.travelling[which];
+  if (travelling.to != home)
+    send_home(travelling, which);
+  block->next = travelling.first;
+  if (travelling.count == 0)
+    travelling.last = block;
+  travelling.to = home;
+  travelling.first = block;
+  if (++travelling.count == travelling_max || pool.ended)
+    send_home(travelling, which);
+}
+
+} // namespace
+
+void* take_block(std::size_t size_bytes) {
+  const auto which = class_of(size_bytes);
+  if (which >= classes)
+    return ::operator new(size_bytes);
   auto& list = pool.lists[which];
-  list.first = ::new (block) free_block{list.first};
-  ++list.size;
-  if (++list.given == period)
+  return list.first != nullptr ? list.pop() : take_new(list, which);
+}
+
+void give_block(void* block, std::size_t size_bytes) noexcept {
+  const auto which = class_of(size_bytes);
+  if (which >= classes) {
+    ::operator delete(block);
+    return;
+  }
+  auto* const home = home_of(block, which);
+  auto* const freed = ::new (block) free_block{nullptr};
+  if (home != pool.home || home == nullptr) {
+    give_away(freed, home, which);
+    return;
+  }
+  auto& list = pool.lists[which];
+  if (list.size >= blocks_max) {
+    ::operator delete(block);
+    return;
+  }
+  list.push(freed);
+  if (list.given >= period)
     end_period(list);
 }
 

@@ -1,5 +1,5 @@
-// Memory of small messages, used again by the thread that lets it go: most messages are made, handled and dropped on
-// one thread, and the general allocator is several times slower with blocks of this size.
+// Memory of small messages. It comes back to the thread that made it, whichever thread drops the message: the general
+// allocator is several times slower with blocks of this size, most of all where one thread allocates and another frees.
 #pragma once
 
 #include <cstddef>

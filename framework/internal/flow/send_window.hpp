@@ -60,6 +60,8 @@ public:
   /// receiver.
   [[nodiscard]] admission admit(std::uint64_t receiver, std::uint64_t cost, bool request,
                                 const behind_handles& behind = {}) const;
+  /// Whether something has been sent to the receiver, or waits for it.
+  [[nodiscard]] bool is_known(std::uint64_t receiver) const { return find(receiver) != nullptr; }
   /// Says of each object whether it counted already. Whether all frames did: then they cost nothing.
   bool charge(std::uint64_t receiver, std::uint64_t cost, const behind_handles& behind = {});
   void wait(Message message);

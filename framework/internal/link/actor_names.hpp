@@ -49,6 +49,16 @@ public:
   /// Names an actor, and counts that where it is not the peer's own. Requires: can_name().
   [[nodiscard]] actor_name name(const caf::strong_actor_ptr& actor);
   [[nodiscard]] actor_name name(const link_held& held, const caf::strong_actor_ptr& actor);
+  /// The number by which name_plainly() would name the actor; 0 where name() has more to do.
+  [[nodiscard]] std::uint64_t plain_number(const link_held&, const caf::strong_actor_ptr& actor) const {
+    return exports_.plain_number(actor);
+  }
+  /// Names an actor that has a plain_number(), and counts that. `may_return`: as by allow_return().
+  void name_plainly(const link_held&, const caf::strong_actor_ptr& actor, bool may_return) {
+    const auto number = exports_.add(actor);
+    if (may_return)
+      exports_.allow_return(number);
+  }
   /// Takes back one naming that has not reached the peer. Gives the reference to drop, or null.
   [[nodiscard]] caf::strong_actor_ptr take_back(const link_held& held, std::uint64_t number);
 

@@ -35,6 +35,13 @@ std::uint64_t actor_exports::add(const caf::strong_actor_ptr& actor) {
   return number;
 }
 
+std::uint64_t actor_exports::plain_number(const caf::strong_actor_ptr& actor) const {
+  assert(actor);
+  if (last_ != nullptr && last_->actor == actor)
+    return last_number_;
+  return actor->node() == home_ ? actor->id() : 0;
+}
+
 bool actor_exports::has(const caf::strong_actor_ptr& actor) const {
   if (last_ != nullptr && last_->actor == actor)
     return true;

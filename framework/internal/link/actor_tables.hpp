@@ -25,6 +25,10 @@ public:
   /// Counts one more sending of `actor` and gives its number.
   std::uint64_t add(const caf::strong_actor_ptr& actor);
 
+  /// The number that add() would give, where that is quickly told: of one of this node's, or the last one again. 0 of
+  /// others.
+  [[nodiscard]] std::uint64_t plain_number(const caf::strong_actor_ptr& actor) const;
+
   /// Whether it is one of another node's actors.
   [[nodiscard]] static bool is_foreign(std::uint64_t number) noexcept { return (number & foreign_bit) != 0; }
   /// Whether it is that of an actor that the peer may address. Then it has been introduced.

@@ -63,6 +63,7 @@
 #include <troupe/framework/internal/link/peer_helpers.hpp>
 #include <troupe/framework/internal/link/peer_watch.hpp>
 #include <troupe/framework/internal/link/pending_requests.hpp>
+#include <troupe/framework/internal/link/plain_sender.hpp>
 #include <troupe/framework/internal/link/received_dictionary.hpp>
 #include <troupe/framework/internal/link/send_gate.hpp>
 #include <troupe/framework/internal/link/send_pump.hpp>
@@ -271,6 +272,7 @@ private:
   sent_dictionary sent_words_;
   header_definitions headers_{common_, sent_words_, changes_.lists()};
   draft_sender draft_sender_;
+  plain_sender plain_sender_;
   message_sender sender_;
 
   // I/O thread only.

@@ -132,6 +132,7 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
     pump_.open(held, *connection_);
     headers_.open(held, *connection_);
     draft_sender_.open(held, *connection_);
+    plain_sender_.open(held, *connection_);
     sender_.open(weak_from_this());
     replies_.set_bounds({.all = options_.window_bytes, .of_receiver = options_.actor_window_bytes});
     auto report = [weak = weak_from_this()] {

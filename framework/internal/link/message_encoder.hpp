@@ -40,6 +40,9 @@ public:
     const std::shared_ptr<value_lane>& values; // Null where only bytes pass; set before the first message.
   };
 
+  /// `known` outlives this.
+  explicit message_encoder(known_types& known) : known_(known) {}
+
   /// Encodes the content of `message` into a draft that has begun. Values may leave without a copy and are then kept by
   /// the frames. Keeps `message` until it is given another, or forget_values(). Fails with `unserializable`,
   /// `undecodable` or `refused_family`; with `link_busy` where the draft is outdated.
@@ -62,7 +65,7 @@ private:
                                                             frame_placer& frames);
   [[nodiscard]] std::uint64_t output_bytes() const;
 
-  known_types known_;
+  known_types& known_;
   context context_;                 // The terms', with the last message as owner of the values.
   std::uint64_t context_terms_ = 0; // sending_terms::number
   encode_output output_;

@@ -15,8 +15,23 @@ namespace troupe::internal {
 
 namespace {
 
+// Messages of more elements are read one element after the other.
+constexpr std::size_t plain_elements_max = 8;
+
 std::unexpected<node_error> too_many_bytes(bytes_view message, const packet_reader& in) {
   return violation("message of " + grouped(message.size()) + " bytes has " + grouped(in.rest().size()) + " too many");
+}
+
+/// Nothing where one of them is another.
+std::optional<std::array<plain_element, plain_elements_max>> read_plain_elements(packet_reader& in, std::size_t count) {
+  std::array<plain_element, plain_elements_max> elements;
+  for (auto& each : std::span{elements}.first(count)) {
+    const auto plain = read_plain_element(in);
+    if (!plain)
+      return std::nullopt;
+    each = *plain;
+  }
+  return elements;
 }
 
 } // namespace
@@ -62,27 +77,59 @@ std::expected<void, node_error> message_receiver::take_message(arrival& what, st
     if (auto admitted = admit_flags(flags); !admitted)
       return admitted;
   packet_reader in{body};
-  auto& head = what.head = read_message_head(in, flags);
-  const auto* const types = of_.known.find_signature(head.signature);
-  if (!in.ok() || types == nullptr)
+  const auto* const types = read_head(what, in, flags, body);
+  if (types == nullptr)
     return violation("message head of a packet of " + grouped(body.size())
-                     + " bytes cannot be read, or names signature " + grouped(head.signature) + " of "
+                     + " bytes cannot be read, or names signature " + grouped(what.head.signature) + " of "
                      + grouped(of_.known.signatures()));
   if (auto found = find_route(what); !found)
     return found;
-  if (types->entries.size() == 1 && types->aliases.size() == 1 && what.route->way_on() == nullptr
-      && !of_.incoming.is_described())
-    if (const auto plain = read_plain_element(in)) {
-      if (!in.finished())
-        return too_many_bytes(body, in);
-      return on_plain(what, *types, *plain, body.size());
+  const auto size = types->entries.size();
+  if (size == types->aliases.size() && size - 1 < plain_elements_max && what.route->way_on() == nullptr
+      && !of_.incoming.is_described()) {
+    auto rest = in;
+    const auto take = [&](std::span<const plain_element> elements) -> std::expected<void, node_error> {
+      if (!rest.finished())
+        return too_many_bytes(body, rest);
+      return on_plain(what, *types, elements, body.size());
+    };
+    if (size == 1) {
+      if (const auto plain = read_plain_element(rest))
+        return take(std::span{&*plain, 1});
+    } else if (const auto several = read_plain_elements(rest, size)) {
+      return take(std::span{*several}.first(size));
     }
+  }
   return on_elements(what, *types, in, body);
 }
 
-/// What most messages are: one plain element.
+/// Null where the bytes are no head, or its signature is not known.
+const signature* message_receiver::read_head(arrival& what, packet_reader& in, std::uint8_t flags, bytes_view body) {
+  if (last_.begins(flags, body)) {
+    in.skip(last_.size_bytes);
+    what.head = last_.head;
+    return last_.types;
+  }
+  what.head = read_message_head(in, flags);
+  const auto* const types = of_.known.find_signature(what.head.signature);
+  if (!in.ok() || types == nullptr)
+    return nullptr;
+  // Signatures stay, and so does what the bytes mean. Of what is numbered no two heads are the same.
+  const auto size_bytes = body.size() - in.rest().size();
+  constexpr auto differs = message_flags::request | message_flags::response | message_flags::extended;
+  if ((flags & differs) == 0 && size_bytes <= last_.bytes.size()) {
+    std::ranges::copy(body.first(size_bytes), last_.bytes.begin());
+    last_.size_bytes = size_bytes;
+    last_.head = what.head;
+    last_.types = types;
+  }
+  return types;
+}
+
+/// What most messages are: a few plain elements.
 std::expected<void, node_error> message_receiver::on_plain(arrival& what, const signature& types,
-                                                           const plain_element& element, std::size_t body_bytes) {
+                                                           std::span<const plain_element> elements,
+                                                           std::size_t body_bytes) {
   const auto& head = what.head;
   auto owed = terms_->account.charge(head, body_bytes + message_cost_bytes);
   if (!owed)
@@ -91,7 +138,7 @@ std::expected<void, node_error> message_receiver::on_plain(arrival& what, const 
   if (!is_deliverable(what, body_bytes, *owed))
     return {};
   message_under_construction built{types, *std::move(owed)};
-  auto values_take = of_.decoder.decode(element, types, built);
+  auto values_take = of_.decoder.decode(elements, types, built);
   auto decoded = values_take ? charge_understated(head, body_bytes + message_cost_bytes, *values_take, built)
                              : std::unexpected{std::move(values_take).error()};
   if (!decoded)

@@ -1,11 +1,15 @@
 // The way in: from the packets of messages to deliveries.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <expected>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include <troupe/framework/internal/caf_port/decoded_message.hpp>
 #include <troupe/framework/internal/flow/receive_account.hpp>
@@ -71,12 +75,26 @@ private:
     taken_question question = {}; // That it answers, or brings back.
   };
 
+  /// The head of a message that is no request and no answer, with the bytes that say it.
+  struct known_head {
+    std::array<std::byte, 32> bytes = {};
+    std::size_t size_bytes = 0; // 0: none is known.
+    message_head head;
+    const signature* types = nullptr;
+
+    [[nodiscard]] bool begins(std::uint8_t flags, bytes_view body) const noexcept {
+      return size_bytes != 0 && flags == head.flags && body.size() > size_bytes
+             && std::memcmp(bytes.data(), body.data(), size_bytes) == 0;
+    }
+  };
+
   [[nodiscard]] std::expected<void, node_error> admit_flags(std::uint8_t flags) const;
+  [[nodiscard]] const signature* read_head(arrival& what, packet_reader& in, std::uint8_t flags, bytes_view body);
   std::expected<void, node_error> take_message(arrival& what, std::uint8_t flags, bytes_view body);
   std::expected<void, node_error> take_value(arrival& what, std::uint8_t flags, bytes_view body);
   [[nodiscard]] std::expected<void, node_error> find_route(arrival& what);
-  std::expected<void, node_error> on_plain(arrival& what, const signature& types, const plain_element& element,
-                                           std::size_t body_bytes);
+  std::expected<void, node_error> on_plain(arrival& what, const signature& types,
+                                           std::span<const plain_element> elements, std::size_t body_bytes);
   std::expected<void, node_error> on_elements(arrival& what, const signature& types, packet_reader& in,
                                               bytes_view body);
   [[nodiscard]] std::expected<bool, node_error> forward(const arrival& what, const signature& types, receipt& owed);
@@ -89,6 +107,7 @@ private:
 
   const parts of_;
   std::optional<terms> terms_;
+  known_head last_; // Most messages begin as the one before.
 };
 
 } // namespace troupe::internal

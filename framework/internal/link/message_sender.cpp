@@ -42,7 +42,9 @@ std::optional<node_error> why_not(const caf::mailbox_element& what, const peer_t
 /// The parts that a thread uses again from message to message.
 struct message_sender::scratch {
   std::shared_ptr<message_owner> owner = std::make_shared<message_owner>();
-  message_encoder encoder;
+  known_types known;
+  plain_encoder plain{known};
+  message_encoder encoder{known};
   message_draft draft;
 
   /// Takes the element when it was sent; else gives it back, with the error. Whatever happens, an exception included,
@@ -114,11 +116,33 @@ bool message_sender::begin(std::uint64_t receiver, caf::mailbox_element_ptr& wha
 }
 
 void message_sender::send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context) {
+  if (send_plain(receiver, *what))
+    return;
   if (!begin(receiver, what, context))
     return;
   if (!offload_.takes_nothing() && offload(receiver, what, context, nullptr, {}))
     return;
   encode_and_send(receiver, std::move(what), context, nullptr, {});
+}
+
+/// What most messages are. False where nothing has happened, and the message is to be sent by a draft.
+bool message_sender::send_plain(std::uint64_t receiver, const caf::mailbox_element& what) {
+  if (!of_.link.is_open() || !what.stages.empty() || what.mid.is_stream_message() || !offload_.is_idle())
+    return false;
+  auto& used = of_this_thread();
+  if (used.plain.in_use())
+    return false;
+  try {
+    const auto* message = used.plain.encode(of_.encoding, of_.terms, what);
+    return message != nullptr && of_.plain_out.send(*message, receiver, what.sender, what.mid);
+  } catch (const std::exception&) { // No memory, mostly; the draft fails again, and tells whoever waits.
+    return false;
+  }
+}
+
+message_sender::scratch& message_sender::of_this_thread() {
+  thread_local scratch kept;
+  return kept;
 }
 
 void message_sender::forward_decoded(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed,
@@ -136,11 +160,10 @@ void message_sender::forward_decoded(std::uint64_t receiver, caf::mailbox_elemen
 /// it waits for that as long as need be.
 void message_sender::encode_and_send(std::uint64_t receiver, caf::mailbox_element_ptr what,
                                      caf::execution_unit* context, receipt* owed, bytes_view extensions) {
-  thread_local scratch kept;
   // A codec may itself send something while it encodes.
   std::unique_ptr<scratch> nested;
-  auto* used = &kept;
-  if (kept.draft.in_use()) {
+  auto* used = &of_this_thread();
+  if (used->draft.in_use()) {
     nested = std::make_unique<scratch>();
     used = nested.get();
   }

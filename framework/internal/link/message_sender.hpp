@@ -16,6 +16,7 @@
 #include <troupe/framework/internal/link/message_encoder.hpp>
 #include <troupe/framework/internal/link/message_forwarding.hpp>
 #include <troupe/framework/internal/link/offloader.hpp>
+#include <troupe/framework/internal/link/plain_sender.hpp>
 #include <troupe/framework/internal/link/send_gate.hpp>
 #include <troupe/framework/internal/link/terms_cache.hpp>
 #include <troupe/framework/internal/link/unsent_counter.hpp>
@@ -40,6 +41,7 @@ public:
     message_draft::parts drafts;
     message_encoder::parts encoding;
     draft_sender& drafts_out;
+    plain_sender& plain_out;
     send_gate& gate;
     job_actor& encoder; // Of the node, for large messages.
     unsent_counter& unsent;
@@ -63,7 +65,9 @@ public:
 
 private:
   struct scratch;
+  [[nodiscard]] static scratch& of_this_thread();
 
+  [[nodiscard]] bool send_plain(std::uint64_t receiver, const caf::mailbox_element& what);
   [[nodiscard]] bool begin(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context);
   void encode_and_send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context,
                        receipt* owed, bytes_view extensions);

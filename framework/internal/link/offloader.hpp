@@ -64,6 +64,8 @@ public:
     return may_block() // A thread of the user's own, which waits for room if need be.
            || (of_.enough_bytes.load(std::memory_order_relaxed) == 0 && of_.waiting.is_idle());
   }
+  /// Quick: no message is kept, so that a small one stays behind none.
+  [[nodiscard]] bool is_idle() const noexcept { return of_.waiting.is_idle(); }
   /// Whether messages of that pair are being encoded.
   [[nodiscard]] bool has(std::uint64_t receiver, const void* sender) const { return of_.waiting.has(receiver, sender); }
 

@@ -88,9 +88,24 @@ std::expected<admission, node_error> send_gate::admit(link_held& held, const mes
   return admitted;
 }
 
+bool send_gate::leaves_at_once(const link_held&, std::uint64_t receiver, std::uint64_t cost, bool request) {
+  const auto takes_room = request && receiver != of_.link.agreed().peer.runner; // As in admit().
+  if (takes_room)
+    of_.replies.settle();
+  return window_.is_known(receiver) && window_.admit(receiver, cost, takes_room) == admission::leaves;
+}
+
+bool send_gate::answer_leaves(const link_held& held) const {
+  return unread_bytes(held) <= unread_answers_bound();
+}
+
+std::uint64_t send_gate::unread_bytes(const link_held& held) const {
+  return to_->unwritten_bytes(held) + of_.leaving.bytes(held);
+}
+
 /// Answers do not wait for credit, but a peer that asks and does not read gets no more of them.
 std::expected<void, node_error> send_gate::admit_answer(const link_held& held) const {
-  const auto unread = to_->unwritten_bytes(held) + of_.leaving.bytes(held);
+  const auto unread = unread_bytes(held);
   if (unread <= unread_answers_bound())
     return {};
   return fail(node_errc::link_busy, grouped(unread) + " bytes wait until " + of_.link.peer_name() + " reads, limit "

@@ -73,6 +73,11 @@ public:
   [[nodiscard]] std::expected<admission, node_error> admit(link_held& held, const message_head& head,
                                                            std::uint64_t cost, const behind_handles& behind,
                                                            std::vector<packed_message>& dropped, urgency how);
+  /// Whether a message without handles that costs `cost` leaves at once. False also for a receiver that nothing has
+  /// been sent to, and where admit() may find room.
+  [[nodiscard]] bool leaves_at_once(const link_held&, std::uint64_t receiver, std::uint64_t cost, bool request);
+  /// The same of an answer.
+  [[nodiscard]] bool answer_leaves(const link_held& held) const;
   /// It leaves. Whether all its frames count for the receiver already.
   bool charge(const link_held&, std::uint64_t receiver, std::uint64_t cost, const behind_handles& behind) {
     return window_.charge(receiver, cost, behind);
@@ -139,6 +144,7 @@ public:
 
 private:
   std::expected<void, node_error> admit_answer(const link_held& held) const;
+  [[nodiscard]] std::uint64_t unread_bytes(const link_held& held) const;
   [[nodiscard]] std::uint64_t unread_answers_bound() const;
   [[nodiscard]] bool has_room_for(const link_held&, std::uint64_t receiver) const;
   [[nodiscard]] node_error busy_error(std::uint64_t receiver, bool request) const;

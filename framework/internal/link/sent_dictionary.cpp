@@ -37,6 +37,14 @@ sent_dictionary::numbered sent_dictionary::signature(const link_held&, const std
   return {number, true};
 }
 
+std::optional<std::uint64_t> sent_dictionary::find_signature(const link_held&,
+                                                             std::span<const type_entry* const> types) const {
+  const auto known = own_signatures_.find({types.begin(), types.end()});
+  if (known == own_signatures_.end())
+    return std::nullopt;
+  return known->second;
+}
+
 sent_dictionary::numbered sent_dictionary::header(const link_held&, const family& by, const type_entry& type,
                                                   outbox* out) {
   const auto [known, is_new] = own_headers_.try_emplace({&by, &type}, headers_ + 1);

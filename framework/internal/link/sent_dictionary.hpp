@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -33,6 +35,9 @@ public:
 
   /// Of a message of values of these types. Numbers begin at 0.
   numbered signature(const link_held& held, const std::vector<const type_entry*>& types, outbox& out);
+  /// The same where the peer knows it already; it is not told.
+  [[nodiscard]] std::optional<std::uint64_t> find_signature(const link_held& held,
+                                                            std::span<const type_entry* const> types) const;
   /// The standard header of that family's payloads of that type. Numbers begin at 1. Without an outbox, after the
   /// link's end, nobody is told and nothing leaves by that number.
   numbered header(const link_held& held, const family& by, const type_entry& type, outbox* out);

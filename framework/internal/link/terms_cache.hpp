@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <memory>
 
 #include <troupe/framework/internal/link/message_claims.hpp>
@@ -17,9 +18,21 @@ public:
   /// For one message. What they refer to stays until the next call. Where the message `is_waited_for`, the peer waits
   /// for it with its acknowledgement when it changes its lists meanwhile.
   const sending_terms& take(const newest_terms& of, message_claims& claims, bool is_waited_for);
+  /// The same, for a message that is not waited for.
+  const sending_terms& take(const newest_terms& of) {
+    auto& known = place_of(of);
+    if (!known || known->number != of.number.load(std::memory_order_acquire))
+      renew(known, of);
+    return *known;
+  }
 
 private:
-  std::array<std::shared_ptr<const sending_terms>, 16> known_; // By link; the last one to come stays.
+  using place = std::shared_ptr<const sending_terms>;
+
+  [[nodiscard]] place& place_of(const newest_terms& of) { return known_[of.link % known_.size()]; }
+  static void renew(place& known, const newest_terms& of);
+
+  std::array<place, 16> known_; // By link; the last one to come stays.
 };
 
 } // namespace troupe::internal

@@ -102,19 +102,21 @@ std::expected<std::size_t, node_error> value_decoder::decode(std::span<received_
   return taken_bytes_;
 }
 
-std::expected<std::size_t, node_error> value_decoder::decode(const plain_element& element, const signature& types,
-                                                             message_under_construction& into) {
-  const auto& type = *types.entries.front();
-  const auto header = known_.header(element.header_number);
-  if (!header)
-    return std::unexpected{header.error()};
-  if (!is_of(**header, type))
-    return not_as_signed(**header, type.alias());
-  begin(1);
-  const frame bytes{element.body, nullptr}; // Read before the packet's bytes go.
+std::expected<std::size_t, node_error> value_decoder::decode(std::span<const plain_element> elements,
+                                                             const signature& types, message_under_construction& into) {
+  begin(elements.size());
   incoming_extension extension{{}, {}, accepted_.objects()};
-  if (auto decoded = decode_value_of(**header, type, std::span{&bytes, 1}, extension, into); !decoded)
-    return std::unexpected{std::move(decoded).error()};
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    const auto& type = *types.entries[i];
+    const auto header = known_.header(elements[i].header_number);
+    if (!header)
+      return std::unexpected{header.error()};
+    if (!is_of(**header, type))
+      return not_as_signed(**header, type.alias());
+    const frame bytes{elements[i].body, nullptr}; // Read before the packet's bytes go.
+    if (auto decoded = decode_value_of(**header, type, std::span{&bytes, 1}, extension, into); !decoded)
+      return std::unexpected{std::move(decoded).error()};
+  }
   return taken_bytes_;
 }
 

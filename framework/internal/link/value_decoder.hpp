@@ -34,8 +34,8 @@ public:
   /// Makes all elements of the message; gives what they take in memory.
   std::expected<std::size_t, node_error> decode(std::span<received_element> elements, const signature& types,
                                                 message_under_construction& into);
-  /// The same for a message of one plain element.
-  std::expected<std::size_t, node_error> decode(const plain_element& element, const signature& types,
+  /// The same for a message of plain elements of known types.
+  std::expected<std::size_t, node_error> decode(std::span<const plain_element> elements, const signature& types,
                                                 message_under_construction& into);
 
 private:

@@ -19,6 +19,9 @@ public:
   /// Bytes that are no packet, such as the preamble.
   void append(bytes_view small);
 
+  /// The next so many bytes are appended without another failure.
+  void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
+
   /// A packet whose body is two pieces one after the other, copied.
   void append_packet(packet_kind kind, std::uint8_t detail, bytes_view begin, bytes_view end = {});
 

@@ -90,11 +90,7 @@ std::string_view packet_reader::text(std::uint64_t size_max) {
 }
 
 void append_message_head(byte_vector& out, const message_head& head) {
-  append_varint(out, head.receiver);
-  append_varint(out, head.sender);
-  if ((head.flags & (message_flags::request | message_flags::response)) != 0)
-    append_varint(out, head.request_number);
-  append_varint(out, head.signature);
+  append_bytes(out, written_message_head{head}.bytes());
   if ((head.flags & message_flags::extended) != 0) {
     append_varint(out, head.extensions.size());
     append_bytes(out, head.extensions);

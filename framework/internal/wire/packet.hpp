@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <expected>
 #include <optional>
 #include <span>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include <troupe/framework/internal/handles/messages.hpp>
+#include <troupe/serializers/encode_output.hpp>
 
 namespace troupe::internal {
 
@@ -76,6 +78,16 @@ inline constexpr std::size_t inline_frames_bytes_max = 192 * 1024;
 
 void append_packet_head(byte_vector& out, const packet_head& head);
 [[nodiscard]] packet_head read_packet_head(std::span<const std::byte, packet_head_bytes> bytes);
+
+/// The most bytes of a varint.
+inline constexpr std::size_t varint_bytes_max = 10;
+/// Writes a varint and gives its end. Requires: room for varint_bytes_max.
+inline std::byte* put_varint(std::byte* at, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7)
+    *at++ = static_cast<std::byte>(value | 0x80);
+  *at++ = static_cast<std::byte>(value);
+  return at;
+}
 
 void append_long_varint(byte_vector& out, std::uint64_t value);
 /// Integers of 7 bits a byte, low bits first, at most ten bytes (LEB128).
@@ -188,6 +200,27 @@ struct message_head {
 /// Fails the reader where the map is none, or too long.
 [[nodiscard]] bytes_view read_extensions(packet_reader& in);
 
+/// The bytes of a head but for its extensions.
+class written_message_head {
+public:
+  /// Of five numbers.
+  static constexpr std::size_t size_max = 5 * varint_bytes_max;
+
+  explicit written_message_head(const message_head& head) {
+    auto* end = put_varint(bytes_.data(), head.receiver);
+    end = put_varint(end, head.sender);
+    if ((head.flags & (message_flags::request | message_flags::response)) != 0)
+      end = put_varint(end, head.request_number);
+    end = put_varint(end, head.signature);
+    size_ = static_cast<std::size_t>(end - bytes_.data());
+  }
+  [[nodiscard]] bytes_view bytes() const noexcept { return std::span{bytes_}.first(size_); }
+
+private:
+  std::array<std::byte, size_max> bytes_;
+  std::size_t size_;
+};
+
 void append_message_head(byte_vector& out, const message_head& head);
 [[nodiscard]] inline message_head read_message_head(packet_reader& in, std::uint8_t flags) {
   constexpr auto numbered = message_flags::request | message_flags::response;
@@ -270,36 +303,56 @@ struct plain_element {
   std::uint64_t header_number = 0;
   bytes_view body = {};
 };
+/// As append_element() does, whatever its size.
+inline void append_plain_element(byte_buffer& out, std::uint64_t header_number, bytes_view body) {
+  out.reserve(2 * varint_bytes_max + 2 + body.size());
+  auto* at = put_varint(out.end(), header_number);
+  *at++ = std::byte{1}; // Frames.
+  at = put_varint(at,
+                  (std::uint64_t{body.size()} << frame_place_bits) | static_cast<std::uint64_t>(frame_place::inline_));
+  *at++ = std::byte{0}; // Actors and objects.
+  if (!body.empty())
+    std::memcpy(at, body.data(), body.size());
+  out.advance_to(at + body.size());
+}
+
 /// Nothing is read where the next element is another.
 [[nodiscard]] inline std::optional<plain_element> read_plain_element(packet_reader& in) {
-  // In registers: no call that is not inlined.
-  auto rest = in.rest();
-  constexpr std::uint32_t two_byte_numbers = 1u << 14; // Beyond, a third byte follows.
-  auto next = [&rest]() -> std::uint32_t {
-    if (rest.empty())
-      return two_byte_numbers;
-    auto first = static_cast<std::uint32_t>(rest[0]);
-    if (first < 0x80) {
-      rest = rest.subspan(1);
-      return first;
-    }
-    if (rest.size() < 2 || rest[1] == std::byte{0}) // The latter is a second spelling of a number of one byte.
-      return two_byte_numbers;
-    auto value = (first & 0x7f) | static_cast<std::uint32_t>(rest[1]) << 7;
-    rest = rest.subspan(2);
-    return value;
+  // In registers: no call, and the bytes are looked at in place.
+  const auto rest = in.rest();
+  constexpr std::size_t descriptor_bytes_max = 6;
+  std::array<std::byte, descriptor_bytes_max> padded;
+  const auto* bytes = rest.data();
+  if (rest.size() < padded.size()) [[unlikely]] {
+    padded.fill(std::byte{0});
+    std::ranges::copy(rest, padded.begin());
+    bytes = padded.data();
+  }
+  const auto byte_at = [bytes](std::size_t at) { return static_cast<std::uint32_t>(bytes[at]); };
+  std::size_t at = 0;
+  // A number of one or two bytes; 0 where it is another, or is zero.
+  const auto number = [&]() -> std::uint32_t {
+    const auto low = byte_at(at++);
+    if (low < 0x80)
+      return low;
+    const auto high = byte_at(at++);
+    return high < 0x80 ? (low & 0x7f) | high << 7
+                       : 0; // A high byte of zero makes it no number of two bytes, see below.
   };
-  plain_element result{.header_number = next()};
-  auto frames = next();
-  auto size_and_place = next();
-  auto actors = next();
-  auto size = size_and_place >> frame_place_bits;
-  auto place = static_cast<frame_place>(size_and_place & ((1u << frame_place_bits) - 1));
-  if (result.header_number == 0 || frames != 1 || place != frame_place::inline_ || actors != 0 || size > rest.size()
-      || std::max(static_cast<std::uint32_t>(result.header_number), size_and_place) >= two_byte_numbers)
+  plain_element result{.header_number = number()};
+  const auto number_is_shortest = at == 1 || result.header_number >= 0x80;
+  const auto frames = byte_at(at++);
+  const auto size_at = at;
+  const auto size_and_place = number();
+  const auto size_is_shortest = at == size_at + 1 || size_and_place >= 0x80;
+  const auto actors = byte_at(at++);
+  const std::size_t size = size_and_place >> frame_place_bits;
+  const auto place = static_cast<frame_place>(size_and_place & ((1u << frame_place_bits) - 1));
+  if (result.header_number == 0 || !number_is_shortest || frames != 1 || !size_is_shortest || actors != 0
+      || place != frame_place::inline_ || at > rest.size() || size > rest.size() - at)
     return std::nullopt;
-  result.body = rest.first(size);
-  in.skip(in.rest().size() - rest.size() + size);
+  result.body = rest.subspan(at, size);
+  in.skip(at + size);
   return result;
 }
 

@@ -221,6 +221,13 @@ bool typed_read_text(typed_reader& from, T& target) {
   const std::string_view value(reinterpret_cast<const char*>(found.bytes.data()), found.bytes.size());
   if (!from.charge(1, text_memory_bytes<T>(value)))
     return false;
+  if constexpr (requires { target.capacity(); }) {
+    // Made anew it is written once; assigning first makes room for what was there.
+    if (target.capacity() < value.size()) {
+      target = T(value);
+      return true;
+    }
+  }
   target = value;
   return true;
 }

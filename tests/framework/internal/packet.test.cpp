@@ -196,6 +196,21 @@ TEST(packet, a_plain_element_may_have_numbers_of_two_bytes) {
   EXPECT_TRUE(in.finished());
 }
 
+TEST(packet, a_plain_element_may_be_short) {
+  for (const std::string body : {"", "aa", "aa bb"}) {
+    const auto bytes = from_hex("05 01 0" + std::to_string(4 * ((body.size() + 1) / 3)) + " 00 " + body);
+    packet_reader in{bytes};
+    const auto plain = read_plain_element(in);
+    ASSERT_TRUE(plain) << body;
+    EXPECT_EQ(to_hex(plain->body), body);
+    EXPECT_TRUE(in.finished());
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+      packet_reader cut{bytes_view{bytes}.first(size)};
+      EXPECT_FALSE(read_plain_element(cut)) << size;
+    }
+  }
+}
+
 TEST(packet, of_an_element_that_is_not_plain_nothing_is_read) {
   for (const auto* hex : {
            "00 01 08 00 aa bb",       // Brings its own header.

@@ -162,7 +162,7 @@ TEST_F(message_in, one_plain_element_needs_no_list) {
   const auto plain = read_plain_element(in);
   ASSERT_TRUE(plain);
   message_under_construction built{types, {}};
-  ASSERT_TRUE(decoder_.decode(*plain, types, built));
+  ASSERT_TRUE(decoder_.decode(std::span{&*plain, 1}, types, built));
   EXPECT_TRUE(incoming_.is_empty());
   EXPECT_EQ(counts_.of("typed", "str").totals().payloads, 1u);
 }

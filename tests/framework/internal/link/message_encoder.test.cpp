@@ -190,7 +190,6 @@ TEST_F(encoding_messages, nothing_stays_named_of_what_was_not_sent) {
 }
 
 TEST_F(encoding_messages, weighing_stops_where_it_is_enough_and_finds_what_passes_weightless) {
-  known_types known;
   const auto what = element(nullptr, caf::make_message_id(), std::string(5000, 'a'), std::string(5000, 'b'));
   const message_view content{*what};
   EXPECT_GT(weigh(encodings, known, content, 1'000'000), 10'000u);

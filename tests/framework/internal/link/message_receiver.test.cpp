@@ -176,6 +176,46 @@ TEST_F(way_in, a_message_of_several_elements_is_one_message) {
   EXPECT_EQ(account_.unconsumed_bytes(), 0u);
 }
 
+TEST_F(way_in, several_plain_elements_are_read_as_others_are) {
+  byte_vector number_header;
+  append_header(number_header, {2, number_.header.bytes()});
+  ASSERT_TRUE(known_.add_header(number_header));
+  byte_vector body;
+  append_message_head(body, {.receiver = 3, .signature = 1});
+  append(body, text_, 1);
+  append(body, number_, 2);
+  ASSERT_EQ(failure(0, body), "");
+  EXPECT_EQ(account_.unconsumed_bytes(), body.size() + message_cost_bytes);
+  actor_->receive([](const std::string& text, std::int32_t number) {
+    EXPECT_EQ(text, "tea");
+    EXPECT_EQ(number, 5);
+  });
+  for (std::size_t size = 0; size < body.size(); ++size)
+    EXPECT_NE(failure(0, {body.begin(), body.begin() + static_cast<std::ptrdiff_t>(size)}), "") << size;
+  EXPECT_FALSE(has_mail());
+}
+
+// Goal: what is remembered of the last head is taken for no other one.
+TEST_F(way_in, a_message_that_begins_as_the_one_before_is_read_by_itself) {
+  ASSERT_EQ(failure(0, plain(head_)), "");
+  ASSERT_EQ(failure(0, plain(head_)), "");
+  ASSERT_EQ(failure(message_flags::urgent, plain(head_)), "");
+  EXPECT_NE(failure(message_flags::request, plain(head_)), ""); // The same bytes, without the number of a request.
+  EXPECT_EQ(failure(0, plain({.receiver = 4})), "nobody");
+  ASSERT_EQ(failure(0, two(head_)), "");
+  ASSERT_EQ(failure(0, plain(head_)), "");
+  int urgent = 0, of_two = 0, all = 0;
+  while (has_mail()) {
+    auto next = actor_->next_message();
+    urgent += next->mid.is_urgent_message() ? 1 : 0;
+    of_two += next->content().size() == 2 ? 1 : 0;
+    ++all;
+  }
+  EXPECT_EQ(urgent, 1);
+  EXPECT_EQ(of_two, 1);
+  EXPECT_EQ(all, 5);
+}
+
 TEST_F(way_in, a_packet_that_is_cut_short_ends_the_link_and_leaves_nothing) {
   const auto whole = two(head_);
   for (std::size_t size = 0; size < whole.size(); ++size)

@@ -21,6 +21,7 @@
 #include <troupe/framework/internal/link/message_encoder.hpp>
 #include <troupe/framework/internal/link/message_sender.hpp>
 #include <troupe/framework/internal/link/offloader.hpp>
+#include <troupe/framework/internal/link/plain_sender.hpp>
 #include <troupe/framework/internal/link/send_gate.hpp>
 #include <troupe/framework/internal/link/send_pump.hpp>
 #include <troupe/framework/internal/net/io_batch.hpp>
@@ -92,6 +93,7 @@ protected:
     const auto held = mutex_.lock();
     pump.open(held, *to);
     sending.open(held, *to);
+    plain_sending.open(held, *to);
     headers.open(held, *to);
     leaving.open(held, beside, UINT64_MAX);
   }
@@ -193,6 +195,14 @@ protected:
                         .lists = epochs,
                         .messages_sent = sent,
                         .handle_bytes_sent = handle_bytes}};
+  plain_sender plain_sending{{.link = common_,
+                              .actors = actors,
+                              .gate = gate,
+                              .leaving = leaving,
+                              .asked = asked,
+                              .words = words,
+                              .lists = epochs,
+                              .messages_sent = sent}};
 
   // What the messages are made of.
   std::optional<store::object_store> store;
@@ -262,7 +272,8 @@ protected:
                                    .counts = &counts,
                                    .values = passing};
   std::shared_ptr<message_owner> owner = std::make_shared<message_owner>();
-  message_encoder encoder;
+  known_types known;
+  message_encoder encoder{known};
 
 private:
   std::uint64_t change_ = 0;
@@ -347,6 +358,7 @@ protected:
                       .drafts = drafts,
                       .encoding = encodings,
                       .drafts_out = sending,
+                      .plain_out = plain_sending,
                       .gate = gate,
                       .encoder = *encoder_of_node,
                       .unsent = *this},

@@ -1,0 +1,59 @@
+// Memory on its way back to the thread that made it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+namespace troupe::internal {
+
+/// What a block of memory holds while nobody uses it.
+struct free_block {
+  free_block* next;
+};
+
+/// Takes blocks from any thread back to the one thread that takes them out, all at once: the stack of Treiber (1986),
+/// used as in the allocator mimalloc (Leijen, Zorn, de Moura, 2019).
+///
+/// Threads: `push` from any; the rest by one at a time.
+class returned_blocks {
+public:
+  /// Takes a chain of `count` blocks. False where it is closed, or has about `most` already: the caller keeps them.
+  [[nodiscard]] bool push(free_block* first, free_block* last, std::size_t count, std::size_t most) noexcept {
+    if (count_.load(std::memory_order_relaxed) >= most)
+      return false;
+    auto* before = first_.load(std::memory_order_relaxed);
+    do {
+      if (before == closed())
+        return false;
+      last->next = before;
+      // Release: who takes a block sees what was written to it.
+    } while (!first_.compare_exchange_weak(before, first, std::memory_order_release, std::memory_order_relaxed));
+    count_.fetch_add(count, std::memory_order_relaxed);
+    return true;
+  }
+
+  /// All of them; null where there are none.
+  [[nodiscard]] free_block* take_all() noexcept {
+    if (first_.load(std::memory_order_relaxed) == nullptr)
+      return nullptr;
+    return take(nullptr);
+  }
+
+  /// The same, and takes nothing any more, until open().
+  [[nodiscard]] free_block* close() noexcept { return take(closed()); }
+  void open() noexcept { first_.store(nullptr, std::memory_order_relaxed); }
+
+private:
+  [[nodiscard]] free_block* closed() noexcept { return &closed_; }
+  [[nodiscard]] free_block* take(free_block* left) noexcept {
+    auto* all = first_.exchange(left, std::memory_order_acquire);
+    count_.store(0, std::memory_order_relaxed); // One that is counted late makes the count too large by itself, once.
+    return all == closed() ? nullptr : all;
+  }
+
+  std::atomic<free_block*> first_{nullptr};
+  std::atomic<std::size_t> count_{0};
+  free_block closed_{nullptr};
+};
+
+} // namespace troupe::internal
