@@ -51,11 +51,11 @@ void add_object(memory_object& to, memory_object&& from) {
     add_holder(to.holders, std::move(each));
 }
 
-void add_processes(const store::object_row& row, std::vector<memory_holder>& to) {
+void add_processes(const store::object_row& row, pid_t own, std::vector<memory_holder>& to) {
   const auto reason = row.state == store::object_state::writing ? memory_reason::being_written : memory_reason::handle;
   for (const auto each : row.holders) {
     const auto process = static_cast<std::uint32_t>(each);
-    const auto is_own = each == ::getpid();
+    const auto is_own = each == own;
     const auto is_pinned = std::ranges::find(row.pinned_by, each) != row.pinned_by.end();
     if (!is_own || row.own_handles > 0 || !is_pinned) // A pin has a handle of its own.
       to.push_back({.reason = reason, .process = process, .count = is_own ? row.own_handles : 0});
@@ -172,6 +172,8 @@ std::string_view to_string(memory_reason reason) {
 /// In the order of its rows.
 memory_summary memory_of(const store::store_summary& known) {
   memory_summary result;
+  result.objects.reserve(known.rows.size());
+  const auto own = ::getpid();
   for (const auto& row : known.rows) {
     auto& made = result.objects.emplace_back();
     made.object = to_string(row.id);
@@ -181,7 +183,7 @@ memory_summary memory_of(const store::store_summary& known) {
     made.creator = static_cast<std::uint32_t>(row.creator);
     made.size_bytes = row.size_bytes;
     made.age_ms = std::chrono::duration_cast<std::chrono::milliseconds>(row.age).count();
-    add_processes(row, made.holders);
+    add_processes(row, own, made.holders);
     for (const auto& each : row.captured_by)
       made.holders.push_back({.reason = memory_reason::captured, .count = 1, .object = to_string(each)});
     for (const auto& each : row.in_flight)

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <map>
+#include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -61,18 +64,30 @@ public:
   }
 
 private:
-  memory_object& row(std::string name) {
-    const auto [at, is_new] = places_.try_emplace(std::move(name), result_.objects.size());
-    if (is_new)
-      result_.objects.emplace_back().object = at->first;
-    return result_.objects[at->second];
+  /// Its place among the rows.
+  [[nodiscard]] std::optional<std::size_t> place_of(const store::object_id& id) const {
+    const auto stored = std::ranges::lower_bound(stored_, id.index, {}, &store::object_id::index);
+    if (stored != stored_.end() && *stored == id && !is_reordered_)
+      return static_cast<std::size_t>(stored - stored_.begin());
+    const auto found = places_.find(id);
+    return found != places_.end() ? std::optional{found->second} : std::nullopt;
+  }
+  memory_object& row(const store::object_id& id) {
+    if (const auto place = place_of(id))
+      return result_.objects[*place];
+    places_.emplace(id, result_.objects.size());
+    auto& made = result_.objects.emplace_back();
+    made.object = to_string(id);
+    return made;
   }
 
   void look_at_store(const store::store_summary& known) {
     auto said = memory_of(known);
+    result_.objects.reserve(said.objects.size());
+    stored_.reserve(said.objects.size());
     for (std::size_t i = 0; i < said.objects.size(); ++i)
       if (query_.whole_store || has(known.rows[i].holders, static_cast<pid_t>(own_))) {
-        auto& made = row(to_string(known.rows[i].id)) = std::move(said.objects[i]);
+        auto& made = result_.objects.emplace_back(std::move(said.objects[i]));
         // What exchange, links and messages hold is told by them.
         if (const auto own = own_handles(made); own != made.holders.end())
           own->count = references_among(known.rows[i].own_holds);
@@ -103,11 +118,10 @@ private:
   }
 
   /// The row of an object that is told of; null where it is one of those that are left off.
-  memory_object* row_of(const std::string& name) {
-    const auto found = places_.find(name);
-    if (found != places_.end())
-      return &result_.objects[found->second];
-    return is_cut_ ? nullptr : &row(name);
+  memory_object* row_of(const store::object_id& id) {
+    if (const auto place = place_of(id))
+      return &result_.objects[*place];
+    return is_cut_ ? nullptr : &row(id);
   }
 
   /// In batches, so that messages with handles are held up for moments only, however many there are.
@@ -124,12 +138,12 @@ private:
   }
 
   void add_entry(const handles::entry_row& entry, handles::time_point now, std::span<const link_memory> links) {
-    const auto name = to_string(entry.place ? *entry.place : entry.name);
-    auto* const known = entry.place ? row_of(name) : &row(name);
+    const auto& id = entry.place ? *entry.place : entry.name;
+    auto* const known = entry.place ? row_of(id) : &row(id);
     if (known == nullptr)
       return;
     auto& made = *known;
-    handles_.emplace(entry.known_as, made.object);
+    handles_.emplace(entry.known_as, id);
     if (entry.place) {
       add_references(made, entry.references);
     } else {
@@ -152,11 +166,11 @@ private:
 
   void add_moved(const handles::entry_row& entry, handles::time_point now, std::span<const link_memory> links) {
     const auto target = handles_.find(*entry.moved_to);
-    const auto place = target != handles_.end() ? places_.find(target->second) : places_.end();
-    if (place == places_.end())
+    const auto place = target != handles_.end() ? place_of(target->second) : std::nullopt;
+    if (!place)
       return;
-    auto& made = result_.objects[place->second];
-    handles_.emplace(entry.known_as, made.object);
+    auto& made = result_.objects[*place];
+    handles_.emplace(entry.known_as, target->second);
     if (!made.store.empty())
       add_references(made, entry.references);
     else if (const auto held = std::ranges::find(made.holders, memory_reason::handle, &memory_holder::reason);
@@ -183,22 +197,41 @@ private:
     constexpr std::uint64_t few = 1'000;
     if (result_.objects.size() < 2 * std::max(std::min(query_.objects_max, UINT64_MAX / 4), few))
       return;
-    leave_off();
-    is_cut_ = true;
+    // Rows move: from here on all are found by the table.
+    std::vector<std::optional<store::object_id>> ids(result_.objects.size());
+    for (std::size_t i = 0; i < stored_.size() && !is_reordered_; ++i)
+      ids[i] = stored_[i];
+    for (const auto& [id, place] : places_)
+      ids[place] = id;
+    const auto places = leave_off();
+    is_cut_ = is_reordered_ = true;
     places_.clear();
-    for (std::size_t i = 0; i < result_.objects.size(); ++i)
-      places_.emplace(result_.objects[i].object, i);
-    std::erase_if(handles_, [&](const auto& each) { return !places_.contains(each.second); });
+    for (std::size_t i = 0; i < places.size(); ++i)
+      if (ids[places[i]])
+        places_.emplace(*ids[places[i]], i);
+    std::erase_if(handles_, [&](const auto& each) { return !place_of(each.second); });
   }
 
-  void leave_off() {
+  /// Keeps the largest, in that order. Gives the places where they were.
+  std::vector<std::size_t> leave_off() {
     auto& objects = result_.objects;
-    std::ranges::stable_sort(objects, std::ranges::greater{}, &memory_object::size_bytes);
+    std::vector<std::size_t> places(objects.size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    if (!std::ranges::is_sorted(objects, std::ranges::greater{}, &memory_object::size_bytes)) {
+      std::ranges::stable_sort(places, std::ranges::greater{}, [&](std::size_t at) { return objects[at].size_bytes; });
+      std::vector<memory_object> in_order; // Moved once each: rows are large.
+      in_order.reserve(objects.size());
+      for (const auto at : places)
+        in_order.push_back(std::move(objects[at]));
+      objects = std::move(in_order);
+    }
     while (objects.size() > query_.objects_max) {
       ++result_.objects_left_off;
       result_.bytes_left_off += objects.back().size_bytes;
       objects.pop_back();
     }
+    places.resize(objects.size());
+    return places;
   }
 
   [[nodiscard]] memory_holder holder_over(handles::link_number channel, std::span<const link_memory> links) const {
@@ -213,7 +246,7 @@ private:
   void look_at(const link_memory& link) {
     const auto now = std::chrono::steady_clock::now();
     for (const auto& each : link.exported) {
-      auto* const made = row_of(to_string(each.object));
+      auto* const made = row_of(each.object);
       if (made == nullptr)
         continue;
       made->holders.push_back({.reason = memory_reason::exported,
@@ -230,10 +263,10 @@ private:
   }
 
   void add_message(const named_object& object, memory_reason reason, const link_memory& link) {
-    const auto name = name_of(object);
-    if (!name)
+    const auto id = id_of(object);
+    if (!id)
       return;
-    auto* const made = row_of(*name);
+    auto* const made = row_of(*id);
     if (made == nullptr)
       return;
     auto& holders = made->holders;
@@ -247,11 +280,11 @@ private:
       known->age_ms = std::max(known->age_ms, milliseconds(std::chrono::steady_clock::now() - *object.since));
   }
 
-  [[nodiscard]] std::optional<std::string> name_of(const named_object& object) const {
+  [[nodiscard]] std::optional<store::object_id> id_of(const named_object& object) const {
     if (object.stored)
-      return to_string(*object.stored);
+      return *object.stored;
     if (const auto place = object.source->place())
-      return to_string(*place);
+      return *place;
     if (object.source->kind() != source_kind::exchanged)
       return std::nullopt;
     const auto found = handles_.find(static_cast<const exchanged_object&>(*object.source).what());
@@ -260,12 +293,15 @@ private:
 
   void look_outside_messages() {
     const auto now = std::chrono::system_clock::now();
+    std::map<std::string, std::size_t> by_text; // What has no name of the store's.
     for (const auto& pin : out_of_band_pins(node_.store() ? node_.store()->number() : 0)) {
-      auto& made = row(pin.object ? to_string(*pin.object) : pin.where);
-      if (!pin.object) {
+      if (!pin.object && by_text.try_emplace(pin.where, result_.objects.size()).second) {
+        auto& made = result_.objects.emplace_back();
+        made.object = pin.where;
         made.state = "in memory";
         made.size_bytes = pin.size_bytes;
       }
+      auto& made = pin.object ? row(*pin.object) : result_.objects[by_text.at(pin.where)];
       made.holders.push_back({.reason = memory_reason::out_of_band,
                               .process = own_,
                               .count = pin.serializations,
@@ -281,17 +317,19 @@ private:
       if (const auto own = own_handles(each); own != each.holders.end() && own->count == 0 && !each.store.empty())
         each.holders.erase(own);
     std::erase_if(objects, [](const memory_object& each) { return each.state.empty(); });
-    leave_off();
+    static_cast<void>(leave_off());
   }
 
   const node_core& node_;
   const memory_query query_;
   const std::uint32_t own_ = static_cast<std::uint32_t>(::getpid());
   memory_summary result_;
-  std::vector<store::object_id> stored_;                // Of those told of.
-  bool is_cut_ = false;                                 // What has no row is one of those left off.
-  std::unordered_map<std::string, std::size_t> places_; // By name.
-  std::map<handles::reference, std::string> handles_;   // What the ledger's handles are called.
+  bool is_cut_ = false; // What has no row is one of those left off.
+  // The store's rows are the first, in the order of these, until they are reordered; all others are found by the table.
+  std::vector<store::object_id> stored_; // In the order of the store's table.
+  bool is_reordered_ = false;
+  std::unordered_map<store::object_id, std::size_t> places_;
+  std::map<handles::reference, store::object_id> handles_; // What the ledger's handles stand for.
 };
 
 } // namespace

@@ -5,9 +5,9 @@
 #include <troupe/store/internal/table/table_lock.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <span>
-#include <unordered_map>
 
 namespace troupe::store::internal {
 
@@ -19,9 +19,9 @@ namespace {
 
 [[nodiscard]] std::vector<pid_t> pids_of(control_view view, const slot_bits& bits) {
   auto pids = std::vector<pid_t>{};
-  for (auto slot = std::uint32_t{0}; slot < slots_max; ++slot)
-    if (has_bit(bits, slot))
-      pids.push_back(pid_of(view, slot));
+  for (auto word = std::uint32_t{0}; word < bits.size(); ++word)
+    for (auto left = bits[word].load(); left != 0; left &= left - 1)
+      pids.push_back(pid_of(view, word * 64 + static_cast<std::uint32_t>(std::countr_zero(left))));
   return pids;
 }
 
@@ -101,14 +101,17 @@ void copy_processes(control_view view, store_summary& summary) {
       summary.processes.push_back(pid_of(view, slot));
 }
 
+/// Null where the object is not told of. Requires: rows in the order of the table.
+[[nodiscard]] object_row* find_row(std::vector<object_row>& rows, const object_id& id) {
+  const auto found = std::ranges::lower_bound(rows, id.index, {}, [](const object_row& row) { return row.id.index; });
+  return found != rows.end() && found->id == id ? &*found : nullptr;
+}
+
 void connect_captures(std::vector<object_row>& rows) {
-  auto position = std::unordered_map<object_id, std::size_t>{};
-  for (auto at = std::size_t{0}; at < rows.size(); ++at)
-    position.emplace(rows[at].id, at);
   for (const auto& outer : rows)
     for (const auto& inner : outer.captures)
-      if (const auto found = position.find(inner); found != position.end())
-        rows[found->second].captured_by.push_back(outer.id);
+      if (auto* const row = find_row(rows, inner))
+        row->captured_by.push_back(outer.id);
 }
 
 } // namespace
@@ -188,9 +191,6 @@ private:
 
 [[nodiscard]] std::expected<void, store_error> connect_largest(control_view view, const opened_store& store,
                                                                std::vector<object_row>& rows) {
-  auto position = std::unordered_map<object_id, std::size_t>{};
-  for (auto at = std::size_t{0}; at < rows.size(); ++at)
-    position.emplace(rows[at].id, at);
   const auto& header = view.header();
   return in_batches(view, store, header.edges, [&](table_held, std::uint32_t first, std::uint32_t end) {
     for (auto at = first; at < end; ++at) {
@@ -199,9 +199,8 @@ private:
       if (generation == 0 || view.object(edge.outer_index).generation.load() != generation
           || view.object(edge.outer_index).state.load() == object_state::free)
         continue;
-      const auto found = position.find({header.store_number, edge.inner_index, edge.inner_generation});
-      if (found != position.end())
-        rows[found->second].captured_by.push_back({header.store_number, edge.outer_index, generation});
+      if (auto* const row = find_row(rows, {header.store_number, edge.inner_index, edge.inner_generation}))
+        row->captured_by.push_back({header.store_number, edge.outer_index, generation});
     }
   });
 }
@@ -225,6 +224,7 @@ private:
   const auto chosen = largest.take();
   summary.rows_left_off = largest.left_off;
   summary.bytes_left_off = largest.left_off_bytes;
+  summary.rows.reserve(chosen.size());
   for (auto at = std::size_t{0}; at < chosen.size(); at += batch) {
     let_others_go_first(view);
     const auto guard = lock_table(view, store.self.slot, store.settings.lock_timeout);
