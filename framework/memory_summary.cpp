@@ -7,9 +7,11 @@
 #include <set>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include <troupe/base/sizes.hpp>
+#include <troupe/framework/internal/node/largest_first.hpp>
 #include <troupe/store/summary.hpp>
 
 namespace troupe {
@@ -44,6 +46,7 @@ void add_holder(std::vector<memory_holder>& to, memory_holder&& holder) {
 void add_object(memory_object& to, memory_object&& from) {
   if (to.store.empty() && !from.store.empty()) {
     auto holders = std::move(to.holders);
+    std::swap(to.object, from.object); // The same text, which combined() has a view of.
     to = std::move(from);
     from.holders = std::move(holders);
   }
@@ -78,18 +81,31 @@ std::string text_of_link(const memory_holder& holder) {
 
 /// Objects that only others of their kind keep, which nothing outside of them does.
 std::vector<const memory_object*> cycles(const memory_summary& summary) {
-  std::unordered_map<std::string, const memory_object*> objects;
+  const auto captured = [](const memory_holder& holder) { return holder.reason == memory_reason::captured; };
+  // Most are captured by none, and are of no cycle.
+  std::unordered_map<std::string_view, const memory_object*> suspects;
   for (const auto& each : summary.objects)
-    objects.emplace(each.object, &each);
-  std::unordered_map<std::string, std::vector<const memory_object*>> captured_in;
+    if (std::ranges::any_of(each.holders, captured))
+      suspects.emplace(each.object, &each);
+  if (suspects.empty())
+    return {};
+  std::unordered_map<std::string_view, const memory_object*> known;
+  known.reserve(summary.objects.size());
+  for (const auto& each : summary.objects)
+    known.emplace(each.object, &each);
+  std::unordered_map<std::string_view, std::vector<const memory_object*>> captured_in;
   std::vector<const memory_object*> reached;
-  std::set<const memory_object*> is_kept;
-  for (const auto& each : summary.objects)
-    for (const auto& holder : each.holders) {
-      if (holder.reason == memory_reason::captured && objects.contains(holder.object))
-        captured_in[holder.object].push_back(&each);
-      else if (is_kept.insert(&each).second) // Also by an object that is not listed.
-        reached.push_back(&each);
+  std::unordered_set<const memory_object*> is_kept;
+  for (const auto& [name, suspect] : suspects)
+    for (const auto& holder : suspect->holders) {
+      const auto outer = captured(holder) ? known.find(holder.object) : known.end();
+      if (outer != known.end())
+        captured_in[holder.object].push_back(suspect);
+      // By something else, or by an object that something else keeps.
+      const auto is_kept_by_it =
+          outer == known.end() || (!suspects.contains(holder.object) && !outer->second->holders.empty());
+      if (is_kept_by_it && is_kept.insert(suspect).second)
+        reached.push_back(suspect);
     }
   while (!reached.empty()) {
     const auto* outer = reached.back();
@@ -100,7 +116,7 @@ std::vector<const memory_object*> cycles(const memory_summary& summary) {
   }
   std::vector<const memory_object*> result;
   for (const auto& each : summary.objects)
-    if (!each.holders.empty() && !is_kept.contains(&each))
+    if (suspects.contains(each.object) && !is_kept.contains(&each))
       result.push_back(&each);
   return result;
 }
@@ -108,29 +124,30 @@ std::vector<const memory_object*> cycles(const memory_summary& summary) {
 /// Empty: it looks as it should.
 std::string hint_at(const memory_holder& holder, std::chrono::milliseconds old) {
   const auto is_old = holder.age_ms >= old.count();
-  const auto since = " for " + text_of_age(holder.age_ms);
-  const auto process = "process " + std::to_string(holder.process);
+  const auto since = [&] { return " for " + text_of_age(holder.age_ms); };
+  const auto process = [&] { return "process " + std::to_string(holder.process); };
   switch (holder.reason) {
   case memory_reason::out_of_band:
-    return process + " serialized a reference to it outside of a message (" + holder.where
+    return process() + " serialized a reference to it outside of a message (" + holder.where
            + "): it stays until the node ends; send references in messages, where they are counted";
   case memory_reason::exported:
     if (is_old)
-      return process + " has it exported on " + text_of_link(holder) + since
+      return process() + " has it exported on " + text_of_link(holder) + since()
              + ": the peer still has a reference; ask there who keeps it (`troupe memory --node` of the peer)";
     break;
   case memory_reason::lost_link:
     if (is_old)
-      return process + " keeps it for a peer whose link is lost" + since + "; node_options::handle_grace says how long";
+      return process() + " keeps it for a peer whose link is lost" + since()
+             + "; node_options::handle_grace says how long";
     break;
   case memory_reason::pending_message:
     if (is_old)
-      return "a message that came over " + text_of_link(holder) + " names it and has not been handled" + since
+      return "a message that came over " + text_of_link(holder) + " names it and has not been handled" + since()
              + ": the receiver is slow, blocked, or skips it";
     break;
   case memory_reason::queued_message:
     if (is_old)
-      return "a message that names it waits for room on " + text_of_link(holder) + since
+      return "a message that names it waits for room on " + text_of_link(holder) + since()
              + ": the peer consumes nothing";
     break;
   default:
@@ -198,7 +215,12 @@ memory_summary memory_of(const store::store_summary& known) {
 memory_summary combined(std::vector<memory_summary> parts) {
   memory_summary result;
   answered_processes answered;
-  std::unordered_map<std::string, std::size_t> places;
+  std::size_t objects = 0;
+  for (const auto& part : parts)
+    objects += part.objects.size();
+  result.objects.reserve(objects); // So that names stay where they are.
+  std::unordered_map<std::string_view, std::size_t> places;
+  places.reserve(objects);
   for (auto& part : parts) {
     for (auto& each : part.processes) {
       if (each.problem.empty())
@@ -206,24 +228,22 @@ memory_summary combined(std::vector<memory_summary> parts) {
       result.processes.push_back(std::move(each));
     }
     for (auto& each : part.objects) {
-      const auto [at, is_new] = places.try_emplace(each.object, result.objects.size());
-      if (is_new)
-        result.objects.emplace_back() = {.object = each.object,
-                                         .store = each.store,
-                                         .state = each.state,
-                                         .call_site = each.call_site,
-                                         .creator = each.creator,
-                                         .size_bytes = each.size_bytes,
-                                         .age_ms = each.age_ms,
-                                         .holders = {}};
-      add_object(result.objects[at->second], std::move(each));
+      if (const auto known = places.find(each.object); known != places.end()) {
+        add_object(result.objects[known->second], std::move(each));
+        continue;
+      }
+      auto& made = result.objects.emplace_back(std::move(each));
+      places.emplace(made.object, result.objects.size() - 1);
+      if (made.holders.size() > 1)
+        for (auto& holder : std::exchange(made.holders, {}))
+          add_holder(made.holders, std::move(holder));
     }
     result.objects_left_off += part.objects_left_off;
     result.bytes_left_off += part.bytes_left_off;
   }
   for (auto& each : result.objects)
     std::erase_if(each.holders, [&](const auto& holder) { return is_said_better(holder, each.store, answered); });
-  std::ranges::stable_sort(result.objects, std::ranges::greater{}, &memory_object::size_bytes);
+  static_cast<void>(internal::put_largest_first(result.objects));
   return result;
 }
 

@@ -610,6 +610,30 @@ TEST(combining, two_nodes_of_one_process_count_its_handles_once) {
   EXPECT_EQ(both.objects[0].holders[0].count, 3u);
 }
 
+// Goal: rows of one name become one, also where a later part knows more and takes the place of an earlier one.
+TEST(combining, many_rows_are_joined_by_name_the_largest_first) {
+  constexpr int many = 1000;
+  std::vector<memory_summary> parts(3);
+  for (int i = 0; i < many; ++i) {
+    const auto name = i % 2 == 0 ? std::to_string(i) : std::string(40, 'n') + std::to_string(i);
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+      auto row =
+          object(name, {{.reason = memory_reason::handle, .process = static_cast<std::uint32_t>(part), .count = 1}});
+      row.store = part == 1 ? "s" : "";
+      row.size_bytes = static_cast<std::uint64_t>(i % 10);
+      parts[part].objects.push_back(std::move(row));
+    }
+  }
+  const auto all = combined(parts);
+  ASSERT_EQ(all.objects.size(), std::size_t{many});
+  EXPECT_TRUE(std::ranges::is_sorted(all.objects, std::ranges::greater{}, &memory_object::size_bytes));
+  EXPECT_EQ(all.objects[0].object, std::string(40, 'n') + "9"); // Of the largest the first.
+  for (const auto& each : all.objects) {
+    EXPECT_EQ(each.store, "s") << each.object;
+    EXPECT_EQ(each.holders.size(), 3u) << each.object;
+  }
+}
+
 TEST(leaks, objects_that_only_keep_each_other_are_a_cycle) {
   const auto captured_in = [](std::string name) {
     return std::vector<memory_holder>{{.reason = memory_reason::captured, .count = 1, .object = std::move(name)}};

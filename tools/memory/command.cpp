@@ -42,19 +42,26 @@ struct memory_request {
   return std::chrono::milliseconds{static_cast<std::int64_t>(seconds * 1000)};
 }
 
+/// Rows are large, and mostly in order already.
+template <class Order, class Projection>
+void sort_stably(std::vector<memory_object>& objects, Order order, Projection of) {
+  if (!std::ranges::is_sorted(objects, order, of))
+    std::ranges::stable_sort(objects, order, of);
+}
+
 void sort(std::vector<memory_object>& objects, memory_order key) {
   switch (key) {
   case memory_order::size:
-    std::ranges::stable_sort(objects, std::ranges::greater{}, &memory_object::size_bytes);
+    sort_stably(objects, std::ranges::greater{}, &memory_object::size_bytes);
     break;
   case memory_order::age:
-    std::ranges::stable_sort(objects, std::ranges::greater{}, &memory_object::age_ms);
+    sort_stably(objects, std::ranges::greater{}, &memory_object::age_ms);
     break;
   case memory_order::holders:
-    std::ranges::stable_sort(objects, std::ranges::greater{}, [](const auto& each) { return each.holders.size(); });
+    sort_stably(objects, std::ranges::greater{}, [](const auto& each) { return each.holders.size(); });
     break;
   case memory_order::object:
-    std::ranges::stable_sort(objects, {}, &memory_object::object);
+    sort_stably(objects, std::ranges::less{}, &memory_object::object);
     break;
   }
 }
@@ -81,15 +88,17 @@ void select(memory_summary& summary, const memory_request& asked, std::vector<me
   for (const auto& each : summary.processes)
     if (each.node == asked.keeper)
       keepers.insert(each.process);
+  std::set<std::string_view> hinted;
+  for (const auto& each : hints)
+    hinted.insert(each.object);
   std::erase_if(summary.objects, [&](const memory_object& each) {
     const auto is_of = [&](const memory_holder& holder) { return holder.process == asked.process; };
     const auto is_of_keeper = [&](const memory_holder& holder) { return keepers.contains(holder.process); };
-    const auto is_hinted = [&](const memory_hint& hint) { return hint.object == each.object; };
     return (!asked.object.empty() && each.object != asked.object)
            || (asked.process != 0 && std::ranges::none_of(each.holders, is_of))
            || (!asked.store.empty() && each.store != asked.store)
            || (!asked.keeper.empty() && std::ranges::none_of(each.holders, is_of_keeper))
-           || (asked.leaks && std::ranges::none_of(hints, is_hinted));
+           || (asked.leaks && !hinted.contains(each.object));
   });
   if (!asked.store.empty())
     std::erase_if(summary.processes, [&](const memory_process& each) {
@@ -103,6 +112,8 @@ void select(memory_summary& summary, const memory_request& asked, std::vector<me
     summary.bytes_left_off += summary.objects.back().size_bytes;
     summary.objects.pop_back();
   }
+  if (hints.empty())
+    return;
   std::set<std::string_view> shown;
   for (const auto& each : summary.objects)
     shown.insert(each.object);

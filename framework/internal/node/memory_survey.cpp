@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +13,7 @@
 
 #include <troupe/framework/internal/link/link_memory.hpp>
 #include <troupe/framework/internal/link/node_link.hpp>
+#include <troupe/framework/internal/node/largest_first.hpp>
 #include <troupe/framework/internal/node/node_core.hpp>
 #include <troupe/framework/internal/objects/exchanged_object.hpp>
 #include <troupe/framework/internal/objects/object_exchange.hpp>
@@ -215,16 +214,7 @@ private:
   /// Keeps the largest, in that order. Gives the places where they were.
   std::vector<std::size_t> leave_off() {
     auto& objects = result_.objects;
-    std::vector<std::size_t> places(objects.size());
-    std::iota(places.begin(), places.end(), std::size_t{0});
-    if (!std::ranges::is_sorted(objects, std::ranges::greater{}, &memory_object::size_bytes)) {
-      std::ranges::stable_sort(places, std::ranges::greater{}, [&](std::size_t at) { return objects[at].size_bytes; });
-      std::vector<memory_object> in_order; // Moved once each: rows are large.
-      in_order.reserve(objects.size());
-      for (const auto at : places)
-        in_order.push_back(std::move(objects[at]));
-      objects = std::move(in_order);
-    }
+    auto places = put_largest_first(objects);
     while (objects.size() > query_.objects_max) {
       ++result_.objects_left_off;
       result_.bytes_left_off += objects.back().size_bytes;
