@@ -287,8 +287,11 @@ held world::put(node_index at, std::uint64_t size_bytes, const std::vector<held>
     known_to_liars.insert(content);
   if (!is_finished) {
     std::vector<handles::reference> references;
-    for (const auto* each : parts)
+    for (const auto* each : parts) {
       references.push_back(reference_of(at, *each));
+      if (!active(at)) // It was killed meanwhile, and its core is another one.
+        return {};
+    }
     handles::reference what;
     if (!active(at)
         || !tell_core(at, [&](auto& core) { what = core.add_unfinished(size_bytes, references).value_or(what); }))
