@@ -29,6 +29,10 @@ if(TROUPE_WARNINGS_AS_ERRORS)
   target_compile_options(troupe_build_flags INTERFACE -Werror)
 endif()
 
+# All sources that use Asio are compiled by these. Without the last one, what was included before Asio decides how it
+# allocates, and memory that one source has allocated another one frees in another way.
+set(TROUPE_ASIO_DEFINITIONS ASIO_STANDALONE ASIO_NO_DEPRECATED ASIO_HAS_STD_ALIGNED_ALLOC=1)
+
 # The presets but `dev` compile several sources as one, which takes a third of the time. Then absolute paths would be what
 # assertions and tests show, and ccache would not know the sources of another checkout.
 if(CMAKE_UNITY_BUILD)
