@@ -26,7 +26,7 @@ public:
       if (before == closed())
         return false;
       last->next = before;
-      // Release: who takes a block sees what was written to it.
+      // Release: the thread that takes the block sees what was written to it.
     } while (!first_.compare_exchange_weak(before, first, std::memory_order_release, std::memory_order_relaxed));
     count_.fetch_add(count, std::memory_order_relaxed);
     return true;

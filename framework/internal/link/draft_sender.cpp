@@ -7,6 +7,7 @@
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
+#include <troupe/framework/internal/link/sent_head.hpp>
 #include <troupe/framework/internal/wire/message_extensions.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/text.hpp>
@@ -16,14 +17,7 @@ namespace troupe::internal {
 namespace {
 
 message_head head_of(const message_draft& message, std::uint64_t receiver, caf::message_id id) {
-  message_head head{.receiver = receiver};
-  if (id.is_urgent_message())
-    head.flags |= message_flags::urgent;
-  if (id.is_request())
-    head.flags |= message_flags::request;
-  else if (id.is_response())
-    head.flags |= message_flags::response;
-  head.request_number = id.request_id().integer_value();
+  auto head = internal::head_of(receiver, id);
   if (!message.extensions().empty()) {
     head.flags |= message_flags::extended;
     head.extensions = message.extensions();

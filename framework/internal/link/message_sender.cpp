@@ -135,7 +135,7 @@ bool message_sender::send_plain(std::uint64_t receiver, const caf::mailbox_eleme
   try {
     const auto* message = used.plain.encode(of_.encoding, of_.terms, what);
     return message != nullptr && of_.plain_out.send(*message, receiver, what.sender, what.mid);
-  } catch (const std::exception&) { // No memory, mostly; the draft fails again, and tells whoever waits.
+  } catch (const std::exception&) { // Out of memory, mostly. The draft then fails, too, and tells the asker.
     return false;
   }
 }

@@ -3,23 +3,9 @@
 #include <span>
 #include <utility>
 
+#include <troupe/framework/internal/link/sent_head.hpp>
+
 namespace troupe::internal {
-
-namespace {
-
-message_head head_of(std::uint64_t receiver, caf::message_id id) {
-  message_head head{.receiver = receiver};
-  if (id.is_urgent_message())
-    head.flags |= message_flags::urgent;
-  if (id.is_request())
-    head.flags |= message_flags::request;
-  else if (id.is_response())
-    head.flags |= message_flags::response;
-  head.request_number = id.request_id().integer_value();
-  return head;
-}
-
-} // namespace
 
 bool plain_sender::send(const plain_message& message, std::uint64_t receiver, const caf::strong_actor_ptr& sender,
                         caf::message_id id) {

@@ -19,7 +19,7 @@ public:
   /// Bytes that are no packet, such as the preamble.
   void append(bytes_view small);
 
-  /// The next so many bytes are appended without another failure.
+  /// Makes room: appending up to `bytes` more bytes cannot fail.
   void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
 
   /// A packet whose body is two pieces one after the other, copied.

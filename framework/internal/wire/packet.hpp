@@ -303,7 +303,7 @@ struct plain_element {
   std::uint64_t header_number = 0;
   bytes_view body = {};
 };
-/// As append_element() does, whatever its size.
+/// Writes what append_element() writes for such an element. The body may have any size.
 inline void append_plain_element(byte_buffer& out, std::uint64_t header_number, bytes_view body) {
   out.reserve(2 * varint_bytes_max + 2 + body.size());
   auto* at = put_varint(out.end(), header_number);
