@@ -13,6 +13,11 @@ namespace {
   return {store_errc::empty, "the handle is empty; it was moved from"};
 }
 
+/// Only builders hold what is unfinished.
+[[nodiscard]] constexpr hold_reason of_sealed(hold_reason why) {
+  return why == hold_reason::unfinished ? hold_reason::reference : why;
+}
+
 } // namespace
 
 handle::handle(const handle& other)
@@ -24,14 +29,14 @@ handle::handle(const handle& other)
 handle handle::held_for(hold_reason why) const& {
   if (attachment_ == nullptr)
     return {};
-  attachment_->holds().retain(index_, why);
-  return {*attachment_, index_, generation_, why};
+  attachment_->holds().retain(index_, of_sealed(why));
+  return {*attachment_, index_, generation_, of_sealed(why)};
 }
 
 handle handle::held_for(hold_reason why) && {
   if (attachment_ != nullptr)
-    attachment_->holds().recount(index_, why_, why);
-  why_ = why;
+    attachment_->holds().recount(index_, why_, of_sealed(why));
+  why_ = of_sealed(why);
   return std::move(*this);
 }
 
@@ -118,11 +123,10 @@ void handle::take_back(process_id to, std::uint64_t channel) const {
 }
 
 pin::pin(const handle& object, internal::mapping_ptr mapping)
-    : object_(object.held_for(hold_reason::view)), mapping_(std::move(mapping)) {
-  const auto [payload, metadata] = object_.attachment_->views().bytes_of(object_.index_, mapping_.get());
-  bytes_ = payload;
-  metadata_ = metadata;
-}
+    : object_(object.held_for(hold_reason::view)),
+      mapping_(std::move(mapping)),
+      bytes_(object_.attachment_->views().payload_of(object_.index_, mapping_.get())),
+      metadata_(object_.attachment_->views().metadata_of(object_.index_, mapping_.get())) {}
 
 pin::pin(const pin& other)
     : object_(other.object_.held_for(hold_reason::view)),
@@ -164,8 +168,9 @@ void pin::release() noexcept {
   if (object_.empty())
     return;
   object_.attachment_->holds().release_pin(object_.index_);
-  mapping_.reset();
-  object_ = {};
+  if (mapping_ != nullptr) // Seldom: most objects lie in the store's memory, and to empty an empty pointer waits too.
+    mapping_.reset();
+  object_.release();
 }
 
 } // namespace troupe::store

@@ -44,7 +44,7 @@ public:
       : attachment_(&attachment), index_(index), generation_(generation), why_(why) {}
 
   /// One more hold of the object, counted for that reason in the rows of object_store::summary(). What is moved keeps
-  /// its reason, a copy is a `reference`.
+  /// its reason, a copy is a `reference`, and so is what is asked to be `unfinished`, which only builders' holds are.
   [[nodiscard]] handle held_for(hold_reason why) const&;
   /// The same hold, counted for that reason from now on.
   [[nodiscard]] handle held_for(hold_reason why) &&;

@@ -7,10 +7,10 @@ namespace troupe::store::test {
 
 namespace {
 
-constexpr auto all_reasons =
-    std::array{hold_reason::reference, hold_reason::view,     hold_reason::unfinished, hold_reason::exchange,
-               hold_reason::message,   hold_reason::exported, hold_reason::imported,   hold_reason::out_of_band};
-static_assert(all_reasons.size() == hold_counts::reasons);
+constexpr auto reasons_of_handles =
+    std::array{hold_reason::reference, hold_reason::view,     hold_reason::exchange,   hold_reason::message,
+               hold_reason::exported,  hold_reason::imported, hold_reason::out_of_band};
+static_assert(reasons_of_handles.size() + 1 == hold_counts::reasons); // A builder's is the other one.
 
 class hold_reasons : public store_test {
 protected:
@@ -55,6 +55,16 @@ TEST_F(hold_reasons, a_hold_that_gets_another_reason_is_still_one) {
   EXPECT_EQ(counts.sum(), 1u);
   EXPECT_TRUE(handle{}.held_for(hold_reason::message).empty());
   EXPECT_TRUE(handle{handle{}}.held_for(hold_reason::message).empty());
+}
+
+TEST_F(hold_reasons, what_is_sealed_is_not_unfinished) {
+  auto store = open();
+  const auto object = *store.put(bytes_of("text"));
+  const auto copied = object.held_for(hold_reason::unfinished);
+  const auto moved = handle{object}.held_for(hold_reason::unfinished);
+  EXPECT_EQ(counts_of(store, object)[hold_reason::unfinished], 0u);
+  EXPECT_EQ(counts_of(store, object)[hold_reason::reference], 3u);
+  expect_sum(row_of(store, object.id()));
 }
 
 TEST_F(hold_reasons, builders_and_pins_have_reasons_of_their_own) {
@@ -106,7 +116,7 @@ TEST_F(hold_reasons, they_add_up_to_all_holds_once_the_threads_that_take_and_dro
       auto& mine = kept[which];
       for (auto round = 0; round < 20'000; ++round) {
         const auto& object = objects[random() % objects.size()];
-        const auto why = all_reasons[random() % all_reasons.size()];
+        const auto why = reasons_of_handles[random() % reasons_of_handles.size()];
         if (random() % 4 == 0) {
           const auto view = object.pin();
           const auto copy = *view;

@@ -10,44 +10,37 @@
 namespace troupe::store::internal {
 
 void held_objects::hold(table_held, std::uint32_t index) noexcept {
-  counts_.at(index).holds.increment([&] {
+  counts_.at(index).holds.add(hold_reason::reference, [&] {
     users_.add();
     set_bit(view_.object(index).holders, member_.self().slot);
   });
-  counts_.at(index).reasons.add(hold_reason::reference);
 }
 
 void held_objects::hold_new(table_held, std::uint32_t index) noexcept {
-  counts_.at(index).holds.begin([&] {
+  counts_.at(index).holds.begin(hold_reason::unfinished, [&] {
     users_.add();
     set_only_bit(view_.object(index).holders, member_.self().slot);
   });
-  counts_.at(index).reasons.add(hold_reason::unfinished);
 }
 
 void held_objects::retain(std::uint32_t index, hold_reason why) noexcept {
   if (member_.forked())
     return;
-  auto& counts = counts_.at(index);
-  counts.holds.increment([] { assert(!"copied from a handle that holds nothing"); });
-  counts.reasons.add(why);
+  counts_.at(index).holds.add(why, [] { assert(!"copied from a handle that holds nothing"); });
 }
 
 void held_objects::recount(std::uint32_t index, hold_reason from, hold_reason to) noexcept {
   if (member_.forked())
     return;
-  auto& reasons = counts_.at(index).reasons;
-  reasons.add(to); // First, so that no moment shows an object that nothing holds.
-  reasons.remove(from);
+  counts_.at(index).holds.change(from, to);
 }
 
 bool held_objects::release(std::uint32_t index, hold_reason why) noexcept {
   if (member_.forked())
     return false;
-  counts_.at(index).reasons.remove(why); // First: afterwards the row may be another object's.
   auto is_last_here = false;
   auto cleared = clearing::leaves_others;
-  counts_.at(index).holds.decrement([&] {
+  counts_.at(index).holds.remove(why, [&] {
     is_last_here = true;
     if (member_.is_valid()) // Else the bit was reaped, and may be that of a new process in our slot.
       cleared = clear_hold(index);
@@ -119,9 +112,9 @@ void held_objects::release_pin(std::uint32_t index) noexcept {
 
 held_objects::own held_objects::own_of(std::uint32_t index) const {
   const auto& counts = counts_.at(index);
-  const auto pins = counts.pins.value();
-  const auto holds = counts.holds.value();
-  return {holds - std::min(holds, pins), pins, counts.reasons.values()};
+  const auto pins = counts.pins.now().count;
+  const auto holds = counts.holds.count();
+  return {holds - std::min(holds, pins), pins, counts.holds.values()};
 }
 
 } // namespace troupe::store::internal

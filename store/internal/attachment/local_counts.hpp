@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cassert>
@@ -17,22 +18,24 @@ namespace troupe::store::internal {
 /// A counter whose first increment and last decrement run an action. While the action runs the counter reads
 /// `changing`, and others wait for it: so the action of one 1 -> 0 can never overtake that of the next 0 -> 1.
 /// The actions are an atomic operation or two.
+///
+/// Each increment may bring marks, which its decrement takes away: a second sum that costs no operation of its own.
 class edge_counter {
 public:
   template <class OnFirst>
-  void increment(OnFirst on_first) {
-    auto seen = count_.load(std::memory_order_relaxed);
+  void increment(OnFirst on_first, std::uint32_t marks = 0) {
+    auto seen = word_.load(std::memory_order_relaxed);
     for (;;) {
       if (seen == changing) {
         ::sched_yield();
-        seen = count_.load(std::memory_order_relaxed);
+        seen = word_.load(std::memory_order_relaxed);
       } else if (seen == 0) {
-        if (count_.compare_exchange_weak(seen, changing, std::memory_order_acquire)) {
+        if (word_.compare_exchange_weak(seen, changing, std::memory_order_acquire)) {
           on_first();
-          count_.store(1, std::memory_order_release);
+          word_.store(step(marks), std::memory_order_release);
           return;
         }
-      } else if (count_.compare_exchange_weak(seen, seen + 1, std::memory_order_acquire)) {
+      } else if (word_.compare_exchange_weak(seen, seen + step(marks), std::memory_order_acquire)) {
         return;
       }
     }
@@ -40,68 +43,137 @@ public:
 
   /// The first increment where nobody else can make one: only an earlier last decrement may not be over.
   template <class OnFirst>
-  void begin(OnFirst on_first) {
-    while (count_.load(std::memory_order_acquire) != 0)
+  void begin(OnFirst on_first, std::uint32_t marks = 0) {
+    while (word_.load(std::memory_order_acquire) != 0)
       ::sched_yield();
     on_first();
-    count_.store(1, std::memory_order_release);
+    word_.store(step(marks), std::memory_order_release);
   }
 
-  /// Requires: this caller's increment is counted.
+  /// Requires: this caller's increment is counted, with these marks.
   template <class OnLast>
-  void decrement(OnLast on_last) {
-    auto seen = count_.load(std::memory_order_relaxed);
+  void decrement(OnLast on_last, std::uint32_t marks = 0) {
+    auto seen = word_.load(std::memory_order_relaxed);
     for (;;) {
-      assert(seen != 0);
       assert(seen != changing);
-      if (seen > 1) {
-        if (count_.compare_exchange_weak(seen, seen - 1, std::memory_order_release, std::memory_order_relaxed))
+      assert(count_of(seen) != 0 && marks_of(seen) >= marks);
+      if (count_of(seen) > 1) {
+        if (word_.compare_exchange_weak(seen, seen - step(marks), std::memory_order_release, std::memory_order_relaxed))
           return;
-      } else if (count_.compare_exchange_weak(seen, changing, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+      } else if (word_.compare_exchange_weak(seen, changing, std::memory_order_acq_rel, std::memory_order_relaxed)) {
         on_last();
-        count_.store(0, std::memory_order_release);
+        word_.store(0, std::memory_order_release);
         return;
       }
     }
   }
 
+  /// The marks of one increment that is counted and stays so.
+  void change_marks(std::uint32_t from, std::uint32_t to) noexcept {
+    word_.fetch_add(step(to) - step(from), std::memory_order_relaxed);
+  }
+
   /// At this moment, while others change it.
-  [[nodiscard]] std::uint32_t value() const noexcept {
-    const auto seen = count_.load(std::memory_order_relaxed);
-    return seen == changing ? 0 : seen;
+  struct sums {
+    std::uint32_t count = 0;
+    std::uint32_t marks = 0;
+  };
+  [[nodiscard]] sums now() const noexcept {
+    const auto seen = word_.load(std::memory_order_relaxed);
+    return seen == changing ? sums{} : sums{count_of(seen), marks_of(seen)};
   }
 
 private:
-  static constexpr std::uint32_t changing = 0xffffffff;
-  std::atomic<std::uint32_t> count_;
+  static constexpr auto marks_shift = 32;
+  static constexpr auto changing = ~std::uint64_t{0};
+
+  static constexpr std::uint64_t step(std::uint32_t marks) { return std::uint64_t{marks} << marks_shift | 1; }
+  static constexpr std::uint32_t count_of(std::uint64_t word) { return static_cast<std::uint32_t>(word); }
+  static constexpr std::uint32_t marks_of(std::uint64_t word) {
+    return static_cast<std::uint32_t>(word >> marks_shift);
+  }
+
+  std::atomic<std::uint64_t> word_;
 };
 
-/// Counts holds by what they are for. A hold is counted here only while its edge_counter counts it.
-class reason_counters {
+/// Counts the holds of one object, those for each reason among them. The three most frequent reasons cost no operation
+/// of their own: a view and a builder are counted in the word of all holds, and what no reason claims is a reference.
+class hold_counter {
 public:
-  void add(hold_reason why) noexcept { at(why).fetch_add(1, std::memory_order_relaxed); }
-  void remove(hold_reason why) noexcept {
-    [[maybe_unused]] const auto before = at(why).fetch_sub(1, std::memory_order_relaxed);
-    assert(before != 0);
+  /// `on_first` as in edge_counter.
+  template <class OnFirst>
+  void add(hold_reason why, OnFirst on_first) noexcept {
+    all_.increment(on_first, marks_of(why));
+    if (is_rare(why))
+      rare(why).fetch_add(1, std::memory_order_relaxed);
   }
+
+  /// The first one where nobody else can take one.
+  template <class OnFirst>
+  void begin(hold_reason why, OnFirst on_first) noexcept {
+    all_.begin(on_first, marks_of(why));
+    if (is_rare(why))
+      rare(why).fetch_add(1, std::memory_order_relaxed);
+  }
+
+  /// Requires: a hold for `why` is counted; `on_last` as in edge_counter.
+  template <class OnLast>
+  void remove(hold_reason why, OnLast on_last) noexcept {
+    if (is_rare(why)) // First: afterwards the row may be another object's.
+      forget_rare(why);
+    all_.decrement(on_last, marks_of(why));
+  }
+
+  /// Requires: a hold for `from` is counted.
+  void change(hold_reason from, hold_reason to) noexcept {
+    if (is_rare(to))
+      rare(to).fetch_add(1, std::memory_order_relaxed);
+    if (marks_of(from) != marks_of(to))
+      all_.change_marks(marks_of(from), marks_of(to));
+    if (is_rare(from))
+      forget_rare(from);
+  }
+
   /// At this moment, while others change it.
   [[nodiscard]] hold_counts values() const noexcept {
-    hold_counts result;
-    for (std::size_t i = 0; i < result.each.size(); ++i)
-      result.each[i] = counts_[i].load(std::memory_order_relaxed);
+    auto result = hold_counts{};
+    const auto [count, marks] = all_.now();
+    result.each[index(hold_reason::view)] = marks / of_view;
+    result.each[index(hold_reason::unfinished)] = marks % of_view;
+    auto claimed = result.sum();
+    for (auto i = first_rare; i < hold_counts::reasons; ++i) {
+      result.each[i] = rare_[i - first_rare].load(std::memory_order_relaxed);
+      claimed += result.each[i];
+    }
+    result.each[index(hold_reason::reference)] = count - std::min(count, claimed);
     return result;
   }
+  [[nodiscard]] std::uint32_t count() const noexcept { return all_.now().count; }
 
 private:
-  std::atomic<std::uint32_t>& at(hold_reason why) noexcept { return counts_[static_cast<std::size_t>(why)]; }
+  static constexpr auto of_view = std::uint32_t{2}; // Behind the bit of the builder, of which there is one at most.
+  static constexpr auto first_rare = std::size_t{3};
 
-  std::array<std::atomic<std::uint32_t>, hold_counts::reasons> counts_;
+  static constexpr std::size_t index(hold_reason why) { return static_cast<std::size_t>(why); }
+  static constexpr bool is_rare(hold_reason why) { return index(why) >= first_rare; }
+  static constexpr std::uint32_t marks_of(hold_reason why) {
+    return why == hold_reason::view ? of_view : why == hold_reason::unfinished ? 1 : 0;
+  }
+  static_assert(static_cast<std::size_t>(hold_reason::unfinished) + 1 == first_rare);
+
+  std::atomic<std::uint32_t>& rare(hold_reason why) noexcept { return rare_[index(why) - first_rare]; }
+  void forget_rare(hold_reason why) noexcept {
+    [[maybe_unused]] const auto before = rare(why).fetch_sub(1, std::memory_order_relaxed);
+    assert(before != 0);
+  }
+
+  edge_counter all_;
+  std::array<std::atomic<std::uint32_t>, hold_counts::reasons - first_rare> rare_;
 };
 
 struct local_count {
-  edge_counter holds; // Handles, pins and builders.
+  hold_counter holds; // Handles, pins and builders.
   edge_counter pins;
-  reason_counters reasons; // Of the holds.
 };
 
 /// One local_count per row of the object table; pages come as they are used.

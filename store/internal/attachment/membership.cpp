@@ -13,15 +13,12 @@ namespace {
 
 } // namespace
 
-std::expected<void, store_error> membership::check() const {
-  if (is_valid())
-    return {};
+store_error membership::why_invalid() const {
   if (forked())
-    return std::unexpected(
-        store_error{store_errc::forked, "the store was opened by the process that forked this one; open it anew here"});
+    return {store_errc::forked, "the store was opened by the process that forked this one; open it anew here"};
   if (lost_locks_.load(std::memory_order_relaxed))
-    return std::unexpected(detached_error("something in it has closed the descriptor of " + lock_.path().string()));
-  return std::unexpected(detached_error("another one found its locks gone and took it for dead"));
+    return detached_error("something in it has closed the descriptor of " + lock_.path().string());
+  return detached_error("another one found its locks gone and took it for dead");
 }
 
 std::expected<void, store_error> membership::check_lock_file() {

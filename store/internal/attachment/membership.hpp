@@ -18,20 +18,25 @@ namespace troupe::store::internal {
 /// Threads: any.
 class membership {
 public:
-  /// `lock` outlives this.
+  /// `lock` outlives this. Requires: `self` is attached.
   membership(control_view view, const lock_file& lock, const process_id& self)
-      : view_(view), lock_(lock), self_(self), fork_epoch_(current_fork_epoch()) {}
+      : view_(view), slot_(view.slot(self.slot)), lock_(lock), self_(self), fork_epoch_(current_fork_epoch()) {}
 
   [[nodiscard]] const process_id& self() const { return self_; }
-  [[nodiscard]] std::uint32_t pid() const { return view_.slot(self_.slot).pid.load(); }
+  [[nodiscard]] std::uint32_t pid() const { return slot_.pid.load(); }
 
   [[nodiscard]] bool forked() const { return fork_epoch_ != current_fork_epoch(); }
   [[nodiscard]] bool is_valid() const {
-    return !forked() && !lost_locks_.load(std::memory_order_relaxed) && table_reader(view_).is_attached(self_);
+    return !forked() && !lost_locks_.load(std::memory_order_relaxed) && slot_.state.load() == slot_state::attached
+           && slot_.nonce.load() == self_.nonce;
   }
   /// Fails with `forked`, or with `detached` when this process's locks or its slot are gone: then nothing of what its
   /// handles name is sure to be there.
-  [[nodiscard]] std::expected<void, store_error> check() const;
+  [[nodiscard]] std::expected<void, store_error> check() const {
+    if (is_valid()) [[likely]]
+      return {};
+    return std::unexpected(why_invalid());
+  }
   /// The same after a look at the lock file, which costs a call of the system.
   [[nodiscard]] std::expected<void, store_error> check_lock_file();
 
@@ -39,7 +44,10 @@ public:
   [[nodiscard]] bool shares_with(const process_id& peer);
 
 private:
+  [[nodiscard]] store_error why_invalid() const;
+
   control_view view_;
+  const process_slot& slot_;
   const lock_file& lock_;
   const process_id self_;
   const std::uint32_t fork_epoch_;

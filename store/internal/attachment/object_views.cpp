@@ -19,10 +19,4 @@ std::expected<mapping_ptr, store_error> object_views::pin(std::uint32_t index,
   return restored;
 }
 
-object_views::object_bytes object_views::bytes_of(std::uint32_t index, const void* mapped) const {
-  const auto& row = view_.object(index);
-  const auto* const base = mapped == nullptr ? memory_.readable(row.offset) : static_cast<const std::byte*>(mapped);
-  return {{base + round_up(row.metadata_bytes, alignment_bytes), row.size_bytes.load()}, {base, row.metadata_bytes}};
-}
-
 } // namespace troupe::store::internal

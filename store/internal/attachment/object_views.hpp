@@ -29,14 +29,21 @@ public:
   [[nodiscard]] std::expected<mapping_ptr, store_error> pin(std::uint32_t index,
                                                             const std::optional<std::chrono::milliseconds>& within);
 
-  struct object_bytes {
-    std::span<const std::byte> payload;
-    std::span<const std::byte> metadata;
-  };
-  /// Requires: pinned; `mapped` is what pin() gave.
-  [[nodiscard]] object_bytes bytes_of(std::uint32_t index, const void* mapped) const;
+  // Require: pinned; `mapped` is what pin() gave.
+  [[nodiscard]] std::span<const std::byte> payload_of(std::uint32_t index, const void* mapped) const {
+    const auto& row = view_.object(index);
+    return {begin_of(row, mapped) + round_up(row.metadata_bytes, alignment_bytes), row.size_bytes.load()};
+  }
+  [[nodiscard]] std::span<const std::byte> metadata_of(std::uint32_t index, const void* mapped) const {
+    const auto& row = view_.object(index);
+    return {begin_of(row, mapped), row.metadata_bytes};
+  }
 
 private:
+  [[nodiscard]] const std::byte* begin_of(const object_row_entry& row, const void* mapped) const {
+    return mapped == nullptr ? memory_.readable(row.offset) : static_cast<const std::byte*>(mapped);
+  }
+
   control_view view_;
   const membership& member_;
   held_objects& holds_;

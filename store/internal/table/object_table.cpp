@@ -205,11 +205,6 @@ outcome table_reader::look_up(const object_id& id) const {
   return row.generation.load() == id.generation ? outcome::done : outcome::not_found;
 }
 
-bool table_reader::unreferenced(std::uint32_t index) const {
-  const auto& row = view_.object(index);
-  return !has_any_bit(row.holders) && row.captured_by.load() == 0 && row.first_flight.load() == no_row;
-}
-
 bool object_table::reclaim(std::uint32_t rows_max) {
   auto& hints = view_.hints();
   if (!any_hint(hints))

@@ -68,7 +68,10 @@ public:
   [[nodiscard]] outcome look_up(const object_id& id) const;
 
   /// Whether nothing at all keeps the object. Requires: the row is not free.
-  [[nodiscard]] bool unreferenced(std::uint32_t index) const;
+  [[nodiscard]] bool unreferenced(std::uint32_t index) const {
+    const auto& row = view_.object(index);
+    return !has_any_bit(row.holders) && row.captured_by.load() == 0 && row.first_flight.load() == no_row;
+  }
 
   /// Whether that very process is attached.
   [[nodiscard]] bool is_attached(const process_id& process) const {

@@ -52,7 +52,7 @@ protected:
   [[nodiscard]] std::string read(attachment& by, std::uint32_t index) {
     if (!by.views().pin(index, std::nullopt))
       return "not to be had";
-    auto text = test::text_of(by.views().bytes_of(index, nullptr).payload);
+    auto text = test::text_of(by.views().payload_of(index, nullptr));
     by.holds().release_pin(index);
     return text;
   }
