@@ -153,6 +153,11 @@ std::expected<void, serialize_error> compress(const type_entry& entry, const fam
   return {};
 }
 
+/// Whether the frames are those that the family has made.
+bool is_as_encoded(const header_fields& header) {
+  return header.frame_codecs.empty() && header.frame_pieces.empty() && header.frame_repeats.empty();
+}
+
 std::expected<void, serialize_error> decode_by(const type_entry& entry, void* target, const family& by,
                                                const header_fields& header, std::span<const frame> frames,
                                                const context& ctx) {
@@ -310,6 +315,9 @@ std::expected<const family*, serialize_error> detail::encode_part(const type_ent
 std::expected<void, serialize_error> decode_value(const type_entry& entry, void* target, const family& by,
                                                   const header_fields& header, std::span<const frame> frames,
                                                   const context& ctx) {
+  const auto is_small = frames.size() == 1 && ctx.limits.frames > 0 && frames[0].size_bytes() <= ctx.limits.body_bytes;
+  if (is_small && is_as_encoded(header) && entry.own() == nullptr && !detail::is_tracing) [[likely]]
+    return guarded(entry, by, [&] { return by.decode(entry, target, header, frames, ctx); });
   if (auto checked = check_frames(frames, ctx.limits); !checked)
     return checked;
   return guarded(entry, by, [&] {

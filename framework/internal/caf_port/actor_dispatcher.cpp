@@ -1,5 +1,7 @@
 #include <troupe/framework/internal/caf_port/actor_dispatcher.hpp>
 
+#include <array>
+#include <cstddef>
 #include <deque>
 #include <mutex>
 #include <utility>
@@ -8,6 +10,8 @@
 #include <caf/scheduler/abstract_coordinator.hpp>
 
 #include <troupe/framework/internal/caf_port/actor_paces.hpp>
+#include <troupe/framework/internal/caf_port/direct_turn.hpp>
+#include <troupe/framework/internal/caf_port/ordinary_actors.hpp>
 #include <troupe/framework/internal/caf_port/system_module.hpp>
 
 namespace troupe::internal {
@@ -16,14 +20,18 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-thread_local caf::execution_unit* thread_unit = nullptr;
+class actor_dispatcher;
+thread_local actor_dispatcher* thread_unit = nullptr;
 
-/// One thread's queue of actors to resume. Its lock is for the other thread only, which takes the queue away from one
-/// that is stuck.
+/// One thread's queue of actors to run. Its lock is for the other thread only, which takes the queue away from one that
+/// is stuck.
+///
+/// An actor that waits when a message for it comes is claimed at once: its next messages of the round are given to it
+/// without the handshakes of a mailbox.
 class actor_dispatcher final : public caf::execution_unit, public round_worker {
 public:
-  actor_dispatcher(caf::actor_system& system, actor_paces& paces, bool is_used)
-      : caf::execution_unit(&system), paces_(paces) {
+  actor_dispatcher(caf::actor_system& system, actor_paces& paces, const ordinary_actors& ordinary, bool is_used)
+      : caf::execution_unit(&system), paces_(paces), ordinary_(ordinary) {
     if (is_used)
       thread_unit = this;
   }
@@ -31,9 +39,26 @@ public:
   actor_dispatcher& operator=(const actor_dispatcher&) = delete;
   ~actor_dispatcher() override { thread_unit = nullptr; }
 
-  void exec_later(caf::resumable* job) override {
-    if (paces_.admit(job) == 0 || !push(job))
-      system().scheduler().enqueue(job);
+  void exec_later(caf::resumable* job) override { place({job}); }
+
+  /// False where the actor has to be sent the message through its mailbox.
+  [[nodiscard]] bool take(caf::abstract_actor& receiver, caf::mailbox_element_ptr& message) {
+    if (runs_ || message->mid.category() != caf::message_id::normal_message_category)
+      return false;
+    if (auto* const known = claimed(receiver)) {
+      give(*known, std::move(message));
+      return true;
+    }
+    auto* const actor = ordinary_.find(receiver);
+    if (actor == nullptr || claimed_count_ == claimed_.size() || !claim(*actor))
+      return false;
+    give(*actor, std::move(message));
+    caf::intrusive_ptr_add_ref(actor->ctrl());
+    if (place({actor, actor})) {
+      claimed_[claimed_count_] = actor;
+      last_claimed_ = claimed_count_++;
+    }
+    return true;
   }
 
   [[nodiscard]] bool empty() override {
@@ -43,9 +68,12 @@ public:
 
   void run(clock::time_point begin, std::chrono::microseconds budget) override {
     const auto deadline = begin + budget;
-    for (auto* job = next(); job != nullptr; job = next()) {
+    claimed_count_ = 0; // The other thread may take them away from now on.
+    runs_ = true;
+    for (auto turn = next(); turn.job != nullptr; turn = next()) {
+      const auto [job, actor] = turn;
       const auto messages = paces_.messages(job);
-      const auto result = job->resume(this, messages);
+      const auto result = actor != nullptr ? run_turn(*actor, *this, messages) : job->resume(this, messages);
       const auto end = clock::now();
       const auto goes_on = result == caf::resumable::resume_later;
       paces_.took(job, messages, goes_on, end - begin); // By now its address may be nothing but a name.
@@ -54,22 +82,18 @@ public:
       else if (end >= deadline)
         system().scheduler().enqueue(job);
       else
-        exec_later(job);
+        place(turn);
       if (end >= deadline)
         break;
       begin = end;
     }
-    hand_over();
+    runs_ = false;
+    give_away();
   }
 
   void hand_over() override {
-    std::unique_lock guard{mutex_};
-    if (queue_.empty()) // An empty deque takes memory, too.
-      return;
-    auto jobs = std::exchange(queue_, {});
-    guard.unlock();
-    for (auto* job : jobs)
-      system().scheduler().enqueue(job);
+    claimed_count_ = 0;
+    give_away();
   }
 
   void depose() override {
@@ -77,7 +101,7 @@ public:
       const std::lock_guard guard{mutex_};
       deposed_ = true;
     }
-    hand_over();
+    give_away();
   }
 
   void lead() override {
@@ -86,36 +110,79 @@ public:
   }
 
 private:
+  struct turn_of {
+    caf::resumable* job = nullptr;
+    caf::scheduled_actor* actor = nullptr; // The same, where run_turn may run it.
+  };
+
+  /// False when it is left to the scheduler.
+  bool place(const turn_of& turn) {
+    if (paces_.admit(turn.job) > 0 && push(turn))
+      return true;
+    system().scheduler().enqueue(turn.job);
+    return false;
+  }
+
   /// False when another thread leads.
-  bool push(caf::resumable* job) {
+  bool push(const turn_of& turn) {
     const std::lock_guard guard{mutex_};
     if (!deposed_)
-      queue_.push_back(job);
+      queue_.push_back(turn);
     return !deposed_;
   }
 
-  caf::resumable* next() {
+  /// Without a job where there is none.
+  turn_of next() {
     const std::lock_guard guard{mutex_};
     if (queue_.empty())
-      return nullptr;
-    auto* job = queue_.front();
+      return {};
+    const auto turn = queue_.front();
     queue_.pop_front();
-    return job;
+    return turn;
+  }
+
+  /// From either thread.
+  void give_away() {
+    std::unique_lock guard{mutex_};
+    if (queue_.empty()) // An empty deque takes memory, too.
+      return;
+    const auto turns = std::exchange(queue_, {});
+    guard.unlock();
+    for (const auto& turn : turns)
+      system().scheduler().enqueue(turn.job);
+  }
+
+  /// Null where it is not claimed in this round.
+  [[nodiscard]] caf::scheduled_actor* claimed(const caf::abstract_actor& actor) noexcept {
+    if (claimed_count_ == 0)
+      return nullptr;
+    if (claimed_[last_claimed_] == &actor) // Mostly they are for the same one.
+      return claimed_[last_claimed_];
+    for (std::size_t i = 0; i < claimed_count_; ++i)
+      if (claimed_[i] == &actor)
+        return claimed_[last_claimed_ = i];
+    return nullptr;
   }
 
   actor_paces& paces_;
+  const ordinary_actors& ordinary_;
+  // Of this round; they are in the queue as well. Empty while actors run.
+  std::array<caf::scheduled_actor*, 16> claimed_ = {};
+  std::size_t claimed_count_ = 0;
+  std::size_t last_claimed_ = 0;
+  bool runs_ = false;
   std::mutex mutex_;
   // Guarded by mutex_.
-  std::deque<caf::resumable*> queue_;
+  std::deque<turn_of> queue_;
   bool deposed_ = false;
 };
 
 class system_host final : public loop_host {
 public:
-  explicit system_host(caf::actor_system& system) : system_(system) {}
+  explicit system_host(caf::actor_system& system) : system_(system), ordinary_(system) {}
 
   std::unique_ptr<round_worker> make_worker(bool is_used) override {
-    return std::make_unique<actor_dispatcher>(system_, paces_, is_used);
+    return std::make_unique<actor_dispatcher>(system_, paces_, ordinary_, is_used);
   }
   void on_thread_started() override { system_.thread_started(); }
   void on_thread_ends() override { system_.thread_terminates(); }
@@ -125,12 +192,19 @@ public:
 private:
   caf::actor_system& system_;
   actor_paces paces_;
+  const ordinary_actors ordinary_;
 };
 
 } // namespace
 
 std::shared_ptr<loop_host> make_loop_host(caf::actor_system& system) {
   return std::make_shared<system_host>(system);
+}
+
+void deliver_to(const caf::strong_actor_ptr& receiver, caf::mailbox_element_ptr message) {
+  auto* const dispatcher = thread_unit;
+  if (dispatcher == nullptr || !dispatcher->take(*receiver->get(), message))
+    receiver->enqueue(std::move(message), dispatcher);
 }
 
 caf::execution_unit* dispatching_unit() noexcept {

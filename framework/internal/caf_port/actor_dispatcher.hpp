@@ -3,8 +3,10 @@
 
 #include <memory>
 
+#include <caf/actor_control_block.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/execution_unit.hpp>
+#include <caf/mailbox_element.hpp>
 
 #include <troupe/framework/internal/net/round_worker.hpp>
 
@@ -15,7 +17,11 @@ namespace troupe::internal {
 /// than the loop's threads.
 [[nodiscard]] std::shared_ptr<loop_host> make_loop_host(caf::actor_system& system);
 
-/// Where to enqueue what was received: the calling thread's unit, when it is an I/O thread that runs actors, else null.
+/// Sends the actor what was received. On an I/O thread that runs actors, it runs this one after the round in which it
+/// reads.
+void deliver_to(const caf::strong_actor_ptr& receiver, caf::mailbox_element_ptr message);
+
+/// The calling thread's unit, when it is an I/O thread that runs actors, else null.
 [[nodiscard]] caf::execution_unit* dispatching_unit() noexcept;
 
 } // namespace troupe::internal

@@ -89,7 +89,7 @@ std::expected<void, node_error> delivery::deliver(message_route& to, const messa
   if (auto* way_on = to.way_on())
     way_on->link()->forward_decoded(way_on->number(), std::move(whole), std::move(owed), head.extensions);
   else
-    to.receiver()->enqueue(std::move(whole), dispatching_unit());
+    deliver_to(to.receiver(), std::move(whole));
   return {};
 }
 
@@ -100,7 +100,7 @@ void delivery::deliver(message_route& to, const message_head& head, caf::message
   if (auto* way_on = to.way_on(); way_on != nullptr && !head.extensions.empty())
     way_on->link()->forward_decoded(way_on->number(), std::move(whole), {}, head.extensions);
   else
-    to.receiver()->enqueue(std::move(whole), dispatching_unit());
+    deliver_to(to.receiver(), std::move(whole));
 }
 
 bool delivery::forward(const message_route& to, const message_head& head, const forwarded_message& message,

@@ -72,7 +72,7 @@ private:
   struct arrival {
     message_head head;
     message_route* route = nullptr;
-    taken_question question = {}; // That it answers, or brings back.
+    taken_question question; // That it answers, or brings back.
   };
 
   /// The head of a message that is no request and no answer, with the bytes that say it.

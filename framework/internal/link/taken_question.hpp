@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include <troupe/framework/internal/link/pending_requests.hpp>
@@ -16,37 +17,37 @@ namespace troupe::internal {
 /// Lifetime: is not destroyed under the link's lock.
 class taken_question {
 public:
-  taken_question() = default;
+  taken_question() noexcept {} // Defaulted, GCC would fill all of it with zeros for each message.
   taken_question(const taken_question&) = delete;
   taken_question& operator=(const taken_question&) = delete;
   ~taken_question() {
-    if (from_ == nullptr)
+    if (!taken_) // Most messages answer nothing.
       return;
-    const auto held = mutex_->lock();
-    from_->add(key_, receiver_, std::move(asker_));
+    const auto held = taken_->mutex.lock();
+    taken_->from.add(taken_->key, taken_->receiver, std::move(taken_->asker));
   }
 
   /// Once. Both outlive this.
   void take(pending_requests& from, link_mutex& mutex, const question_key& key, std::uint64_t receiver,
             waiting_asker asker) noexcept {
-    from_ = &from;
-    mutex_ = &mutex;
-    key_ = key;
-    receiver_ = receiver;
-    asker_ = std::move(asker);
+    taken_.emplace(from, mutex, key, receiver, std::move(asker));
   }
   /// Whatever has become of the answer, the asker waits for it no more.
-  void answered() noexcept { from_ = nullptr; }
+  void answered() noexcept { taken_.reset(); }
 
-  [[nodiscard]] explicit operator bool() const noexcept { return from_ != nullptr; }
-  [[nodiscard]] const waiting_asker& asker() const noexcept { return asker_; }
+  [[nodiscard]] explicit operator bool() const noexcept { return taken_.has_value(); }
+  /// Requires: one is taken.
+  [[nodiscard]] const waiting_asker& asker() const noexcept { return taken_->asker; }
 
 private:
-  pending_requests* from_ = nullptr; // Null: nothing was taken, or all is over.
-  link_mutex* mutex_ = nullptr;
-  question_key key_;
-  std::uint64_t receiver_ = 0;
-  waiting_asker asker_;
+  struct taken {
+    pending_requests& from;
+    link_mutex& mutex;
+    question_key key;
+    std::uint64_t receiver;
+    waiting_asker asker;
+  };
+  std::optional<taken> taken_;
 };
 
 } // namespace troupe::internal

@@ -21,6 +21,9 @@ constexpr int packets_per_turn = 64;
 constexpr int packets_per_look = 4;
 constexpr std::size_t larger_packet_bytes = 1_KiB;
 constexpr std::chrono::microseconds turn_time{500};
+// Looking costs as much as a tenth of a message: after so short a time all of them were short.
+constexpr std::chrono::microseconds short_time{50};
+constexpr int short_packets_per_look = 16;
 
 // How long a peer that broke the protocol has to read why its link ends.
 constexpr std::chrono::milliseconds farewell_time{200};
@@ -138,11 +141,17 @@ connection::parsed connection::parse() {
       return parsed::closing;
     }
   }
-  const auto until = std::chrono::steady_clock::now() + turn_time;
-  auto looks = false;
+  const auto begin = std::chrono::steady_clock::now();
+  auto look_at = packets_per_look; // At the clock, before that packet.
   for (int packets = 0; read_end_ - read_begin_ >= packet_head_bytes; ++packets) {
-    if (packets == packets_per_turn || (looks && std::chrono::steady_clock::now() >= until))
+    if (packets == packets_per_turn)
       return parsed::turn_over;
+    if (packets >= look_at) {
+      const auto taken = std::chrono::steady_clock::now() - begin;
+      if (taken >= turn_time)
+        return parsed::turn_over;
+      look_at = packets + (taken < short_time ? short_packets_per_look : packets_per_look);
+    }
     auto head = read_packet_head(
         std::span<const std::byte, packet_head_bytes>{read_buffer_.data() + read_begin_, packet_head_bytes});
     if (head.body_bytes > body_bytes_max_ || head.reserved != 0) {
@@ -154,7 +163,8 @@ connection::parsed connection::parse() {
       close(reason, farewell_time);
       return parsed::closing;
     }
-    looks = packets % packets_per_look == packets_per_look - 1 || head.body_bytes >= larger_packet_bytes;
+    if (head.body_bytes >= larger_packet_bytes)
+      look_at = packets + 1;
     auto packet_bytes = packet_head_bytes + head.body_bytes;
     if (read_end_ - read_begin_ < packet_bytes) {
       if (read_buffer_.size() < packet_bytes)
