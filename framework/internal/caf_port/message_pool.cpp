@@ -29,7 +29,7 @@ constexpr std::size_t classes = 0; // Every use after its end shall be seen.
 constexpr std::size_t classes = 8; // Blocks of up to 512 bytes.
 #endif
 constexpr std::size_t blocks_max = 4096; // Of each class, kept for a thread.
-// Each time that so many blocks have come back, the list frees those that it has not given out since the last time.
+// A period ends when so many blocks have come back. The list then frees the blocks that lay unused for all of it.
 constexpr std::size_t period = 16 * blocks_max;
 // So many go home together, since each journey costs a cache line that two cores contend for.
 constexpr std::size_t travelling_max = 16;

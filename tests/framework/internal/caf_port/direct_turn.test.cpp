@@ -68,7 +68,7 @@ struct count_of {
 
 using calculator = caf::typed_actor<caf::replies_to<int>::with<int>>;
 
-/// Collects whom CAF wants to run meanwhile.
+/// Collects the actors that CAF schedules during a test.
 class unit final : public caf::execution_unit {
 public:
   using caf::execution_unit::execution_unit;
@@ -235,7 +235,7 @@ TEST_F(direct_turns, put_all_off_while_a_response_is_awaited) {
   for (int i = 1; i <= 3; ++i)
     give(actor, element_of(i));
   auto result = run_turn(actor, unit_, 10);
-  // Whoever was asked runs in the unit, as the answer's receiver does.
+  // CAF may have scheduled the asked actor, and the receiver of its answer, in the unit: the test runs both.
   for (int rounds = 0; rounds < 10'000 && seen_.size() < 4; ++rounds) {
     auto jobs = std::exchange(unit_.later, {});
     for (auto& job : jobs)
