@@ -17,7 +17,7 @@ namespace troupe {
 struct link_report {
   std::uint64_t number = 0; // link::number() there.
   std::string peer;
-  std::string transport;  // "unix", "tcp", "tls" or "inproc".
+  std::string transport;  // "unix", "shm" (a unix socket with rings), "tcp", "tls" or "inproc".
   bool is_dialed = false; // By that node; else the peer dialed.
   bool shares_store = false;
   std::int64_t age_ms = 0;

@@ -58,6 +58,10 @@ bool link::shares_store() const {
   return core_->shares_store();
 }
 
+bool link::uses_rings() const {
+  return core_->uses_rings();
+}
+
 bool link::is_open() const {
   return core_->is_open();
 }

@@ -132,6 +132,10 @@ public:
   /// Whether large frames travel as handles to one store.
   [[nodiscard]] bool shares_store() const;
 
+  /// Whether the bytes of both directions go through rings (link_options::use_rings), which begins some moments after
+  /// the link is open.
+  [[nodiscard]] bool uses_rings() const;
+
   [[nodiscard]] bool is_open() const;
 
   /// Takes a lock that senders need, for moments: meant for once in a while, not for every message.

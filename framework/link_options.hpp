@@ -20,6 +20,14 @@ enum class when_full : std::uint8_t {
   drop_oldest ///< The oldest of those that wait for the same receiver goes; where it was a request, it gets the error.
 };
 
+/// How the thread that reads a link waits for its peer. A node's thread reads several links: it waits as the most eager
+/// of them wants.
+enum class wait_mode : std::uint8_t {
+  sleep,    ///< It sleeps at once, and is woken: nothing is spent while nothing comes.
+  adaptive, ///< Before it sleeps it looks for up to 50 us, where that has found something of late.
+  poll      ///< It never sleeps, and so spends a core: the shortest round trips.
+};
+
 /// Certificates and keys, in PEM files. TLS 1.3 only.
 struct tls_options {
   /// This end's certificate, followed by those between it and the authority, and its key, without a passphrase.
@@ -104,6 +112,20 @@ struct link_options {
   /// within a process only. Whoever shares a store can map all of it. An object_ref is found in a store that both have
   /// open whatever stands here.
   std::optional<bool> share_store = std::nullopt;
+
+  /// Whether the link's bytes go through rings in shared memory rather than through its unix socket, where both ends
+  /// want that: no system call then while both are busy. nullopt: where the store is shared, and where the address says
+  /// "shm://". Over other transports it does nothing. Who has the ring can write into it at any time: the bytes are
+  /// checked like those of a socket.
+  std::optional<bool> use_rings = std::nullopt;
+
+  /// The size of the ring of either direction: a power of two between 4 KiB and 16 MiB. Such a link takes twice as much
+  /// memory, from its begin on; where both ends differ, an end that wants less declines. Higher: a sender runs on for
+  /// longer while the peer is busy.
+  std::size_t ring_bytes = 256_KiB;
+
+  /// How the thread that reads this link waits for the peer.
+  wait_mode wait = wait_mode::adaptive;
 
   /// What the peer of this link may ask for beyond sending messages to the actors that it was given.
   bool allow_spawn = false; ///< Spawning actors of registered types in this process: link::spawn.

@@ -66,6 +66,10 @@ struct node_options {
   /// another thread reads. Off: every message wakes a worker.
   bool dispatch = true;
 
+  /// How much memory the rings of all links may take (link_options::use_rings). A link that finds no room there stays
+  /// in its socket.
+  std::size_t ring_memory_bytes = 64_MiB;
+
   /// Whether links count payloads by family and type and measure what encoding and decoding takes; see
   /// link_stats::by_type. Off: small messages are faster by a percent or so.
   bool detailed_stats = true;

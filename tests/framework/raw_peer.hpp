@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <arpa/inet.h>
 #include <poll.h>
@@ -141,6 +144,25 @@ public:
   template <class Admin>
   void write_admin(admin_op op, const Admin& what) {
     write_packet(packet_kind::admin, static_cast<std::uint8_t>(op), msgpack::encode_described(what));
+  }
+
+  /// The same with descriptors beside it.
+  template <class Admin>
+  void write_admin_with(std::span<const int> descriptors, admin_op op, const Admin& what) {
+    auto bytes = packet(packet_kind::admin, static_cast<std::uint8_t>(op), msgpack::encode_described(what));
+    iovec piece{bytes.data(), bytes.size()};
+    std::vector<std::byte> room(CMSG_SPACE(descriptors.size_bytes()));
+    msghdr message{};
+    message.msg_iov = &piece;
+    message.msg_iovlen = 1;
+    message.msg_control = room.data();
+    message.msg_controllen = room.size();
+    auto* const head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(descriptors.size_bytes());
+    std::memcpy(CMSG_DATA(head), descriptors.data(), descriptors.size_bytes());
+    EXPECT_EQ(::sendmsg(socket_, &message, MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
   }
 
   /// The beginning of a packet whose rest never comes.

@@ -107,6 +107,9 @@ constexpr std::array compressions{std::pair<std::string_view, compression>{"none
                                   std::pair<std::string_view, compression>{"lz4", compression::lz4},
                                   std::pair<std::string_view, compression>{"zstd", compression::zstd},
                                   std::pair<std::string_view, compression>{"automatic", compression::automatic}};
+constexpr std::array wait_choices{std::pair<std::string_view, wait_mode>{"sleep", wait_mode::sleep},
+                                  std::pair<std::string_view, wait_mode>{"adaptive", wait_mode::adaptive},
+                                  std::pair<std::string_view, wait_mode>{"poll", wait_mode::poll}};
 constexpr std::array when_full_choices{std::pair<std::string_view, when_full>{"fail", when_full::fail},
                                        std::pair<std::string_view, when_full>{"drop-oldest", when_full::drop_oldest}};
 constexpr std::array reconnects{std::pair<std::string_view, reconnect>{"none", reconnect::none},
@@ -277,6 +280,10 @@ assigned assign(const config_value& from, const option_range&, compression& to) 
   return assign_choice(from, compressions, to);
 }
 
+assigned assign(const config_value& from, const option_range&, wait_mode& to) {
+  return assign_choice(from, wait_choices, to);
+}
+
 assigned assign(const config_value& from, const option_range&, when_full& to) {
   return assign_choice(from, when_full_choices, to);
 }
@@ -341,6 +348,10 @@ std::string shown(std::chrono::milliseconds value) {
 
 std::string shown(compression value) {
   return shown_choice(compressions, value);
+}
+
+std::string shown(wait_mode value) {
+  return shown_choice(wait_choices, value);
 }
 
 std::string shown(when_full value) {

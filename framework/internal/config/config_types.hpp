@@ -43,6 +43,7 @@ using assigned = std::expected<void, std::string>; // Else what was expected ins
 [[nodiscard]] assigned assign(const config_value& from, const option_range& range, std::chrono::milliseconds& to);
 [[nodiscard]] assigned assign(const config_value& from, const option_range& range, compression& to);
 [[nodiscard]] assigned assign(const config_value& from, const option_range& range, when_full& to);
+[[nodiscard]] assigned assign(const config_value& from, const option_range& range, wait_mode& to);
 [[nodiscard]] assigned assign(const config_value& from, const option_range& range, reconnect& to);
 
 /// As it would stand in a configuration file.
@@ -59,6 +60,7 @@ using assigned = std::expected<void, std::string>; // Else what was expected ins
 [[nodiscard]] std::string shown(std::chrono::milliseconds value);
 [[nodiscard]] std::string shown(compression value);
 [[nodiscard]] std::string shown(when_full value);
+[[nodiscard]] std::string shown(wait_mode value);
 [[nodiscard]] std::string shown(reconnect value);
 
 /// "65536", "64KiB", "64 KiB"; nullopt for any other text and for what has no room.

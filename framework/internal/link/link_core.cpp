@@ -16,6 +16,7 @@
 #include <troupe/framework/internal/link/link_in_exchange.hpp>
 #include <troupe/framework/internal/link/mention_reader.hpp>
 #include <troupe/framework/internal/link/mention_writer.hpp>
+#include <troupe/framework/internal/net/ring_memory.hpp>
 #include <troupe/framework/internal/objects/store_reaper.hpp>
 #include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/framework/internal/wire/handle_wire.hpp>
@@ -28,6 +29,12 @@ namespace troupe::internal {
 namespace {
 
 std::atomic<std::uint64_t> next_serial{1};
+
+/// What comes next comes by another way, also where this end has begun to close the link.
+bool is_about_rings(const packet_head& head) {
+  return head.kind == packet_kind::admin && head.detail >= static_cast<std::uint8_t>(admin_op::ring_offer)
+         && head.detail <= static_cast<std::uint8_t>(admin_op::ring_decline);
+}
 
 bool is_credit(const packet_head& head) {
   return head.kind == packet_kind::admin && head.detail == static_cast<std::uint8_t>(admin_op::credit);
@@ -154,6 +161,7 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
       farewell_(
           node_->io(), [this] { return anything_waits(); },
           [this](const std::string& reason, std::chrono::milliseconds left) { say_goodbye(reason, left); }),
+      ring_move_(common_, node_->rings()),
       addresses_of_messages_(common_,
                              {.actors = actors_, .asked = pending_, .replies = replies_, .helpers = node_->helpers()}),
       routes_(addresses_of_messages_, warnings_),
@@ -212,6 +220,9 @@ std::expected<void, node_error> node_link::check(const link_options& options, co
   if (options.window_bytes == 0 || options.actor_window_bytes == 0 || options.handle_window_bytes == 0
       || options.actor_handle_window_bytes == 0 || options.queue_bytes == 0 || options.actor_queue_bytes == 0)
     return fail(node_errc::bad_option, "a link's windows and queues have at least one byte");
+  if (!is_ring_size(options.ring_bytes))
+    return fail(node_errc::bad_option, "ring_bytes is " + grouped(options.ring_bytes)
+                                           + "; a ring has a power of two between 4,096 and 16,777,216 bytes");
   if (options.receive_limits.depth == 0)
     return fail(node_errc::bad_option, "receive_limits.depth is 0: what the peer says of itself could not be read");
   if (auto good = check_durations(options); !good)
@@ -307,6 +318,8 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
   }
   peer_watch_.stop();
   farewell_.cancel();
+  ring_move_.end();
+  wait_wish_.end();
   end_greeting(reason);
   node_->entrances().unproven_peer_is_gone(this);
   known_peer_.leave();
@@ -381,7 +394,7 @@ void link_core::on_all_handled() {
 
 std::expected<void, node_error> link_core::on_packet(const packet_head& head, bytes_view body) {
   const auto state = life_.now();
-  if (state == link_state::closing && !(farewell_.is_under_way() && is_credit(head)))
+  if (state == link_state::closing && !(farewell_.is_under_way() && is_credit(head)) && !is_about_rings(head))
     return {}; // This end closes the link; what still arrives is not delivered any more.
   std::expected<void, node_error> handled;
   if (state == link_state::greeting) {
@@ -465,6 +478,9 @@ std::expected<void, node_error> link_core::on_admin(admin_op op, bytes_view body
       handled_by_part<link, admin_op::reconfigure, &link::changes_, &family_changes::on_reconfigure>,
       handled_by_part<link, admin_op::reconfigured, &link::changes_, &family_changes::on_reconfigured>,
       handled_by_part<link, admin_op::whereabouts, &link::whereabouts_, &whereabouts_teller::on_whereabouts>,
+      handled_by_part<link, admin_op::ring_offer, &link::ring_move_, &ring_move::on_offer>,
+      handled_by_part<link, admin_op::ring_begin, &link::ring_move_, &ring_move::on_begin>,
+      handled_by_part<link, admin_op::ring_decline, &link::ring_move_, &ring_move::on_decline>,
       handled_by_part<link, admin_op::ping, &link::peer_watch_, &peer_watch::on_ping>,
       handled_by_part<link, admin_op::pong, &link::peer_watch_, &peer_watch::on_pong>,
       handled_by_link<link, admin_op::goodbye, &link::on_goodbye>,

@@ -65,6 +65,7 @@
 #include <troupe/framework/internal/link/pending_requests.hpp>
 #include <troupe/framework/internal/link/plain_sender.hpp>
 #include <troupe/framework/internal/link/received_dictionary.hpp>
+#include <troupe/framework/internal/link/ring_move.hpp>
 #include <troupe/framework/internal/link/send_gate.hpp>
 #include <troupe/framework/internal/link/send_pump.hpp>
 #include <troupe/framework/internal/link/send_upkeep.hpp>
@@ -78,6 +79,7 @@
 #include <troupe/framework/internal/net/connection.hpp>
 #include <troupe/framework/internal/net/link_mutex.hpp>
 #include <troupe/framework/internal/net/link_security.hpp>
+#include <troupe/framework/internal/net/wait_wishes.hpp>
 #include <troupe/framework/internal/net/whereabouts.hpp>
 #include <troupe/framework/internal/objects/pending_objects.hpp>
 #include <troupe/framework/internal/wire/admin.hpp>
@@ -173,6 +175,7 @@ public:
   [[nodiscard]] link_place place() const override { return {security_->kind, connection_->near_host()}; }
   [[nodiscard]] std::vector<std::string> effective_serializers() const override { return terms_.families(); }
   [[nodiscard]] bool shares_store() const noexcept override { return agreed().shares_store; }
+  [[nodiscard]] bool uses_rings() const noexcept override { return ring_move_.is_complete(); }
   [[nodiscard]] link_stats stats() const override;
   [[nodiscard]] link_memory memory(std::span<const store::object_id> of) const override;
   [[nodiscard]] link_report report() const override;
@@ -286,6 +289,8 @@ private:
   std::unique_ptr<greeting> greeting_; // From start() until the link is open.
   peer_watch peer_watch_;
   farewell farewell_;
+  ring_move ring_move_;
+  wait_wish wait_wish_;
 
   message_addresses addresses_of_messages_;
   route_finder routes_;

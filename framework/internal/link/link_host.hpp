@@ -15,6 +15,7 @@
 #include <troupe/framework/internal/handles/messages.hpp>
 #include <troupe/framework/internal/link/actor_recognition.hpp>
 #include <troupe/framework/internal/link/late_figures.hpp>
+#include <troupe/framework/internal/net/ring_budget.hpp>
 #include <troupe/framework/internal/objects/handle_counter.hpp>
 #include <troupe/framework/internal/objects/object_environment.hpp>
 #include <troupe/framework/internal/trust/authentication.hpp>
@@ -125,6 +126,8 @@ public:
   /// The nodes that this one is linked to. I/O thread.
   [[nodiscard]] virtual known_peers& peers() noexcept = 0;
   [[nodiscard]] virtual shared_helpers& helpers() noexcept = 0;
+  /// The memory for the rings of links.
+  [[nodiscard]] ring_budget& rings() noexcept { return rings_; }
   /// Encodes what is large: one message of the node's at a time, so that links take turns.
   [[nodiscard]] virtual job_actor& encoder() noexcept = 0;
   /// Requires: a node with a store. I/O thread.
@@ -140,7 +143,8 @@ protected:
         families_(families),
         options_(std::move(options)),
         io_(std::move(io)),
-        encodings_(std::make_shared<encoding_cache>(*io_)) {}
+        encodings_(std::make_shared<encoding_cache>(*io_)),
+        rings_(options_.ring_memory_bytes) {}
 
   caf::actor_system& system_;
   type_registry& types_;
@@ -148,6 +152,7 @@ protected:
   const node_options options_;                 // Without what is to be published.
   const std::shared_ptr<asio::io_context> io_; // Outlives the timers of what follows.
   const std::shared_ptr<encoding_cache> encodings_;
+  ring_budget rings_;
   const node_key key_; // Tells this node from others that claim its id.
   limited_log lines_{"this node's links", 50};
   // Set before there are links.

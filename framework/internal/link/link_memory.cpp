@@ -47,7 +47,7 @@ link_report link_core::report() const {
   link_report result;
   result.number = serial_;
   result.peer = agreed().peer.name;
-  result.transport = name_of(security_->kind);
+  result.transport = ring_move_.is_complete() ? "shm" : name_of(security_->kind);
   result.is_dialed = role_ == role::dialer;
   result.shares_store = agreed().shares_store;
   result.age_ms =

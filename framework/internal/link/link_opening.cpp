@@ -181,6 +181,9 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
            + bracketed(accepted_.names()) + (agreed.shares_store ? ", shares the store" : "");
   });
   say_whereabouts();
+  wait_wish_.begin(node_->io(), options_.wait);
+  ring_move_.open(*connection_, {.wanted = options_.use_rings.value_or(agreed.shares_store || security_->wants_rings),
+                                 .ring_bytes = options_.ring_bytes});
   life_.finish_opening({});
   return {};
 }

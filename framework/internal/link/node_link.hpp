@@ -106,6 +106,8 @@ public:
   /// The families by which messages leave, best first.
   [[nodiscard]] virtual std::vector<std::string> effective_serializers() const = 0;
   [[nodiscard]] virtual bool shares_store() const noexcept = 0;
+  /// Whether both directions have moved into rings.
+  [[nodiscard]] virtual bool uses_rings() const noexcept = 0;
 };
 
 } // namespace troupe::internal

@@ -90,6 +90,10 @@ std::expected<address, node_error> parse_address(std::string_view text) {
   auto rest_behind = [&](std::string_view scheme) { return text.substr(scheme.size()); };
   if (text.starts_with("unix://"))
     return parse_unix(std::move(result), rest_behind("unix://"));
+  if (text.starts_with("shm://")) {
+    result.wants_rings = true;
+    return parse_unix(std::move(result), rest_behind("shm://"));
+  }
   if (text.starts_with("inproc://")) {
     result.kind = transport_kind::inproc;
     return parse_inproc(std::move(result), rest_behind("inproc://"));
@@ -102,9 +106,10 @@ std::expected<address, node_error> parse_address(std::string_view text) {
     result.kind = transport_kind::tls;
     return parse_host_and_port(std::move(result), rest_behind("tls://"));
   }
-  return fail(node_errc::bad_address, "address \"" + result.text
-                                          + "\" is not one this node can use; known: unix:///path/of/socket, "
-                                            "unix://@name, tcp://host:port, tls://host:port, inproc://name");
+  return fail(node_errc::bad_address,
+              "address \"" + result.text
+                  + "\" is not one this node can use; known: unix:///path/of/socket, "
+                    "unix://@name, shm:///path/of/socket, tcp://host:port, tls://host:port, inproc://name");
 }
 
 std::string with_port(const address& at, std::uint16_t port) {

@@ -26,7 +26,8 @@ enum class transport_kind : std::uint8_t { unix_socket, tcp, tls, inproc };
   return kind == transport_kind::unix_socket || kind == transport_kind::inproc;
 }
 
-/// "unix:///path" (a socket file), "unix://@name" (a name without a file, gone with its owner), "tcp://host:port",
+/// "unix:///path" (a socket file), "unix://@name" (a name without a file, gone with its owner), the same with "shm"
+/// (links over it want rings), "tcp://host:port",
 /// "tls://host:port", "inproc://name" (within this process). A host is a name, an IPv4 address, or an IPv6 address in
 /// brackets.
 struct address {
@@ -35,6 +36,7 @@ struct address {
   std::string path; // Of a unix socket, where it begins with '@' for one without a file; of inproc, the name.
   std::string host; // Without brackets.
   std::uint16_t port = 0;
+  bool wants_rings = false; // Of a unix socket: written with "shm://".
 };
 
 /// Fails with `bad_address`, saying what is readable.

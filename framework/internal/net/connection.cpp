@@ -31,6 +31,8 @@ constexpr std::chrono::milliseconds farewell_time{200};
 node_error read_failure(std::error_code error) {
   if (error.category() == admission_category())
     return {node_errc::refused, error.message()};
+  if (error == std::errc::protocol_error)
+    return {node_errc::protocol_violation, "the peer has broken the ring, or sent descriptors that nobody waits for"};
   return {node_errc::link_down, "the peer has closed the connection: " + error.message()};
 }
 
@@ -125,6 +127,11 @@ void connection::go_on_reading() {
     events_->on_all_handled();
   if (!ended_ && result == parsed::more_bytes_wanted)
     read_next();
+}
+
+void connection::move_input() {
+  read_end_ = read_begin_;
+  bytes_->rings()->move_input();
 }
 
 void connection::read_on() {

@@ -111,6 +111,16 @@ public:
     return bytes_->values() == nullptr ? nullptr : std::shared_ptr<value_lane>{bytes_, bytes_->values()};
   }
 
+  /// Null where the bytes stay in the socket, and after the end. I/O thread.
+  [[nodiscard]] ring_mover* rings() const noexcept { return bytes_ ? bytes_->rings() : nullptr; }
+
+  /// The descriptor of the rings goes with the next byte that is appended.
+  void append_descriptor(const link_held&) { marks_.push_back({waiting_.size_bytes(), true}); }
+  /// What is appended from now on goes into the ring, behind what is before it.
+  void move_output(const link_held&) { marks_.push_back({waiting_.size_bytes(), false}); }
+  /// I/O thread, while a packet is handled: nothing but wake-ups comes behind it, and the next packets from the ring.
+  void move_input();
+
   /// As the transport has it. Requires: not closed.
   [[nodiscard]] byte_vector session_key() const { return bytes_->session_key(); }
   [[nodiscard]] std::string near_host() const { return bytes_->near_host(); }
@@ -132,8 +142,18 @@ public:
 private:
   enum class writer : std::uint8_t { nobody, caller, io_thread };
 
+  /// What happens at a place in the bytes that are written.
+  struct mark {
+    std::size_t position;
+    bool is_descriptor; // It goes with the byte there; else what comes goes into the ring.
+  };
+
   // Writing.
   void write_by_caller(link_held& held);
+  [[nodiscard]] bool writes_to_ring(const link_held& held);
+  void put_into_ring(link_held& held);
+  void wake_peer();
+  void hand_rest_to_io_thread(std::expected<std::size_t, std::error_code> written);
   void hand_to_io_thread(const link_held& held);
   void start_ticking(const link_held& held);
   void write_by_io_thread();
@@ -161,12 +181,15 @@ private:
   // Guarded by *mutex_.
   outbox waiting_;
   writer writer_ = writer::nobody;
-  bool closing_ = false;  // Nothing more is taken.
-  bool deferred_ = false; // What waits is left to the next tick, or to whoever fills a batch.
-  bool ticking_ = false;  // The I/O thread looks again in a moment.
-  bool batched_ = false;  // In an io_batch.
-  bool refills_ = false;  // The events have more to write.
-  write_pause pause_;     // Since all was written.
+  bool closing_ = false;       // Nothing more is taken.
+  bool deferred_ = false;      // What waits is left to the next tick, or to whoever fills a batch.
+  bool ticking_ = false;       // The I/O thread looks again in a moment.
+  bool batched_ = false;       // In an io_batch.
+  bool refills_ = false;       // The events have more to write.
+  write_pause pause_;          // Since all was written.
+  std::vector<mark> marks_;    // In waiting_, in order.
+  bool is_moving_ = false;     // The transport has been told to write into the ring.
+  ring_mover* ring_ = nullptr; // Once it does.
 
   // Whoever is the writer.
   outbox writing_;

@@ -37,6 +37,10 @@ void connection::flush(link_held& held) {
     held.unlock(); // Whoever writes looks again before it stops.
     return;
   }
+  if (writes_to_ring(held)) {
+    put_into_ring(held);
+    return;
+  }
   if (io_batch::current() != nullptr) {
     flush_soon(held);
     held.unlock();
@@ -57,6 +61,44 @@ void connection::flush(link_held& held) {
   deferred_ = true;
   start_ticking(held);
   held.unlock();
+}
+
+/// Whether what waits can be put into the ring as it is. Requires nobody writing.
+bool connection::writes_to_ring(const link_held&) {
+  if (is_moving_ && bytes_->rings()->writes_to_ring()) {
+    ring_ = bytes_->rings();
+    is_moving_ = false;
+  }
+  return ring_ != nullptr && !closing_ && waiting_.is_copied();
+}
+
+/// Under the lock, since no system call is made: neither is anything gathered for later. Requires nobody writing; lets
+/// go of the lock.
+void connection::put_into_ring(link_held& held) {
+  const auto put = ring_->put(waiting_.copied());
+  const auto is_whole = put && put->bytes == waiting_.size_bytes();
+  if (put)
+    bytes_written_.fetch_add(put->bytes, std::memory_order_relaxed);
+  if (is_whole) {
+    waiting_.clear();
+    if (refills_)
+      hand_to_io_thread(held);
+  } else {
+    writer_ = writer::io_thread;
+    take_waiting(held);
+  }
+  held.unlock();
+  if (put && put->has_to_wake)
+    wake_peer();
+  if (is_whole)
+    return;
+  hand_rest_to_io_thread(put ? std::expected<std::size_t, std::error_code>{put->bytes} : std::unexpected{put.error()});
+}
+
+void connection::wake_peer() {
+  std::lock_guard guard{transport_mutex_};
+  if (bytes_)
+    bytes_->rings()->wake_peer();
 }
 
 void connection::flush_soon(const link_held& held) {
@@ -92,6 +134,14 @@ void connection::hand_to_io_thread(const link_held&) {
 /// Requires being the writer.
 void connection::take_waiting(const link_held&) {
   std::swap(waiting_, writing_);
+  for (const auto& each : marks_) {
+    if (each.is_descriptor)
+      bytes_->rings()->send_descriptor_at(each.position);
+    else
+      bytes_->rings()->move_output_at(each.position);
+    is_moving_ = !each.is_descriptor;
+  }
+  marks_.clear();
   writing_bytes_.store(writing_.size_bytes(), std::memory_order_relaxed);
   deferred_ = false;
 }
@@ -132,6 +182,11 @@ void connection::write_by_caller(link_held& held) {
   held.lock();
   writer_ = writer::io_thread;
   held.unlock();
+  hand_rest_to_io_thread(written);
+}
+
+/// Of writing_, of which so much is written. Requires that the I/O thread is the writer.
+void connection::hand_rest_to_io_thread(std::expected<std::size_t, std::error_code> written) {
   asio::post(io_, [self = shared_from_this(), written] {
     if (written)
       self->write_rest(*written);

@@ -23,6 +23,18 @@ constexpr int idle_looks_max = 50;
 // How long the loop's end waits for a thread that has nothing more to do but return from a handler.
 constexpr std::chrono::milliseconds return_patience{50};
 
+// While nothing comes, rings are looked at so often for each look at the sockets.
+constexpr int ring_looks_per_poll = 64;
+
+/// Says that this thread waits, to a core that has other threads.
+void relax_processor() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
 thread_local io_loop::duty thread_duty = io_loop::duty::none;
 
 } // namespace
@@ -55,6 +67,7 @@ bool io_loop::may_wait() noexcept {
 
 std::expected<void, node_error> io_loop::start(std::function<void()> on_takeover) {
   on_takeover_ = std::move(on_takeover);
+  rings_.drive();
   threads_started_ = budget_.enabled ? threads_.size() : 1;
   std::expected<void, node_error> result;
   for (std::size_t i = 0; i < threads_started_ && result; ++i) {
@@ -163,15 +176,16 @@ void io_loop::lead(desk& own) {
   for (;;) {
     if (own.batch.has_more()) {
       own.batch.read_on();
-      if (auto now = clock::now(); now - looked_at >= look_pause) {
-        looked_at = now;
-        look_at_all();
-      }
-    } else if (own.actors->empty() && wait_for_work(spin) == 0) {
-      break;
+      look_now_and_then(looked_at);
+    } else if (own.actors->empty()) {
+      if (rings_.look_in_passing() > 0)
+        look_now_and_then(looked_at);
+      else if (wait_for_work(spin) == 0)
+        break;
     }
     // What was read is handled before more is read: it is still in the caches, and mailboxes stay short.
-    for (int handlers = 0; handlers < handlers_per_round && own.actors->empty() && !own.batch.has_more() && io_.poll_one() > 0;
+    for (int handlers = 0;
+         handlers < handlers_per_round && own.actors->empty() && !own.batch.has_more() && io_.poll_one() > 0;
          ++handlers) {
     }
     if (!own.actors->empty() && !dispatch(own))
@@ -193,23 +207,53 @@ void io_loop::look_at_all() {
       return;
 }
 
-/// Runs one handler of a socket or a timer; 0 when all work is done.
+/// For a thread that has other work.
+void io_loop::look_now_and_then(clock::time_point& looked_at) {
+  if (const auto now = clock::now(); now - looked_at >= look_pause) {
+    looked_at = now;
+    look_at_all();
+  }
+}
+
+/// Runs one handler of a socket or a timer, or reads a ring; 0 when all work is done.
 std::size_t io_loop::wait_for_work(spinning& spin) {
-  if (!budget_.enabled)
-    return io_.run_one();
   if (io_.poll_one() > 0)
     return 1;
-  if (spin.is_worth()) {
-    auto end = clock::now() + budget_.spin;
-    do {
-      if (io_.poll_one() > 0) {
-        spin.found();
-        return 1;
-      }
-    } while (!io_.stopped() && clock::now() < end);
-    spin.missed();
-  }
+  while (wishes_.polls() && !io_.stopped())
+    if (look_for_a_moment())
+      return 1;
+  if (budget_.enabled && wishes_.spins() && spin_for_work(spin))
+    return 1;
+  if (!rings_.sleep())
+    return 1; // The next look finds it.
   return io_.run_one();
+}
+
+/// Whether anything has been found. A look at the sockets is a system call, one at a ring is none.
+bool io_loop::look_for_a_moment() {
+  if (rings_.empty())
+    return io_.poll_one() > 0;
+  for (int looks = 0; looks < ring_looks_per_poll; ++looks) {
+    if (rings_.look() > 0)
+      return true;
+    relax_processor();
+  }
+  return io_.poll_one() > 0;
+}
+
+/// True where it has paid.
+bool io_loop::spin_for_work(spinning& spin) {
+  if (!spin.is_worth())
+    return false;
+  const auto end = clock::now() + budget_.spin;
+  do {
+    if (look_for_a_moment()) {
+      spin.found();
+      return true;
+    }
+  } while (!io_.stopped() && clock::now() < end);
+  spin.missed();
+  return false;
 }
 
 /// False when the other thread has taken over meanwhile.

@@ -17,8 +17,10 @@
 #include <asio/io_context.hpp>
 
 #include <troupe/framework/internal/net/io_batch.hpp>
+#include <troupe/framework/internal/net/ring_watch.hpp>
 #include <troupe/framework/internal/net/round_worker.hpp>
 #include <troupe/framework/internal/net/spinning.hpp>
+#include <troupe/framework/internal/net/wait_wishes.hpp>
 #include <troupe/framework/internal/words/limited_log.hpp>
 #include <troupe/framework/node_errc.hpp>
 
@@ -80,6 +82,9 @@ private:
   void run();
   void lead(desk& own);
   void look_at_all();
+  void look_now_and_then(std::chrono::steady_clock::time_point& looked_at);
+  [[nodiscard]] bool look_for_a_moment();
+  [[nodiscard]] bool spin_for_work(spinning& spin);
   std::size_t wait_for_work(spinning& spin);
   bool dispatch(desk& own);
   void stand_by(desk& own);
@@ -95,12 +100,14 @@ private:
   std::function<void()> on_takeover_;
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
+  ring_watch& rings_ = ring_watch::of(io_);          // The leader's.
+  const wait_wishes& wishes_ = wait_wishes::of(io_); // The leader's.
 
   // The leader's turn: its number in the upper bits, whether it dispatches in the lowest. Written by the leader; a
   // takeover replaces "dispatching" by the next turn's "leading".
   std::atomic<std::uint64_t> turn_{0};
   std::atomic<std::chrono::steady_clock::rep> dispatch_began_{0}; // The last one.
-  std::atomic<desk*> leader_{nullptr};                      // The last to lead; lives as long as its thread.
+  std::atomic<desk*> leader_{nullptr};                            // The last to lead; lives as long as its thread.
   std::atomic<bool> covered_{false};                              // The other thread stands by.
   std::atomic<bool> watching_{false};                             // ... and looks at turn_ now and then.
 

@@ -7,6 +7,7 @@
 #include <troupe/framework/internal/net/host_lookup.hpp>
 #include <troupe/framework/internal/net/socket_transport.hpp>
 #include <troupe/framework/internal/net/tls_transport.hpp>
+#include <troupe/framework/internal/net/unix_transport.hpp>
 #include <troupe/framework/internal/trust/secret_file.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 
@@ -130,7 +131,7 @@ std::expected<void, node_error> check_dialing(const address& to, const credentia
 
 std::expected<link_security, node_error>
 security_for_listening(const address& at, std::span<const stream_endpoint> endpoints, const credentials& with) {
-  link_security result{.kind = at.kind};
+  link_security result{.kind = at.kind, .wants_rings = at.wants_rings};
   if (at.kind != transport_kind::tls) // Whose own messages say more.
     if (auto good = check_listening(with); !good)
       return std::unexpected{std::move(good).error()};
@@ -165,7 +166,7 @@ security_for_listening(const address& at, std::span<const stream_endpoint> endpo
 
 std::expected<link_security, node_error>
 security_for_dialing(const address& to, std::span<const stream_endpoint> endpoints, const credentials& with) {
-  link_security result{.kind = to.kind};
+  link_security result{.kind = to.kind, .wants_rings = to.wants_rings};
   if (to.kind != transport_kind::tls)
     if (auto good = check_credentials(with); !good)
       return std::unexpected{std::move(good).error()};
@@ -189,9 +190,11 @@ std::expected<std::shared_ptr<transport>, node_error>
 make_transport(stream_socket socket, const link_security& security, std::shared_ptr<handshake_turns> turns) {
   if (security.kind == transport_kind::tls)
     return make_tls_transport(std::move(socket), security.tls, security.tls_server, std::move(turns));
-  if (security.kind == transport_kind::unix_socket)
+  if (security.kind == transport_kind::unix_socket) {
     if (auto same = check_same_user(socket); !same)
       return std::unexpected{std::move(same).error()};
+    return make_unix_transport(std::move(socket));
+  }
   return make_socket_transport(std::move(socket));
 }
 

@@ -23,6 +23,7 @@ struct link_security {
   bool is_cookie = false;      // The secret is that of this user's processes on this host.
   tls_context tls = {};        // With TLS only.
   std::string tls_server = {}; // Dialing with TLS: whose certificate the peer must have.
+  bool wants_rings = false;    // The address says so.
   std::string caution = {};    // What whoever runs the node should be warned of; mostly nothing.
 };
 

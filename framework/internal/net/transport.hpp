@@ -11,11 +11,13 @@
 #include <string>
 #include <system_error>
 
+#include <troupe/framework/internal/trust/authentication.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
 
 namespace troupe::internal {
 
 class loopback_ends;
+class ring_memory;
 
 /// Errors that say why a peer was not let in, or did not let this end in, before any byte was read.
 [[nodiscard]] const std::error_category& admission_category();
@@ -30,6 +32,39 @@ public:
   virtual void push(std::any& value) = 0;
   /// I/O thread. Empty where none was pushed.
   [[nodiscard]] virtual std::any pop() = 0;
+};
+
+/// Moves the bytes of a connection from its socket into rings: first those of one direction, at a moment of its
+/// writer's, then those of the other. Positions count from the next byte that is written.
+class ring_mover {
+public:
+  virtual ~ring_mover() = default;
+
+  /// I/O thread. The peer may send one descriptor from now on; without this, what it sends is closed by the system.
+  virtual void expect_descriptor() = 0;
+  /// I/O thread. What has come, which the caller closes; -1 for none.
+  [[nodiscard]] virtual int take_descriptor() = 0;
+  /// I/O thread; once, before anything moves.
+  virtual void set_rings(ring_memory rings, link_side side) = 0;
+  /// I/O thread, and not while a read is under way: what is read comes from the ring.
+  virtual void move_input() = 0;
+
+  /// Between two writes. The descriptor of the rings goes with the byte at that position.
+  virtual void send_descriptor_at(std::size_t position) = 0;
+  /// Between two writes. From that position on what is written goes into the ring.
+  virtual void move_output_at(std::size_t position) = 0;
+  /// Any thread.
+  [[nodiscard]] virtual bool writes_to_ring() const noexcept = 0;
+
+  /// What a put came to.
+  struct put_result {
+    std::size_t bytes = 0;
+    bool has_to_wake = false; // wake_peer() must follow.
+  };
+  /// As write_now(), where writes_to_ring(): no system call.
+  [[nodiscard]] virtual std::expected<put_result, std::error_code> put(bytes_view bytes) = 0;
+  /// Any thread, not while the transport is closed.
+  virtual void wake_peer() = 0;
 };
 
 /// Where the two ends of a connection are, as addresses; empty for an end without one.
@@ -75,6 +110,9 @@ public:
 
   /// Null where only bytes pass. Lives as long as the transport.
   [[nodiscard]] virtual value_lane* values() noexcept { return nullptr; }
+
+  /// Null where the bytes stay where they are. Lives as long as the transport.
+  [[nodiscard]] virtual ring_mover* rings() noexcept { return nullptr; }
 
   /// Tells the peer that nothing more will be written. True where what was written before is only sure to arrive when
   /// this end reads on until the peer has closed, too.

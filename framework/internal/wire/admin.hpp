@@ -55,7 +55,11 @@ enum class admin_op : std::uint8_t {
   question_refused = 33,
   handle_lost = 34,
   // From here on whoever does not know an operation skips it.
-  whereabouts = 128 // Where this node listens, or one whose handles come next: with the feature "whereabouts".
+  whereabouts = 128, // Where this node listens, or one whose handles come next: with the feature "whereabouts".
+  // With the feature "rings", over unix sockets:
+  ring_offer = 129,  // Dialer: here is memory for two rings. A descriptor goes with the packet.
+  ring_begin = 130,  // Acceptor, then dialer: what comes next stands in my ring.
+  ring_decline = 131 // Acceptor, instead.
 };
 
 /// The last of those that have to be understood.
@@ -239,6 +243,21 @@ struct whereabouts {
   std::vector<std::string> addresses; // 8 at most, of at most 256 bytes each.
 };
 TROUPE_DESCRIBE(whereabouts, node, incarnation, addresses)
+
+struct ring_offer {
+  std::uint64_t ring_bytes = 0; // Of each of the two.
+};
+TROUPE_DESCRIBE(ring_offer, ring_bytes)
+
+struct ring_begin {
+  std::uint64_t ring_bytes = 0; // As offered.
+};
+TROUPE_DESCRIBE(ring_begin, ring_bytes)
+
+struct ring_decline {
+  std::string reason;
+};
+TROUPE_DESCRIBE(ring_decline, reason)
 
 struct ping {
   std::uint64_t reserved = 0;

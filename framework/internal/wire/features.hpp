@@ -31,6 +31,7 @@ enum class feature : std::uint8_t {
   value_bytes,    // Messages say what their values take, where that is more than their own bytes.
   whereabouts,    // Nodes say where they listen, and where those do whose handles they pass on (introductions.hpp).
   nested_handles, // Payloads within an element's payload may mention handles (nested_mentions.cpp).
+  rings,          // The bytes of unix sockets may move into shared memory (ring_move.hpp).
   count_          // No feature: how many there are.
 };
 
@@ -41,7 +42,8 @@ inline constexpr std::array<std::pair<std::string_view, std::uint32_t>, static_c
                     {"node_key", 1},
                     {"value_bytes", 1},
                     {"whereabouts", 1},
-                    {"nested_handles", 1}}};
+                    {"nested_handles", 1},
+                    {"rings", 1}}};
 
 /// How many features a hello may list, and how long a name may be.
 inline constexpr std::size_t features_max = 256;

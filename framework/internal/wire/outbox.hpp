@@ -40,6 +40,10 @@ public:
   /// How many of the packets are messages.
   [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
 
+  /// Whether it holds nothing but copied bytes, which are then copied().
+  [[nodiscard]] bool is_copied() const noexcept { return frames_.empty() && kept_.empty(); }
+  [[nodiscard]] bytes_view copied() const noexcept { return bytes_.bytes(); }
+
   /// All bytes as a list to write; valid until the next change.
   void gather(std::vector<bytes_view>& pieces) const;
 

@@ -1,0 +1,167 @@
+// One direction of a link's bytes through memory that two processes share. Pure: no system calls. The words that both
+// ends touch are a parameter, so that a test can step through every order of their accesses.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <expected>
+#include <span>
+
+#include <troupe/framework/internal/wire/packet.hpp>
+
+namespace troupe::internal {
+
+/// A number in shared memory. All accesses are sequentially consistent where no other order is named: who goes to sleep
+/// must not miss what the other end stores at the same time.
+class shared_word {
+public:
+  [[nodiscard]] std::uint64_t load() const noexcept { return value_.load(std::memory_order_seq_cst); }
+  [[nodiscard]] std::uint64_t load_acquired() const noexcept { return value_.load(std::memory_order_acquire); }
+  void store(std::uint64_t value) noexcept { value_.store(value, std::memory_order_seq_cst); }
+  [[nodiscard]] std::uint64_t exchange(std::uint64_t value) noexcept {
+    return value_.exchange(value, std::memory_order_seq_cst);
+  }
+
+private:
+  std::atomic<std::uint64_t> value_{0};
+  static_assert(std::atomic<std::uint64_t>::is_always_lock_free); // Else its lock would be one process's.
+};
+
+/// What the two ends of a ring say to each other. Counts of bytes only grow, and are taken modulo the ring's size where
+/// bytes are found. Each word has a pair of cache lines of its own, since processors fetch lines in pairs.
+template <class Word>
+struct ring_words {
+  alignas(128) Word written;       // Bytes that the writer has put in.
+  alignas(128) Word read;          // Bytes that the reader has taken out.
+  alignas(128) Word reader_sleeps; // Not zero: the reader is to be woken when there is something to read.
+  alignas(128) Word writer_waits;  // Not zero: the writer is to be woken when there is room.
+};
+
+/// The other end has stored a count that it cannot have come to.
+struct ring_broken {};
+
+/// The writing end. Threads: one at a time.
+template <class Word>
+class ring_writer {
+public:
+  /// `data` has a power of two of bytes. Both outlive this. Requires: a ring that was not used before.
+  ring_writer(ring_words<Word>& shared, std::span<std::byte> data) : shared_(shared), data_(data) {}
+
+  /// Copies as much as there is room for; gives how much that was. The reader sees it from publish() on.
+  [[nodiscard]] std::expected<std::size_t, ring_broken> put(bytes_view bytes) {
+    if (room() < bytes.size())
+      if (auto looked = look(); !looked)
+        return std::unexpected{looked.error()};
+    const auto count = std::min(bytes.size(), room());
+    const auto at = static_cast<std::size_t>(written_) & (data_.size() - 1);
+    const auto until_end = std::min(count, data_.size() - at);
+    if (count > 0) {
+      std::memcpy(data_.data() + at, bytes.data(), until_end);
+      std::memcpy(data_.data(), bytes.data() + until_end, count - until_end);
+    }
+    written_ += count;
+    return count;
+  }
+
+  /// Shows the reader what was put in. True where the caller has to wake it.
+  [[nodiscard]] bool publish() {
+    shared_.written.store(written_);
+    return shared_.reader_sleeps.load() != 0 && shared_.reader_sleeps.exchange(0) != 0;
+  }
+
+  /// True where there is no room, and the reader will wake the caller once there is much.
+  [[nodiscard]] std::expected<bool, ring_broken> wait_for_room() {
+    shared_.writer_waits.store(1);
+    if (auto looked = look(); !looked)
+      return std::unexpected{looked.error()};
+    if (room() == 0)
+      return true;
+    shared_.writer_waits.store(0);
+    return false;
+  }
+
+private:
+  [[nodiscard]] std::size_t room() const noexcept { return data_.size() - static_cast<std::size_t>(written_ - read_); }
+
+  /// The reader's count is loaded once, and believed only where it can be.
+  [[nodiscard]] std::expected<void, ring_broken> look() {
+    const auto read = shared_.read.load();
+    if (read - read_ > written_ - read_)
+      return std::unexpected{ring_broken{}};
+    read_ = read;
+    return {};
+  }
+
+  ring_words<Word>& shared_;
+  const std::span<std::byte> data_;
+  std::uint64_t written_ = 0;
+  std::uint64_t read_ = 0; // As last seen.
+};
+
+/// The reading end. Threads: one at a time.
+template <class Word>
+class ring_reader {
+public:
+  /// As of the writer.
+  ring_reader(ring_words<Word>& shared, std::span<const std::byte> data) : shared_(shared), data_(data) {}
+
+  /// Copies what there is out of the ring, as far as `into` has room; gives how much that was.
+  [[nodiscard]] std::expected<std::size_t, ring_broken> take(std::span<std::byte> into) {
+    if (auto looked = look(); !looked)
+      return std::unexpected{looked.error()};
+    const auto count = std::min(into.size(), there());
+    if (count == 0)
+      return 0;
+    const auto at = static_cast<std::size_t>(read_) & (data_.size() - 1);
+    const auto until_end = std::min(count, data_.size() - at);
+    std::memcpy(into.data(), data_.data() + at, until_end);
+    std::memcpy(into.data() + until_end, data_.data(), count - until_end);
+    read_ += count;
+    shared_.read.store(read_);
+    return count;
+  }
+
+  /// After take(): true where the writer waits and has to be woken by the caller. It is only woken once it finds half
+  /// of the ring free: a writer that comes for less would come as often as the reader takes.
+  [[nodiscard]] bool writer_is_to_be_woken() {
+    return there() <= data_.size() / 2 && shared_.writer_waits.load() != 0 && shared_.writer_waits.exchange(0) != 0;
+  }
+
+  /// True where nothing is there, and the writer will wake the caller once there is.
+  [[nodiscard]] std::expected<bool, ring_broken> sleep() {
+    shared_.reader_sleeps.store(1);
+    if (auto looked = look(); !looked)
+      return std::unexpected{looked.error()};
+    if (there() == 0)
+      return true;
+    shared_.reader_sleeps.store(0);
+    return false;
+  }
+  /// The caller is awake, by whatever.
+  void awake() {
+    if (shared_.reader_sleeps.load() != 0)
+      shared_.reader_sleeps.store(0);
+  }
+
+private:
+  [[nodiscard]] std::size_t there() const noexcept { return static_cast<std::size_t>(written_ - read_); }
+
+  /// As of the writer.
+  [[nodiscard]] std::expected<void, ring_broken> look() {
+    const auto written = shared_.written.load_acquired();
+    if (written - written_ > data_.size() - there())
+      return std::unexpected{ring_broken{}};
+    written_ = written;
+    return {};
+  }
+
+  ring_words<Word>& shared_;
+  const std::span<const std::byte> data_;
+  std::uint64_t read_ = 0;
+  std::uint64_t written_ = 0; // As last seen.
+};
+
+} // namespace troupe::internal
