@@ -15,8 +15,9 @@ namespace {
 /// In the environment, where other users cannot read it, as they can arguments.
 constexpr const char* secret_variable = "TROUPE_BENCH_SECRET";
 
-troupe::link_options link_of_this_run() {
+troupe::link_options link_of_this_run(troupe::wait_mode wait) {
   troupe::link_options options;
+  options.wait = wait;
   if (const auto* secret = std::getenv(secret_variable))
     options.credentials.secret = secret;
   return options;
@@ -36,6 +37,10 @@ std::string unix_address() {
   return "unix://@troupe-bench-" + std::to_string(::getpid());
 }
 
+std::string shm_address() {
+  return "shm://@troupe-bench-" + std::to_string(::getpid());
+}
+
 std::string tcp_address() {
   return "tcp://127.0.0.1:0";
 }
@@ -49,7 +54,7 @@ std::expected<void, std::string> troupe_process::open(std::vector<std::string> l
   auto opened = troupe::node::open(system, types, families,
                                    {.name = "bench",
                                     .listen = std::move(listen),
-                                    .accepted_links = link_of_this_run(),
+                                    .accepted_links = link_of_this_run(wait),
                                     .store = std::move(store),
                                     .detailed_stats = what != seeing::nothing});
   if (!opened)
@@ -59,7 +64,7 @@ std::expected<void, std::string> troupe_process::open(std::vector<std::string> l
 }
 
 std::expected<troupe::link, std::string> troupe_process::dial(const std::string& address) {
-  auto link = node->connect(address, link_of_this_run());
+  auto link = node->connect(address, link_of_this_run(wait));
   if (!link)
     return std::unexpected{link.error().message()};
   return *std::move(link);

@@ -19,6 +19,8 @@ void make_secret_of_this_run();
 /// Where a node of this run listens, over unix sockets or on a TCP port that the system chooses.
 [[nodiscard]] std::string unix_address();
 [[nodiscard]] std::string tcp_address();
+/// The same over unix sockets, with links through rings.
+[[nodiscard]] std::string shm_address();
 
 /// Whether a node counts and logs all that it can, or nothing.
 enum class seeing { as_users_get_it, all, nothing };
@@ -38,6 +40,7 @@ struct troupe_process {
                                                                  std::vector<std::string> listen = {});
 
   seeing what = seeing::as_users_get_it;
+  troupe::wait_mode wait = troupe::wait_mode::adaptive;
 
   troupe::type_registry types;
   troupe::family_set families;

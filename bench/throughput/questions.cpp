@@ -11,13 +11,15 @@ namespace bench {
 namespace {
 
 question between_processes() {
-  question made{.rounds = 5, .subjects = {{troupe_unix()}, {troupe_tcp()}}, .cases = pair_cases()};
+  question made{.rounds = 5,
+                .subjects = {{troupe_unix()}, {troupe_shm()}, {troupe_shm_polling()}, {troupe_tcp()}},
+                .cases = pair_cases()};
   for (auto& peer : all_peers())
     made.subjects.push_back({std::move(peer)});
   made.subjects.push_back({raw_asio_unix()});
   for (const auto& one : made.subjects)
     made.peers.push_back(one.who.name);
-  made.shown_peers = {"troupe-unix", "caf-basp", "zeromq-ipc", "raw-asio-unix"};
+  made.shown_peers = {"troupe-unix", "troupe-shm", "caf-basp", "zeromq-ipc", "raw-asio-unix"};
   return made;
 }
 

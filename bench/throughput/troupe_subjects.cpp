@@ -9,10 +9,17 @@ namespace bench {
 
 namespace {
 
+/// How an end is to be opened.
+struct end_options {
+  seeing what = seeing::as_users_get_it;
+  troupe::wait_mode wait = troupe::wait_mode::adaptive;
+};
+
 std::expected<void, std::string> serve_at(const std::string& address, const ready_report& ready,
-                                          seeing what = seeing::as_users_get_it) {
+                                          const end_options& how = {}) {
   troupe_process process;
-  process.what = what;
+  process.what = how.what;
+  process.wait = how.wait;
   process.types.add<small_message>("bench.small_message");
   if (auto opened = process.open({address}); !opened)
     return opened;
@@ -27,8 +34,9 @@ std::expected<void, std::string> serve_at(const std::string& address, const read
 
 class troupe_near_end : public near_end {
 public:
-  std::expected<void, std::string> connect(const std::string& address, seeing what) {
-    process_.what = what;
+  std::expected<void, std::string> connect(const std::string& address, const end_options& how) {
+    process_.what = how.what;
+    process_.wait = how.wait;
     process_.types.add<small_message>("bench.small_message");
     auto link = process_.connect(address);
     if (!link)
@@ -52,26 +60,40 @@ private:
   std::unique_ptr<near_end> near_;
 };
 
-std::expected<std::unique_ptr<near_end>, std::string> connect_seen(const std::string& address, seeing what) {
+std::expected<std::unique_ptr<near_end>, std::string> connect_to(const std::string& address, const end_options& how) {
   auto near = std::make_unique<troupe_near_end>();
-  if (auto connected = near->connect(address, what); !connected)
+  if (auto connected = near->connect(address, how); !connected)
     return std::unexpected{std::move(connected).error()};
   return near;
 }
 
 std::expected<std::unique_ptr<near_end>, std::string> connect(const std::string& address) {
-  return connect_seen(address, seeing::as_users_get_it);
+  return connect_to(address, {});
 }
 
 subject over_unix_socket(std::string name, seeing what) {
-  return {std::move(name), [what](const ready_report& ready) { return serve_at(unix_address(), ready, what); },
-          [what](const std::string& address) { return connect_seen(address, what); }};
+  return {std::move(name), [what](const ready_report& ready) { return serve_at(unix_address(), ready, {what}); },
+          [what](const std::string& address) { return connect_to(address, {what}); }};
+}
+
+subject through_rings(std::string name, troupe::wait_mode wait) {
+  const end_options how{.wait = wait};
+  return {std::move(name), [how](const ready_report& ready) { return serve_at(shm_address(), ready, how); },
+          [how](const std::string& address) { return connect_to(address, how); }};
 }
 
 } // namespace
 
 subject troupe_unix() {
   return over_unix_socket("troupe-unix", seeing::as_users_get_it);
+}
+
+subject troupe_shm() {
+  return through_rings("troupe-shm", troupe::wait_mode::adaptive);
+}
+
+subject troupe_shm_polling() {
+  return through_rings("troupe-shm-polling", troupe::wait_mode::poll);
 }
 
 subject troupe_tcp() {

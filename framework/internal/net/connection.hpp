@@ -152,6 +152,8 @@ private:
   void write_by_caller(link_held& held);
   [[nodiscard]] bool writes_to_ring(const link_held& held);
   void put_into_ring(link_held& held);
+  void write_waiting(link_held& held);
+  void wait_for_more(const link_held& held);
   void wake_peer();
   void hand_rest_to_io_thread(std::expected<std::size_t, std::error_code> written);
   void hand_to_io_thread(const link_held& held);

@@ -19,6 +19,9 @@ using clock = std::chrono::steady_clock;
 // Who appends this much writes it, since a larger write costs no less per byte.
 constexpr std::size_t batch_bytes = 64_KiB;
 
+// The same of a ring, where a write is no system call: it only takes cache lines away from the peer.
+constexpr std::size_t ring_batch_bytes = 1_KiB;
+
 // So many ticks that find nothing end the ticking, which the next burst begins again.
 constexpr int idle_ticks_max = 20;
 
@@ -37,30 +40,35 @@ void connection::flush(link_held& held) {
     held.unlock(); // Whoever writes looks again before it stops.
     return;
   }
-  if (writes_to_ring(held)) {
-    put_into_ring(held);
-    return;
-  }
   if (io_batch::current() != nullptr) {
     flush_soon(held);
     held.unlock();
+    return;
+  }
+  if (writes_to_ring(held)) {
+    if (waiting_.size_bytes() >= ring_batch_bytes || ring_->peer_has_all()) {
+      put_into_ring(held);
+    } else {
+      wait_for_more(held);
+      held.unlock();
+    }
     return;
   }
   if (waiting_.size_bytes() >= batch_bytes) {
     write_by_caller(held);
     return;
   }
-  if (deferred_) {
-    held.unlock();
-    return;
-  }
-  if (pause_.is_over(clock::now(), bytes_read())) {
+  if (!deferred_ && pause_.is_over(clock::now(), bytes_read())) {
     write_by_caller(held);
     return;
   }
-  deferred_ = true;
-  start_ticking(held);
+  wait_for_more(held);
   held.unlock();
+}
+
+void connection::wait_for_more(const link_held& held) {
+  if (!std::exchange(deferred_, true))
+    start_ticking(held);
 }
 
 /// Whether what waits can be put into the ring as it is. Requires nobody writing.
@@ -81,6 +89,7 @@ void connection::put_into_ring(link_held& held) {
     bytes_written_.fetch_add(put->bytes, std::memory_order_relaxed);
   if (is_whole) {
     waiting_.clear();
+    deferred_ = false;
     if (refills_)
       hand_to_io_thread(held);
   } else {
@@ -112,11 +121,20 @@ void connection::flush_soon(const link_held& held) {
   }
 }
 
+/// May let go of the lock.
+void connection::write_waiting(link_held& held) {
+  if (writer_ != writer::nobody || waiting_.empty())
+    return;
+  if (writes_to_ring(held))
+    put_into_ring(held);
+  else
+    write_by_caller(held);
+}
+
 void connection::flush_batch() {
   auto held = mutex_->lock();
   batched_ = false;
-  if (writer_ == writer::nobody && !waiting_.empty())
-    write_by_caller(held);
+  write_waiting(held);
 }
 
 void connection::write_refills(const link_held& held) {
@@ -216,8 +234,7 @@ tick_result connection::tick() {
   idle_ticks_ = is_useful ? 0 : idle_ticks_ + 1;
   ticking_ = idle_ticks_ < idle_ticks_max;
   const auto result = !ticking_ ? tick_result::over : is_useful ? tick_result::useful : tick_result::idle;
-  if (writer_ == writer::nobody && !waiting_.empty())
-    write_by_caller(held);
+  write_waiting(held);
   return result;
 }
 

@@ -72,6 +72,9 @@ public:
     return shared_.reader_sleeps.load() != 0 && shared_.reader_sleeps.exchange(0) != 0;
   }
 
+  /// Whether the reader has taken out all that was published, so that it has nothing to do.
+  [[nodiscard]] bool reader_has_all() const { return shared_.read.load_acquired() == written_; }
+
   /// True where there is no room, and the reader will wake the caller once there is much.
   [[nodiscard]] std::expected<bool, ring_broken> wait_for_room() {
     shared_.writer_waits.store(1);

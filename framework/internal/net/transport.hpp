@@ -63,6 +63,8 @@ public:
   };
   /// As write_now(), where writes_to_ring(): no system call.
   [[nodiscard]] virtual std::expected<put_result, std::error_code> put(bytes_view bytes) = 0;
+  /// As put(). Whether the peer has read all that was put.
+  [[nodiscard]] virtual bool peer_has_all() const = 0;
   /// Any thread, not while the transport is closed.
   virtual void wake_peer() = 0;
 };

@@ -238,6 +238,8 @@ public:
     return put_result{*count, output_->publish()};
   }
 
+  bool peer_has_all() const override { return output_->reader_has_all(); }
+
   void wake_peer() override {
     owes_wake_ = true;
     if (is_in_ring_ && owes_wake_.exchange(false))

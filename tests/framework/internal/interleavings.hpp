@@ -22,11 +22,11 @@ public:
   /// Called before each run, to make the agents' surroundings anew.
   explicit interleavings(std::function<void()> reset) : reset_(std::move(reset)) {}
 
-  void add(std::function<void()> agent) { agents_.push_back({.run = std::move(agent)}); }
+  void add(std::function<void()> what) { agents_.push_back({.run = std::move(what)}); }
 
   /// What runs whenever nothing else does what it waits for, such as memory that is written late. It never ends.
-  void add_background(std::function<void()> agent, std::function<bool()> can_go_on) {
-    agents_.push_back({.run = std::move(agent), .can_go_on = std::move(can_go_on), .is_background = true});
+  void add_background(std::function<void()> what, std::function<bool()> can_go_on) {
+    agents_.push_back({.run = std::move(what), .can_go_on = std::move(can_go_on), .is_background = true});
   }
 
   /// Within an agent: others may come first.

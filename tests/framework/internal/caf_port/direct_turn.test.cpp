@@ -23,13 +23,13 @@ namespace {
 using namespace std::chrono_literals;
 using turn_over = caf::resumable;
 
-caf::mailbox_element_ptr element_of(caf::message content, caf::strong_actor_ptr from = nullptr,
-                                    caf::message_id id = caf::make_message_id()) {
+caf::mailbox_element_ptr mailbox_element_of(caf::message content, caf::strong_actor_ptr from = nullptr,
+                                            caf::message_id id = caf::make_message_id()) {
   return caf::make_mailbox_element(std::move(from), id, {}, std::move(content));
 }
 
-caf::mailbox_element_ptr element_of(int number) {
-  return element_of(caf::make_message(number));
+caf::mailbox_element_ptr mailbox_element_of(int number) {
+  return mailbox_element_of(caf::make_message(number));
 }
 
 class own_enqueue final : public caf::event_based_actor {
@@ -135,7 +135,7 @@ TEST_F(direct_turns, claim_who_waits_and_nobody_else) {
   auto& actor = spawn_collector();
   ASSERT_TRUE(claim(actor));
   EXPECT_FALSE(claim(actor));
-  give(actor, element_of(1));
+  give(actor, mailbox_element_of(1));
   EXPECT_EQ(run_turn(actor, unit_, 10), turn_over::awaiting_message);
   EXPECT_TRUE(claim(actor));
   EXPECT_EQ(run_turn(actor, unit_, 10), turn_over::awaiting_message); // Without a message, too.
@@ -145,10 +145,10 @@ TEST_F(direct_turns, claim_who_waits_and_nobody_else) {
 TEST_F(direct_turns, keep_the_order_in_which_messages_came_whoever_sent_them) {
   auto& actor = spawn_collector();
   ASSERT_TRUE(claim(actor));
-  give(actor, element_of(1));
-  actor.enqueue(element_of(2), nullptr); // As another thread does: it is not scheduled, since it is claimed.
-  give(actor, element_of(3));
-  actor.enqueue(element_of(4), nullptr);
+  give(actor, mailbox_element_of(1));
+  actor.enqueue(mailbox_element_of(2), nullptr); // As another thread does: it is not scheduled, since it is claimed.
+  give(actor, mailbox_element_of(3));
+  actor.enqueue(mailbox_element_of(4), nullptr);
   EXPECT_EQ(run_turn(actor, unit_, 10), turn_over::awaiting_message);
   EXPECT_EQ(seen_, (std::vector{1, 2, 3, 4}));
 }
@@ -157,7 +157,7 @@ TEST_F(direct_turns, end_after_so_many_messages_and_leave_the_rest_to_the_next) 
   auto& actor = spawn_collector();
   ASSERT_TRUE(claim(actor));
   for (int i = 0; i < 25; ++i)
-    give(actor, element_of(i));
+    give(actor, mailbox_element_of(i));
   EXPECT_EQ(run_turn(actor, unit_, 10), turn_over::resume_later);
   EXPECT_EQ(seen_.size(), 10u);
   EXPECT_EQ(actor.resume(&unit_, 10), turn_over::resume_later); // CAF's own.
@@ -171,8 +171,9 @@ TEST_F(direct_turns, let_urgent_messages_overtake) {
   auto& actor = spawn_collector();
   ASSERT_TRUE(claim(actor));
   for (int i = 0; i < 40; ++i)
-    give(actor, element_of(i));
-  actor.enqueue(element_of(caf::make_message(-1), nullptr, caf::make_message_id(caf::message_priority::high)), nullptr);
+    give(actor, mailbox_element_of(i));
+  actor.enqueue(mailbox_element_of(caf::make_message(-1), nullptr, caf::make_message_id(caf::message_priority::high)),
+                nullptr);
   while (run_turn(actor, unit_, 100) == turn_over::resume_later) {
   }
   ASSERT_EQ(seen_.size(), 41u);
@@ -189,7 +190,7 @@ TEST_F(direct_turns, let_urgent_messages_that_come_meanwhile_overtake_most) {
   });
   ASSERT_TRUE(claim(actor));
   for (int i = 0; i < 60; ++i)
-    give(actor, element_of(i));
+    give(actor, mailbox_element_of(i));
   while (run_turn(actor, unit_, 100) == turn_over::resume_later) {
   }
   ASSERT_EQ(seen_.size(), 61u);
@@ -206,13 +207,13 @@ TEST_F(direct_turns, come_back_to_what_was_skipped_when_something_else_was_handl
     }};
   });
   ASSERT_TRUE(claim(actor));
-  give(actor, element_of(1));
-  give(actor, element_of(2));
+  give(actor, mailbox_element_of(1));
+  give(actor, mailbox_element_of(2));
   EXPECT_EQ(run_turn(actor, unit_, 10), turn_over::awaiting_message);
   EXPECT_TRUE(seen_.empty());
   ASSERT_TRUE(claim(actor));
-  give(actor, element_of(caf::make_message(std::string{"go"})));
-  give(actor, element_of(3));
+  give(actor, mailbox_element_of(caf::make_message(std::string{"go"})));
+  give(actor, mailbox_element_of(3));
   EXPECT_EQ(run_turn(actor, unit_, 10), turn_over::awaiting_message);
   EXPECT_EQ(seen_, (std::vector{-1, 1, 2, 3}));
   ASSERT_TRUE(claim(actor)); // It does wait.
@@ -233,7 +234,7 @@ TEST_F(direct_turns, put_all_off_while_a_response_is_awaited) {
   });
   ASSERT_TRUE(claim(actor));
   for (int i = 1; i <= 3; ++i)
-    give(actor, element_of(i));
+    give(actor, mailbox_element_of(i));
   auto result = run_turn(actor, unit_, 10);
   // CAF may have scheduled the asked actor, and the receiver of its answer, in the unit: the test runs both.
   for (int rounds = 0; rounds < 10'000 && seen_.size() < 4; ++rounds) {
@@ -260,10 +261,10 @@ TEST_F(direct_turns, of_an_actor_that_quits_answer_the_requests_that_are_left) {
   asker->monitor(caf::actor_cast<caf::actor>(pointer_to(actor)));
   const auto kept = pointer_to(actor);
   ASSERT_TRUE(claim(actor));
-  give(actor, element_of(1));
-  give(actor, element_of(2));
+  give(actor, mailbox_element_of(1));
+  give(actor, mailbox_element_of(2));
   const auto id = asker->new_request_id(caf::message_priority::normal);
-  give(actor, element_of(caf::make_message(3), me, id));
+  give(actor, mailbox_element_of(caf::make_message(3), me, id));
   EXPECT_EQ(run_turn(actor, unit_, 10), turn_over::done);
   EXPECT_EQ(seen_, (std::vector{1, 2}));
   int downs = 0;
@@ -291,8 +292,8 @@ TEST_F(direct_turns, of_an_actor_whose_handler_throws_end_it) {
   });
   const auto kept = pointer_to(actor);
   ASSERT_TRUE(claim(actor));
-  give(actor, element_of(1));
-  give(actor, element_of(2));
+  give(actor, mailbox_element_of(1));
+  give(actor, mailbox_element_of(2));
   EXPECT_EQ(run_turn(actor, unit_, 10), turn_over::done);
   EXPECT_EQ(seen_, (std::vector{1}));
 }
@@ -303,7 +304,7 @@ TEST_F(direct_turns, begin_receive_timeouts) {
     return {[this](int number) { seen_.push_back(number); }, caf::after(1ms) >> [&] { silent.set_value(); }};
   });
   ASSERT_TRUE(claim(actor));
-  give(actor, element_of(1));
+  give(actor, mailbox_element_of(1));
   EXPECT_EQ(run_turn(actor, unit_, 10), turn_over::awaiting_message);
   EXPECT_EQ(silent.get_future().wait_for(60s), std::future_status::ready);
 }
@@ -316,7 +317,7 @@ TEST_F(direct_turns, initialize_an_actor_and_end_one_without_behavior) {
   });
   const auto kept = pointer_to(actor);
   ASSERT_TRUE(claim(actor));
-  give(actor, element_of(1));
+  give(actor, mailbox_element_of(1));
   EXPECT_EQ(run_turn(actor, unit_, 10), turn_over::done);
   EXPECT_TRUE(initialized);
 }
@@ -347,11 +348,11 @@ TEST_F(direct_turns, and_other_threads_that_send_lose_nothing_and_keep_each_ones
     });
   for (int number = 1; number <= each_sends;) {
     if (!claim(actor)) { // CAF's scheduler runs it.
-      actor.enqueue(element_of(caf::make_message(0, number++)), nullptr);
+      actor.enqueue(mailbox_element_of(caf::make_message(0, number++)), nullptr);
       continue;
     }
     for (int i = 0; i < 7 && number <= each_sends; ++i)
-      give(actor, element_of(caf::make_message(0, number++)));
+      give(actor, mailbox_element_of(caf::make_message(0, number++)));
     caf::intrusive_ptr_add_ref(actor.ctrl());
     if (run_turn(actor, unit_, 5) == turn_over::resume_later)
       system_.scheduler().enqueue(&actor);
