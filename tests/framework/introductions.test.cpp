@@ -3,6 +3,7 @@
 
 #include <troupe/framework/fetching.hpp>
 #include <troupe/framework/inspection.hpp>
+#include <troupe/framework/memory_summary.hpp>
 
 #include "three_nodes.hpp"
 
@@ -87,6 +88,21 @@ TEST_F(introduced, over_tcp_too) {
   const auto ref = got_by_way_of_far();
   ASSERT_TRUE(eventually([&] { return is_linked_with(near(), "third"); }));
   EXPECT_EQ(ref.get(10s).value()[1], 7.0);
+}
+
+TEST_F(introduced, is_whom_a_reference_is_then_said_to_be_from) {
+  connect_all();
+  const auto ref = got_by_way_of_far();
+  memory_summary known;
+  const auto is_from_third = [&] {
+    known = near().home->memory_summary().value();
+    return known.objects.size() == 1 && known.objects[0].holders.size() == 1
+           && known.objects[0].holders[0].peer == "third";
+  };
+  ASSERT_TRUE(eventually(is_from_third));
+  EXPECT_EQ(known.objects[0].state, "remote");
+  EXPECT_EQ(known.objects[0].holders[0].reason, memory_reason::handle);
+  EXPECT_EQ(known.objects[0].holders[0].count, 1u);
 }
 
 TEST_F(introduced, is_nobody_over_a_link_that_does_not_allow_it) {

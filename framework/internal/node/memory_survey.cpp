@@ -153,8 +153,7 @@ private:
       holder.reason = memory_reason::handle;
       holder.count = entry.references;
       holder.age_ms = made.age_ms;
-      if (entry.references > 0)
-        made.holders.push_back(std::move(holder));
+      made.holders.push_back(std::move(holder)); // Also without references: of what has moved here there may be some.
       if (entry.is_fetched)
         made.holders.push_back({.reason = memory_reason::fetched, .process = own_, .count = 1});
     }
@@ -304,8 +303,9 @@ private:
   void finish() {
     auto& objects = result_.objects;
     for (auto& each : objects)
-      if (const auto own = own_handles(each); own != each.holders.end() && own->count == 0 && !each.store.empty())
-        each.holders.erase(own);
+      std::erase_if(each.holders, [this](const memory_holder& holder) {
+        return holder.reason == memory_reason::handle && holder.process == own_ && holder.count == 0;
+      });
     std::erase_if(objects, [](const memory_object& each) { return each.state.empty(); });
     static_cast<void>(leave_off());
   }
