@@ -191,6 +191,12 @@ std::uint64_t world::sent(const std::string& from, const std::string& to) {
   return ok == "ok" ? bytes : 0;
 }
 
+testing::AssertionResult world::has_all_from(const std::string& name, const std::string& source) {
+  std::string said;
+  const auto is_so = comes_true([&] { return (said = told(name, "sources")) == "ok " + source + ' '; });
+  return is_so ? testing::AssertionSuccess() : testing::AssertionFailure() << name << " says \"" << said << '"';
+}
+
 std::uint64_t world::pulled_by(const std::string& name) {
   std::istringstream words{told(name, "pulled")};
   std::string ok;

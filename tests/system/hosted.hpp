@@ -95,6 +95,8 @@ public:
   [[nodiscard]] contents store_at(const std::string& name);
   /// Socket bytes so far.
   [[nodiscard]] std::uint64_t sent(const std::string& from, const std::string& to);
+  /// Waits until that process would have all bytes that it lacks from `source`: what came by way of others is adopted.
+  [[nodiscard]] testing::AssertionResult has_all_from(const std::string& name, const std::string& source);
   /// Bytes of objects that have come there, over the links that it has now.
   [[nodiscard]] std::uint64_t pulled_by(const std::string& name);
   /// Ends all that run: their exit codes have to be 0, and nothing may be left in their hosts' /dev/shm.

@@ -11,6 +11,7 @@
 //   drop KEY | drop_all      a KEY that is not there is "ok nothing"
 //   watch POINT | hold POINT | go_on POINT    see stage::at
 //   summary                  "ok OBJECTS BYTES MOST_BYTES_EVER" of the store, and who keeps each
+//   sources                  "ok PEER...": from whom the bytes of what it has would be brought here
 //   trim                     gives back what the allocator keeps for later: "ok BYTES", which are in use
 //   pulled                   bytes of objects that have come over the open links
 //   traffic PEER             socket bytes sent and received over the open link
@@ -226,6 +227,8 @@ private:
       return std::to_string(heap.uordblks + heap.hblkhd);
     } else if (verb == "summary") {
       return summary();
+    } else if (verb == "sources") {
+      return sources();
     } else if (verb == "traffic") {
       const auto link = link_to(words[0]);
       if (!link)
@@ -258,6 +261,21 @@ private:
         text << ", in flight " << each.from << " to " << each.to;
     }
     return text.str();
+  }
+
+  outcome sources() const {
+    const auto what = home_.memory_summary();
+    if (!what)
+      return std::unexpected{what.error()};
+    std::set<std::string> peers;
+    for (const auto& object : what->objects)
+      for (const auto& holder : object.holders)
+        if (object.state == "remote" && holder.reason == troupe::memory_reason::handle)
+          peers.insert(holder.peer);
+    std::string text;
+    for (const auto& each : peers)
+      text += each + ' ';
+    return text;
   }
 
   // -- pipelines
