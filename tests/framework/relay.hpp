@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "raw_peer.hpp"
+#include "two_nodes.hpp"
 
 namespace troupe::tests {
 
@@ -20,7 +21,8 @@ public:
   explicit relay(const std::string& to) : to_(to), thread_([this] { run(); }) {}
   ~relay() { stop(); }
 
-  [[nodiscard]] std::string address() const { return listener_.address(); }
+  /// To dial instead of `to`.
+  [[nodiscard]] std::string address() const { return to_.substr(0, 3) + listener_.address().substr(3); }
 
   /// From now on nothing that the dialer writes is read.
   void stall() {
@@ -89,6 +91,35 @@ private:
   std::atomic<bool> over_{false};
   std::atomic<std::chrono::milliseconds::rep> pause_{0};
   std::jthread thread_;
+};
+
+/// Two nodes whose link may pass through a relay.
+class relayed_nodes : public two_nodes {
+protected:
+  /// Links them. Gives an actor at the far end that counts the texts that it gets.
+  caf::actor connect_through_relay(const link_options& options) {
+    publish("sink", far().system.spawn([got = got_]() -> caf::behavior {
+      return {[got](const std::string&) { got->fetch_add(1); }};
+    }));
+    between_.emplace(address_);
+    address_ = between_->address();
+    connect(options);
+    return find("sink");
+  }
+
+  /// It takes several times the heartbeat's timeout of 600 ms to read all of this.
+  void expect_to_stay_though_reading_is_slow(const caf::actor& sink) {
+    between_->pause_between_reads(std::chrono::milliseconds{25}); // About 800 kB a second.
+    constexpr std::uint64_t messages = 2'000;
+    const std::string text(1'000, 'x');
+    for (std::uint64_t i = 0; i < messages; ++i)
+      caf::anon_send(sink, text);
+    EXPECT_TRUE(eventually([&] { return *got_ == messages || !link_->is_open(); }));
+    EXPECT_TRUE(link_->is_open());
+  }
+
+  std::optional<relay> between_;
+  std::shared_ptr<std::atomic<std::uint64_t>> got_ = std::make_shared<std::atomic<std::uint64_t>>(0); // Texts.
 };
 
 } // namespace troupe::tests

@@ -11,7 +11,7 @@
 namespace troupe::tests {
 namespace {
 
-class tls : public two_nodes {
+class tls : public relayed_nodes {
 protected:
   void SetUp() override {
     authority_ = made_.authority("authority");
@@ -58,27 +58,16 @@ protected:
 /// Over a network that is slow, or gone.
 class tls_through_a_relay : public tls {
 protected:
-  caf::actor connect_through() {
+  void SetUp() override {
+    tls::SetUp();
     near_links_.block_timeout = 0ms;
     near_links_.heartbeat_interval = 100ms;
     near_links_.heartbeat_timeout = 600ms;
-    publish("sink", far().system.spawn([got = got_]() -> caf::behavior {
-      return {[got](const std::string&) { got->fetch_add(1); }};
-    }));
-    between_.emplace(address_);
-    auto connected = near().home->connect("tls" + between_->address().substr(3), near_links_);
-    if (!connected)
-      throw std::runtime_error(connected.error().message());
-    link_.emplace(*std::move(connected));
-    return find("sink");
   }
-
-  std::optional<relay> between_;
-  std::shared_ptr<std::atomic<int>> got_ = std::make_shared<std::atomic<int>>(0);
 };
 
 TEST_F(tls_through_a_relay, a_peer_that_falls_silent_is_given_up_though_the_kernel_takes_what_it_is_asked) {
-  auto sink = connect_through();
+  auto sink = connect_through_relay(near_links_);
   between_->fall_silent();
   caf::scoped_actor self{near().system};
   std::string reason;
@@ -88,14 +77,7 @@ TEST_F(tls_through_a_relay, a_peer_that_falls_silent_is_given_up_though_the_kern
 }
 
 TEST_F(tls_through_a_relay, a_peer_that_only_reads_slowly_is_not) {
-  auto sink = connect_through();
-  between_->pause_between_reads(25ms); // About 800 kB a second.
-  constexpr int messages = 2'000;      // 2 MB, which takes several times the timeout.
-  const std::string text(1'000, 'x');
-  for (int i = 0; i < messages; ++i)
-    caf::anon_send(sink, text);
-  EXPECT_TRUE(eventually([&] { return *got_ == messages || !link_->is_open(); }));
-  EXPECT_TRUE(link_->is_open());
+  expect_to_stay_though_reading_is_slow(connect_through_relay(near_links_));
 }
 
 TEST_F(tls, with_a_secret_lets_in_who_knows_it) {

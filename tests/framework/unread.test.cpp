@@ -222,7 +222,7 @@ TEST_F(unread, who_sends_more_than_the_window_has_the_link_ended) {
   over.set_value();
 }
 
-class slow_network : public two_nodes {
+class slow_network : public relayed_nodes {
 protected:
   void SetUp() override {
     options_.credentials.secret = std::string(32, 's');
@@ -231,40 +231,19 @@ protected:
     far_options_.store = near_options_.store = std::nullopt;
     far_options_.listen = {"tcp://127.0.0.1:0"};
     far_options_.accepted_links = options_;
-    publish("sink", far().system.spawn([got = got_]() -> caf::behavior {
-      return {[got](const std::string&) { got->fetch_add(1); }};
-    }));
-  }
-
-  caf::actor connect_through() {
-    between_.emplace(address_);
-    auto connected = near().home->connect(between_->address(), options_);
-    if (!connected)
-      throw std::runtime_error(connected.error().message());
-    link_.emplace(*std::move(connected));
-    return find("sink");
   }
 
   link_options options_;
-  std::optional<relay> between_;
-  std::shared_ptr<std::atomic<std::uint64_t>> got_ = std::make_shared<std::atomic<std::uint64_t>>(0);
 };
 
 TEST_F(slow_network, is_no_dead_peer) {
   options_.heartbeat_interval = 100ms;
   options_.heartbeat_timeout = 600ms;
-  auto sink = connect_through();
-  between_->pause_between_reads(25ms); // About 800 kB a second.
-  constexpr int messages = 2'000;      // 2 MB, which takes several times the timeout.
-  const std::string text(1'000, 'x');
-  for (int i = 0; i < messages; ++i)
-    caf::anon_send(sink, text);
-  EXPECT_TRUE(eventually([&] { return *got_ == messages || !link_->is_open(); }));
-  EXPECT_TRUE(link_->is_open());
+  expect_to_stay_though_reading_is_slow(connect_through_relay(options_));
 }
 
 TEST_F(slow_network, what_was_not_written_at_the_end_is_counted) {
-  auto sink = connect_through();
+  auto sink = connect_through_relay(options_);
   between_->stall();
   constexpr std::uint64_t messages = 7'000;
   const std::string text(1'000, 'x');
@@ -284,7 +263,6 @@ TEST_F(slow_network, what_was_not_written_at_the_end_is_counted) {
 // Method: the peer reads slowly into a small buffer, so that the answers are still under way when the node ends.
 TEST_F(slow_network, the_end_loses_nothing_that_was_written) {
   constexpr std::uint64_t requests = 200;
-  far_.reset();
   far_options_.drain_timeout = 20s;
   publish("echo", far().system.spawn(
                       []() -> caf::behavior { return {[](std::int32_t) { return std::string(50'000, 'x'); }}; }));
