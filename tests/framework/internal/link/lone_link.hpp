@@ -1,10 +1,12 @@
 // What the parts of a link share, without a link.
 #pragma once
 
+#include <any>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <caf/all.hpp>
@@ -15,6 +17,7 @@
 #include <troupe/framework/internal/caf_port/proxy.hpp>
 #include <troupe/framework/internal/link/actor_names.hpp>
 #include <troupe/framework/internal/link/link_common.hpp>
+#include <troupe/framework/internal/net/transport.hpp>
 #include <troupe/framework/internal/wire/admin.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
 
@@ -88,6 +91,15 @@ private:
 class no_recognition final : public actor_recognition {
 public:
   caf::strong_actor_ptr recognize(const introduce&) const override { return nullptr; }
+};
+
+/// Values that go beside the bytes.
+class value_list final : public value_lane {
+public:
+  void push(std::any& value) override { values.push_back(std::move(value)); }
+  std::any pop() override { return values.empty() ? std::any{} : std::exchange(values.front(), {}); }
+
+  std::vector<std::any> values;
 };
 
 /// Does nothing for its proxies.

@@ -47,15 +47,6 @@ public:
   bool is_unasked = false;
 };
 
-/// Values that go beside the bytes.
-class queue final : public value_lane {
-public:
-  void push(std::any& value) override { values.push_back(std::move(value)); }
-  std::any pop() override { return values.empty() ? std::any{} : std::exchange(values.front(), {}); }
-
-  std::vector<std::any> values;
-};
-
 class way_in : public testing::Test {
 protected:
   way_in() {
@@ -142,7 +133,7 @@ protected:
   pending_requests asked_{replies_};
   passed_traffic passed_{types_, nullptr};
   receive_account account_{{.windows = {.window = 2000, .actor_window = 1000}}, [] {}, nullptr};
-  std::shared_ptr<queue> values_ = std::make_shared<queue>();
+  std::shared_ptr<value_list> values_ = std::make_shared<value_list>();
   message_receiver receiver_{{.accepted = accepted_,
                               .known = known_,
                               .incoming = incoming_,

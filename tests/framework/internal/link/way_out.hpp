@@ -40,15 +40,6 @@ public:
   }
 };
 
-/// Values that go beside the bytes.
-class value_list final : public value_lane {
-public:
-  void push(std::any& value) override { values.push_back(std::move(value)); }
-  std::any pop() override { return {}; }
-
-  std::vector<std::any> values;
-};
-
 /// Puts objects on their way to a process, itself where there is a store.
 class flights_to final : public flight_path<store::handle> {
 public:
