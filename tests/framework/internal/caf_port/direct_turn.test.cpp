@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <future>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -14,6 +13,7 @@
 
 #include <caf/actor_companion.hpp>
 #include <caf/all.hpp>
+#include <caf/scheduler/test_coordinator.hpp>
 
 #include <troupe/framework/internal/caf_port/ordinary_actors.hpp>
 
@@ -77,9 +77,16 @@ public:
   std::vector<caf::intrusive_ptr<caf::resumable>> later;
 };
 
+struct scheduled_by final : caf::actor_system_config {
+  explicit scheduled_by(caf::atom_value policy) { set("scheduler.policy", policy); }
+};
+
 class direct_turns : public testing::Test {
 protected:
-  ~direct_turns() override {
+  explicit direct_turns(caf::atom_value scheduler = caf::atom("stealing")) : config_{scheduler} {}
+  ~direct_turns() override { end_all(); }
+
+  void end_all() {
     for (const auto& each : made_)
       caf::anon_send_exit(caf::actor_cast<caf::actor>(each), caf::exit_reason::user_shutdown);
   }
@@ -99,7 +106,7 @@ protected:
 
   static caf::strong_actor_ptr pointer_to(caf::scheduled_actor& actor) { return caf::strong_actor_ptr{actor.ctrl()}; }
 
-  caf::actor_system_config config_;
+  scheduled_by config_;
   caf::actor_system system_{config_};
   ordinary_actors ordinary_{system_};
   unit unit_{&system_};
@@ -298,15 +305,44 @@ TEST_F(direct_turns, of_an_actor_whose_handler_throws_end_it) {
   EXPECT_EQ(seen_, (std::vector{1}));
 }
 
-TEST_F(direct_turns, begin_receive_timeouts) {
-  std::promise<void> silent;
+/// Time passes when the test says so.
+class direct_turns_by_the_clock : public direct_turns {
+protected:
+  direct_turns_by_the_clock() : direct_turns(caf::atom("testing")) {}
+  ~direct_turns_by_the_clock() override {
+    end_all();
+    run_scheduled();
+  }
+
+  void let_pass(std::chrono::seconds time) {
+    scheduler().advance_time(time);
+    run_scheduled();
+  }
+
+private:
+  caf::scheduler::test_coordinator& scheduler() {
+    return static_cast<caf::scheduler::test_coordinator&>(system_.scheduler());
+  }
+  void run_scheduled() {
+    while (scheduler().try_run_once()) {
+    }
+  }
+};
+
+TEST_F(direct_turns_by_the_clock, begin_receive_timeouts_anew) {
+  int silences = 0;
   auto& actor = spawn([&]() -> caf::behavior {
-    return {[this](int number) { seen_.push_back(number); }, caf::after(1ms) >> [&] { silent.set_value(); }};
+    return {[this](int number) { seen_.push_back(number); }, caf::after(10s) >> [&] { ++silences; }};
   });
-  ASSERT_TRUE(claim(actor));
-  give(actor, mailbox_element_of(1));
-  EXPECT_EQ(run_turn(actor, unit_, 10), turn_over::awaiting_message);
-  EXPECT_EQ(silent.get_future().wait_for(60s), std::future_status::ready);
+  for (const auto number : {1, 2, 3}) {
+    ASSERT_TRUE(claim(actor));
+    give(actor, mailbox_element_of(number));
+    EXPECT_EQ(run_turn(actor, unit_, 10), turn_over::awaiting_message);
+    let_pass(6s);
+    EXPECT_EQ(silences, 0) << number;
+  }
+  let_pass(6s);
+  EXPECT_EQ(silences, 1);
 }
 
 TEST_F(direct_turns, initialize_an_actor_and_end_one_without_behavior) {
