@@ -245,16 +245,11 @@ public:
                                            std::vector<seconds>* round_trips) override {
     const auto begin = bench_clock::now();
     ask(hand_coded_command::kind::echo, count);
-    std::uint64_t answered = 0;
-    for (std::uint64_t sent = 0; answered < count;) {
-      const auto sent_at = bench_clock::now();
-      while (sent < count && sent - answered < window)
-        write_small(messages_, numbered(sent++));
+    const auto send = [this](small_message&& message) { write_small(messages_, std::move(message)); };
+    exchange_echoes(count, window, round_trips, send, [&](std::uint64_t& answered) {
       messages_.flush();
-      echoes_.take(sent - answered, [&](const dds_small& message) { check_small(message, answered++); });
-      if (round_trips != nullptr)
-        round_trips->push_back(bench_clock::now() - sent_at);
-    }
+      echoes_.take(count - answered, [&](const dds_small& message) { check_small(message, answered++); });
+    });
     return bench_clock::now() - begin;
   }
 

@@ -214,19 +214,14 @@ public:
                                            std::vector<seconds>* round_trips) override {
     const auto begin = bench_clock::now();
     ask(hand_coded_command::kind::echo, count);
-    std::uint64_t answered = 0;
-    for (std::uint64_t sent = 0; answered < count;) {
-      const auto sent_at = bench_clock::now();
-      while (sent < count && sent - answered < window)
-        end_.publish_message(numbered(sent++));
+    const auto send = [this](const small_message& message) { end_.publish_message(message); };
+    exchange_echoes(count, window, round_trips, send, [&](std::uint64_t& answered) {
       end_.hear([&](std::span<const std::byte> bytes) {
         hand_coded::decode(bytes, message_);
         check_number(message_, answered++);
         return answered < count;
       });
-      if (round_trips != nullptr)
-        round_trips->push_back(bench_clock::now() - sent_at);
-    }
+    });
     return bench_clock::now() - begin;
   }
 

@@ -3,8 +3,7 @@
 #include "peers/hand_coded.hpp"
 #include "peers/large_values.hpp"
 #include "peers/own_folder.hpp"
-
-#include <troupe/processes/process.hpp>
+#include "peers/own_server.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +11,6 @@
 #include <iterator>
 #include <optional>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 #include <nats/nats.h>
@@ -20,9 +18,6 @@
 namespace bench {
 
 namespace {
-
-using troupe::processes::nothing;
-using troupe::processes::process;
 
 // The subjects, by where they lead.
 constexpr const char* nats_to_far = "bench.far";
@@ -179,15 +174,9 @@ public:
     const auto begin = bench_clock::now();
     auto& speaking = questions_.speaking();
     ask(speaking, {{hand_coded_command::kind::echo, count}});
-    std::uint64_t answered = 0;
-    for (std::uint64_t sent = 0; answered < count;) {
-      const auto sent_at = bench_clock::now();
-      while (sent < count && sent - answered < window)
-        publish_message(speaking, nats_to_far, numbered(sent++));
-      questions_.hear_message(message_, answered++);
-      if (round_trips != nullptr)
-        round_trips->push_back(bench_clock::now() - sent_at);
-    }
+    const auto send = [&speaking](const small_message& message) { publish_message(speaking, nats_to_far, message); };
+    exchange_echoes(count, window, round_trips, send,
+                    [this](std::uint64_t& answered) { questions_.hear_message(message_, answered++); });
     return bench_clock::now() - begin;
   }
 
@@ -227,50 +216,25 @@ std::optional<std::string> nats_address(const std::filesystem::path& folder) {
 
 /// On a free port of the loopback device. What a subscriber may be behind is bounded by the benchmark: by default the
 /// server would cut off one that is given 256 MiB at once.
-std::expected<process, std::string> start_nats_server(const std::filesystem::path& folder) {
+std::expected<troupe::processes::process, std::string> start_nats_server(const std::filesystem::path& folder) {
   const auto settings = folder / "settings";
   std::ofstream{settings} << "listen: \"127.0.0.1:-1\"\nports_file_dir: \"" << folder.string()
                           << "\"\nmax_pending: 1073741824\nwrite_deadline: \"60s\"\n";
-  auto server = process::start({.program = TROUPE_BENCH_NATS_SERVER,
-                                .words = {"nats-server", "-c", settings.string()},
-                                .input = nothing{},
-                                .output = nothing{},
-                                .errors = nothing{},
-                                .environment = {}});
-  if (!server)
-    return server;
-  constexpr std::chrono::seconds patience{10};
-  const auto deadline = bench_clock::now() + patience;
-  while (!nats_address(folder)) {
-    if (!server->runs() || bench_clock::now() > deadline)
-      return std::unexpected{"nats-server does not listen"};
-    std::this_thread::sleep_for(std::chrono::milliseconds{1});
-  }
-  return server;
+  return start_server(TROUPE_BENCH_NATS_SERVER, {"nats-server", "-c", settings.string()},
+                      [&folder] { return nats_address(folder).has_value(); });
 }
 
 /// Serves until standard input ends, and the process with it.
 std::expected<void, std::string> serve_nats(const ready_report& ready) {
   std::optional<own_folder> folder{std::in_place, "troupe-bench-nats"};
-  std::optional<process> server;
-  if (auto started = start_nats_server(folder->path()); !started)
-    return std::unexpected{std::move(started).error()};
-  else
-    server.emplace(*std::move(started));
+  auto server = start_nats_server(folder->path());
+  if (!server)
+    return std::unexpected{std::move(server).error()};
   const auto address = nats_address(folder->path()).value();
   folder.reset(); // What has no file leaves none behind, however we end.
   nats_hearing far{address, nats_to_far};
   ready(address);
-  std::thread{[&far] {
-    try {
-      serve_near_end(far);
-    } catch (const std::exception&) {
-      // The server has gone, and the near end with it.
-    }
-  }}.detach();
-  wait_for_end_of_input();
-  server.reset();
-  std::_Exit(0); // The thread may wait for a message, and nothing but the process has to end.
+  serve_by(*std::move(server), folder, [&far] { serve_near_end(far); });
 }
 
 } // namespace

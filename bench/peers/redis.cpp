@@ -3,14 +3,12 @@
 #include "peers/hand_coded.hpp"
 #include "peers/large_values.hpp"
 #include "peers/own_folder.hpp"
-
-#include <troupe/processes/process.hpp>
+#include "peers/own_server.hpp"
 
 #include <array>
 #include <filesystem>
 #include <optional>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 #include <hiredis/hiredis.h>
@@ -19,8 +17,6 @@ namespace bench {
 
 namespace {
 
-using troupe::processes::nothing;
-using troupe::processes::process;
 using command = hand_coded_command;
 using characters = std::span<const char>;
 
@@ -212,19 +208,14 @@ public:
                                            std::vector<seconds>* round_trips) override {
     const auto begin = bench_clock::now();
     end_.publish_object(command{command::kind::echo, count});
-    std::uint64_t answered = 0;
-    for (std::uint64_t sent = 0; answered < count;) {
-      const auto sent_at = bench_clock::now();
-      while (sent < count && sent - answered < window)
-        end_.publish_message(numbered(sent++));
+    const auto send = [this](const small_message& message) { end_.publish_message(message); };
+    exchange_echoes(count, window, round_trips, send, [this](std::uint64_t& answered) {
       end_.flush();
       end_.hear([&](characters bytes) {
         decode(bytes, message_);
         check_number(message_, answered++);
       });
-      if (round_trips != nullptr)
-        round_trips->push_back(bench_clock::now() - sent_at);
-    }
+    });
     return bench_clock::now() - begin;
   }
 
@@ -245,49 +236,25 @@ private:
 
 /// Nothing is kept on disk, and what a subscriber may be behind is not bounded: the benchmark has a bound, and by
 /// default Redis would cut off one that is given 256 MiB at once.
-std::expected<process, std::string> start_server(const std::filesystem::path& folder, const std::string& socket) {
-  auto server =
-      process::start({.program = TROUPE_BENCH_REDIS_SERVER,
-                      .words = {"redis-server", "--port", "0", "--unixsocket", socket, "--unixsocketperm", "700",
-                                "--dir", folder.string(), "--save", "", "--appendonly", "no", "--daemonize", "no",
-                                "--set-proc-title", "no", "--client-output-buffer-limit", "pubsub 0 0 0"},
-                      .input = nothing{},
-                      .output = nothing{},
-                      .errors = nothing{}});
-  if (!server)
-    return server;
-  constexpr std::chrono::seconds patience{10};
-  const auto deadline = bench_clock::now() + patience;
-  while (redis_connection::open(socket) == nullptr) {
-    if (!server->runs() || bench_clock::now() > deadline)
-      return std::unexpected{"redis-server does not listen on " + socket};
-    std::this_thread::sleep_for(std::chrono::milliseconds{1});
-  }
-  return server;
+std::expected<troupe::processes::process, std::string> start_redis_server(const std::filesystem::path& folder,
+                                                                          const std::string& socket) {
+  return start_server(TROUPE_BENCH_REDIS_SERVER,
+                      {"redis-server", "--port", "0", "--unixsocket", socket, "--unixsocketperm", "700", "--dir",
+                       folder.string(), "--save", "", "--appendonly", "no", "--daemonize", "no", "--set-proc-title",
+                       "no", "--client-output-buffer-limit", "pubsub 0 0 0"},
+                      [&socket] { return redis_connection::open(socket) != nullptr; });
 }
 
 /// Serves until standard input ends, and the process with it.
 std::expected<void, std::string> serve_redis(const ready_report& ready) {
   std::optional<own_folder> folder{std::in_place, "troupe-bench-redis"};
   const auto address = (folder->path() / "socket").string();
-  std::optional<process> server;
-  if (auto started = start_server(folder->path(), address); !started)
-    return std::unexpected{std::move(started).error()};
-  else
-    server.emplace(*std::move(started));
+  auto server = start_redis_server(folder->path(), address);
+  if (!server)
+    return std::unexpected{std::move(server).error()};
   redis_end far{address, to_near, to_far};
   ready(address);
-  std::thread{[&far] {
-    try {
-      serve_near_end(far);
-    } catch (const std::exception&) {
-      // The server has gone, and the near end with it.
-    }
-  }}.detach();
-  wait_for_end_of_input();
-  server.reset();
-  folder.reset();
-  std::_Exit(0); // The thread may wait in a socket, and nothing but the process has to end.
+  serve_by(*std::move(server), folder, [&far] { serve_near_end(far); });
 }
 
 } // namespace

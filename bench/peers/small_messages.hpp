@@ -99,6 +99,22 @@ public:
   }
 };
 
+/// What near_end::echo does once the far end has been asked. `send` sends a message, or has it wait; `hear` sends those
+/// that wait, hears one answer or more, and counts them up from the number of those that were heard before.
+template <class Send, class Hear>
+void exchange_echoes(std::uint64_t count, std::uint64_t window, std::vector<seconds>* round_trips, const Send& send,
+                     const Hear& hear) {
+  std::uint64_t answered = 0;
+  for (std::uint64_t sent = 0; answered < count;) {
+    const auto sent_at = bench_clock::now();
+    while (sent < count && sent - answered < window)
+      send(numbered(sent++));
+    hear(answered);
+    if (round_trips != nullptr)
+      round_trips->push_back(bench_clock::now() - sent_at);
+  }
+}
+
 /// How a far end says at which address it is reached.
 using ready_report = std::function<void(const std::string& address)>;
 

@@ -136,17 +136,12 @@ public:
                                            std::vector<seconds>* round_trips) override {
     const auto begin = bench_clock::now();
     send_command({command::kind::echo, count});
-    std::uint64_t answered = 0;
-    for (std::uint64_t sent = 0; answered < count;) {
-      const auto sent_at = bench_clock::now();
-      while (sent < count && sent - answered < window)
-        send_message(questions_, numbered(sent++));
+    const auto send = [this](const small_message& message) { send_message(questions_, message); };
+    exchange_echoes(count, window, round_trips, send, [this](std::uint64_t& answered) {
       receive(questions_, packet_);
       decode(packet_, message_);
       check_number(message_, answered++);
-      if (round_trips != nullptr)
-        round_trips->push_back(bench_clock::now() - sent_at);
-    }
+    });
     return bench_clock::now() - begin;
   }
 
