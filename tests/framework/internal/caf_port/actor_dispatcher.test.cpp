@@ -57,6 +57,8 @@ protected:
   ~actor_dispatchers() override {
     for (const auto& each : receivers_)
       caf::anon_send_exit(caf::actor_cast<caf::actor>(each->pointer), caf::exit_reason::user_shutdown);
+    if (worker_)
+      worker_->hand_over(); // What a failed test has left.
     worker_.reset();
     scheduler().run();
   }
