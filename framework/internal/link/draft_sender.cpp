@@ -8,6 +8,7 @@
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/link/sent_head.hpp>
+#include <troupe/framework/internal/wire/kept_definitions.hpp>
 #include <troupe/framework/internal/wire/message_extensions.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/text.hpp>
@@ -43,23 +44,22 @@ std::expected<void, unsent> draft_sender::send(message_draft& message, std::uint
   // Where it had to wait for room the peer may have changed its lists, and acknowledged that nothing older follows.
   const auto is_late = !message.cargo().value.has_value() && !message.cargo().claims.has_epoch()
                        && message.terms().peer_epoch != of_.lists.peer_epoch();
-  if (admitted && !is_late) {
+  auto defined =
+      admitted && !is_late ? define_signature(held, message) : std::expected<sent_dictionary::numbered, node_error>{};
+  if (admitted && !is_late && defined) {
     const auto handle_bytes = message.handle_bytes();
     if (sender)
       name_sender(held, message, head, sender, id, *admitted);
     if (*admitted == admission::leaves)
       of_.gate.expect_answer(held, message.cargo().claims.question(), receiver);
-    sent_dictionary::numbered defined;
-    if (!message.cargo().value.has_value())
-      defined = message.types().number(held, of_.words, *to_->open_outbox(held));
-    head.signature = defined.number;
+    head.signature = defined->number;
     write_or_pack(held, message, head, *admitted, stated_bytes);
     add_alone(of_.messages_sent, 1);
     add_alone(of_.handle_bytes_sent, handle_bytes);
     message.count_carried();
     to_->flush(held);
-    if (defined.is_new)
-      log_signature(message, defined.number);
+    if (defined->is_new)
+      log_signature(message, defined->number);
   } else {
     held.unlock();
   }
@@ -69,7 +69,27 @@ std::expected<void, unsent> draft_sender::send(message_draft& message, std::uint
     return std::unexpected{std::move(admitted).error()};
   if (is_late)
     return outdated(of_.link.peer_name());
+  if (!defined)
+    return std::unexpected{std::move(defined).error()};
   return {};
+}
+
+/// The number of its signature. The peer ends the link of an end that defines more than it keeps: so this message fails
+/// instead, and those with signatures that it knows go on.
+std::expected<sent_dictionary::numbered, node_error> draft_sender::define_signature(const link_held& held,
+                                                                                    message_draft& message) {
+  if (message.cargo().value.has_value())
+    return {};
+  if (const auto defined = message.types().number(held, of_.words, *to_->open_outbox(held)))
+    return *defined;
+  return fail(
+      node_errc::unserializable,
+      of_.link.peer_name() + " keeps at most " + grouped(kept_definitions::signatures_max) + " signatures and "
+          + grouped(kept_definitions::bytes_max)
+          + " bytes of them and of headers as long as a link lives. This message's would be signature "
+          + grouped(of_.words.signatures(held) + 1) + ", where " + grouped(of_.words.kept_bytes(held))
+          + " bytes are taken: " + cut(bracketed(message.types().aliases()))
+          + ". Send fewer combinations of types: one described struct, or a variant, in place of many elements");
 }
 
 void draft_sender::log_signature(const message_draft& message, std::uint64_t number) const {

@@ -46,11 +46,13 @@ public:
 
   /// Writes the message, with the signature and the chunks that it needs, or lets it wait for the peer's credit. May
   /// block where the link's policy allows it. Fails with `link_down` or `link_busy`, with `unserializable` where the
-  /// sender cannot be named, or as outdated().
+  /// sender cannot be named or the peer has no room for its signature, or as outdated().
   std::expected<void, unsent> send(message_draft& message, std::uint64_t receiver, const caf::strong_actor_ptr& sender,
                                    caf::message_id id);
 
 private:
+  [[nodiscard]] std::expected<sent_dictionary::numbered, node_error> define_signature(const link_held& held,
+                                                                                      message_draft& message);
   void name_sender(const link_held& held, message_draft& message, message_head& head,
                    const caf::strong_actor_ptr& sender, caf::message_id id, admission admitted);
   void write_or_pack(const link_held& held, message_draft& message, message_head& head, admission admitted,

@@ -27,8 +27,9 @@ public:
   /// Before the first message. Outlives this.
   void open(const link_held&, connection& to) { to_ = &to; }
 
-  /// The number of the standard header of that family and type. Nothing where the peer has changed its lists since the
-  /// terms were taken, and does not wait for this message: then it may not accept the family any more.
+  /// The number of the standard header of that family and type; 0: the header has to stand in each element, since the
+  /// peer has no room for more. Nothing where the peer has changed its lists since the terms were taken, and does not
+  /// wait for this message: then it may not accept the family any more.
   [[nodiscard]] std::optional<std::uint64_t> number_of(const family& by, const type_entry& type,
                                                        const sending_terms& terms, bool is_waited_for);
 

@@ -76,6 +76,8 @@ std::expected<void, unsent> message_encoder::encode(const parts& link, std::uint
     into.set_urgency(urgency::answers_anyway);
   else if (kind == message_kind::exit)
     into.set_urgency(urgency::always_waits);
+  if (kind != message_kind::ordinary)
+    into.types().be_vital();
   const auto size = content.size();
   if (size > signature_aliases_max)
     return fail(node_errc::unserializable,
@@ -166,16 +168,18 @@ std::expected<void, unsent> message_encoder::encode_element(const parts& link, k
   carries(link, known, by, payload_bytes, into);
   if (known.counted_as != nullptr)
     timer.add_to(*known.counted_as);
-  element.header_number = 0;
-  if (form != nullptr ? form->header.size_bytes() == 0 : output_.has_standard_header()) {
-    if (known.header == 0) {
-      const auto number = link.headers.number_of(*by, type, into.terms(), into.cargo().claims.has_epoch());
-      if (!number)
-        return outdated(link.link.peer_name());
-      known.header = *number;
-    }
-    element.header_number = known.header;
-  } else {
+  const auto is_standard = form != nullptr ? form->header.size_bytes() == 0 : output_.has_standard_header();
+  if (is_standard && known.header == 0) {
+    const auto number = link.headers.number_of(*by, type, into.terms(), into.cargo().claims.has_epoch());
+    if (!number)
+      return outdated(link.link.peer_name());
+    known.header = *number;
+  }
+  element.header_number = is_standard ? known.header : 0;
+  if (is_standard && element.header_number == 0) {
+    header_ = standard_header(*by, type);
+    element.header = header_.bytes();
+  } else if (!is_standard) {
     header_ = form != nullptr ? form->header : header_of(*by, type, output_);
     element.header = header_.bytes();
     into.add_decompressed(form != nullptr ? form->decompressed_bytes

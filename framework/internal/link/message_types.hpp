@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,17 +26,20 @@ public:
     types_.push_back(&type);
     known_ = types_.size() == 1 ? &signature : nullptr;
   }
+  /// It is an error, or an actor's end: its signature may take the room that is reserved for such ones.
+  void be_vital() noexcept { is_vital_ = true; }
   /// In place of add(), where the message came over another link. Outlives the message.
   void forward(const signature& of_others) noexcept { of_others_ = &of_others; }
   void clear();
 
-  /// Its number, which is defined for the peer in `out` where it is new.
-  [[nodiscard]] sent_dictionary::numbered number(const link_held& held, sent_dictionary& words, outbox& out);
-  /// Of a message that was not passed on.
+  /// Its number, which is defined for the peer in `out` where it is new. Nothing where the peer has no room for it.
+  [[nodiscard]] std::optional<sent_dictionary::numbered> number(const link_held& held, sent_dictionary& words,
+                                                                outbox& out);
   [[nodiscard]] std::vector<std::string> aliases() const;
 
 private:
   std::vector<const type_entry*> types_;
+  bool is_vital_ = false;
   std::uint64_t* known_ = nullptr; // Of a message of one element, what its thread knows of its signature; else null.
   const signature* of_others_ = nullptr;
 };

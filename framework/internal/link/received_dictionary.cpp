@@ -10,19 +10,21 @@ namespace troupe::internal {
 
 /// What a peer defines stays as long as the link: all of it together is bounded.
 std::expected<void, node_error> received_dictionary::charge(std::size_t size_bytes) {
-  definition_bytes_ += size_bytes;
-  if (definition_bytes_ > bytes_max)
-    return violation("headers and signatures of " + grouped(definition_bytes_) + " bytes, limit " + grouped(bytes_max));
+  const auto has_room = kept_.has_room_for(size_bytes);
+  kept_.add(size_bytes);
+  if (!has_room)
+    return violation("headers and signatures of " + grouped(kept_.bytes()) + " bytes, limit "
+                     + grouped(kept_definitions::bytes_max));
   return {};
 }
 
 std::expected<const signature*, node_error> received_dictionary::add_signature(bytes_view body) {
   auto definition = read_signature(body);
   auto due = signatures_->size();
-  if (!definition || definition->number != due || definition->number >= signatures_max)
+  if (!definition || definition->number != due || definition->number >= kept_definitions::signatures_max)
     return violation("signature " + (definition ? grouped(definition->number) : "?") + " cannot be read or is not the "
-                     + grouped(due) + "th, limit " + grouped(signatures_max));
-  if (auto charged = charge(body.size() + alias_cost_bytes * (1 + definition->aliases.size())); !charged)
+                     + grouped(due) + "th, limit " + grouped(kept_definitions::signatures_max));
+  if (auto charged = charge(kept_definitions::bytes_of_signature(body.size(), definition->aliases.size())); !charged)
     return std::unexpected{std::move(charged).error()};
   return &signatures_->emplace_back(resolve_signature(definition->aliases, accepted_.types()));
 }
@@ -33,7 +35,7 @@ std::expected<const received_header*, node_error> received_dictionary::add_heade
   if (!definition || definition->number != due)
     return violation("header " + (definition ? grouped(definition->number) : "?") + " cannot be read or is not the "
                      + grouped(due) + "th");
-  if (auto charged = charge(body.size() + header_cost_bytes); !charged)
+  if (auto charged = charge(kept_definitions::bytes_of_header(body.size())); !charged)
     return std::unexpected{std::move(charged).error()};
   auto admitted = admit(definition->header);
   if (!admitted)

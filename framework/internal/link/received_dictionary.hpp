@@ -11,6 +11,7 @@
 #include <troupe/framework/internal/caf_port/decoded_message.hpp>
 #include <troupe/framework/internal/link/acceptance.hpp>
 #include <troupe/framework/internal/link/traffic.hpp>
+#include <troupe/framework/internal/wire/kept_definitions.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
 #include <troupe/framework/node_errc.hpp>
 #include <troupe/serializers/payload.hpp>
@@ -32,9 +33,6 @@ struct received_header {
 /// Every failure is `protocol_violation`.
 class received_dictionary {
 public:
-  static constexpr std::size_t signatures_max = 65'536;
-  static constexpr std::size_t bytes_max = 16 * 1024 * 1024; // Of all headers and signatures: they stay.
-
   /// `counts`: where payloads are counted by family and type; null: nowhere. Both outlive this.
   received_dictionary(const acceptance& accepted, traffic_table* counts) : accepted_(accepted), counts_(counts) {}
 
@@ -70,7 +68,7 @@ private:
   traffic_table* const counts_;
   const std::shared_ptr<std::deque<signature>> signatures_ = std::make_shared<std::deque<signature>>();
   std::vector<std::unique_ptr<received_header>> headers_;
-  std::size_t definition_bytes_ = 0; // Of both together.
+  kept_definitions kept_; // Both together.
 };
 
 } // namespace troupe::internal

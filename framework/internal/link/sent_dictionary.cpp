@@ -6,13 +6,10 @@ namespace troupe::internal {
 
 namespace {
 
-/// Gives what the definition costs its reader.
-std::size_t define_signature(std::uint64_t number, std::vector<std::string> aliases, outbox& out) {
-  const signature_definition definition{.number = number, .aliases = std::move(aliases)};
+byte_vector body_of(std::uint64_t number, const std::vector<std::string>& aliases) {
   byte_vector body;
-  append_signature(body, definition);
-  out.append_packet(packet_kind::signature, 0, body);
-  return body.size() + alias_cost_bytes * (1 + definition.aliases.size());
+  append_signature(body, {.number = number, .aliases = aliases});
+  return body;
 }
 
 } // namespace
@@ -24,17 +21,27 @@ std::size_t sent_dictionary::types_hash::operator()(const std::vector<const type
   return hash;
 }
 
-sent_dictionary::numbered sent_dictionary::signature(const link_held&, const std::vector<const type_entry*>& types,
-                                                     outbox& out) {
+/// Whether the peer has room for a signature that takes so much there, beside what is left alone.
+bool sent_dictionary::has_room(std::size_t reserved_numbers, std::size_t bytes) const {
+  return signatures_ + reserved_numbers < kept_definitions::signatures_max && kept_.has_room_for(bytes);
+}
+
+std::optional<sent_dictionary::numbered>
+sent_dictionary::signature(const link_held&, const std::vector<const type_entry*>& types, bool vital, outbox& out) {
   if (auto known = own_signatures_.find(types); known != own_signatures_.end())
-    return {known->second};
-  const auto number = signatures_++;
-  own_signatures_.emplace(types, number);
+    return numbered{known->second};
   std::vector<std::string> aliases;
   for (const auto* type : types)
     aliases.emplace_back(type->alias());
-  define_signature(number, std::move(aliases), out);
-  return {number, true};
+  const auto body = body_of(signatures_, aliases);
+  const auto bytes = kept_definitions::bytes_of_signature(body.size(), aliases.size());
+  if (!has_room(vital ? 0 : reserved_signatures, bytes + (vital ? 0 : reserved_bytes)))
+    return std::nullopt;
+  out.append_packet(packet_kind::signature, 0, body);
+  kept_.add(bytes);
+  const auto number = signatures_++;
+  own_signatures_.emplace(types, number);
+  return numbered{number, true};
 }
 
 std::optional<std::uint64_t> sent_dictionary::find_signature(const link_held&,
@@ -47,44 +54,62 @@ std::optional<std::uint64_t> sent_dictionary::find_signature(const link_held&,
 
 sent_dictionary::numbered sent_dictionary::header(const link_held&, const family& by, const type_entry& type,
                                                   outbox* out) {
-  const auto [known, is_new] = own_headers_.try_emplace({&by, &type}, headers_ + 1);
-  if (is_new) {
-    ++headers_;
-    const auto header = standard_header(by, type);
-    byte_vector body;
-    append_header(body, {known->second, header.bytes()});
-    if (out != nullptr)
-      out->append_packet(packet_kind::header, 0, body);
-  }
-  return {known->second, is_new};
+  if (const auto known = own_headers_.find({&by, &type}); known != own_headers_.end())
+    return {known->second};
+  const auto number = headers_ + 1;
+  const auto header = standard_header(by, type);
+  byte_vector body;
+  append_header(body, {number, header.bytes()});
+  const auto bytes = kept_definitions::bytes_of_header(body.size());
+  if (!kept_.has_room_for(bytes + reserved_bytes))
+    return {};
+  if (out != nullptr)
+    out->append_packet(packet_kind::header, 0, body);
+  kept_.add(bytes);
+  own_headers_.emplace(std::pair{&by, &type}, number);
+  return {++headers_, true};
 }
 
 bool sent_dictionary::admits_for_others(const link_held&, const std::vector<std::string>& aliases) const {
-  return others_signatures_.contains(aliases)
-         || (others_signatures_.size() < others_signatures_max && others_bytes_ < others_definition_bytes_max);
+  if (others_signatures_.contains(aliases))
+    return true;
+  const auto bytes = kept_definitions::bytes_of_signature(body_of(signatures_, aliases).size(), aliases.size());
+  return others_signatures_.size() < others_signatures_max && others_bytes_ < others_definition_bytes_max
+         && has_room(reserved_signatures, bytes + reserved_bytes);
 }
 
-std::uint64_t sent_dictionary::signature_for_others(const link_held&, const std::vector<std::string>& aliases,
-                                                    outbox& out) {
-  const auto [known, is_new] = others_signatures_.try_emplace(aliases, signatures_);
-  if (is_new)
-    others_bytes_ += define_signature(signatures_++, aliases, out);
-  return known->second;
+std::optional<std::uint64_t>
+sent_dictionary::signature_for_others(const link_held& held, const std::vector<std::string>& aliases, outbox& out) {
+  if (const auto known = others_signatures_.find(aliases); known != others_signatures_.end())
+    return known->second;
+  if (!admits_for_others(held, aliases))
+    return std::nullopt;
+  const auto body = body_of(signatures_, aliases);
+  const auto bytes = kept_definitions::bytes_of_signature(body.size(), aliases.size());
+  out.append_packet(packet_kind::signature, 0, body);
+  kept_.add(bytes);
+  others_bytes_ += bytes;
+  const auto number = signatures_++;
+  others_signatures_.emplace(aliases, number);
+  return number;
 }
 
 sent_dictionary::numbered sent_dictionary::header_for_others(const link_held&, bytes_view header, outbox& out) {
-  std::string bytes{reinterpret_cast<const char*>(header.data()), header.size()};
-  if (auto known = others_headers_.find(bytes); known != others_headers_.end())
+  std::string text{reinterpret_cast<const char*>(header.data()), header.size()};
+  if (auto known = others_headers_.find(text); known != others_headers_.end())
     return {known->second};
-  if (others_headers_.size() >= others_headers_max || others_bytes_ >= others_definition_bytes_max)
-    return {};
-  const auto number = ++headers_;
+  const auto number = headers_ + 1;
   byte_vector body;
   append_header(body, {number, header});
-  others_bytes_ += body.size() + header_cost_bytes;
+  const auto bytes = kept_definitions::bytes_of_header(body.size());
+  if (others_headers_.size() >= others_headers_max || others_bytes_ >= others_definition_bytes_max
+      || !kept_.has_room_for(bytes + reserved_bytes))
+    return {};
   out.append_packet(packet_kind::header, 0, body);
-  others_headers_.emplace(std::move(bytes), number);
-  return {number, true};
+  kept_.add(bytes);
+  others_bytes_ += bytes;
+  others_headers_.emplace(std::move(text), number);
+  return {++headers_, true};
 }
 
 } // namespace troupe::internal

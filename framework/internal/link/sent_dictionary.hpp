@@ -12,13 +12,15 @@
 #include <vector>
 
 #include <troupe/framework/internal/net/link_mutex.hpp>
+#include <troupe/framework/internal/wire/kept_definitions.hpp>
 #include <troupe/framework/internal/wire/outbox.hpp>
 #include <troupe/serializers/family.hpp>
 #include <troupe/serializers/type_registry.hpp>
 
 namespace troupe::internal {
 
-/// Numbers what the peer is told once. What is new is defined for the peer by one packet, ahead of its first use.
+/// Numbers what the peer is told once. What is new is defined for the peer by one packet, ahead of its first use. The
+/// peer keeps all of it, and so much only (kept_definitions.hpp): what finds no room there is not defined.
 ///
 /// What this node passes on for third nodes counts apart and is bounded, since their number and size are others'
 /// choice: by a quarter of what a reader takes. Signatures of both kinds share one row of numbers, and so do headers.
@@ -28,39 +30,54 @@ public:
   static constexpr std::size_t others_headers_max = 4'096;
   static constexpr std::size_t others_definition_bytes_max = 4 * 1024 * 1024;
 
+  /// What is left alone of what the peer keeps, so that errors and ends of actors always find room.
+  static constexpr std::size_t reserved_signatures = 64;
+  static constexpr std::size_t reserved_bytes = 64 * 1024;
+
   struct numbered {
     std::uint64_t number = 0;
     bool is_new = false; // The peer has been told of it just now.
   };
 
-  /// Of a message of values of these types. Numbers begin at 0.
-  numbered signature(const link_held& held, const std::vector<const type_entry*>& types, outbox& out);
+  /// Of a message of values of these types. Numbers begin at 0. Nothing where the peer has no room for it; what is
+  /// `vital` may take what is reserved.
+  [[nodiscard]] std::optional<numbered> signature(const link_held& held, const std::vector<const type_entry*>& types,
+                                                  bool vital, outbox& out);
   /// The same where the peer knows it already; it is not told.
   [[nodiscard]] std::optional<std::uint64_t> find_signature(const link_held& held,
                                                             std::span<const type_entry* const> types) const;
-  /// The standard header of that family's payloads of that type. Numbers begin at 1. Without an outbox, after the
-  /// link's end, nobody is told and nothing leaves by that number.
+  /// The standard header of that family's payloads of that type. Numbers begin at 1; 0: the peer has no room for it, so
+  /// it has to stand in each element. Without an outbox, after the link's end, nobody is told and nothing leaves by
+  /// that number.
   numbered header(const link_held& held, const family& by, const type_entry& type, outbox* out);
 
   /// Whether the signature of a message that is passed on is defined, or may be.
   [[nodiscard]] bool admits_for_others(const link_held& held, const std::vector<std::string>& aliases) const;
-  /// Requires: admitted.
-  std::uint64_t signature_for_others(const link_held& held, const std::vector<std::string>& aliases, outbox& out);
+  /// Nothing where it is not admitted.
+  [[nodiscard]] std::optional<std::uint64_t> signature_for_others(const link_held& held,
+                                                                  const std::vector<std::string>& aliases, outbox& out);
   /// Number 0: there is no room for it, so it has to stand in each element.
   numbered header_for_others(const link_held& held, bytes_view header, outbox& out);
+
+  /// How many signatures the peer has been told of, and what it keeps in all.
+  [[nodiscard]] std::uint64_t signatures(const link_held&) const noexcept { return signatures_; }
+  [[nodiscard]] std::size_t kept_bytes(const link_held&) const noexcept { return kept_.bytes(); }
 
 private:
   struct types_hash {
     std::size_t operator()(const std::vector<const type_entry*>& types) const noexcept;
   };
 
+  [[nodiscard]] bool has_room(std::size_t reserved_numbers, std::size_t bytes) const;
+
   std::uint64_t signatures_ = 0; // Defined, own and others'.
   std::uint64_t headers_ = 0;
+  kept_definitions kept_; // By the peer: all of both.
   std::unordered_map<std::vector<const type_entry*>, std::uint64_t, types_hash> own_signatures_;
   std::map<std::pair<const family*, const type_entry*>, std::uint64_t> own_headers_;
   std::map<std::vector<std::string>, std::uint64_t> others_signatures_;
   std::unordered_map<std::string, std::uint64_t> others_headers_; // By their bytes.
-  std::size_t others_bytes_ = 0;                                  // Of the definitions of both.
+  std::size_t others_bytes_ = 0;                                  // Of others' definitions of both.
 };
 
 } // namespace troupe::internal

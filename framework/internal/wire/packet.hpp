@@ -403,10 +403,6 @@ struct signature_definition {
 inline constexpr std::size_t signature_aliases_max = 256;
 inline constexpr std::size_t alias_bytes_max = 1024;
 
-/// What a definition takes at its reader, who bounds all of them together: its packet's body, and this.
-inline constexpr std::size_t alias_cost_bytes = 128; // For each alias, and one more.
-inline constexpr std::size_t header_cost_bytes = 256;
-
 /// Gives a number, counted from 1, to a payload's header; sent once, before the first element that uses it.
 struct header_definition {
   std::uint64_t number = 0;

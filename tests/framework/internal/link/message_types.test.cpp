@@ -13,7 +13,7 @@ namespace {
 class types_of_a_message : public testing::Test {
 protected:
   static known_type known(const type_entry& type) { return {.link = 1, .of = {}, .type = &type}; }
-  sent_dictionary::numbered number() { return types_.number(mutex_.lock(), words_, out_); }
+  sent_dictionary::numbered number() { return types_.number(mutex_.lock(), words_, out_).value(); }
 
   const type_registry registry_;
   known_type text_ = known(*registry_.find("str"));

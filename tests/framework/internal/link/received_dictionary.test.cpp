@@ -66,9 +66,9 @@ TEST_F(dictionary, a_signature_of_an_unknown_type_says_which) {
 }
 
 TEST_F(dictionary, there_are_not_more_signatures_than_the_limit) {
-  for (std::size_t i = 0; i < received_dictionary::signatures_max; ++i)
+  for (std::size_t i = 0; i < kept_definitions::signatures_max; ++i)
     ASSERT_TRUE(received_.add_signature(signature_body(i, {})));
-  EXPECT_FALSE(received_.add_signature(signature_body(received_dictionary::signatures_max, {})));
+  EXPECT_FALSE(received_.add_signature(signature_body(kept_definitions::signatures_max, {})));
 }
 
 TEST_F(dictionary, signatures_outlive_it_where_a_message_keeps_them) {

@@ -1,0 +1,37 @@
+// What a reader keeps of the definitions of its peer, as long as the link lives. Both ends of a link count by this: the
+// reader ends the link of a writer that exceeds it, and a writer does not define what would.
+#pragma once
+
+#include <cstddef>
+
+namespace troupe::internal {
+
+/// The bound on all signatures and headers of one direction together, and what is taken of it. Pure.
+class kept_definitions {
+public:
+  static constexpr std::size_t signatures_max = 65'536;
+  static constexpr std::size_t bytes_max = 16 * 1024 * 1024;
+
+  // What a definition takes beside the body of its packet.
+  static constexpr std::size_t alias_bytes = 128; // For each alias, and one more.
+  static constexpr std::size_t header_bytes = 256;
+
+  [[nodiscard]] static constexpr std::size_t bytes_of_signature(std::size_t body_bytes, std::size_t aliases) {
+    return body_bytes + alias_bytes * (1 + aliases);
+  }
+  [[nodiscard]] static constexpr std::size_t bytes_of_header(std::size_t body_bytes) {
+    return body_bytes + header_bytes;
+  }
+
+  /// Of signatures and headers.
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] bool has_room_for(std::size_t bytes) const noexcept {
+    return bytes_ <= bytes_max && bytes <= bytes_max - bytes_;
+  }
+  void add(std::size_t bytes) noexcept { bytes_ += bytes; }
+
+private:
+  std::size_t bytes_ = 0;
+};
+
+} // namespace troupe::internal
