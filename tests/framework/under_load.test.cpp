@@ -73,6 +73,93 @@ TEST_F(under_load, many_small_requests_in_a_small_window_are_answered) {
   EXPECT_EQ(ask_at_once<int>({find("echo")}, 2'000), 2'000);
 }
 
+/// Keeps questions until it gets a word; then passes them on to `next`.
+caf::behavior passing_on(caf::event_based_actor* self, std::shared_ptr<std::atomic<int>> kept,
+                         const std::shared_ptr<caf::actor>& next) {
+  auto held = std::make_shared<std::vector<std::pair<caf::response_promise, int>>>();
+  return {[=](int value) {
+            held->emplace_back(self->make_response_promise(), value);
+            ++*kept;
+            return held->back().first;
+          },
+          [=](const std::string&) {
+            for (auto& [promise, value] : *held)
+              promise.delegate(*next, value);
+            held->clear();
+          }};
+}
+
+// Method: each end has all the room for answers taken by requests that the other end can do nothing about but pass
+// back.
+TEST_F(under_load, requests_that_both_ends_pass_back_are_answered_though_both_wait_for_answers) {
+  link_options options;
+  options.window_bytes = 4096;
+  options.actor_window_bytes = 1024;
+  far_options_.accepted_links = options;
+  struct end {
+    std::shared_ptr<std::atomic<int>> kept = std::make_shared<std::atomic<int>>(0);
+    std::shared_ptr<caf::actor> others_echo = std::make_shared<caf::actor>();
+    std::vector<caf::actor> passing;
+    caf::actor echoing, asker;
+  };
+  end of_near, of_far;
+  const auto open_end = [](end& one, caf::actor_system& system) {
+    one.echoing = system.spawn(echo);
+    for (int i = 0; i < 5; ++i)
+      one.passing.push_back(system.spawn(passing_on, one.kept, one.others_echo));
+  };
+  open_end(of_near, near().system);
+  open_end(of_far, far().system);
+  publish("far echo", of_far.echoing);
+  for (std::size_t i = 0; i < of_far.passing.size(); ++i)
+    publish("far " + std::to_string(i), of_far.passing[i]);
+  connect(options);
+  auto other_way = far().home->links().front();
+  ASSERT_TRUE(near().home->publish("near echo", of_near.echoing));
+  *of_near.others_echo = find("far echo");
+  *of_far.others_echo = other_way.find("near echo").value();
+  std::vector<caf::actor> far_seen, near_seen;
+  for (std::size_t i = 0; i < of_far.passing.size(); ++i) {
+    const auto name = std::to_string(i);
+    ASSERT_TRUE(near().home->publish("near " + name, of_near.passing[i]));
+    far_seen.push_back(find("far " + name));
+    near_seen.push_back(other_way.find("near " + name).value());
+  }
+  auto answered = std::make_shared<std::atomic<int>>(0);
+  const auto ask_all = [answered](caf::actor_system& system, const std::vector<caf::actor>& whom,
+                                  const caf::actor& others_echo) {
+    return system.spawn([=](caf::event_based_actor* self) -> caf::behavior {
+      const auto ask = [=](const caf::actor& one) {
+        self->request(one, 60s, 1)
+            .then([=](int) { ++*answered; }, [](const caf::error& error) { ADD_FAILURE() << troupe::text_of(error); });
+      };
+      for (int i = 0; i < 10; ++i)
+        std::ranges::for_each(whom, ask);
+      for (int i = 0; i < 10; ++i) // What is passed back goes to the same receiver.
+        ask(others_echo);
+      return {[](caf::unit_t) {}};
+    });
+  };
+  constexpr int let_out = 16; // Each expects an answer of 256 bytes.
+  of_near.asker = ask_all(near().system, far_seen, *of_near.others_echo);
+  of_far.asker = ask_all(far().system, near_seen, *of_far.others_echo);
+  EXPECT_TRUE(eventually([&] { return *of_near.kept == let_out && *of_far.kept == let_out; }))
+      << *of_near.kept << " and " << *of_far.kept;
+  const auto go_on = [&] {
+    for (const auto* one : {&of_near, &of_far})
+      for (const auto& each : one->passing)
+        caf::anon_send(each, std::string{"go on"});
+    return *answered == 120;
+  };
+  EXPECT_TRUE(eventually(go_on)) << *answered << " of 120 answered";
+  for (auto* one : {&of_near, &of_far}) {
+    caf::anon_send_exit(one->asker, caf::exit_reason::kill);
+    caf::anon_send_exit(one->echoing, caf::exit_reason::kill);
+    for (const auto& each : one->passing)
+      caf::anon_send_exit(each, caf::exit_reason::kill);
+  }
+}
+
 TEST_F(under_load, a_question_to_several_actors_keeps_no_room_for_answers) {
   link_options options;
   options.window_bytes = 64'000;

@@ -77,6 +77,14 @@ public:
         room_.unreserve(request.receiver, std::exchange(request.reserved_bytes, 0));
   }
 
+  /// To be called from time to time while requests wait for room. If no request was taken out since the last call,
+  /// those that had left by then keep no more room: perhaps they are not answered before one that waits for room is.
+  void reclaim_stalled(time_point now) {
+    const auto last = std::exchange(last_look_, now);
+    if (std::exchange(taken_before_, taken_) == taken_)
+      reclaim(last);
+  }
+
   /// Takes out the oldest of those that keep no more room, where there are more than `kept`: half of them, so that this
   /// is rare.
   [[nodiscard]] std::vector<asked> take_oldest(std::size_t kept) {
@@ -143,6 +151,7 @@ private:
 
   Asker take_out(typename entry_map::iterator at) {
     room_.unreserve(at->second.receiver, at->second.reserved_bytes);
+    taken_ += at->second.since != time_point{} ? 1 : 0;
     auto asker = std::move(at->second.asker);
     entries_.erase(at);
     return asker;
@@ -162,6 +171,9 @@ private:
   reply_room& room_;
   entry_map entries_;
   std::size_t sweep_at_ = sweep_at_least;
+  std::uint64_t taken_ = 0; // Of those that have left.
+  std::uint64_t taken_before_ = 0;
+  time_point last_look_ = {};
 };
 
 } // namespace troupe::internal

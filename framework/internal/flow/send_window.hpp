@@ -3,8 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <iterator>
 #include <list>
 #include <memory>
@@ -37,15 +38,27 @@ struct send_bounds {
 /// What becomes of a message.
 enum class admission : std::uint8_t { leaves, waits, at_bound };
 
+/// What a message asks of the sending end, beside credit.
+enum class asking : std::uint8_t {
+  nothing,
+  room,    ///< A request: room for its answer, which crosses this link.
+  returned ///< An actor of the peer's sent it, and this end passes it back. Its answer does not cross this link.
+};
+
 /// Messages to one receiver leave in the order in which they came, urgent ones first; a receiver that consumes nothing
 /// holds up its own messages only.
+///
+/// Messages that are passed back never wait behind requests that lack room for their answers. Otherwise both ends could
+/// wait for ever: the answers for which an end keeps room may come by nothing but the requests that the other end
+/// passes back. Order is kept all the same, since a message that is passed back and one that is not have different
+/// senders.
 ///
 /// Invariants:
 /// 1. What is outstanding grows by a message's cost when it leaves, and shrinks by what the peer says it has consumed.
 /// 2. Nothing that waits for a receiver could leave.
 ///
-/// Why messages wait here: the peer has not consumed enough of what was sent before.
-/// `Message` has receiver, flags, cost, frames, mentions and may_be_dropped.
+/// Why messages wait here: the peer has not consumed enough of what was sent before, or too many answers are due.
+/// `Message` has receiver, flags, cost, asks, frames, mentions and may_be_dropped.
 template <class Message>
 class send_window {
 public:
@@ -55,10 +68,9 @@ public:
   [[nodiscard]] const send_bounds& bounds() const noexcept { return bounds_; }
 
   /// What becomes of a message that costs `cost`: it leaves now (then `charge` must follow), waits (then `wait`), or
-  /// there is no more room to wait in. A request also needs room for its reply. What has no handles, or only those of
-  /// objects that count for its receiver already, never waits for those of others, only behind messages to the same
-  /// receiver.
-  [[nodiscard]] admission admit(std::uint64_t receiver, std::uint64_t cost, bool request,
+  /// there is no more room to wait in. What has no handles, or only those of objects that count for its receiver
+  /// already, never waits for those of others, only behind messages to the same receiver.
+  [[nodiscard]] admission admit(std::uint64_t receiver, std::uint64_t cost, asking asks,
                                 const behind_handles& behind = {}) const;
   /// Whether something has been sent to the receiver, or waits for it.
   [[nodiscard]] bool is_known(std::uint64_t receiver) const { return find(receiver) != nullptr; }
@@ -80,6 +92,8 @@ public:
 
   /// Whether at least half of the receiver's room to wait in is free, and room for a reply.
   [[nodiscard]] bool is_ready(std::uint64_t receiver) const;
+  /// Whether a request waits for nothing but room for its answer, or would next.
+  [[nodiscard]] bool anything_lacks_room() const;
   [[nodiscard]] bool anything_waits() const noexcept { return queued_ > 0 || !turns_.empty(); }
   [[nodiscard]] std::uint64_t outstanding_bytes() const noexcept { return outstanding_; }
   [[nodiscard]] std::uint64_t outstanding_bytes(std::uint64_t receiver) const;
@@ -101,9 +115,10 @@ public:
   template <class Look>
   void each_waiting(Look look) const {
     for (const auto& [number, state] : receivers_)
-      for (const auto* queue : {&state.urgent, &state.normal})
-        for (const auto& each : *queue)
-          look(each.message);
+      if (state.waiting)
+        for (const auto& of_lane : *state.waiting)
+          for (const auto& each : of_lane)
+            look(each.message);
   }
 
 private:
@@ -113,9 +128,13 @@ private:
   };
   struct waiting_message {
     Message message;
+    std::uint64_t place = 0;   // Rises from message to message.
     waiting_cost counted = {}; // For the bytes behind its handles.
   };
-  using message_queue = std::deque<waiting_message>;
+  // Takes nothing while it is empty: a peer can have many receivers, each with little on its way.
+  using lane = std::list<waiting_message>;
+  /// Each is in order: urgent, urgent and passed back, neither, passed back.
+  using lanes = std::array<lane, 4>;
 
   struct handle_state {
     handle_account sent;
@@ -126,11 +145,9 @@ private:
     std::uint64_t outstanding = 0;
     std::uint64_t queued = 0;
     std::unique_ptr<handle_state> handles = {}; // Null: nothing has lain behind handles to it.
-    message_queue urgent = {};
-    message_queue normal = {};
+    std::unique_ptr<lanes> waiting = {};        // Null: nothing.
     bool forgotten = false;
-    [[nodiscard]] message_queue& front() { return urgent.empty() ? normal : urgent; }
-    [[nodiscard]] bool waits() const noexcept { return !urgent.empty() || !normal.empty(); }
+    [[nodiscard]] bool waits() const noexcept { return waiting != nullptr; }
   };
   using receiver_map = std::unordered_map<std::uint64_t, receiver_state, detail::salted_hash>;
 
@@ -142,14 +159,19 @@ private:
   [[nodiscard]] const receiver_state* find(std::uint64_t receiver) const;
   [[nodiscard]] receiver_state& state_of(std::uint64_t receiver);
   [[nodiscard]] bool counts_handles() const noexcept { return bounds_.handle_window != UINT64_MAX; }
-  [[nodiscard]] bool may_leave(std::uint64_t receiver, const receiver_state& state, bool request,
+  [[nodiscard]] bool may_leave(std::uint64_t receiver, const receiver_state& state, asking asks,
                                const behind_handles& behind) const;
+  [[nodiscard]] bool has_room_for_answer(std::uint64_t receiver, asking asks) const {
+    return asks != asking::room || replies_.has_room(receiver);
+  }
+  [[nodiscard]] static std::size_t lane_of(const Message& message) noexcept;
+  [[nodiscard]] lane* next_lane(std::uint64_t receiver, const receiver_state& state) const;
   [[nodiscard]] waiting_cost cost_of_waiting(const receiver_state& state, const behind_handles& behind) const;
   bool charge_handles(receiver_state& state, const behind_handles& behind);
   [[nodiscard]] handle_state& handles_of(receiver_state& state);
   [[nodiscard]] static behind_handles behind(Message& message);
   [[nodiscard]] static std::uint64_t handle_bytes_of(const receiver_state& state);
-  Message take(receiver_state& state, message_queue& from, typename message_queue::iterator at);
+  Message take(receiver_state& state, lane& from, typename lane::iterator at);
   void drop_if_idle(typename receiver_map::iterator at);
 
   const reply_room& replies_;
@@ -165,6 +187,7 @@ private:
   receiver_state* last_ = nullptr;
   std::uint64_t last_receiver_ = 0;
   std::list<std::uint64_t> turns_; // Receivers for whom something waits.
+  std::uint64_t last_place_ = 0;
 };
 
 template <class Message>
@@ -197,7 +220,7 @@ typename send_window<Message>::receiver_state& send_window<Message>::state_of(st
 }
 
 template <class Message>
-bool send_window<Message>::may_leave(std::uint64_t receiver, const receiver_state& state, bool request,
+bool send_window<Message>::may_leave(std::uint64_t receiver, const receiver_state& state, asking asks,
                                      const behind_handles& behind) const {
   if (counts_handles()) {
     bool of_receiver = false, of_link = false; // Whether it would count more.
@@ -210,16 +233,39 @@ bool send_window<Message>::may_leave(std::uint64_t receiver, const receiver_stat
       return false;
   }
   return state.outstanding < bounds_.actor_window && outstanding_ < bounds_.window
-         && (!request || replies_.has_room(receiver));
+         && has_room_for_answer(receiver, asks);
 }
 
 template <class Message>
-admission send_window<Message>::admit(std::uint64_t receiver, std::uint64_t cost, bool request,
+std::size_t send_window<Message>::lane_of(const Message& message) noexcept {
+  return ((message.flags & message_flags::urgent) != 0 ? 0U : 2U) + (message.asks == asking::returned ? 1U : 0U);
+}
+
+/// The first of which is the next to leave for the receiver, once there is credit. Null where all that waits lacks room
+/// for answers.
+template <class Message>
+typename send_window<Message>::lane* send_window<Message>::next_lane(std::uint64_t receiver,
+                                                                     const receiver_state& state) const {
+  for (std::size_t i = 0; i < state.waiting->size(); i += 2) {
+    auto& own = (*state.waiting)[i];
+    auto& passed_back = (*state.waiting)[i + 1];
+    const auto own_may = !own.empty() && has_room_for_answer(receiver, own.front().message.asks);
+    if (own_may && (passed_back.empty() || own.front().place < passed_back.front().place))
+      return &own;
+    if (!passed_back.empty())
+      return &passed_back;
+  }
+  return nullptr;
+}
+
+template <class Message>
+admission send_window<Message>::admit(std::uint64_t receiver, std::uint64_t cost, asking asks,
                                       const behind_handles& behind) const {
   static const receiver_state fresh;
   const auto* found = find(receiver);
   const auto& state = found == nullptr ? fresh : *found;
-  if (!state.waits() && may_leave(receiver, state, request, behind))
+  const auto is_next = !state.waits() || (asks == asking::returned && next_lane(receiver, state) == nullptr);
+  if (is_next && may_leave(receiver, state, asks, behind))
     return admission::leaves;
   bool fits = has_room(state.queued, cost, bounds_.actor_queue) && has_room(queued_, cost, bounds_.queue);
   const auto more = cost_of_waiting(state, behind);
@@ -294,8 +340,11 @@ void send_window<Message>::wait(Message message) {
   auto receiver = message.receiver;
   auto& state = state_of(receiver);
   state.forgotten = false;
-  if (!state.waits())
+  if (!state.waits()) {
+    auto empty = std::make_unique<lanes>();
     turns_.push_back(receiver);
+    state.waiting = std::move(empty);
+  }
   state.queued += message.cost;
   queued_ += message.cost;
   waiting_cost cost;
@@ -307,16 +356,18 @@ void send_window<Message>::wait(Message message) {
     handles.waiting.add(behind(message));
     waiting_objects_.add(behind(message));
   }
-  bool urgent = (message.flags & message_flags::urgent) != 0;
-  (urgent ? state.urgent : state.normal).push_back({std::move(message), cost});
+  const auto which = lane_of(message);
+  (*state.waiting)[which].push_back({std::move(message), ++last_place_, cost});
 }
 
 /// The caller takes the receiver's turn out where nothing waits any more.
 template <class Message>
-Message send_window<Message>::take(receiver_state& state, message_queue& from, typename message_queue::iterator at) {
+Message send_window<Message>::take(receiver_state& state, lane& from, typename lane::iterator at) {
   waiting_message taken = std::move(*at);
   auto& message = taken.message;
   from.erase(at);
+  if (std::ranges::all_of(*state.waiting, &lane::empty))
+    state.waiting.reset();
   state.queued -= message.cost;
   queued_ -= message.cost;
   queued_handles_ -= taken.counted.of_link;
@@ -341,11 +392,12 @@ std::optional<Message> send_window<Message>::drop_oldest(std::uint64_t receiver)
     found = receivers_.find(*most);
   }
   auto& state = found->second;
-  for (auto* from : {&state.normal, &state.urgent}) { // Urgent ones last.
-    auto oldest = std::ranges::find_if(*from, [](const auto& each) { return each.message.may_be_dropped; });
-    if (oldest == from->end())
+  for (const std::size_t which : {2U, 3U, 0U, 1U}) { // Urgent ones last, of each priority those passed back.
+    auto& from = (*state.waiting)[which];
+    auto oldest = std::ranges::find_if(from, [](const auto& each) { return each.message.may_be_dropped; });
+    if (oldest == from.end())
       continue;
-    auto message = take(state, *from, oldest);
+    auto message = take(state, from, oldest);
     if (!state.waits()) {
       turns_.remove(found->first);
       drop_if_idle(found);
@@ -373,10 +425,10 @@ std::optional<Message> send_window<Message>::next() {
   for (auto turn = turns_.begin(); turn != turns_.end(); ++turn) {
     auto receiver = *turn;
     auto& state = receivers_.at(receiver);
-    auto& front = state.front().front().message;
-    if (!may_leave(receiver, state, (front.flags & message_flags::request) != 0, behind(front)))
+    auto* const from = next_lane(receiver, state);
+    if (from == nullptr || !may_leave(receiver, state, from->front().message.asks, behind(from->front().message)))
       continue;
-    auto message = take(state, state.front(), state.front().begin());
+    auto message = take(state, *from, from->begin());
     state.outstanding += message.cost;
     outstanding_ += message.cost;
     if (charge_handles(state, behind(message)))
@@ -396,6 +448,15 @@ bool send_window<Message>::is_ready(std::uint64_t receiver) const {
   return queued_bytes(receiver) <= bounds_.actor_queue / 2 && queued_ <= bounds_.queue / 2
          && queued_handle_bytes(receiver) <= bounds_.actor_handle_queue / 2
          && queued_handles_ <= bounds_.handle_queue / 2 && replies_.has_room(receiver);
+}
+
+template <class Message>
+bool send_window<Message>::anything_lacks_room() const {
+  return std::ranges::any_of(turns_, [this](auto receiver) {
+    return std::ranges::any_of(*receivers_.at(receiver).waiting, [&](const lane& each) {
+      return !each.empty() && !has_room_for_answer(receiver, each.front().message.asks);
+    });
+  });
 }
 
 template <class Message>
@@ -443,11 +504,11 @@ void send_window<Message>::drop_if_idle(typename receiver_map::iterator at) {
 template <class Message>
 std::vector<Message> send_window<Message>::take_all() {
   std::vector<Message> all;
-  for (auto& [number, state] : receivers_) {
-    for (auto* from : {&state.urgent, &state.normal})
-      for (auto& each : *from)
-        all.push_back(std::move(each.message));
-  }
+  for (auto& [number, state] : receivers_)
+    if (state.waiting)
+      for (auto& from : *state.waiting)
+        for (auto& each : from)
+          all.push_back(std::move(each.message));
   last_ = nullptr;
   receivers_.clear();
   objects_.clear();

@@ -24,6 +24,11 @@ std::string actor_names::why_not_named() {
          + " actors of other nodes are named on the link already; a node that is nearer to it can send it";
 }
 
+bool actor_names::is_peers(const caf::strong_actor_ptr& actor) const {
+  const auto* remote = as_proxy(actor);
+  return remote != nullptr && remote->link() == self_;
+}
+
 actor_name actor_names::name(const caf::strong_actor_ptr& actor) {
   const auto held = link_.mutex.lock();
   return name(held, actor);

@@ -46,6 +46,8 @@ public:
   [[nodiscard]] bool can_name(const caf::strong_actor_ptr& actor) const;
   [[nodiscard]] static std::string why_not_named();
 
+  /// Whether the actor is the peer's own, known by this link. Null is nobody's.
+  [[nodiscard]] bool is_peers(const caf::strong_actor_ptr& actor) const;
   /// Names an actor, and counts that where it is not the peer's own. Requires: can_name().
   [[nodiscard]] actor_name name(const caf::strong_actor_ptr& actor);
   [[nodiscard]] actor_name name(const link_held& held, const caf::strong_actor_ptr& actor);

@@ -31,6 +31,8 @@ message_head head_of(const message_draft& message, std::uint64_t receiver, caf::
 std::expected<void, unsent> draft_sender::send(message_draft& message, std::uint64_t receiver,
                                                const caf::strong_actor_ptr& sender, caf::message_id id) {
   auto head = head_of(message, receiver, id);
+  if (of_.actors.is_peers(itself(sender))) // The answer will not cross this link.
+    head.flags |= message_flags::returned;
   if (sender && !of_.actors.can_name(itself(sender)))
     return fail(node_errc::unserializable, "its sender cannot be named: " + actor_names::why_not_named());
   const std::uint64_t message_head_bytes_max = written_message_head::size_max + head.extensions.size();
@@ -107,7 +109,6 @@ void draft_sender::name_sender(const link_held& held, message_draft& message, me
   head.sender = name.number;
   auto* asking = id.is_request() ? as_asker(sender) : nullptr;
   if (name.whose == actor_name::side::yours) {
-    head.flags |= message_flags::returned; // The answer will not cross this link.
     claims.keep(sender);
     if (asking == nullptr)
       return;
@@ -148,7 +149,8 @@ void draft_sender::write_or_pack(const link_held& held, message_draft& message, 
   body.reserve(start.size() + message.elements().size());
   body.insert(body.end(), start.begin(), start.end());
   body.insert(body.end(), message.elements().begin(), message.elements().end());
-  packed_message packed{{std::move(cargo)}, head.receiver, head.sender, head.flags, cost, std::move(body)};
+  packed_message packed{{std::move(cargo)},      head.receiver, head.sender,    head.flags,
+                        of_.gate.asked_by(head), cost,          std::move(body)};
   cargo.value.reset();
   packed.may_be_dropped = message.how() == urgency::ordinary;
   if (admitted == admission::waits)

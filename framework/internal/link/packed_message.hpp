@@ -7,6 +7,7 @@
 
 #include <troupe/framework/internal/flow/behind_handles.hpp>
 #include <troupe/framework/internal/flow/bulk_lanes.hpp>
+#include <troupe/framework/internal/flow/send_window.hpp>
 #include <troupe/framework/internal/link/message_claims.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
 
@@ -28,7 +29,8 @@ struct message_cargo {
 struct packed_message : message_cargo {
   std::uint64_t receiver = 0;
   std::uint64_t sender = 0;
-  std::uint8_t flags = 0;     // message_flags
+  std::uint8_t flags = 0; // message_flags
+  asking asks = asking::nothing;
   std::uint64_t cost = 0;     // Charged against the window; zero for what is never held back.
   byte_vector body = {};      // Head and elements.
   bool may_be_dropped = true; // To make room for newer ones.

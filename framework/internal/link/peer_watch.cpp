@@ -1,5 +1,7 @@
 #include <troupe/framework/internal/link/peer_watch.hpp>
 
+#include <algorithm>
+
 #include <troupe/framework/internal/threads/io_timer.hpp>
 
 namespace troupe::internal {
@@ -14,7 +16,7 @@ void peer_watch::start(std::unique_ptr<watched_peer> peer, link_chores& chores, 
 }
 
 void peer_watch::look_later() {
-  timer_->expires_after(heartbeat_.pause());
+  timer_->expires_after(std::min(heartbeat_.pause(), chores_->pause()));
   timer_->async_wait([this, weak = owner_](std::error_code cancelled) {
     const auto alive = weak.lock();
     if (!cancelled && alive && link_.is_open() && look())

@@ -44,6 +44,8 @@ public:
 
   /// False when the link ends.
   [[nodiscard]] virtual bool run() = 0;
+  /// When it is due again, at the latest.
+  [[nodiscard]] virtual std::chrono::milliseconds pause() const noexcept = 0;
 };
 
 /// Ends a link whose peer is gone.
@@ -56,7 +58,7 @@ public:
       : link_(link), io_(io), heartbeat_(interval, timeout) {}
 
   /// Looks at the peer from now on, as long as the link is open. `owner` has this and `chores`, which run before
-  /// each look; nobody looks again where they end the link.
+  /// each look, and say how soon the next one is due; nobody looks again where they end the link.
   void start(std::unique_ptr<watched_peer> peer, link_chores& chores, std::weak_ptr<void> owner);
   /// The link has ended.
   void stop() { timer_.reset(); }

@@ -51,17 +51,16 @@ std::expected<admission, node_error> send_gate::admit(link_held& held, const mes
       return std::unexpected{std::move(room).error()};
     return admission::leaves;
   }
-  // Tasks differ too much for the last one's answer to say what the next one's will take, and none may hold up others.
-  const bool request = (head.flags & message_flags::request) != 0 && head.receiver != of_.link.agreed().peer.runner;
+  const auto asks = asked_by(head);
   auto verdict = [&] {
-    if (request)
+    if (asks == asking::room)
       of_.replies.settle();
-    return window_.admit(head.receiver, cost, request, behind);
+    return window_.admit(head.receiver, cost, asks, behind);
   };
   auto admitted = verdict();
   if (admitted == admission::leaves)
     return admitted;
-  if (request && !of_.replies.has_room(head.receiver)) {
+  if (asks == asking::room && !of_.replies.has_room(head.receiver)) {
     of_.replies.want(true);
     reclaim(held);
     admitted = verdict();
@@ -84,15 +83,23 @@ std::expected<admission, node_error> send_gate::admit(link_held& held, const mes
     admitted = verdict();
   }
   if (admitted == admission::at_bound)
-    return std::unexpected{busy_error(head.receiver, request)};
+    return std::unexpected{busy_error(head.receiver, asks)};
   return admitted;
 }
 
 bool send_gate::leaves_at_once(const link_held&, std::uint64_t receiver, std::uint64_t cost, bool request) {
-  const auto takes_room = request && receiver != of_.link.agreed().peer.runner; // As in admit().
-  if (takes_room)
+  const auto asks = request && receiver != of_.link.agreed().peer.runner ? asking::room : asking::nothing;
+  if (asks == asking::room)
     of_.replies.settle();
-  return window_.is_known(receiver) && window_.admit(receiver, cost, takes_room) == admission::leaves;
+  return window_.is_known(receiver) && window_.admit(receiver, cost, asks) == admission::leaves;
+}
+
+asking send_gate::asked_by(const message_head& head) const {
+  if ((head.flags & message_flags::returned) != 0)
+    return asking::returned;
+  // Tasks differ too much for the last one's answer to say what the next one's will take, and none may hold up others.
+  const auto takes_room = (head.flags & message_flags::request) != 0 && head.receiver != of_.link.agreed().peer.runner;
+  return takes_room ? asking::room : asking::nothing;
 }
 
 bool send_gate::answer_leaves(const link_held& held) const {
@@ -119,9 +126,9 @@ std::uint64_t send_gate::unread_answers_bound() const {
                         of_.options.unread_answer_bytes);
 }
 
-node_error send_gate::busy_error(std::uint64_t receiver, bool request) const {
+node_error send_gate::busy_error(std::uint64_t receiver, asking asks) const {
   const auto& bounds = window_.bounds();
-  if (request && !of_.replies.has_room(receiver))
+  if (asks == asking::room && !of_.replies.has_room(receiver))
     return {node_errc::link_busy, "the link to " + of_.link.peer_name() + " expects answers of "
                                       + grouped(of_.replies.bytes()) + " bytes, limit "
                                       + grouped(of_.replies.bounds().all)
@@ -205,6 +212,15 @@ std::vector<readiness::notice> send_gate::take_ready(const link_held& held) {
 
 void send_gate::reclaim(const link_held&) {
   of_.asked.reclaim(clock::now() - reply_patience);
+}
+
+bool send_gate::reclaim_stalled(const link_held& held) {
+  reclaim(held);
+  of_.replies.settle();
+  if (blocked_ == 0 && !readiness_.anybody_waits(held) && !window_.anything_lacks_room())
+    return false;
+  of_.asked.reclaim_stalled(clock::now());
+  return true;
 }
 
 void send_gate::give_up_old_requests() {

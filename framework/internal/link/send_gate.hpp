@@ -76,6 +76,8 @@ public:
   /// Whether a message without handles that costs `cost` leaves at once. False also for a receiver that nothing has
   /// been sent to, and where admit() may find room.
   [[nodiscard]] bool leaves_at_once(const link_held&, std::uint64_t receiver, std::uint64_t cost, bool request);
+  /// What a message with such a head asks of this end. Requires: the head says whether the message is passed back.
+  [[nodiscard]] asking asked_by(const message_head& head) const;
   /// The same of an answer.
   [[nodiscard]] bool answer_leaves(const link_held& held) const;
   /// It leaves. Whether all its frames count for the receiver already.
@@ -128,6 +130,9 @@ public:
 
   /// Answers that are overdue for long keep no more room from others.
   void reclaim(const link_held&);
+  /// The same from time to time; where requests wait for room, also answers that are overdue since the last call, if
+  /// none has come since. Whether requests wait for room.
+  bool reclaim_stalled(const link_held&);
   /// A request that timed out where it was asked stays pending here, since CAF does not say so: of those that have not
   /// been answered for long, the oldest are given up when there are too many.
   void give_up_old_requests();
@@ -147,7 +152,7 @@ private:
   [[nodiscard]] std::uint64_t unread_bytes(const link_held& held) const;
   [[nodiscard]] std::uint64_t unread_answers_bound() const;
   [[nodiscard]] bool has_room_for(const link_held&, std::uint64_t receiver) const;
-  [[nodiscard]] node_error busy_error(std::uint64_t receiver, bool request) const;
+  [[nodiscard]] node_error busy_error(std::uint64_t receiver, asking asks) const;
 
   const parts of_;
   connection* to_ = nullptr;              // Set before the link is open.

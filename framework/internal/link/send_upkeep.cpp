@@ -1,7 +1,5 @@
 #include <troupe/framework/internal/link/send_upkeep.hpp>
 
-#include <chrono>
-
 #include <troupe/framework/internal/link/send_gate.hpp>
 #include <troupe/framework/internal/link/send_pump.hpp>
 #include <troupe/framework/internal/net/connection.hpp>
@@ -18,13 +16,17 @@ bool send_upkeep::end_for_unread() {
 bool send_upkeep::run() {
   {
     auto held = mutex_.lock();
-    gate_.reclaim(held);
+    requests_wait_ = gate_.reclaim_stalled(held);
     pump_.run_if_anybody_waits(held);
   }
   if (end_for_unread())
     return false;
   gate_.give_up_old_requests();
   return true;
+}
+
+std::chrono::milliseconds send_upkeep::pause() const noexcept {
+  return requests_wait_ ? std::chrono::seconds{1} : std::chrono::milliseconds::max();
 }
 
 } // namespace troupe::internal

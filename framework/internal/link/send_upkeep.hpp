@@ -1,6 +1,8 @@
 // What keeps a link's sending within bounds while time passes.
 #pragma once
 
+#include <chrono>
+
 #include <troupe/framework/internal/link/peer_watch.hpp>
 #include <troupe/framework/internal/net/link_mutex.hpp>
 
@@ -25,12 +27,15 @@ public:
   bool end_for_unread();
 
   [[nodiscard]] bool run() override;
+  /// Short while requests wait for room for their answers.
+  [[nodiscard]] std::chrono::milliseconds pause() const noexcept override;
 
 private:
   link_mutex& mutex_;
   send_gate& gate_;
   send_pump& pump_;
   connection* to_ = nullptr;
+  bool requests_wait_ = false; // When it ran last.
 };
 
 } // namespace troupe::internal

@@ -88,6 +88,29 @@ TEST_F(requests, those_not_answered_for_long_keep_no_room_and_may_still_be_answe
   EXPECT_EQ(room.bytes(), reply_room::estimate_min);
 }
 
+TEST_F(requests, those_that_left_before_nothing_was_answered_keep_no_room_from_those_that_wait) {
+  ask(1, 5, 0);
+  ask(2, 5, 10);
+  book.reclaim_stalled(begin + seconds{5});
+  EXPECT_EQ(room.bytes(), 2 * reply_room::estimate_min);
+  book.reclaim_stalled(begin + seconds{6});
+  EXPECT_EQ(room.bytes(), reply_room::estimate_min);
+  EXPECT_EQ(taken(1, 5), "ann");
+  book.reclaim_stalled(begin + seconds{11}); // One was answered since.
+  EXPECT_EQ(room.bytes(), reply_room::estimate_min);
+  book.reclaim_stalled(begin + seconds{12});
+  EXPECT_EQ(room.bytes(), 0u);
+}
+
+TEST_F(requests, those_taken_back_before_they_left_are_no_answers) {
+  ask(1, 5);
+  book.reclaim_stalled(begin + seconds{5});
+  book.add({asker_, 2}, 5, {"ann"});
+  EXPECT_EQ(taken(2, 5), "ann");
+  book.reclaim_stalled(begin + seconds{6});
+  EXPECT_EQ(room.bytes(), 0u);
+}
+
 TEST_F(requests, those_of_askers_that_are_gone_keep_no_room) {
   const auto gone = ask(1, 5, 100);
   *gone = true;

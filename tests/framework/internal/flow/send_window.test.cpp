@@ -1,17 +1,19 @@
 // Which message may leave when: windows, waiting, dropping.
 #include <troupe/framework/internal/flow/send_window.hpp>
 
+#include <malloc.h>
+
 #include <gtest/gtest.h>
 
 namespace troupe::internal {
 namespace {
 
 constexpr std::uint8_t urgent = message_flags::urgent;
-constexpr std::uint8_t request = message_flags::request;
 
 struct waiting_text {
   std::uint64_t receiver = 0;
   std::uint8_t flags = 0;
+  asking asks = asking::nothing;
   std::uint64_t cost = 0;
   std::string body;
   std::vector<outgoing_mention> mentions = {};
@@ -27,14 +29,15 @@ protected:
   }
 
   /// Sends as a link does; false at the bound.
-  bool send(std::uint64_t receiver, std::uint64_t cost, std::string_view text = "", std::uint8_t flags = 0) {
-    switch (window.admit(receiver, cost, (flags & request) != 0)) {
+  bool send(std::uint64_t receiver, std::uint64_t cost, std::string_view text = "", std::uint8_t flags = 0,
+            asking asks = asking::nothing) {
+    switch (window.admit(receiver, cost, asks)) {
     case admission::leaves:
       window.charge(receiver, cost);
       left += text;
       return true;
     case admission::waits:
-      window.wait({.receiver = receiver, .flags = flags, .cost = cost, .body = std::string{text}});
+      window.wait({.receiver = receiver, .flags = flags, .asks = asks, .cost = cost, .body = std::string{text}});
       return true;
     case admission::at_bound:
       return false;
@@ -42,8 +45,18 @@ protected:
     return false;
   }
 
+  void ask(std::uint64_t receiver, std::string_view text, std::uint8_t flags = 0) {
+    EXPECT_TRUE(send(receiver, 10, text, flags, asking::room));
+  }
+  void pass_back(std::uint64_t receiver, std::string_view text, std::uint8_t flags = 0) {
+    EXPECT_TRUE(send(receiver, 10, text, flags, asking::returned));
+  }
+
   void consume(std::uint64_t receiver, std::uint64_t bytes) {
     EXPECT_TRUE(window.credit(receiver, bytes));
+    pump();
+  }
+  void pump() {
     while (auto next = window.next())
       left += text_of(*next);
   }
@@ -89,7 +102,7 @@ protected:
     std::vector<stored_frame> frames;
     if (handle_bytes > 0)
       frames.push_back({{1, ++frames_, 1}, handle_bytes}); // Of an object of its own.
-    const auto verdict = window.admit(receiver, 1, false, {.frames = frames});
+    const auto verdict = window.admit(receiver, 1, asking::nothing, {.frames = frames});
     if (verdict == admission::leaves) {
       EXPECT_FALSE(window.charge(receiver, 1, {.frames = frames}));
       left += text;
@@ -113,7 +126,7 @@ protected:
     std::vector<outgoing_mention> mentions(1);
     mentions[0].size_bytes = bytes;
     mentions[0].which = {0, static_cast<std::uint32_t>(object), 1};
-    const auto verdict = window.admit(receiver, 1, false, {.objects = mentions});
+    const auto verdict = window.admit(receiver, 1, asking::nothing, {.objects = mentions});
     if (verdict == admission::leaves) {
       window.charge(receiver, 1, {.objects = mentions});
       left += std::string{text} + (mentions[0].is_repeated ? "=" : "+");
@@ -290,12 +303,73 @@ TEST_F(sending, more_credit_than_was_sent_is_noticed) {
 TEST_F(sending, a_request_waits_until_there_is_room_for_its_answer) {
   const auto reserved = replies.reserve(3);
   EXPECT_FALSE(replies.has_room(1));
-  EXPECT_TRUE(send(1, 10, "q", request));
+  ask(1, "q");
   EXPECT_TRUE(send(2, 10, "p"));
   EXPECT_EQ(left, "p");
   EXPECT_FALSE(window.is_ready(2)); // For requests neither.
   replies.unreserve(3, reserved);
   EXPECT_EQ(text_of(*window.next()), "q");
+}
+
+TEST_F(sending, what_is_passed_back_does_not_wait_for_room_for_answers) {
+  const auto reserved = replies.reserve(3);
+  ask(1, "q");
+  pass_back(1, "b");
+  EXPECT_EQ(left, "b");
+  send(1, 400, "p"); // Of the same sender as the question, perhaps.
+  EXPECT_EQ(left, "b");
+  pass_back(1, "c");
+  EXPECT_EQ(left, "bc");
+  replies.unreserve(3, reserved);
+  pump();
+  EXPECT_EQ(left, "bcqp");
+}
+
+TEST_F(sending, what_waits_for_credit_leaves_in_order_whoever_has_sent_it) {
+  send(1, 400);
+  ask(1, "q");
+  pass_back(1, "b");
+  ask(1, "r");
+  pass_back(1, "c");
+  EXPECT_EQ(left, "");
+  consume(1, 400);
+  EXPECT_EQ(left, "qbrc");
+}
+
+TEST_F(sending, what_is_passed_back_overtakes_what_waits_for_room_for_answers_once_there_is_credit) {
+  const auto reserved = replies.reserve(3);
+  send(1, 400);
+  ask(1, "q");
+  ask(1, "u", urgent);
+  pass_back(1, "b");
+  pass_back(1, "v", urgent);
+  pass_back(1, "c");
+  EXPECT_EQ(left, "");
+  consume(1, 400);
+  EXPECT_EQ(left, "vbc");
+  replies.unreserve(3, reserved);
+  pump();
+  EXPECT_EQ(left, "vbcuq");
+  EXPECT_FALSE(window.anything_waits());
+}
+
+TEST_F(sending, what_is_passed_back_waits_for_credit_and_is_bounded) {
+  send(1, 400);
+  pass_back(1, "b");
+  EXPECT_TRUE(send(1, 180, "c", 0, asking::returned));
+  EXPECT_FALSE(send(1, 180, "d", 0, asking::returned));
+  EXPECT_EQ(left, "");
+}
+
+// Method: as many receivers as a peer may invent, each with one message on its way.
+TEST_F(sending, receivers_that_nothing_waits_for_take_little_memory) {
+  window.set_bounds({.window = UINT64_MAX, .actor_window = UINT64_MAX, .queue = 1, .actor_queue = 1});
+  constexpr std::uint64_t receivers = 100'000;
+  const auto before = ::mallinfo2().uordblks;
+  for (std::uint64_t receiver = 1; receiver <= receivers; ++receiver)
+    send(receiver, 148);
+  EXPECT_LT(::mallinfo2().uordblks - before, receivers * 148);
+  EXPECT_EQ(window.receivers(), receivers);
 }
 
 TEST_F(sending, forgotten_receivers_leave_nothing) {

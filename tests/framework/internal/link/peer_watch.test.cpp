@@ -33,9 +33,11 @@ protected:
   class counted_chores final : public link_chores {
   public:
     bool run() override { return ++runs, go_on; }
+    std::chrono::milliseconds pause() const noexcept override { return next; }
 
     int runs = 0;
     bool go_on = true;
+    std::chrono::milliseconds next = std::chrono::milliseconds::max();
   };
 
   void start() {
@@ -81,6 +83,15 @@ TEST_F(a_watch_of_the_peer, ends_where_a_chore_ends_the_link) {
   io_.restart();
   EXPECT_EQ(io_.run_for(50ms), 0u); // Nobody looks again.
   EXPECT_EQ(due_.runs, 1);
+}
+
+TEST_F(a_watch_of_the_peer, looks_again_as_soon_as_chores_are_due) {
+  peer_watch unhurried{common_, io_, 1h, 3h};
+  due_.next = 1ms;
+  open();
+  unhurried.start(std::make_unique<shown_peer>(seen_), due_, owner_);
+  run_until([this] { return due_.runs > 2; });
+  unhurried.stop();
 }
 
 TEST_F(a_watch_of_the_peer, ends_with_the_link) {

@@ -33,8 +33,13 @@ protected:
     if (admitted == admission::leaves)
       gate.charge(held, head.receiver, cost, {});
     else if (admitted == admission::waits)
-      gate.wait(held, packed("waits", head.receiver, cost));
+      wait(held, head, cost);
     return admitted;
+  }
+  void wait(const link_held& held, const message_head& head, std::uint64_t cost) {
+    auto message = packed("waits", head.receiver, cost);
+    message.asks = gate.asked_by(head);
+    gate.wait(held, std::move(message));
   }
   void fill() {
     EXPECT_EQ(send(400), admission::leaves);
@@ -129,6 +134,20 @@ TEST_F(at_the_gate, requests_need_room_for_their_answers_and_tasks_do_not) {
   auto task = question;
   task.receiver = 99;
   EXPECT_EQ(admit(100, task), admission::leaves);
+}
+
+TEST_F(at_the_gate, requests_that_are_passed_back_need_no_room_for_answers) {
+  caf::scoped_actor asker{system_};
+  replies.set_bounds({.all = 1, .of_receiver = 1});
+  {
+    const auto held = mutex_.lock();
+    asked.add({7, 1}, 3, {.who = caf::weak_actor_ptr{caf::actor_cast<caf::strong_actor_ptr>(asker).get()}});
+    gate.expect_answer(held, {7, 1}, 3);
+  }
+  EXPECT_EQ(send(100, question), admission::waits);
+  auto passed_back = question;
+  passed_back.flags |= message_flags::returned;
+  EXPECT_EQ(send(100, passed_back), admission::leaves);
 }
 
 TEST_F(at_the_gate, no_room_is_kept_for_what_asks_nothing_or_a_task) {

@@ -1,6 +1,8 @@
 // What is due on a link's sending from time to time.
 #include <troupe/framework/internal/link/send_upkeep.hpp>
 
+#include <caf/scoped_actor.hpp>
+
 #include "way_out.hpp"
 
 namespace troupe::internal {
@@ -15,6 +17,7 @@ protected:
     return to->open_outbox(held) != nullptr;
   }
 
+  static constexpr auto unhurried = std::chrono::milliseconds::max();
   send_upkeep upkeep_{mutex_, gate, pump};
 };
 
@@ -32,6 +35,27 @@ TEST_F(upkeep_of_sending, lets_leave_what_has_room) {
   }
   EXPECT_TRUE(upkeep_.run());
   EXPECT_EQ(appended(), "tea");
+}
+
+TEST_F(upkeep_of_sending, lets_requests_leave_that_wait_for_answers_where_none_comes) {
+  caf::scoped_actor asker{system_}; // Else nobody waits for the answer.
+  replies.set_bounds({.all = 1, .of_receiver = 1});
+  {
+    const auto held = mutex_.lock();
+    asked.add({7, 1}, 3, {.who = caf::weak_actor_ptr{caf::actor_cast<caf::strong_actor_ptr>(asker).get()}});
+    asked.left({7, 1}, 3, std::chrono::steady_clock::now());
+    auto message = packed("tea");
+    message.asks = asking::room;
+    gate.wait(held, std::move(message));
+  }
+  EXPECT_EQ(upkeep_.pause(), unhurried);
+  EXPECT_TRUE(upkeep_.run());
+  EXPECT_EQ(appended(), "");
+  EXPECT_EQ(upkeep_.pause(), std::chrono::seconds{1});
+  EXPECT_TRUE(upkeep_.run());
+  EXPECT_EQ(appended(), "tea");
+  EXPECT_TRUE(upkeep_.run());
+  EXPECT_EQ(upkeep_.pause(), unhurried);
 }
 
 TEST_F(upkeep_of_sending, ends_the_link_of_a_peer_that_asks_and_does_not_read) {
