@@ -79,10 +79,27 @@ public:
 
   /// To be called from time to time while requests wait for room. If no request was taken out since the last call,
   /// those that had left by then keep no more room: perhaps they are not answered before one that waits for room is.
-  void reclaim_stalled(time_point now) {
+  /// The oldest go first, until `roomless_max` requests keep none.
+  void reclaim_stalled(time_point now, std::size_t roomless_max) {
     const auto last = std::exchange(last_look_, now);
-    if (std::exchange(taken_before_, taken_) == taken_)
-      reclaim(last);
+    if (std::exchange(taken_before_, taken_) != taken_)
+      return;
+    std::vector<typename entry_map::iterator> due;
+    std::size_t roomless = 0;
+    for (auto at = entries_.begin(); at != entries_.end(); ++at) {
+      const auto& request = at->second;
+      if (request.reserved_bytes > 0 && request.since < last)
+        due.push_back(at);
+      roomless += request.reserved_bytes == 0 && request.since != time_point{} ? 1 : 0;
+    }
+    const auto spare = roomless_max - std::min(roomless, roomless_max);
+    if (due.size() > spare) {
+      std::ranges::nth_element(due, due.begin() + static_cast<std::ptrdiff_t>(spare), {},
+                               [](const auto& at) { return at->second.since; });
+      due.resize(spare);
+    }
+    for (const auto& at : due)
+      room_.unreserve(at->second.receiver, std::exchange(at->second.reserved_bytes, 0));
   }
 
   /// Takes out the oldest of those that keep no more room, where there are more than `kept`: half of them, so that this

@@ -219,7 +219,7 @@ bool send_gate::reclaim_stalled(const link_held& held) {
   of_.replies.settle();
   if (blocked_ == 0 && !readiness_.anybody_waits(held) && !window_.anything_lacks_room())
     return false;
-  of_.asked.reclaim_stalled(clock::now());
+  of_.asked.reclaim_stalled(clock::now(), unanswered_max);
   return true;
 }
 

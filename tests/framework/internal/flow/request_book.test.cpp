@@ -91,23 +91,37 @@ TEST_F(requests, those_not_answered_for_long_keep_no_room_and_may_still_be_answe
 TEST_F(requests, those_that_left_before_nothing_was_answered_keep_no_room_from_those_that_wait) {
   ask(1, 5, 0);
   ask(2, 5, 10);
-  book.reclaim_stalled(begin + seconds{5});
+  book.reclaim_stalled(begin + seconds{5}, 10);
   EXPECT_EQ(room.bytes(), 2 * reply_room::estimate_min);
-  book.reclaim_stalled(begin + seconds{6});
+  book.reclaim_stalled(begin + seconds{6}, 10);
   EXPECT_EQ(room.bytes(), reply_room::estimate_min);
   EXPECT_EQ(taken(1, 5), "ann");
-  book.reclaim_stalled(begin + seconds{11}); // One was answered since.
+  book.reclaim_stalled(begin + seconds{11}, 10); // One was answered since.
   EXPECT_EQ(room.bytes(), reply_room::estimate_min);
-  book.reclaim_stalled(begin + seconds{12});
+  book.reclaim_stalled(begin + seconds{12}, 10);
   EXPECT_EQ(room.bytes(), 0u);
+}
+
+TEST_F(requests, of_those_that_nothing_answers_only_so_many_keep_no_room) {
+  for (std::uint64_t i = 0; i < 100; ++i)
+    ask(i, 5, static_cast<int>(i));
+  book.reclaim_stalled(begin + seconds{200}, 10);
+  book.reclaim_stalled(begin + seconds{201}, 10);
+  EXPECT_EQ(room.bytes(), 90 * reply_room::estimate_min);
+  EXPECT_EQ(taken(50, 5), "ann"); // Has kept room: it was none of the oldest.
+  EXPECT_EQ(room.bytes(), 89 * reply_room::estimate_min);
+  EXPECT_TRUE(book.take_oldest(10).empty()); // None has been overdue for long.
+  book.reclaim_stalled(begin + seconds{202}, 10);
+  book.reclaim_stalled(begin + seconds{203}, 10);
+  EXPECT_EQ(room.bytes(), 89 * reply_room::estimate_min);
 }
 
 TEST_F(requests, those_taken_back_before_they_left_are_no_answers) {
   ask(1, 5);
-  book.reclaim_stalled(begin + seconds{5});
+  book.reclaim_stalled(begin + seconds{5}, 10);
   book.add({asker_, 2}, 5, {"ann"});
   EXPECT_EQ(taken(2, 5), "ann");
-  book.reclaim_stalled(begin + seconds{6});
+  book.reclaim_stalled(begin + seconds{6}, 10);
   EXPECT_EQ(room.bytes(), 0u);
 }
 

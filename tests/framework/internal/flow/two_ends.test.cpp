@@ -157,8 +157,8 @@ private:
       auto& one = ends_[at];
       if (!one.window.anything_lacks_room())
         continue;
-      one.asked.reclaim_stalled(now_);
-      one.asked.reclaim_stalled(now_ += std::chrono::seconds{1});
+      one.asked.reclaim_stalled(now_, 65'536);
+      one.asked.reclaim_stalled(now_ += std::chrono::seconds{1}, 65'536);
       pump(at);
       helps = helps || !one.wire.empty();
     }
