@@ -19,6 +19,7 @@
 #include "certificates.hpp"
 #include "other_process.hpp"
 #include "raw_peer.hpp"
+#include "resident.hpp"
 #include "two_nodes.hpp"
 
 namespace troupe::tests {
@@ -338,13 +339,6 @@ TEST_F(half_open, strangers_that_make_a_node_log_do_not_stop_it) {
 }
 
 // -- what each costs
-
-std::size_t resident_bytes() {
-  std::ifstream file{"/proc/self/statm"};
-  std::size_t all = 0, resident = 0;
-  file >> all >> resident;
-  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-}
 
 /// The same when nothing is free that could be taken again without being seen.
 std::size_t resident_bytes_at_least() {

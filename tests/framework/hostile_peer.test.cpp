@@ -2,6 +2,7 @@
 #include <fstream>
 
 #include "raw_peer.hpp"
+#include "resident.hpp"
 #include "two_nodes.hpp"
 
 namespace troupe::tests {
@@ -358,13 +359,6 @@ std::vector<bool> returning_peer::senders_of_returned(int greetings, int returne
     EXPECT_TRUE(eventually([&] { return heard().size() == static_cast<std::size_t>(i) + 1; }));
   }
   return heard();
-}
-
-std::size_t resident_bytes() {
-  std::ifstream file{"/proc/self/statm"};
-  std::size_t all = 0, resident = 0;
-  file >> all >> resident;
-  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
 // Goal: the lists of a message with many frames do not stay with the link.

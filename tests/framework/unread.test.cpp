@@ -4,6 +4,7 @@
 
 #include "raw_peer.hpp"
 #include "relay.hpp"
+#include "resident.hpp"
 #include "two_nodes.hpp"
 
 namespace troupe::tests {
@@ -205,6 +206,46 @@ TEST_F(unread, a_window_that_a_peer_claims_does_not_fill_this_node) {
   ASSERT_TRUE(eventually(
       [&] { return far_stats() && far_stats()->messages_sent + far_stats()->refused_at_bound >= messages; }));
   EXPECT_LE(far_stats()->unconsumed_bytes_there, window_bytes + 2 * answer_bytes);
+}
+
+// Method: each message that is answered is of another sender, and the peer gives no credit.
+TEST_F(unread, what_is_kept_for_a_peer_that_consumes_nothing_is_about_what_its_windows_say) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer keeps what is freed";
+#endif
+  constexpr std::size_t window = 4_MiB;
+  constexpr std::size_t queue = 1_MiB;
+  constexpr std::uint64_t messages = 40'000; // Their answers of 150 bytes are more than both take.
+  far_.reset();
+  auto& accepted = far_options_.accepted_links;
+  accepted.window_bytes = accepted.actor_window_bytes = window;
+  accepted.queue_bytes = accepted.actor_queue_bytes = queue;
+  publish("teller", far().system.spawn([](caf::event_based_actor* self) -> caf::behavior {
+    return {[self](std::int32_t value) { self->send(caf::actor_cast<caf::actor>(self->current_sender()), value); }};
+  }));
+  raw_peer peer{address_};
+  auto mine = raw_peer::honest_hello();
+  mine.window_bytes = mine.actor_window_bytes = window;
+  peer.open(mine);
+  peer.write_admin(admin_op::find, find_query{1, "teller"});
+  const auto teller = peer.hear<found>(admin_op::found);
+  ASSERT_TRUE(teller);
+  peer.define_signature({"i32"});
+  const auto before = resident_bytes();
+  for (std::uint64_t i = 1; i <= messages; ++i) {
+    peer.write(int_packet({.receiver = teller->actor, .sender = 1'000 + i}));
+    if (i % 1'000 == 0) { // Within its credit.
+      ASSERT_TRUE(eventually([&] {
+        return far_stats() && far_stats()->messages_received == i && far_stats()->unconsumed_bytes_here == 0;
+      }));
+    }
+  }
+  ASSERT_TRUE(eventually(
+      [&] { return far_stats() && far_stats()->messages_sent + far_stats()->refused_at_bound == messages; }));
+  const auto kept = resident_bytes() - before;
+  EXPECT_GE(far_stats()->unconsumed_bytes_there, window);
+  EXPECT_GT(far_stats()->refused_at_bound, 0u);
+  EXPECT_LT(kept, 4 * (window + queue)); // What waits takes more than it counts.
 }
 
 TEST_F(unread, who_sends_more_than_the_window_has_the_link_ended) {
