@@ -298,14 +298,19 @@ TEST_F(direct_turns, of_an_actor_whose_handler_throws_end_it) {
 }
 
 TEST_F(direct_turns, begin_receive_timeouts) {
-  std::promise<void> silent;
-  auto& actor = spawn([&]() -> caf::behavior {
-    return {[this](int number) { seen_.push_back(number); }, caf::after(1ms) >> [&] { silent.set_value(); }};
+  auto silent = std::make_shared<std::promise<void>>();
+  // It comes again, also when the test is over.
+  const auto on_timeout = [silent, told = std::make_shared<std::atomic<bool>>(false)] {
+    if (!told->exchange(true))
+      silent->set_value();
+  };
+  auto& actor = spawn([this, on_timeout]() -> caf::behavior {
+    return {[this](int number) { seen_.push_back(number); }, caf::after(1ms) >> on_timeout};
   });
   ASSERT_TRUE(claim(actor));
   give(actor, element_of(1));
   EXPECT_EQ(run_turn(actor, unit_, 10), turn_over::awaiting_message);
-  EXPECT_EQ(silent.get_future().wait_for(60s), std::future_status::ready);
+  EXPECT_EQ(silent->get_future().wait_for(60s), std::future_status::ready);
 }
 
 TEST_F(direct_turns, initialize_an_actor_and_end_one_without_behavior) {
