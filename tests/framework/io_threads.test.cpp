@@ -2,9 +2,11 @@
 // promised of one link.
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include <troupe/framework/internal/node/node_core.hpp>
@@ -34,13 +36,18 @@ struct encoding_threads {
     all.insert(std::this_thread::get_id());
     return all.size() == 2;
   }
+  void leave() {
+    std::lock_guard guard{mutex};
+    all.erase(std::this_thread::get_id());
+  }
 };
 std::shared_ptr<encoding_threads> of_encoders;
 
 /// Its codec waits for others where it is told to.
 struct stop {
   bool when_decoded = false;
-  bool when_encoded = false;
+  bool when_encoded = false; // For another encoder, without which it fails ...
+  bool when_alone = false;   // ... or for a while, and fails with one.
 };
 
 struct letter {
@@ -61,6 +68,13 @@ struct troupe::codec<several_threads::stop> {
       const auto all = several_threads::of_encoders;
       if (!tests::eventually([&all] { return all->has_two(); }))
         return std::unexpected(serialize_error(serialize_errc::codec_failed, "encoded alone"));
+    }
+    if (value.when_alone) {
+      const auto all = several_threads::of_encoders;
+      const auto met = tests::eventually([&all] { return all->has_two(); }, std::chrono::milliseconds{200});
+      all->leave();
+      if (met)
+        return std::unexpected(serialize_error(serialize_errc::codec_failed, "encoded by two"));
     }
     return value.when_decoded;
   }
@@ -164,6 +178,31 @@ TEST_F(io_threads, encode_several_large_messages_at_a_time) {
   EXPECT_EQ(answers, 2);
 }
 
+// Method: an encoder fails where another one encodes the same message meanwhile.
+TEST_F(io_threads, encode_a_message_to_many_by_one_of_them) {
+  constexpr int links = 6;
+  near_options_.io_threads = 4;
+  near_config_ = [](caf::actor_system_config& config) { config.set("scheduler.max-threads", 4); };
+  of_encoders = std::make_shared<encoding_threads>();
+  std::atomic<int> arrived = 0;
+  publish("sink", far().system.spawn([&arrived](caf::event_based_actor*) -> caf::behavior {
+    return {[&arrived](const letter&) { ++arrived; }};
+  }));
+  std::vector<caf::actor> sinks;
+  std::vector<troupe::link> all;
+  for (int i = 0; i < links; ++i) {
+    all.push_back(join({.offload_bytes = 1_MiB}));
+    sinks.push_back(*all.back().find("sink"));
+  }
+  near().system.spawn([&sinks](caf::event_based_actor* self) {
+    const auto message = caf::make_message(letter{
+        .number = 1, .where = {.when_alone = true}, .lines = std::vector<std::string>(20'000, std::string(60, 'x'))});
+    for (const auto& each : sinks)
+      self->send(each, message);
+  });
+  EXPECT_TRUE(tests::eventually([&arrived] { return arrived == links; })) << arrived;
+}
+
 // Goal: order per pair of actors, whatever the sizes of messages are and whichever threads carry them.
 TEST_F(io_threads, keep_the_order_of_each_pair) {
   constexpr int links = 6;
@@ -229,6 +268,116 @@ TEST_F(io_threads, take_links_within_the_process) {
     all.push_back(join());
     EXPECT_EQ(tests::ask<int>(near().system, *all.back().find("echo"), i), i);
   }
+}
+
+/// So many at both ends.
+class links_by_threads : public io_threads, public testing::WithParamInterface<std::size_t> {
+protected:
+  links_by_threads() { far_options_.io_threads = near_options_.io_threads = GetParam(); }
+
+  /// Sends whatever it gets to the guests that came last, over whichever links these are reached.
+  void publish_hub() {
+    publish("hub", far().system.spawn([](caf::event_based_actor* self) -> caf::behavior {
+      auto guests = std::make_shared<std::deque<caf::actor>>();
+      self->set_default_handler(caf::drop);
+      self->set_down_handler([](caf::down_msg&) {});
+      return {[self, guests](const caf::actor& guest) {
+                constexpr std::size_t most = 6;
+                self->monitor(guest);
+                guests->push_back(guest);
+                if (guests->size() > most)
+                  guests->pop_front();
+                return static_cast<int>(guests->size());
+              },
+              [self, guests](const letter& what) {
+                for (const auto& each : *guests)
+                  self->send(each, what);
+                return what.number;
+              }};
+    }));
+  }
+
+  /// Opens links one after the other, sends over each to all that others have opened, and closes it. Gives how many
+  /// requests were answered, by a value or by an error.
+  int visit(int rounds, bool waits) {
+    int answered = 0;
+    caf::scoped_actor self{near().system};
+    for (int round = 0; round < rounds; ++round) {
+      auto comes = join({.offload_bytes = 64_KiB, .share_store = false});
+      const auto hub = *comes.find("hub");
+      const auto guest = near().system.spawn([](caf::event_based_actor* me) -> caf::behavior {
+        me->set_default_handler(caf::drop);
+        return {[](const letter&) {}};
+      });
+      std::vector<decltype(self->request(hub, 10s, guest))> asked;
+      asked.push_back(self->request(hub, 10s, guest));
+      for (int i = 0; i < questions - 1; ++i)
+        asked.push_back(self->request(
+            hub, 10s,
+            letter{.number = i, .where = {}, .lines = std::vector<std::string>(i == 7 ? 3'000u : 1u, "a line")}));
+      std::optional<std::jthread> closer;
+      if (!waits)
+        closer.emplace([&comes] { comes.close(); });
+      for (auto& each : asked)
+        each.receive([&](int) { ++answered; },
+                     [&](const caf::error& why) {
+                       ++answered;
+                       EXPECT_NE(why, caf::sec::request_timeout) << troupe::text_of(why);
+                     });
+      comes.close();
+    }
+    return answered;
+  }
+
+  static constexpr int questions = 20; // Of each round.
+};
+
+INSTANTIATE_TEST_SUITE_P(with, links_by_threads, testing::Values(1, 2, 4),
+                         [](const auto& which) { return std::to_string(which.param) + "_io_threads"; });
+
+// Goal: links open and close while actors of others send over them: everybody who asks is answered, and all links end.
+TEST_P(links_by_threads, come_and_go_while_messages_cross_them) {
+  publish_hub();
+  near();
+  constexpr int rounds = 8;
+  std::atomic<int> answered = 0;
+  {
+    std::vector<std::jthread> visitors;
+    for (int i = 0; i < 4; ++i)
+      visitors.emplace_back([&, waits = i % 2 == 0] { answered += visit(rounds, waits); });
+  }
+  EXPECT_EQ(answered, 4 * rounds * questions);
+  EXPECT_TRUE(tests::eventually([this] { return far().home->links().empty() && near().home->links().empty(); }));
+}
+
+// Method: the node ends while links to it are opened, used and closed.
+TEST_P(links_by_threads, end_with_their_node_in_any_state) {
+  publish_hub();
+  near();
+  std::atomic<bool> is_over = false;
+  std::vector<std::jthread> visitors;
+  for (int i = 0; i < 4; ++i)
+    visitors.emplace_back([&] {
+      while (!is_over) {
+        auto comes = near().home->connect(address_, {.share_store = false});
+        if (!comes)
+          continue;
+        const auto hub = comes->find("hub");
+        if (!hub)
+          continue;
+        for (int each = 0; each < 20; ++each)
+          caf::anon_send(*hub, letter{.number = each, .where = {}, .lines = std::vector<std::string>(200, "a line")});
+      }
+    });
+  for (int round = 0; round < 5; ++round) {
+    EXPECT_TRUE(tests::eventually([this] { return far().home->links().size() >= 4; }));
+    far_->home.reset();
+    auto opened = node::open(far_->system, far_->types, far_->families, far_options_);
+    ASSERT_TRUE(opened) << opened.error().message();
+    far_->home.emplace(*std::move(opened));
+    publish_hub();
+  }
+  is_over = true;
 }
 
 /// The node at the listening end, whose parts can be looked at.
