@@ -539,6 +539,8 @@ internal::config_value other_than(const std::string& shown) {
     value.text = "false";
   else if (shown == "\"unlimited\"")
     value.text = "3";
+  else if (shown == "\"adaptive\"")
+    value = {.form = shape::text, .text = "poll", .elements = {}};
   else if (shown == "\"back-off\"" || shown == "\"none\"" || shown == "\"fail\"")
     value = {.form = shape::text,
              .text = shown == "\"back-off\"" ? "none"

@@ -217,7 +217,9 @@ TEST(memory_command, says_why_a_node_does_not_answer) {
   expect_contains(absent.text, "not asked: unix://@nobody-listens-here: ");
   const auto nonsense = run("memory --directory " + folder() + " --node nonsense");
   EXPECT_EQ(nonsense.status, 2);
-  expect_contains(nonsense.text, "known: unix:///path/of/socket, unix://@name, tcp://host:port, tls://host:port");
+  expect_contains(
+      nonsense.text,
+      "known: unix:///path/of/socket, unix://@name, shm:///path/of/socket, tcp://host:port, tls://host:port");
   expect_contains(nonsense.text, "inproc://name\n");
 }
 

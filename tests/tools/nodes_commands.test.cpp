@@ -37,7 +37,8 @@ struct talking {
 
   program to{listening()};
   program from{dialing()};
-  troupe::link link{from.home.connect(to.home.addresses()[0], {.serializers = {"msgpack"}}).value()};
+  troupe::link link{
+      from.home.connect(to.home.addresses()[0], {.serializers = {"msgpack"}, .use_rings = false}).value()};
   std::string address{to.home.addresses()[0]};
 };
 
